@@ -91,7 +91,7 @@ const textsOf = ({ areToolsOff, setup, streaks, withheld }: Model, calls: Readon
     if (does === "ok") return "result: ok"
     const streak = streaks.get(tool)
     const times = streak?.word === does ? streak.times + 1 : 1
-    return `told: ${does}${times >= setup.repeatedFailures.hint ? `\n${Render.repeated}` : ""}`
+    return `told: ${times >= setup.repeatedFailures.hint ? Render.repeated(does) : does}`
   })
 
 const read = ({ asked }: Talking): ReadonlyArray<string> => {

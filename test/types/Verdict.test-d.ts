@@ -137,6 +137,8 @@ describe("verdicts as values", () => {
     Recovery.when((error: NoKeys, context) => {
       sameType<{
         readonly attempt: number
+        readonly isRepeated?: boolean
+        readonly isOpen?: boolean
         readonly runs?: number
         readonly previous: ReadonlyArray<unknown>
         readonly elapsed: Duration.Duration

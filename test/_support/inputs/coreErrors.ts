@@ -11,7 +11,7 @@ import * as RecoveryAdvice from "../../../packages/core/src/errors/RecoveryAdvic
 import * as RunError from "../../../packages/core/src/errors/RunError.ts"
 import * as ToolError from "../../../packages/core/src/errors/ToolError.ts"
 import * as Facts from "../../../packages/core/src/errors/facts.ts"
-import { sentence } from "../../../packages/core/src/errors/sentence.ts"
+import { sentence, withoutHelp } from "../../../packages/core/src/errors/sentence.ts"
 import * as Render from "../../../packages/core/src/recovery/Render.ts"
 import { misfits, texts, values } from "./data.ts"
 import { each, effectOnly, fixed, grows, looksOnce, none, reached, type Table } from "./entry.ts"
@@ -119,13 +119,15 @@ export const coreErrors: Table = {
     lentBy: grows(texts, (text) => Facts.lentBy({ code: text }))
   },
   "core/src/errors/sentence.ts": {
-    sentence: grows(texts, (text) => sentence("ServerError", { what: text, where: [text], words: text }))
+    sentence: grows(texts, (text) => sentence("ServerError", { what: text, where: [text], words: text })),
+    withoutHelp: grows(texts, withoutHelp)
   },
   "core/src/errors/stackless.ts": each(effectOnly, "stackless"),
   "core/src/budget/FailureHistory.ts": {
     ...each(none("counts the signatures that signatureOf makes"), "FailureHistory"),
     signatureOf: grows(texts, (text) => signatureOf("Tag", text), 500)
   },
+  "core/src/recovery/instructions.ts": each(fixed, "correct", "answer"),
   "core/src/recovery/Render.ts": {
     labelled: grows(texts, (text) =>
       Render.labelled(new Error(text), {
@@ -143,6 +145,8 @@ export const coreErrors: Table = {
     unverifiable: grows(texts, (text) => Render.unverifiable("look", text)),
     denied: grows(texts, (text) => Render.denied("look", text)),
     ...each(fixed, "triesLeft", "withheld"),
+    stillOpen: grows(texts, Render.stillOpen),
+    repeated: grows(texts, Render.repeated),
     unshown: grows(texts, (text) => Render.unshown(text, 1)),
     invalidOutput: grows(misfits, ({ input, issue }) => Render.invalidOutput(Issue.fromSchema(issue, input), "json")),
     unknownTool: grows(texts, (text) => Render.unknownTool(text, ["look", text.slice(1), `${text}a`]))

@@ -54,7 +54,7 @@ describe("redaction", () => {
     const text = Render.messageOf(error)
     assert.include(text, "field0: Expected string, got number 3")
     assert.include(text, "and 40 more")
-    assert.match(text, /Correct these fields and call the tool again$/)
+    assert.notInclude(text, "Correct these fields")
   })
 
   it.run("neither a renderer of a user nor a fixer's reason carries a credential to the model [P202 L911]", (run) =>

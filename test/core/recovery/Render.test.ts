@@ -42,7 +42,13 @@ plain(
       fc.property(error, sideEffects, fc.integer({ min: 1, max: 5 }), (error, effects, attempt) => {
         const text = Render.labelled(error, contextOf(effects, attempt))
         const isRetryable = Reflect.get(Object(error), "isRetryable") === true
-        if (!isRetryable) {
+        const isOwn = (Reflect.get(Object(error), "tool") ?? "fetch") === "fetch"
+        const isOpen = isOwn && ["ToolTimeoutError", "OutcomeUnknownError"].includes(Reflect.get(Object(error), "_tag"))
+        const isRepair = isOwn && !isRetryable && Reflect.get(Object(error), "recovery") === "repair"
+        if (isRepair) {
+          assert.isFalse(/^(?:permanent|transient): /.test(text))
+          assert.match(text, /; correct (?:the arguments|[^;]+) and call the tool again$/)
+        } else if (!isRetryable && !isOpen) {
           assert.isTrue(text.startsWith("permanent: "))
           assert.isTrue(text.endsWith("; consider asking the user for clarification"))
         } else {

@@ -278,7 +278,7 @@ it.run("a text that was cut off is asked for again as such, also where a part of
       assert.strictEqual(first, "Your answer reached the limit of its length and was cut off before its end.")
       assert.strictEqual(second, "Your answer does not fit what is wanted:")
       assert.strictEqual(third, line)
-      assert.isTrue(lastSaid(model).endsWith("\nBe shorter this time."))
+      assert.match(lastSaid(model), /\nAnswer again and be shorter, with .*\.$/)
       assert.deepInclude(log.of("output-rejected")[0], { text: said, isCut: true })
       assert.deepInclude(log.end(), { type: "run-completed", finish: "stop" })
     }

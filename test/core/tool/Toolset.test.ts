@@ -70,7 +70,8 @@ it.run(
   (run) =>
     Effect.gen(function* () {
       const permanent = "permanent: busy; consider asking the user for clarification"
-      const { message } = overloaded()
+      // what helps an operator is nothing that a model can do
+      const message = overloaded().message.replace(". Wait and send it again, or ask another model", "")
       const unsure = `transient: ${message}; it may have taken effect, check before repeating`
       for (const [sideEffects, failure, text] of [
         ["none", overloaded(), `transient: ${message}; safe to retry`],

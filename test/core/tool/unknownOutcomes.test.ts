@@ -1,6 +1,6 @@
 /** Calls of unsafe tools that were cut off: until somebody has looked, whatever becomes of them is settled as unknown. */
 import { assert } from "@effect/vitest"
-import { Agent, Message, type Model, Recovery, Render, Skill, Tool, ToolError } from "@kintsugi/core"
+import { Agent, Message, type Model, Recovery, Skill, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Schema } from "effect"
 import { it, type Runnable, type Runner } from "../../_support/run.ts"
@@ -20,6 +20,10 @@ import {
   settlements,
   tagsOf
 } from "../../_support/dialogue.ts"
+
+/** What is added to whatever is said of a call that is open. */
+const stillOpen =
+  "An earlier run of this call was cut off after its start and may have taken effect: look that up before any repetition."
 
 const acknowledge = "may run twice"
 const options = { description: "Pays.", parameters: Schema.Struct({}), success: Schema.String } as const
@@ -63,7 +67,7 @@ it.run("however a call of unknown outcome ends hard, it is settled as unknown, a
       assert.instanceOf(asHard(error).attempts[0], ToolError.OutcomeUnknownError, name)
       const [settled = ""] = settlements(keptTranscript(heard.end()))
       assert.match(settled, /^unknown: ERROR: /, name)
-      assert.isTrue(settled.endsWith(`\n${Render.stillOpen}`), name)
+      assert.isTrue(settled.endsWith(`\n${stillOpen}`), name)
     }
   })
 )
@@ -79,7 +83,7 @@ it.run("an OutcomeUnknownError that leaves as itself speaks for itself [P602]", 
       assert.instanceOf(yield* ending(run, agent, yield* script()), ToolError.OutcomeUnknownError)
       const [settled = ""] = settlements(keptTranscript(heard.end()))
       assert.match(settled, /^unknown: ERROR: .* was cut off after its start, and may have taken effect/)
-      assert.notInclude(settled, Render.stillOpen)
+      assert.notInclude(settled, stillOpen)
     }
   })
 )
@@ -136,7 +140,7 @@ it.run("a call that runs out of time while it is being recovered is settled as u
     assert.deepStrictEqual(tagsOf(error.attempts), ["OutcomeUnknownError", "ToolTimeoutError"])
     const [settled = ""] = settlements(keptTranscript(heard.end()))
     assert.match(settled, /^unknown: ERROR: /)
-    assert.include(settled, Render.stillOpen)
+    assert.include(settled, stillOpen)
   })
 )
 
@@ -172,7 +176,7 @@ it.run("after an acknowledged repetition that fails the first run is as open as 
     const model = yield* script(done)
     yield* ending(run, agentWith(tool), model)
     assert.deepStrictEqual(read(model), [
-      `unknown: permanent: tool 'pay' failed 2 times, at last: busy; consider asking the user for clarification\n${Render.stillOpen}`
+      `unknown: permanent: tool 'pay' failed 2 times, at last: busy; ${stillOpen.replace("An", "an").slice(0, -1)}`
     ])
   })
 )
@@ -212,9 +216,7 @@ it.run(
       const agent = agentWith(pay.pipe(Tool.onError({ OutcomeUnknownError: verdict }))).pipe(heard.listen)
       const model = yield* script(done)
       yield* ending(run, agent, model)
-      assert.deepStrictEqual(read(model), [
-        `unknown: ERROR: Tool 'pay' failed: ask Ann (severity: HIGH). Please retry with corrected arguments.\n${Render.stillOpen}`
-      ])
+      assert.deepStrictEqual(read(model), [`unknown: ERROR: Tool 'pay' failed: ask Ann (severity: HIGH). ${stillOpen}`])
       assert.deepStrictEqual(
         heard.of("verdict").map(({ error, verdict: decided }) => [tagsOf([error])[0], decided]),
         [

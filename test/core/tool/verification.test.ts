@@ -1,6 +1,6 @@
 /** Unsafe tools that can be looked up: what that says, how long it may take, and what it permits. */
 import { assert } from "@effect/vitest"
-import { Agent, type Model, Recovery, Render, Tool, ToolError } from "@kintsugi/core"
+import { Agent, type Model, Recovery, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Option, Schema } from "effect"
 import { it, type Runnable, type Runner } from "../../_support/run.ts"
@@ -18,6 +18,10 @@ import {
   settlements,
   tagsOf
 } from "../../_support/dialogue.ts"
+
+/** What is added to whatever is said of a call that is open. */
+const stillOpen =
+  "An earlier run of this call was cut off after its start and may have taken effect: look that up before any repetition."
 
 const options = { description: "Pays.", parameters: Schema.Struct({}), success: Schema.String } as const
 const unsafe = { ...options, sideEffects: "unsafe", timeout: "1 second" } as const
@@ -172,7 +176,7 @@ it.run("what is found, or not, closes what an earlier run has left open [P602 P6
     yield* ending(run, agentWith(guarded), model)
     const [text = ""] = read(model)
     assert.match(text, /^told: permanent: tool 'pay' failed 2 times/)
-    assert.notInclude(text, Render.stillOpen)
+    assert.notInclude(text, stillOpen)
   })
 )
 
@@ -192,7 +196,7 @@ it.run("what is not found closes what a run before the one that was looked up ha
     assert.strictEqual(runs(), 3)
     const [text = ""] = read(model)
     assert.match(text, /^told: permanent: tool 'pay' failed 3 times/)
-    assert.notInclude(text, Render.stillOpen)
+    assert.notInclude(text, stillOpen)
   })
 )
 

@@ -119,7 +119,7 @@ describe("a toolkit under tables of ours", () => {
         yield* run(agentWith(soft), "go").pipe(Effect.provide([model.layer, handlers]))
         const [failed, bad] = read(model)
         assert.strictEqual(failed, 'told: {"_tag":"Closed","shop":"a"}')
-        assert.match(bad ?? "", /^told: permanent: .*shop/)
+        assert.match(bad ?? "", /^told: The arguments of tool 'soft' .*shop.*; correct shop and call the tool again$/s)
         const second = yield* make(calls(call("soft", { shop: "a" })), done)
         const answered = soft.pipe(Tool.onError({ Closed: Recovery.respondWith("later") }))
         yield* run(agentWith(answered), "go").pipe(Effect.provide([second.layer, handlers]))

@@ -15,6 +15,9 @@ export type { Outlook, RecoveryKind } from "./facts.ts"
 /** @internal */
 export { outlookOf } from "./facts.ts"
 
+/** @internal */
+export { withoutHelp } from "./sentence.ts"
+
 /** The tag of every error of this library. */
 export type Tag = keyof FactsTable
 

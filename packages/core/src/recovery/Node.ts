@@ -184,6 +184,10 @@ export interface FailureContext {
   readonly failingBatches: number
   /** Batches in a row in which this tool failed, before the present one; 0 outside of tools. */
   readonly failuresInARow: number
+  /** Where a text is made for the model: whether the same failure has come several times in a row. */
+  readonly isRepeated?: boolean
+  /** There too: whether an earlier run of the call was cut off, and may have taken effect. */
+  readonly isOpen?: boolean
   /** The tool, where a tool failed. */
   readonly tool?: string
   readonly callId?: string

@@ -3,11 +3,12 @@ import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Issue from "../data/Issue.ts"
+import * as Instructions from "./instructions.ts"
 import { nearest } from "./nearest.ts"
 import type { FailureContext } from "./Node.ts"
 import { property } from "../data/Foreign.ts"
 import { limitOf } from "../errors/Limit.ts"
-import { outlookOf } from "../errors/RecoveryAdvice.ts"
+import { outlookOf, withoutHelp } from "../errors/RecoveryAdvice.ts"
 import { BudgetExceededError } from "../errors/RunError.ts"
 import type { Kind, Severity } from "../errors/ToolError.ts"
 
@@ -15,18 +16,57 @@ import type { Kind, Severity } from "../errors/ToolError.ts"
 const maxChars = 4000
 
 /**
- * Labels a failure as transient or permanent by its own advice (the wording is that of the C.W.K. lesson on tool
+ * Says of a failure what can be done about it. What the model can correct in its call says so; `transient` is what may pass by itself, and
+ * says whether a repetition is safe; `permanent` is what neither helps (the words of the labels are those of the C.W.K. lesson on tool
  * errors). Only tools without side effects, or with idempotent ones, are ever called safe to retry.
  */
 export const labelled = (error: unknown, context: FailureContext): string => {
   const message = afterAttempts(error, context)
-  if (outlookOf(error)?.isRetryable !== true) return `permanent: ${message}; consider asking the user for clarification`
+  const kind = kindOf(error, context)
+  const instruction = fateOf(context) ?? instructionOf(kind, error, context)
+  return kind === "repair" ? `${message}; ${instruction}` : `${kind}: ${message}; ${instruction}`
+}
+
+type Label = "repair" | "transient" | "permanent"
+
+const kindOf = (error: unknown, context: FailureContext): Label => {
+  const outlook = outlookOf(error)
+  if (outlook?.isRetryable === true) return "transient"
+  const isOwn = (property(error, "tool") ?? context.tool) === context.tool
+  if (isOwn && outlook?.recovery === "repair") return "repair"
+  // cut off, and nobody knows what it has done: it passes, but not safely
+  return isOwn && openTags.has(ErrorCause.tagOf(error)) ? "transient" : "permanent"
+}
+
+const openTags: ReadonlySet<string> = new Set(["ToolTimeoutError", "OutcomeUnknownError"])
+
+/** What has happened to the call besides comes before what its failure says. */
+const fateOf = ({ isOpen, isRepeated }: FailureContext): string | undefined => {
+  if (isOpen === true) return `${openCall}: ${Instructions.lookUp}`
+  return isRepeated === true ? `${repeatedFailure}: ${Instructions.anotherWay}` : undefined
+}
+
+const openCall = "an earlier run of this call was cut off after its start and may have taken effect"
+
+const repeatedFailure = "the same failure has come several times in a row"
+
+const instructionOf = (kind: Label, error: unknown, context: FailureContext): string => {
+  if (kind === "repair") return Instructions.correct(wrongOf(error))
+  if (kind === "permanent") return Instructions.clarify
   // that a tool further down took no effect says nothing of this one
   const tookNone = property(error, "tookEffect") === false && property(error, "tool") === context.tool
   const isSafe = context.sideEffects === "none" || context.sideEffects === "idempotent" || tookNone
-  return isSafe
-    ? `transient: ${message}; safe to retry`
-    : `transient: ${message}; it may have taken effect, check before repeating`
+  return isSafe ? Instructions.repeat : Instructions.check
+}
+
+/** The fields that the model has to correct, as far as the failure names them. */
+const wrongOf = (error: unknown): string => {
+  const issues = property(error, "issues")
+  const paths = Array.isArray(issues) ? issues.map((issue) => property(issue, "path")) : []
+  const names = paths.map((path) => (Array.isArray(path) && path.length > 0 ? path.map(String).join(".") : undefined))
+  const known = [...new Set(names)].slice(0, maxIssues)
+  const text = known.includes(undefined) ? "" : known.join(", ")
+  return text === "" || text.length > maxIssueChars ? "the arguments" : text
 }
 
 const afterAttempts = (error: unknown, context: FailureContext): string => {
@@ -63,12 +103,12 @@ export const asData = (text: string): string => {
 }
 
 /**
- * The sentence with which an escalation comes back to the model that made the call.
+ * The sentence with which an escalation comes back to the model that made the call. It asks for another call, unless this one is open.
  *
  * @internal
  */
-export const escalation = (tool: string, reason: string, severity: Severity): string =>
-  `ERROR: Tool '${tool}' failed: ${reason} (severity: ${severity}). Please retry with corrected arguments.`
+export const escalation = (tool: string, reason: string, severity: Severity, isOpen: boolean = false): string =>
+  `ERROR: Tool '${tool}' failed: ${reason} (severity: ${severity}). ${isOpen ? sentenceOf(openCall, Instructions.lookUp) : Instructions.corrected}`
 
 /**
  * Says to the model that nobody knows what a call did, so that it does not make it again.
@@ -76,7 +116,7 @@ export const escalation = (tool: string, reason: string, severity: Severity): st
  * @internal
  */
 export const unverifiable = (tool: string, why: string): string =>
-  `ERROR: Tool '${tool}' failed: it was cut off after its start and may have taken effect; looking it up failed: ${why} (severity: HIGH). Do not repeat the call: a person has to look it up.`
+  `ERROR: Tool '${tool}' failed: it was cut off after its start and may have taken effect; looking it up failed: ${why} (severity: HIGH). ${Instructions.leave}`
 
 /**
  * Says to the model that a tool has done its work, and that nothing of what it gave can be read.
@@ -84,15 +124,14 @@ export const unverifiable = (tool: string, why: string): string =>
  * @internal
  */
 export const unshown = (tool: string, levels: number): string =>
-  `ERROR: Tool '${tool}' has run, and its result cannot be shown: it is nested in more than ${levels} levels. Repeating the call will not help.`
+  `ERROR: Tool '${tool}' has run, and its result cannot be shown: it is nested in more than ${levels} levels. ${Instructions.done}`
 
 /**
- * Added to whatever is said of a call of which an earlier run was cut off.
+ * Adds that an earlier run of the call was cut off, unless the text says it.
  *
  * @internal
  */
-export const stillOpen =
-  "An earlier run of this call was cut off after its start and may have taken effect: look that up before any repetition."
+export const stillOpen = (text: string): string => following(text, openCall, Instructions.lookUp)
 
 /**
  * Says to the model that a call was not admitted.
@@ -111,12 +150,17 @@ export const triesLeft = (text: string, tries: number): string =>
   `${text}\n${tries === 1 ? "1 try is left." : `${tries} tries are left.`}`
 
 /**
- * Added to a failure that has come several times in a row.
+ * Adds that the same failure has come several times in a row, unless the text says it.
  *
  * @internal
  */
-export const repeated =
-  "The same failure has come several times in a row: repeating the call will not help, try another way."
+export const repeated = (text: string): string => following(text, repeatedFailure, Instructions.anotherWay)
+
+const following = (text: string, what: string, instruction: string): string =>
+  text.includes(instruction) ? text : `${text}\n${sentenceOf(what, instruction)}`
+
+const sentenceOf = (what: string, instruction: string): string =>
+  `${what.slice(0, 1).toUpperCase()}${what.slice(1)}: ${instruction}.`
 
 /**
  * Says to the model that a tool that failed too often in the same way is not there for now.
@@ -124,7 +168,7 @@ export const repeated =
  * @internal
  */
 export const withheld = (tool: string): string =>
-  `Tool '${tool}' failed too often in the same way and is not available in this turn. Try another way.`
+  `Tool '${tool}' failed too often in the same way and is not available in this turn. ${Instructions.other}`
 
 /**
  * Says to the model where its answer does not fit what is wanted, and that it was cut off if it was, and asks for another one.
@@ -144,8 +188,7 @@ export const invalidOutput = (
       "Your answer does not fit what is wanted:",
       ...lines,
       ...(more > 0 ? [`- and ${more} more`] : []),
-      wanted === "json" ? "Answer again, with JSON that fits and nothing else." : "Answer again, with what fits only.",
-      ...(isCut ? ["Be shorter this time."] : [])
+      Instructions.answer(wanted, isCut)
     ].join("\n")
   )
 }
@@ -159,7 +202,7 @@ const maxIssueChars = 300
  *
  * @internal
  */
-export const toolsOff = "No tool can be called any more. Answer in words."
+export const toolsOff = `No tool can be called any more. ${Instructions.words}`
 
 /** Names the tools that there are to a model that named another. */
 export const unknownTool = (name: string, known: ReadonlyArray<string>): string =>
@@ -177,9 +220,9 @@ const didYouMean = (name: string, known: ReadonlyArray<string>): string => {
   return near === undefined ? "" : `; did you mean ${near}?`
 }
 
-/** What an error says for itself, without credentials and the lines of a stack; its tag when it says nothing. */
+/** What an error says for itself, without credentials, the lines of a stack and help for operators; its tag when it says nothing. */
 export const messageOf = (error: unknown): string => {
-  const message = Redaction.foreign(withoutStack(ErrorCause.messageOf(error)), maxChars - 500)
+  const message = Redaction.foreign(withoutStack(withoutHelp(ErrorCause.messageOf(error))), maxChars - 500)
   return Predicate.isTruthy(message.trim()) ? message : ErrorCause.tagOf(error)
 }
 

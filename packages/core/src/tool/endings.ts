@@ -67,7 +67,8 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
   }
 
   told(ending: Spoken["told"], trace: Trace) {
-    return Effect.flatMap(rendered(ending, this.call.site.run, Render.labelled), (text) => {
+    const context = { ...ending.context, ...fateOf(this.call, ending.error) }
+    return Effect.flatMap(rendered({ ...ending, context }, this.call.site.run, Render.labelled), (text) => {
       const wantsToolsOff = wishOf(ending.afterwards)
       const wish = wantsToolsOff === undefined ? {} : { wantsToolsOff }
       return told(this.call, ending.error, text, trace, { recoveredBy: "tell", ...wish })
@@ -77,7 +78,8 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
   escalated({ by, error, reason, severity }: Spoken["escalated"], trace: Trace) {
     const { kind, name } = this.call.entry.tool
     const said = typeof reason === "string" ? reason : Render.spoken(reason, kind)
-    return told(this.call, error, Render.escalation(name, said, severity), trace, { recoveredBy: by })
+    const isOpen = this.call.state.isOpen || ToolRun.isOpen(error)
+    return told(this.call, error, Render.escalation(name, said, severity, isOpen), trace, { recoveredBy: by })
   }
 
   /** The message of the error is kept exactly. */
@@ -208,14 +210,19 @@ const unshown = (self: ToolCall, tooLarge: InputTooLargeError, attempts: number)
 
 /** A failure that the model reads. */
 const told = (self: ToolCall, error: unknown, text: string, trace: Trace, how: How): Effect.Effect<Outcome> => {
-  const signature = signatureOf(error)
-  const isRepeated = self.site.history.isRepeated(self.entry.tool.name, signature)
-  const said = how.recoveredBy === "tell" && isRepeated ? `${text}\n${Render.repeated}` : text
+  const { isRepeated } = fateOf(self, error)
+  const said = how.recoveredBy === "tell" && isRepeated ? Render.repeated(text) : text
   // a fixer speaks for itself
   const isSaid = how.recoveredBy !== "fix" && ToolRun.isOpen(error)
   const settlement = failing(said, self.state.isOpen || ToolRun.isOpen(error), isSaid)
-  return settled(self, settlement, trace.attempts, { ...how, signature, trail: trace.trail })
+  return settled(self, settlement, trace.attempts, { ...how, signature: signatureOf(error), trail: trace.trail })
 }
+
+/** What has happened to the call besides its failure. Of one that is open by this failure, the failure itself speaks. */
+const fateOf = (self: ToolCall, error: unknown) => ({
+  isRepeated: self.site.history.isRepeated(self.entry.tool.name, signatureOf(error)),
+  isOpen: self.state.isOpen && !ToolRun.isOpen(error)
+})
 
 /** The call ends the run. */
 const hard = (self: ToolCall, failure: Failure, isLeftOpen = false): Effect.Effect<Outcome> => {
@@ -279,7 +286,7 @@ const settled = (
 /** As an error; as one of unknown outcome while that is open, which the text then says, unless it is said already. */
 const failing = (text: string, isOpen: boolean, isSaid: boolean): Message.Settlement => ({
   kind: isOpen ? "unknown" : "told",
-  text: Redaction.own(isOpen && !isSaid ? `${text}\n${Render.stillOpen}` : text)
+  text: Redaction.own(isOpen && !isSaid ? Render.stillOpen(text) : text)
 })
 
 const callOf = ({ entry, site }: ToolCall) => ({ tool: entry.tool.name, callId: site.call.id })

@@ -1,0 +1,40 @@
+/** Every instruction that a model reads about a failure. A text has one of them: two could contradict each other. */
+
+/** What the model sent can be put right by the model. */
+export const correct = (what: string): string => `correct ${what} and call the tool again`
+
+/** The tool has no side effects, or the same ones each time. */
+export const repeat = "safe to retry"
+
+/** It passes by itself, and nobody knows what the failed run has done. */
+export const check = "it may have taken effect, check before repeating"
+
+/** Neither a repetition nor a correction helps. */
+export const clarify = "consider asking the user for clarification"
+
+/** The same came several times in a row. */
+export const anotherWay = "repeating the call will not help, try another way"
+
+/** An earlier run of the call was cut off. */
+export const lookUp = "look that up before any repetition"
+
+/** Nobody knows what the call has done, and nothing can tell. */
+export const leave = "Do not repeat the call: a person has to look it up."
+
+/** The call has done its work. */
+export const done = "Repeating the call will not help."
+
+/** Of an escalation. */
+export const corrected = "Please retry with corrected arguments."
+
+/** A tool is not there for a turn. */
+export const other = "Try another way."
+
+/** There are no tools any more. */
+export const words = "Answer in words."
+
+/** The answer does not fit its schema, or was cut off. */
+export const answer = (wanted: "json" | "text", isCut: boolean): string => {
+  const how = wanted === "json" ? "with JSON that fits and nothing else" : "with what fits only"
+  return isCut ? `Answer again and be shorter, ${how}.` : `Answer again, ${how}.`
+}
