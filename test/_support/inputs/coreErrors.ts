@@ -4,6 +4,7 @@ import { signatureOf } from "../../../packages/core/src/budget/FailureHistory.ts
 import * as Issue from "../../../packages/core/src/data/Issue.ts"
 import * as Usage from "../../../packages/core/src/data/Usage.ts"
 import * as DoorError from "../../../packages/core/src/errors/DoorError.ts"
+import * as ForeignFailure from "../../../packages/core/src/errors/ForeignFailure.ts"
 import { isKintsugiError } from "../../../packages/core/src/errors/KintsugiError.ts"
 import * as LlmError from "../../../packages/core/src/errors/LlmError.ts"
 import * as Problem from "../../../packages/core/src/errors/Problem.ts"
@@ -64,6 +65,11 @@ export const coreErrors: Table = {
     isLlmError: grows(values, LlmError.isLlmError),
     ...each(looksOnce, "reasonsOf")
   },
+  "core/src/errors/ForeignFailure.ts": {
+    of: grows(values, ForeignFailure.of),
+    connectionOf: grows(texts, (text) => ForeignFailure.connectionOf(new Error(text, { cause: text }))),
+    chainOf: grows(values, ForeignFailure.chainOf)
+  },
   "core/src/errors/Problem.ts": { fromError: reached },
   "core/src/errors/RecoveryAdvice.ts": {
     ...each(fixed, "describe", "mostFor"),
@@ -113,7 +119,9 @@ export const coreErrors: Table = {
   },
   "core/src/errors/llmOrigin.ts": each(reached, "told"),
   "core/src/errors/facts.ts": {
-    ...each(fixed, "categoryOfStatus", "final", "outlookOf"),
+    ...each(fixed, "categoryOfStatus", "final"),
+    outlookOf: grows(values, Facts.outlookOf),
+    statusOf: grows(values, Facts.statusOf),
     ...each(reached, "sayingOf"),
     categoryOf: grows(texts, (text) => Facts.categoryOf({ category: text, _tag: text }, Schema.is(Schema.String))),
     lentBy: grows(texts, (text) => Facts.lentBy({ code: text }))

@@ -149,8 +149,7 @@ export const providersTransport: Table = {
   },
   "providers/src/transport/Source.ts": {
     quote: grows(texts, Source.quote, quoted),
-    scrubCause: grows(causes, Source.scrubCause),
-    ...each(reached, "chainOf")
+    scrubCause: grows(causes, Source.scrubCause)
   },
   "providers/src/transport/Transport.ts": {
     make: merged({

@@ -38,7 +38,7 @@ it.run(
           args: { n: 1 },
           message: "no route"
         })
-        assert.deepInclude(error, { code: "EHOSTUNREACH", isRetryable: true, category: "unknown" })
+        assert.deepInclude(error, { code: "EHOSTUNREACH", isRetryable: true, category: "network" })
       }
     })
 )

@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Issue from "../data/Issue.ts"
-import { categories, categoryOf, categoryOfStatus, Lent, lentBy, ofCategory, sayingOf } from "./facts.ts"
+import { categories, categoryOf, categoryOfStatus, Lent, lentBy, ofCategory, sayingOf, statusOf } from "./facts.ts"
 import { stackless } from "./stackless.ts"
 import { sentence } from "./sentence.ts"
 import { InputTooLargeError } from "./DoorError.ts"
@@ -111,8 +111,9 @@ export class ExecutionError extends advised<ExecutionError>()("ExecutionError", 
     const lent = lentBy(cause)
     const category = given ?? categoryOf(cause, isLlmError)
     const message = sayingOf(cause, category)
-    const lends = lent === undefined ? {} : { lent }
-    return new ExecutionError({ tool, kind, category, message, ...call, ...lends, cause })
+    const status = statusOf(cause)
+    const known = { ...(lent === undefined ? {} : { lent }), ...(status === undefined ? {} : { status }) }
+    return new ExecutionError({ tool, kind, category, message, ...call, ...known, cause })
   }
   static fromNetworkError(tool: string, kind: Kind, cause: unknown, call?: CallOf): ExecutionError {
     return ExecutionError.of(tool, kind, "network", "", cause, call)

@@ -8,6 +8,8 @@ import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import { property, quietly } from "../data/Foreign.ts"
 import * as Redaction from "../data/Redaction.ts"
+import * as RetryAfter from "../data/RetryAfter.ts"
+import * as ForeignFailure from "./ForeignFailure.ts"
 
 const recoveryKinds = ["resend", "repair", "shrink", "fallback", "escalate", "none"] as const
 
@@ -88,7 +90,7 @@ export const Lent = Schema.Struct({
 const byCategory = ({ category, cause, lent, status }: Categorised): Outlook => {
   if (lent?.outlook !== undefined) return lent.outlook
   if (status !== undefined && retryableStatuses.has(status)) return again
-  return (category === "llm" ? outlookOf(cause) : undefined) ?? ofCategory[category].outlook
+  return (category === "llm" ? carriedBy(cause) : undefined) ?? ofCategory[category].outlook
 }
 
 /** Client errors that waiting cures: request timeout, too early, too many requests. */
@@ -108,11 +110,22 @@ export const ofCategory: Readonly<Record<Category, { readonly label: string; rea
 }
 
 /**
- * The advice that a value carries itself, if it carries one. What is senseless in it is filled in.
+ * The advice that a value carries itself; of one that carries none, what its structure tells. What is senseless in it is filled in.
  *
  * @internal
  */
-export const outlookOf = (value: unknown): Outlook | undefined => {
+export const outlookOf = (value: unknown): Outlook | undefined => carriedBy(value) ?? toldBy(value)
+
+const toldBy = (value: unknown): Outlook | undefined => {
+  const told = ForeignFailure.of(value)
+  if (told?.type === "connection") return ofCategory.network.outlook
+  if (told?.type === "system" && told.refused !== "access") return told.refused === "busy" ? again : final("repair")
+  if (told?.type !== "status" || !(told.status >= 500 || retryableStatuses.has(told.status))) return undefined
+  const wait = RetryAfter.parse(told.retryAfter, Number.NaN)
+  return wait === undefined || !Duration.isFinite(wait) ? again : resend(wait, again.maxAttempts)
+}
+
+const carriedBy = (value: unknown): Outlook | undefined => {
   const isRetryable = property(value, "isRetryable")
   if (isRetryable === false) {
     const recovery = property(value, "recovery")
@@ -131,12 +144,31 @@ const isRecoveryKind = (value: unknown): value is RecoveryKind => recoveryKinds.
 
 const isCategory = (value: unknown): value is Category => Predicate.isString(value) && Object.hasOwn(ofCategory, value)
 
-/** Its own category where it has one; a model's failure and a broken contract are known by their class. */
+/**
+ * Its own category where it has one; a model's failure and a broken contract are known by their class, and what is not the library's by
+ * its structure.
+ */
 export const categoryOf = (cause: unknown, isLlmError: (cause: unknown) => boolean): Category => {
   const category = property(cause, "category")
   if (isCategory(category)) return category
   if (quietly(() => isLlmError(cause), false)) return "llm"
-  return ErrorCause.tagOf(cause) === "SchemaError" ? "validation" : "unknown"
+  const tag = ErrorCause.tagOf(cause)
+  if (tag === "SchemaError") return "validation"
+  return Object.hasOwn(facts, tag) ? "unknown" : categoryByStructure(ForeignFailure.of(cause))
+}
+
+const categoryByStructure = (told: ForeignFailure.ForeignFailure | undefined): Category => {
+  if (told === undefined) return "unknown"
+  if (told.type === "connection") return "network"
+  return told.type === "status" ? categoryOfStatus(told.status) : categoryOfRefusal[told.refused]
+}
+
+const categoryOfRefusal = { input: "parameter", access: "client", busy: "server" } as const
+
+/** The status with which a peer has answered, as far as the structure of a failure tells. */
+export const statusOf = (cause: unknown): number | undefined => {
+  const told = ForeignFailure.of(cause)
+  return told?.type === "status" ? told.status : undefined
 }
 
 export const categoryOfStatus = (status: number): Category => {

@@ -74,7 +74,9 @@ export const honouringHints = (
  */
 export const suggested = (
   options?: Pick<Delays, "maxHint" | "deadline">
-): Schedule.Schedule<Duration.Duration, unknown> =>
+): Schedule.Schedule<Duration.Duration, unknown> => (options === undefined ? asSuggested : suggestedWithin(options))
+
+const suggestedWithin = (options: Pick<Delays, "maxHint" | "deadline">) =>
   waiting(plan({ maxAttempts: 1, ...options }), (attempt, error) => {
     const { isRetryable, maxAttempts = 1, suggestedDelay = Duration.zero } = outlookOf(error) ?? {}
     return isRetryable === true && attempt < maxAttempts
@@ -230,3 +232,6 @@ const shown = (options: object): string => Object.keys(options).join(", ") || "n
 const refuse = (name: string, rule: string, value: unknown): never => {
   throw new RangeError(`Backoff: ${name} ${rule}, got ${String(value)}`)
 }
+
+/** One value: a handler that names it anew at each failure goes on where it was. */
+const asSuggested = /* @__PURE__ */ suggestedWithin({})

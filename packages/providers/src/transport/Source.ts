@@ -1,5 +1,6 @@
 /** Whom a request goes to, and which secrets no error about it may repeat. */
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
+import * as ForeignFailure from "@kintsugi/core/ForeignFailure"
 import * as Redaction from "@kintsugi/core/Redaction"
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
@@ -18,7 +19,7 @@ export const quote = (text: string): string => Redaction.foreign(text.trim())
 
 /** The cause itself, or, where a message in its chain repeats a secret, its summary without it. */
 export const scrubCause = (cause: unknown): unknown => {
-  const repeats = chainOf(cause).some((link) => {
+  const repeats = ForeignFailure.chainOf(cause).some((link) => {
     const texts = [ErrorCause.messageOf(link), Predicate.isError(link) ? (link.stack ?? "") : ""]
     return texts.some((text) => Redaction.own(text) !== text)
   })
@@ -26,12 +27,4 @@ export const scrubCause = (cause: unknown): unknown => {
   const { code, message, name } = ErrorCause.summarise(cause)
   const fields = { name, message: quote(message) }
   return new ErrorCause.ForeignError(code === undefined ? fields : { ...fields, code: Redaction.own(code) })
-}
-
-/** A failure and what lies beneath it: its causes, and the members of an aggregate. */
-export const chainOf = (cause: unknown, depth = 0): ReadonlyArray<unknown> => {
-  if (cause === undefined || cause === null || depth > 5) return []
-  if (!Predicate.isObject(cause)) return [cause]
-  const members: ReadonlyArray<unknown> = "errors" in cause && Array.isArray(cause.errors) ? cause.errors : []
-  return [cause, ...[...members, cause.cause].flatMap((beneath) => chainOf(beneath, depth + 1))]
 }

@@ -1,7 +1,7 @@
 /** What is being recorded: exchanges as they go on, and what a file has of them. */
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
+import * as ForeignFailure from "@kintsugi/core/ForeignFailure"
 import * as Predicate from "effect/Predicate"
-import * as Source from "../../transport/Source.ts"
 import * as Body from "./body.ts"
 import type { Exchange, Link, Request } from "./format.ts"
 import { isSecretParameter, Secrets } from "./secrets.ts"
@@ -105,7 +105,7 @@ const headersOf = (
   )
 
 const linksOf = (secrets: Secrets, failure: unknown): ReadonlyArray<Link> =>
-  Source.chainOf(failure).map((link) => {
+  ForeignFailure.chainOf(failure).map((link) => {
     const { code, message, name } = ErrorCause.summarise(link)
     const said = { name, message: secrets.text(message) }
     return code === undefined ? said : { ...said, code: secrets.text(code) }
