@@ -254,7 +254,7 @@ it.effect("07-unsafe-with-verify: a refusal is told, and never repeated", () =>
 )
 
 const report =
-  '{"plant":"Ramsons","isEdible":true,"seenOn":"2027-03-09","remarks":["Smell it.","Not lily of the valley?"]}'
+  '{"plant":"Ramsons","isEdible":true,"seenOn":"2027-03-09T08:00:00Z","remarks":["Smell it.","Not lily of the valley?"]}'
 
 it.effect("09-structured-output: an answer that does not fit is asked for again, and the picture went along", () =>
   Effect.gen(function* () {

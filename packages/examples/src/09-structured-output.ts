@@ -14,7 +14,7 @@ export const Report = Schema.Struct({
 
 export const botanist = Agent.make("botanist", {
   prompt:
-    "Name the plant in the picture. Answer with JSON: plant, isEdible, seenOn (a date), remarks (a list of texts).",
+    "Name the plant in the picture. Answer with JSON: plant, isEdible, seenOn (date and time), remarks (a list of texts).",
   input: Message.UserContent,
   output: Report
 }).pipe(Agent.outputRetries(2))

@@ -90,7 +90,9 @@ it.effect("what is no plain struct, list or text comes as a whole [P301]", () =>
 
 it.effect("partials never change a value that was given, and give none twice [P301]", () =>
   Effect.gen(function* () {
-    const all = [...'{"title":"a\\u00e9\\n","tags":[{"name":"x"},{"name":"y"}],"stars":1.5e1,"on":"2027-03-09"}']
+    const all = [
+      ...'{"title":"a\\u00e9\\n","tags":[{"name":"x"},{"name":"y"}],"stars":1.5e1,"on":"2027-03-09T00:00:00Z"}'
+    ]
     const written: Array<string> = []
     const model = yield* make(pieces(...all))
     const seen = yield* Agent.partials(Agent.make("writer", { output: Report }))("go").pipe(
@@ -216,7 +218,7 @@ it.effect("each value comes as soon as it can be told from all else that its sch
       [of(Shape, "4", "2 "), undefined, 42],
       [of(Union([Schema.Boolean, Struct({ a: string })]), "tr", "ue "), undefined, true],
       [of(Union([Schema.Boolean, Struct({ a: string })]), '{"a":"x', '"}'), { a: "x" }, { a: "x" }],
-      [of(Union([Schema.Number, string]), '"Na', 'N"'), undefined, Number.NaN],
+      [of(Union([Schema.Number, string]), '"Na', 'N"'), "Na", "NaN"],
       [of(Union([Schema.Number, list(string)]), '["x', '"]'), ["x"], ["x"]],
       [of(Union([Schema.Literal("a"), string]), '"a', 'b"'), undefined, "ab"],
       [of(Union([Schema.Literal("a"), Struct({ a: string }), list(string)]), '{"a":"x', '"}'), { a: "x" }, { a: "x" }],
@@ -287,7 +289,7 @@ it.effect("partials show nothing that does not fit, and the output comes whateve
   Effect.gen(function* () {
     const parts = [
       '{"other":[1,{"x":2}],"title":5,"stars":"4',
-      '2","tags":["no", {"name":"a"}],"title":"t","on":"2027-03-09"}'
+      '2","tags":["no", {"name":"a"}],"title":"t","on":"2027-03-09T00:00:00Z"}'
     ]
     const Loose = Schema.Struct({ title: Schema.String, stars: Schema.Finite })
     const error = yield* Effect.flip(

@@ -52,7 +52,7 @@ it.run("the request says which JSON is wanted, in every turn; of texts it says n
       assert.deepInclude(output?.schema, { type: "object", required: ["city", "degrees"], additionalProperties: false })
     }
     for (const output of [undefined, Schema.String, Schema.Literals(["yes", "no"]), Schema.DateFromString]) {
-      const plain = yield* make(text(output === Schema.DateFromString ? "2027-03-09" : "yes"))
+      const plain = yield* make(text(output === Schema.DateFromString ? "2027-03-09T08:00:00Z" : "yes"))
       yield* run(Agent.make("plain", { output }), "go").pipe(Effect.provide(plain.layer))
       assert.notProperty(plain.requests[0], "output")
     }
@@ -102,7 +102,10 @@ it.run("where the schema takes a text the answer is taken as it is, else as JSON
     assert.strictEqual(yield* answer(Schema.Literals(["yes", "no"]), "yes"), "yes")
     assert.strictEqual(yield* answer(Schema.Literals(["yes", "no"]), '"no"'), "no")
     assert.strictEqual(yield* answer(Schema.Finite, "12"), 12)
-    assert.deepStrictEqual(yield* answer(Schema.DateFromString, "2027-03-09"), new Date("2027-03-09"))
+    assert.deepStrictEqual(
+      yield* answer(Schema.DateFromString, "2027-03-09T08:00:00Z"),
+      new Date("2027-03-09T08:00:00Z")
+    )
     // a union of both: JSON where it is some, any other text as it is
     const either = Schema.Union([Report, Schema.String])
     assert.deepStrictEqual(yield* answer(either, good), report)

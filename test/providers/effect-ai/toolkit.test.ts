@@ -38,9 +38,12 @@ describe("a toolkit under tables of ours", () => {
         open: (params, { toolCallId }) => Effect.sync(() => (seen.push([params, toolCallId]), { till: 8 }))
       })
       const { open } = EffectAi.fromToolkit(toolkit)
-      const model = yield* make(calls(call("open", '```json\n{"shop":"a","on":"2026-01-05"}\n```', "c1")), done)
+      const model = yield* make(
+        calls(call("open", '```json\n{"shop":"a","on":"2026-01-05T08:00:00Z"}\n```', "c1")),
+        done
+      )
       yield* run(agentWith(open), "go").pipe(Effect.provide([model.layer, handlers]))
-      assert.deepStrictEqual(seen, [[{ shop: "a", on: new Date("2026-01-05") }, "c1"]])
+      assert.deepStrictEqual(seen, [[{ shop: "a", on: new Date("2026-01-05T08:00:00Z") }, "c1"]])
       assert.deepStrictEqual(read(model), ['result: {"till":8}'])
       const [spec] = model.requests[0]?.tools ?? []
       assert.strictEqual(spec?.description, "Opens a shop.")

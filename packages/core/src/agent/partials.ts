@@ -13,7 +13,7 @@ import { type Grown, type Growth, PartialJson } from "../coercion/PartialJson.ts
 import type { Part, Passing } from "./composition/run.ts"
 import { Progress, type Reader, unseen } from "./progress.ts"
 import type { Output } from "../run/Output.ts"
-import { decoder } from "../tool/ToolSchema.ts"
+import { decoder, modelSchema } from "../tool/ToolSchema.ts"
 
 /**
  * A value of which fields, items and ends of texts may still be missing. Plain structs, records, lists and tuples are partial; all
@@ -139,7 +139,7 @@ const watching = (agent: Passing, progress: Progress): ((event: AgentEvent.Agent
 const readerOf = (output: Output | undefined): Reader => {
   if (output === undefined) return asItIs()
   const wanted = output.wanted()
-  const grown = grow(Schema.toCodecJson(output.schema).ast)
+  const grown = grow(modelSchema(output.schema).ast)
   if (wanted.kind === "text") return grown(signs.text).kind === "text" ? asItIs() : unseen
   const json = new PartialJson(grown, wanted.shape === "list" ? signs.list : signs.object)
   return { push: (piece) => json.push(piece), seen: () => json.seen }

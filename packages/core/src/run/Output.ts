@@ -6,7 +6,7 @@ import * as Issue from "../data/Issue.ts"
 import type * as Model from "../model/Model.ts"
 import { issuesOf } from "../coercion/Issues.ts"
 import { once } from "../data/Once.ts"
-import { decoder, jsonSchemaOf } from "../tool/ToolSchema.ts"
+import { decoder, jsonSchemaOf, modelSchema } from "../tool/ToolSchema.ts"
 
 export interface Output {
   readonly schema: Schema.Codec<unknown, unknown>
@@ -27,7 +27,7 @@ export interface Answer {
 
 /** Schemas are compiled at first use. */
 export const make = (agent: string, schema: Schema.Codec<unknown, unknown>): Output => {
-  const decode = decoder(schema)
+  const decode = decoder(modelSchema(schema))
   const wanted = once(() => wantedBy(agent, jsonSchemaOf(schema)))
   const readPlain = (text: string) => Result.map(decode(text), (value): Answer => ({ value, changes: [] }))
   const readJson = (text: string, shape: Coercion.Shape): Result.Result<Answer, ReadonlyArray<Issue.Issue>> => {

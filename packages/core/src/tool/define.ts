@@ -18,7 +18,7 @@ import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type { Later } from "./rows.ts"
 import { isOverflow } from "./overflow.ts"
 import { reader } from "./reading.ts"
-import { decoder, jsonSchemaOf } from "./ToolSchema.ts"
+import { decoder, jsonSchemaOf, modelSchema } from "./ToolSchema.ts"
 
 /** Looks up by its key whether a call that was cut off took effect: its result if so, nothing if not. */
 export type Verify<A, R> = (idempotencyKey: string) => Effect.Effect<Option.Option<A>, unknown, R>
@@ -112,7 +112,7 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   })),
   targetType: `${name} parameters`,
   coercion: options.coercion ?? Coercion.steps,
-  decode: reader(options.parameters),
+  decode: reader(modelSchema(options.parameters)),
   decodeResult: resultDecoder(options.success),
   encode: encoder(name, options.success),
   // `run` is only called with what `decode` gave; its failures and needs are in the tool's type

@@ -13,6 +13,7 @@ import * as Json from "../../transport/Json.ts"
 import * as OutputWords from "../outputWords.ts"
 import { remembering } from "../Remembering.ts"
 import * as RootSchema from "../rootSchema.ts"
+import { adapted } from "./schema.ts"
 
 type Fields = Readonly<Record<string, Schema.Json | undefined>>
 
@@ -37,7 +38,7 @@ export const make = (source: Source, constants: Constants): Encoder => {
     filled("generationConfig", {
       ...constants.generationConfig,
       responseMimeType: "application/json",
-      responseJsonSchema: schema
+      responseJsonSchema: adapted(schema)
     })
   )
   const rest = filled("", constants.body)
@@ -182,7 +183,7 @@ const encodeTool = ({ description, name, parameters }: Message.ToolSpec): string
   JSON.stringify({
     name,
     description,
-    parametersJsonSchema: RootSchema.parametersRoot(parameters) ?? parameters
+    parametersJsonSchema: adapted(RootSchema.parametersRoot(parameters) ?? parameters)
   })
 
 const encodeChoice = (choice: Model.ToolChoice): Fields => {
