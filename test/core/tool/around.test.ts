@@ -33,7 +33,12 @@ const told = (run: Runner, tool: Tool.AnyTool, ...more: ReadonlyArray<ScriptedMo
     const log = eventLog()
     const model = yield* ScriptedModel.make(batch(tool.name), ...more)
     // nothing is needed beyond the model
-    const agent = Agent.make("a", { tools: [tool] }).pipe(log.listen) as Agent.Any<string, string, unknown, never>
+    const agent = Agent.seal(Agent.make("a", { tools: [tool] }).pipe(log.listen)) as Agent.Any<
+      string,
+      string,
+      unknown,
+      never
+    >
     const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
     return { exit, model, log }
   })

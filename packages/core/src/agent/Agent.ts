@@ -30,10 +30,23 @@ import type * as Tool from "../tool/Tool.ts"
 
 export type { Agent, Inside } from "./definition.ts"
 // what the types of agents are made of: declarations of programs name it
-export type { Choosing, EndOf, NoModel, OnlyFunctions, OutputOf, Running } from "./skills.ts"
+export type { AnswerOf, Choosing, EndOf, NoModel, OnlyFunctions, Routed, Running } from "./skills.ts"
 export type { Answers, FitByName, FitsAll, FitsOutput, HasTools, NoTool } from "./fitting.ts"
 export type { CommonAnswer, Guarded, Named } from "./types.ts"
-export type { Adapted, Composed, HasUnsafe, MadeOf, Part } from "./partTypes.ts"
+export type {
+  Adapted,
+  AnyPart,
+  Composed,
+  ErrorOf,
+  HasUnsafe,
+  InputOf,
+  MadeOf,
+  OutputOf,
+  Part,
+  Safe,
+  ServicesOf,
+  UnsafeOf
+} from "./partTypes.ts"
 export type { ChoiceWith, Provided, TableWith, ToolWith } from "./providing.ts"
 export type { Completed, Outcome, Run, Suspended } from "../run/Handle.ts"
 export type { Resumption } from "../run/Start.ts"
@@ -145,7 +158,7 @@ export const make = <
     Seen<Tools[number], TypeOf<Output>>
 ): Agent<
   TypeOf<Input>,
-  AgentSkills.OutputOf<Skills, TypeOf<Output>> | AgentSkills.EndOf<AgentSkills.ToolsOf<Skills> | Tools[number]>, // one by one, so that hovers show them
+  AgentSkills.AnswerOf<Skills, TypeOf<Output>> | AgentSkills.EndOf<AgentSkills.ToolsOf<Skills> | Tools[number]>, // one by one, so that hovers show them
   BudgetExceededError | LayerError<ModelLayer> | AgentSkills.ErrorOf<Skills> | AgentSkills.InvalidOf<Skills, Output>,
   AgentSkills.ServicesOf<Skills, LayerServices<ModelLayer>>,
   AgentSkills.ToolsOf<Skills> | Tools[number],

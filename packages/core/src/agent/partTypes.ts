@@ -33,8 +33,11 @@ export type InputOf<A> = (A extends (input: infer I) => unknown ? (input: I) => 
   ? I
   : never
 
+/** What an agent answers with. */
 export type OutputOf<A> = A extends (input: never) => Effect.Effect<infer O, unknown, unknown> ? O : never
+/** What the runs of an agent fail with. */
 export type ErrorOf<A> = A extends (input: never) => Effect.Effect<unknown, infer E, unknown> ? E : never
+/** What the runs of an agent need. */
 export type ServicesOf<A> = A extends (input: never) => Effect.Effect<unknown, unknown, infer R> ? R : never
 
 /**

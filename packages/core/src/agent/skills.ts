@@ -33,7 +33,7 @@ type Loops<Skills extends AnySkills> = Skills extends readonly []
     : true
 
 /** What its model's answer becomes, and the values of its functions. */
-export type OutputOf<Skills extends AnySkills, OfModel = string> =
+export type AnswerOf<Skills extends AnySkills, OfModel = string> =
   | (Loops<Skills> extends true ? OfModel : never)
   | FunctionOf<Skills[number]>["output"]
 
@@ -87,7 +87,12 @@ export type ChoiceOf<Skills extends AnySkills, OfModel> = Skills extends readonl
 /** The same agent with a router that may say this, fails with `E` and needs `R`. */
 export type Routed<Choice, Said, E, R> =
   Choice extends Choosing<infer Name, unknown, unknown, infer OfModel>
-    ? Choosing<Name, E, R | (undefined extends Said ? OfModel : never), OfModel>
+    ? Choosing<
+        Name,
+        E | (Router.Wide<Name> extends never ? never : RoutingError),
+        R | (undefined extends Said ? OfModel : never),
+        OfModel
+      >
     : never
 
 /** The failures of the choice. */

@@ -132,6 +132,24 @@ interface ToolDefaults {
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
     table: Table & Tool.CheckRows<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>, "undeclared">
   ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice, Name>
+  /** For an agent that is a type parameter. */
+  <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable extends Running,
+    Choice,
+    Name extends string,
+    const Table extends Tool.TableOfAny<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>> & UnknownRow
+  >(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+    table: Table &
+      Tool.CheckAny<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared">
+  ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice, Name>
 }
 
 /** What a table of `onLlmError` may be given besides. */

@@ -2,6 +2,7 @@
 import type { Approver } from "../tool/Approver.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
+import type { Wide } from "../run/Router.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type { DeserializationError, InvalidArgs, ToolExecutionError } from "../errors/ToolError.ts"
 
@@ -43,13 +44,13 @@ export type Deciders<T> = T extends Tool.AnyTool
     : never
   : never
 
-/** The rows for a tool of this name; of a name that is only `string`, any rows or none. */
+/** The rows for a tool of this name; of a name that may be one of many, those of any of them, or none. */
 type TableFor<ByTool, Name> = ByTool extends unknown
   ? Name extends keyof ByTool
     ? ByTool[Name]
-    : string extends Name
-      ? {} | ByTool[keyof ByTool]
-      : {}
+    : Wide<Name> extends never
+      ? {}
+      : {} | ByTool[Extract<keyof ByTool, Name>]
   : never
 
 /** The first level that has a row for an error settles it; where none has, it leaves as itself. */

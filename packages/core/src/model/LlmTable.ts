@@ -48,8 +48,6 @@ type AnyHandler = (...args: never) => unknown
 export interface HandlerOptions {
   /** All that the function may choose, for `explain`; choosing anything else is a defect. */
   readonly among?: ReadonlyArray<Recovery.AnyVerdict>
-  /** How often the function may run something again, see `Recovery.when`. */
-  readonly atMost?: number
 }
 
 /** What a table for model calls may be given besides. */
@@ -62,13 +60,8 @@ export interface TableOptions extends HandlerOptions {
 }
 
 /** Rows after those that were there: those of a table are added, a function takes the place of all. */
-export const rowsAfter = (
-  earlier: Recovery.Rows,
-  given: object,
-  { among, atMost }: HandlerOptions = {}
-): Recovery.Rows => {
+export const rowsAfter = (earlier: Recovery.Rows, given: object, options: HandlerOptions = {}): Recovery.Rows => {
   if (!isHandler(given)) return new Map([...earlier, ...Recovery.rowsOf(given)])
-  const options = { ...(among === undefined ? {} : { among }), ...(atMost === undefined ? {} : { atMost }) }
   return Recovery.rowsOf({ orElse: Recovery.when(given, options) })
 }
 

@@ -227,7 +227,7 @@ export const when = <
   OfVerdict<Said<V>>["answer"],
   OfVerdict<Said<V>>["error"],
   OfVerdict<Said<V>>["services"],
-  OfVerdict<Said<V>>["end"] | (O extends { readonly atMost: number } ? "exhausted" : never),
+  OfVerdict<Said<V>>["end"] | ("atMost" extends keyof O ? "exhausted" : never),
   OfVerdict<Said<V>>["acts"]
 > => verdict(handled(erase(choose), "The function of Recovery.when", undefined, options))
 

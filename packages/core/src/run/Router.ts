@@ -49,12 +49,15 @@ type AnyRouter = Router<string | undefined, unknown, unknown, unknown>
 /** The names that a router is known to give: of a text that could be any, nothing is known. */
 export type NameOf<Said, Table> = Literal<Exclude<Said, undefined> | Recovery.AnswerOf<Recovery.RowsOf<Table>>>
 
-type Literal<Name> = Name extends string ? (string extends Name ? never : Name) : never
+type Literal<Name> = Name extends string ? Exclude<Name, Wide<Name>> : never
+
+/** A name that may be one of many: it is only `string`, or a pattern such as `search_${string}`. */
+export type Wide<Name> = Name extends string ? ({} extends { readonly [_ in Name]: never } ? Name : never) : never
 
 /** What leaves a run because of it, the failures of the model behind its own table included. */
 export type ErrorOf<Said, E, Table> =
   | E
-  | (undefined extends Said ? RoutingError | Left<Table> : string extends Said ? RoutingError : never)
+  | (undefined extends Said ? RoutingError | Left<Table> : Wide<Said> extends never ? never : RoutingError)
 
 type Left<Table> = Table extends unknown
   ? [keyof Table] extends [never]

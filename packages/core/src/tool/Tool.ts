@@ -171,6 +171,11 @@ interface OnError {
     self: Tool<Name, Params, A, E, R, T0, S>,
     table: T & CheckRows<T, E, S>
   ): Tool<Name, Params, A, E, R, Recovery.Merge<T0, T>, S>
+  /** For a tool that is a type parameter. */
+  <Name extends string, Params, A, E, R, T0, S extends Recovery.SideEffects, const T extends TableOfAny<E, A>>(
+    self: Tool<Name, Params, A, E, R, T0, S>,
+    table: T & CheckAny<T, E, A, S>
+  ): Tool<Name, Params, A, E, R, Recovery.Merge<T0, T>, S>
 }
 
 /** What the rows of a table are typed by: in a pipe it is read off the tool. */

@@ -108,6 +108,13 @@ export const byName = Agent.onToolError({ plain: { Busy: Recovery.tell() } })
 export const standard = <N extends string, P, A, E, R, T, S extends Recovery.SideEffects>(
   tool: Tool.Tool<N, P, A, E, R, T, S>
 ) => tool.pipe(Tool.onError({ orElse: Recovery.raise }))
+export const taking = Agent.mapInput((x: number) => String(x))
+export const hedging = Agent.speculative(2, { hedgeAfter: "1 second" })
+export const routing = Agent.route(Router.byRule((input) => (input === "" ? "a" : undefined)))
+export const afterwards = Agent.andThen(Agent.deterministic("length", (text: string) => Effect.succeed(text.length)))
+export const sealing = <A extends Agent.AnyPart>(agent: A) => Agent.seal(agent)
+export const mapping = Agent.map((text: string) => text.length)
+export const limiting = Agent.withBudget({ maxTurns: 3 })
 export const budgeted = one.pipe(Agent.withBudget({ maxTurns: 3 }))
 
 // models
