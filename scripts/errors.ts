@@ -31,6 +31,7 @@ const instances: Record<RecoveryAdvice.Tag, RecoveryAdvice.RecoveryAdvice> = {
   QuotaExhaustedError: LlmError.QuotaExhaustedError.llmQuotaExceeded("model"),
   NetworkError: LlmError.NetworkError.connectionRefused("host", 443),
   RequestTimeoutError: LlmError.RequestTimeoutError.llmTimeout("1 hour"),
+  EmptyReplyError: LlmError.EmptyReplyError.emptyReply("model", "stop"),
   InvalidArgs: ToolError.InvalidArgs.of(tool, callId, "{", "why"),
   DeserializationError: ToolError.DeserializationError.of(tool, callId, {}, "parameters", []),
   ExecutionError: ToolError.ExecutionError.fromNetworkError(tool, "local", "why"),

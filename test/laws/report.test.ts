@@ -64,7 +64,7 @@ for (const [way, run] of Object.entries(runners)) {
       const broken = ofRuns(
         (said: ReadonlyArray<string>) =>
           Effect.gen(function* () {
-            const model = yield* ScriptedModel.make(ScriptedModel.text(said.join(" ")))
+            const model = yield* ScriptedModel.make(ScriptedModel.text(said.join(" ") || "-"))
             const answer = yield* run(Agent.make("worker", {}), "go").pipe(Effect.provide(model.layer))
             assert.notInclude(answer, "wrong")
           }),

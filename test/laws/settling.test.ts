@@ -1,6 +1,6 @@
 /** Laws of runs, on generated stories: a script of replies, what each call does, limits, and perhaps an interruption. */
 import { assert } from "@effect/vitest"
-import { Agent, AgentEvent, type Message, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, AgentEvent, Message, Recovery, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Effect, Schema, Scope } from "effect"
 import fc from "fast-check"
@@ -169,7 +169,7 @@ const tell = Effect.fnUntraced(function* (story: Story, run: Runner) {
     ScriptedModel.answers(() =>
       Effect.map(Effect.sleep(turn.takes), () => {
         replies++
-        return ScriptedModel.reply({ content: contentOf(turn, index), finish: turn.finish })
+        return ScriptedModel.reply({ content: [Message.text("so"), ...contentOf(turn, index)], finish: turn.finish })
       })
     )
   )

@@ -105,7 +105,7 @@ const decided = (plan: Setup["plan"], state: State, said: ReadonlyArray<Said>, r
 const check = (model: Model, real: Real, outcome: Agent.Outcome<string>, state: State, isOver: boolean): void => {
   if (isOver) {
     const names = model.plan.flatMap((calls, turn) => calls.map((_, index) => nameOf(turn, index)))
-    const output = names.map((name) => state.settled[name]).join(", ")
+    const output = names.map((name) => state.settled[name]).join(", ") || "nothing"
     return assert.deepStrictEqual(outcome, { _tag: "Completed", output, finish: "stop" })
   }
   assert(outcome._tag === "Suspended", outcome._tag)
@@ -160,7 +160,7 @@ const replyTo =
       return ScriptedModel.call(kind, kind === "sub" ? { input: at } : { at }, at)
     })
     const said = settlements(messages).map((text) => text.replace(/^denied: .*no.*$/s, "denied: no"))
-    return ScriptedModel.reply({ content: calls ?? [Message.text(said.join(", "))] })
+    return ScriptedModel.reply({ content: calls ?? [Message.text(said.join(", ") || "nothing")] })
   }
 
 /** Pays as it is told, and is done. */

@@ -24,7 +24,8 @@ const forModel = {
   RateLimitError: handled,
   QuotaExhaustedError: handled,
   NetworkError: handled,
-  RequestTimeoutError: handled
+  RequestTimeoutError: handled,
+  EmptyReplyError: handled
 }
 
 const forTool = {

@@ -62,6 +62,7 @@ export const coreErrors: Table = {
       LlmError.NetworkError.connectionFailed({ host: text }, text, { cause: new Error(text) })
     ),
     RequestTimeoutError: made((text) => LlmError.RequestTimeoutError.timedOut(text, minute, { detail: text })),
+    EmptyReplyError: made((text) => LlmError.EmptyReplyError.emptyReply(text, "stop", { detail: text })),
     isLlmError: grows(values, LlmError.isLlmError),
     ...each(looksOnce, "reasonsOf")
   },

@@ -76,7 +76,10 @@ const overloaded = new LlmError.ModelOverloadedError({ model: "m", message: "It 
 export const samples = {
   ModelNotFoundError: [LlmError.ModelNotFoundError.modelNotFound("m")],
   AuthenticationError: [LlmError.AuthenticationError.authenticationFailed("m", "no key")],
-  ContentFilteredError: [LlmError.ContentFilteredError.contentFiltered("m", "no")],
+  ContentFilteredError: [
+    LlmError.ContentFilteredError.contentFiltered("m", "no"),
+    LlmError.ContentFilteredError.contentFiltered("m", "no", {}, "refusal")
+  ],
   InvalidRequestError: [LlmError.InvalidRequestError.invalidRequest("m", "no")],
   ModelOverloadedError: [LlmError.ModelOverloadedError.modelOverloaded("m"), overloaded],
   ContextTooLongError: [
@@ -116,6 +119,10 @@ export const samples = {
     LlmError.RequestTimeoutError.llmTimeout("30 seconds"),
     LlmError.RequestTimeoutError.httpTimeout("http://host/path", "10 seconds"),
     LlmError.RequestTimeoutError.timedOut("a search", "1 minute", { model: "m" })
+  ],
+  EmptyReplyError: [
+    LlmError.EmptyReplyError.emptyReply("m", "stop"),
+    LlmError.EmptyReplyError.emptyReply("m", "length")
   ],
   InvalidArgs: [ToolError.InvalidArgs.of("fetch", "c1", "{", "no JSON")],
   DeserializationError: [

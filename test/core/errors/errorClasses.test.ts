@@ -28,6 +28,7 @@ const table: ReadonlyMap<string, Row> = new Map(
     UnknownLlmError: ["KINTSUGI-UNKNOWN-LLM", "yes", "resend", 1000, 4, 502],
     QuotaExhaustedError: ["KINTSUGI-QUOTA-EXHAUSTED", "no", "fallback", 0, 1, 503],
     NetworkError: ["KINTSUGI-NETWORK", "yes", "resend", 2000, 6, 502],
+    EmptyReplyError: ["KINTSUGI-EMPTY-REPLY", "yes", "resend", 1000, 2, 502],
     InvalidArgs: ["KINTSUGI-INVALID-ARGS", "no", "repair", 0, 1, 422],
     DeserializationError: ["KINTSUGI-DESERIALIZATION", "no", "repair", 0, 1, 422],
     EscalationError: ["KINTSUGI-ESCALATION", "no", "escalate", 0, 1, 422],
@@ -144,8 +145,8 @@ it("what is not retryable has no delay and one attempt; what is has both a delay
   }
 })
 
-it("maxAttempts counts the first call: 4 is three retries, 6 is five, 1 is none [T4]", () => {
-  assert.deepStrictEqual([...new Set(all.map(({ maxAttempts }) => maxAttempts))].toSorted(), [1, 4, 6])
+it("maxAttempts counts the first call: 4 is three retries, 6 is five, 2 is one, 1 is none [T4]", () => {
+  assert.deepStrictEqual([...new Set(all.map(({ maxAttempts }) => maxAttempts))].toSorted(), [1, 2, 4, 6])
   assert.strictEqual(LlmError.ServerError.serverError("m", 1).maxAttempts, 4)
   assert.strictEqual(LlmError.NetworkError.connectionRefused("h", 1).maxAttempts, 6)
 })

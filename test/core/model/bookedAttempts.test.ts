@@ -164,7 +164,7 @@ it.effect("an attempt of which something was shown is booked as discarded where 
       let asked = 0
       const model = doing(
         () => Effect.never,
-        () => (++asked === 1 ? broken : Stream.make(finish))
+        () => (++asked === 1 ? broken : Stream.make(says, finish))
       )
       const table = Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) }, { onPartial })
       const agent = agentWith().pipe(table, log.listen)

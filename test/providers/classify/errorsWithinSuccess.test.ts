@@ -100,6 +100,29 @@ describe("successes", () => {
     })
   }
 
+  it("a model that declines is told from a filter that cuts in, for each format that says so [P1341]", () => {
+    for (const [api, value, kind] of [
+      ["anthropic", { type: "message_delta", delta: { stop_reason: "refusal" } }, "refusal"],
+      ["openai-chat", choice({ finish_reason: "stop", message: { refusal: "no" } }), "refusal"],
+      ["openai-chat", choice({ finish_reason: "content_filter", message: {} }), "filter"],
+      ["openai-responses", { output: [{ content: [{ type: "refusal", refusal: "no" }] }] }, "refusal"],
+      ["openai-responses", { type: "response.refusal.done", refusal: "no" }, "refusal"],
+      [
+        "openai-responses",
+        { type: "response.incomplete", response: { incomplete_details: { reason: "content_filter" } } },
+        "filter"
+      ],
+      ["gemini", candidate("SAFETY"), "filter"],
+      ["gemini", { promptFeedback: { blockReason: "OTHER" } }, "filter"]
+    ] as const) {
+      const error = inside(api, value)
+      assert(error instanceof LlmError.ContentFilteredError)
+      assert.strictEqual(error.kind, kind, JSON.stringify(value))
+      assert.include(error.message, kind === "refusal" ? "refused to answer" : "filtered the content")
+      assert.deepStrictEqual(Schema.decodeSync(LlmError.LlmError)(Schema.encodeSync(LlmError.LlmError)(error)), error)
+    }
+  })
+
   it("an error line of Ollama that nobody knows is a failure of its runner [T8]", () => {
     assert.strictEqual(inside("ollama", { error: "never seen" })?._tag, "ServerError")
     assert.strictEqual(classify("ollama", 400, { error: "never seen" })._tag, "InvalidRequestError")

@@ -27,8 +27,8 @@ export type Fault =
       /** What somebody would make up who does not know it. */
       readonly guess?: JsonObject
     }
-  /** The first final text arrives changed. */
-  | { readonly at: "answer"; readonly damage: (text: string) => string }
+  /** The first final texts arrive changed: one, or as many as it says. */
+  | { readonly at: "answer"; readonly times?: number; readonly damage: (text: string) => string }
   /** The model fails, so many times. */
   | { readonly at: "model"; readonly times: number; readonly error: (model: string) => LlmError.LlmError }
   /** The model takes no conversation that is longer than so many characters of JSON. */

@@ -170,8 +170,8 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "empty-answer",
-    says: "the last reply is empty",
-    fault: { at: "answer", damage: () => "" },
+    says: "the last reply is empty, and so is the one that the run asks for once more",
+    fault: { at: "answer", times: 2, damage: () => "" },
     names: ["reference alone"],
     isReferenceDemanded: true
   },

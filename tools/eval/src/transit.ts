@@ -24,10 +24,12 @@ export const damaged = (model: Model.Service, scenario: Scenario, world: World):
         return Effect.fail(Errors.ContextTooLongError.contextTooLong(model.name))
       }
       return Effect.map(reply, (whole) => {
-        if (world.isMet) return whole
+        if (failed >= (fault.at === "answer" ? (fault.times ?? 1) : 1)) return whole
         const changed = changedBy(scenario, whole)
-        world.isMet = changed !== undefined
-        return changed ?? whole
+        if (changed === undefined) return whole
+        failed++
+        world.isMet = true
+        return changed
       })
     })
   return Model.around(model, {

@@ -37,7 +37,7 @@ const counts = (changes: Partial<Plan>) =>
 
 const certain = { ...defaults, corrects: 1, guesses: 0, claims: 0, mends: 1, invents: 0 }
 
-const ofModel = new Set(["overloaded-model", "full-context"])
+const ofModel = new Set(["overloaded-model", "full-context", "empty-answer"])
 
 describe("the scenarios", () => {
   it.effect("are sound without their fault, and each fault ends a run that does not recover", () =>
@@ -62,7 +62,7 @@ describe("the scenarios", () => {
     Effect.gen(function* () {
       const healed = yield* counts({ policies: named("tell", "escalate", "tell-vaguely"), rates: certain })
       for (const { fault, name } of scenarios) {
-        const isTold = fault.at === "answer" ? [1, 0, 0] : ofModel.has(name) ? [0, 0, 0] : [1, 1, 0]
+        const isTold = ofModel.has(name) ? [0, 0, 0] : fault.at === "answer" ? [1, 0, 0] : [1, 1, 0]
         // a busy tool works in the end for whoever just repeats the call
         const isRepeated = name === "busy-tool" || name === "hanging-tool"
         assert.deepStrictEqual(healed[name], isRepeated ? [1, 1, 1] : isTold, name)
@@ -131,7 +131,7 @@ describe("the judge", () => {
       // what an agent does by itself is no lie: it asks for one more answer, and tells that a name is no tool
       assert.deepStrictEqual(
         rows.map(({ healed }) => healed.count),
-        [0, 3, 2]
+        [0, 2, 1]
       )
       assert.isAbove(rows[1]?.silent ?? 0, 15)
       assert.isAbove(rows[2]?.silent ?? 0, 10)

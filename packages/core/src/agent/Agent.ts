@@ -218,8 +218,8 @@ export const outputRetries: {
 
 /** An agent whose model's answer may fit no schema. */
 type ReadsOutput<A> =
-  A extends Agent<never, unknown, infer E, unknown, infer _T, infer _B, infer _D, object, infer _C>
-    ? InvalidOutputError extends E
+  A extends Agent<never, unknown, infer E, unknown, infer _T, infer _B, infer _D, infer M, infer _C>
+    ? [M, InvalidOutputError] extends [object, E]
       ? unknown
       : NoOutput
     : NoOutput

@@ -10,6 +10,7 @@ import * as Schema from "effect/Schema"
 import * as ErrorCause from "./ErrorCause.ts"
 import * as Parts from "./parts.ts"
 import * as Repair from "./messageRepair.ts"
+import { FinishReason } from "./FinishReason.ts"
 import * as Usage from "./Usage.ts"
 
 export * from "./parts.ts"
@@ -20,13 +21,7 @@ export * from "./parts.ts"
  */
 export const KeptTranscript = ErrorCause.kept(Parts.Transcript)
 
-/**
- * Why a model stopped. `filtered` and `length` cut a reply off: its calls are not run. `paused` is no end: the provider is at
- * work on its own side, and goes on when it gets the reply back.
- */
-export type FinishReason = typeof FinishReason.Type
-
-export const FinishReason = Schema.Literals(["stop", "tool-calls", "length", "filtered", "paused", "other"])
+export { FinishReason }
 
 /** What a model sent back in one piece, its calls still open. */
 export interface Reply extends Schema.Schema.Type<typeof Reply> {}

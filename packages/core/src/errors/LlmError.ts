@@ -2,6 +2,7 @@
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import { FinishReason } from "../data/FinishReason.ts"
 import * as Redaction from "../data/Redaction.ts"
 import { quietly } from "../data/Foreign.ts"
 import { Capability, ofResponse, type Origin, type ServiceOrigin, spoken, told } from "./llmOrigin.ts"
@@ -44,11 +45,31 @@ export class AuthenticationError extends advised<AuthenticationError>()("Authent
   }
 }
 
-/** The provider's content policy refused the prompt or the answer. */
-export class ContentFilteredError extends advised<ContentFilteredError>()("ContentFilteredError", ofModel) {
-  static contentFiltered(model: string, message: string, from: Origin = {}): ContentFilteredError {
-    const what = `Model '${model}' filtered the content`
-    return new ContentFilteredError({ ...told("ContentFilteredError", what, from, message), model })
+/** The provider's content policy held the prompt or the answer back (`filter`), or the model itself declined (`refusal`). */
+export class ContentFilteredError extends advised<ContentFilteredError>()("ContentFilteredError", {
+  ...ofModel,
+  kind: Schema.Literals(["refusal", "filter"])
+}) {
+  static contentFiltered(
+    model: string,
+    message: string,
+    from: Origin = {},
+    kind: "refusal" | "filter" = "filter"
+  ): ContentFilteredError {
+    const what = kind === "filter" ? `Model '${model}' filtered the content` : `Model '${model}' refused to answer`
+    return new ContentFilteredError({ ...told("ContentFilteredError", what, from, message), model, kind })
+  }
+}
+
+/** The reply has neither text nor a call: nothing, or only thoughts. A run has asked once more before it fails. */
+export class EmptyReplyError extends advised<EmptyReplyError>()("EmptyReplyError", {
+  ...ofModel,
+  /** Why the model stopped, as it says. */
+  finishReason: FinishReason
+}) {
+  static emptyReply(model: string, finishReason: FinishReason, from: Origin = {}): EmptyReplyError {
+    const what = `Model '${model}' gave an empty reply (finish reason ${finishReason})`
+    return new EmptyReplyError({ ...told("EmptyReplyError", what, from), model, finishReason })
   }
 }
 
@@ -285,6 +306,7 @@ export type LlmError =
   | QuotaExhaustedError
   | NetworkError
   | RequestTimeoutError
+  | EmptyReplyError
 
 /** The closed union, as a schema. */
 export const LlmError: Schema.Codec<LlmError, unknown> = Schema.Union([
@@ -301,7 +323,8 @@ export const LlmError: Schema.Codec<LlmError, unknown> = Schema.Union([
   RateLimitError,
   QuotaExhaustedError,
   NetworkError,
-  RequestTimeoutError
+  RequestTimeoutError,
+  EmptyReplyError
 ])
 
 /** Whether a value is an error of a model call. */

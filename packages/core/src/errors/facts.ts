@@ -250,6 +250,7 @@ export const facts = {
     (error: Timed) => resend(halfOf(error.timeout), 4),
     resend("5 seconds", 4)
   ),
+  EmptyReplyError: fixed("KINTSUGI-EMPTY-REPLY", 502, resend("1 second", 2)),
   InvalidArgs: fixed("KINTSUGI-INVALID-ARGS", 422, final("repair")),
   DeserializationError: fixed("KINTSUGI-DESERIALIZATION", 422, final("repair")),
   ExecutionError: {
@@ -295,6 +296,7 @@ export const wording: Readonly<Record<keyof FactsTable, readonly [title: string,
   QuotaExhaustedError: ["Quota used up", "Add credit at the provider, or ask another one"],
   NetworkError: ["Connection failed", "Check address and network, then send it again"],
   RequestTimeoutError: ["Request timed out", "Send it again, or allow more time"],
+  EmptyReplyError: ["Empty reply", "Send it again, or ask another model"],
   InvalidArgs: ["Arguments are no JSON", "Repair the arguments and call the tool again"],
   DeserializationError: ["Arguments do not fit", "Correct these fields and call the tool again"],
   ExecutionError: ["Tool failed", "Read its category and its cause"],

@@ -5,7 +5,13 @@ import { property, quietly } from "../data/Foreign.ts"
 import * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
 import * as Usage from "../data/Usage.ts"
-import { ContentFilteredError, type LlmError, MalformedToolCallError, NetworkError } from "../errors/LlmError.ts"
+import {
+  ContentFilteredError,
+  EmptyReplyError,
+  type LlmError,
+  MalformedToolCallError,
+  NetworkError
+} from "../errors/LlmError.ts"
 import type { Part, Request, Service } from "./service.ts"
 import { type Asker, compositionOf, type Counted, withPartial, streamed } from "./parts.ts"
 
@@ -44,6 +50,12 @@ export const refused = (model: Service, reply: Message.Reply): LlmError | undefi
         Message.textOf(reply)
       )
     : undefined
+
+/** A reply that says nothing and calls nothing; one that a provider is at work on, or that holds what it made, is none. */
+export const empty = (model: Service, { content, finish }: Message.Reply): LlmError | undefined =>
+  finish === "paused" || content.some((part) => (part.type === "text" ? part.text !== "" : part.type !== "reasoning"))
+    ? undefined
+    : EmptyReplyError.emptyReply(model.name, finish, { provider: model.provider })
 
 /**
  * A call that the provider itself rejected, as the model wrote it: without a row for that it is settled like any other bad

@@ -190,7 +190,13 @@ export const ask = (self: Definition, model: Model.Service, place: Place): Effec
   const { candidates, input, run } = place
   const messages = [Message.system(instructions(self.prompt, candidates)), Message.user(input)]
   const request: Model.Request = { messages, tools: [], toolChoice: "auto" }
-  const guard = { rows: self.rows, onPartial: "fail", isStreamed: false, layer: "routing" } as const
+  const guard = {
+    rows: self.rows,
+    onPartial: "fail",
+    isStreamed: false,
+    layer: "routing",
+    mayBeEmpty: () => true
+  } as const
   return ModelCall.ask({ model, request, run, ...guard }, (answer) => {
     if (answer.type === "answered") {
       const skill = String(answer.value)

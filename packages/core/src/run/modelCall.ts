@@ -2,6 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type * as Ledger from "../budget/Ledger.ts"
 import { approachable } from "../data/Foreign.ts"
@@ -16,8 +17,8 @@ import * as Model from "../model/Model.ts"
 import {
   ask as askEach,
   type Asker,
-  type Counted,
   cutOff,
+  empty,
   generate,
   named,
   refused,
@@ -42,9 +43,8 @@ import {
 } from "../recovery/Layer.ts"
 import { trailOf } from "../recovery/Decisions.ts"
 import type { Compact, Compacted, CompactEvent, Decision } from "../recovery/Node.ts"
-import type * as Recovery from "../recovery/Recovery.ts"
 import * as RunBudget from "./budget.ts"
-import type { OnPartial, Plan } from "./plan.ts"
+import { type Asking, type Attempting, entryOf, type Idle } from "./asking.ts"
 import type { Looping } from "./running.ts"
 
 /** A reply, or what the table answered in its place. */
@@ -65,8 +65,9 @@ export const callModel = (running: Looping, request: Model.Request): Effect.Effe
   const { onLlmError: rows, onPartial, transport } = plan
   const input = beginning.said.message
   const compacted = (messages: Message.Transcript) => state.compact(messages)
+  const mayBeEmpty = () => plan.output !== undefined && Result.isSuccess(plan.output.read(""))
   return ask(
-    { model, request, rows, onPartial, transport, isStreamed: mode.isStreamed, run, input, compacted },
+    { model, request, rows, onPartial, transport, isStreamed: mode.isStreamed, run, input, compacted, mayBeEmpty },
     (answer): Effect.Effect<Asked> => {
       if (answer.type === "answered") return Effect.succeed(answer)
       const { reply, type } = answer
@@ -91,6 +92,8 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   readonly extra = { made: 0 }
   /** With what the model reads of the conversation by now. */
   request: Model.Request
+  /** Whether an empty reply was asked for once more, which no row decides. */
+  hasAskedAgain = false
   /** The last failure that no row was for. */
   unguarded: unknown
 
@@ -122,7 +125,11 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   }
 
   attempt(): Effect.Effect<Message.Reply, LlmError> {
-    const asked = askEach(this.asking.model, this.request, this)
+    const asked = Effect.catchTag(asking(this), "EmptyReplyError", (error) => {
+      if (this.hasAskedAgain || !admits(this)) return Effect.fail(error)
+      this.hasAskedAgain = true
+      return Effect.andThen(discard(this), asking(this))
+    })
     return this.asking.transport === "off" ? Model.sendingOnce(asked) : asked
   }
 
@@ -173,6 +180,8 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   }
 }
 
+const asking = (call: ModelCall<unknown>) => Effect.suspend(() => askEach(call.asking.model, call.request, call))
+
 /** Shortens what the model reads. */
 const compact = (
   call: ModelCall<unknown>,
@@ -199,42 +208,6 @@ const compact = (
 const instead = <A>(call: ModelCall<A>, answer: Answer): Effect.Effect<A, unknown> =>
   Effect.flatMap(discard(call), () => call.next(answer))
 
-/** A question to a model, and what guards it. */
-export interface Asking {
-  readonly model: Model.Service
-  readonly request: Model.Request
-  /** The table of `onLlmError`. */
-  readonly rows: Recovery.Rows
-  readonly onPartial: OnPartial
-  readonly transport?: Plan["transport"]
-  readonly isStreamed: boolean
-  readonly run: RunContext.RunContext
-  /** What the run was asked, for those who shorten its conversation. */
-  readonly input?: Message.User
-  /** Hears what the model reads from here on, once the conversation was too long for it. */
-  readonly compacted?: (messages: Message.Transcript) => void
-  /** Which part of the run asks, where it is not its loop. */
-  readonly layer?: Ledger.Layer
-}
-
-/** No attempt is at work. */
-interface Idle {
-  readonly type: "Idle"
-  /** How many attempts there were so far, of all models that the model is made of. */
-  readonly attempts: number
-  /** What a reader has seen of the last attempt, be it only thoughts. */
-  readonly shown: { readonly text: string } | undefined
-}
-
-/** An attempt has begun and is not booked yet. */
-interface Attempting extends Omit<Idle, "type"> {
-  readonly type: "Attempting"
-  readonly model: Model.Service
-  readonly request: Model.Request
-  /** Its reply, or what the provider is known to have counted for it so far. */
-  readonly spent: Counted & { readonly content?: Message.Reply["content"] }
-}
-
 /** Makes an attempt of one of the models of which that of the run is made. */
 const attempt = (
   call: ModelCall<unknown>,
@@ -258,7 +231,7 @@ const attempt = (
       const reply = model === asking.model ? counted : named(model, counted)
       const { shown } = call.state
       const spent: Attempting = { type: "Attempting", attempts, shown, model, request, spent: reply }
-      const refusal = refused(model, reply)
+      const refusal = refused(model, reply) ?? (asking.mayBeEmpty?.() === true ? undefined : empty(model, reply))
       return refusal === undefined
         ? book(call, spent, "used", (asked) => ({ type: "model-end", reply, ...asked }), Effect.succeed(reply))
         : book(
@@ -333,7 +306,7 @@ const book = <A, E>(
 ): Effect.Effect<A, E> => {
   const { attempts, model, shown } = state
   const record = () => {
-    const entry = entryOf(call, state, outcome)
+    const entry = entryOf(call.asking, state, outcome)
     call.state = { type: "Idle", attempts, shown }
     call.asking.run.ledger.record(entry)
     return entry
@@ -344,28 +317,6 @@ const book = <A, E>(
     (spent) => make({ model: model.name, attempt: attempts, spent }),
     () => next
   )
-}
-
-const entryOf = (
-  { asking: { layer, run } }: ModelCall<unknown>,
-  { attempts, model, spent }: Attempting,
-  outcome: Ledger.Outcome
-): Ledger.Entry => {
-  const { content = [], cost: told, isEstimated, usage } = spent
-  const cost = run.meter.costOf(model.name, usage, content) ?? told
-  return {
-    runId: run.runId,
-    agent: run.agent,
-    turn: run.turn(),
-    attempt: attempts,
-    model: model.name,
-    provider: model.provider,
-    layer: layer ?? (run.isCompacting === true ? "compaction" : run.fixers.length > 0 ? "fixer" : "agent"),
-    outcome,
-    usage,
-    ...(isEstimated === undefined ? {} : { isEstimated }),
-    ...(cost === undefined ? {} : { cost })
-  }
 }
 
 const streamed = (

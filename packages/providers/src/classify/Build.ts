@@ -39,7 +39,12 @@ export const build = (tag: Tag, { answer, facts, report, source, text }: Known):
     case "AuthenticationError":
       return LlmError.AuthenticationError.authenticationFailed(model, text, facts)
     case "ContentFilteredError":
-      return LlmError.ContentFilteredError.contentFiltered(model, text, facts)
+      return LlmError.ContentFilteredError.contentFiltered(
+        model,
+        text,
+        facts,
+        report.codes.includes("refusal") ? "refusal" : "filter"
+      )
     case "InvalidRequestError":
       return LlmError.InvalidRequestError.invalidRequest(model, text, facts)
     case "ModelOverloadedError":

@@ -27,8 +27,8 @@ export interface Report {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The tags that a report can have. */
-export type Tag = LlmError.LlmError["_tag"]
+/** The tags that a report can have: that a reply says nothing is seen by whoever reads it. */
+export type Tag = Exclude<LlmError.LlmError["_tag"], "EmptyReplyError">
 
 /** The names that one wire format gives to its errors, in lower case. */
 export type Codes = Readonly<Record<string, Tag>>

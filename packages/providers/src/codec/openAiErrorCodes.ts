@@ -15,6 +15,7 @@ export const codes: Codes = {
   resource_not_found_error: "ModelNotFoundError",
   invalid_model: "ModelNotFoundError",
   content_filter: "ContentFilteredError",
+  refusal: "ContentFilteredError",
   content_policy_violation: "ContentFilteredError",
   responsibleaipolicyviolation: "ContentFilteredError",
   invalid_prompt: "ContentFilteredError",

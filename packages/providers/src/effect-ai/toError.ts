@@ -71,6 +71,7 @@ const nearestOf = (error: LlmError.LlmError, now: RetryAfter.Instant): AiError.A
         ? new AiError.UnsupportedSchemaError({ description, metadata: context.metadata })
         : new AiError.InvalidRequestError({ description, ...context })
     case "MalformedToolCallError":
+    case "EmptyReplyError":
       return new AiError.InvalidResponseError({ description, ...context })
     case "ModelOverloadedError":
     case "ServerError":

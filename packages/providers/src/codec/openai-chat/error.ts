@@ -60,7 +60,7 @@ const isFlat = (json: Schema.Json, event: string | undefined): boolean =>
 export const ended = (source: Source, answer: Answer, { reason, refusal, usage }: Ending): LlmError | undefined => {
   const failed = (code: string, text: string) =>
     OpenAiError.failure(source, answer, { codes: [code], text, ...(usage === undefined ? {} : { usage }) })
-  if (refusal !== undefined) return failed("content_filter", refusal)
+  if (refusal !== undefined) return failed("refusal", refusal)
   if (reason === "content_filter") return failed(reason, "a content filter cut the reply off")
   if (reason === "error") return failed("server_error", "the model broke off")
   if (reason !== "insufficient_system_resource") return undefined

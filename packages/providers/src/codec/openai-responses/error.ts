@@ -63,7 +63,5 @@ export const refused = (
   refusal: Schema.Json | undefined
 ): LlmError | undefined => {
   const text = Json.text(refusal)
-  return text === undefined
-    ? undefined
-    : OpenAiError.failure(source, answer, { codes: ["content_filter"], text, ...used })
+  return text === undefined ? undefined : OpenAiError.failure(source, answer, { codes: ["refusal"], text, ...used })
 }

@@ -1,0 +1,69 @@
+/** What a run asks of a model, and what is known of the attempt that is at work. */
+import type * as Ledger from "../budget/Ledger.ts"
+import type * as Message from "../data/Message.ts"
+import type * as RunContext from "../event/RunContext.ts"
+import type * as Model from "../model/Model.ts"
+import type { Counted } from "../model/ModelCall.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
+import type { OnPartial, Plan } from "./plan.ts"
+
+/** A question to a model, and what guards it. */
+export interface Asking {
+  readonly model: Model.Service
+  readonly request: Model.Request
+  /** The table of `onLlmError`. */
+  readonly rows: Recovery.Rows
+  readonly onPartial: OnPartial
+  readonly transport?: Plan["transport"]
+  readonly isStreamed: boolean
+  readonly run: RunContext.RunContext
+  /** What the run was asked, for those who shorten its conversation. */
+  readonly input?: Message.User
+  /** Hears what the model reads from here on, once the conversation was too long for it. */
+  readonly compacted?: (messages: Message.Transcript) => void
+  /** Whether an empty reply is an answer; never by default. */
+  readonly mayBeEmpty?: () => boolean
+  /** Which part of the run asks, where it is not its loop. */
+  readonly layer?: Ledger.Layer
+}
+
+/** No attempt is at work. */
+export interface Idle {
+  readonly type: "Idle"
+  /** How many attempts there were so far, of all models that the model is made of. */
+  readonly attempts: number
+  /** What a reader has seen of the last attempt, be it only thoughts. */
+  readonly shown: { readonly text: string } | undefined
+}
+
+/** An attempt has begun and is not booked yet. */
+export interface Attempting extends Omit<Idle, "type"> {
+  readonly type: "Attempting"
+  readonly model: Model.Service
+  readonly request: Model.Request
+  /** Its reply, or what the provider is known to have counted for it so far. */
+  readonly spent: Counted & { readonly content?: Message.Reply["content"] }
+}
+
+/** What an attempt is in the ledger. */
+export const entryOf = (
+  { layer, run }: Asking,
+  { attempts, model, spent }: Attempting,
+  outcome: Ledger.Outcome
+): Ledger.Entry => {
+  const { content = [], cost: told, isEstimated, usage } = spent
+  const cost = run.meter.costOf(model.name, usage, content) ?? told
+  return {
+    runId: run.runId,
+    agent: run.agent,
+    turn: run.turn(),
+    attempt: attempts,
+    model: model.name,
+    provider: model.provider,
+    layer: layer ?? (run.isCompacting === true ? "compaction" : run.fixers.length > 0 ? "fixer" : "agent"),
+    outcome,
+    usage,
+    ...(isEstimated === undefined ? {} : { isEstimated }),
+    ...(cost === undefined ? {} : { cost })
+  }
+}
