@@ -4,12 +4,14 @@ import { Agent, Explanation, LlmError, Model, Recovery, Tool } from "@kintsugi/c
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Effect, Exit, Schedule } from "effect"
 import {
+  agentWith,
   asHard,
   batch,
   type Busy,
   busy,
   callingOnce,
   done,
+  eventLog,
   failureOf,
   gone,
   instantsOf,
@@ -207,3 +209,87 @@ it("what is no policy of retries is answered with a sentence that names retries 
     assert.throws(() => Recovery.retry(given as never), /retries.*maxAttempts/)
   }
 })
+
+it.run("what is no verdict is refused as a rung, and among what a handler names, by its number [P1320]", () =>
+  Effect.sync(() => {
+    const once = Recovery.retry({ retries: 1 })
+    for (const [rung, is] of [
+      [Schedule.recurs(1), /Number 2 of Recovery.ladder is a schedule, not a verdict: Recovery.retry makes one/],
+      [() => Effect.succeed("x"), /Number 2 of Recovery.ladder is a value of type function/],
+      [{ retries: 3 }, /is a value of type object/],
+      [3, /is a value of type number/],
+      [null, /is null/]
+    ] as const) {
+      // what JavaScript may write
+      assert.throws(() => Recovery.ladder(once, rung as never), is)
+      const among = [once, rung as never]
+      assert.throws(() => Recovery.when(() => once, { among }), /Number 2 of the among of Recovery.when is/)
+    }
+  })
+)
+
+it.run("a handler that may run again no more says so in the trail and in the events [P1323]", (run) =>
+  Effect.gen(function* () {
+    const { tool, runs } = scripted("look", ...Array.from({ length: 3 }, () => Effect.fail(busy())))
+    const often = Recovery.when((_: Busy) => Recovery.retry({ retries: 5, initialBackoff: 0, jitter: "none" }), {
+      atMost: 2
+    })
+    const log = eventLog()
+    const model = yield* ScriptedModel.make(batch("look"), done)
+    const table = Tool.onError({ Busy: Recovery.ladder(often, Recovery.tell()) })
+    yield* run(agentWith(tool.pipe(table)).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+    assert.lengthOf(runs, 3)
+    assert.deepStrictEqual(
+      log.of("verdict").map(({ gaveUp, verdict }) => [verdict, gaveUp ?? false]),
+      [
+        ["retry", false],
+        ["retry", false],
+        ["retry", true],
+        ["tell", false]
+      ]
+    )
+  })
+)
+
+it.effect("what explain says of handlers that bound themselves is a bound, nested and beside among [P1323]", () =>
+  Effect.gen(function* () {
+    const nine = Recovery.retry({ retries: 9, initialBackoff: 0, jitter: "none" })
+    const fifty = () => Recovery.retry({ retries: 50, initialBackoff: 0, jitter: "none" })
+    const five = Recovery.when(fifty, { atMost: 5 })
+    const one = Recovery.when(fifty, { atMost: 1 })
+    for (const [policy, attempts] of [
+      [Recovery.when(() => nine, { among: [nine], atMost: 2 }), 3],
+      [Recovery.when(() => five, { among: [five, one] }), 6],
+      [Recovery.when((_: unknown, { attempt }) => (attempt % 2 === 0 ? one : five), { among: [five, one] }), 6],
+      [Recovery.when(() => Recovery.when(() => nine, { among: [nine], atMost: 3 }), {}), 4]
+    ] as const) {
+      const { effect, starts } = scriptedEffect(99)
+      yield* Effect.exit(effect.pipe(Recovery.onError({ Busy: policy as never })))
+      const { worst } = Recovery.explain({ Busy: policy as never })
+      assert.isAtMost(starts.length, worst.attempts)
+      assert.isAtMost(starts.length, attempts)
+    }
+    const { worst } = Recovery.explain({ Busy: Recovery.when(() => nine, { among: [nine], atMost: 2 }) })
+    assert.strictEqual(worst.attempts, 3)
+  })
+)
+
+it.effect(
+  "after a restart several schedules of a handler begin anew: none takes up another's count [P1323 P1104]",
+  () =>
+    Effect.gen(function* () {
+      const positions: Array<Recovery.Position> = []
+      const anew = () => Recovery.retry(Schedule.max([Schedule.spaced("1 second"), Schedule.recurs(1)]))
+      const whole = scriptedEffect(7)
+      const onWait = (position: Recovery.Position) => Effect.sync(() => void positions.push(position))
+      const exit = yield* overADay(whole.effect.pipe(Recovery.onErrorKept({ Busy: anew }, { onWait })))
+      assert.isTrue(Exit.isSuccess(exit))
+      assert.lengthOf(positions, 7)
+      // of one alone it is taken to be the same again
+      for (const [index, from] of [...positions.entries()].slice(1)) {
+        const rest = scriptedEffect(6 - index)
+        const resumed = rest.effect.pipe(Recovery.onErrorKept({ Busy: anew }, { onWait: () => Effect.void, from }))
+        assert.isTrue(Exit.isSuccess(yield* overADay(resumed)), `from ${index}`)
+      }
+    })
+)

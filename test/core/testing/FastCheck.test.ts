@@ -25,6 +25,18 @@ it.effect("a property that gives false does not hold, and what else it gives doe
   })
 )
 
+it.effect("a check of no case at all is a mistake, not a success [P1105]", () =>
+  Effect.gen(function* () {
+    for (const runs of [0, -1, 1.5, Number.NaN]) {
+      const exit = yield* Effect.exit(FastCheck.check(fc.nat(), () => Effect.fail("no"), { runs }))
+      assert.match(
+        String(Exit.isFailure(exit) && Cause.squash(exit.cause)),
+        /runs must be a whole number of at least 1/
+      )
+    }
+  })
+)
+
 it.effect("the failure of a case stays a failure, its defect a defect, with the cause of both [P1105]", () =>
   Effect.gen(function* () {
     const failed = yield* Effect.flip(FastCheck.check(fc.nat(), (n) => Effect.fail({ _tag: "Odd", n } as const)))

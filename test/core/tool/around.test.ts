@@ -343,3 +343,25 @@ it("explain counts up to the cap of a call, since nothing is known of the functi
   assert.deepStrictEqual(explained.tools.get("ping")?.worst.attempts, 10_000)
   assert.include(Explanation.formatRun(explained), "10000 attempts (the cap of a call")
 })
+
+it.run("what was looked up is a result like any other, and the event says that it was found [P1322]", (run) =>
+  Effect.gen(function* () {
+    const pay = Tool.make("pay", {
+      description: "Pays.",
+      parameters: Schema.Struct({}),
+      success: Schema.Number,
+      sideEffects: "unsafe",
+      timeout: "1 second",
+      verify: () => Effect.succeed(Option.some(41)),
+      run: (): Effect.Effect<number> => Effect.never
+    })
+    const seen: Array<unknown> = []
+    const plus = pay.pipe(Tool.around((attempt) => Effect.map(attempt, (n) => (seen.push(n), n + 1))))
+    const { exit, log, model } = yield* told(run, plus, done)
+    assert.deepStrictEqual(exit, Exit.succeed("done"))
+    assert.deepStrictEqual(read(model), ["result: 42"])
+    assert.deepStrictEqual(seen, [41])
+    assert.strictEqual(log.of("tool-end")[0]?.use.recoveredBy, "verify")
+    assert.strictEqual(yield* overADay(Tool.call(plus, {})).pipe(Effect.flatten), 42)
+  })
+)

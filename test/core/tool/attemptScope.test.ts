@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Agent, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Fiber, Queue, Schema } from "effect"
-import { batch, type Busy, busy, callingOnce, overADay } from "../../_support/dialogue.ts"
+import { batch, type Busy, busy, callingOnce, overADay, read } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
 
 const acquiring = (log: Array<string>) =>
@@ -80,5 +80,25 @@ it.run("an attempt that is cut off by its time limit, or interrupted, closes it 
     yield* Queue.takeN(begun, 2)
     yield* Fiber.interrupt(fiber)
     assert.deepStrictEqual(log, ["open", "close", "open", "close"])
+  })
+)
+
+it.run("its release takes none of the time of the attempt: an outcome that is known stays known [P1322]", (run) =>
+  Effect.gen(function* () {
+    for (const sideEffects of ["unsafe", "none"] as const) {
+      const slow = Tool.make("fetch", {
+        ...base,
+        sideEffects,
+        timeout: "1 second",
+        run: () =>
+          Effect.as(
+            Effect.acquireRelease(Effect.void, () => Effect.sleep("3 seconds")),
+            "paid"
+          )
+      })
+      const model = yield* callingOnce("fetch")
+      yield* overADay(run(Agent.make("a", { tools: [slow] }), "go").pipe(Effect.provide(model.layer)))
+      assert.deepStrictEqual(read(model), ["result: paid"])
+    }
   })
 )

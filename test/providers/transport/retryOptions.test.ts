@@ -1,7 +1,7 @@
 /** The options of resends, and what callers and listeners see of resends. */
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
-import { OpenAi, type Transport } from "@kintsugi/providers"
+import { OpenAi, Transport } from "@kintsugi/providers"
 import { Cause, Duration, Effect, Exit, Fiber, Redacted, Schedule } from "effect"
 import {
   failsWith,
@@ -66,6 +66,15 @@ describe("options", () => {
       { maxResponseBytes: 0 },
       { maxResponseBytes: Number.NaN }
     ]
+    for (const retry of [3, "twice", true]) {
+      // what JavaScript may write
+      const given = retry as never
+      assert.throws(
+        () => Transport.explain({ retry: given }),
+        TypeError,
+        `Transport: retry is ${retry}; it takes options`
+      )
+    }
     for (const transport of senseless) {
       assert.throws(
         () => OpenAi.layer({ model: "m", apiKey: Redacted.make("k"), transport }),

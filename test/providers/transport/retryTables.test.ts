@@ -1,6 +1,6 @@
 /** What the transport sends again is a policy as every layer has one: a table, a schedule, options, or nothing. */
 import { assert, describe, it } from "@effect/vitest"
-import { Agent, Explanation, Message, Model, Recovery } from "@kintsugi/core"
+import { Agent, Explanation, Message, Model, Recovery, Usage } from "@kintsugi/core"
 import * as LlmError from "@kintsugi/core/LlmError"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { OpenAi, Transport } from "@kintsugi/providers"
@@ -173,6 +173,22 @@ describe("{ transport: 'off' }", () => {
       })
     )
   }
+
+  it.effect("is for the model of the table alone: what its handlers ask is sent again as before [P1327]", () =>
+    Effect.gen(function* () {
+      const seen: Array<string> = []
+      const asking = () =>
+        Effect.map(Model.Resending, (resending) => {
+          seen.push(resending)
+          return { content: [Message.text("later")], finish: "stop", usage: Usage.empty } as const
+        })
+      const network = fakeNetwork(respond(503))
+      const model = openAi().pipe(Model.onError({ ModelOverloadedError: asking }, { transport: "off" }))
+      yield* finished(Effect.asVoid(generate).pipe(Effect.provide(model), Effect.provide(network.layer)))
+      assert.deepStrictEqual(seen, ["on"])
+      assert.strictEqual(network.sent.length, 1)
+    })
+  )
 
   it("is what explain speaks of where the attempts of both multiply [P1327]", () => {
     const transport = Transport.explain()

@@ -30,9 +30,10 @@ export const guarded = (
   compose(
     [model],
     (request, asker) => {
+      const once = transport === "off" ? sendingOnce : identity
       const driving = Effect.flatMap(RunContext.Current, (run) =>
-        Driver.drive(() => layerOf(model, rows, request, asker, run))
-      ).pipe(transport === "off" ? sendingOnce : identity)
+        Driver.drive(() => layerOf(model, rows, request, asker, run, once))
+      )
       return services === undefined
         ? driving
         : // whoever asks knows better what is there now
@@ -54,11 +55,12 @@ const layerOf = <A, R>(
   rows: Recovery.Rows,
   first: Request,
   asker: Asker<A, R>,
-  run: RunContext.RunContext | undefined
+  run: RunContext.RunContext | undefined,
+  once: <B, E, R2>(asking: Effect.Effect<B, E, R2>) => Effect.Effect<B, E, R2>
 ): Layer<A, A, LlmError, R> => {
   let request = first
   return {
-    attempt: () => ask(model, request, asker),
+    attempt: () => once(ask(model, request, asker)),
     row: (error) => rowOf(rows, error, () => !asker.isShown()),
     repairs: {
       compactions: asker.compactions,

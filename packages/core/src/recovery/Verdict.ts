@@ -245,7 +245,7 @@ const handled = (
     if (Effect.isEffect(chosen)) return answering(chosen)
     throw Returned.wrong(chosen, "a verdict or an Effect", whose, name)
   },
-  among: among?.map(nodeOf),
+  among: among?.map(rungNode("the among of Recovery.when")),
   atMost: atMost === undefined ? undefined : Backoff.attempts({ retries: atMost }) - 1
 })
 
@@ -300,7 +300,7 @@ export const ladder = <
   Given<R1 | R2 | R3 | R4>,
   Given<Then<Then<Then<Z1, Z2>, Z3>, Z4>>,
   Given<P1 | P2 | P3 | P4>
-> => verdict({ kind: "ladder", rungs: [first, ...others].map(nodeOf) })
+> => verdict({ kind: "ladder", rungs: [first, ...others].map(rungNode("Recovery.ladder")) })
 
 /** The end of a rung that is not there. */
 type Absent = "absent"
@@ -329,6 +329,16 @@ export const rowNode = (key: string, row: unknown): Internal.Node => {
   const given = row === null ? "null" : typeof row
   throw new TypeError(`The row '${key}' of a table is ${given}, not a verdict, a schedule or a handler`)
 }
+
+/** What a rung is made of: a verdict, which JavaScript does not see to. */
+const rungNode =
+  (of: string) =>
+  (rung: unknown, index: number): Internal.Node => {
+    if (isVerdict(rung)) return nodeOf(rung)
+    const given = Schedule.isSchedule(rung) ? "a schedule" : rung === null ? "null" : `a value of type ${typeof rung}`
+    const help = "Recovery.retry makes one of a schedule, Recovery.when of a handler"
+    throw new TypeError(`Number ${index + 1} of ${of} is ${given}, not a verdict: ${help}`)
+  }
 
 // every type parameter is carried by the type alone: `verdict` and `nodeOf` are the two ends of that
 function verdict<V extends AnyVerdict>(node: Internal.Node): V {

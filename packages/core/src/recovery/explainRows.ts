@@ -72,7 +72,9 @@ const climb = (node: Node, reach: Reach): Climb => {
     case "compact":
       return { rungs: mending([node], reach), ends: false }
     case "when":
-      return node.among === undefined ? { rungs: [anything(node)], ends: false } : choosing(node.among, reach)
+      return node.among === undefined
+        ? { rungs: [anything(node)], ends: false }
+        : bounded(node, choosing(node.among, reach))
     default:
       return { rungs: [{ ...quiet, verdict: node.kind }], ends: true }
   }
@@ -129,7 +131,7 @@ const choosing = (among: ReadonlyArray<Node>, reach: Reach): Climb => {
   return {
     rungs: [
       ...rungs.map((rung) => ({ ...rung, verdict: `when → ${rung.verdict}` })),
-      ...nodes.flatMap((node) => (node.kind === "when" ? [anything(node)] : []))
+      ...nodes.flatMap((node) => (node.kind === "when" ? climb(node, reach).rungs : []))
     ],
     ends: nodes.length > 0 && others.length === nodes.length
   }
@@ -138,7 +140,17 @@ const choosing = (among: ReadonlyArray<Node>, reach: Reach): Climb => {
 const isCounting = ({ kind }: Pick<Node, "kind">): boolean => kind === "retry" || kind === "fix" || kind === "compact"
 
 const flat = (node: Node): ReadonlyArray<Node> =>
-  node.kind === "when" && node.among !== undefined ? node.among.flatMap(flat) : [node]
+  node.kind === "when" && node.among !== undefined && node.atMost === undefined ? node.among.flatMap(flat) : [node]
+
+/** What a handler chooses among, but no more of it than it says itself. */
+const bounded = (node: When, known: Climb): Climb => {
+  const { atMost } = node
+  if (atMost === undefined || sum(known.rungs.map(runsAgain)) <= atMost) return known
+  return { ...known, rungs: [anything(node), ...known.rungs.filter((rung) => runsAgain(rung) === 0)] }
+}
+
+const runsAgain = ({ atMost = 0, compactions = 0, fixerRuns, isRunAgain, unknown, waits }: Rung): number =>
+  unknown !== undefined && atMost === 0 ? Infinity : waits.length + atMost + compactions + (isRunAgain ? fixerRuns : 0)
 
 /** One rung for all retries, one for all fixers and one for all compactions, where there are any. */
 const mending = (nodes: ReadonlyArray<Node>, reach: Reach): ReadonlyArray<Rung> => {

@@ -3,10 +3,11 @@ import type { Node, Retry } from "./Node.ts"
 
 /**
  * Options are known by their values and fixers by their names, so that a handler may write them anew each time and they count on after
- * a restart; schedules are known by which they are.
+ * a restart; schedules are known by which they are, handlers by how often they may run something again.
  */
 export class Names {
   readonly #known = new Map<object, number>()
+  #first = 0
 
   of(node: Node): string {
     switch (node.kind) {
@@ -16,14 +17,22 @@ export class Names {
         return `fix ${node.fixer.name} ${node.as} ${node.maxRuns}`
       case "ladder":
         return `ladder [${node.rungs.map((rung) => this.of(rung)).join(", ")}]`
+      case "when":
+        return `when ${node.atMost ?? "any"}`
       default:
         return node.kind
     }
   }
 
-  #which(schedule: object): string {
-    const known = this.#known.get(schedule) ?? this.#known.size
-    this.#known.set(schedule, known)
+  /** Of what was chosen before a restart: of one alone it is taken to be the same again; of several nobody knows which is which. */
+  resume(chosen: ReadonlyArray<string>): void {
+    const before = new Set(chosen.flatMap((name) => name.match(/#\d+/g) ?? []))
+    this.#first = before.size > 1 ? before.size : 0
+  }
+
+  #which(value: object): string {
+    const known = this.#known.get(value) ?? this.#first + this.#known.size
+    this.#known.set(value, known)
     return `#${known}`
   }
 }

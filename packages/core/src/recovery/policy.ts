@@ -21,6 +21,7 @@ import {
   type Trace,
   untouchable
 } from "./Layer.ts"
+import { firstAgain, isRunningAgain } from "./again.ts"
 import { isOptions, Names } from "./names.ts"
 import type { Compact, Decision, FailureContext, Fix, Ladder, Node, RespondWith, Retry, When } from "./Node.ts"
 import type { Position } from "./Position.ts"
@@ -81,6 +82,7 @@ export class Policy<R> implements Progress {
     // it is made once the first attempt has failed
     this.#attempts = position?.attempts ?? 1
     this.#rounds = position?.rounds ?? 0
+    this.#names.resume((position?.slots ?? []).flatMap(({ chosen = [] }) => chosen))
     for (const { count, steps, ...place } of position?.slots ?? []) {
       const asked: ReadonlyArray<Seen> = place.kind === "when" ? steps : []
       Object.assign(this.#slot(place), { count, steps, asked: [...asked] })
@@ -184,7 +186,8 @@ export class Policy<R> implements Progress {
     }
     const slot = this.#slotOf("when", failure)
     if (slot.count >= (node.atMost ?? Infinity) && isRunningAgain(chosen)) {
-      return Effect.succeed({ type: "left", why: "exhausted", error: failure.error })
+      const path = [...(failure.chosen ?? []), this.#names.of(chosen)]
+      return this.#gaveUp(firstAgain(chosen) ?? { kind: "retry" }, { ...failure, chosen: path })
     }
     return Effect.map(this.#follow(chosen, this.#chosen(chosen, failure, slot)), (step) => {
       if (step.type === "again") slot.count++
@@ -322,7 +325,12 @@ export class Policy<R> implements Progress {
     return this.#then(verdict, failure, Effect.succeed(ending))
   }
 
-  #gaveUp({ kind }: Retry | Fix | Compact, { error, ...failure }: Failure, cap?: string, isLate?: boolean) {
+  #gaveUp(
+    { kind }: Pick<Retry | Fix | Compact, "kind">,
+    { error, ...failure }: Failure,
+    cap?: string,
+    isLate?: boolean
+  ) {
     const ending: Leaves = { type: "left", why: "exhausted", error, cap, isLate }
     return this.#then(kind, { error, ...failure }, Effect.succeed<Step>(ending), { gaveUp: true })
   }
@@ -373,10 +381,6 @@ export class Policy<R> implements Progress {
     return slot
   }
 }
-
-/** Whether a verdict may run something again; a ladder may by its rungs. */
-const isRunningAgain = (node: Node): boolean =>
-  node.kind === "ladder" ? node.rungs.some(isRunningAgain) : ["retry", "fix", "compact", "when"].includes(node.kind)
 
 const answerOf = ({ answer }: RespondWith, { error, row }: Failure): Effect.Effect<unknown, unknown> =>
   Effect.suspend(() => Returned.effect(answer(row.seen), "The function of Recovery.respondWith for", tagOf(error)))

@@ -102,6 +102,11 @@ export const check = <T, E, R>(
   { path, runs = 1_000, seed: given }: CheckOptions = {}
 ): Effect.Effect<void, CounterexampleError<T, E>, R> =>
   Effect.gen(function* () {
+    if (!Number.isSafeInteger(runs) || runs < 1) {
+      return yield* Effect.die(
+        new RangeError(`FastCheck.check: runs must be a whole number of at least 1, got ${runs}`)
+      )
+    }
     const start = given ?? (yield* Random.nextIntBetween(0, 0x7fff_ffff))
     const asked = yield* Queue.unbounded<Asked<T>>()
     const holding = fc.asyncProperty(

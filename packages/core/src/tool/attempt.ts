@@ -173,7 +173,9 @@ const start = (self: ToolCall, state: Admitted): Attempt => {
   if (around === undefined || tries === undefined) return RunContext.alive(site.run, () => runOnce(self, state))
   const each = tries.each({
     attempt: (count) =>
-      emitFailure(self, count, () => runOnce(self, self.state.type === "Running" ? admitted(self.state) : state)),
+      emitFailure(self, count, () =>
+        plain(self, runOnce(self, self.state.type === "Running" ? admitted(self.state) : state))
+      ),
     isPassing: (error) => error instanceof Waits || error instanceof ToolRun.Unverifiable,
     capped: () => {
       self.state = over(self.state, { type: "capped" })
@@ -185,6 +187,13 @@ const start = (self: ToolCall, state: Admitted): Attempt => {
       : OutcomeUnknownError.of(name, site.call.id, site.key)
   return tries.run(around(each, refusal))
 }
+
+/** What stands around a tool sees a result that was looked up as any other. */
+const plain = (self: ToolCall, ran: Attempt): Attempt =>
+  Effect.map(ran, (value) => {
+    self.wasFound = value instanceof ToolRun.Found
+    return ToolRun.resultOf(value)
+  })
 
 const runOnce = (self: ToolCall, state: Admitted): Attempt => {
   const { entry, site } = self

@@ -94,6 +94,8 @@ export interface ToolCall {
   progress: Progress | undefined
   /** Of a tool that has something around its attempts. */
   readonly tries: Attempts | undefined
+  /** Of such a tool, whether its last attempt was cut off and its result looked up. */
+  wasFound?: boolean
   /** For how many milliseconds it has been at work, before its run was suspended too; absent where that has no limit. */
   readonly elapsed: (() => number) | undefined
 }

@@ -49,8 +49,8 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
 
   succeeded(value: unknown, trace: Trace) {
     const attempts = attemptsOf(this.call, trace)
-    return value instanceof ToolRun.Found
-      ? valued(this.call, value.value, attempts, "verify")
+    return value instanceof ToolRun.Found || this.call.wasFound === true
+      ? valued(this.call, ToolRun.resultOf(value), attempts, "verify")
       : valued(this.call, value, attempts, trace.trail.at(-1)?.verdict)
   }
 

@@ -54,16 +54,22 @@ export const run = (self: Execution): Effect.Effect<unknown, unknown> => {
   const { context, decoded, onCleared, tool } = self
   const { compensate, timeout } = tool
   const running = tool.sideEffects === "unsafe" ? announced(self) : started(self)
+  const isAgent = self.nesting !== undefined && tool.nested !== undefined
+  // what it has acquired is released outside of its time: an outcome that is known stays known
+  const within = <A, E>(ran: Effect.Effect<A, E>) => (isAgent ? ran : Effect.scoped(ran))
   const inTime =
     timeout === undefined
-      ? running
-      : Effect.timeoutOrElse(running, { duration: timeout, orElse: () => cutOff(tool, context, timeout, onCleared) })
+      ? within(running)
+      : Effect.flatMap(within(Effect.timeoutOption(running, timeout)), (ended) =>
+          Option.isSome(ended) ? Effect.succeed(ended.value) : cutOff(tool, context, timeout, onCleared)
+        )
   return compensate === undefined
     ? inTime
     : Effect.tap(inTime, (value) => remember(tool, compensate, decoded?.params(), resultOf(value), context))
 }
 
-const resultOf = (value: unknown): unknown => (value instanceof Found ? value.value : value)
+/** The result itself, also where it was looked up. */
+export const resultOf = (value: unknown): unknown => (value instanceof Found ? value.value : value)
 
 const started = ({ context, decoded, nesting, tool }: Execution): Effect.Effect<unknown, unknown> =>
   Interception.step(
@@ -77,7 +83,7 @@ const started = ({ context, decoded, nesting, tool }: Execution): Effect.Effect<
     () => {
       const params = decoded?.params()
       return nesting === undefined || tool.nested === undefined
-        ? Effect.scoped(Returned.effect(tool.run(params, context), "The run of tool", tool.name))
+        ? Returned.effect(tool.run(params, context), "The run of tool", tool.name)
         : tool.nested.run(params, nesting)
     }
   )

@@ -7,6 +7,7 @@ import * as RetryBudget from "@kintsugi/core/RetryBudget"
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 
 /** How long is waited, and how often a request is sent. */
@@ -70,6 +71,11 @@ export const make = (options?: Options): Settings => {
   const maxBytes = options?.maxResponseBytes ?? 16 * 1024 * 1024
   if (!(maxBytes >= 1)) throw new RangeError(`Transport: maxResponseBytes must be at least 1, got ${maxBytes}`)
   const retry = options?.retry ?? {}
+  if (retry !== false && !Predicate.isObjectOrArray(retry) && !Schedule.isSchedule(retry)) {
+    throw new TypeError(
+      `Transport: retry is ${String(retry)}; it takes options such as { retries: 2 }, a schedule, a table or false`
+    )
+  }
   const deposit = isOptions(retry) ? retry.budget?.deposit : undefined
   const table = retry === false ? {} : tableOf(retry)
   return { table, resending: retry === false ? undefined : Model.resending(table), deposit, timeout, silence, maxBytes }
