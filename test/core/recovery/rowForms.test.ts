@@ -231,7 +231,7 @@ it.run("what is no verdict is refused as a rung, and among what a handler names,
 it.run("a handler that may run again no more says so in the trail and in the events [P1323]", (run) =>
   Effect.gen(function* () {
     const { tool, runs } = scripted("look", ...Array.from({ length: 3 }, () => Effect.fail(busy())))
-    const often = Recovery.when((_: Busy) => Recovery.retry({ retries: 5, initialBackoff: 0, jitter: "none" }), {
+    const often = Recovery.when((_error: Busy) => Recovery.retry({ retries: 5, initialBackoff: 0, jitter: "none" }), {
       atMost: 2
     })
     const log = eventLog()
