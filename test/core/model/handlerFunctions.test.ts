@@ -35,7 +35,7 @@ it.run("a function is asked at each failed attempt, sees the very error, and may
 )
 
 it.run(
-  "what has no meaning for a model does not compile in its table; where it got there all the same, the failure leaves as itself [A514]",
+  "what has no meaning for a model is refused by type and by name; where a handler chose it all the same, the failure leaves as itself [A514 P1320]",
   (run) =>
     Effect.gen(function* () {
       const fixer = Recovery.fix(() => Effect.succeed(""))
@@ -43,7 +43,13 @@ it.run(
         const error = overloaded()
         const model = yield* make(fails(error))
         // what a caller without types may give
-        const agent = agentWith().pipe(Agent.onLlmError({ ModelOverloadedError: verdict as never }))
+        const given = verdict as never
+        const row =
+          /The row 'ModelOverloadedError': \w+ is nothing for a model call, which has retry, respondWith, rethrow, compact/
+        assert.throws(() => agentWith().pipe(Agent.onLlmError({ ModelOverloadedError: given })), row)
+        const rungs = Recovery.ladder(Recovery.rethrow, given)
+        assert.throws(() => agentWith().pipe(Agent.onLlmError({ ModelOverloadedError: rungs })), row)
+        const agent = agentWith().pipe(Agent.onLlmError({ ModelOverloadedError: () => given }))
         const left: unknown = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
         assert.strictEqual(left, error)
         assert.strictEqual(model.requests.length, 1)

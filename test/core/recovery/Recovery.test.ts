@@ -89,7 +89,7 @@ describe("tables", () => {
   )
 
   it.effect(
-    "what needs a model does not compile on a plain effect; where it got there all the same, the failure leaves [A509]",
+    "what needs a model is refused on a plain effect by type and by name; where a handler chose it, the failure leaves [A509 P1320]",
     () =>
       Effect.gen(function* () {
         const fixer = Recovery.fix(() => Effect.succeed(""))
@@ -97,7 +97,12 @@ describe("tables", () => {
         for (const verdict of [Recovery.tell(), Recovery.escalate(), Recovery.raise, fixer, shorter]) {
           const error = busy(1)
           const { effect, starts } = scripted(...fails(error))
-          const left: unknown = yield* Effect.flip(effect.pipe(Recovery.onError({ Busy: verdict as never })))
+          const given = verdict as never
+          assert.throws(
+            () => effect.pipe(Recovery.onError({ Busy: given })),
+            /The row 'Busy': \w+ is nothing for a plain effect, which has retry, respondWith, rethrow/
+          )
+          const left: unknown = yield* Effect.flip(effect.pipe(Recovery.onError({ Busy: () => given })))
           assert.strictEqual(left, error)
           assert.strictEqual(starts.length, 1)
         }

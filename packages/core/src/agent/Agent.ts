@@ -176,7 +176,7 @@ export const make = <
     // its needs are in the agent's type
     model: options.model as Layer.Layer<Model.Model, unknown> | undefined,
     skills: skillsOf(name, options),
-    ...(options.toolDefaults === undefined ? {} : { defaults: Recovery.rowsOf(options.toolDefaults) }),
+    ...(options.toolDefaults === undefined ? {} : { defaults: Recovery.rowsOf(options.toolDefaults, "a tool") }),
     ...(options.onLlmError === undefined ? {} : { onLlmError: LlmTable.rowsAfter(new Map(), options.onLlmError) }),
     ...(options.input === undefined ? {} : { readInput: reader(name, options.input) }),
     ...(options.output === undefined ? {} : { output: outputOf(name, options.output) })

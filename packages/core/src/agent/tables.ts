@@ -42,7 +42,7 @@ export const onToolError: {
   const definition = definitionOf(self)
   const byTool = new Map(definition.byTool)
   for (const [name, rows] of Object.entries(table)) {
-    byTool.set(name, new Map([...(byTool.get(name) ?? []), ...Recovery.rowsOf(rows)]))
+    byTool.set(name, new Map([...(byTool.get(name) ?? []), ...Recovery.rowsOf(rows, "a tool")]))
   }
   return fromDefinition({ ...definition, byTool })
 })
@@ -92,7 +92,10 @@ export type CheckDefaults<T, Table> = Recovery.Check<
 /** Rows for all tools of the agent: asked last. Here, and nowhere else, stands the row for names that are no tool. */
 export const toolDefaults: ToolDefaults = dual(2, <A>(self: AnyPart, table: object): A => {
   const definition = definitionOf(self)
-  return fromDefinition({ ...definition, defaults: new Map([...definition.defaults, ...Recovery.rowsOf(table)]) })
+  return fromDefinition({
+    ...definition,
+    defaults: new Map([...definition.defaults, ...Recovery.rowsOf(table, "a tool")])
+  })
 })
 
 interface ToolDefaults {

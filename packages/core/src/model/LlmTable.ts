@@ -61,8 +61,8 @@ export interface TableOptions extends HandlerOptions {
 
 /** Rows after those that were there: those of a table are added, a function takes the place of all. */
 export const rowsAfter = (earlier: Recovery.Rows, given: object, options: HandlerOptions = {}): Recovery.Rows => {
-  if (!isHandler(given)) return new Map([...earlier, ...Recovery.rowsOf(given)])
-  return Recovery.rowsOf({ orElse: Recovery.when(given, options) })
+  if (!isHandler(given)) return new Map([...earlier, ...Recovery.rowsOf(given, "a model call")])
+  return Recovery.rowsOf({ orElse: Recovery.when(given, options) }, "a model call")
 }
 
 const isHandler = (given: object): given is LlmHandler<unknown> => typeof given === "function"

@@ -58,7 +58,7 @@ export interface Sending<A, R> {
  * row says, and `orElse` does not see it. A send that the run has no time for ends the run. Throws a `TypeError` for what is no row.
  */
 export const resending = (table: TransportRows): (<A, R>(sending: Sending<A, R>) => Effect.Effect<A, LlmError, R>) => {
-  const rows = Recovery.rowsOf(table)
+  const rows = Recovery.rowsOf(table, "a send")
   return (sending) => Effect.flatMap(RunContext.Current, (run) => driven(rows, sending, run))
 }
 

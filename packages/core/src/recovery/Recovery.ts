@@ -10,6 +10,7 @@ import { explain as explaining } from "./Explain.ts"
 import type { Options as ExplainOptions } from "./explainRows.ts"
 import { type Position, seenOf } from "./Position.ts"
 import { recoverEffect } from "./RecoverEffect.ts"
+import { checked, type Of } from "./admitted.ts"
 import type { AnyRowOf, Check } from "./misfit.ts"
 import type * as Internal from "./Node.ts"
 import {
@@ -76,7 +77,8 @@ export const onError: {
 } = dual(
   2,
   // the driver is blind to types; what a table leaves is computed from it
-  (self: Effect.Effect<unknown, unknown, unknown>, table: object) => recoverEffect(rowsOf(table), self) as never
+  (self: Effect.Effect<unknown, unknown, unknown>, table: object) =>
+    recoverEffect(rowsOf(table, "a plain effect"), self) as never
 )
 
 /** An effect behind a table. */
@@ -105,7 +107,7 @@ export const onErrorKept =
   <A, R>(self: Effect.Effect<A, E, R>): Recovered<A, E, R | R2, T> => {
     // the driver is blind to types; what a table leaves is computed from it, and what the keeper needs is in the type
     const { from, onWait } = keeping as Keeping<never>
-    return recoverEffect(rowsOf(table), self, { onWait, from, keep: seenOf }) as never
+    return recoverEffect(rowsOf(table, "a plain effect"), self, { onWait, from, keep: seenOf }) as never
   }
 
 export type { Options as ExplainOptions } from "./explainRows.ts"
@@ -124,12 +126,12 @@ export const explain = (
 ): Explanation => explaining(isVerdict(policy) ? new Map([["orElse", nodeOf(policy)]]) : rowsOf(policy), options)
 
 /**
- * The rows of any table.
+ * The rows of any table; throws a `TypeError` for what is no row of it.
  *
  * @internal
  */
-export const rowsOf = (table: object): Internal.Rows => {
+export const rowsOf = (table: object, of?: Of): Internal.Rows => {
   const rows = new Map<string, Internal.Node>()
   for (const [key, row] of Object.entries(table)) if (row !== undefined) rows.set(key, rowNode(key, row))
-  return rows
+  return of === undefined ? rows : checked(rows, of)
 }

@@ -86,7 +86,7 @@ export const trace = <const P extends Policy>(
   // failures of handlers are part of the trace, whatever their type; what the handlers need is in the type of the policy
   const guard = (scripted: Effect.Effect<string, Failure>) =>
     recoverEffect(
-      Recovery.rowsOf(Recovery.isVerdict(verdicts) ? { orElse: verdicts } : verdicts),
+      Recovery.rowsOf(Recovery.isVerdict(verdicts) ? { orElse: verdicts } : verdicts, "a plain effect"),
       scripted
     ) as Effect.Effect<string, Failure, PolicyServices<P>>
   return Effect.map(play(script, guard), (seen) => ({ ...seen, script, policy }))

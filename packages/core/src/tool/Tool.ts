@@ -91,7 +91,9 @@ export const make = <
 
 /** Without rows, the definition itself. */
 const withRows = (definition: ToolDefinition, table: object | undefined): ToolDefinition =>
-  table === undefined ? definition : { ...definition, rows: new Map([...definition.rows, ...Recovery.rowsOf(table)]) }
+  table === undefined
+    ? definition
+    : { ...definition, rows: new Map([...definition.rows, ...Recovery.rowsOf(table, "a tool")]) }
 
 /** Marks, in the table of a tool, that its calls have a time limit: what ends them then is no row's. */
 export interface CallTimeout {
