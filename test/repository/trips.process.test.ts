@@ -9,11 +9,11 @@ import type { Trips } from "../../scripts/trips.ts"
 const limits = {
   "a text reply": 20,
   "a successful call": 36,
-  "a told failure": 44
+  "a told failure": 45
 }
 
 /** From the failure to its settlement: the most files, and the most of them that are left and entered again. */
-const wayLimits = { files: 21, again: 10 }
+const wayLimits = { files: 22, again: 11 }
 
 let measured: Trips
 

@@ -114,15 +114,11 @@ describe("an agent with tables", () => {
     const byName: Bare = Agent.make("g", { tools: [count] }).pipe(Agent.onToolError({ count: { NoKeys: () => ask } }))
     // @ts-expect-error its defaults handle what the type says is left
     const byDefault: Bare = Agent.make("g", { tools: [count] }).pipe(Agent.toolDefaults({ NoKeys: Recovery.raise }))
-    // @ts-expect-error its model's rows leave less
-    const byModel: Bare = Agent.make("g", { tools: [count] }).pipe(
-      Agent.onLlmError({ orElse: Recovery.respondWith("later") })
-    )
     const standard = <E, R, T extends Tool.AnyTool>(agent: Agent.Agent<string, string, E, R, T, {}, {}, {}>) =>
       agent.pipe(Agent.toolDefaults({ InvalidArgs: Recovery.tell() }))
     // @ts-expect-error its tables come before these
     standard(lossy)
-    void [byName, byDefault, byModel]
+    void [byName, byDefault]
   })
 })
 

@@ -12,7 +12,7 @@ import * as RecoveryAdvice from "../../../packages/core/src/errors/RecoveryAdvic
 import * as RunError from "../../../packages/core/src/errors/RunError.ts"
 import * as ToolError from "../../../packages/core/src/errors/ToolError.ts"
 import * as Facts from "../../../packages/core/src/errors/facts.ts"
-import { sentence, withoutHelp } from "../../../packages/core/src/errors/sentence.ts"
+import { sentence } from "../../../packages/core/src/errors/sentence.ts"
 import * as Render from "../../../packages/core/src/recovery/Render.ts"
 import { misfits, texts, values } from "./data.ts"
 import { each, effectOnly, fixed, grows, looksOnce, none, reached, type Table } from "./entry.ts"
@@ -123,20 +123,19 @@ export const coreErrors: Table = {
     ...each(fixed, "categoryOfStatus", "final"),
     outlookOf: grows(values, Facts.outlookOf),
     statusOf: grows(values, Facts.statusOf),
+    withoutHelp: grows(texts, Facts.withoutHelp),
     ...each(reached, "sayingOf"),
     categoryOf: grows(texts, (text) => Facts.categoryOf({ category: text, _tag: text }, Schema.is(Schema.String))),
     lentBy: grows(texts, (text) => Facts.lentBy({ code: text }))
   },
   "core/src/errors/sentence.ts": {
-    sentence: grows(texts, (text) => sentence("ServerError", { what: text, where: [text], words: text })),
-    withoutHelp: grows(texts, withoutHelp)
+    sentence: grows(texts, (text) => sentence("ServerError", { what: text, where: [text], words: text }))
   },
   "core/src/errors/stackless.ts": each(effectOnly, "stackless"),
   "core/src/budget/FailureHistory.ts": {
     ...each(none("counts the signatures that signatureOf makes"), "FailureHistory"),
     signatureOf: grows(texts, (text) => signatureOf("Tag", text), 500)
   },
-  "core/src/recovery/instructions.ts": each(fixed, "correct", "answer"),
   "core/src/recovery/Render.ts": {
     labelled: grows(texts, (text) =>
       Render.labelled(new Error(text), {

@@ -13,6 +13,7 @@ import * as Ollama from "../../../packages/providers/src/codec/ollama/OllamaChat
 import * as Chat from "../../../packages/providers/src/codec/openai-chat/OpenAiChat.ts"
 import { ThinkTags } from "../../../packages/providers/src/codec/openai-chat/thinkTags.ts"
 import * as Responses from "../../../packages/providers/src/codec/openai-responses/OpenAiResponses.ts"
+import { adapted } from "../../../packages/providers/src/codec/gemini/schema.ts"
 import { objectRoot, parametersRoot } from "../../../packages/providers/src/codec/rootSchema.ts"
 import { strict } from "../../../packages/providers/src/codec/strictSchema.ts"
 import * as Text from "../../../packages/providers/src/codec/text.ts"
@@ -267,6 +268,7 @@ export const providersCodec: Table = {
   "providers/src/codec/openai-responses/stream.ts": each(reached, "ResponsesDecoder"),
   "providers/src/codec/openai-responses/usage.ts": each(reached, "usageOf"),
   "providers/src/codec/outputWords.ts": each(reached, "make"),
+  "providers/src/codec/gemini/schema.ts": { adapted: grows(schemas, adapted) },
   "providers/src/codec/rootSchema.ts": {
     objectRoot: grows(schemas, objectRoot),
     parametersRoot: grows(schemas, parametersRoot),

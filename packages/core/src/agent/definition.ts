@@ -78,20 +78,13 @@ export interface Agent<
     R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice> | Scope.Scope
   >
   readonly name: Name
-  readonly [TypeId]: Inside<
-    T,
-    ModelTable,
-    Choice,
-    readonly [ByTool, Defaults, ModelTable extends object ? ModelTable : NoModel]
-  >
+  readonly [TypeId]: Inside<T, ModelTable, Choice>
 }
 
 /** What an agent carries besides its function: types of its parts, and what it is at run time. */
-export interface Inside<out T, out ModelTable, out Choice, in out Tables> {
+export interface Inside<out T, out ModelTable, out Choice> {
   readonly _T: () => T
   readonly _ModelTable: () => ModelTable
-  /** What tables handle and leave is known by their types alone: an agent is none with other tables. */
-  readonly _Tables: (_: Tables) => Tables
   readonly _Choice: () => Choice
   readonly definition: Definition
   readonly part: Part

@@ -16,7 +16,7 @@ export type { Outlook, RecoveryKind } from "./facts.ts"
 export { outlookOf } from "./facts.ts"
 
 /** @internal */
-export { withoutHelp } from "./sentence.ts"
+export { withoutHelp } from "./facts.ts"
 
 /** The tag of every error of this library. */
 export type Tag = keyof FactsTable

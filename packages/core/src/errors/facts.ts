@@ -314,3 +314,13 @@ export const wording: Readonly<Record<keyof FactsTable, readonly [title: string,
   RunLostError: ["Run lost", "Look up what was done in it, and start another one"],
   SnapshotRefusedError: ["Snapshot refused", "Resume the newest document of your own store"]
 }
+
+/**
+ * Without the sentences about what helps: they are for whoever runs the program.
+ *
+ * @internal
+ */
+export const withoutHelp = (message: string): string =>
+  helps.reduce((text, help) => (text.includes(help) ? text.replaceAll(help, "") : text), message)
+
+const helps = Object.values(wording).map(([, help]) => `. ${help}`)

@@ -29,13 +29,3 @@ const trimmed = (words: string): string => {
   while (end > 0 && text[end - 1] === ".") end--
   return text.slice(0, end)
 }
-
-/**
- * Without the sentences about what helps: they are for whoever runs the program.
- *
- * @internal
- */
-export const withoutHelp = (message: string): string =>
-  helps.reduce((text, help) => (text.includes(help) ? text.replaceAll(help, "") : text), message)
-
-const helps = Object.values(wording).map(([, help]) => `. ${help}`)

@@ -5,6 +5,8 @@
  */
 import type * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
+import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
 import type { Explanation } from "./Explanation.ts"
 import { explain as explaining } from "./Explain.ts"
 import type { Options as ExplainOptions } from "./explainRows.ts"
@@ -17,10 +19,8 @@ import {
   type EndOf,
   type AnswerOf,
   type AnyRow,
-  type AnyVerdict,
   type ErrorOf,
   isVerdict,
-  nodeOf,
   type rethrow,
   rowNode,
   type ServicesOf
@@ -121,9 +121,17 @@ export type { Options as ExplainOptions } from "./explainRows.ts"
  * a function that is no agent counts none.
  */
 export const explain = (
-  policy: AnyVerdict | { readonly [row: string]: AnyRow | undefined },
+  policy: Exclude<AnyRow, (...args: never) => unknown> | { readonly [row: string]: AnyRow | undefined },
   options?: ExplainOptions
-): Explanation => explaining(isVerdict(policy) ? new Map([["orElse", nodeOf(policy)]]) : rowsOf(policy), options)
+): Explanation => explaining(rowsOf(isRow(policy) ? { orElse: policy } : policy), options)
+
+/**
+ * Whether a value is one row, and not a table of them.
+ *
+ * @internal
+ */
+export const isRow = (policy: unknown): policy is AnyRow =>
+  isVerdict(policy) || Schedule.isSchedule(policy) || Predicate.isFunction(policy)
 
 /**
  * The rows of any table; throws a `TypeError` for what is no row of it.

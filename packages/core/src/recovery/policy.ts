@@ -82,7 +82,7 @@ export class Policy<R> implements Progress {
     // it is made once the first attempt has failed
     this.#attempts = position?.attempts ?? 1
     this.#rounds = position?.rounds ?? 0
-    this.#names.resume((position?.slots ?? []).flatMap(({ chosen = [] }) => chosen))
+    if (position !== undefined) this.#names.resume(position.slots.flatMap(({ chosen = [] }) => chosen))
     for (const { count, steps, ...place } of position?.slots ?? []) {
       const asked: ReadonlyArray<Seen> = place.kind === "when" ? steps : []
       Object.assign(this.#slot(place), { count, steps, asked: [...asked] })

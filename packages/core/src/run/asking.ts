@@ -44,26 +44,3 @@ export interface Attempting extends Omit<Idle, "type"> {
   /** Its reply, or what the provider is known to have counted for it so far. */
   readonly spent: Counted & { readonly content?: Message.Reply["content"] }
 }
-
-/** What an attempt is in the ledger. */
-export const entryOf = (
-  { layer, run }: Asking,
-  { attempts, model, spent }: Attempting,
-  outcome: Ledger.Outcome
-): Ledger.Entry => {
-  const { content = [], cost: told, isEstimated, usage } = spent
-  const cost = run.meter.costOf(model.name, usage, content) ?? told
-  return {
-    runId: run.runId,
-    agent: run.agent,
-    turn: run.turn(),
-    attempt: attempts,
-    model: model.name,
-    provider: model.provider,
-    layer: layer ?? (run.isCompacting === true ? "compaction" : run.fixers.length > 0 ? "fixer" : "agent"),
-    outcome,
-    usage,
-    ...(isEstimated === undefined ? {} : { isEstimated }),
-    ...(cost === undefined ? {} : { cost })
-  }
-}

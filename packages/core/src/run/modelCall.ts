@@ -44,7 +44,7 @@ import {
 import { trailOf } from "../recovery/Decisions.ts"
 import type { Compact, Compacted, CompactEvent, Decision } from "../recovery/Node.ts"
 import * as RunBudget from "./budget.ts"
-import { type Asking, type Attempting, entryOf, type Idle } from "./asking.ts"
+import type { Asking, Attempting, Idle } from "./asking.ts"
 import type { Looping } from "./running.ts"
 
 /** A reply, or what the table answered in its place. */
@@ -317,6 +317,28 @@ const book = <A, E>(
     (spent) => make({ model: model.name, attempt: attempts, spent }),
     () => next
   )
+}
+
+const entryOf = (
+  { layer, run }: Asking,
+  { attempts, model, spent }: Attempting,
+  outcome: Ledger.Outcome
+): Ledger.Entry => {
+  const { content = [], cost: told, isEstimated, usage } = spent
+  const cost = run.meter.costOf(model.name, usage, content) ?? told
+  return {
+    runId: run.runId,
+    agent: run.agent,
+    turn: run.turn(),
+    attempt: attempts,
+    model: model.name,
+    provider: model.provider,
+    layer: layer ?? (run.isCompacting === true ? "compaction" : run.fixers.length > 0 ? "fixer" : "agent"),
+    outcome,
+    usage,
+    ...(isEstimated === undefined ? {} : { isEstimated }),
+    ...(cost === undefined ? {} : { cost })
+  }
 }
 
 const streamed = (

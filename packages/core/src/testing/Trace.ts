@@ -7,7 +7,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import * as TestClock from "effect/testing/TestClock"
 import * as Explanation from "../recovery/Explanation.ts"
 import { recoverEffect } from "../recovery/RecoverEffect.ts"
@@ -45,18 +44,11 @@ export interface Traced extends Trace {
   readonly policy: Policy
 }
 
-type AnySchedule = Schedule.Schedule<unknown, never, unknown, unknown>
-
-/** A schedule, a verdict for all failures, or a table. */
-export type Policy = AnySchedule | Recovery.AnyVerdict | { readonly [row: string]: Recovery.AnyVerdict | undefined }
+/** A row for all failures, a verdict, a schedule or a handler; or a table of rows. */
+export type Policy = Recovery.AnyRow | { readonly [row: string]: Recovery.AnyRow | undefined }
 
 /** What the schedules and the handlers of a policy need; of one of several policies, what any of them needs. */
-export type PolicyServices<P> =
-  P extends Schedule.Schedule<unknown, never, unknown, infer R>
-    ? R
-    : P extends Recovery.AnyVerdict
-      ? Recovery.ServicesOf<P>
-      : Recovery.ServicesOf<P[keyof P]>
+export type PolicyServices<P> = P extends Recovery.AnyRow ? Recovery.ServicesOf<P> : Recovery.ServicesOf<P[keyof P]>
 
 /** Every script is bounded: a policy that makes more attempts than this dies of it. */
 const runaway = 20_000
@@ -82,18 +74,12 @@ export const trace = <const P extends Policy>(
   policy: P,
   script: FailureScript
 ): Effect.Effect<Traced, never, PolicyServices<P>> => {
-  const verdicts = verdictsOf(policy)
+  const rows = Recovery.rowsOf(Recovery.isRow(policy) ? { orElse: policy } : policy, "a plain effect")
   // failures of handlers are part of the trace, whatever their type; what the handlers need is in the type of the policy
   const guard = (scripted: Effect.Effect<string, Failure>) =>
-    recoverEffect(
-      Recovery.rowsOf(Recovery.isVerdict(verdicts) ? { orElse: verdicts } : verdicts, "a plain effect"),
-      scripted
-    ) as Effect.Effect<string, Failure, PolicyServices<P>>
+    recoverEffect(rows, scripted) as Effect.Effect<string, Failure, PolicyServices<P>>
   return Effect.map(play(script, guard), (seen) => ({ ...seen, script, policy }))
 }
-
-const verdictsOf = (policy: Policy): Exclude<Policy, AnySchedule> =>
-  Schedule.isSchedule(policy) ? Recovery.retry(policy) : (policy as Exclude<Policy, AnySchedule>)
 
 /**
  * As `trace`, for anything that can be put round an effect; `interruptAt` is the instant of an interruption from outside, in
@@ -230,7 +216,7 @@ export const formatScript = (script: FailureScript): string => JSON.stringify(sc
  */
 export const explained = (policy: Policy): string =>
   Result.match(
-    Result.try(() => Explanation.format(Recovery.explain(verdictsOf(policy)))),
+    Result.try(() => Explanation.format(Recovery.explain(Recovery.isRow(policy) ? { orElse: policy } : policy))),
     { onFailure: (error) => `it cannot be explained: ${String(error)}`, onSuccess: (text) => text }
   )
 

@@ -3,10 +3,12 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaIssue from "effect/SchemaIssue"
+import { quietly } from "../data/Foreign.ts"
 import type * as Message from "../data/Message.ts"
+import { once } from "../data/Once.ts"
 import * as RawSchema from "./RawSchema.ts"
-import { modelSchema } from "./modelSchema.ts"
 import { reader } from "./reading.ts"
 
 export const jsonSchemaOf = (
@@ -41,13 +43,6 @@ const flat = (json: Schema.Json): Schema.Json => {
   }
 }
 
-/**
- * The schema whose form as JSON is what a model is shown, and what it has to write.
- *
- * @internal
- */
-export { modelSchema } from "./modelSchema.ts"
-
 /** Reads a value as the schema says, in the form that it has as JSON. */
 export type Decode = (value: Schema.Json) => Result.Result<unknown, SchemaIssue.Issue>
 
@@ -58,4 +53,120 @@ export const decoder = (schema: Schema.Codec<unknown, unknown>): Decode => {
     // what is an effect may end at once all the same; one that has to wait is a defect
     return Result.isResult(now) ? now : Effect.runSync(now)
   }
+}
+
+/**
+ * A schema in the words of a model: its form as JSON, in which a number is a number (`NaN` and the infinities are none in JSON) and a
+ * date says its format. What a model is shown and how its answer is read are both made of it, so that the one takes exactly what the
+ * other says.
+ *
+ * @internal
+ */
+export const modelSchema = <T, RD, RE>(schema: Schema.Codec<T, unknown, RD, RE>): Schema.Codec<T, unknown, RD, RE> =>
+  Schema.make(inWords(Schema.toCodecJson(schema).ast))
+
+const inWords = (root: SchemaAST.AST): SchemaAST.AST => {
+  // each node once: a schema may refer to itself
+  const known = new Map<SchemaAST.AST, SchemaAST.AST>()
+  const of = (ast: SchemaAST.AST): SchemaAST.AST => {
+    const made = known.get(ast)
+    if (made !== undefined) return made
+    const after = ast.encoding === undefined ? alone(within(ast, of)) : encoded(ast, ast.encoding, of)
+    known.set(ast, after)
+    return after
+  }
+  return of(root)
+}
+
+const alone = (ast: SchemaAST.AST) => described(ast, ast)
+
+type Each = (ast: SchemaAST.AST) => SchemaAST.AST
+
+/** Only the last form is what a model writes. */
+const encoded = (ast: SchemaAST.AST, encoding: SchemaAST.Encoding, each: Each): SchemaAST.AST => {
+  const last = encoding[encoding.length - 1] ?? encoding[0]
+  if (last.transformation === asText())
+    return alone(
+      altered(ast, { encoding: undefined, checks: [...(Schema.Finite.ast.checks ?? []), ...(ast.checks ?? [])] })
+    )
+  const format = formats[idOf(ast)]?.()
+  const to = described(
+    format !== undefined && SchemaAST.isString(last.to) ? altered(last.to, format) : each(last.to),
+    ast
+  )
+  return to === last.to
+    ? ast
+    : altered(ast, { encoding: [...encoding.slice(0, -1), new SchemaAST.Link(to, last.transformation)] })
+}
+
+/** What is written stands for the value: it has its description, with the checks that JSON Schema has no words for. */
+const described = (to: SchemaAST.AST, value: SchemaAST.AST): SchemaAST.AST => {
+  const own = SchemaAST.resolveDescription(to) ?? SchemaAST.resolveDescription(value)
+  const wanted = to === value ? untold(to.checks) : [...untold(to.checks), ...untold(value.checks)]
+  const description = [...(own === undefined ? [] : [own]), ...wanted.map((one) => `Wanted: ${one}`)].join("\n")
+  if (description === "" || description === SchemaAST.resolveDescription(to)) return to
+  // a description that a check has goes up with the others
+  const checks = to.checks?.map((check) => check.annotate({ description: undefined }))
+  return altered(to, { annotations: { ...to.annotations, description }, checks })
+}
+
+/** What the checks want that JSON Schema has no words for, as far as they say it. */
+const untold = (checks: SchemaAST.Checks | undefined): ReadonlyArray<string> =>
+  (checks ?? []).flatMap((check) => {
+    if (check._tag === "FilterGroup") return untold(check.checks)
+    const { expected, toJsonSchema } = check.annotations ?? {}
+    return typeof expected !== "string" || isTold(toJsonSchema) ? [] : [expected]
+  })
+
+/** Some schemas of checks depend on the type, and throw without: they say something. */
+const isTold = (toJsonSchema: unknown): boolean =>
+  typeof toJsonSchema === "function" && !Array.isArray(quietly(() => toJsonSchema(), undefined))
+
+const within = (ast: SchemaAST.AST, each: Each): SchemaAST.AST => {
+  if (SchemaAST.isObjects(ast)) {
+    return altered(ast, {
+      propertySignatures: ast.propertySignatures.map(
+        ({ name, type }) => new SchemaAST.PropertySignature(name, each(type))
+      ),
+      indexSignatures: ast.indexSignatures.map(
+        ({ parameter, type }) => new SchemaAST.IndexSignature(parameter, each(type))
+      )
+    })
+  }
+  if (SchemaAST.isArrays(ast)) return altered(ast, { elements: ast.elements.map(each), rest: ast.rest.map(each) })
+  if (SchemaAST.isUnion(ast)) return altered(ast, { types: ast.types.map(each) })
+  if (SchemaAST.isSuspend(ast))
+    return new SchemaAST.Suspend(() => each(ast.thunk()), ast.annotations, undefined, undefined, ast.context)
+  return ast
+}
+
+/** The same node with other fields: what is compiled of a node is kept beside it, not in it. */
+const altered = <A extends SchemaAST.AST>(ast: A, fields: object): A =>
+  Object.assign(Object.create(Object.getPrototypeOf(ast)), ast, fields)
+
+/** How Effect writes a number that need not be finite as JSON: as a number or as text. */
+const asText = once(() => Schema.toCodecJson(Schema.Number).ast.encoding?.[0].transformation)
+
+const idOf = ({ annotations }: SchemaAST.AST): string => {
+  const representation = annotations?.["representation"]
+  return typeof representation === "object" && representation !== null && "id" in representation
+    ? String(representation.id)
+    : ""
+}
+
+/** A date and time with its offset (RFC 3339), which says one instant on every machine. */
+const dateTime = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:?\d\d)$/
+
+const instant = once(() => ({
+  annotations: { format: "date-time" },
+  checks: [
+    Schema.makeFilter((text: string) => dateTime.test(text) || "Expected a date and time such as 2026-11-24T09:30:00Z")
+  ]
+}))
+
+/** By the id of the type that a text stands for. */
+const formats: Readonly<Record<string, () => object>> = {
+  "effect/schema/Date": instant,
+  "effect/schema/DateTimeUtc": instant,
+  "effect/schema/URL": () => ({ annotations: { format: "uri" } })
 }
