@@ -246,3 +246,19 @@ it.effect("a sentence that a trace breaks is told with policy, script and trace,
     assert.strictEqual(told, `seed 1, path "0", case 1, shrunk 0 times\ncase 1\n${report}`)
   })
 )
+
+it.effect("a row of any form is traced: a handler, a schedule, and a table of both [P1105 P1320]", () =>
+  Effect.gen(function* () {
+    const script = make([fails("Down"), fails("Down")], succeeds("up"))
+    const exitOf = (made: Effect.Effect<Trace.Traced>) =>
+      Effect.map(made, ({ attempts, exit }) => [attempts.length, exit])
+    assert.deepStrictEqual(yield* exitOf(trace(() => Effect.succeed("instead"), script)), [1, "success instead"])
+    assert.deepStrictEqual(yield* exitOf(trace({ Down: () => Effect.succeed("instead") }, script)), [
+      1,
+      "success instead"
+    ])
+    assert.deepStrictEqual(yield* exitOf(trace({ Down: Schedule.recurs(2) }, script)), [3, "success up"])
+    assert.strictEqual(Recovery.explain(Schedule.recurs(2)).worst.attempts, 3)
+    assert.throws(() => trace({ Down: Recovery.tell() }, script), /The row 'Down': tell is nothing for a plain effect/)
+  })
+)

@@ -58,7 +58,7 @@ const ages = Duration.days(100_000)
 
 /**
  * What a policy makes of a script, with what its schedules and handlers need. A schedule is the same as `Recovery.retry(schedule)`.
- * What needs a model to talk to (`tell`, `escalate`, `fix`, `raise`) has no meaning here: it is a defect.
+ * What needs a model to talk to (`tell`, `escalate`, `fix`, `raise`) has no meaning here: it throws a `TypeError`.
  *
  * ```ts
  * import { FailureScript, trace } from "@kintsugi/core/testing"
