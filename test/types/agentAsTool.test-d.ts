@@ -49,6 +49,16 @@ describe("an agent as a tool", () => {
     sameType<Call<BadArgs | Boom, Mail>>()(call(bare))
   })
 
+  it("one of whose tools nothing is known times out as an unsafe tool or as any other [A1110]", () => {
+    const sealed: Agent.Any<string, string, Oops> = Agent.deterministic("plain", (_input: string) => Effect.succeed(""))
+    const limited = Agent.asTool(sealed, { name: "ask", description, timeout: "1 second" })
+    sameType<Oops | ToolError.OutcomeUnknownError | ToolError.ToolTimeoutError>()(
+      null as never as Tool.ErrorOf<typeof limited>
+    )
+    const safe = Agent.asTool(sealed, { name: "ask", description, timeout: "1 second", sideEffects: "none" })
+    sameType<Oops | ToolError.ToolTimeoutError>()(null as never as Tool.ErrorOf<typeof safe>)
+  })
+
   it("an agent with a model of its own does not need one as a tool either [A1110]", () => {
     const own = Agent.make("own", { model: modelLayer })
     sameType<Tool.Tool<"ask", { readonly input: string }, string, Own, never>>()(

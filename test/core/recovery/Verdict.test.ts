@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Recovery } from "@kintsugi/core"
-import { Cause, Duration, Effect, Exit, Fiber } from "effect"
+import { Cause, Duration, Effect, Exit, Fiber, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import {
   Broken,
@@ -48,6 +48,23 @@ describe("when", () => {
       yield* overADay(effect.pipe(Recovery.onError({ Busy })))
       assert.deepStrictEqual(starts, [0, 1000, 3000])
     })
+  )
+
+  it.effect(
+    "an effect that is run again for ever keeps the last hundred failures, and a handler reads those before its own [A511]",
+    () =>
+      Effect.gen(function* () {
+        const previous: Array<ReadonlyArray<unknown>> = []
+        const errors = Array.from({ length: 250 }, (_, index) => busy(index + 1))
+        const { effect } = scripted(...fails(...errors))
+        const Busy = Recovery.when((_error: Busy, context) => {
+          previous.push(context.previous)
+          return Recovery.retry<Busy>(Schedule.forever)
+        })
+        yield* overADay(effect.pipe(Recovery.onError({ Busy })))
+        assert.deepStrictEqual(previous[99], errors.slice(0, 99))
+        assert.deepStrictEqual(previous[249], errors.slice(150, 249))
+      })
   )
 
   it.effect("what goes on after a restart tells a choice of no failures but its own [P1104 A511]", () =>

@@ -9,11 +9,11 @@ import type { KintsugiError } from "../errors/KintsugiError.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import * as Tool from "../tool/Tool.ts"
 import { type Nest, TypeId } from "./definition.ts"
-import type { EffectsOf, Part } from "./partTypes.ts"
+import type { EffectsOf, Part, TimeoutsOf } from "./partTypes.ts"
 import { Suspension } from "../run/Start.ts"
 import type { Nested } from "../tool/ToolDefinition.ts"
 import { Waits } from "../tool/CallSite.ts"
-import type { ServicesOfVerify, TimeoutOf } from "../tool/Residue.ts"
+import type { ServicesOfVerify } from "../tool/Residue.ts"
 import { mayBeUnsafe } from "../tool/Unsafe.ts"
 import { Cost, costOf, type Estimate } from "../recovery/Cost.ts"
 
@@ -81,7 +81,7 @@ interface AsTool {
     Name,
     TextInput,
     Answer<A> | Extract<O, Completion.Completion>,
-    E | TimeoutOf<EffectsOf<Inside, S>, T, VR>,
+    E | TimeoutsOf<Inside, S, T, VR>,
     R | ServicesOfVerify<VR>,
     Tool.CallLimit<C> & Storable<E, Stored>,
     EffectsOf<Inside, NoInfer<S>>
@@ -108,7 +108,7 @@ interface AsTool {
     Name,
     Params,
     Answer<A> | Extract<O, Completion.Completion>,
-    E | TimeoutOf<EffectsOf<Inside, S>, T, VR>,
+    E | TimeoutsOf<Inside, S, T, VR>,
     R | ServicesOfVerify<VR>,
     Tool.CallLimit<C> & Storable<E, Stored>,
     EffectsOf<Inside, NoInfer<S>>

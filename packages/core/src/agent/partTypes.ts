@@ -3,6 +3,7 @@ import type * as Effect from "effect/Effect"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type { Agent, TypeId } from "./definition.ts"
+import type { TimeoutOf } from "../tool/Residue.ts"
 import type { NoModel } from "./skills.ts"
 
 /** An agent, seen as what a composition needs of it. */
@@ -61,6 +62,17 @@ type UnsafeIn<Inside> = Inside extends { readonly _T: () => infer T; readonly _M
 
 /** The side effects of a tool that is an agent: as it says itself, else unsafe where a tool of the agent is. */
 export type EffectsOf<Inside, S> = S extends "undeclared" ? ([UnsafeIn<Inside>] extends [never] ? S : "unsafe") : S
+
+/** How a tool that is an agent may time out: where nothing is known of the agent's tools, as an unsafe one or as any other. */
+export type TimeoutsOf<Inside, S, T, VR> =
+  | TimeoutOf<EffectsOf<Inside, S>, T, VR>
+  | (S extends "undeclared" ? (IsSealed<Inside> extends true ? TimeoutOf<S, T, VR> : never) : never)
+
+type IsSealed<Inside> = Inside extends { readonly _ModelTable: () => infer M }
+  ? [HasUnsafe | NoModel] extends [M]
+    ? true
+    : false
+  : false
 
 /** The mark of a composition of these agents. */
 type MarkOf<Unsafe> = [Unsafe] extends [never] ? NoModel : HasUnsafe

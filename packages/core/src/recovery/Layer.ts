@@ -84,6 +84,8 @@ export interface Bounds {
   readonly extra?: Extra | undefined
   /** In the place of the cap of a call. */
   readonly maxAttempts?: number
+  /** How many failures and decisions are remembered, the last ones; all by default. */
+  readonly remembered?: number
   /** Hears where the policy stands, before each wait. */
   readonly onWait?: ((position: Position) => Effect.Effect<void>) | undefined
 }

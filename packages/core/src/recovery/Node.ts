@@ -176,7 +176,7 @@ export interface FailureContext {
   readonly attempt: number
   /** How often the tool itself has run: arguments that do not fit are no run. Absent outside of tools. */
   readonly runs?: number
-  /** The errors before this one, those of fixers included, oldest first. */
+  /** The errors before this one, those of fixers included, oldest first; of an effect that is no call, the last 99. */
   readonly previous: ReadonlyArray<unknown>
   /** Since the first attempt started. */
   readonly elapsed: Duration.Duration

@@ -13,6 +13,9 @@ export interface Keeping {
   readonly keep: (error: unknown) => Seen
 }
 
+/** Nothing caps the attempts of an effect, and an effect may be run again for years. */
+const remembered = 100
+
 const atFirst = Schedule.CurrentMetadata.defaultValue()
 
 export const recoverEffect = <R>(
@@ -25,7 +28,7 @@ export const recoverEffect = <R>(
       attempt: (_, progress) => Effect.provideService(self, Schedule.CurrentMetadata, progress?.metadata() ?? atFirst),
       row: (error) => rowOf(rows, error),
       repairs: {},
-      bounds: { ...unbounded, maxAttempts: Infinity, keep: keeping?.keep, onWait: keeping?.onWait },
+      bounds: { ...unbounded, maxAttempts: Infinity, remembered, keep: keeping?.keep, onWait: keeping?.onWait },
       observe: () => Effect.void,
       end: {
         succeeded: Effect.succeed,

@@ -65,6 +65,7 @@ export class Policy<R> implements Progress {
   readonly #slots = new Map<string, Slot>()
   readonly #names = new Names()
   readonly #maxAttempts: number
+  readonly #remembered: number
   #attempts: number
   #rounds: number
   #metadata = Schedule.CurrentMetadata.defaultValue()
@@ -76,6 +77,7 @@ export class Policy<R> implements Progress {
     this.#clock = clock
     this.#start = start
     this.#maxAttempts = layer.bounds.maxAttempts ?? maxAttemptsPerCall
+    this.#remembered = layer.bounds.remembered ?? Infinity
     const { failures = [], position, trail = [] } = from ?? {}
     this.#failures = [...failures]
     this.#trail = [...trail]
@@ -124,7 +126,7 @@ export class Policy<R> implements Progress {
   }
 
   decide(error: unknown, row: Row | undefined): Effect.Effect<Step, never, R> {
-    this.#present = this.#failures.push(error) - 1
+    this.#present = this.#remember(this.#failures, error)
     return row === undefined
       ? Effect.succeed({ type: "left", why: "rethrown", error })
       : this.#follow(row.verdict, { error, row, rungs: [] })
@@ -272,7 +274,7 @@ export class Policy<R> implements Progress {
         compactions.made++
         return this.#then(node.kind, failure, Effect.succeed(again))
       }
-      if ("error" in compacted) this.#failures.push(compacted.error)
+      if ("error" in compacted) this.#remember(this.#failures, compacted.error)
       return this.#gaveUp(node, failure)
     })
   }
@@ -310,7 +312,7 @@ export class Policy<R> implements Progress {
           case "skipped":
             return this.#gaveUp(node, failure)
           case "failed": {
-            this.#failures.push(fixed.error)
+            this.#remember(this.#failures, fixed.error)
             const { next } = fixed
             const unfixed = "next" in fixed ? { ...failure, error: next, row: { ...row, seen: next } } : failure
             return this.#fixNext(node, fix, unfixed)
@@ -355,8 +357,13 @@ export class Policy<R> implements Progress {
       ...(left === undefined ? {} : { left }),
       ...(hint === undefined ? {} : { hint: Duration.millis(hint), hintFrom: tagOf(hintFrom(error)) })
     }
-    this.#trail.push(decision)
+    this.#remember(this.#trail, decision)
     return Effect.andThen(this.#layer.observe(decision), next)
+  }
+
+  #remember<A>(list: Array<A>, item: A): number {
+    if (list.push(item) > this.#remembered) list.shift()
+    return list.length - 1
   }
 
   #context({ row }: Failure): FailureContext {
