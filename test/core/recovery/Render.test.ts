@@ -1,29 +1,14 @@
 import { assert, it as plain } from "@effect/vitest"
 import { Issue, Recovery, Render, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Data, Duration, Effect, Schema } from "effect"
+import { Data, Effect, Schema } from "effect"
 import * as fc from "fast-check"
 import { it } from "../../_support/run.ts"
 import { agentWith, type Busy, busy, callingOnce, done, read, scripted } from "../../_support/dialogue.ts"
+import { contextOf } from "./_support/contexts.ts"
 import { all } from "../_support/errorSamples.ts"
 
 class Own extends Data.TaggedError("Own")<{ readonly message: string; readonly isRetryable?: boolean }> {}
-
-const contextOf = (
-  sideEffects: Recovery.SideEffects,
-  attempt: number,
-  kind: ToolError.Kind = "local"
-): Recovery.FailureContext => ({
-  attempt,
-  previous: [],
-  elapsed: Duration.zero,
-  failingBatches: 0,
-  failuresInARow: 0,
-  tool: "fetch",
-  callId: "c1",
-  sideEffects,
-  kind
-})
 
 const error = fc.oneof(
   fc.constantFrom(...all),
@@ -40,7 +25,7 @@ plain(
   () => {
     fc.assert(
       fc.property(error, sideEffects, fc.integer({ min: 1, max: 5 }), (error, effects, attempt) => {
-        const text = Render.labelled(error, contextOf(effects, attempt))
+        const text = Render.labelled(error, contextOf(effects, { attempt }))
         const isRetryable = Reflect.get(Object(error), "isRetryable") === true
         const isOwn = (Reflect.get(Object(error), "tool") ?? "fetch") === "fetch"
         const isOpen = isOwn && ["ToolTimeoutError", "OutcomeUnknownError"].includes(Reflect.get(Object(error), "_tag"))
@@ -79,7 +64,7 @@ plain("no text holds the lines of a stack, nor a key that stands in any word of 
       reason: key
     })
     for (const kind of ToolError.Kind.literals) {
-      const text = Render.labelled(planted, contextOf("none", 2, kind))
+      const text = Render.labelled(planted, contextOf("none", { attempt: 2, kind }))
       assert.notInclude(text, key)
       assert.notMatch(text, /\n\s+at \S+ \(/)
     }

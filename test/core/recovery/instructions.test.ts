@@ -2,10 +2,11 @@
 import { assert, it as plain } from "@effect/vitest"
 import { Agent, LlmError, Recovery, RecoveryAdvice, Render, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Duration, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import * as Instructions from "../../../packages/core/src/recovery/instructions.ts"
 import { it } from "../../_support/run.ts"
 import { agentWith, busy, done, overADay, read } from "../../_support/dialogue.ts"
+import { contextOf } from "./_support/contexts.ts"
 import { all, execution, timedOut } from "../_support/errorSamples.ts"
 
 /** Each phrase of the file of instructions, as it stands in a text. */
@@ -30,19 +31,8 @@ const sideEffects: ReadonlyArray<Recovery.SideEffects> = ["none", "idempotent", 
 
 const contexts = sideEffects.flatMap((effects) =>
   [1, 3].flatMap((attempt) =>
-    [{}, { isRepeated: true }, { isOpen: true }, { isOpen: true, isRepeated: true }].map(
-      (fate): Recovery.FailureContext => ({
-        attempt,
-        previous: [],
-        elapsed: Duration.zero,
-        failingBatches: 0,
-        failuresInARow: 0,
-        tool: "fetch",
-        callId: "c1",
-        sideEffects: effects,
-        kind: "local",
-        ...fate
-      })
+    [{}, { isRepeated: true }, { isOpen: true }, { isOpen: true, isRepeated: true }].map((fate) =>
+      contextOf(effects, { attempt, ...fate })
     )
   )
 )

@@ -316,7 +316,7 @@ export const wording: Readonly<Record<keyof FactsTable, readonly [title: string,
 }
 
 /**
- * Without the sentences about what helps: they are for whoever runs the program.
+ * Without the sentences about what helps: they are for the people who run the program.
  *
  * @internal
  */

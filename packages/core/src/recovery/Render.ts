@@ -34,7 +34,7 @@ const kindOf = (error: unknown, context: FailureContext): Label => {
   if (outlook?.isRetryable === true) return "transient"
   const isOwn = (property(error, "tool") ?? context.tool) === context.tool
   if (isOwn && outlook?.recovery === "repair") return "repair"
-  // cut off, and nobody knows what it has done: it passes, but not safely
+  // cut off, and it is not known what it has done: it passes, but not safely
   return isOwn && openTags.has(ErrorCause.tagOf(error)) ? "transient" : "permanent"
 }
 

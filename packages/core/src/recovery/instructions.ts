@@ -6,7 +6,7 @@ export const correct = (what: string): string => `correct ${what} and call the t
 /** The tool has no side effects, or the same ones each time. */
 export const repeat = "safe to retry"
 
-/** It passes by itself, and nobody knows what the failed run has done. */
+/** It passes by itself, and it is not known what the failed run has done. */
 export const check = "it may have taken effect, check before repeating"
 
 /** Neither a repetition nor a correction helps. */
@@ -18,7 +18,7 @@ export const anotherWay = "repeating the call will not help, try another way"
 /** An earlier run of the call was cut off. */
 export const lookUp = "look that up before any repetition"
 
-/** Nobody knows what the call has done, and nothing can tell. */
+/** It is not known what the call has done, and nothing can tell. */
 export const leave = "Do not repeat the call: a person has to look it up."
 
 /** The call has done its work. */

@@ -27,7 +27,7 @@ export interface Report {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The tags that a report can have: that a reply says nothing is seen by whoever reads it. */
+/** The tags that a report can have: that a reply says nothing is seen where the reply is read. */
 export type Tag = Exclude<LlmError.LlmError["_tag"], "EmptyReplyError">
 
 /** The names that one wire format gives to its errors, in lower case. */
