@@ -141,7 +141,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     after: { messages: 3, characters: 300 },
     transcript
   },
-  "tool-start": { ...around, ...ofCall, type: "tool-start", foreignName: "pull.request", arguments: '{"n":1}' },
+  "tool-start": { ...around, ...ofCall, type: "tool-start", foreignName: "a.b", calledAs: "A_B", arguments: "{}" },
   "arguments-coerced": {
     ...around,
     ...ofCall,

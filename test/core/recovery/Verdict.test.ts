@@ -59,7 +59,7 @@ describe("when", () => {
         const { effect } = scripted(...fails(...errors))
         const Busy = Recovery.when((_error: Busy, context) => {
           previous.push(context.previous)
-          return Recovery.retry<Busy>(Schedule.forever)
+          return Recovery.retry(Schedule.forever)
         })
         yield* overADay(effect.pipe(Recovery.onError({ Busy })))
         assert.deepStrictEqual(previous[99], errors.slice(0, 99))

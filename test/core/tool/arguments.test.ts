@@ -15,6 +15,7 @@ const person = Tool.make("greet", {
     address: Schema.Struct({ city: Schema.String, tags: Schema.Array(Schema.String) })
   }),
   success: Schema.String,
+  sideEffects: "unsafe",
   run: () => Effect.die(new Error("must not run"))
 })
 
@@ -117,7 +118,7 @@ it.run("every issue is reported, with its path, what was expected and what came 
 )
 
 it.run(
-  "an undeclared key is named by the error, at any depth; the schema that the model reads is closed [A106]",
+  "an undeclared key of an unsafe tool is named by the error, at any depth; the schema that the model reads is closed [A106 P1367]",
   (run) =>
     Effect.gen(function* () {
       const model = yield* ScriptedModel.make(

@@ -135,8 +135,6 @@ it.run("a near miss is told with a suggestion, and never run [P405]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("readFile")
     for (const [name, suggestion] of [
-      ["read_file", "; did you mean readFile?"],
-      ["ReadFile", "; did you mean readFile?"],
       ["readFiel", "; did you mean readFile?"],
       ["redFile", "; did you mean readFile?"],
       ["writeDisk", ""],

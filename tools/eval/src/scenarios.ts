@@ -94,7 +94,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     ...booking,
     name: "unknown-tool",
     says: "the tool's name is misspelt",
-    fault: { at: "call", damage: (sent) => ({ tool: "bookroom", arguments: sent }), isReadable: true },
+    fault: { at: "call", damage: (sent) => ({ tool: "book_rooms", arguments: sent }), isReadable: true },
     names: ["book_room"]
   },
   {

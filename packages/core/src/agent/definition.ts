@@ -25,6 +25,7 @@ import * as Frame from "../run/Frame.ts"
 import * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
 import { once } from "../data/Once.ts"
+import { meant } from "../tool/Meant.ts"
 import { areUnsafe, MayBeUnsafe } from "../tool/Unsafe.ts"
 import { Cost, type Estimated, free } from "../recovery/Cost.ts"
 
@@ -213,7 +214,9 @@ const fitting =
     const made = open === undefined ? [] : Message.callsOf(open.reply)
     return (open?.calls ?? []).every((call, index) => {
       if (call.type !== "agent") return true
-      return tools.find((tool) => tool.name === made[index]?.name)?.nested?.fits(call.snapshot) === true
+      const name = made[index]?.name ?? ""
+      const tool = tools.find((tool) => tool.name === name) ?? meant(tools, name)
+      return tool?.nested?.fits(call.snapshot) === true
     })
   }
 

@@ -2,7 +2,7 @@
  * Mends the arguments that a model sent by the cheapest step that succeeds, before anybody is asked to repair them. First
  * text that is no JSON: without its code fence, its first balanced block, what a JSON repair library makes of it. Then
  * JSON that does not fit the schema, and only where it does not: JSON within a string, numbers as text or text as numbers,
- * `null` and `""` for an optional field that was meant to be absent.
+ * `null` and `""` for an optional field that was meant to be absent, keys that the schema does not know.
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -10,12 +10,12 @@ import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import { isDeep } from "../data/Foreign.ts"
 import { once } from "../data/Once.ts"
-import { type Failing, failingIn } from "./failing.ts"
+import { type Failing, failingIn, isExtra } from "./failing.ts"
 import { isOf, mendText, parseJson, type Shape, type TextStep, textSteps } from "./jsonText.ts"
 import * as Numbers from "./number.ts"
 
 /** The steps on JSON that does not decode, in order. Each is taken at all failing places at once, so their number costs no decode. */
-const valueSteps = ["unwrap-json", "convert-number", "drop-empty"] as const
+const valueSteps = ["unwrap-json", "convert-number", "drop-empty", "drop-undeclared"] as const
 
 type ValueStep = (typeof valueSteps)[number]
 
@@ -24,6 +24,9 @@ export type Step = TextStep | ValueStep
 
 /** All steps, in the order in which they are taken, whatever the order of a list that a tool gives. */
 export const steps: ReadonlyArray<Step> = [...textSteps, ...valueSteps]
+
+/** The steps for a value that an agent answers with: what it does not declare is wrong there. */
+export const answerSteps: ReadonlyArray<Step> = steps.filter((step) => step !== "drop-undeclared")
 
 /** One step that changed something. */
 export interface Change {
@@ -81,7 +84,12 @@ export interface Decoded<A> {
 }
 
 /** A list within an object within the arguments is unwrapped three times; further down nothing is. */
-const rounds: Record<ValueStep, number> = { "unwrap-json": 3, "convert-number": 1, "drop-empty": 1 }
+const rounds: Record<ValueStep, number> = {
+  "unwrap-json": 3,
+  "convert-number": 1,
+  "drop-empty": 1,
+  "drop-undeclared": 1
+}
 
 /**
  * Decodes what was parsed. A value that decodes is not looked at; one that cannot be mended fails with the issue of the
@@ -147,8 +155,9 @@ const mend = (
   const changes: Array<Change> = []
   const path: Array<string | number> = []
   const spellings = once(() => Numbers.spellingsIn(texts.all))
-  const visit = (value: unknown, at: Failing, undone: Failing | undefined): unknown => {
-    if (at.isWrong && undone?.isWrong !== true && undone?.isMissing !== true) {
+  const visit = (value: unknown, at: Failing, undone: Failing | undefined, isUnknown: boolean): unknown => {
+    const isDue = step === "drop-undeclared" ? isUnknown : at.isWrong
+    if (isDue && undone?.isWrong !== true && undone?.isMissing !== true) {
       const after = change[step](value, at, texts, spellings)
       if (after !== value) {
         changes.push({ step, path: [...path], before: value, after: after === dropped ? undefined : after })
@@ -161,7 +170,7 @@ const mend = (
       if (Predicate.isSymbol(key) || !Object.hasOwn(value, key)) continue
       const before: unknown = Reflect.get(value, key)
       path.push(key)
-      const after = visit(before, child, undone?.keys.get(key))
+      const after = visit(before, child, undone?.keys.get(key), step === "drop-undeclared" && isExtra(at, value, key))
       path.pop()
       if (after === before) continue
       copy ??= Array.isArray(value) ? [...value] : { ...value }
@@ -171,7 +180,7 @@ const mend = (
     return copy ?? value
   }
   // steps make JSON of JSON, and the root is no field to be dropped
-  const value = visit(root, failing, undone) as Schema.Json
+  const value = visit(root, failing, undone, false) as Schema.Json
   return { value, changes }
 }
 
@@ -192,5 +201,6 @@ const change: Record<
     if (!Predicate.isNumber(value) || !at.isPlain) return value
     return Numbers.textOf(value, spellings(), texts.isWhole) ?? value
   },
-  "drop-empty": (value, at) => (at.isField && (value === null || value === "") ? dropped : value)
+  "drop-empty": (value, at) => (at.isField && (value === null || value === "") ? dropped : value),
+  "drop-undeclared": () => dropped
 }

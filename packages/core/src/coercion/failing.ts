@@ -2,6 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaIssue from "effect/SchemaIssue"
+import { isNear } from "../data/Nearest.ts"
 
 /** One place in the value. */
 export class Failing {
@@ -15,6 +16,10 @@ export class Failing {
   isField = false
   /** A struct of which it is a field demands it. */
   isRequired = false
+  /** A struct of which it is no field has it. */
+  isUndeclared = false
+  /** The fields of all structs that the value here was compared with. */
+  readonly fields = new Set<PropertyKey>()
   readonly keys = new Map<PropertyKey, Failing>()
 }
 
@@ -41,6 +46,7 @@ const enter = (issue: SchemaIssue.Issue, at: Failing, isPlain: boolean, parent?:
       return enter(issue.issue, place, true)
     }
     case "Composite":
+      if (SchemaAST.isObjects(issue.ast)) for (const { name } of issue.ast.propertySignatures) at.fields.add(name)
       for (const inner of issue.issues) enter(inner, at, isPlain, issue.ast)
       return
     case "AnyOf":
@@ -51,6 +57,7 @@ const enter = (issue: SchemaIssue.Issue, at: Failing, isPlain: boolean, parent?:
       at.isMissing = true
       return
     case "UnexpectedKey":
+      at.isUndeclared ||= SchemaAST.isObjects(issue.ast)
       return
     default:
       return mark(at, isPlain)
@@ -79,16 +86,44 @@ const fieldOf = (
     : undefined
 
 /**
+ * Whether a key of an object means nothing to the schema: no struct there has it as a field, and it is no slip of a field that is
+ * absent.
+ */
+export const isExtra = (within: Failing, value: object, key: PropertyKey): boolean => {
+  if (within.keys.get(key)?.isUndeclared !== true || within.fields.has(key)) return false
+  // no model writes that many: the time that this takes has an end
+  if (within.keys.size > mostExtra) return false
+  return ![...within.fields].some((field) => !Object.hasOwn(value, field) && isNear(String(field), String(key)))
+}
+
+const mostExtra = 100
+
+/** Whether an issue is about a key that means nothing to the schema. */
+export const isExtraAt = (failing: Failing, value: unknown, path: ReadonlyArray<PropertyKey>): boolean => {
+  const [key] = path.slice(-1)
+  const found = placeOf(failing, value, path.slice(0, -1))
+  return (
+    key !== undefined && found !== undefined && Predicate.isObject(found.there) && isExtra(found.at, found.there, key)
+  )
+}
+
+/**
  * Whether `null` stands there for an optional field that is absent, as models write it that have to name every field. By
  * itself it is no failure.
  */
 export const isAbsence = (failing: Failing, value: unknown, path: ReadonlyArray<PropertyKey>): boolean => {
-  let at: Failing | undefined = failing
+  const found = placeOf(failing, value, path)
+  return found !== undefined && found.there === null && found.at.isField && !found.at.isRequired
+}
+
+const placeOf = (failing: Failing, value: unknown, path: ReadonlyArray<PropertyKey>) => {
+  let at = failing
   let there = value
   for (const key of path) {
-    if (!Predicate.isObjectOrArray(there) || !Object.hasOwn(there, key)) return false
+    const next = at.keys.get(key)
+    if (next === undefined || !Predicate.isObjectOrArray(there) || !Object.hasOwn(there, key)) return undefined
     there = Reflect.get(there, key)
-    at = at?.keys.get(key)
+    at = next
   }
-  return there === null && at !== undefined && at.isField && !at.isRequired
+  return { at, there }
 }

@@ -80,10 +80,14 @@ export type Happening =
       readonly after: Compaction.Size
       readonly transcript: Message.Transcript
     }
-  /** `foreignName` is the name by which whoever runs the tool knows it, where that is another. */
+  /**
+   * `foreignName` is the name by which the server or library that runs the tool knows it, `calledAs` the one that the model wrote: each
+   * where it is another.
+   */
   | ({
       readonly type: "tool-start"
       readonly foreignName?: string
+      readonly calledAs?: string
       readonly arguments: Message.ToolCall["arguments"]
     } & OfCall)
   | (OfOneCall & OfCall)

@@ -97,6 +97,7 @@ export const schemas = {
   "tool-start": event("tool-start", {
     ...ofCall,
     foreignName: Schema.optionalKey(Schema.String),
+    calledAs: Schema.optionalKey(Schema.String),
     arguments: Schema.Json
   }),
   "arguments-coerced": event("arguments-coerced", { ...ofCall, change }),

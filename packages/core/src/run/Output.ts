@@ -33,10 +33,10 @@ export const make = (agent: string, schema: Schema.Codec<unknown, unknown>): Out
   const readJson = (text: string, shape: Coercion.Shape): Result.Result<Answer, ReadonlyArray<Issue.Issue>> => {
     const parsed = Coercion.parse(text, Coercion.steps, shape)
     if (Result.isFailure(parsed)) return Result.fail([{ path: [], expected: "Expected JSON", actual: saying(text) }])
-    const decoded = Coercion.decode(parsed.success, decode)
+    const decoded = Coercion.decode(parsed.success, decode, Coercion.answerSteps)
     return Result.isSuccess(decoded)
       ? Result.succeed({ value: decoded.success.decoded, changes: decoded.success.changes })
-      : Result.fail(issuesOf(decoded.failure, parsed.success.value, Coercion.steps))
+      : Result.fail(issuesOf(decoded.failure, parsed.success.value, Coercion.answerSteps))
   }
   return {
     schema,

@@ -203,7 +203,7 @@ export const ask = (self: Definition, model: Model.Service, place: Place): Effec
       return known({ skill, by: "table" }, skill, place)
     }
     const text = Message.textOf(answer.reply)
-    const read = Result.flatMap(Coercion.parse(text), (parsed) => Coercion.decode(parsed, decode))
+    const read = Result.flatMap(Coercion.parse(text), (parsed) => Coercion.decode(parsed, decode, Coercion.answerSteps))
     if (Result.isFailure(read)) return refused(text, place)
     const { confidence, name: skill } = read.success.decoded
     return confidence < self.threshold ? refused(text, place) : known({ skill, by: "model", confidence }, text, place)

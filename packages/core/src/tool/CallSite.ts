@@ -6,7 +6,10 @@ import type { RunContext } from "../event/RunContext.ts"
 import type { Nesting, SiteAtGate } from "./ToolDefinition.ts"
 
 export interface CallSite extends SiteAtGate {
+  /** With the name of the tool that is meant. */
   readonly call: Message.ToolCall
+  /** The name as the model wrote it, where that is another. */
+  readonly calledAs?: string
   /** The idempotency key: equal for all attempts of the call, different between calls. */
   readonly key: string
   /** The run, as what the call starts finds it: that repairs nothing by itself. */

@@ -23,6 +23,8 @@ export interface ToolDefinition {
   readonly description: string
   /** The name by which whoever runs it knows it, where that is another. */
   readonly foreignName?: string
+  /** The name of the server that has it, where it has one. */
+  readonly server?: string
   readonly kind: Kind
   readonly sideEffects: Recovery.SideEffects
   /** Outside of every table: its failure, or its value, ends the run. */

@@ -13,6 +13,8 @@ import type { SideEffects } from "../recovery/Recovery.ts"
 export interface Call {
   readonly agent: string
   readonly tool: string
+  /** The name that the model wrote, where that is another. */
+  readonly calledAs?: string
   readonly callId: string
   /** What `run` would get. */
   readonly params: unknown

@@ -31,6 +31,7 @@ const flat = (json: Schema.Json): Schema.Json => {
   const { allOf, ...others } = Object.fromEntries(
     Object.entries(json as Schema.JsonObject).map(([key, value]) => [key, flat(value)])
   )
+  if (isFieldless(others)) return { type: "object", properties: {}, additionalProperties: false, ...remarksOf(others) }
   if (!Array.isArray(allOf)) return allOf === undefined ? others : { ...others, allOf }
   const isRemark = (member: Schema.Json) => Predicate.isObject(member) && Object.keys(member).join() === "description"
   const remarks = allOf.filter(isRemark).map((member) => String(member["description"]))
@@ -42,6 +43,15 @@ const flat = (json: Schema.Json): Schema.Json => {
     ...(rest.length === 0 ? {} : { allOf: rest })
   }
 }
+
+/** A record that admits no key stands for a struct without fields: see `within`. */
+const isFieldless = ({ additionalProperties, patternProperties, propertyNames, type }: Schema.JsonObject): boolean =>
+  type === "object" && additionalProperties === false && patternProperties === undefined && propertyNames !== undefined
+
+const remarksOf = ({ description, title }: Schema.JsonObject) => ({
+  ...(title === undefined ? {} : { title }),
+  ...(description === undefined ? {} : { description })
+})
 
 /** Reads a value as the schema says, in the form that it has as JSON. */
 export type Decode = (value: Schema.Json) => Result.Result<unknown, SchemaIssue.Issue>
@@ -124,6 +134,9 @@ const isTold = (toJsonSchema: unknown): boolean =>
 
 const within = (ast: SchemaAST.AST, each: Each): SchemaAST.AST => {
   if (SchemaAST.isObjects(ast)) {
+    // Effect takes any value for a struct without fields
+    if (ast.propertySignatures.length + ast.indexSignatures.length === 0)
+      return altered(ast, { indexSignatures: noKey().indexSignatures })
     return altered(ast, {
       propertySignatures: ast.propertySignatures.map(
         ({ name, type }) => new SchemaAST.PropertySignature(name, each(type))
@@ -139,6 +152,9 @@ const within = (ast: SchemaAST.AST, each: Each): SchemaAST.AST => {
     return new SchemaAST.Suspend(() => each(ast.thunk()), ast.annotations, undefined, undefined, ast.context)
   return ast
 }
+
+/** A record that admits no key. */
+const noKey = once(() => Schema.Record(Schema.String.check(Schema.isPattern(/^(?!)/)), Schema.Never).ast)
 
 /** The same node with other fields: what is compiled of a node is kept beside it, not in it. */
 const altered = <A extends SchemaAST.AST>(ast: A, fields: object): A =>

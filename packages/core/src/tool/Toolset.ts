@@ -8,6 +8,7 @@ import type { Outcome } from "./outcome.ts"
 import { settle as settleTool } from "./settling.ts"
 import * as UnknownTool from "./unknown.ts"
 import * as Call from "./call.ts"
+import { meant } from "./Meant.ts"
 import type { CallSite } from "./CallSite.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 import type { Entry, Level } from "./callState.ts"
@@ -61,18 +62,30 @@ const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> =>
 
 /** The built-in tools among the calls of a batch end the run: they are settled first, and alone. */
 export const isBuiltIn = (self: Toolset, call: Message.ToolCall): boolean =>
-  self.entries.get(call.name)?.tool.isBuiltIn === true
+  entryOf(self, call)?.tool.isBuiltIn === true
+
+const entryOf = ({ entries }: Toolset, { name }: Message.ToolCall): Entry | undefined => {
+  const known = entries.get(name)
+  if (known !== undefined) return known
+  const tools = Array.from(entries.values(), ({ tool }) => tool)
+  return entries.get(meant(tools, name)?.name ?? "")
+}
 
 /** Settles one call: decodes, admits, runs, recovers. Defects and interruption pass through. */
-export const settle = (self: Toolset, site: CallSite): Effect.Effect<Outcome> => {
-  const { call, history } = site
-  const entry = self.entries.get(call.name)
+export const settle = (self: Toolset, made: CallSite): Effect.Effect<Outcome> => {
+  const { call, history } = made
+  const entry = entryOf(self, call)
+  const site = entry === undefined ? made : named(made, entry.tool)
   if (entry?.tool.isBuiltIn === true) return begin(entry.tool, site, settleBuiltIn(entry.tool, site))
   if (history.isToolsOff) return refuse(site, Render.toolsOff)
   if (entry === undefined) return UnknownTool.settle([...self.entries.keys()], self.unknown, site)
-  if (history.withheld.has(call.name)) return refuse(site, Render.withheld(call.name))
+  if (history.withheld.has(entry.tool.name)) return refuse(site, Render.withheld(entry.tool.name))
   return begin(entry.tool, site, RunContext.within(site.run, settleTool(entry, self.gates, site)))
 }
+
+/** Under the name of its tool. The transcript keeps what the model wrote. */
+const named = (site: CallSite, { name }: ToolDefinition): CallSite =>
+  site.call.name === name ? site : { ...site, call: { ...site.call, name }, calledAs: site.call.name }
 
 /** What is known of a call that was settled before. */
 export const settledAs = ({ name: tool }: Message.ToolCall, settlement: Message.Settlement): Outcome["settled"] => ({
@@ -81,7 +94,11 @@ export const settledAs = ({ name: tool }: Message.ToolCall, settlement: Message.
   ...(settlement.kind === "denied" ? { isDenied: true } : {})
 })
 
-const begin = <A>({ foreignName }: ToolDefinition, { call, run }: CallSite, body: Effect.Effect<A>): Effect.Effect<A> =>
+const begin = <A>(
+  { foreignName }: ToolDefinition,
+  { call, calledAs, run }: CallSite,
+  body: Effect.Effect<A>
+): Effect.Effect<A> =>
   RunContext.begin(
     run,
     () => ({
@@ -89,6 +106,7 @@ const begin = <A>({ foreignName }: ToolDefinition, { call, run }: CallSite, body
       callId: call.id,
       tool: call.name,
       ...(foreignName === undefined ? {} : { foreignName }),
+      ...(calledAs === undefined ? {} : { calledAs }),
       arguments: call.arguments
     }),
     body

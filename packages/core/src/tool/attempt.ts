@@ -107,7 +107,8 @@ const ask = (self: ToolCall, state: Decoded): Attempt => {
   const approved = () => (gate === undefined ? start(self, admitted(state)) : approve(self, state, gate))
   if (gates.policies.length === 0) return approved()
   const { agent, depth } = site.run
-  const call = { agent, tool, callId: site.call.id, arguments: state.args, sideEffects, depth }
+  const said = site.calledAs === undefined ? {} : { calledAs: site.calledAs }
+  const call = { agent, tool, ...said, callId: site.call.id, arguments: state.args, sideEffects, depth }
   return Effect.flatMap(denied(gates, call, state.decoded), (denial) =>
     denial === undefined ? approved() : deny(self, denial)
   )

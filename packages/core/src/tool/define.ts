@@ -56,6 +56,8 @@ export interface Options<Params, A, E, R, S extends Recovery.SideEffects, RD = n
   readonly coercion?: ReadonlyArray<Coercion.Step>
   /** The name by which whoever runs the tool knows it, where that is another: the event of a call has both. */
   readonly foreignName?: string
+  /** The name of the server that has the tool: a model that puts it before the name of the tool is understood. */
+  readonly server?: string
   /** The longest successful text that the model reads, in characters; unlimited by default. */
   readonly maxResultChars?: number
   /** Whether the model is to read a result as an error, though the call has succeeded; never by default. */
@@ -96,6 +98,7 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   name,
   description: options.description,
   ...(options.foreignName === undefined || options.foreignName === name ? {} : { foreignName: options.foreignName }),
+  ...(options.server === undefined ? {} : { server: options.server }),
   kind: options.kind ?? "local",
   sideEffects: options.sideEffects ?? "undeclared",
   isBuiltIn: builtIn !== undefined,
@@ -111,7 +114,7 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
     ...(options.coercion?.includes("drop-empty") === false ? { keepsNulls: true } : {})
   })),
   targetType: `${name} parameters`,
-  coercion: options.coercion ?? Coercion.steps,
+  coercion: ladderOf(options.coercion ?? Coercion.steps, options.sideEffects),
   decode: reader(modelSchema(options.parameters)),
   decodeResult: resultDecoder(options.success),
   encode: encoder(name, options.success),
@@ -130,6 +133,10 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   approval: undefined,
   compensate: undefined
 })
+
+/** An undeclared argument of a call that cannot be taken back may have meant something. */
+const ladderOf = (steps: ReadonlyArray<Coercion.Step>, sideEffects: Recovery.SideEffects | undefined) =>
+  sideEffects === "unsafe" ? steps.filter((step) => step !== "drop-undeclared") : steps
 
 export const limitOf = (
   tool: string,

@@ -70,6 +70,7 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
   const check = checking(tool, reading)
   return Tool.make(name, {
     foreignName: where.mask(tool.name),
+    server: calling.where.server,
     description: where.mask(tool.description ?? tool.title ?? ""),
     kind: "mcp-tool",
     sideEffects,

@@ -14,6 +14,12 @@ export const nearest = (name: string, known: ReadonlyArray<string>): string | un
   return near[0]?.other
 }
 
+/** Whether one of two names may be a slip of the other: they differ in case and separators alone, or in at most two letters. */
+export const isNear = (one: string, two: string): boolean => {
+  const [a, b] = [bareOf(one), bareOf(two)]
+  return Math.max(a.length, b.length) <= longest && Math.abs(a.length - b.length) <= 2 && distance(a, b) <= 2
+}
+
 const longest = 64
 
 const bareOf = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "")

@@ -1,0 +1,31 @@
+/** The tool that a model means by a name which no tool has, where that is beyond doubt. */
+import type { ToolDefinition } from "./ToolDefinition.ts"
+
+/** What has to be known of a tool. */
+type Known = Pick<ToolDefinition, "name" | "server" | "sideEffects" | "approval">
+
+/**
+ * The only one whose name differs from this in nothing but case, separators and a known prefix: `functions.`, `tools.`, or the name of
+ * the server that has the tool. A tool with unsafe side effects, or that needs approval, is never guessed.
+ */
+export const meant = <A extends Known>(tools: ReadonlyArray<A>, name: string): A | undefined => {
+  if (name.length > longest) return undefined
+  const wanted = bareOf(name)
+  const shortened = bareOf(name.replace(prefix, ""))
+  const [found, other] = tools.filter((tool) => {
+    const bare = bareOf(tool.name)
+    if (bare === wanted || bare === shortened) return true
+    if (tool.server === undefined) return false
+    const server = bareOf(tool.server)
+    return wanted === `${server}${bare}` || wanted === `mcp${server}${bare}`
+  })
+  if (found === undefined || other !== undefined) return undefined
+  return found.sideEffects === "unsafe" || found.approval !== undefined ? undefined : found
+}
+
+/** Twice as long as any name of a tool. */
+const longest = 128
+
+const prefix = /^(?:functions?|tools?)[.:/_-]+/i
+
+const bareOf = (name: string): string => name.toLowerCase().replaceAll(/[\s.:/_-]+/g, "")
