@@ -15,7 +15,9 @@ const phrases: ReadonlyArray<RegExp> = Object.values(Instructions).map((phrase) 
     ? new RegExp(phrase.replaceAll(".", "[.]"), "g")
     : phrase === Instructions.correct
       ? /correct [^;]+ and call the tool again/g
-      : /Answer again.*\./g
+      : phrase === Instructions.fix
+        ? /Answer with.*nothing else|End with one of your tools/g
+        : /Answer again.*\./g
 )
 
 const instructionsIn = (text: string): ReadonlyArray<string> => phrases.flatMap((phrase) => text.match(phrase) ?? [])

@@ -74,7 +74,7 @@ it.run("a fixer that fails hard ends the run with that error; the rest of r is u
 )
 
 it.run(
-  "any other failure of the fixer is one failed round, kept in order; then ToolExecutionError [A312 A313]",
+  "any other failure of the fixer is one failed round, kept in order; then ToolExecutionError [A312 A313 P1337]",
   (run) =>
     Effect.gen(function* () {
       const script = [busy("first"), busy("second")] as const
@@ -86,7 +86,9 @@ it.run(
       const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.fix(mender.agent, { retries: 3 }) })))
       const error = asHard(yield* Effect.flip(run(agent.pipe(log.listen), "go").pipe(Effect.provide(model.layer))))
       assert.deepStrictEqual(error.attempts, [script[0], lazy, script[1], lazy])
-      assert.strictEqual(error.cause, lazy)
+      assert.strictEqual(error.cause, script[1])
+      assert.include(error.message, "Tool 'fetch' failed after 2 attempts")
+      assert.include(error.message, "second; its fixer failed: ")
       assert.deepStrictEqual(paramsOf(runs), [{}, { n: 1 }])
       assert.deepStrictEqual(
         log.of("fix-failed").map((event) => [event.round, event.error]),

@@ -11,7 +11,8 @@ import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import { jsonOf } from "../event/Json.ts"
 import * as Returned from "../data/Returned.ts"
-import { compose, costsOf, definitionOf, partOf, readReports, sequence, stepsOf } from "./parts.ts"
+import type { Reads } from "../recovery/FixerInput.ts"
+import { compose, costsOf, definitionOf, partOf, readsOf, sequence, stepsOf } from "./parts.ts"
 import {
   checkedCount,
   checkedMillis,
@@ -72,7 +73,7 @@ export const branch: {
   const parts = [...byTag.values()]
   return compose("branch", {
     parts: [first, ...parts],
-    readsReport: first.readsReport,
+    reads: first.reads,
     cost: costInTurn([first.cost, costOfOne(costsOf(parts))]),
     body: (input, place) =>
       Effect.flatMap(place.ask(first, input), ({ value }) => {
@@ -215,11 +216,17 @@ export const forum = <
   const last = partOf(captain)
   return compose("forum", {
     parts: [...parts, last],
-    readsReport: readReports(parts),
+    reads: textFor(parts),
     cost: costInTurn([costAtOnce(costsOf(parts)), last.cost]),
     body: (input, place) =>
       Effect.flatMap(together(named, input, place), (answers) => place.ask(last, { input, answers }))
   })
+}
+
+/** Its captain reads the input too, as one text. */
+const textFor = (parts: ReadonlyArray<Part>): Reads => {
+  const reads = readsOf(parts)
+  return reads === undefined || reads === "each" ? "arguments" : reads
 }
 
 const together = (named: ReadonlyMap<string, Part>, input: unknown, place: Place) =>

@@ -17,7 +17,7 @@ import type * as Tool from "../tool/Tool.ts"
 import { type ChoiceError, type ChoiceServices, type NoModel, type Skilled, toolsOf, workOf } from "./skills.ts"
 import type { CallError, CallServices, ModelError, ModelServices, Deciders } from "./types.ts"
 import type { Composed, Part, Runner } from "./composition/run.ts"
-import { ReadsReport } from "../recovery/ReadsReport.ts"
+import { type Means, Reads } from "../recovery/FixerInput.ts"
 import * as Handle from "../run/Handle.ts"
 import type { Going, Resumption, Start } from "../run/Start.ts"
 import type { Nested, Nesting } from "../tool/ToolDefinition.ts"
@@ -145,8 +145,8 @@ export function fromDefinition<A>(definition: Definition): A {
   const cost = estimated(definition)
   const isUnsafe = () => mayBeUnsafe(definition)
   const isPlain = body !== undefined || (skills.length > 0 && skills.every(Skill.isDeterministic))
-  const readsReport = composed === undefined ? !isPlain : composed.readsReport
-  const part: Part = { name, run, cost, mayBeUnsafe: isUnsafe, readsReport }
+  const reads: Reads = composed?.reads ?? (isPlain ? "arguments" : meansOf(definition))
+  const part: Part = { name, run, cost, mayBeUnsafe: isUnsafe, reads }
   const agent = (input: unknown) => run(input, undefined, whole)
   const stream = (input: unknown) =>
     Stream.callback<AgentEvent.AgentEvent, unknown, Model.Model>((queue) => {
@@ -156,7 +156,14 @@ export function fromDefinition<A>(definition: Definition): A {
   const start = (input: unknown) => Handle.start((sink, mode) => run(input, sink, mode))
   Object.defineProperties(agent, { name: { value: name }, [Cost]: { value: cost }, [MayBeUnsafe]: { get: isUnsafe } })
   const inside = { definition, part, nest: nesting(definition) }
-  return Object.assign(agent, { ...Proto, stream, start, [TypeId]: inside, [ReadsReport]: readsReport }) as A
+  return Object.assign(agent, { ...Proto, stream, start, [TypeId]: inside, [Reads]: reads }) as A
+}
+
+/** What its model can do about a report, by the tools that it has. */
+const meansOf = ({ skills }: Definition): Means => {
+  const tools = skills.flatMap(toolsOf)
+  if (!tools.some(({ isBuiltIn, name }) => isBuiltIn && name !== "complete")) return "answer"
+  return tools.every(({ isBuiltIn }) => isBuiltIn) ? "end" : "answer-or-end"
 }
 
 const Proto = {

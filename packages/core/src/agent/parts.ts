@@ -4,6 +4,7 @@ import * as Predicate from "effect/Predicate"
 import { type Agent, blank, type Definition, fromDefinition, TypeId } from "./definition.ts"
 import { type Answer, type Composing, costInTurn, type Part, runner, type Step } from "./composition/run.ts"
 import type { AnyPart } from "./partTypes.ts"
+import type { Reads } from "../recovery/FixerInput.ts"
 
 const insideOf = (agent: AnyPart) =>
   // whatever has the mark was made by `fromDefinition`
@@ -22,13 +23,14 @@ export const stepsOf = (agent: AnyPart): ReadonlyArray<Step> => {
 
 export const costsOf = (parts: ReadonlyArray<Part>) => parts.map(({ cost }) => cost)
 
-/** As a fixer it reads a report if all of those do that read its input. */
-export const readReports = (parts: ReadonlyArray<Part>): boolean => parts.every(({ readsReport }) => readsReport)
+/** What all of them read as fixers; nothing where that is not the same. */
+export const readsOf = ([first, ...others]: ReadonlyArray<Part>): Reads | undefined =>
+  others.every(({ reads }) => reads === first?.reads) ? first?.reads : undefined
 
 /** An agent that is made of others. Unless it says otherwise, all of them read its input, and run one after the other. */
 export const compose = <A>(name: string, composing: Composing): A => {
   const { parts } = composing
-  const defaults = { cost: costInTurn(costsOf(parts)), readsReport: readReports(parts) }
+  const defaults = { cost: costInTurn(costsOf(parts)), reads: readsOf(parts) ?? "each" } as const
   return fromDefinition<A>({ ...blank(name), composed: { ...defaults, ...composing, runner } })
 }
 
@@ -39,7 +41,7 @@ export const sequence = <A>(name: string, steps: ReadonlyArray<Step>): A => {
   return compose(name, {
     parts,
     steps,
-    readsReport: first !== undefined && !Predicate.isFunction(first) && first.readsReport,
+    reads: first === undefined || Predicate.isFunction(first) ? "arguments" : first.reads,
     body: Effect.fnUntraced(function* (input, place) {
       let answer: Answer = { value: input }
       for (const step of steps) {

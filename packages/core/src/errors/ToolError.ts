@@ -293,25 +293,30 @@ export class ToolExecutionError extends advised<ToolExecutionError>()("ToolExecu
   ...ofCall,
   /** Every error on the way, those of fixers included, oldest first. */
   attempts: Schema.Array(NestedCause),
-  /** The last of them. */
+  /** The last failure of the tool itself, or of its arguments. */
   cause: Schema.optionalKey(NestedCause),
   /** What was decided on the way. */
   trail: Schema.optionalKey(Trail.Trail),
   transcript: Schema.optionalKey(Message.KeptTranscript),
   usage: Schema.optionalKey(Usage.Usage)
 }) {
-  /** Recovery gave up, or it was too late: without `runs` before the tool began. `failures` are all on the way, oldest first. */
+  /**
+   * Recovery gave up, or it was too late. `runs` are those of the tool itself: 0 before it began, or while its arguments did not fit.
+   * `failures` are all on the way, oldest first; `cause` is what is left of the tool, and a failure of its fixer stands beside it.
+   */
   static exhausted(
     { callId, tool }: { readonly tool: string; readonly callId: string },
     {
       failures,
       cause = failures.at(-1),
+      ofFixer,
       runs,
       trail,
       why
     }: {
       readonly failures: ReadonlyArray<unknown>
       readonly cause?: unknown
+      readonly ofFixer?: unknown
       readonly runs: number
       readonly trail?: Trail.Trail
       readonly why?: string
@@ -320,7 +325,9 @@ export class ToolExecutionError extends advised<ToolExecutionError>()("ToolExecu
     const failed = `failed after ${runs} ${runs === 1 ? "attempt" : "attempts"}`
     const what = `Tool '${tool}' ${runs === 0 ? "was never run" : failed}`
     const where = [...whereOf(callId), why]
-    const message = sentence("ToolExecutionError", { what, where, words: ErrorCause.sayingOf(cause) })
+    const beside = ofFixer === undefined ? "" : `; its fixer failed: ${ErrorCause.sayingOf(ofFixer)}`
+    const words = `${ErrorCause.sayingOf(cause)}${beside}`
+    const message = sentence("ToolExecutionError", { what, where, words })
     const decided = trail === undefined ? {} : { trail }
     return new ToolExecutionError({ tool, callId, message, attempts: failures, cause, ...decided })
   }

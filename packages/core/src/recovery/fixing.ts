@@ -4,7 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Returned from "../data/Returned.ts"
 import type { Broken, Fix, Fixed, FixRound } from "./Node.ts"
-import { ReadsReport } from "./ReadsReport.ts"
+import { FixerInput, type Means, Reads } from "./FixerInput.ts"
+import * as Instructions from "./instructions.ts"
 import { untouchable } from "./Layer.ts"
 
 export const run: Fix["run"] = (rung, seen, round, broken) => {
@@ -39,23 +40,30 @@ export const run: Fix["run"] = (rung, seen, round, broken) => {
 
 const inputOf = (rung: Fix, seen: unknown, round: FixRound, broken: Broken): string => {
   if (rung.input !== undefined) return rung.input({ error: seen, context: round.context })
-  const { fixer } = rung
-  const isReader = Predicate.hasProperty(fixer, ReadsReport) && fixer[ReadsReport] === true
-  return isReader ? report(rung, seen, round, broken) : broken.raw
+  const input = new FixerInput((reads) =>
+    reads === "arguments" || reads === "each" ? broken.raw : report(rung, seen, round, broken, reads)
+  )
+  // parts of a composition, for which this is, read one text each
+  return FixerInput.for(input, readsOf(rung.fixer)) as string
 }
 
+/** Of an agent: all other functions read the arguments. */
+const readsOf = (fixer: Fix["fixer"]): Reads =>
+  // what has this mark is an agent
+  Predicate.hasProperty(fixer, Reads) ? (fixer[Reads] as Reads) : "arguments"
+
 /** What a model-driven fixer reads. */
-const report = (rung: Fix, seen: unknown, round: FixRound, { messageOf, raw, tool }: Broken): string =>
+const report = (rung: Fix, seen: unknown, round: FixRound, { messageOf, raw, tool }: Broken, means: Means): string =>
   [
     `A call of tool '${tool.name}' failed.`,
     `Description: ${tool.description}`,
     `Arguments: ${raw}`,
     `JSON Schema of the arguments: ${JSON.stringify(tool.spec().parameters)}`,
     `Error: ${messageOf(seen)}`,
-    `This is repair attempt ${round.run} of ${round.maxRuns}. Answer with ${wanted[rung.as]} and nothing else.`
+    `This is repair attempt ${round.run} of ${round.maxRuns}. ${Instructions.fix(wanted[rung.as], means)}`
   ].join("\n")
 
 const wanted: Record<Fix["as"], string> = {
   arguments: "the corrected arguments as JSON",
-  result: "the result that the tool should have given, as JSON or as plain text,"
+  result: "the result that the tool should have given, (JSON or plain text)"
 }

@@ -1,4 +1,5 @@
 /** Every instruction that a model reads about a failure. A text has one of them: two could contradict each other. */
+import type { Means } from "./FixerInput.ts"
 
 /** What the model sent can be put right by the model. */
 export const correct = (what: string): string => `correct ${what} and call the tool again`
@@ -37,4 +38,11 @@ export const words = "Answer in words."
 export const answer = (wanted: "json" | "text", isCut: boolean): string => {
   const how = wanted === "json" ? "with JSON that fits and nothing else" : "with what fits only"
   return isCut ? `Answer again and be shorter, ${how}.` : `Answer again, ${how}.`
+}
+
+/** What a fixer is to give, by what it can do: a model that has only tools that end its task is not asked for a text. */
+export const fix = (what: string, means: Means): string => {
+  if (means === "end") return `End with one of your tools. A text is taken for ${what}.`
+  const answer = `Answer with ${what} and nothing else`
+  return means === "answer" ? `${answer}.` : `${answer}, or end with a tool where that cannot be known.`
 }

@@ -85,7 +85,7 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
   /** The message of the error is kept exactly. */
   raised({ error }: Spoken["raised"], { failures: attempts, trail }: Trace) {
     const message = ErrorCause.sayingOf(error)
-    const fields = { ...callOf(this.call), message, attempts, cause: attempts.at(-1), trail: trailOf(trail) }
+    const fields = { ...callOf(this.call), message, attempts, cause: error, trail: trailOf(trail) }
     return hard(this.call, { error: new ToolExecutionError(fields), isOurs: true })
   }
 }
@@ -174,9 +174,11 @@ const left = (self: ToolCall, { cap, error, isLate, why }: Leaves, trace: Trace)
   if (why !== "exhausted") return hard(self, { error, isOurs: false })
   // not the policy has given up, the run is over
   if (isLate === true) return RunContext.endOfTime(self.site.run, { cause: error, trail: trailOf(trace.trail) })
-  const { attempts: runs, failures, trail } = trace
+  const { failures, trail } = trace
   const stopped = cap === undefined ? {} : { why: `stopped by the cap of ${cap}` }
-  const all = { failures, runs, trail: trailOf(trail), ...stopped }
+  const last = failures.at(-1)
+  const ofFixer = last === error ? {} : { ofFixer: last }
+  const all = { failures, cause: error, ...ofFixer, runs: self.state.runs, trail: trailOf(trail), ...stopped }
   return hard(self, { error: ToolExecutionError.exhausted(callOf(self), all), isOurs: true })
 }
 

@@ -11,6 +11,7 @@ import type { Output } from "../../run/Output.ts"
 import * as Limits from "../../run/Limits.ts"
 import * as Frame from "../../run/Frame.ts"
 import { type Estimated, free } from "../../recovery/Cost.ts"
+import { FixerInput, type Reads } from "../../recovery/FixerInput.ts"
 
 /** Runs an agent; its events go to the sink, if there is one, and to the run around it. */
 export type Runner = (
@@ -25,8 +26,8 @@ export interface Part {
   readonly run: Runner
   readonly cost: Estimated
   readonly mayBeUnsafe: () => boolean
-  /** Whether, as a fixer, it reads a report and not the arguments as they are. */
-  readonly readsReport: boolean
+  /** What it reads as a fixer. */
+  readonly reads: Reads
 }
 
 /** What a part gives, and how the reply ended that it is, if it is one. */
@@ -53,7 +54,7 @@ export interface Composing {
   readonly parts: ReadonlyArray<Part>
   readonly body: (input: unknown, place: Place) => Effect.Effect<Answer, unknown, Model.Model>
   readonly cost?: Estimated
-  readonly readsReport?: boolean
+  readonly reads?: Reads
   /** Whether its answer is that of one of its parts, and what others have shown does not count. */
   readonly isOneOf?: boolean
   /** The parts, in the order in which they run, whose output is its own as it is: who reads that while it is written reads theirs. */
@@ -67,7 +68,7 @@ export interface Composing {
 /** A composition brings along what runs it: an agent that is none does without. */
 export interface Composed extends Composing {
   readonly cost: Estimated
-  readonly readsReport: boolean
+  readonly reads: Reads
   readonly runner: typeof runner
 }
 
@@ -102,7 +103,16 @@ export const runner =
     Effect.suspend(() => {
       const { body, budget } = composed
       const state = { ...initial }
-      const around = { agent: name, input, state, sink, mode, listeners, ...(budget === undefined ? {} : { budget }) }
+      const shown = FixerInput.for(input, "arguments")
+      const around = {
+        agent: name,
+        input: shown,
+        state,
+        sink,
+        mode,
+        listeners,
+        ...(budget === undefined ? {} : { budget })
+      }
       return Frame.within(around, (run) => {
         mode.started?.({ state, run })
         const place = placeOf(run, state, mode)
@@ -138,7 +148,7 @@ const placeOf = (run: RunContext.RunContext, state: State, { isStreamed }: Frame
           below.set(part, it.state)
         }
         // a part that has to wait for a decision waits: nothing could resume the composition around it
-        const running = part.run(input, sink, { isStreamed, isSuspendable: false, started })
+        const running = part.run(FixerInput.for(input, part.reads), sink, { isStreamed, isSuspendable: false, started })
         const watched = Effect.onExit(running, (exit) =>
           Effect.sync(() => {
             if (exit._tag === "Failure" && ofPart?.reasons !== undefined) state.reasons = ofPart.reasons
