@@ -75,11 +75,17 @@ const record = (model: Model, calls: ReadonlyArray<Call>): void => {
     const streak = isSame ? { word: before.word, times: before.times + 1 } : { word: first, times: 1 }
     streaks.set(tool, streak)
     // what is no tool cannot be withheld
-    const isWithheld = streak.times === setup.repeatedFailures.withhold && tool !== "unknown"
+    const isWithheld = streak.times === thresholds(setup).withhold && tool !== "unknown"
     if (isWithheld) model.withheld = new Set([...model.withheld, tool])
-    const limit = setup.repeatedFailures.stop
+    const limit = thresholds(setup).stop
     if (streak.times >= limit) model.end ??= { reason: "repeatedFailure", limit, spent: streak.times }
   }
+}
+
+/** The breaker waits for three failures more than the preset. */
+const thresholds = ({ repeatedFailures: { hint, stop, withhold }, retryAttempts }: Setup) => {
+  const least = (count: number) => Math.max(count, retryAttempts + 3)
+  return { hint: least(hint), withhold: least(withhold), stop: least(stop) }
 }
 
 /** What the model reads of each call. */
@@ -91,7 +97,7 @@ const textsOf = ({ areToolsOff, setup, streaks, withheld }: Model, calls: Readon
     if (does === "ok") return "result: ok"
     const streak = streaks.get(tool)
     const times = streak?.word === does ? streak.times + 1 : 1
-    return `told: ${times >= setup.repeatedFailures.hint ? Render.repeated(does) : does}`
+    return `told: ${times >= thresholds(setup).hint ? Render.repeated(does) : does}`
   })
 
 const read = ({ asked }: Talking): ReadonlyArray<string> => {
@@ -193,11 +199,11 @@ const call: fc.Arbitrary<Call> = fc.record({
   does: fc.constantFrom<Does>("ok", "one way", "one way", "another way", never)
 })
 
-const limit = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.constant(Infinity))
+const limit = fc.oneof(fc.integer({ min: 1, max: 7 }), fc.constant(Infinity))
 
 agrees("what a run remembers of failing batches is a count, a switch and a streak for each tool [K2-K12 P701 P702]", {
   setup: fc.record({
-    retryAttempts: fc.nat(4),
+    retryAttempts: fc.nat(3),
     repeatedFailures: fc.record({ hint: limit, withhold: limit, stop: limit })
   }),
   commands: [

@@ -119,4 +119,21 @@ describe("levels", () => {
       calling(plain).pipe(Agent.toolDefaults(Recovery.presets.kani(speaking)))("go")
     )
   })
+
+  it("a row that gives up leaves nothing where a preset stands behind it, and what it fails with itself [P1339]", () => {
+    const twice = plain.pipe(Tool.onError({ NoKeys: Recovery.retry({ retries: 2 }) }))
+    sameType<Effect.Effect<string, Own | BadArgs | Hard, Model.Model>>()(calling(twice)("go"))
+    sameType<Effect.Effect<string, Own, Model.Model>>()(
+      calling(twice).pipe(Agent.toolDefaults(Recovery.presets.cwk))("go")
+    )
+    sameType<Effect.Effect<string, Own, Model.Model>>()(
+      calling(twice).pipe(Agent.toolDefaults(Recovery.presets.kani()))("go")
+    )
+    const own = { orElse: Recovery.backstop(Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.raise)) }
+    sameType<Effect.Effect<string, Own | Hard, Model.Model>>()(calling(twice).pipe(Agent.toolDefaults(own))("go"))
+    // what it gives up without a preset that is asked about that
+    sameType<Effect.Effect<string, Own | Hard, Model.Model>>()(
+      calling(twice).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))("go")
+    )
+  })
 })

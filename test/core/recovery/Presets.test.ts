@@ -178,8 +178,7 @@ it.run(
               errors.push(error)
               return byDefault
             },
-            // it is not asked of unknown names: they may always be tried again
-            shouldRetry: () => false
+            shouldRetry: ({ name }) => name === "nope"
           })
         )
       )
@@ -222,8 +221,9 @@ it.run(
     Effect.gen(function* () {
       for (const [message, text] of [
         [() => Effect.succeed("look elsewhere"), "told: look elsewhere"],
-        [() => Effect.fail(gone()), "told: permanent: failure 0; consider asking the user for clarification"],
-        [() => "", "told: permanent: failure 0; consider asking the user for clarification"]
+        [() => Effect.fail(gone()), "told: failure 0"],
+        [() => "", "told: failure 0"],
+        [() => " ", "told: failure 0"]
       ] as const) {
         const { tool } = playing("look", "fail")
         const fine = playing("fine", "ok")

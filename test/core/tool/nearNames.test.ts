@@ -56,7 +56,7 @@ it.run("the name of the tool itself is no other, and the event has one name [P13
     const { tool } = readFile()
     const model = yield* ScriptedModel.make(batch("readFile"), done)
     yield* run(Agent.make("worker", { tools: [tool] }).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
-    const [start] = log.all.filter((event) => event.type === "tool-start")
+    const start = log.all.find((event) => event.type === "tool-start")
     assert(start !== undefined)
     assert.notProperty(start, "calledAs")
   })

@@ -279,6 +279,14 @@ const runner = (definition: Definition): Runner => {
 
 export const planOf = (definition: Definition): Run.Plan => ({
   ...definition,
+  budget: Budget.patient(definition.budget, patienceOf(definition)),
   agent: definition.name,
   work: workOf(definition)
 })
+
+/** How many calls in a row its tables let fail, where one of them says so. */
+const patienceOf = ({ byTool, defaults, skills }: Definition): number | undefined => {
+  const tables = [defaults, ...byTool.values(), ...skills.flatMap(toolsOf).map(({ rows }) => rows)]
+  const all = tables.flatMap((rows) => Array.from(rows.values()).flatMap(({ patience }) => patience ?? []))
+  return all.length === 0 ? undefined : Math.max(...all)
+}

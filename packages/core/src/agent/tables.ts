@@ -76,7 +76,7 @@ type MergeTables<First, Second> = Second extends unknown
 
 /** A name that is no tool can be told or raised; nothing else would have a call to be about. */
 interface UnknownRow {
-  readonly UnknownToolError?: Recovery.Verdict<UnknownToolError, never, never, unknown, "told" | "raise">
+  readonly UnknownToolError?: Recovery.Verdict<UnknownToolError, never, never, unknown, "told" | "raise" | "backstop">
 }
 
 /** Rows for all of these tools, with the one for names that are no tool. */

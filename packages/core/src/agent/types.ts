@@ -55,7 +55,18 @@ type TableFor<ByTool, Name> = ByTool extends unknown
 
 /** The first level that has a row for an error settles it; where none has, it leaves as itself. */
 type Through<E, First, Second, Third> = E extends unknown
-  ? Settled<E, RowFor<E, First, RowFor<E, Second, RowFor<E, Third, typeof Recovery.rethrow>>>>
+  ? Settled<
+      E,
+      RowFor<E, First, RowFor<E, Second, RowFor<E, Third, typeof Recovery.rethrow>>>,
+      Backstop<First> | Backstop<Second> | Backstop<Third>
+    >
+  : never
+
+/** The row of a table that is asked too where a nearer one has given up. */
+type Backstop<Table> = Table extends { readonly orElse: infer V }
+  ? "backstop" extends Recovery.EndOf<V>
+    ? V
+    : never
   : never
 
 /** Exact tag, then what stands for it, then `orElse`. */
@@ -67,10 +78,15 @@ type RowFor<E, Table, Else> = Recovery.Row<
 
 type StandIn<E> = E extends InvalidArgs | DeserializationError ? "InvalidArgs" : "ExecutionError"
 
-/** What a verdict of a tool leaves of the failure. */
-type Settled<E, V> =
+/** What a verdict of a tool leaves of the failure, with a row behind it for what it gives up. */
+type Settled<E, V, Behind> =
   | Recovery.ErrorOf<V>
-  | (Extract<Recovery.EndOf<V>, "exhausted" | "raise"> extends never ? never : ToolExecutionError)
+  | (Extract<Recovery.EndOf<V>, "raise"> extends never ? never : ToolExecutionError)
+  | (Extract<Recovery.EndOf<V>, "exhausted"> extends never
+      ? never
+      : [Behind] extends [never]
+        ? ToolExecutionError
+        : Settled<E, Behind, never>)
   | (Extract<Recovery.EndOf<V>, "rethrow"> extends never ? never : E)
 
 /** What the table for model calls leaves of their failures; an agent without a model has neither. */

@@ -93,6 +93,18 @@ export const over = (self: Budget, limits: Limits): Budget => {
   return budget
 }
 
+/**
+ * The same budget, whose breaker counts only after so many failures in a row.
+ *
+ * @internal
+ */
+export const patient = (self: Budget, patience: number | undefined): Budget => {
+  if (patience === undefined) return self
+  const least = (count: number) => Math.max(count, patience + 3)
+  const { hint, stop, withhold } = self.repeatedFailures
+  return { ...self, repeatedFailures: { hint: least(hint), withhold: least(withhold), stop: least(stop) } }
+}
+
 /** Without what is said to be `undefined`. */
 const given = <A extends object>(options: A): A =>
   // only keys that may be absent are left out

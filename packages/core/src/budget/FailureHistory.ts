@@ -107,14 +107,14 @@ export class FailureHistory {
   }
 
   /** Whether a further failure of this kind is to be told with the hint that repeating it does not help. */
-  isRepeated(tool: string, signature: string): boolean {
+  isRepeated(tool: string, failure: string): boolean {
     const streak = this.#streaks.get(tool)
-    const before = streak?.signature === signature ? streak.repeats : 0
+    const before = streak?.signature?.startsWith(signatureWith(failure, "")) === true ? streak.repeats : 0
     return before + 1 >= this.#limits.hint
   }
 
-  /** Takes a batch in; names the tool that has failed too often in the same way. */
-  record(batch: ReadonlyArray<Settled>): { readonly tool: string; readonly repeats: number } | undefined {
+  /** Takes a batch in; names the tool that has failed so often in the same way. */
+  record(batch: ReadonlyArray<Settled>, stop: number): { readonly tool: string; readonly repeats: number } | undefined {
     const failing = batch.filter((settled) => settled.isError)
     this.#withheld = none
     if (this.#failed !== undefined) this.#forget(batch)
@@ -126,7 +126,7 @@ export class FailureHistory {
     const wishes = failing.flatMap(({ wantsToolsOff }) => wantsToolsOff ?? [])
     this.#isToolsOff ||= wishes.length > 0 && wishes.every((wantsToolsOff) => wantsToolsOff)
     for (const [tool, signatures] of byTool(failing, batch)) this.#count(tool, signatures)
-    return this.#worst()
+    return this.#worst(stop)
   }
 
   /** Any success of a tool clears what is known against it. */
@@ -149,9 +149,8 @@ export class FailureHistory {
     if (repeats === this.#limits.withhold) this.#withheld = new Set([...this.#withheld, toolOf(tool)])
   }
 
-  #worst() {
-    for (const [tool, { repeats }] of this.#streaks)
-      if (repeats >= this.#limits.stop) return { tool: toolOf(tool), repeats }
+  #worst(stop: number) {
+    for (const [tool, { repeats }] of this.#streaks) if (repeats >= stop) return { tool: toolOf(tool), repeats }
     return undefined
   }
 }
@@ -175,16 +174,23 @@ const byTool = (failing: ReadonlyArray<Settled>, batch: ReadonlyArray<Settled>) 
   return found
 }
 
-/** What stays the same when a failure is the same: its tag, and its words without numbers, quotations and call ids. */
-export const signatureOf = (tag: string, message: string): string =>
-  `${tag}: ${message
+/** What stays the same when a failure is the same: its tag, and its words. */
+export const signatureOf = (tag: string, message: string): string => `${tag}: ${normalForm(message)}`
+
+/** Words without numbers, quotations, values that are given to names, and call ids. */
+export const normalForm = (text: string): string =>
+  text
     .slice(0, 500)
     .toLowerCase()
     .replaceAll(/\(call [^()]*\)/g, "")
     .replaceAll(/"[^"]*"|'[^']*'|`[^`]*`/g, "…")
+    .replaceAll(/=[^\s,;)]+/g, "=…")
     // any word with a digit, and what begins as ids do: `not_found` and `not_allowed` are two failures
     .replaceAll(/\w(?:[\w-]*\w)?/g, (word) => (/\d/.test(word) ? "#" : word.replaceAll(ids, "#")))
     .replaceAll(/\s+/g, " ")
-    .trim()}`
+    .trim()
+
+/** Of a failure, and of what the model was told about it. Neither has more than one line. */
+export const signatureWith = (failure: string, told: string): string => `${failure}\n${told}`
 
 const ids = /\b(?:req|msg|evt|txn|sess|resp|usr|acct)_[a-z]{4,}\b/g

@@ -14,6 +14,9 @@ export const shared = ["maxTurns", "maxToolCalls", "maxTokens", "maxCost", "maxD
 
 export type Shared = (typeof shared)[number]
 
+/** The limits about which may be decided, of the run alone too. */
+export type Extendable = Shared | "repeatedFailure"
+
 /**
  * The defect that ends a run at a limit; `meter` is that of the run to which the limit belongs. The meter records it before it is
  * thrown: what a program makes of the defect does not matter.
@@ -42,6 +45,8 @@ export interface Because {
 }
 
 export type SharedExceeded = Exceeded<Shared>
+
+export type ExtendableExceeded = Exceeded<Extendable>
 
 export type Warning = Pick<SharedExceeded, "reason" | "limit" | "spent">
 
@@ -73,11 +78,13 @@ export class Meter {
   /** When its time began to run: earlier than this run of it began, for one that goes on. */
   readonly #start: number
   readonly #limits: Record<Shared, number>
+  /** Equal failures of a tool in a row that end the run. */
+  #repeats: number
   /** Most runs never have any of the next three: they are made when they are first needed. */
   #warned: Set<Shared> | undefined
   /** What was spent here by runs below that were suspended, by their ids: they go on with that. */
   #paid: Map<string, Counts> | undefined
-  #asked: Map<Shared, Asked> | undefined
+  #asked: Map<Extendable, Asked> | undefined
   #turns = 0
   #toolCalls = 0
   /** Says of a limit that is near; absent when nobody listens. */
@@ -103,6 +110,7 @@ export class Meter {
     this.prices = prices ?? above?.prices
     this.#start = now - elapsed
     this.#limits = { maxTurns, maxToolCalls, maxTokens, maxCost, maxDuration }
+    this.#repeats = budget.repeatedFailures.stop
   }
 
   /** One below this one, for a contender of a race: a limit that ends the contender does not end the others. */
@@ -120,7 +128,7 @@ export class Meter {
   }
 
   /** Decisions about limits, in progress and made; one is `undefined` where the fiber that asked was interrupted first. */
-  get asked(): Map<Shared, Asked> {
+  get asked(): Map<Extendable, Asked> {
     return (this.#asked ??= new Map())
   }
 
@@ -225,8 +233,8 @@ export class Meter {
     }
   }
 
-  limit(reason: Shared): number {
-    return this.#limits[reason]
+  limit(reason: Extendable): number {
+    return reason === "repeatedFailure" ? this.#repeats : this.#limits[reason]
   }
 
   /** What is left of a limit, here and above. */
@@ -268,12 +276,13 @@ export class Meter {
   }
 
   /** Throws a `RangeError` when the new limit is none that a budget could have, or not above what it was. */
-  extend(reason: Shared, limit: number): void {
+  extend(reason: Extendable, limit: number): void {
     Budget.check(reason, limit)
-    if (!(limit > this.#limits[reason])) {
-      throw new RangeError(`Budget.extend: ${reason} is ${this.#limits[reason]}, ${limit} is not above it`)
+    if (!(limit > this.limit(reason))) {
+      throw new RangeError(`Budget.extend: ${reason} is ${this.limit(reason)}, ${limit} is not above it`)
     }
-    this.#limits[reason] = limit
+    if (reason === "repeatedFailure") this.#repeats = limit
+    else this.#limits[reason] = limit
   }
 
   /** What a reply of a model costs, where its price is known. */

@@ -4,6 +4,7 @@ import * as Cost from "./Cost.ts"
 import { explained, over, uncounted } from "./Explained.ts"
 import { explainRows, type Options } from "./explainRows.ts"
 import type * as Explanation from "./Explanation.ts"
+import { backed } from "./Layer.ts"
 import type { Node, Rows } from "./Node.ts"
 import type { Entry, Plan, Skilled } from "./plan.ts"
 import { warned } from "./warned.ts"
@@ -139,7 +140,8 @@ const explainTool = ({ levels, tool }: Entry, errors: ReadonlyArray<unknown>): E
 
 /** The rows of all levels that a failure can reach: whatever a nearer level has caught reaches no farther one. */
 const reachable = (levels: ReadonlyArray<Rows>): Rows => {
-  const rows = new Map<string, NonNullable<ReturnType<Rows["get"]>>>()
+  const rows = new Map<string, Node>()
+  const asLevels = levels.map((rows) => ({ rows }))
   for (const level of levels) {
     if (rows.has("orElse")) break
     const seesRuns = !rows.has("ExecutionError")
@@ -147,7 +149,7 @@ const reachable = (levels: ReadonlyArray<Rows>): Rows => {
     for (const [key, node] of level) {
       const isOfArguments = key === "InvalidArgs" || key === "DeserializationError"
       const isReached = key === "orElse" ? seesRuns || seesArguments : isOfArguments ? seesArguments : seesRuns
-      if (isReached && key !== "UnknownToolError" && !rows.has(key)) rows.set(key, node)
+      if (isReached && key !== "UnknownToolError" && !rows.has(key)) rows.set(key, backed(node, asLevels))
     }
   }
   return rows

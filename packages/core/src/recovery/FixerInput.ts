@@ -14,14 +14,14 @@ export type Means = "answer" | "answer-or-end" | "end"
 
 /** For a composition whose parts read different things: what each of them reads. */
 export class FixerInput {
-  readonly of: (reads: Reads) => unknown
+  readonly #textFor: (reads: Reads) => string
 
-  constructor(of: (reads: Reads) => string) {
-    this.of = (reads) => (reads === "each" ? this : of(reads))
+  constructor(textFor: (reads: Reads) => string) {
+    this.#textFor = textFor
   }
 
   /** Of any input: what a part that reads this gets. */
   static for(input: unknown, reads: Reads): unknown {
-    return input instanceof FixerInput ? input.of(reads) : input
+    return input instanceof FixerInput && reads !== "each" ? input.#textFor(reads) : input
   }
 }

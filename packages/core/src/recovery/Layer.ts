@@ -19,7 +19,8 @@ import type {
   Node,
   Renderer,
   Retry,
-  Rows
+  Rows,
+  Tell
 } from "./Node.ts"
 import type { Position, Seen } from "./Position.ts"
 
@@ -90,6 +91,12 @@ export interface Bounds {
   readonly onWait?: ((position: Position) => Effect.Effect<void>) | undefined
 }
 
+/** A verdict, with the nearest row behind it that is asked too where the verdict gives up. */
+export const backed = (verdict: Node, levels: ReadonlyArray<{ readonly rows: Rows }>): Node => {
+  const behind = levels.map(({ rows }) => rows.get("orElse")).find((node) => node?.isBackstop === true)
+  return behind === undefined || behind === verdict ? verdict : { kind: "ladder", rungs: [verdict, behind] }
+}
+
 /** Outside of a run, nothing is bounded. */
 export const unbounded: Bounds = { left: () => undefined, deadline: () => Infinity, wait: Effect.sleep }
 
@@ -118,6 +125,7 @@ export interface Spoken {
   readonly told: {
     readonly type: "told"
     readonly render: Renderer | undefined
+    readonly byDefault: Tell["byDefault"]
     readonly afterwards: Afterwards | undefined
     readonly error: unknown
     readonly seen: unknown

@@ -114,21 +114,35 @@ export interface RespondWith {
   readonly answer: (error: unknown) => Effect.Effect<unknown, unknown>
 }
 
-export type Node =
-  | Retry
-  | Fix
-  | Compact
-  | Ladder
-  | {
-      readonly kind: "tell"
-      readonly render: Renderer | undefined
-      readonly afterwards: Afterwards | undefined
-    }
-  | { readonly kind: "escalate"; readonly severity: Severity }
-  | RespondWith
-  | { readonly kind: "raise" }
-  | { readonly kind: "rethrow" }
-  | When
+export interface Tell {
+  readonly kind: "tell"
+  readonly render: Renderer | undefined
+  /** What is told where `render` fails or says nothing; what a failure says of itself by default. */
+  readonly byDefault?: ((error: unknown, context: FailureContext) => string) | undefined
+  readonly afterwards: Afterwards | undefined
+}
+
+export type Node = Marked &
+  (
+    | Retry
+    | Fix
+    | Compact
+    | Ladder
+    | Tell
+    | { readonly kind: "escalate"; readonly severity: Severity }
+    | RespondWith
+    | { readonly kind: "raise" }
+    | { readonly kind: "rethrow" }
+    | When
+  )
+
+/** What a verdict may be besides. */
+interface Marked {
+  /** It is asked too where a nearer row has given up. */
+  readonly isBackstop?: boolean
+  /** How many calls in a row it lets fail: the breaker of the run waits for three more. */
+  readonly patience?: number
+}
 
 /** A handler. */
 export interface When {

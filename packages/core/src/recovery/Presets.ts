@@ -12,7 +12,7 @@ import type { UnknownToolError } from "../errors/ToolError.ts"
 export const agentsKt = { orElse: Verdict.rethrow }
 
 /** The C.W.K. lesson: every failure is told, labelled as transient or permanent. */
-export const cwk = { orElse: Verdict.tell() }
+export const cwk = { orElse: Verdict.backstop(Verdict.tell()) }
 
 /** The call that failed, as the model made it. */
 export interface FailedCall {
@@ -25,41 +25,45 @@ export interface FailedCall {
 export interface KaniOptions<R = never> {
   /** How many batches in a row may fail with tools still on, after the first; 1 by default. */
   readonly retryAttempts?: number
-  /** What the model reads. It changes the text and not the decision; `attempt` counts from 0. */
+  /**
+   * What the model reads. It changes the text and not the decision; `attempt` counts from 0. Where it fails or says nothing, the model
+   * reads `byDefault`.
+   */
   readonly message?: (
     call: FailedCall,
     error: unknown,
     attempt: number,
     byDefault: string
   ) => string | Effect.Effect<string, unknown, R>
-  /** Whether another try is allowed, within the count; a no uses it up at once. Asked of failed calls only. */
+  /** Whether another try is allowed, within the count; a no uses it up at once. Asked of unknown names as of failed calls. */
   readonly shouldRetry?: (call: FailedCall, error: unknown, attempt: number, byDefault: boolean) => boolean
 }
 
 /**
  * Kani's `full_round`: a failure is told, and the model may try again. When too many batches in a row had a failure, tools
- * are switched off, and the model has to answer in words. Never fails the run by itself.
+ * are switched off, and the model has to answer in words. Never fails the run by itself: the breaker of repeated failures waits for three
+ * failures more than `retryAttempts`, and what a nearer row gives up is told too. Each try is a turn of the budget.
  */
 export const kani = <R = never>(options: KaniOptions<R> = {}) => {
   const { message, shouldRetry } = options
   const retryAttempts = wholeNumber("retryAttempts", options.retryAttempts ?? 1)
-  const telling = <E>(byDefault: (error: E) => string, mayRetry: typeof shouldRetry) => {
+  const telling = <E>(byDefault: (error: E) => string) => {
     const render = (error: E, context: Verdict.FailureContext): string | Effect.Effect<string, unknown, R> => {
       const text = byDefault(error)
       return message === undefined ? text : message(callOf(context), error, context.failingBatches, text)
     }
-    const again = Verdict.tell(render, { then: "continue" })
-    const last = Verdict.tell(render, { then: "tools-off" })
-    return Verdict.when(
+    const again = Verdict.telling(render, { then: "continue", byDefault })
+    const last = Verdict.telling(render, { then: "tools-off", byDefault })
+    const choose = Verdict.when(
       (error: E, context) => {
         const attempt = context.failingBatches
-        return attempt < retryAttempts && (mayRetry?.(callOf(context), error, attempt, true) ?? true) ? again : last
+        return attempt < retryAttempts && (shouldRetry?.(callOf(context), error, attempt, true) ?? true) ? again : last
       },
       { among: [again, last] }
     )
+    return Verdict.backstop(Verdict.patient(choose, retryAttempts))
   }
-  // `shouldRetry` is asked of failed calls only
-  return { orElse: telling(ErrorCause.sayingOf, shouldRetry), UnknownToolError: telling(notDefined, undefined) }
+  return { orElse: telling(ErrorCause.sayingOf), UnknownToolError: telling(notDefined) }
 }
 
 const notDefined = ({ tool }: UnknownToolError): string =>

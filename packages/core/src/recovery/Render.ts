@@ -6,6 +6,7 @@ import * as Issue from "../data/Issue.ts"
 import { nearest } from "../data/Nearest.ts"
 import * as Instructions from "./instructions.ts"
 import type { FailureContext } from "./Node.ts"
+import { once } from "../data/Once.ts"
 import { property } from "../data/Foreign.ts"
 import { limitOf } from "../errors/Limit.ts"
 import { outlookOf, withoutHelp } from "../errors/RecoveryAdvice.ts"
@@ -156,8 +157,30 @@ export const triesLeft = (text: string, tries: number): string =>
  */
 export const repeated = (text: string): string => following(text, repeatedFailure, Instructions.anotherWay)
 
+/**
+ * What a text says besides what its failure says for itself, without an instruction: that changes when the failure comes again.
+ *
+ * @internal
+ */
+export const saidBesides = (text: string, error: unknown, kind: Kind | undefined): string =>
+  text.replace(spoken(error, kind), () => "").replaceAll(changing(), "")
+
 const following = (text: string, what: string, instruction: string): string =>
   text.includes(instruction) ? text : `${text}\n${sentenceOf(what, instruction)}`
+
+/** Each as a clause at the end of a text, and as a sentence after it. */
+const changing = once(() => {
+  const { anotherWay, check, clarify, correct, lookUp, repeat } = Instructions
+  const all = [
+    repeat,
+    check,
+    clarify,
+    correct("[^;\\n]+"),
+    `${repeatedFailure}: ${anotherWay}`,
+    `${openCall}: ${lookUp}`
+  ]
+  return new RegExp(all.map((words) => `[;\\n] ?${words}[.]?`).join("|"), "gi")
+})
 
 const sentenceOf = (what: string, instruction: string): string =>
   `${what.slice(0, 1).toUpperCase()}${what.slice(1)}: ${instruction}.`

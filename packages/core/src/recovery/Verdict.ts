@@ -140,13 +140,48 @@ export function fix(
 export const tell = <E, R = never>(
   render?: (error: E, context: FailureContext) => string | Effect.Effect<string, unknown, R>,
   options?: { readonly then?: Internal.Afterwards }
+): Verdict<E, never, never, Given<R>, "told"> => telling(render, options)
+
+/**
+ * The same, with a text for when `render` fails or says nothing.
+ *
+ * @internal
+ */
+export const telling = <E, R = never>(
+  render: ((error: E, context: FailureContext) => string | Effect.Effect<string, unknown, R>) | undefined,
+  options?: { readonly then?: Internal.Afterwards; readonly byDefault?: (error: E) => string }
 ): Verdict<E, never, never, Given<R>, "told"> =>
   verdict({
     kind: "tell",
     // what it needs is in the verdict's type
     render: render === undefined ? undefined : (erase(render) as Internal.Renderer),
+    byDefault: options?.byDefault && erase(options.byDefault),
     afterwards: options?.then
   })
+
+/**
+ * The same verdict, under which so many calls in a row may fail before the breaker of the run counts.
+ *
+ * @internal
+ */
+export const patient = <V extends AnyVerdict>(self: V, patience: number): V => verdict({ ...nodeOf(self), patience })
+
+/**
+ * The same verdict, which is asked too where a nearer row has given up: as if it were the last rung of that row. For the `orElse` of a
+ * table that is to stand behind all others, as the presets do.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Recovery } from "@kintsugi/core"
+ *
+ * // what the retries of a tool give up is told as well
+ * const clerk = Agent.make("clerk", {}).pipe(Agent.toolDefaults({ orElse: Recovery.backstop(Recovery.tell()) }))
+ * clerk.name // => "clerk"
+ * ```
+ */
+export const backstop = <E, A, Err, R, End, Acts>(
+  self: Verdict<E, A, Err, R, End, Acts>
+): Verdict<E, A, Err, R, End | "backstop", Acts> => verdict({ ...nodeOf(self), isBackstop: true })
 
 /** Soft: the model reads an escalation that asks for corrected arguments. `severity` is `HIGH` by default. */
 export const escalate = <E>(options?: { readonly severity?: Severity }): Verdict<E, never, never, never, "told"> =>

@@ -147,15 +147,9 @@ export class Policy<R> implements Progress {
       case "compact":
         return this.#compact(node, failure)
       case "tell": {
-        const { afterwards, render } = node
-        return this.#ended(node.kind, failure, {
-          type: "told",
-          render,
-          afterwards,
-          error,
-          seen,
-          context: this.#context(failure)
-        })
+        const { afterwards, byDefault, render } = node
+        const context = this.#context(failure)
+        return this.#ended(node.kind, failure, { type: "told", render, byDefault, afterwards, error, seen, context })
       }
       case "escalate":
         return this.#ended(node.kind, failure, {

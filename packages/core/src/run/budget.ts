@@ -8,11 +8,11 @@ import * as Interception from "../model/Interception.ts"
 import type * as Model from "../model/Model.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Usage from "../data/Usage.ts"
-import { type Asked, end, type OnExceeded, type SharedExceeded } from "../budget/Meter.ts"
+import { type Asked, end, type ExtendableExceeded, type OnExceeded, type SharedExceeded } from "../budget/Meter.ts"
 import { leavesOf } from "../model/ModelCall.ts"
 
 /** Whether a limit that was reached was extended. However many runs reach a limit, that is asked once. */
-export const extended = (exceeded: SharedExceeded, run: RunContext.RunContext): Effect.Effect<boolean> =>
+export const extended = (exceeded: ExtendableExceeded, run: RunContext.RunContext): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     const { limit, meter, reason } = exceeded
     if (meter.onExceeded === undefined) return Effect.succeed(false)
@@ -27,7 +27,7 @@ export const extended = (exceeded: SharedExceeded, run: RunContext.RunContext): 
   })
 
 const decide = (
-  exceeded: SharedExceeded,
+  exceeded: ExtendableExceeded,
   onExceeded: OnExceeded,
   run: RunContext.RunContext
 ): Effect.Effect<Budget.Decision> => {
@@ -53,7 +53,7 @@ const decide = (
   })
 }
 
-type Check = () => SharedExceeded | undefined
+type Check = () => ExtendableExceeded | undefined
 
 /** Goes on once a check is passed, the limit extended if need be; with `otherwise` where a limit forbids it. A run that is over ends. */
 const passing = <A, E>(
@@ -69,7 +69,7 @@ const passing = <A, E>(
 }
 
 const forbidden = <A, E>(
-  exceeded: SharedExceeded,
+  exceeded: ExtendableExceeded,
   check: Check,
   run: RunContext.RunContext,
   next: () => Effect.Effect<A, E>,
@@ -107,6 +107,14 @@ export const takeCalls = <A, E>(
 
 /** The limit of calls that was passed. */
 export const callsExceeded = ({ meter }: RunContext.RunContext): SharedExceeded | undefined => meter.passed(counting)
+
+/** Goes on after a failure that a tool has repeated so often, unless that is forbidden. */
+export const repeated = <A, E>(
+  run: RunContext.RunContext,
+  exceeded: ExtendableExceeded,
+  next: () => Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
+  passing(() => (exceeded.spent >= run.meter.limit(exceeded.reason) ? exceeded : undefined), run, next)
 
 /** A limit of cost is none for a model of which nobody knows the price: that is a mistake where the limit was set. */
 export const demandPrice = ({ agent, meter }: RunContext.RunContext, model: Model.Service): void => {

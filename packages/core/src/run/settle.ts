@@ -1,7 +1,6 @@
 /** The tool calls of a reply: how many of them may run, and what their settlements mean for the run. */
 import * as Effect from "effect/Effect"
-import type * as Budget from "../budget/Budget.ts"
-import { end, Exceeded } from "../budget/Meter.ts"
+import { end, Exceeded, type ExtendableExceeded } from "../budget/Meter.ts"
 import * as Message from "../data/Message.ts"
 import { type CallCheckpoint, keyOf } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -68,19 +67,25 @@ const endOf = (
   // a model that calls tools although there are none is called once more
   if (wasOff && ++state.callsWhileOff > 1)
     return end(run.meter, new Exceeded(run.meter, "toolsOff", 1, state.callsWhileOff))
-  const repeated = state.history.record(batch.outcomes.map(({ settled }) => settled))
-  return repeated === undefined ? Effect.undefined : end(run.meter, repeatedFailure(budget, repeated, batch, run))
+  const stop = run.meter.limit("repeatedFailure")
+  const repeated = state.history.record(
+    batch.outcomes.map(({ settled }) => settled),
+    stop
+  )
+  return repeated === undefined
+    ? Effect.undefined
+    : RunBudget.repeated(run, repeatedFailure(stop, repeated, batch, run), () => Effect.undefined)
 }
 
 /** One tool failed too often in the same way: what was decided about its last failures comes along. */
 const repeatedFailure = (
-  { repeatedFailures }: Budget.Budget,
+  stop: number,
   { repeats, tool }: { readonly tool: string; readonly repeats: number },
   { outcomes }: Batch,
   run: RunContext.RunContext
-): Exceeded => {
+): ExtendableExceeded => {
   const last = outcomes.filter(({ settled }) => settled.tool === tool).flatMap(({ trail }) => trail ?? [])
-  return new Exceeded(run.meter, "repeatedFailure", repeatedFailures.stop, repeats, { trail: trailOf(last) })
+  return new Exceeded(run.meter, "repeatedFailure", stop, repeats, { trail: trailOf(last) })
 }
 
 /** The calls of a reply, all settled, in the model's order, unless some wait. `failure` ends the run, and so does `output`. */

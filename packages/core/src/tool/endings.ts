@@ -68,11 +68,14 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
 
   told(ending: Spoken["told"], trace: Trace) {
     const context = { ...ending.context, ...fateOf(this.call, ending.error) }
-    return Effect.flatMap(rendered({ ...ending, context }, this.call.site.run, Render.labelled), (text) => {
-      const wantsToolsOff = wishOf(ending.afterwards)
-      const wish = wantsToolsOff === undefined ? {} : { wantsToolsOff }
-      return told(this.call, ending.error, text, trace, { recoveredBy: "tell", ...wish })
-    })
+    return Effect.flatMap(
+      rendered({ ...ending, context }, this.call.site.run, ending.byDefault ?? Render.labelled),
+      (text) => {
+        const wantsToolsOff = wishOf(ending.afterwards)
+        const wish = wantsToolsOff === undefined ? {} : { wantsToolsOff }
+        return told(this.call, ending.error, text, trace, { recoveredBy: "tell", ...wish })
+      }
+    )
   }
 
   escalated({ by, error, reason, severity }: Spoken["escalated"], trace: Trace) {
@@ -217,7 +220,11 @@ const told = (self: ToolCall, error: unknown, text: string, trace: Trace, how: H
   // a fixer speaks for itself
   const isSaid = how.recoveredBy !== "fix" && ToolRun.isOpen(error)
   const settlement = failing(said, self.state.isOpen || ToolRun.isOpen(error), isSaid)
-  return settled(self, settlement, trace.attempts, { ...how, signature: signatureOf(error), trail: trace.trail })
+  return settled(self, settlement, trace.attempts, {
+    ...how,
+    signature: toldSignature(self, error, settlement),
+    trail: trace.trail
+  })
 }
 
 /** What has happened to the call besides its failure. Of one that is open by this failure, the failure itself speaks. */
@@ -290,6 +297,16 @@ const failing = (text: string, isOpen: boolean, isSaid: boolean): Message.Settle
   kind: isOpen ? "unknown" : "told",
   text: Redaction.own(isOpen && !isSaid ? Render.stillOpen(text) : text)
 })
+
+/** Of a failure, and of what the model is told about it: without numbers, quotations and what is to be done now. */
+const toldSignature = ({ entry }: ToolCall, error: unknown, { text }: Message.Settlement): string =>
+  FailureHistory.signatureWith(
+    signatureOf(error),
+    FailureHistory.normalForm(Render.saidBesides(text.slice(0, maxCompared), error, entry.tool.kind))
+  )
+
+/** More than any text of this library has. */
+const maxCompared = 10_000
 
 const callOf = ({ entry, site }: ToolCall) => ({ tool: entry.tool.name, callId: site.call.id })
 

@@ -10,7 +10,7 @@ import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import { Attempts } from "../recovery/Attempts.ts"
 import * as Driver from "../recovery/Driver.ts"
-import type { Bounds, Layer, Progress, Repairs, Row } from "../recovery/Layer.ts"
+import { backed, type Bounds, type Layer, type Progress, type Repairs, type Row } from "../recovery/Layer.ts"
 import type { Decision, Fix, Retry } from "../recovery/Node.ts"
 import { seenOf } from "../recovery/Position.ts"
 import { attempt, emit } from "./attempt.ts"
@@ -136,8 +136,9 @@ const rowOf = (self: ToolCall, error: unknown): Row | undefined => {
   const keys = [ErrorCause.tagOf(error), standIn, "orElse"]
   for (const { name, rows } of entry.levels) {
     for (const key of keys) {
-      const verdict = rows.get(key)
-      if (verdict === undefined) continue
+      const own = rows.get(key)
+      if (own === undefined) continue
+      const verdict = backed(own, entry.levels)
       const seen = key === "ExecutionError" ? execution(self, error) : error
       return { key: `${name}.${key}`, verdict, seen, about: aboutOf(self), admits: (rung) => admits(self, rung) }
     }

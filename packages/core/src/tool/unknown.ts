@@ -58,7 +58,7 @@ export const settle = (
       answered: (_, trace) => told(byDefault, trace),
       left: (_, trace) => told(byDefault, trace),
       told: (ending, trace) => {
-        const text = rendered(ending, run, () => byDefault)
+        const text = rendered(ending, run, ending.byDefault ?? (() => byDefault))
         return Effect.flatMap(text, (said) => told(said, trace, wishOf(ending.afterwards)))
       },
       escalated: ({ severity }, trace) => told(Render.escalation(call.name, byDefault, severity), trace),
