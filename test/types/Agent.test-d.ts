@@ -261,6 +261,18 @@ describe("agents as values", () => {
     agent("1")
   })
 
+  it("a function that throws is an agent that fails with what is made of that [P1351]", () => {
+    const agent = Agent.fromFunction("f", (n: number, { signal }) => (signal.aborted ? [n] : Promise.resolve([n])))
+    sameType<Effect.Effect<Array<number>, ToolError.FunctionError>>()(agent(1))
+    sameType<"f">()(agent.name)
+    const skilled = Agent.make("s", {
+      skills: [Skill.fromFunction("f", { description: "d", run: (text) => text.length })]
+    })
+    sameType<Effect.Effect<number, RunError.BudgetExceededError | ToolError.FunctionError>>()(skilled("x"))
+    // @ts-expect-error a fixer gives text
+    Recovery.fix(Agent.fromFunction("f", (raw: string) => raw.length))
+  })
+
   it("a deterministic agent escalates by failing [A407]", () => {
     const agent = Agent.deterministic("d", (_raw: string): Effect.Effect<string, ToolError.EscalationError> =>
       Effect.succeed("")

@@ -66,9 +66,9 @@ describe("limits of a tool", () => {
     sameType<Effect.Effect<string, Own | Hard, Model.Model>>()(calling(handled)("go"))
   })
 
-  it("a function fails with ExecutionError [A109]", () => {
+  it("a function fails with ExecutionError, or ends as an agent does [A109 P1351]", () => {
     const foreign = Tool.fromFunction("work", { ...options, run: async () => "done" })
-    sameType<Effect.Effect<string, Own | BadArgs | ToolError.ExecutionError, Model.Model>>()(calling(foreign)("go"))
+    sameType<Effect.Effect<string, Own | BadArgs | ToolError.FunctionError, Model.Model>>()(calling(foreign)("go"))
     const handled = foreign.pipe(Tool.onError({ ExecutionError: Recovery.tell() }))
     sameType<Effect.Effect<string, Own | BadArgs, Model.Model>>()(calling(handled)("go"))
     // @ts-expect-error the tool gives text

@@ -229,7 +229,7 @@ describe("an agent as a tool", () => {
       description: "d",
       tools: [Tool.fromFunction("t", { ...options, run: () => 1 })]
     })
-    sameType<Skill.Skill<Tool.Tool<"t", Json, number, ToolError.ExecutionError, never>, "s">>()(lifted)
+    sameType<Skill.Skill<Tool.Tool<"t", Json, number, ToolError.FunctionError, never>, "s">>()(lifted)
     Agent.make("a", { skills: [made] }).pipe(Agent.onToolError({ t: { Oops: Recovery.retry({ retries: 1 }) } }))
   })
 

@@ -174,7 +174,7 @@ describe("a table that is written with its tool", () => {
         ToolTimeoutError: Recovery.tell()
       }
     })
-    type _Thrown = Expect<Equal<Tool.ErrorOf<typeof thrown>, ToolError.ExecutionError | ToolError.ToolTimeoutError>>
+    type _Thrown = Expect<Equal<Tool.ErrorOf<typeof thrown>, ToolError.FunctionError | ToolError.ToolTimeoutError>>
     // @ts-expect-error no call of this tool fails with that tag
     Tool.fromFunction("thrown", { ...base, run: () => 1, onError: { ToolTimeoutError: Recovery.tell() } })
     const stored = Tool.make("stored", {

@@ -18,6 +18,8 @@ import type * as AgentSkills from "./skills.ts"
 import type { Running } from "./skills.ts"
 import { decisionsOf } from "../tool/Decisions.ts"
 import { admit } from "./resuming.ts"
+import { lifted } from "../errors/Thrown.ts"
+import type { FunctionError } from "../errors/ToolError.ts"
 import type { SnapshotRefusedError } from "../errors/DoorError.ts"
 import type { Resumption } from "../run/Start.ts"
 import { reader } from "../run/Input.ts"
@@ -195,13 +197,35 @@ const skillsOf = (
   throw new TypeError(`Agent '${name}': an agent takes tools, or skills that have them`)
 }
 
-/** An agent that is a plain function: no loop, no model call. The cheapest fixer. */
+/**
+ * An agent that is a plain function: no loop, no model call. The cheapest fixer. What the function throws is a defect that names the agent,
+ * but for an `EscalationError` and a `ToolExecutionError`: with those the agent fails. For functions that throw there is `fromFunction`.
+ */
 export const deterministic = <I, O, E, R, const Name extends string = string>(
   name: Name,
   body: (input: I) => Effect.Effect<O, E, R>
 ): Agent<I, O, E, R, never, {}, {}, AgentSkills.NoModel, undefined, Name> =>
   // input, failures and needs are in the agent's type
   fromDefinition({ ...blank(name), body: body as NonNullable<Definition["body"]> })
+
+/**
+ * An agent out of a function that may throw, or give a promise. As a fixer it escalates with a thrown `EscalationError`, and ends the run
+ * with a `ToolExecutionError`; everything else that it throws is an `ExecutionError`, of category `invocation` where nothing else is known
+ * of it. Its `signal` is aborted when the run is stopped.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Recovery } from "@kintsugi/core"
+ *
+ * const quotes = Agent.fromFunction("quotes", (raw: string) => JSON.stringify(JSON.parse(raw.replaceAll("'", '"'))))
+ * const rows = { InvalidArgs: Recovery.ladder(Recovery.fix(quotes), Recovery.escalate()) }
+ * ```
+ */
+export const fromFunction = <I, O, const Name extends string = string>(
+  name: Name,
+  f: (input: I, context: { readonly signal: AbortSignal }) => O | Promise<O>
+): Agent<I, O, FunctionError, never, never, {}, {}, AgentSkills.NoModel, undefined, Name> =>
+  deterministic(name, lifted(name, f))
 
 /**
  * How often the model is asked again for an answer that does not fit the output schema; 1 by default. It reads what is wrong

@@ -23,7 +23,7 @@ import type { Going, Resumption, Start } from "../run/Start.ts"
 import type { Nested, Nesting } from "../tool/ToolDefinition.ts"
 import * as Frame from "../run/Frame.ts"
 import * as Message from "../data/Message.ts"
-import * as Returned from "../data/Returned.ts"
+import * as Thrown from "../errors/Thrown.ts"
 import { once } from "../data/Once.ts"
 import { meant } from "../tool/Meant.ts"
 import { areUnsafe, MayBeUnsafe } from "../tool/Unsafe.ts"
@@ -259,7 +259,7 @@ const runner = (definition: Definition): Runner => {
     return (input, sink, mode) =>
       Frame.within({ agent: name, input, sink, mode, state, listeners }, (run) => {
         mode.started?.({ state, run })
-        return Effect.suspend(() => Returned.effect(body(input), "The function of agent", name))
+        return Thrown.effect(() => body(input), "The function of agent", name)
       })
   }
   const plan = planOf(definition)

@@ -1,7 +1,7 @@
 /** The skills of an agent: what their types leave in the agent's, and what a run makes of them. */
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import * as Returned from "../data/Returned.ts"
+import * as Thrown from "../errors/Thrown.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import * as Router from "../run/Router.ts"
 import type * as Run from "../run/Run.ts"
@@ -145,7 +145,7 @@ const runOf =
   ({ name, run }: Skill.Deterministic<string, unknown, unknown, unknown>): Run.Plain["run"] =>
   (input) =>
     // its failures and needs are in the agent's type
-    Returned.effect(run(input) as Effect.Effect<unknown, unknown>, "The function of skill", name)
+    Thrown.effect(() => run(input) as Effect.Effect<unknown, unknown>, "The function of skill", name)
 
 export const toolsOf = (skill: Skill.AnySkill): ReadonlyArray<ToolDefinition> =>
   Skill.isDeterministic(skill) ? [] : skill.tools.map((tool) => tool.definition)

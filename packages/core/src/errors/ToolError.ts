@@ -337,6 +337,9 @@ export class ToolExecutionError extends advised<ToolExecutionError>()("ToolExecu
   }
 }
 
+/** What a plain function fails with: see `Agent.fromFunction`. */
+export type FunctionError = EscalationError | ToolExecutionError | ExecutionError
+
 export type ToolError = InvalidArgs | DeserializationError | ExecutionError | EscalationError
 
 /** The closed union, as a schema: decodes each error to its own class. */

@@ -1,6 +1,8 @@
 /** What an agent can do: a name, a description, and either the tools that are allowed for it or a plain function. */
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import { lifted } from "../errors/Thrown.ts"
+import type { FunctionError } from "../errors/ToolError.ts"
 import * as Tool from "../tool/Tool.ts"
 
 /** A skill at which the agent's model works, with these tools. */
@@ -39,6 +41,19 @@ export const deterministic = <const Name extends string, O, E = never, R = never
   name: Name,
   options: { readonly description: string; readonly run: (input: string) => Effect.Effect<O, E, R> }
 ): Deterministic<Name, O, E, R> => ({ name: checked(name), description: options.description, run: options.run })
+
+/**
+ * A skill out of a function that may throw, or give a promise; see `Agent.fromFunction` for what becomes of what it throws. Its `signal`
+ * is aborted when the run is stopped.
+ */
+export const fromFunction = <const Name extends string, O>(
+  name: Name,
+  options: {
+    readonly description: string
+    readonly run: (input: string, context: { readonly signal: AbortSignal }) => O | Promise<O>
+  }
+): Deterministic<Name, O, FunctionError> =>
+  deterministic(name, { description: options.description, run: lifted(name, options.run) })
 
 /** Whether a value is a skill: a name, a description, and either tools or a function. */
 export const isSkill = (value: unknown): value is AnySkill =>

@@ -28,7 +28,7 @@ import * as Recovery from "../recovery/Recovery.ts"
 import {
   type DeserializationError,
   type EscalationError,
-  type ExecutionError,
+  type FunctionError,
   type InvalidArgs,
   OutcomeUnknownError,
   type ToolExecutionError
@@ -112,9 +112,9 @@ export interface StoredFailures {
 export type Storable<E, F> = [E] extends [never] ? {} : [F] extends [undefined] ? {} : StoredFailures
 
 /**
- * A tool out of a function that may throw, or give a promise: whatever it throws or rejects with is an `ExecutionError`,
- * with the thrown value as its cause, and so is a result that does not fit `success`. Its `signal` is aborted when the
- * call is stopped.
+ * A tool out of a function that may throw, or give a promise: what it throws or rejects with is an `ExecutionError`, of category
+ * `invocation` where nothing else is known of it, with the thrown value as its cause; so is a result that does not fit `success`. An
+ * `EscalationError` and a `ToolExecutionError` pass as themselves. Its `signal` is aborted when the call is stopped.
  */
 export const fromFunction = <
   const Name extends string,
@@ -125,21 +125,21 @@ export const fromFunction = <
   C extends Duration.Input | undefined = undefined,
   VR = NoVerify,
   RD = never,
-  const Rows extends OwnRows<ExecutionError, A, S, T, VR> = {}
+  const Rows extends OwnRows<FunctionError, A, S, T, VR> = {}
 >(
   name: Name,
   options: Omit<Options<Params, A, never, never, S, RD>, "run"> &
     Limits<T, C, A, VR> &
-    OwnTable<OwnRows<ExecutionError, A, S, T, VR>> &
+    OwnTable<OwnRows<FunctionError, A, S, T, VR>> &
     OwnTable<Rows> &
-    CheckOwn<Rows, ExecutionError | TimeoutOf<S, T, VR>, S> & {
+    CheckOwn<Rows, FunctionError | TimeoutOf<S, T, VR>, S> & {
       readonly run: (params: Params, context: ToolContext & { readonly signal: AbortSignal }) => A | Promise<A>
     }
 ): Tool<
   Name,
   Params,
   A,
-  ExecutionError | TimeoutOf<S, T, VR>,
+  FunctionError | TimeoutOf<S, T, VR>,
   RD | ServicesOfVerify<VR>,
   Recovery.Merge<CallLimit<C>, Rows>,
   NoInfer<S>

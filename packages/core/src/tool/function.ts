@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as Issue from "../data/Issue.ts"
-import { ExecutionError, type Kind } from "../errors/ToolError.ts"
+import { thrownBy } from "../errors/Thrown.ts"
+import { ExecutionError, type FunctionError, type Kind } from "../errors/ToolError.ts"
 import type { ToolContext } from "./ToolDefinition.ts"
 
 interface Foreign<Params, A> {
@@ -17,23 +18,22 @@ export const lift = <Params, A>(tool: string, { kind = "local", parameters, run,
   // one that has to wait, or needs services, dies here: then there is nothing to show
   const encode = Schema.encodeUnknownExit(Schema.toCodecJson(parameters as Schema.Codec<Params, unknown, unknown>))
   const fits = Schema.decodeUnknownResult(Schema.toType(success), { errors: "all" })
-  return (params: Params, context: ToolContext): Effect.Effect<A, ExecutionError> => {
+  return (params: Params, context: ToolContext): Effect.Effect<A, FunctionError> => {
     const callOf = () => {
       const encoded = encode(params)
-      return { tool, kind, callId: context.callId, args: Exit.isSuccess(encoded) ? encoded.value : null }
+      return { callId: context.callId, args: Exit.isSuccess(encoded) ? encoded.value : null }
     }
     const running = Effect.tryPromise({
       // a function that throws before it gives a promise is caught as well
       try: async (signal) => run(params, { ...context, signal }),
-      catch: (cause) => ExecutionError.wrap(callOf(), cause)
+      catch: (cause) => thrownBy(tool, kind, callOf(), cause)
     })
     return Effect.flatMap(running, (value) => {
       const checked = fits(value)
       if (checked._tag === "Success") return Effect.succeed(value)
       const issues = Issue.fromSchema(checked.failure.issue, value).map(Issue.format).join("; ")
-      const { callId, kind, tool, args } = callOf()
       const message = `it gave a value that its success schema refuses: ${issues}`
-      return Effect.fail(ExecutionError.of(tool, kind, "validation", message, undefined, { callId, args }))
+      return Effect.fail(ExecutionError.of(tool, kind, "validation", message, undefined, callOf()))
     })
   }
 }

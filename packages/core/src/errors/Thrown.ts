@@ -1,0 +1,53 @@
+/** What functions throw that give no effect, or that should not have thrown. */
+import * as Effect from "effect/Effect"
+import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Returned from "../data/Returned.ts"
+import { categoryOf } from "./facts.ts"
+import { isLlmError } from "./LlmError.ts"
+import {
+  type CallOf,
+  EscalationError,
+  ExecutionError,
+  type FunctionError,
+  type Kind,
+  ToolExecutionError
+} from "./ToolError.ts"
+
+const isEnd = (thrown: unknown): thrown is EscalationError | ToolExecutionError =>
+  thrown instanceof EscalationError || thrown instanceof ToolExecutionError
+
+/** What a plain function of this name has thrown, or its promise was rejected with: the ends of an agent are themselves. */
+export const thrownBy = (tool: string, kind: Kind, call: Required<CallOf>, thrown: unknown): FunctionError => {
+  if (isEnd(thrown)) return thrown
+  const known = categoryOf(thrown, isLlmError)
+  return ExecutionError.wrap(
+    { tool, kind, ...call, ...(known === "unknown" ? { category: "invocation" } : {}) },
+    thrown
+  )
+}
+
+/** A plain function of this name. Its signal is aborted when it is stopped. */
+export const lifted = <I, O>(
+  name: string,
+  f: (input: I, context: { readonly signal: AbortSignal }) => O | Promise<O>
+) => {
+  return (input: I): Effect.Effect<O, FunctionError> =>
+    Effect.tryPromise({
+      // a function that throws before it gives a promise is caught as well
+      try: async (signal) => f(input, { signal }),
+      catch: (thrown) => thrownBy(name, "local", { callId: "", args: null }, thrown)
+    })
+}
+
+/** The effect that a function has given. What it throws is a defect that names it, unless that is the end of an agent. */
+export const effect = <A, E, R>(f: () => Effect.Effect<A, E, R>, whose: string, name: string): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => {
+    try {
+      return Returned.effect(f(), whose, name)
+    } catch (thrown) {
+      // an agent that ends in this way says so by its failure; the type of a function cannot know what it throws
+      if (isEnd(thrown)) return Effect.fail(thrown as E)
+      const said = ErrorCause.sayingOf(thrown)
+      return Effect.die(new TypeError(`${whose} '${name}' threw: ${said}`, { cause: thrown }))
+    }
+  })
