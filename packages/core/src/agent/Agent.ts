@@ -34,7 +34,7 @@ export type { Agent, Inside } from "./definition.ts"
 // what the types of agents are made of: declarations of programs name it
 export type { AnswerOf, Choosing, EndOf, NoModel, OnlyFunctions, Routed, Running } from "./skills.ts"
 export type { Answers, FitByName, FitsAll, FitsOutput, HasTools, NoTool } from "./fitting.ts"
-export type { CommonAnswer, Guarded, Named } from "./types.ts"
+export type { CommonAnswer, Guarded, Named, Resilience } from "./types.ts"
 export type {
   Adapted,
   AnyPart,
@@ -66,6 +66,7 @@ export {
 } from "./hooks.ts"
 export { type Any, isAgent, seal } from "./sealing.ts"
 export { type Partially, partials, type PartialsOptions } from "./partials.ts"
+export { resilient, type ResilientOptions } from "./resilient.ts"
 export { type DefaultRows, type LlmErrorOptions, onLlmError, onToolError, toolDefaults } from "./tables.ts"
 export * from "./Composition.ts"
 export type { Siblings } from "../run/Run.ts"

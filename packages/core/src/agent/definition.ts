@@ -10,7 +10,10 @@ import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import * as Budget from "../budget/Budget.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
+import * as LlmTable from "../model/LlmTable.ts"
 import type * as Model from "../model/Model.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
+import * as Router from "../run/Router.ts"
 import * as Run from "../run/Run.ts"
 import * as Skill from "../run/Skill.ts"
 import type * as Tool from "../tool/Tool.ts"
@@ -93,7 +96,11 @@ export interface Inside<out T, out ModelTable, out Choice> {
 }
 
 /** What an agent is at run time. */
-export interface Definition extends Skilled, Omit<Run.Plan, "agent" | "work"> {
+export interface Definition extends Skilled, Omit<Run.Plan, "agent" | "work" | "outputRetries"> {
+  /** How often an answer is asked for again; where nothing was said, once, or as `resilient` has it. */
+  readonly outputRetries: number | undefined
+  /** What stands behind all tables. */
+  readonly resilient?: Resilient | undefined
   readonly budget: Budget.Budget
   /** Where its input says where to go on: whether it may, and what was decided about it. */
   readonly going?: Going
@@ -105,6 +112,13 @@ export interface Definition extends Skilled, Omit<Run.Plan, "agent" | "work"> {
   readonly body?: (input: unknown) => Effect.Effect<unknown, unknown>
   /** In the place of the loop, for agents that are made of others. */
   readonly composed?: Composed
+}
+
+/** What `Agent.resilient` has put behind all tables. */
+interface Resilient {
+  readonly tools: Recovery.Rows
+  readonly model: Recovery.Rows
+  readonly outputRetries: number
 }
 
 /** An agent that has nothing but a name. */
@@ -127,7 +141,7 @@ export const blank = (name: string): Definition => ({
   onExceeded: undefined,
   readInput: plain,
   output: undefined,
-  outputRetries: 1,
+  outputRetries: undefined,
   secrets: [],
   layers: []
 })
@@ -277,12 +291,24 @@ const runner = (definition: Definition): Runner => {
       }
 }
 
-export const planOf = (definition: Definition): Run.Plan => ({
-  ...definition,
-  budget: Budget.patient(definition.budget, patienceOf(definition)),
-  agent: definition.name,
-  work: workOf(definition)
-})
+export const planOf = (definition: Definition): Run.Plan => {
+  const { budget, name, onLlmError, outputRetries, resilient, router, transport } = definition
+  const plan = {
+    ...definition,
+    agent: name,
+    budget: Budget.patient(budget, patienceOf(definition)),
+    outputRetries: outputRetries ?? resilient?.outputRetries ?? 1
+  }
+  if (resilient === undefined) return { ...plan, work: workOf(definition) }
+  const given = router ?? Router.byModel().definition
+  const routed = { router: { ...given, rows: LlmTable.behind(given.rows, resilient.model) } }
+  return {
+    ...plan,
+    onLlmError: LlmTable.behind(onLlmError, resilient.model),
+    transport: transport ?? "off",
+    work: workOf({ ...definition, ...routed })
+  }
+}
 
 /** How many calls in a row its tables let fail, where one of them says so. */
 const patienceOf = ({ byTool, defaults, skills }: Definition): number | undefined => {

@@ -126,7 +126,7 @@ export const workOf = (agent: Skilled): Run.Work => {
     }
     const names = new Set(toolsOf(skill).map(({ name }) => name))
     const byTool = new Map([...agent.byTool].filter(([name]) => names.has(name)))
-    works.set(skill.name, workAt(agent, skill, { byTool, defaults: agent.defaults }))
+    works.set(skill.name, workAt(agent, skill, { byTool, defaults: agent.defaults, resilient: agent.resilient }))
   }
   const candidates = skills.map(({ description, name }) => ({ name, description }))
   return { kind: "choice", prompt, candidates, works, router: router ?? Router.byModel().definition }

@@ -57,10 +57,20 @@ type TableFor<ByTool, Name> = ByTool extends unknown
 type Through<E, First, Second, Third> = E extends unknown
   ? Settled<
       E,
-      RowFor<E, First, RowFor<E, Second, RowFor<E, Third, typeof Recovery.rethrow>>>,
-      Backstop<First> | Backstop<Second> | Backstop<Third>
+      RowFor<E, First, RowFor<E, Second, RowFor<E, Third, Resilient<Third>>>>,
+      Backstop<First> | Backstop<Second> | Backstop<Third> | Backstop<ResilientTable<Third>>
     >
   : never
+
+/** Marks, in the defaults of an agent, that `Agent.resilient` stands behind all tables. */
+export interface Resilience {
+  readonly "~resilient": ReturnType<typeof Recovery.presets.resilientTools>
+}
+
+type ResilientTable<Defaults> = Defaults extends { readonly "~resilient": infer Table } ? Table : {}
+
+/** The row behind all levels; without it, a failure leaves as itself. */
+type Resilient<Defaults> = Recovery.Row<ResilientTable<Defaults>, "orElse", typeof Recovery.rethrow>
 
 /** The row of a table that is asked too where a nearer one has given up. */
 type Backstop<Table> = Table extends { readonly orElse: infer V }

@@ -66,3 +66,7 @@ export const rowsAfter = (earlier: Recovery.Rows, given: object, options: Handle
 }
 
 const isHandler = (given: object): given is LlmHandler<unknown> => typeof given === "function"
+
+/** Rows with others behind them: those decide about failures that no row is for. */
+export const behind = (rows: Recovery.Rows, others: Recovery.Rows): Recovery.Rows =>
+  rows.has("orElse") ? rows : new Map([...others, ...rows])

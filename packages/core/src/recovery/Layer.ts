@@ -93,8 +93,8 @@ export interface Bounds {
 
 /** A verdict, with the nearest row behind it that is asked too where the verdict gives up. */
 export const backed = (verdict: Node, levels: ReadonlyArray<{ readonly rows: Rows }>): Node => {
-  const behind = levels.map(({ rows }) => rows.get("orElse")).find((node) => node?.isBackstop === true)
-  return behind === undefined || behind === verdict ? verdict : { kind: "ladder", rungs: [verdict, behind] }
+  const last = levels.map(({ rows }) => rows.get("orElse")).find((node) => node?.behind !== undefined)
+  return last?.behind === undefined || last === verdict ? verdict : { kind: "ladder", rungs: [verdict, last.behind] }
 }
 
 /** Outside of a run, nothing is bounded. */

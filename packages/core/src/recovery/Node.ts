@@ -138,8 +138,8 @@ export type Node = Marked &
 
 /** What a verdict may be besides. */
 interface Marked {
-  /** It is asked too where a nearer row has given up. */
-  readonly isBackstop?: boolean
+  /** What is asked where a nearer row has given up. */
+  readonly behind?: Node
   /** How many calls in a row it lets fail: the breaker of the run waits for three more. */
   readonly patience?: number
 }

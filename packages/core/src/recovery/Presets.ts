@@ -105,3 +105,5 @@ const wholeNumber = (name: string, value: number): number => {
   if (Number.isSafeInteger(value) && value >= 0) return value
   throw new RangeError(`Recovery.presets: ${name} must be a whole number of at least 0, got ${value}`)
 }
+
+export { type ModelOptions, resilientModel, resilientTools, type ToolOptions } from "./Resilience.ts"

@@ -167,8 +167,8 @@ export const telling = <E, R = never>(
 export const patient = <V extends AnyVerdict>(self: V, patience: number): V => verdict({ ...nodeOf(self), patience })
 
 /**
- * The same verdict, which is asked too where a nearer row has given up: as if it were the last rung of that row. For the `orElse` of a
- * table that is to stand behind all others, as the presets do.
+ * The same verdict, which is asked too where a nearer row has given up: as if it, or `behind`, were the last rung of that row. For the
+ * `orElse` of a table that is to stand behind all others, as the presets do.
  *
  * @example
  * ```ts
@@ -180,8 +180,9 @@ export const patient = <V extends AnyVerdict>(self: V, patience: number): V => v
  * ```
  */
 export const backstop = <E, A, Err, R, End, Acts>(
-  self: Verdict<E, A, Err, R, End, Acts>
-): Verdict<E, A, Err, R, End | "backstop", Acts> => verdict({ ...nodeOf(self), isBackstop: true })
+  self: Verdict<E, A, Err, R, End, Acts>,
+  behind: Verdict<E, A, Err, R, End, Acts> = self
+): Verdict<E, A, Err, R, End | "backstop", Acts> => verdict({ ...nodeOf(self), behind: nodeOf(behind) })
 
 /** Soft: the model reads an escalation that asks for corrected arguments. `severity` is `HIGH` by default. */
 export const escalate = <E>(options?: { readonly severity?: Severity }): Verdict<E, never, never, never, "told"> =>

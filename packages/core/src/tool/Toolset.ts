@@ -33,6 +33,8 @@ export interface Toolset {
 export interface Tables {
   readonly byTool: ReadonlyMap<string, Recovery.Rows>
   readonly defaults: Recovery.Rows
+  /** Behind all of them. */
+  readonly resilient?: { readonly tools: Recovery.Rows } | undefined
 }
 
 /** Throws a `TypeError` on duplicate tool names and on tables for tools that are not there. */
@@ -54,7 +56,8 @@ const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> =>
   const levels: ReadonlyArray<Level> = [
     { name: "tool", rows: tool.rows },
     { name: "agent", rows: tables.byTool.get(tool.name) ?? new Map() },
-    { name: "defaults", rows: tables.defaults }
+    { name: "defaults", rows: tables.defaults },
+    { name: "resilient", rows: tables.resilient?.tools ?? new Map() }
   ]
   // Mutants `true`, `levels`, `level.rows.size >= 0` survive: speed only. A level without rows has a row for no error
   return levels.filter((level) => level.rows.size > 0)

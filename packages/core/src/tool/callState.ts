@@ -189,6 +189,6 @@ export interface Entry {
 }
 
 export interface Level {
-  readonly name: "tool" | "agent" | "defaults"
+  readonly name: "tool" | "agent" | "defaults" | "resilient"
   readonly rows: Recovery.Rows
 }

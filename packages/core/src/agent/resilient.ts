@@ -1,0 +1,81 @@
+/** One word for the best policy that needs no knowledge of the tools. */
+import { dual } from "effect/Function"
+import * as Recovery from "../recovery/Recovery.ts"
+import type * as Tool from "../tool/Tool.ts"
+import { type Agent, fromDefinition } from "./definition.ts"
+import { definitionOf } from "./parts.ts"
+import type { AnyPart } from "./partTypes.ts"
+import { isAgent } from "./sealing.ts"
+import type { Running } from "./skills.ts"
+import type { Resilience } from "./types.ts"
+
+/** How patient a resilient agent is. */
+export interface ResilientOptions<R = never> extends Recovery.presets.ToolOptions, Recovery.presets.ModelOptions<R> {
+  /** How often an answer that does not fit is asked for again, unless `Agent.outputRetries` says so; 2 by default. */
+  readonly outputRetries?: number
+}
+
+/**
+ * The best policy that needs no knowledge of the tools, behind every table of the agent, wherever it stands in a pipe: a row of yours for
+ * the same failure decides, and what it gives up is told.
+ *
+ * - A failing tool is run again where its failure may pass and the tool may run twice (`presets.resilientTools`). Everything else the
+ *   model reads, with what it can do about it; no failure of a tool ends the run.
+ * - A failing model is asked again, and a conversation that is too long is shortened (`presets.resilientModel`). This takes the place of
+ *   what the transport sends again.
+ * - An answer that does not fit is asked for twice more.
+ *
+ * Arguments are coerced, and the breaker of repeated failures counts, with and without it. A tool with unsafe side effects never runs again.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Recovery, Tool } from "@kintsugi/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * const weather = Tool.make("weather", {
+ *   description: "The weather in a city.",
+ *   parameters: Schema.Struct({ city: Schema.String }),
+ *   success: Schema.String,
+ *   sideEffects: "none",
+ *   run: ({ city }) => (city === "Oslo" ? Effect.succeed("rain") : Effect.fail(new Error("no such city")))
+ * })
+ * const guide = Agent.make("guide", { tools: [weather] }).pipe(Agent.resilient())
+ * Agent.explain(guide).tools.get("weather")?.worst.attempts // => 4
+ * ```
+ */
+export const resilient: {
+  <R2 = never>(
+    options?: ResilientOptions<R2>
+  ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice, Name extends string>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<I, O, E, R | R2, T, ByTool, Recovery.Merge<Defaults, Resilience>, ModelTable, Choice, Name>
+  <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable extends Running,
+    Choice,
+    Name extends string,
+    R2 = never
+  >(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+    options?: ResilientOptions<R2>
+  ): Agent<I, O, E, R | R2, T, ByTool, Recovery.Merge<Defaults, Resilience>, ModelTable, Choice, Name>
+} = dual(
+  ([self]) => isAgent(self),
+  <A, R2>(self: AnyPart, options: ResilientOptions<R2> = {}): A => {
+    const tools = Recovery.rowsOf(Recovery.presets.resilientTools(options), "a tool")
+    const model = Recovery.rowsOf(Recovery.presets.resilientModel(options), "a model call")
+    const outputRetries = counted(options.outputRetries ?? 2)
+    return fromDefinition({ ...definitionOf(self), resilient: { tools, model, outputRetries } })
+  }
+)
+
+const counted = (outputRetries: number): number => {
+  if (Number.isSafeInteger(outputRetries) && outputRetries >= 0) return outputRetries
+  throw new RangeError(`Agent.resilient: outputRetries must be a whole number of at least 0, got ${outputRetries}`)
+}

@@ -1,0 +1,94 @@
+/**
+ * The tables of `Agent.resilient`: the best policy that needs no knowledge of the tools. What repeats is what the failure itself says may
+ * pass, and what may be done twice; everything else the model reads.
+ */
+import * as Duration from "effect/Duration"
+import * as ForeignFailure from "../errors/ForeignFailure.ts"
+import { outlookOf } from "../errors/RecoveryAdvice.ts"
+import type { LlmError } from "../errors/LlmError.ts"
+import type { Compaction } from "./Compaction.ts"
+import { dropOldest, shrinkLargestResult } from "./Compaction.ts"
+import * as Verdict from "./Verdict.ts"
+
+/** How patient the tables are. */
+export interface ToolOptions {
+  /** How often a call is run again; 3 by default. */
+  readonly toolRetries?: number
+}
+
+/** How patient the tables are with models. */
+export interface ModelOptions<R = never> {
+  /** How often a model call is made again; 4 by default. */
+  readonly modelRetries?: number
+  /** What makes a conversation shorter that is too long; by default the longest result is cut, then the oldest messages are dropped. */
+  readonly compaction?: Compaction<R>
+}
+
+/**
+ * For all tools: a failure that may pass is met with another run, after half a second, then twice as long each time and 10 seconds at most,
+ * with jitter, and as late as a server asks for. Then, and of every other failure, the model is told what it can do. A tool with unsafe
+ * side effects never runs again, and one that declares none only where nothing was sent. It stands behind the rows of others: what these
+ * give up is told.
+ */
+export const resilientTools = ({ toolRetries = 3 }: ToolOptions = {}) => {
+  const again = Verdict.retry<unknown>({
+    retries: toolRetries,
+    initialBackoff: Duration.millis(500),
+    maxBackoff: "10 seconds",
+    jitter: "equal"
+  })
+  const telling = Verdict.tell<unknown>()
+  const patient = Verdict.ladder(again, telling)
+  const orElse = Verdict.when((error: unknown, context) => (mayRepeat(error, context) ? patient : telling), {
+    among: [patient, telling]
+  })
+  return { orElse: Verdict.backstop(orElse, telling) }
+}
+
+/** Whether another run may help, and does no harm. */
+const mayRepeat = (error: unknown, { sideEffects }: Verdict.FailureContext): boolean => {
+  if (outlookOf(error)?.isRetryable !== true) return false
+  return sideEffects === "none" || sideEffects === "idempotent" || (sideEffects === "undeclared" && isUnsent(error))
+}
+
+/** Whether a failure came before anything was sent. */
+const isUnsent = (error: unknown): boolean => {
+  const told = ForeignFailure.of(error)
+  return told?.type === "connection" && beforeSending.has(told.connection)
+}
+
+const beforeSending: ReadonlySet<ForeignFailure.Connection> = new Set([
+  "refused",
+  "unresolved",
+  "unreachable",
+  "slow-connect"
+])
+
+/**
+ * For model calls, in the place of what transports send again: what may pass is asked again after a second, then twice as long each time
+ * and 30 seconds at most, with jitter, and as late as the server asks for. A conversation that is too long is shortened.
+ */
+export const resilientModel = <R = never>({ compaction, modelRetries = 4 }: ModelOptions<R> = {}) => {
+  const again = Verdict.retry<LlmError>({
+    retries: modelRetries,
+    initialBackoff: "1 second",
+    maxBackoff: "30 seconds",
+    jitter: "equal"
+  })
+  return {
+    RateLimitError: again,
+    ModelOverloadedError: again,
+    ServerError: again,
+    NetworkError: again,
+    RequestTimeoutError: again,
+    EmptyReplyError: again,
+    UnknownLlmError: again,
+    ContextTooLongError:
+      compaction === undefined
+        ? Verdict.ladder(
+            Verdict.compact<LlmError, R>(shrinkLargestResult({ maxLength: 2000 })),
+            Verdict.compact<LlmError, R>(dropOldest({ keepLast: 4 }))
+          )
+        : Verdict.compact<LlmError, R>(compaction)
+  }
+}

@@ -1,0 +1,217 @@
+/** The policy of one word: what it repeats, what it tells, and what stands before it. */
+import { assert } from "@effect/vitest"
+import { Agent, LlmError, Recovery, Router, Skill, Tool } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Data, Effect, Exit, Schema } from "effect"
+import { batch, busy, done, eventLog, instantsOf, overADay, play, read, scripted } from "../../_support/dialogue.ts"
+import { it } from "../../_support/run.ts"
+import { deciding, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
+
+const { calls, call, fails, make, text } = ScriptedModel
+
+class Passing extends Data.TaggedError("Passing")<{ readonly message: string; readonly isRetryable: true }> {}
+
+const passing = () => Effect.fail(new Passing({ message: "busy", isRetryable: true }))
+
+const refused = () => Effect.fail(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }))
+
+const reset = () => Effect.fail(Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" }))
+
+const gone = () => Effect.fail(busy("no such host"))
+
+const agentOf = <const T extends Tool.AnyTool>(tool: T) => Agent.make("worker", { tools: [tool] })
+
+it.run("what may pass is run again where the tool may run twice, and everything else is told [P1343]", (run) =>
+  Effect.gen(function* () {
+    for (const [sideEffects, steps, runs, ends] of [
+      ["none", [passing(), passing(), Effect.succeed("ok")], 3, "ok"],
+      ["idempotent", [reset(), refused(), reset(), Effect.succeed("ok")], 4, "ok"],
+      ["idempotent", [passing(), passing(), passing(), passing()], 4, "told"],
+      ["none", [gone()], 1, "told"],
+      ["undeclared", [refused(), refused(), Effect.succeed("ok")], 3, "ok"],
+      ["undeclared", [refused(), reset()], 2, "told"],
+      ["undeclared", [passing()], 1, "told"],
+      ["unsafe", [refused()], 1, "told"],
+      ["unsafe", [passing()], 1, "told"]
+    ] as const) {
+      const { runs: made, tool } = play(
+        "fetch",
+        { sideEffects },
+        steps as ReadonlyArray<Effect.Effect<string, unknown>>
+      )
+      const model = yield* make(batch("fetch"), done)
+      const exit = yield* overADay(run(agentOf(tool).pipe(Agent.resilient()), "go").pipe(Effect.provide(model.layer)))
+      assert.deepStrictEqual(exit, Exit.succeed("done"))
+      assert.lengthOf(made, runs, `${sideEffects} ${steps.length}`)
+      assert.match(read(model)[0] ?? "", ends === "ok" ? /^result: ok$/ : /^told: /)
+    }
+  })
+)
+
+it.run("it waits half a second, then twice as long each time, with jitter; a hint is a floor [P1343]", (run) =>
+  Effect.gen(function* () {
+    const { runs, tool } = play("fetch", { sideEffects: "none" }, [passing(), passing(), passing(), passing()])
+    const model = yield* make(batch("fetch"), done)
+    yield* overADay(run(agentOf(tool).pipe(Agent.resilient()), "go").pipe(Effect.provide(model.layer)))
+    const instants = instantsOf(runs)
+    const waits = instants.slice(1).map((at, index) => at - (instants[index] ?? 0))
+    for (const [index, most] of [500, 1000, 2000].entries()) {
+      assert.isAtLeast(waits[index] ?? 0, most / 2)
+      assert.isAtMost(waits[index] ?? 0, most)
+    }
+    assert.strictEqual(read(model)[0], "told: transient: tool 'fetch' failed 4 times, at last: busy; safe to retry")
+  })
+)
+
+it.run("arguments are told with what to correct, and the call that follows runs [P1343]", (run) =>
+  Effect.gen(function* () {
+    const { runs, tool } = play("fetch", { sideEffects: "unsafe" }, [Effect.succeed("ok")])
+    const model = yield* make(
+      calls(call("fetch", { n: "many" }, "c1")),
+      calls(call("fetch", "{{", "c2")),
+      calls(call("fetch", { n: 1 }, "c3")),
+      done
+    )
+    yield* run(agentOf(tool).pipe(Agent.resilient()), "go").pipe(Effect.provide(model.layer))
+    assert.lengthOf(runs, 1)
+    const [first = "", second = "", third] = read(model)
+    assert.match(first, /^told: .*; correct n and call the tool again$/)
+    assert.match(second, /^told: .*; correct the arguments and call the tool again$/)
+    assert.strictEqual(third, "result: ok")
+  })
+)
+
+it.run("rows of others come first, wherever it stands in the pipe, and what they give up is told [P1343]", (run) =>
+  Effect.gen(function* () {
+    const table = { Busy: Recovery.retry({ retries: 1 }) }
+    const answering = { orElse: Recovery.respondWith("instead") }
+    for (const isFirst of [true, false]) {
+      const own = agentOf(scripted("fetch", gone()).tool)
+      const agent = isFirst
+        ? own.pipe(Agent.resilient(), Agent.toolDefaults(answering))
+        : own.pipe(Agent.toolDefaults(answering), Agent.resilient())
+      const model = yield* make(batch("fetch"), done)
+      yield* run(agent, "go").pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(read(model), ["result: instead"])
+    }
+    for (const isFirst of [true, false]) {
+      const failing = scripted("fetch", gone(), gone())
+      const own = agentOf(failing.tool)
+      const agent = isFirst
+        ? own.pipe(Agent.resilient(), Agent.onToolError({ fetch: table }))
+        : own.pipe(Agent.onToolError({ fetch: table }), Agent.resilient())
+      const model = yield* make(batch("fetch"), done)
+      yield* run(agent, "go").pipe(Effect.provide(model.layer))
+      assert.lengthOf(failing.runs, 2)
+      assert.deepStrictEqual(read(model), [
+        "told: permanent: tool 'fetch' failed 2 times, at last: no such host; consider asking the user for clarification"
+      ])
+    }
+  })
+)
+
+const overloaded = () => fails(LlmError.ModelOverloadedError.modelOverloaded("m"))
+
+it.run("a model is asked again for what may pass, and for nothing else [P1343]", (run) =>
+  Effect.gen(function* () {
+    const agent = Agent.make("worker", {}).pipe(Agent.resilient())
+    const model = yield* make(overloaded(), overloaded(), overloaded(), overloaded(), done)
+    const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert.deepStrictEqual(exit, Exit.succeed("done"))
+    const over = yield* make(...Array.from({ length: 5 }, overloaded))
+    const failed = yield* Effect.flip(Effect.flatten(overADay(run(agent, "go").pipe(Effect.provide(over.layer)))))
+    assert.instanceOf(failed, LlmError.ModelOverloadedError)
+    const refusing = yield* make(fails(LlmError.AuthenticationError.authenticationFailed("m", "no key")))
+    const final = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(refusing.layer)))
+    assert.instanceOf(final, LlmError.AuthenticationError)
+  })
+)
+
+it.run("rows of others for a model come first; one for all failures takes the place of all [P1343]", (run) =>
+  Effect.gen(function* () {
+    for (const [rows, requests] of [
+      [{ ModelOverloadedError: Recovery.rethrow }, 1],
+      [{ orElse: Recovery.retry({ retries: 1 }) }, 2],
+      [{ ServerError: Recovery.rethrow }, 5]
+    ] as const) {
+      for (const isFirst of [true, false]) {
+        const made = Agent.make("worker", {})
+        const agent = isFirst
+          ? made.pipe(Agent.resilient(), Agent.onLlmError(rows))
+          : made.pipe(Agent.onLlmError(rows), Agent.resilient())
+        const model = yield* make(...Array.from({ length: requests }, overloaded))
+        yield* overADay(Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer))))
+        assert.lengthOf(model.requests, requests)
+      }
+    }
+  })
+)
+
+it.run("the call that chooses a skill is guarded too [P1343]", (run) =>
+  Effect.gen(function* () {
+    const skills = [Skill.make("one", { description: "One." }), Skill.make("two", { description: "Two." })] as const
+    for (const agent of [
+      Agent.make("worker", { skills }).pipe(Agent.resilient()),
+      Agent.make("worker", { skills }).pipe(Agent.route(Router.byModel({ threshold: 0.5 })), Agent.resilient())
+    ]) {
+      const model = yield* make(overloaded(), text('{"name":"one","confidence":1}'), overloaded(), done)
+      const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
+      assert.deepStrictEqual(exit, Exit.succeed("done"))
+    }
+  })
+)
+
+it.run("a conversation that is too long is shortened: its longest result, then its oldest messages [P1343]", (run) =>
+  Effect.gen(function* () {
+    const { tool } = scripted("fetch", Effect.succeed("x".repeat(5000)))
+    const log = eventLog()
+    const tooLong = fails(LlmError.ContextTooLongError.contextTooLong("m"))
+    const model = yield* make(batch("fetch"), tooLong, done)
+    yield* run(agentOf(tool).pipe(Agent.resilient(), log.listen), "go").pipe(Effect.provide(model.layer))
+    assert.isBelow(read(model)[0]?.length ?? 0, 2500)
+    assert.deepStrictEqual(
+      log.of("compacted").map(({ compaction }) => compaction),
+      ["shrinkLargestResult"]
+    )
+  })
+)
+
+it.run("an answer that does not fit is asked for twice more, or as often as Agent.outputRetries says [P1343]", (run) =>
+  Effect.gen(function* () {
+    const made = Agent.make("worker", { output: Schema.Struct({ n: Schema.Finite }) })
+    const wrong = text("many")
+    for (const [agent, asked] of [
+      [made, 2],
+      [made.pipe(Agent.resilient()), 3],
+      [made.pipe(Agent.resilient({ outputRetries: 0 })), 1],
+      [made.pipe(Agent.outputRetries(3), Agent.resilient()), 4],
+      [made.pipe(Agent.resilient(), Agent.outputRetries(0)), 1]
+    ] as const) {
+      const model = yield* make(...Array.from({ length: asked }, () => wrong))
+      yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
+      assert.lengthOf(model.requests, asked)
+    }
+  })
+)
+
+it("refuses counts that are none [P1343]", () => {
+  const agent = Agent.make("worker", {})
+  for (const count of [-1, 0.5, NaN]) {
+    assert.throws(() => Agent.resilient(agent, { outputRetries: count }), RangeError)
+    assert.throws(() => Agent.resilient(agent, { toolRetries: count }), RangeError)
+    assert.throws(() => Agent.resilient(agent, { modelRetries: count }), RangeError)
+  }
+})
+
+it.effect("a run that was suspended goes on with it [P1343]", () =>
+  Effect.gen(function* () {
+    const { runs, tool } = play("pay", { sideEffects: "idempotent" }, [passing(), Effect.succeed("paid")])
+    const agent = Agent.make("worker", { tools: [tool.pipe(Tool.requireApproval())] }).pipe(Agent.resilient())
+    const model = yield* make(batch("pay"), done)
+    const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    const exit = yield* overADay(outcomeOf(Agent.resume(agent), deciding(from), model))
+    assert(Exit.isSuccess(exit) && exit.value._tag === "Completed")
+    assert.lengthOf(runs, 2)
+    assert.deepStrictEqual(read(model), ["result: paid"])
+  })
+)
