@@ -106,4 +106,4 @@ const wholeNumber = (name: string, value: number): number => {
   throw new RangeError(`Recovery.presets: ${name} must be a whole number of at least 0, got ${value}`)
 }
 
-export { type ModelOptions, resilientModel, resilientTools, type ToolOptions } from "./Resilience.ts"
+export { type ModelOptions, resilientModel, resilientTools, type ToolOptions } from "./resilience.ts"
