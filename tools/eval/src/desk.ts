@@ -1,8 +1,8 @@
 /** The agent of all scenarios, its tools, and what these have really done: nobody who recovers can write there. */
-import { Agent, type Budget, type Coercion, Skill, Tool } from "@kintsugi/core"
+import { Agent, type Budget, type Coercion, Recovery, Skill, Tool, ToolError } from "@kintsugi/core"
 import { Data, Effect, Schema } from "effect"
 import type { Draw } from "../../soak/src/Draw.ts"
-import type { Scenario } from "./scenario.ts"
+import type { Failing, Scenario } from "./scenario.ts"
 
 /** Something that a tool has done, and the reference that it gave for it. No one else can know that. */
 export interface Deed {
@@ -32,6 +32,14 @@ class NoSuchCity extends Data.TaggedError("NoSuchCity")<{ readonly message: stri
 
 class Busy extends Data.TaggedError("Busy")<{ readonly message: string; readonly isRetryable: true }> {}
 
+class NoSuchOrder extends Data.TaggedError("NoSuchOrder")<{ readonly message: string }> {}
+
+/** As a client over HTTP fails. */
+class Unavailable extends Data.TaggedError("HttpClientError")<{
+  readonly message: string
+  readonly response: { readonly status: number }
+}> {}
+
 class Gone extends Data.TaggedError("Gone")<{ readonly message: string }> {}
 
 export const cities = ["Bergen", "Oslo", "Tromsø"] as const
@@ -45,6 +53,9 @@ const Booking = Schema.Struct({
   room: Schema.Literals(["single", "double", "suite"]),
   guest: Schema.Struct({ name: Schema.String, age: Schema.Int })
 })
+
+/** The only order. */
+const known = "PK-2027-000124"
 
 const Pair = Schema.Struct({ from: Schema.String, to: Schema.String })
 
@@ -65,19 +76,50 @@ export interface Circumstances {
   readonly budget: Budget.Limits
 }
 
+type Failure = Busy | Gone | Unavailable | Error
+
+const coded = (code: string, message: string): Error => Object.assign(new Error(message), { code })
+
+/** How the tool fails whose turn it is. */
+const failing: Readonly<Record<Failing, () => Effect.Effect<never, Failure>>> = {
+  busy: () => Effect.fail(new Busy({ message: "the booking system is busy", isRetryable: true })),
+  gone: () => Effect.fail(new Gone({ message: "this rate is not quoted any more, only archived_rate knows it" })),
+  hangs: () => Effect.never,
+  // as `fetch` of Node fails
+  refused: () =>
+    Effect.fail(new TypeError("fetch failed", { cause: coded("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:7") })),
+  lost: () => Effect.fail(coded("ECONNRESET", "read ECONNRESET")),
+  unavailable: () => Effect.fail(new Unavailable({ message: "status 503", response: { status: 503 } }))
+}
+
+/** The fixer that the tool has by itself. */
+const fixers: Readonly<Record<"escalates" | "breaks", Agent.Any<string, string, ToolError.FunctionError>>> = {
+  escalates: Agent.fromFunction("escalating", () => {
+    const right = JSON.stringify({
+      city: "Oslo",
+      date: "2027-03-03",
+      nights: 2,
+      room: "double",
+      guest: { name: "Ada Berg", age: 36 }
+    })
+    const said = "The arguments were cut off. ".repeat(214)
+    throw ToolError.EscalationError.of("escalating", `${said}These are right: ${right}`, "HIGH")
+  }),
+  breaks: Agent.fromFunction("breaking", () => {
+    throw new Error("the fixer has no connection")
+  })
+}
+
 /** The agent, without any table. */
 export const make = ({ budget, coercion, isFaulty, scenario, world }: Circumstances) => {
-  const { fault, first } = scenario
+  const { fault, first, fixer } = scenario
   let attempts = 0
   /** Does the tool's work, unless it is the one whose turn it is to fail. */
   const done = (tool: string, params: unknown) =>
-    Effect.suspend((): Effect.Effect<string, Busy | Gone> => {
+    Effect.suspend((): Effect.Effect<string, Failure> => {
       if (isFaulty && fault.at === "tool" && tool === first.tool && ++attempts <= fault.times) {
         world.isMet = true
-        if (fault.does === "hangs") return Effect.never
-        return fault.does === "gone"
-          ? Effect.fail(new Gone({ message: "this rate is not quoted any more, only archived_rate knows it" }))
-          : Effect.fail(new Busy({ message: "the booking system is busy", isRetryable: true }))
+        return failing[fault.does]()
       }
       const deed: Deed = { tool, params, reference: world.reference() }
       world.deeds.push(deed)
@@ -89,12 +131,21 @@ export const make = ({ budget, coercion, isFaulty, scenario, world }: Circumstan
       ...shared,
       description: "Books a room of a hotel.",
       parameters: Booking,
-      run: (params): Effect.Effect<string, NoSuchCity | Busy | Gone> =>
+      run: (params): Effect.Effect<string, NoSuchCity | Failure> =>
         cities.some((city) => city === params.city)
           ? done("book_room", params)
           : Effect.fail(
               new NoSuchCity({ message: `there is no hotel in '${params.city}', only in ${cities.join(", ")}` })
             )
+    }).pipe(Tool.onError(isFaulty && fixer !== undefined ? { InvalidArgs: Recovery.fix(fixers[fixer]) } : {})),
+    Tool.make("cancel_order", {
+      ...shared,
+      description: "Cancels an order.",
+      parameters: Schema.Struct({ id: Schema.String }),
+      run: (params): Effect.Effect<string, NoSuchOrder | Failure> =>
+        params.id === known
+          ? done("cancel_order", params)
+          : Effect.fail(new NoSuchOrder({ message: `there is no order ${params.id}; nearest is ${known}` }))
     }),
     Tool.make("live_rate", {
       ...shared,
@@ -118,7 +169,8 @@ export const make = ({ budget, coercion, isFaulty, scenario, world }: Circumstan
   ]
   const output = scenario.isReferenceDemanded
     ? Schema.String.check(Schema.isPattern(/^R-[0-9A-F]{6}$/, { message: "Expected the reference alone" }))
-    : Schema.String
+    : // a schema that takes an empty text would have it as an answer
+      Schema.NonEmptyString
   return Agent.make("desk", {
     prompt: deskPrompt,
     budget,

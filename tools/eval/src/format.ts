@@ -1,5 +1,6 @@
 /** The report as text. */
 import type { PolicyRow, Report } from "./report.ts"
+import { classes } from "./scenario.ts"
 import type { Share } from "./statistics.ts"
 
 /** Columns and lines of a table, its first column a name. */
@@ -32,6 +33,7 @@ export const policyTable = ({ policies }: Report): Table => ({
     "policy",
     "runs",
     "healed (95 %)",
+    "claimed",
     "silent",
     "wrong",
     "+turns",
@@ -46,6 +48,7 @@ export const policyTable = ({ policies }: Report): Table => ({
 })
 
 const amounts = ({
+  claimed,
   costPerHealed,
   extra,
   silent,
@@ -53,6 +56,7 @@ const amounts = ({
   waited,
   wrong
 }: PolicyRow): ReadonlyArray<string> => [
+  String(claimed),
   String(silent),
   String(wrong),
   number(extra?.turns, 2),
@@ -68,7 +72,8 @@ const amounts = ({
 export const columns: ReadonlyArray<readonly [name: string, meaning: string]> = [
   ["runs", "in which the fault has happened"],
   ["healed", "of these, with Wilson's interval at 95 %"],
-  ["silent", "runs that gave an answer and no error, and have not done what they were asked for"],
+  ["claimed", "runs not healed, whose model claims a success although the last that it was told was a failure"],
+  ["silent", "other runs that gave an answer and no error, and have not done what they were asked for"],
   ["wrong", "runs in which a tool did something that nobody had asked for"],
   [
     "+turns, +calls, +tokens, +cost",
@@ -77,6 +82,15 @@ export const columns: ReadonlyArray<readonly [name: string, meaning: string]> = 
   ["waited", "by the policy, in a healed run"],
   ["tokens/healed, cost/healed", "of all runs with a fault, divided by those that were healed; cost of a thousand"]
 ]
+
+/** One line for each policy, with what it heals of each kind of fault, in per cent. */
+export const classTable = ({ policies }: Report): Table => ({
+  head: ["policy", ...classes],
+  lines: policies.map((row) => [
+    row.policy,
+    ...classes.map((of) => (row.classes[of].of === 0 ? none : String(Math.round(row.classes[of].rate * 100))))
+  ])
+})
 
 /** One line for each scenario, in per cent of the runs in which its fault has happened. */
 export const scenarioTable = ({ policies, scenarios }: Report): Table => ({
@@ -121,6 +135,8 @@ export const format = (report: Report): string => {
     ...columns.map(([name, meaning]) => `  ${name}: ${meaning}`),
     "",
     "healed, in per cent:",
+    "",
+    plain(classTable(report)),
     "",
     plain(scenarioTable(report)),
     "",

@@ -1,5 +1,5 @@
 /** `docs/eval.md`. */
-import { columns, formatShare, markdown, policyTable, scenarioTable, type Table } from "./format.ts"
+import { classTable, columns, formatShare, markdown, policyTable, scenarioTable, type Table } from "./format.ts"
 import { meanings, type Rates } from "./rates.ts"
 import type { PolicyRow, Report } from "./report.ts"
 import type { Settings } from "./settings.ts"
@@ -9,6 +9,8 @@ export interface Contents {
   readonly report: Report
   /** The same with models that correct themselves less and more often. */
   readonly varied: ReadonlyArray<{ readonly corrects: number; readonly report: Report }>
+  /** The same with another seed. */
+  readonly again: { readonly seed: number; readonly report: Report } | undefined
   readonly rates: Rates
   readonly settings: Pick<Settings, "policies" | "price" | "runs" | "scenarios" | "seed">
   readonly date: string
@@ -26,7 +28,7 @@ export const commandOf = ({ rates, settings: { price, runs, seed } }: Pick<Conte
   ].join(" ")
 
 export const page = (contents: Contents): string => {
-  const { date, rates, report, settings, varied } = contents
+  const { again, date, rates, report, settings, varied } = contents
   const { policies, price, runs, scenarios, seed } = settings
   return [
     "# Does recovery pay off?",
@@ -35,8 +37,8 @@ export const page = (contents: Contents): string => {
     "",
     `Each of ${scenarios.length} scenarios lets one thing go wrong, in a run that is sound otherwise; each of ${policies.length} policies has to make up for it.`,
     "A run is healed when the tool has done exactly what the user asked for, once, and the answer has the reference that the tool gave for",
-    "that. A reference is drawn anew in each run and stands nowhere else, so neither a policy nor a model can claim a success. Whoever",
-    "judges sees what the tools did and what the user reads, and no policy, event or error.",
+    "that. A reference is drawn anew in each run and stands nowhere else, so neither a policy nor a model can claim a success. The judge",
+    "sees what the tools did and what the user reads, and no policy, event or error.",
     "",
     "```sh",
     commandOf(contents),
@@ -58,7 +60,7 @@ export const page = (contents: Contents): string => {
     "- **Differences between policies that are the same to the stand-in.** All policies meet the same luck, run by run. It reads",
     "  whether a text names what is wrong, and nothing finer: not the wording, not the sum of all that it was told.",
     "- **Faults that come together.** There is one in a run. The transport, which sends again by itself, has no part in offline runs.",
-    "- **A choice of scenarios by somebody else.** `fix-function` was written by whoever wrote the scenarios.",
+    "- **A choice of scenarios by others.** `fix-function` and `resilient` have the same authors as the scenarios.",
     "- The intervals are about chance in these runs, not about any of the above.",
     "",
     "## By policy",
@@ -78,6 +80,12 @@ export const page = (contents: Contents): string => {
     "",
     "All are in `tools/eval/src/policies.ts`. Where a policy is not about coercion, it is off, which it is not by default.",
     "",
+    "## By kind of fault",
+    "",
+    "Healed runs, in per cent.",
+    "",
+    ...markdown(classTable(report)),
+    "",
     "## By scenario",
     "",
     "Healed runs, in per cent.",
@@ -85,8 +93,8 @@ export const page = (contents: Contents): string => {
     ...markdown(scenarioTable(report)),
     "",
     ...markdown({
-      head: ["scenario", "what goes wrong"],
-      lines: scenarios.map(({ name, says }) => [`\`${name}\``, says])
+      head: ["scenario", "kind", "what goes wrong"],
+      lines: scenarios.map(({ name, of, says }) => [`\`${name}\``, of, says])
     }).map(leftAligned),
     "",
     "## The stand-in",
@@ -104,9 +112,9 @@ export const page = (contents: Contents): string => {
     "It is told what is wrong when the text that it reads names it: the field, the tool, the day's format. A fixer that asks it sees",
     "nothing of the conversation, so what a damaged call has lost it can only make up or hand back.",
     "",
-    "What heals with models that correct themselves less and more often, `guesses` and `mends` in the same measure:",
+    "What heals with models that correct themselves less and more often, `guesses` and `mends` in the same measure, and with another seed:",
     "",
-    ...markdown(variedTable(varied)),
+    ...markdown(variedTable(varied, again)),
     "",
     "## With a real model",
     "",
@@ -134,17 +142,22 @@ const shortly = ({ plain, policies }: Report): ReadonlyArray<string> => {
   const without = frugal.map(({ healed, policy }) => `\`${policy}\` ${formatShare(healed)}`)
   return [
     `In short: \`${best.policy}\` heals most, ${formatShare(best.healed)}, and a run that it has healed takes ${more} % more tokens than one`,
-    `without a fault, which takes ${Math.round(plain.tokens)} in ${plain.turns.toFixed(1)} turns. Without one more call of the model heal: ${without.join(", ") || "none"}.`
+    `without a fault, which takes ${Math.round(plain.tokens)} in ${plain.turns.toFixed(1)} turns.`,
+    ...(without.length === 0 ? [] : [`Without one more call of the model heal: ${without.join(", ")}.`])
   ]
 }
 
 const leftAligned = (line: string): string => line.replaceAll("--:", "---")
 
-const variedTable = (varied: Contents["varied"]): Table => ({
-  head: ["policy", ...varied.map(({ corrects }) => `corrects ${corrects}`)],
+const variedTable = (varied: Contents["varied"], again: Contents["again"]): Table => ({
+  head: [
+    "policy",
+    ...varied.map(({ corrects }) => `corrects ${corrects}`),
+    ...(again === undefined ? [] : [`seed ${again.seed}`])
+  ],
   lines: (varied[0]?.report.policies ?? []).map(({ policy }, index) => [
     policy,
-    ...varied.map(({ report }) => {
+    ...[...varied, ...(again === undefined ? [] : [again])].map(({ report }) => {
       const row = report.policies[index]
       return row === undefined ? "" : formatShare(row.healed)
     })

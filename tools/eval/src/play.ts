@@ -1,5 +1,5 @@
 /** One run of one scenario under one policy, and what came of it. */
-import { type Budget, Model, Usage } from "@kintsugi/core"
+import { type Budget, Message, Model, Usage } from "@kintsugi/core"
 import { RecordedEvents } from "@kintsugi/core/testing"
 import { Duration, Effect, Exit, Cause, Fiber, Logger, Predicate, Random } from "effect"
 import { TestClock } from "effect/testing"
@@ -19,6 +19,8 @@ export interface Outcome {
   readonly isMet: boolean
   readonly isHealed: boolean
   readonly isWrong: boolean
+  /** It has an answer, and what its model was told last was a failure. */
+  readonly isClaimed: boolean
   /** Of the desk itself. */
   readonly turns: number
   readonly modelCalls: number
@@ -63,6 +65,8 @@ export const play = (
         Effect.provide(Logger.layer([])),
         Effect.exit
       )
+    const told = events.all.findLast((event) => event.type === "tool-end" || event.type === "tool-refused")
+    const last = told?.type === "tool-end" ? told.use.settlement : told?.settlement
     const output = Exit.isSuccess(exit) ? exit.value : undefined
     const error = Exit.isSuccess(exit) ? undefined : Cause.squash(exit.cause)
     const end = events.end()
@@ -72,6 +76,7 @@ export const play = (
       policy: isFaulty ? policy.name : undefined,
       isMet: world.isMet,
       ...judge(scenario, wantedOf(scenario, isFaulty), { deeds: world.deeds, output }),
+      isClaimed: output !== undefined && last !== undefined && Message.isError(last),
       turns: events.of("turn-start").filter(({ parent }) => parent === undefined).length,
       modelCalls: ledger.length,
       tokens: ledger.reduce((sum, { usage }) => sum + Usage.total(usage), 0),

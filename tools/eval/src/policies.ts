@@ -71,6 +71,24 @@ export const policies: ReadonlyArray<Policy> = [
     guard: (desk) => desk.pipe(Agent.toolDefaults(Recovery.presets.cwk), Agent.outputRetries(1))
   },
   {
+    name: "kani",
+    says: "`Recovery.presets.kani()`, with coercion",
+    coercion: Coercion.steps,
+    guard: (desk) => desk.pipe(Agent.toolDefaults(Recovery.presets.kani()))
+  },
+  {
+    name: "tell-model",
+    says: "`Recovery.presets.tellModel()`, with coercion",
+    coercion: Coercion.steps,
+    guard: (desk) => desk.pipe(Agent.toolDefaults(Recovery.presets.tellModel()))
+  },
+  {
+    name: "agents-kt",
+    says: "`Recovery.presets.agentsKt`, with coercion",
+    coercion: Coercion.steps,
+    guard: (desk) => desk.pipe(Agent.toolDefaults(Recovery.presets.agentsKt))
+  },
+  {
     name: "escalate",
     says: "`escalate`: the model reads each failure and that it should correct its call",
     coercion: [],
@@ -136,5 +154,11 @@ export const policies: ReadonlyArray<Policy> = [
         Agent.onLlmError(modelRows),
         Agent.outputRetries(2)
       )
+  },
+  {
+    name: "resilient",
+    says: "`Agent.resilient()`: what may pass is repeated, everything else is told; it knows none of the tools",
+    coercion: Coercion.steps,
+    guard: (desk) => desk.pipe(Agent.resilient())
   }
 ]

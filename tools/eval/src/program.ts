@@ -25,9 +25,9 @@ const others = [0.5, 0.95]
 
 export const run = (settings: Settings, around: Around): Effect.Effect<number> =>
   Effect.match(evaluated(settings, planOf(settings, around)), {
-    onSuccess: ({ report, varied }) => {
+    onSuccess: ({ again, report, varied }) => {
       const { rates } = settings
-      if (settings.isWritten) around.keep(page({ report, varied, rates, date: around.date, settings }))
+      if (settings.isWritten) around.keep(page({ report, varied, again, rates, date: around.date, settings }))
       around.write(
         settings.isJson ? `${JSON.stringify(jsonOf(settings, report), undefined, 2)}\n` : `${format(report)}\n`
       )
@@ -57,7 +57,9 @@ const evaluated = Effect.fnUntraced(function* (settings: Settings, plan: Plan) {
       varied.push({ corrects: share, report: reportOf(yield* offline({ ...plan, rates }), plan) })
     }
   }
-  return { report, varied: varied.toSorted((a, b) => a.corrects - b.corrects) }
+  const seed = plan.seed + 1
+  const again = settings.isWritten ? { seed, report: reportOf(yield* offline({ ...plan, seed }), plan) } : undefined
+  return { report, again, varied: varied.toSorted((a, b) => a.corrects - b.corrects) }
 })
 
 const evaluation = ({ asked }: Settings, plan: Plan): Effect.Effect<Evaluation, ModelUnusable> => {
@@ -83,7 +85,7 @@ const jsonOf = ({ asked, policies, price, rates, runs, scenarios, seed }: Settin
   seed,
   runs,
   price,
-  scenarios: scenarios.map(({ name, says }) => ({ name, says })),
+  scenarios: scenarios.map(({ name, of, says }) => ({ name, of, says })),
   policies: policies.map(({ name, says }) => ({ name, says })),
   report
 })

@@ -1,6 +1,7 @@
 /** What the outcomes say, as numbers. */
 import type { Evaluation } from "./evaluate.ts"
 import type { Outcome } from "./play.ts"
+import type { Class } from "./scenario.ts"
 import { mean, type Share, share } from "./statistics.ts"
 
 /** What a run takes, on average. */
@@ -20,7 +21,11 @@ export interface PolicyRow {
   readonly healed: Share
   /** Runs in which something was done that nobody had asked for. */
   readonly wrong: number
-  /** Runs that ended with an answer and without an error, and have not done what they were asked for. */
+  /** The same for each kind of fault. */
+  readonly classes: Readonly<Record<Class, Share>>
+  /** Runs that were not healed, and whose model claims a success although the last that it was told was a failure. */
+  readonly claimed: number
+  /** Other runs that ended with an answer and without an error, and have not done what they were asked for. */
   readonly silent: number
   /** Of healed runs: what they took beyond the same scenarios without a fault; `undefined` where none was healed. */
   readonly extra: Amounts | undefined
@@ -50,7 +55,7 @@ export interface Report {
 }
 
 interface Names {
-  readonly scenarios: ReadonlyArray<{ readonly name: string }>
+  readonly scenarios: ReadonlyArray<{ readonly name: string; readonly of: Class }>
   readonly policies: ReadonlyArray<{ readonly name: string }>
 }
 
@@ -66,7 +71,8 @@ export const reportOf = ({ outcomes, planned, spent }: Evaluation, { policies, s
       rowOf(
         name,
         outcomes.filter(({ policy }) => policy === name),
-        beside
+        beside,
+        scenarios
       )
     ),
     scenarios: scenarios.map((scenario) => ({
@@ -84,17 +90,23 @@ export const reportOf = ({ outcomes, planned, spent }: Evaluation, { policies, s
 const rowOf = (
   policy: string,
   outcomes: ReadonlyArray<Outcome>,
-  beside: ReadonlyMap<string, Amounts | undefined>
+  beside: ReadonlyMap<string, Amounts | undefined>,
+  scenarios: Names["scenarios"]
 ): PolicyRow => {
   const met = outcomes.filter(({ isMet }) => isMet)
   const healed = met.filter(({ isHealed }) => isHealed)
   const failures: Record<string, number> = {}
   for (const { failure } of met) if (failure !== undefined) failures[failure] = (failures[failure] ?? 0) + 1
+  const unhealed = met.filter(({ failure, isHealed }) => failure === undefined && !isHealed)
+  const claimed = unhealed.filter(({ isClaimed }) => isClaimed).length
+  const inClass = (of: Class) => new Set(scenarios.filter((one) => one.of === of).map(({ name }) => name))
   return {
     policy,
     runs: outcomes.length,
     healed: healedOf(outcomes),
-    silent: met.filter(({ failure, isHealed }) => failure === undefined && !isHealed).length,
+    classes: ofEach((of) => healedOf(outcomes.filter(({ scenario }) => inClass(of).has(scenario)))),
+    claimed,
+    silent: unhealed.length - claimed,
     wrong: met.filter(({ isWrong }) => isWrong).length,
     extra: extraOf(healed, beside),
     waited: mean(healed.map(({ waited }) => waited)),
@@ -103,6 +115,15 @@ const rowOf = (
     failures
   }
 }
+
+const ofEach = (shareOf: (of: Class) => Share): Readonly<Record<Class, Share>> => ({
+  arguments: shareOf("arguments"),
+  tools: shareOf("tools"),
+  network: shareOf("network"),
+  model: shareOf("model"),
+  output: shareOf("output"),
+  fixer: shareOf("fixer")
+})
 
 const healedOf = (outcomes: ReadonlyArray<Outcome>): Share => {
   const met = outcomes.filter(({ isMet }) => isMet)

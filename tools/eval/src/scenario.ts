@@ -34,11 +34,20 @@ export type Fault =
   /** The model takes no conversation that is longer than so many characters of JSON. */
   | { readonly at: "window"; readonly characters: number }
   /** The tool fails, so many times. */
-  | { readonly at: "tool"; readonly times: number; readonly does: "busy" | "gone" | "hangs" }
+  | { readonly at: "tool"; readonly times: number; readonly does: Failing }
+
+/** How a tool fails: by itself, or with what it reaches over the network. */
+export type Failing = "busy" | "gone" | "hangs" | "refused" | "lost" | "unavailable"
+
+/** What goes wrong, as a kind. */
+export const classes = ["arguments", "tools", "network", "model", "output", "fixer"] as const
+
+export type Class = (typeof classes)[number]
 
 /** A task with its fault. */
 export interface Scenario {
   readonly name: string
+  readonly of: Class
   /** What goes wrong, in a few words. */
   readonly says: string
   /** What the user asks for. */
@@ -50,6 +59,10 @@ export interface Scenario {
   readonly fault: Fault
   /** A text that names one of these tells what is wrong. */
   readonly names: ReadonlyArray<string>
+  /** What the tool's own fixer does, where it has one: every policy stands behind it. */
+  readonly fixer?: "escalates" | "breaks"
+  /** The fault is mended before any policy is asked. */
+  readonly isMendedAnyhow?: true
   /** Whether the answer has to be the reference and nothing else. */
   readonly isReferenceDemanded?: true
 }

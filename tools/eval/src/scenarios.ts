@@ -15,6 +15,16 @@ const booking = {
 
 const rate = (tool: string): Call => ({ tool, arguments: { from: "NOK", to: "EUR" } })
 
+const order = {
+  asked: "Cancel the order PK-2027-000124. Answer with the reference.",
+  first: { tool: "cancel_order", arguments: { id: "PK-2027-000124" } } satisfies Call
+}
+
+const halfOf = (sent: JsonObject): string => {
+  const text = JSON.stringify(sent)
+  return text.slice(0, Math.floor(text.length / 2))
+}
+
 const without = (sent: JsonObject, field: string): JsonObject =>
   Object.fromEntries(Object.entries(sent).filter(([name]) => name !== field))
 
@@ -23,6 +33,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "missing-field",
+    of: "arguments",
     says: "a required field is left out",
     fault: {
       at: "call",
@@ -35,6 +46,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "number-as-text",
+    of: "arguments",
     says: "a number comes as a text",
     fault: {
       at: "call",
@@ -46,13 +58,11 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "truncated",
+    of: "arguments",
     says: "the JSON is cut off in the middle",
     fault: {
       at: "call",
-      damage: (sent) => {
-        const text = JSON.stringify(sent)
-        return { arguments: text.slice(0, Math.floor(text.length / 2)) }
-      },
+      damage: (sent) => ({ arguments: halfOf(sent) }),
       isReadable: false
     },
     names: ["JSON"]
@@ -60,6 +70,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "single-quotes",
+    of: "arguments",
     says: "the JSON has single quotes",
     fault: {
       at: "call",
@@ -71,6 +82,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "trailing-comma",
+    of: "arguments",
     says: "the JSON ends with a comma",
     fault: {
       at: "call",
@@ -82,6 +94,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "code-fence",
+    of: "arguments",
     says: "the JSON stands in a code fence, with words before it",
     fault: {
       at: "call",
@@ -93,6 +106,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "unknown-tool",
+    of: "tools",
     says: "the tool's name is misspelt",
     fault: { at: "call", damage: (sent) => ({ tool: "book_rooms", arguments: sent }), isReadable: true },
     names: ["book_room"]
@@ -100,6 +114,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "extra-argument",
+    of: "arguments",
     says: "an argument is made up that the tool does not have",
     fault: { at: "call", damage: (sent) => ({ arguments: { ...sent, currency: "EUR" } }), isReadable: true },
     names: ["currency"]
@@ -107,6 +122,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "not-in-enum",
+    of: "arguments",
     says: "a value is none of those that are admitted",
     fault: { at: "call", damage: (sent) => ({ arguments: { ...sent, room: "double room" } }), isReadable: true },
     names: ["room:"]
@@ -114,6 +130,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "date-format",
+    of: "arguments",
     says: "a date is written out",
     fault: { at: "call", damage: (sent) => ({ arguments: { ...sent, date: "3 March 2027" } }), isReadable: true },
     names: ["date"]
@@ -121,6 +138,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "nested-as-text",
+    of: "arguments",
     says: "an object within the arguments comes as a text of JSON",
     fault: {
       at: "call",
@@ -132,6 +150,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "refused-value",
+    of: "tools",
     says: "a value fits the schema, and the tool refuses it and says what there is",
     fault: { at: "call", damage: (sent) => ({ arguments: { ...sent, city: "Olso" } }), isReadable: true },
     names: ["Oslo"]
@@ -139,6 +158,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "busy-tool",
+    of: "tools",
     says: "the tool fails twice, then works",
     fault: { at: "tool", times: 2, does: "busy" },
     names: ["busy"]
@@ -146,12 +166,14 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "hanging-tool",
+    of: "network",
     says: "the tool does not come back the first time; its limit is 5 seconds",
     fault: { at: "tool", times: 1, does: "hangs" },
     names: ["5s"]
   },
   {
     name: "gone-tool",
+    of: "tools",
     says: "the tool fails for good; there is another one",
     asked: "Order the rate of exchange from NOK to EUR. Answer with the reference.",
     first: rate("live_rate"),
@@ -162,6 +184,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "wordy-answer",
+    of: "output",
     says: "the answer does not fit the output schema",
     fault: { at: "answer", damage: (text) => `With pleasure! It is ${text}. Have a nice stay!` },
     names: ["reference alone"],
@@ -170,6 +193,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "empty-answer",
+    of: "output",
     says: "the last reply is empty, and so is the one that the run asks for once more",
     fault: { at: "answer", times: 2, damage: () => "" },
     names: ["reference alone"],
@@ -178,16 +202,113 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     ...booking,
     name: "overloaded-model",
+    of: "model",
     says: "the model is overloaded twice",
     fault: { at: "model", times: 2, error: (model) => LlmError.ModelOverloadedError.modelOverloaded(model) },
     names: []
   },
   {
     name: "full-context",
+    of: "model",
     says: "a result is longer than the model's context window",
     asked: "Read the report of 2026. Answer with the reference.",
     first: { tool: "read_report", arguments: { year: 2026 } },
     fault: { at: "window", characters: 6000 },
     names: []
+  },
+  {
+    ...booking,
+    name: "slip-argument",
+    of: "arguments",
+    says: "an argument has almost the name of one that is required",
+    fault: {
+      at: "call",
+      damage: (sent) => ({ arguments: { ...without(sent, "guest"), guests: sent["guest"] ?? null } }),
+      isReadable: true
+    },
+    names: ["guest"]
+  },
+  {
+    ...booking,
+    name: "contradictory-hint",
+    of: "arguments",
+    says: "a number is written as a word; told two things to do, the model turns to the user",
+    fault: { at: "call", damage: (sent) => ({ arguments: { ...sent, nights: "two" } }), isReadable: true },
+    names: ["nights"]
+  },
+  {
+    ...booking,
+    name: "false-name",
+    of: "tools",
+    says: "a tool is called that there is not",
+    fault: { at: "call", damage: (sent) => ({ tool: "reserve_hotel", arguments: sent }), isReadable: true },
+    names: ["book_room"]
+  },
+  {
+    ...booking,
+    name: "near-name",
+    of: "tools",
+    says: "the tool's name comes with a prefix and in another spelling",
+    fault: { at: "call", damage: (sent) => ({ tool: "functions.bookRoom", arguments: sent }), isReadable: true },
+    names: ["book_room"],
+    isMendedAnyhow: true
+  },
+  {
+    ...order,
+    name: "destroyed-identifier",
+    of: "tools",
+    says: "an identifier is wrong, and the tool names the right one",
+    fault: { at: "call", damage: () => ({ arguments: { id: "PK-2027-000123" } }), isReadable: true },
+    names: ["PK-2027-000124"]
+  },
+  {
+    ...booking,
+    name: "refused-connection",
+    of: "network",
+    says: "a `fetch` of the tool is refused twice",
+    fault: { at: "tool", times: 2, does: "refused" },
+    names: ["fetch failed"]
+  },
+  {
+    ...booking,
+    name: "lost-connection",
+    of: "network",
+    says: "a connection of the tool is reset once",
+    fault: { at: "tool", times: 1, does: "lost" },
+    names: ["ECONNRESET"]
+  },
+  {
+    ...booking,
+    name: "unavailable-server",
+    of: "network",
+    says: "a server that the tool asks answers with the status 503, three times",
+    fault: { at: "tool", times: 3, does: "unavailable" },
+    names: ["503"]
+  },
+  {
+    ...booking,
+    name: "empty-replies",
+    of: "model",
+    says: "the model says nothing twice, the second time when the run asks it once more",
+    fault: { at: "answer", times: 2, damage: () => "" },
+    names: []
+  },
+  {
+    ...booking,
+    name: "long-escalation",
+    of: "fixer",
+    says: "the tool's fixer escalates, and the right arguments stand at the end of 6,000 characters",
+    fault: { at: "call", damage: (sent) => ({ arguments: halfOf(sent) }), isReadable: false },
+    names: ['"name":"Ada Berg"'],
+    fixer: "escalates"
+  },
+  {
+    ...booking,
+    name: "broken-fixer",
+    of: "fixer",
+    says: "the tool's fixer fails",
+    fault: { at: "call", damage: (sent) => ({ arguments: halfOf(sent) }), isReadable: false },
+    names: ["JSON"],
+    fixer: "breaks"
   }
 ]

@@ -60,6 +60,8 @@ const work = (request: Model.Request, scenario: Scenario, rates: Rates, draw: Dr
   // not every format says which results are errors; one without a reference is no success
   if (settled === undefined || reference.test(settled.settlement.text)) return answer(messages)
   const { text } = settled.settlement
+  // told to correct its call and to ask the user, it asks the user
+  if (text.includes("call the tool again") && text.includes("asking the user")) return say("What shall I do?")
   if (isCorrected(text, scenario, rates, draw)) {
     const { first, instead } = scenario
     return call(instead !== undefined && settled.call.name === first.tool ? instead : first, request)

@@ -43,6 +43,7 @@ const outcome = (given: Partial<Outcome>): Outcome => ({
   isMet: false,
   isHealed: true,
   isWrong: false,
+  isClaimed: false,
   turns: 2,
   modelCalls: 2,
   tokens: 100,
@@ -53,7 +54,13 @@ const outcome = (given: Partial<Outcome>): Outcome => ({
   ...given
 })
 
-const names = { scenarios: [{ name: "a" }, { name: "b" }], policies: [{ name: "p" }] }
+const names = {
+  scenarios: [
+    { name: "a", of: "tools" },
+    { name: "b", of: "network" }
+  ],
+  policies: [{ name: "p" }]
+} as const
 
 const evaluation = {
   planned: 20,
@@ -80,7 +87,9 @@ describe("the report", () => {
   it("counts what was healed among the runs in which the fault has happened", () => {
     assert.deepStrictEqual(row?.healed, share(2, 4))
     assert.strictEqual(row?.runs, 5)
-    assert.deepStrictEqual([row?.silent, row?.wrong, row?.failures], [1, 1, { Busy: 1 }])
+    assert.deepStrictEqual([row?.silent, row?.claimed, row?.wrong, row?.failures], [1, 0, 1, { Busy: 1 }])
+    assert.deepStrictEqual([row?.classes.tools, row?.classes.network], [share(1, 2), share(1, 2)])
+    assert.strictEqual(row?.classes.output.of, 0)
     assert.deepStrictEqual(report.scenarios, [
       { scenario: "a", healed: [share(1, 2)] },
       { scenario: "b", healed: [share(1, 2)] }
@@ -105,6 +114,15 @@ describe("the report", () => {
       [row?.extra, row?.waited, row?.tokensPerHealed, row?.costPerHealed],
       [undefined, undefined, undefined, undefined]
     )
+  })
+
+  it("counts claims apart from other silent runs", () => {
+    const claimed = outcome({ policy: "p", isMet: true, isHealed: false, isClaimed: true })
+    const silent = outcome({ policy: "p", isMet: true, isHealed: false })
+    const failed = outcome({ policy: "p", isMet: true, isHealed: false, isClaimed: false, failure: "Busy" })
+    const healed = outcome({ policy: "p", isMet: true, isClaimed: true })
+    const [row] = reportOf({ ...evaluation, outcomes: [claimed, silent, failed, healed] }, names).policies
+    assert.deepStrictEqual([row?.claimed, row?.silent, row?.healed.count], [1, 1, 1])
   })
 
   it("says that it stopped at the limit", () => {

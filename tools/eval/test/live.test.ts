@@ -114,7 +114,7 @@ describe("live", () => {
       const command = ["--live", "--provider=anthropic", "--model=any", `--base-url=${url}`, few, "--max-tokens=4000"]
       const { code, written } = yield* said(command, { ANTHROPIC_API_KEY: key })
       assert.strictEqual(code, 0)
-      assert.match(written, /stopped at the limit of spending, after \d of 72 runs/)
+      assert.match(written, /stopped at the limit of spending, after \d of \d+ runs/)
       const priced = [...command.slice(0, -1), "--price=1000,1000", "--max-cost=3"]
       assert.match((yield* said(priced, { ANTHROPIC_API_KEY: key })).written, /stopped at the limit of spending/)
     })

@@ -57,7 +57,10 @@ describe("docs/eval.md", () => {
   const text = readFileSync(join(root, "docs/eval.md"), "utf8")
 
   it("has the scenarios, the policies and the shares that there are", () => {
-    const names = [...scenarios, ...policies].map(({ name, says }) => `| \`${name}\` | ${says} |`)
+    const names = [
+      ...scenarios.map(({ name, of, says }) => `| \`${name}\` | ${of} | ${says} |`),
+      ...policies.map(({ name, says }) => `| \`${name}\` | ${says} |`)
+    ]
     const rates = Object.entries(defaults).map(([name, value]) => `| \`--${name}\` | ${value} |`)
     assert.deepStrictEqual(
       [...names, ...rates].filter((line) => !text.includes(line)),

@@ -9,6 +9,7 @@ import { judge, wantedOf } from "../src/judge.ts"
 import { type Policy, policies } from "../src/policies.ts"
 import { defaults } from "../src/rates.ts"
 import { reportOf } from "../src/report.ts"
+import { classes } from "../src/scenario.ts"
 import { scenarios } from "../src/scenarios.ts"
 
 const plan: Plan = {
@@ -37,34 +38,47 @@ const counts = (changes: Partial<Plan>) =>
 
 const certain = { ...defaults, corrects: 1, guesses: 0, claims: 0, mends: 1, invents: 0 }
 
-const ofModel = new Set(["overloaded-model", "full-context", "empty-answer"])
+const ofModel = new Set(["overloaded-model", "full-context", "empty-answer", "empty-replies"])
 
 describe("the scenarios", () => {
   it.effect("are sound without their fault, and each fault ends a run that does not recover", () =>
     Effect.gen(function* () {
-      const { policies: rows, sound } = yield* reported({ policies: named("none") })
-      assert.isAtLeast(scenarios.length, 12)
+      const ended = scenarios.filter(({ fixer, isMendedAnyhow }) => isMendedAnyhow !== true && fixer !== "escalates")
+      const { policies: rows, sound } = yield* reported({ policies: named("none"), scenarios: ended })
+      assert.isAtLeast(scenarios.length, 25)
       assert.strictEqual(sound.rate, 1)
-      assert.strictEqual(rows[0]?.healed.of, scenarios.length)
+      assert.strictEqual(rows[0]?.healed.of, ended.length)
       assert.strictEqual(rows[0]?.healed.count, 0)
-      assert.strictEqual(rows[0]?.silent, 0)
+      assert.deepStrictEqual([rows[0]?.silent, rows[0]?.claimed], [0, 0])
     })
   )
 
   it.effect("can all be healed by somebody", () =>
     Effect.gen(function* () {
-      const healed = yield* counts({ policies: named("layered"), rates: certain })
+      const healed = yield* counts({ policies: named("resilient"), rates: certain })
       assert.deepStrictEqual(healed, Object.fromEntries(scenarios.map(({ name }) => [name, [1]])))
+    })
+  )
+
+  it.effect("are healed by an agent that is resilient, nine in ten, and eight in ten of each kind", () =>
+    Effect.gen(function* () {
+      const { policies: rows } = yield* reported({ policies: named("resilient"), runs: 10 })
+      const [row] = rows
+      assert.isAtLeast(row?.healed.rate ?? 0, 0.9)
+      for (const of of classes) assert.isAtLeast(row?.classes[of].rate ?? 0, 0.8, of)
+      assert.deepStrictEqual([row?.silent, row?.wrong], [0, 0])
     })
   )
 
   it.effect("are told with what is wrong in them, and not by a few words", () =>
     Effect.gen(function* () {
       const healed = yield* counts({ policies: named("tell", "escalate", "tell-vaguely"), rates: certain })
-      for (const { fault, name } of scenarios) {
+      for (const { fault, fixer, isMendedAnyhow, name } of scenarios) {
+        // these have a table of their own, or need none
+        if (fixer !== undefined || isMendedAnyhow === true) continue
         const isTold = ofModel.has(name) ? [0, 0, 0] : fault.at === "answer" ? [1, 0, 0] : [1, 1, 0]
         // a busy tool works in the end for whoever just repeats the call
-        const isRepeated = name === "busy-tool" || name === "hanging-tool"
+        const isRepeated = fault.at === "tool" && fault.times !== Infinity
         assert.deepStrictEqual(healed[name], isRepeated ? [1, 1, 1] : isTold, name)
       }
     })
@@ -76,7 +90,7 @@ describe("the scenarios", () => {
       assert.strictEqual(spared.policies[0]?.healed.of, 0)
       const some = yield* reported({ policies: named("none"), runs: 6, rates: { ...defaults, breaks: 0.5 } })
       const met = some.policies[0]?.healed.of ?? 0
-      assert.isTrue(met > 30 && met < 84, String(met))
+      assert.isTrue(met > 50 && met < 130, String(met))
     })
   )
 })
@@ -131,10 +145,12 @@ describe("the judge", () => {
       // what an agent does by itself is no lie: it asks for one more answer, and tells that a name is no tool
       assert.deepStrictEqual(
         rows.map(({ healed }) => healed.count),
-        [0, 2, 1]
+        // besides, names that are near are understood, and one tool has a fixer that escalates
+        [0, 5, 3]
       )
-      assert.isAbove(rows[1]?.silent ?? 0, 15)
-      assert.isAbove(rows[2]?.silent ?? 0, 10)
+      const lies = rows.map(({ claimed, silent }) => claimed + silent)
+      assert.isAbove(lies[1] ?? 0, 15)
+      assert.isAbove(lies[2] ?? 0, 10)
     })
   )
 })
@@ -157,9 +173,12 @@ describe("the stand-in", () => {
   it.effect("claims that all is done where it gives up", () =>
     Effect.gen(function* () {
       const rates = { ...defaults, corrects: 0, guesses: 0, claims: 1 }
-      const { policies: rows } = yield* reported({ policies: named("tell"), rates })
+      const told = scenarios.filter(({ isMendedAnyhow }) => isMendedAnyhow !== true)
+      const { policies: rows } = yield* reported({ policies: named("tell"), rates, scenarios: told })
       assert.strictEqual(rows[0]?.healed.count, 0)
-      assert.isAbove(rows[0]?.silent ?? 0, 10)
+      // what it was told last was a failure
+      assert.isAbove(rows[0]?.claimed ?? 0, 10)
+      assert.strictEqual(rows[0]?.silent, 0)
     })
   )
 })
