@@ -1,7 +1,7 @@
 /** The report as text. */
 import type { PolicyRow, Report } from "./report.ts"
 import { classes } from "./scenario.ts"
-import type { Share } from "./statistics.ts"
+import { formatShare } from "./statistics.ts"
 
 /** Columns and lines of a table, its first column a name. */
 export interface Table {
@@ -11,12 +11,6 @@ export interface Table {
 
 /** What stands where there is nothing to say. */
 const none = "–"
-
-const percent = (share: number): string => `${Math.round(share * 100)} %`
-
-/** A share with its interval. */
-export const formatShare = ({ high, low, of, rate }: Share): string =>
-  of === 0 ? none : `${percent(rate)} (${Math.round(low * 100)}–${Math.round(high * 100)})`
 
 const number = (value: number | undefined, digits: number): string => {
   if (value === undefined) return none

@@ -1,8 +1,9 @@
 /** `docs/eval.md`. */
-import { classTable, columns, formatShare, markdown, policyTable, scenarioTable, type Table } from "./format.ts"
+import { classTable, columns, markdown, policyTable, scenarioTable, type Table } from "./format.ts"
 import { meanings, type Rates } from "./rates.ts"
 import type { PolicyRow, Report } from "./report.ts"
 import type { Settings } from "./settings.ts"
+import { formatShare } from "./statistics.ts"
 
 /** What the page is made of. */
 export interface Contents {

@@ -2,39 +2,11 @@
 import { assert, describe, it } from "vitest"
 import { reportOf } from "../src/report.ts"
 import { mean, share } from "../src/statistics.ts"
-import { format, formatShare } from "../src/format.ts"
+import { format } from "../src/format.ts"
 import type { Outcome } from "../src/play.ts"
 
-const interval = (count: number, of: number) => {
-  const { high, low } = share(count, of)
-  return [low, high].map((bound) => Number(bound.toFixed(4)))
-}
-
-describe("Wilson's interval", () => {
-  it("is that of the textbooks", () => {
-    // Newcombe, Statistics in Medicine 17 (1998), table I, method 3
-    assert.deepStrictEqual(interval(81, 263), [0.2553, 0.3662])
-    assert.deepStrictEqual(interval(15, 148), [0.0624, 0.1605])
-    assert.deepStrictEqual(interval(0, 20), [0, 0.1611])
-    assert.deepStrictEqual(interval(1, 29), [0.0061, 0.1718])
-  })
-
-  it("is symmetric, within 0 and 1, and holds the rate", () => {
-    for (let of = 1; of <= 60; of++) {
-      for (let count = 0; count <= of; count++) {
-        const { high, low, rate } = share(count, of)
-        assert.isTrue(0 <= low && low <= rate && rate <= high && high <= 1, `${count} of ${of}`)
-        assert.approximately(low, 1 - share(of - count, of).high, 1e-12)
-      }
-    }
-  })
-
-  it("knows nothing where nothing was tried", () => {
-    assert.deepStrictEqual(share(0, 0), { of: 0, count: 0, rate: 0, low: 0, high: 1 })
-    assert.strictEqual(formatShare(share(0, 0)), "–")
-    assert.strictEqual(formatShare(share(1, 29)), "3 % (1–17)")
-    assert.strictEqual(mean([]), undefined)
-  })
+it("the mean of nothing is none", () => {
+  assert.deepStrictEqual([mean([]), mean([1, 2, 6])], [undefined, 3])
 })
 
 const outcome = (given: Partial<Outcome>): Outcome => ({

@@ -127,6 +127,20 @@ export const make = (...steps: ReadonlyArray<Step>): Effect.Effect<ScriptedModel
   })
 
 /**
+ * A model that answers each request by a function, as often as it is asked: for runs of which nobody knows beforehand how many requests
+ * they make.
+ */
+export const answering = (answer: (request: Model.Request) => Step): Layer.Layer<Model.Model> => {
+  const stepOf = (request: Model.Request) => Effect.sync(() => answer(request))
+  return Layer.succeed(Model.Model, {
+    name: "scripted",
+    provider: "scripted",
+    generate: (request) => Effect.flatMap(stepOf(request), (found) => found.answer(request)),
+    stream: (request) => Stream.unwrap(Effect.map(stepOf(request), (found) => streamOf(found, request)))
+  })
+}
+
+/**
  * How a step is streamed.
  *
  * @internal

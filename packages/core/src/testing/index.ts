@@ -3,6 +3,7 @@
  * `@kintsugi/core/testing/FastCheck` for the package `fast-check`, `@kintsugi/core/testing/Arbitraries` for a part of Effect that
  * is not stable yet.
  */
+export * as Eval from "./Eval.ts"
 export * as FailureScript from "./FailureScript.ts"
 export * as FaultPlan from "./FaultPlan.ts"
 export * as FaultSweep from "./FaultSweep.ts"

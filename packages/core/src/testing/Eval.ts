@@ -1,0 +1,364 @@
+/**
+ * Compares recovery policies on scenarios of one's own: each scenario is played under each policy, on a virtual clock and with the same
+ * luck, and what came of it is judged by a check that knows nothing of the policies.
+ */
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Predicate from "effect/Predicate"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import { tagOf } from "../data/ErrorCause.ts"
+import * as Usage from "../data/Usage.ts"
+import type * as AgentEvent from "../event/AgentEvent.ts"
+import * as RecordedEvents from "./RecordedEvents.ts"
+
+/** One run of a scenario under a policy. */
+export interface Run {
+  readonly seed: number
+  readonly scenario: string
+  /** Counted from 0: the same number has the same luck under each policy. */
+  readonly run: number
+}
+
+/** What a check sees of a run: what the tools did, what the user reads, and everything that happened. */
+export interface Ended<out World, out O> {
+  readonly world: World
+  /** Absent where the run has failed. */
+  readonly output: O | undefined
+  /** What the run has failed with; absent where it has an output. */
+  readonly error: unknown
+  readonly events: ReadonlyArray<AgentEvent.AgentEvent>
+}
+
+/** A task in which something goes wrong. */
+export interface Scenario<in out World, in out I, in out O> {
+  readonly name: string
+  readonly input: I
+  /** What is there when the run begins: what the tools read and change, and what goes wrong. Made anew for each run. */
+  readonly world: (run: Run) => World
+  /** Whether the run did what it was asked for. It is told nothing of the policy. */
+  readonly check: (ended: Ended<World, O>) => boolean
+}
+
+/** One way to recover: what it makes of an agent. */
+export interface Policy<in A, in I, out O, out R> {
+  readonly name: string
+  readonly guard: (agent: A) => (input: I) => Effect.Effect<O, unknown, R>
+}
+
+/** What is compared. */
+export interface Comparison<World, I, O, A, R> {
+  readonly scenarios: ReadonlyArray<Scenario<World, I, O>>
+  readonly policies: ReadonlyArray<Policy<A, I, O, R>>
+  /** The agent in such a world, before a policy is put around it. */
+  readonly agent: (world: World) => A
+  /** How often each scenario is played under each policy; 10 by default. */
+  readonly runs?: number
+  /** The seed of `Random` in each run, and of `Run`; 1 by default. */
+  readonly seed?: number
+  /** `virtual` by default: waits take no time. `real` is for models that are asked over a network. */
+  readonly clock?: "virtual" | "real"
+}
+
+/** A share, and where it may really be. */
+export interface Share extends Schema.Schema.Type<typeof Share> {}
+
+/** The same as a schema. */
+export const Share = Schema.Struct({
+  count: Schema.Finite,
+  of: Schema.Finite,
+  /** `count / of`; of nothing, 0. */
+  rate: Schema.Finite,
+  /** The interval of Wilson (1927) at 95 %: from 0 to 1 where nothing was tried. */
+  low: Schema.Finite,
+  high: Schema.Finite
+})
+
+/** One policy over all scenarios. Amounts are means over all runs, those of fixers and failed attempts included. */
+export interface PolicyRow extends Schema.Schema.Type<typeof PolicyRow> {}
+
+/** The same as a schema. */
+export const PolicyRow = Schema.Struct({
+  policy: Schema.String,
+  passed: Share,
+  /** Runs that have an output, and did not do what they were asked for. */
+  silent: Schema.Finite,
+  /** How often runs have failed, by the tag of the error. */
+  failures: Schema.Record(Schema.String, Schema.Finite),
+  modelCalls: Schema.Finite,
+  tokens: Schema.Finite,
+  /** Milliseconds that the policy has waited. */
+  waited: Schema.Finite
+})
+
+/** What came of a comparison: as JSON, and back. */
+export interface Report extends Schema.Schema.Type<typeof Report> {}
+
+/** The same as a schema. */
+export const Report = Schema.Struct({
+  type: Schema.tag("kintsugi-eval"),
+  seed: Schema.Finite,
+  runs: Schema.Finite,
+  policies: Schema.Array(PolicyRow),
+  /** For each scenario, what passed under each policy, in the order of the policies. */
+  scenarios: Schema.Array(Schema.Struct({ scenario: Schema.String, passed: Schema.Array(Share) }))
+})
+
+interface Outcome {
+  readonly scenario: string
+  readonly policy: string
+  readonly isPassed: boolean
+  readonly failure: string | undefined
+  readonly modelCalls: number
+  readonly tokens: number
+  readonly waited: number
+}
+
+/**
+ * Plays each scenario under each policy. The same seed gives the same report, as far as the agents and the models draw from `Random`. Throws
+ * a `RangeError` on a count of runs that is none, and a `TypeError` on names that are not told apart.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Recovery, Tool } from "@kintsugi/core"
+ * import { Eval, ScriptedModel } from "@kintsugi/core/testing"
+ * import { Effect, Schema } from "effect"
+ *
+ * const { answering, call, calls, text } = ScriptedModel
+ * const model = answering(({ messages }) => (messages.length === 1 ? calls(call("look", {})) : text("found")))
+ *
+ * // the world of a run: how often the tool is still to fail
+ * const clerkIn = (world: { failures: number }) => {
+ *   const look = Tool.make("look", {
+ *     description: "Looks.",
+ *     parameters: Schema.Struct({}),
+ *     success: Schema.String,
+ *     run: () => (world.failures-- > 0 ? Effect.fail(new Error("busy")) : Effect.succeed("found"))
+ *   })
+ *   return Agent.make("clerk", { tools: [look], model })
+ * }
+ * const program = Eval.compare({
+ *   agent: clerkIn,
+ *   scenarios: [
+ *     {
+ *       name: "busy",
+ *       input: "Look it up",
+ *       world: () => ({ failures: 1 }),
+ *       check: ({ output, world }) => output === "found" && world.failures < 0
+ *     }
+ *   ],
+ *   policies: [
+ *     { name: "none", guard: (clerk) => clerk },
+ *     { name: "retry", guard: (clerk) => clerk.pipe(Agent.toolDefaults({ orElse: Recovery.retry({ retries: 1 }) })) }
+ *   ]
+ * })
+ *
+ * Effect.runPromise(Effect.map(program, (report) => Eval.passed(report, "retry").rate)) // => 1
+ * ```
+ */
+export const compare = <World, I, O, A, R>({
+  agent,
+  clock = "virtual",
+  policies,
+  runs = 10,
+  scenarios,
+  seed = 1
+}: Comparison<World, I, O, A, R>): Effect.Effect<Report, never, R> => {
+  if (!(Number.isSafeInteger(runs) && runs >= 1)) {
+    throw new RangeError(`Eval.compare: runs must be a whole number of at least 1, got ${runs}`)
+  }
+  distinct("scenarios", scenarios)
+  distinct("policies", policies)
+  const all = Array.from({ length: runs }, (_, run) => run).flatMap((run) =>
+    scenarios.flatMap((scenario) => policies.map((policy) => ({ run, scenario, policy })))
+  )
+  const playing = Effect.forEach(all, ({ policy, run, scenario }) => {
+    const of: Run = { seed, scenario: scenario.name, run }
+    const played = play(scenario, policy, agent, of)
+    return clock === "real" ? played : onVirtualClock(played)
+  })
+  return Effect.map(playing, (outcomes) => reportOf(outcomes, { policies, runs, scenarios, seed }))
+}
+
+const play = <World, I, O, A, R>(
+  { check, input, name, world: worldOf }: Scenario<World, I, O>,
+  policy: Policy<A, I, O, R>,
+  agent: (world: World) => A,
+  of: Run
+): Effect.Effect<Outcome, never, R> =>
+  Effect.gen(function* () {
+    const world = worldOf(of)
+    const events = RecordedEvents.makeUnsafe()
+    const exit = yield* Effect.suspend(() => policy.guard(agent(world))(input)).pipe(
+      Effect.provide(events.layer),
+      Random.withSeed(`${of.seed}/${name}/${of.run}`),
+      Effect.exit
+    )
+    const error = Exit.isSuccess(exit) ? undefined : Cause.squash(exit.cause)
+    const output = Exit.isSuccess(exit) ? exit.value : undefined
+    const end = events.end()
+    const ledger = end !== undefined && "ledger" in end ? end.ledger : []
+    return {
+      scenario: name,
+      policy: policy.name,
+      isPassed: check({ world, output, error, events: events.all }),
+      failure: Exit.isSuccess(exit) ? undefined : nameOf(error),
+      modelCalls: ledger.length,
+      tokens: sum(ledger.map(({ usage }) => Usage.total(usage))),
+      waited: sum(events.of("verdict").map(({ delay }) => Duration.toMillis(delay)))
+    }
+  })
+
+/** By its tag; of errors without one, by their name. */
+const nameOf = (error: unknown): string =>
+  error instanceof Error && !Predicate.hasProperty(error, "_tag") ? error.name : tagOf(error)
+
+/** Longer than any run lasts. */
+const ages = Duration.days(1000)
+
+/** On a clock of its own: waits take no time, and end where they should. */
+const onVirtualClock = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.forkChild(self, { startImmediately: true })
+    while (fiber.pollUnsafe() === undefined) {
+      yield* Effect.yieldNow
+      yield* TestClock.adjust(ages)
+    }
+    return yield* Fiber.join(fiber)
+  }).pipe(Effect.provide(TestClock.layer()))
+
+const distinct = (what: string, named: ReadonlyArray<{ readonly name: string }>): void => {
+  const names = named.map(({ name }) => name)
+  if (new Set(names).size < names.length || names.length === 0) {
+    throw new TypeError(`Eval.compare: the ${what} need names that tell them apart, got ${names.join(", ") || "none"}`)
+  }
+}
+
+interface Names {
+  readonly policies: ReadonlyArray<{ readonly name: string }>
+  readonly scenarios: ReadonlyArray<{ readonly name: string }>
+  readonly runs: number
+  readonly seed: number
+}
+
+const reportOf = (outcomes: ReadonlyArray<Outcome>, { policies, runs, scenarios, seed }: Names): Report => ({
+  type: "kintsugi-eval",
+  seed,
+  runs,
+  policies: policies.map(({ name }) =>
+    rowOf(
+      name,
+      outcomes.filter(({ policy }) => policy === name)
+    )
+  ),
+  scenarios: scenarios.map(({ name }) => ({
+    scenario: name,
+    passed: policies.map((one) =>
+      passedOf(outcomes.filter(({ policy, scenario }) => policy === one.name && scenario === name))
+    )
+  }))
+})
+
+const rowOf = (policy: string, outcomes: ReadonlyArray<Outcome>): PolicyRow => {
+  const failures: Record<string, number> = {}
+  for (const { failure } of outcomes) if (failure !== undefined) failures[failure] = (failures[failure] ?? 0) + 1
+  const mean = (of: (outcome: Outcome) => number) => sum(outcomes.map(of)) / outcomes.length
+  return {
+    policy,
+    passed: passedOf(outcomes),
+    silent: outcomes.filter(({ failure, isPassed }) => failure === undefined && !isPassed).length,
+    failures,
+    modelCalls: mean(({ modelCalls }) => modelCalls),
+    tokens: mean(({ tokens }) => tokens),
+    waited: mean(({ waited }) => waited)
+  }
+}
+
+const passedOf = (outcomes: ReadonlyArray<Outcome>): Share =>
+  share(outcomes.filter(({ isPassed }) => isPassed).length, outcomes.length)
+
+const sum = (values: ReadonlyArray<number>): number => values.reduce((total, value) => total + value, 0)
+
+/** The 97.5th percentile of the normal distribution. */
+const z = 1.959963984540054
+
+/**
+ * `count` of `of`, with the interval of Wilson at 95 %: unlike the usual one it is no point where all or nothing succeeded, and never
+ * beyond 0 or 1.
+ *
+ * Source: E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", 1927.
+ */
+export const share = (count: number, of: number): Share => {
+  if (of === 0) return { count, of, rate: 0, low: 0, high: 1 }
+  const rate = count / of
+  const scale = 1 + z ** 2 / of
+  const middle = (rate + z ** 2 / (2 * of)) / scale
+  const half = (z * Math.sqrt((rate * (1 - rate)) / of + z ** 2 / (4 * of ** 2))) / scale
+  return {
+    count,
+    of,
+    rate,
+    // at both ends the exact bound is that of the rate, which rounding may miss
+    low: count === 0 ? 0 : Math.max(0, middle - half),
+    high: count === of ? 1 : Math.min(1, middle + half)
+  }
+}
+
+/** What passed under a policy, of all scenarios or of one. Throws a `TypeError` on a name that is none. */
+export const passed = ({ policies, scenarios }: Report, policy: string, scenario?: string): Share => {
+  const index = policies.findIndex((row) => row.policy === policy)
+  const row = scenario === undefined ? undefined : scenarios.find((one) => one.scenario === scenario)
+  const found = scenario === undefined ? policies[index]?.passed : row?.passed[index]
+  if (found !== undefined) return found
+  const isKnown = index >= 0
+  const names = isKnown ? scenarios.map((one) => one.scenario) : policies.map((one) => one.policy)
+  const what = isKnown ? `scenario '${scenario}'` : `policy '${policy}'`
+  throw new TypeError(`Eval.passed: there is no ${what}, only ${names.join(", ")}`)
+}
+
+/** A report as text, for terminals: a line for each policy, and one for each scenario. */
+export const format = ({ policies, runs, scenarios, seed }: Report): string =>
+  [
+    `${runs} runs of each scenario under each policy, seed ${seed}`,
+    "",
+    ...columns([
+      ["policy", "passed (95 %)", "silent", "failed with", "calls", "tokens", "waited"],
+      ...policies.map(({ failures, modelCalls, passed, policy, silent, tokens, waited }) => [
+        policy,
+        formatShare(passed),
+        String(silent),
+        Object.entries(failures)
+          .map(([tag, count]) => `${tag} ${count}`)
+          .join(", ") || "–",
+        modelCalls.toFixed(1),
+        tokens.toFixed(0),
+        `${(waited / 1000).toFixed(1)} s`
+      ])
+    ]),
+    "",
+    ...columns([
+      ["passed, in per cent", ...policies.map(({ policy }) => policy)],
+      ...scenarios.map(({ passed, scenario }) => [scenario, ...passed.map(({ rate }) => percent(rate))])
+    ])
+  ].join("\n")
+
+/** A share as text: its rate, and the bounds of its interval, in per cent. */
+export const formatShare = ({ high, low, of, rate }: Share): string =>
+  of === 0 ? "–" : `${percent(rate)} % (${percent(low)}–${percent(high)})`
+
+const percent = (rate: number): string => String(Math.round(rate * 100))
+
+/** Side by side, the first to the left and all others to the right. */
+const columns = (lines: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
+  return lines.map((line) =>
+    line
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join("  ")
+      .trimEnd()
+  )
+}
