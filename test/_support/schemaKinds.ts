@@ -43,6 +43,7 @@ export const schemaKinds: Readonly<Record<string, Kind>> = {
   Tuple: [Schema.Tuple([Schema.String, Schema.Number]), ["a", 1]],
   Record: [Schema.Record(Schema.String, Schema.Number), { a: 1 }],
   Struct: [Schema.Struct({ a: Schema.String, b: Schema.Number }), { a: "a", b: 1 }],
+  "Struct, without fields": [Schema.Struct({}), {}],
   "Struct, with an optional key": [Schema.Struct({ a: Schema.optionalKey(Schema.Number) }), {}],
   "Struct, with an optional value": [Schema.Struct({ a: Schema.optional(Schema.Number) }), { a: null }],
   Class: [Point, { x: 1, y: 2 }],

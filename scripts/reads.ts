@@ -1,0 +1,118 @@
+/**
+ * Writes `docs/guide/what-the-model-reads.md`: every text that this library says to a model, as a run has said it, and what becomes of
+ * schemas on each wire.
+ *
+ *   npm run reads
+ */
+import { Compaction, LlmError, Message } from "@kintsugi/core"
+import { Effect } from "effect"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { root } from "./files.ts"
+import * as Schemas from "./reads/schemas.ts"
+import { ofAnswers, ofCalls, ofFixers, ofTools, type Told } from "./reads/told.ts"
+
+export const path = "docs/guide/what-the-model-reads.md"
+
+const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", "<br>")
+
+const table = (head: ReadonlyArray<string>, lines: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => [
+  `| ${head.join(" | ")} |`,
+  `| ${head.map(() => "---").join(" | ")} |`,
+  ...lines.map((line) => `| ${line.map(cell).join(" | ")} |`)
+]
+
+/** A text that is code to the page: what stands in it is no Markdown. */
+const code = (text: string): string => {
+  const ticks = text.includes("`") ? "``" : "`"
+  return text
+    .split("\n")
+    .map((line) => (line === "" ? "" : `${ticks}${line}${ticks}`))
+    .join("\n")
+}
+
+const texts = (head: string, told: ReadonlyArray<Told>): ReadonlyArray<string> =>
+  table(
+    [head, "what the model reads"],
+    told.map(({ text, when }) => [when, code(text)])
+  )
+
+/** Calls that have no result of their own. */
+const settled: ReadonlyArray<Told> = [
+  { when: "A run that went on after it was interrupted", text: Message.interrupted.text },
+  { when: "The same, of an unsafe tool that had begun", text: Message.unknown.text },
+  { when: "A call that was not begun before the run ended", text: Message.notRun.text },
+  { when: "A call that nobody has approved of before the run ended", text: Message.unapproved.text },
+  { when: "A call in a reply that was cut off", text: Message.truncated.text }
+]
+
+/** What stands in the place of messages that were summed up. */
+const summaryOf: Effect.Effect<string> = Effect.gen(function* () {
+  const { compact } = Compaction.summarise(() => Effect.succeed("The user has booked a room in Oslo."), { keepLast: 1 })
+  const transcript = ["one", "two", "three"].map((text) => Message.user(text))
+  const error = LlmError.ContextTooLongError.contextTooLong("m")
+  const [first] = yield* Effect.orDie(compact({ transcript, error }))
+  return first?.role === "user" ? Message.textOf(first) : ""
+})
+
+/** The page. */
+export const render: Effect.Effect<string> = Effect.gen(function* () {
+  const summary = yield* summaryOf
+  const [calls, answers, fixers, lines] = yield* Effect.all([ofCalls, ofAnswers, ofFixers, Schemas.lines])
+  return [
+    "# What the model reads",
+    "",
+    "Written by `npm run reads`; do not edit. Each text comes out of a run, so this is what models read, to the letter.",
+    "",
+    "A text about a failure asks for one thing. It never has credentials, the lines of a stack, or help for operators. Text of your own",
+    "functions, a renderer of `tell` or the reason of an escalation, reaches the model as you wrote it.",
+    "",
+    "## Of its calls",
+    "",
+    ...texts("when", calls),
+    "",
+    "A failed call is flagged as an error where the wire has a flag: Anthropic, and Gemini with `error` in the place of `output`. OpenAI,",
+    "Ollama and the formats like them have none: there `ERROR: ` stands before the text, unless it begins so already.",
+    "",
+    "## Of calls that were cut short",
+    "",
+    ...texts("when", settled),
+    "",
+    "## Of its answers",
+    "",
+    ...texts("when", answers),
+    "",
+    "A reply without text and without a call is asked for once more, with the same request.",
+    "",
+    "## As a fixer",
+    "",
+    ...texts("who reads", fixers),
+    "",
+    "## Of the tools that are built in",
+    "",
+    ...texts("tool", ofTools()),
+    "",
+    "## Of a conversation that was shortened",
+    "",
+    "A result is cut in its middle, as one that is too long. `Compaction.summarise` puts a message of the user in the place of the oldest",
+    "messages:",
+    "",
+    "```text",
+    summary,
+    "```",
+    "",
+    "## Of schemas",
+    "",
+    "What the model is shown of each kind of parameter, and what each wire makes of it. Arguments are read by just what was shown. `no` names",
+    "keywords that the wire does not take, `new` those that take their place, `other` those that say something else there. What a wire cannot",
+    "say is told in the description.",
+    "",
+    ...table(
+      ["parameter", "what is shown", ...Schemas.names],
+      lines.map(({ kind, shown, wires }) => [kind, code(shown), ...wires])
+    ),
+    ""
+  ].join("\n")
+})
+
+if (import.meta.main) writeFileSync(join(root, path), await Effect.runPromise(render))

@@ -1,0 +1,120 @@
+/** How each wire says each kind of schema: as it is, adapted, or refused. */
+import { Message, Model, Tool } from "@kintsugi/core"
+import { Anthropic, DeepSeek, Gemini, Kimi, Ollama, OpenAi, OpenRouter } from "@kintsugi/providers"
+import { Effect, Exit, Layer, Redacted, Schema } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
+import { schemaKinds } from "../../test/_support/schemaKinds.ts"
+
+const apiKey = Redacted.make("key")
+
+/** A model of each wire. */
+const wires = {
+  Anthropic: Anthropic.layer({ model: "m", apiKey }),
+  OpenAI: OpenAi.layer({ model: "m", apiKey }),
+  "OpenAI, Responses": OpenAi.layerResponses({ model: "m", apiKey }),
+  Gemini: Gemini.layer({ model: "m", apiKey }),
+  Ollama: Ollama.layer({ model: "m" }),
+  DeepSeek: DeepSeek.layer({ model: "m", apiKey }),
+  Kimi: Kimi.layer({ model: "m", apiKey }),
+  OpenRouter: OpenRouter.layer({ model: "m", apiKey })
+}
+
+/** The columns of the table. */
+export const names: ReadonlyArray<string> = Object.keys(wires)
+
+/** A line of the table: a kind of schema, what a model is shown of it, and what each wire makes of that. */
+export interface Line {
+  readonly kind: string
+  readonly shown: string
+  readonly wires: ReadonlyArray<string>
+}
+
+/** The body of a request with this tool; or the tag of the error with which the wire refuses it. */
+const sentBy = (wire: (typeof wires)[keyof typeof wires], tool: Message.ToolSpec): Effect.Effect<unknown> => {
+  let body: unknown
+  const client = HttpClient.make((request) => {
+    body = request.body._tag === "Uint8Array" ? JSON.parse(new TextDecoder().decode(request.body.body)) : undefined
+    return Effect.succeed(HttpClientResponse.fromWeb(request, new Response("{}", { status: 400 })))
+  })
+  const request: Model.Request = { messages: [Message.user("hi")], tools: [tool], toolChoice: "auto" }
+  return Model.Model.pipe(
+    Effect.flatMap((model) => model.generate(request)),
+    Effect.provide(wire),
+    Effect.provide(Layer.succeed(HttpClient.HttpClient, client)),
+    Effect.exit,
+    Effect.map((exit) => body ?? (Exit.isFailure(exit) ? String(exit.cause) : undefined))
+  )
+}
+
+type Json = Schema.Json
+
+const isObject = (json: unknown): json is Schema.JsonObject =>
+  typeof json === "object" && json !== null && !Array.isArray(json)
+
+/** The schema of the parameters, wherever the body has it: it is the object with the property `v`. */
+const parametersIn = (body: unknown): Schema.JsonObject | undefined => {
+  const open = [body]
+  for (const one of open) {
+    if (isObject(one) && isObject(one["properties"]) && "v" in one["properties"]) return one
+    if (isObject(one)) open.push(...Object.values(one))
+    else if (Array.isArray(one)) open.push(...one)
+  }
+  return undefined
+}
+
+/** All keywords of a schema with what they say, each as often as it is there. */
+const keywordsIn = (schema: Json | undefined): ReadonlyArray<string> => {
+  if (Array.isArray(schema)) return schema.flatMap(keywordsIn)
+  if (!isObject(schema)) return []
+  return Object.entries(schema).flatMap(([key, value]) => {
+    if (key === "properties" || key === "$defs" || key === "patternProperties") {
+      return Object.values(isObject(value) ? value : {}).flatMap(keywordsIn)
+    }
+    if (isObject(value) || (Array.isArray(value) && value.some(isObject))) return [key, ...keywordsIn(value)]
+    return [`${key}: ${JSON.stringify(value)}`]
+  })
+}
+
+const lacking = (all: ReadonlyArray<string>, some: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const left = [...some]
+  const rest = all.filter((one) => {
+    const at = left.indexOf(one)
+    if (at >= 0) left.splice(at, 1)
+    return at < 0
+  })
+  return [...new Set(rest.map((one) => one.split(":")[0] ?? one))]
+}
+
+/** What a wire makes of a schema. */
+const madeOf = (shown: Schema.JsonObject, sent: Schema.JsonObject | undefined): string => {
+  if (sent === undefined) return "refused"
+  const [before, after] = [keywordsIn(shown), keywordsIn(sent)]
+  const [without, added] = [lacking(before, after), lacking(after, before)]
+  const changed = without.filter((key) => added.includes(key))
+  const parts = [
+    ...(changed.length === 0 ? [] : [`other ${changed.join(", ")}`]),
+    ...(without.length === changed.length ? [] : [`no ${without.filter((key) => !changed.includes(key)).join(", ")}`]),
+    ...(added.length === changed.length ? [] : [`new ${added.filter((key) => !changed.includes(key)).join(", ")}`])
+  ]
+  return parts.length === 0 ? "as it is" : parts.join("; ")
+}
+
+/** One line for each kind of schema. */
+export const lines: Effect.Effect<ReadonlyArray<Line>> = Effect.forEach(
+  Object.entries(schemaKinds),
+  ([kind, [schema]]) =>
+    Effect.gen(function* () {
+      const tool = Tool.make("look", {
+        description: "Looks.",
+        parameters: Schema.Struct({ v: schema }),
+        success: Schema.String,
+        run: () => Effect.succeed("ok")
+      })
+      const spec = tool.definition.spec()
+      const properties = spec.parameters["properties"]
+      const made = yield* Effect.forEach(Object.values(wires), (wire) =>
+        Effect.map(sentBy(wire, spec), (body) => madeOf(spec.parameters, parametersIn(body)))
+      )
+      return { kind, shown: JSON.stringify(isObject(properties) ? properties["v"] : undefined), wires: made }
+    })
+)

@@ -1,0 +1,26 @@
+/** The page of everything that a model reads. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { root } from "../../scripts/files.ts"
+import { path, render } from "../../scripts/reads.ts"
+import { schemaKinds } from "../_support/schemaKinds.ts"
+
+describe(path, () => {
+  const page = readFileSync(join(root, path), "utf8")
+
+  it.effect("says what runs say; `npm run reads` writes it anew [P1332 P1334]", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* render, page)
+    })
+  )
+
+  it("has every kind of schema, and of no wire nothing [P1334]", () => {
+    const lines = page.split("\n").filter((line) => line.startsWith("| "))
+    for (const kind of Object.keys(schemaKinds)) {
+      const cells = lines.find((line) => line.startsWith(`| ${kind} |`))?.split(/ (?<!\\)\| /)
+      assert.lengthOf(cells ?? [], 10, kind)
+    }
+  })
+})
