@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import * as Coercion from "../../../packages/core/src/coercion/Coercion.ts"
 import * as Issues from "../../../packages/core/src/coercion/Issues.ts"
 import { type Growth, PartialJson } from "../../../packages/core/src/coercion/PartialJson.ts"
-import { failingIn, isAbsence } from "../../../packages/core/src/coercion/failing.ts"
+import { failingIn, isAbsence, isExtra, isExtraAt } from "../../../packages/core/src/coercion/failing.ts"
 import { numberOf, spellingsIn } from "../../../packages/core/src/coercion/number.ts"
 import { repair } from "../../../packages/core/src/coercion/repair.ts"
 import { misfits, texts, values } from "./data.ts"
@@ -52,7 +52,9 @@ export const coreCoercion: Table = {
   "core/src/coercion/failing.ts": {
     ...each(reached, "Failing"),
     failingIn: grows(misfits, ({ issue }) => failingIn(issue)),
-    isAbsence: grows(misfits, ({ input, issue }) => isAbsence(failingIn(issue), input, ["k0"]))
+    isAbsence: grows(misfits, ({ input, issue }) => isAbsence(failingIn(issue), input, ["k0"])),
+    isExtra: grows(misfits, ({ input, issue }) => isExtra(failingIn(issue), Object(input), "k0")),
+    isExtraAt: grows(misfits, ({ input, issue }) => isExtraAt(failingIn(issue), input, ["k0"]))
   },
   "core/src/coercion/jsonText.ts": each(reached, "parseJson"),
   "core/src/coercion/number.ts": {

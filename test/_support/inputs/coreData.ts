@@ -8,6 +8,7 @@ import * as ErrorCause from "../../../packages/core/src/data/ErrorCause.ts"
 import * as Foreign from "../../../packages/core/src/data/Foreign.ts"
 import * as Issue from "../../../packages/core/src/data/Issue.ts"
 import * as Message from "../../../packages/core/src/data/Message.ts"
+import { isNear, nearest } from "../../../packages/core/src/data/Nearest.ts"
 import * as Redaction from "../../../packages/core/src/data/Redaction.ts"
 import * as RetryAfter from "../../../packages/core/src/data/RetryAfter.ts"
 import * as Signing from "../../../packages/core/src/data/Signing.ts"
@@ -125,6 +126,10 @@ export const coreData: Table = {
     callsOf: grows(replies, Message.callsOf),
     settle: grows(replies, (reply) => Message.settle(reply, [])),
     ...each(looksOnce, "isError")
+  },
+  "core/src/data/Nearest.ts": {
+    nearest: grows(texts, (text) => nearest(text, ["look", text.slice(1), `${text}a`]), 64),
+    isNear: grows(texts, (text) => isNear(text, text.slice(1)), 64)
   },
   "core/src/data/Once.ts": each(effectOnly, "once"),
   "core/src/data/Redaction.ts": {

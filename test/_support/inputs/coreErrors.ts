@@ -1,6 +1,6 @@
 /** core: errors, and the texts that models read of them. */
 import { Duration, Schema } from "effect"
-import { signatureOf } from "../../../packages/core/src/budget/FailureHistory.ts"
+import { normalForm, signatureOf, signatureWith } from "../../../packages/core/src/budget/FailureHistory.ts"
 import * as Issue from "../../../packages/core/src/data/Issue.ts"
 import * as Usage from "../../../packages/core/src/data/Usage.ts"
 import * as DoorError from "../../../packages/core/src/errors/DoorError.ts"
@@ -10,6 +10,7 @@ import * as LlmError from "../../../packages/core/src/errors/LlmError.ts"
 import * as Problem from "../../../packages/core/src/errors/Problem.ts"
 import * as RecoveryAdvice from "../../../packages/core/src/errors/RecoveryAdvice.ts"
 import * as RunError from "../../../packages/core/src/errors/RunError.ts"
+import * as Thrown from "../../../packages/core/src/errors/Thrown.ts"
 import * as ToolError from "../../../packages/core/src/errors/ToolError.ts"
 import * as Facts from "../../../packages/core/src/errors/facts.ts"
 import { sentence } from "../../../packages/core/src/errors/sentence.ts"
@@ -131,10 +132,16 @@ export const coreErrors: Table = {
   "core/src/errors/sentence.ts": {
     sentence: grows(texts, (text) => sentence("ServerError", { what: text, where: [text], words: text }))
   },
+  "core/src/errors/Thrown.ts": {
+    thrownBy: grows(texts, (text) => Thrown.thrownBy("look", "local", { callId: "c1", args: text }, new Error(text))),
+    ...each(effectOnly, "lifted", "effect")
+  },
   "core/src/errors/stackless.ts": each(effectOnly, "stackless"),
   "core/src/budget/FailureHistory.ts": {
     ...each(none("counts the signatures that signatureOf makes"), "FailureHistory"),
-    signatureOf: grows(texts, (text) => signatureOf("Tag", text), 500)
+    signatureOf: grows(texts, (text) => signatureOf("Tag", text), 500),
+    normalForm: grows(texts, normalForm, 500),
+    signatureWith: grows(texts, (text) => signatureWith(text, text))
   },
   "core/src/recovery/Render.ts": {
     labelled: grows(texts, (text) =>
@@ -155,6 +162,7 @@ export const coreErrors: Table = {
     ...each(fixed, "triesLeft", "withheld"),
     stillOpen: grows(texts, Render.stillOpen),
     repeated: grows(texts, Render.repeated),
+    saidBesides: grows(texts, (text) => Render.saidBesides(text, text.slice(0, 5))),
     unshown: grows(texts, (text) => Render.unshown(text, 1)),
     invalidOutput: grows(misfits, ({ input, issue }) => Render.invalidOutput(Issue.fromSchema(issue, input), "json")),
     unknownTool: grows(texts, (text) => Render.unknownTool(text, ["look", text.slice(1), `${text}a`]))

@@ -40,8 +40,13 @@ it.run("what may pass is run again where the tool may run twice, and everything 
         steps as ReadonlyArray<Effect.Effect<string, unknown>>
       )
       const model = yield* make(batch("fetch"), done)
-      const exit = yield* overADay(run(agentOf(tool).pipe(Agent.resilient()), "go").pipe(Effect.provide(model.layer)))
+      const log = eventLog()
+      const agent = agentOf(tool).pipe(Agent.resilient(), log.listen)
+      const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
       assert.deepStrictEqual(exit, Exit.succeed("done"))
+      // what may not run twice is not even asked about it
+      const verdicts = log.of("verdict").map(({ verdict }) => verdict)
+      if (sideEffects === "unsafe") assert.deepStrictEqual(verdicts, ["tell"])
       assert.lengthOf(made, runs, `${sideEffects} ${steps.length}`)
       assert.match(read(model)[0] ?? "", ends === "ok" ? /^result: ok$/ : /^told: /)
     }

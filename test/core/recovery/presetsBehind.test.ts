@@ -90,6 +90,26 @@ it.run("retryAttempts holds for every number, whatever the breaker would say [P1
   })
 )
 
+it.run("the breaker counts three failures more than the preset lets happen [P1339 P701]", (run) =>
+  Effect.gen(function* () {
+    const { tool } = failing(4)
+    const fine = scripted("fine", ...Array.from({ length: 3 }, () => Effect.succeed("ok")))
+    const agent = Agent.make("worker", {
+      tools: [tool, fine.tool],
+      budget: { maxTurns: 9, repeatedFailures: { hint: 1, withhold: 9, stop: 9 } }
+    }).pipe(Agent.toolDefaults(Recovery.presets.kani({ retryAttempts: 1 })))
+    // a batch without a failure sets the count of the preset back, and not that of the breaker
+    const batches = ["look", "fine", "look", "fine", "look", "fine", "look"].map((name) => batch(name))
+    const model = yield* ScriptedModel.make(...batches, done)
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    const told = read(model).filter((text) => text.startsWith("told: "))
+    assert.deepStrictEqual(
+      told.map((text) => text.includes("several times in a row")),
+      [false, false, false, true]
+    )
+  })
+)
+
 it.run("shouldRetry and message are asked about names of no tool too [P1339]", (run) =>
   Effect.gen(function* () {
     const asked: Array<unknown> = []

@@ -159,6 +159,20 @@ describe("{ transport: 'off' }", () => {
     })
   )
 
+  it.effect("is what a resilient agent has: its own retries, and none of the transport [P1343]", () =>
+    Effect.gen(function* () {
+      for (const isFirst of [true, false]) {
+        const network = fakeNetwork(respond(503))
+        const made = Agent.make("a", {})
+        const agent = isFirst
+          ? made.pipe(Agent.resilient({ modelRetries: 2 }), Agent.onLlmError({ ServerError: Recovery.rethrow }))
+          : made.pipe(Agent.onLlmError({ ServerError: Recovery.rethrow }), Agent.resilient({ modelRetries: 2 }))
+        yield* finished(agent("hi").pipe(Effect.provide(openAi()), Effect.provide(network.layer)))
+        assert.strictEqual(network.sent.length, 3)
+      }
+    })
+  )
+
   for (const way of ["whole", "streamed"] as const) {
     it.effect(`lets the table of a model do so without an agent (${way}) [P1327]`, () =>
       Effect.gen(function* () {

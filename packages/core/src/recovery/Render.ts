@@ -158,12 +158,12 @@ export const triesLeft = (text: string, tries: number): string =>
 export const repeated = (text: string): string => following(text, repeatedFailure, Instructions.anotherWay)
 
 /**
- * What a text says besides what its failure says for itself, without an instruction: that changes when the failure comes again.
+ * What a text says besides the message of its failure, without an instruction: that changes when the failure comes again.
  *
  * @internal
  */
-export const saidBesides = (text: string, error: unknown, kind: Kind | undefined): string =>
-  text.replace(spoken(error, kind), () => "").replaceAll(changing(), "")
+export const saidBesides = (text: string, message: string): string =>
+  text.replace(message, () => "").replaceAll(changing(), "")
 
 const following = (text: string, what: string, instruction: string): string =>
   text.includes(instruction) ? text : `${text}\n${sentenceOf(what, instruction)}`

@@ -73,16 +73,18 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
       (text) => {
         const wantsToolsOff = wishOf(ending.afterwards)
         const wish = wantsToolsOff === undefined ? {} : { wantsToolsOff }
-        return told(this.call, ending.error, text, trace, { recoveredBy: "tell", ...wish })
+        const said = ending.render && text
+        return told(this.call, ending.error, text, trace, { recoveredBy: "tell", said, ...wish })
       }
     )
   }
 
   escalated({ by, error, reason, severity }: Spoken["escalated"], trace: Trace) {
     const { kind, name } = this.call.entry.tool
-    const said = typeof reason === "string" ? reason : Render.spoken(reason, kind)
+    const said = typeof reason === "string" ? reason : undefined
+    const why = said ?? Render.spoken(reason, kind)
     const isOpen = this.call.state.isOpen || ToolRun.isOpen(error)
-    return told(this.call, error, Render.escalation(name, said, severity, isOpen), trace, { recoveredBy: by })
+    return told(this.call, error, Render.escalation(name, why, severity, isOpen), trace, { recoveredBy: by, said })
   }
 
   /** The message of the error is kept exactly. */
@@ -222,7 +224,7 @@ const told = (self: ToolCall, error: unknown, text: string, trace: Trace, how: H
   const settlement = failing(said, self.state.isOpen || ToolRun.isOpen(error), isSaid)
   return settled(self, settlement, trace.attempts, {
     ...how,
-    signature: toldSignature(self, error, settlement),
+    signature: toldSignature(error, how.said),
     trail: trace.trail
   })
 }
@@ -298,12 +300,13 @@ const failing = (text: string, isOpen: boolean, isSaid: boolean): Message.Settle
   text: Redaction.own(isOpen && !isSaid ? Render.stillOpen(text) : text)
 })
 
-/** Of a failure, and of what the model is told about it: without numbers, quotations and what is to be done now. */
-const toldSignature = ({ entry }: ToolCall, error: unknown, { text }: Message.Settlement): string =>
-  FailureHistory.signatureWith(
-    signatureOf(error),
-    FailureHistory.normalForm(Render.saidBesides(text.slice(0, maxCompared), error, entry.tool.kind))
-  )
+/** Of a failure, and of what is said about it besides: without numbers, quotations and what is to be done now. */
+const toldSignature = (error: unknown, said: string | undefined): string => {
+  const failure = signatureOf(error)
+  if (said === undefined) return FailureHistory.signatureWith(failure, "")
+  const besides = Render.saidBesides(said.slice(0, maxCompared), ErrorCause.messageOf(error))
+  return FailureHistory.signatureWith(failure, FailureHistory.normalForm(besides))
+}
 
 /** More than any text of this library has. */
 const maxCompared = 10_000

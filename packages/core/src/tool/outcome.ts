@@ -32,6 +32,8 @@ export interface Outcome {
 export interface How {
   readonly recoveredBy?: string | undefined
   readonly signature?: string
+  /** What a function of the user or a fixer says of the failure, where one of them says it. */
+  readonly said?: string | undefined
   readonly wantsToolsOff?: boolean
   /** Whatever the model reads, the tool has succeeded. */
   readonly isSuccess?: boolean
