@@ -13,15 +13,15 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Minified and gzipped, in KB of 1,000 bytes, as it was reached last. A bundle that is much smaller by now has its size set anew. */
 const sizes: Readonly<Record<(typeof agents)[number], number>> = {
-  hello: 136.2,
-  table: 136.4,
-  fixer: 136.7,
-  streamed: 136.2,
-  approval: 137.5,
-  resumed: 140.4,
-  structured: 139.0,
-  telemetry: 141.4,
-  composed: 138.7,
+  hello: 138.4,
+  table: 138.7,
+  fixer: 139.0,
+  streamed: 138.4,
+  approval: 139.8,
+  resumed: 142.7,
+  structured: 141.3,
+  telemetry: 143.6,
+  composed: 141.1,
   models: 155.1
 }
 

@@ -1,5 +1,7 @@
 /** Runs and policies as pictures, from events and explanations alone. Works in browsers and in Node. */
 export * as Colors from "./drawing/Colors.ts"
+export * as EvalPage from "./eval/EvalPage.ts"
+export * as EvalSvg from "./eval/EvalSvg.ts"
 export * as Page from "./page/Page.ts"
 export * as PolicyPage from "./policy/PolicyPage.ts"
 export * as PolicySvg from "./policy/PolicySvg.ts"

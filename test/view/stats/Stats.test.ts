@@ -247,7 +247,7 @@ describe("statistics", () => {
     const stats = Stats.of(Recording.parse(text))
     expect(stats.runs).toMatchObject({ completed: 1, nested: 1, open: 0 })
     expect(stats.work).toMatchObject({ attempts: 3, tokens: 478 })
-    expect(stats.recovery).toMatchObject({ attempts: 2, tokens: 353 })
+    expect(stats.recovery).toMatchObject({ attempts: 2, tokens: 358 })
     expect(stats.waited).toBe(1300)
     expect(stats.unpriced).toBe(1)
     expect(stats.errors.map(({ healed, incidents, layer, tag }) => [layer, tag, incidents, healed])).toEqual([

@@ -8,6 +8,7 @@ import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
+import * as Eval from "./eval.ts"
 import * as Explain from "./explain.ts"
 import * as Report from "./report.ts"
 import * as Stats from "./stats.ts"
@@ -21,7 +22,7 @@ const kintsugi = Command.make("kintsugi").pipe(
   Command.withDescription(
     "Shows runs and policies of Kintsugi. Exit codes: 0 it is done, 1 it cannot be done, 2 it was asked in a way that makes no sense"
   ),
-  Command.withSubcommands([Report.command, Explain.command, Stats.command])
+  Command.withSubcommands([Report.command, Explain.command, Stats.command, Eval.command])
 )
 
 /** Help goes to standard output where it was asked for, complaints to standard error. */

@@ -19,6 +19,7 @@ const rules = (palette: Palette, above: string): string =>
     `.k-thread{stroke:${palette.gold}}`,
     `.k-open{fill-opacity:.45}`,
     `.k-pale{fill-opacity:.25}`,
+    `.k-crack{fill:none;stroke:${palette.paper}}`,
     `.k-told{fill:${palette.paper};stroke:${palette.gold}}`,
     `.k-lost{fill:${palette.failed};stroke:${palette.paper}}`,
     `.k-mended{fill:${palette.gold};stroke:${palette.paper}}`,

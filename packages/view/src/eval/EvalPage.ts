@@ -1,0 +1,25 @@
+/** A report of `Eval` as one HTML file without a script: the drawing, and the tables that tell the same. */
+import type { Report } from "@kintsugi/core/testing/Eval"
+import { heading, page, paragraph, table } from "../page/StillPage.ts"
+import * as EvalSvg from "./EvalSvg.ts"
+import { policyColumns, policyRows, scenarioColumns, scenarioRows, sentence } from "./words.ts"
+
+/** How it is made. */
+export interface Options {
+  /** What the page is called; `Recovery policies compared` by default. */
+  readonly title?: string
+}
+
+/** The page. */
+export const make = (report: Report, { title = "Recovery policies compared" }: Options = {}): string =>
+  page(
+    title,
+    [
+      paragraph(sentence(report)),
+      EvalSvg.draw(report),
+      heading("Policies"),
+      table("All scenarios together; amounts are means of a run", policyColumns, policyRows(report)),
+      heading("Scenarios"),
+      table("Runs that passed, with the interval of 95 %", scenarioColumns(report), scenarioRows(report))
+    ].join("\n")
+  )

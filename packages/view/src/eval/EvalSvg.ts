@@ -1,0 +1,82 @@
+/** A report of `Eval` as one SVG: how often each policy passed, with its interval, and each scenario under each policy. */
+import type { PolicyRow, Report, Share } from "@kintsugi/core/testing/Eval"
+import { type Bar, drawn, headline, left, lineHeight, right, round, sheet } from "../drawing/Bars.ts"
+import { fitting } from "../drawing/Figure.ts"
+import { markup } from "../text/Escape.ts"
+import { percent, sentence, shareText } from "./words.ts"
+
+/** How it is drawn. */
+export interface Options {
+  /** In pixels; 960 by default, and more where the policies need it. */
+  readonly width?: number
+}
+
+/** The least room for a policy beside the scenarios. */
+const leastColumn = 72
+
+/** Draws all of it. */
+export const draw = (report: Report, { width: wanted = 960 }: Options = {}): string => {
+  const { policies, scenarios } = report
+  const width = Math.max(wanted, left + leastColumn * policies.length + 12)
+  const column = (width - left - 12) / Math.max(1, policies.length)
+  const parts: Array<string> = [
+    headline(
+      "Policies",
+      "runs: passed, then failed, then wrong and silent (cracked); the line is the interval of 95 %",
+      20
+    )
+  ]
+  let y = 30
+  for (const row of policies) {
+    parts.push(drawn(barOf(row), y, (width - left - right) / Math.max(1, row.passed.of), width))
+    y += lineHeight
+  }
+  y += 26
+  parts.push(headline("Scenarios", "runs that passed, under each policy", y))
+  y += 10
+  for (const [index, { policy }] of policies.entries()) {
+    const name = markup(fitting(policy, column - 8))
+    parts.push(`<text class="k-text k-small" x="${round(left + index * column)}" y="${y + 15}">${name}</text>`)
+  }
+  y += lineHeight
+  for (const { passed, scenario } of scenarios) {
+    parts.push(
+      `<text class="k-text" x="${left - 8}" y="${y + 15}" text-anchor="end">${markup(fitting(scenario, left - 24))}</text>`
+    )
+    for (const [index, share] of passed.entries()) {
+      const name = `${scenario}, ${policies[index]?.policy ?? ""}`
+      parts.push(cell(name, share, round(left + index * column), y, column - 8))
+    }
+    y += lineHeight
+  }
+  return sheet({ width, height: y + 12 }, "Recovery policies compared", sentence(report), parts)
+}
+
+const barOf = ({ failures, passed, policy, silent }: PolicyRow): Bar => {
+  const failed = Object.entries(failures)
+  return {
+    name: policy,
+    parts: [
+      { size: passed.count, fill: "gold", says: `${passed.count} passed` },
+      {
+        size: Math.max(0, passed.of - passed.count - silent),
+        fill: "turn",
+        says: `failed: ${failed.map(([tag, count]) => `${tag} ${count}`).join(", ")}`
+      },
+      { size: silent, fill: "failed", says: `${silent} wrong and silent` }
+    ],
+    range: { low: passed.low * passed.of, high: passed.high * passed.of },
+    says: shareText(passed)
+  }
+}
+
+/** How full it is shows the rate. */
+const cell = (name: string, share: Share, x: number, y: number, width: number): string => {
+  const height = lineHeight - 6
+  return [
+    `<g><title>${markup(`${name}: ${shareText(share)} of ${share.of}`)}</title>`,
+    `<rect class="k-raised" x="${x}" y="${y + 3}" width="${round(width)}" height="${height}"/>`,
+    `<rect class="k-gold" x="${x}" y="${y + 3}" width="${round(width * share.rate)}" height="4"/>`,
+    `<text class="k-text k-small" x="${round(x + 4)}" y="${y + 16}">${percent(share.rate)}</text></g>`
+  ].join("")
+}

@@ -1,0 +1,54 @@
+/**
+ * Words and rows that drawing and page of a comparison have in common.
+ *
+ * @internal
+ */
+import type { Report, Share } from "@kintsugi/core/testing/Eval"
+import type { Column } from "../page/StillPage.ts"
+import { count, duration } from "../text/Words.ts"
+
+/** A rate in whole per cent. */
+export const percent = (rate: number): string => `${Math.round(rate * 100)} %`
+
+/** A share with the bounds of its interval. */
+export const shareText = ({ high, low, of, rate }: Share): string =>
+  of === 0 ? "–" : `${percent(rate)} (${percent(low)} to ${percent(high)})`
+
+/** What was compared. */
+export const sentence = ({ policies, runs, scenarios, seed }: Report): string =>
+  `${count(policies.length, "policy", "policies")} on ${count(scenarios.length, "scenario")}, ${count(runs, "run")} of each, seed ${seed}.`
+
+/** The columns of policies. */
+export const policyColumns: ReadonlyArray<Column> = [
+  { heading: "policy" },
+  { heading: "passed (95 %)", isNumber: true },
+  { heading: "silent", isNumber: true },
+  { heading: "failed with" },
+  { heading: "model calls", isNumber: true },
+  { heading: "tokens", isNumber: true },
+  { heading: "waited", isNumber: true }
+]
+
+/** A row for each policy; amounts are means of a run. */
+export const policyRows = ({ policies }: Report): ReadonlyArray<ReadonlyArray<string>> =>
+  policies.map(({ failures, modelCalls, passed, policy, silent, tokens, waited }) => [
+    policy,
+    shareText(passed),
+    String(silent),
+    Object.entries(failures)
+      .map(([tag, many]) => `${tag} ${many}`)
+      .join(", ") || "–",
+    modelCalls.toFixed(1),
+    tokens.toFixed(0),
+    duration(waited)
+  ])
+
+/** The columns of scenarios: one for each policy. */
+export const scenarioColumns = ({ policies }: Report): ReadonlyArray<Column> => [
+  { heading: "scenario" },
+  ...policies.map(({ policy }) => ({ heading: policy, isNumber: true }))
+]
+
+/** A row for each scenario. */
+export const scenarioRows = ({ scenarios }: Report): ReadonlyArray<ReadonlyArray<string>> =>
+  scenarios.map(({ passed, scenario }) => [scenario, ...passed.map(shareText)])

@@ -1,0 +1,26 @@
+/** A report as `Eval.compare` gives it. */
+import { Eval } from "@kintsugi/core/testing"
+
+/** The first policy passes where it is lucky, the others more often. */
+export const reportOf = (
+  policies: ReadonlyArray<string>,
+  scenarios: ReadonlyArray<string>,
+  failure = "Busy"
+): Eval.Report => ({
+  type: "kintsugi-eval",
+  seed: 3,
+  runs: 10,
+  policies: policies.map((policy, index) => ({
+    policy,
+    passed: Eval.share(index === 0 ? 5 : 15, 20),
+    silent: 3,
+    failures: { [failure]: index === 0 ? 12 : 2 },
+    modelCalls: 2.5,
+    tokens: 120.4,
+    waited: 1500
+  })),
+  scenarios: scenarios.map((scenario, at) => ({
+    scenario,
+    passed: policies.map((_, index) => Eval.share(at > 0 ? 5 : index === 0 ? 0 : 10, 10))
+  }))
+})
