@@ -1,6 +1,6 @@
 /** What the transport sends again is a policy as every layer has one: a table, a schedule, options, or nothing. */
 import { assert, describe, it } from "@effect/vitest"
-import { Agent, Explanation, Message, Model, Recovery, Usage } from "@kintsugi/core"
+import { Agent, Explanation, Message, Model, Recovery, Router, Skill, Usage } from "@kintsugi/core"
 import * as LlmError from "@kintsugi/core/LlmError"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { OpenAi, Transport } from "@kintsugi/providers"
@@ -171,6 +171,26 @@ describe("{ transport: 'off' }", () => {
         assert.strictEqual(network.sent.length, 3)
       }
     })
+  )
+
+  it.effect(
+    "is what the call that chooses a skill has, too: by its own table, or in a resilient agent [P1327 P1343]",
+    () =>
+      Effect.gen(function* () {
+        const skills = [Skill.make("one", { description: "One." }), Skill.make("two", { description: "Two." })] as const
+        const made = Agent.make("a", { skills })
+        const router = Router.byModel().pipe(Router.onLlmError(table, { transport: "off" }))
+        for (const [agent, sent] of [
+          [made.pipe(Agent.route(Router.byModel().pipe(Router.onLlmError(table)))), 6],
+          [made.pipe(Agent.route(router)), 2],
+          [made.pipe(Agent.route(router), Agent.resilient({ modelRetries: 2 })), 2],
+          [made.pipe(Agent.resilient({ modelRetries: 2 })), 3]
+        ] as const) {
+          const network = fakeNetwork(respond(503))
+          yield* finished(agent("hi").pipe(Effect.provide(openAi()), Effect.provide(network.layer)))
+          assert.strictEqual(network.sent.length, sent)
+        }
+      })
   )
 
   for (const way of ["whole", "streamed"] as const) {

@@ -301,7 +301,9 @@ export const planOf = (definition: Definition): Run.Plan => {
   }
   if (resilient === undefined) return { ...plan, work: workOf(definition) }
   const given = router ?? Router.byModel().definition
-  const routed = { router: { ...given, rows: LlmTable.behind(given.rows, resilient.model) } }
+  const routed = {
+    router: { ...given, rows: LlmTable.behind(given.rows, resilient.model), transport: given.transport ?? "off" }
+  } as const
   return {
     ...plan,
     onLlmError: LlmTable.behind(onLlmError, resilient.model),

@@ -117,7 +117,7 @@ const aName: Returned.Kind = {
 export const onLlmError: {
   <const Name extends string, const Given extends LlmTable.LlmRows<Name> | LlmTable.LlmHandler<Name>>(
     given: Given & LlmTable.CheckRows<Given>,
-    options?: LlmTable.HandlerOptions
+    options?: LlmTable.TableOptions
   ): <Said extends string | undefined, E, R, Old>(
     self: Router<Said, E, R, Old>
   ) => Router<Said, E, R, LlmTable.After<Old, Given>>
@@ -131,15 +131,20 @@ export const onLlmError: {
   >(
     self: Router<Said, E, R, Old>,
     given: Given & LlmTable.CheckRows<Given>,
-    options?: LlmTable.HandlerOptions
+    options?: LlmTable.TableOptions
   ): Router<Said, E, R, LlmTable.After<Old, Given>>
 } = dual(
   ([self]) => Predicate.hasProperty(self, TypeId),
   <A extends AnyRouter>(
     { definition }: AnyRouter,
     given: LlmTable.LlmRows<unknown> | LlmTable.LlmHandler<unknown>,
-    options?: LlmTable.HandlerOptions
-  ): A => fromDefinition({ ...definition, rows: LlmTable.rowsAfter(definition.rows, given, options) })
+    options?: LlmTable.TableOptions
+  ): A =>
+    fromDefinition({
+      ...definition,
+      rows: LlmTable.rowsAfter(definition.rows, given, options),
+      transport: options?.transport ?? definition.transport
+    })
 )
 
 const defaultPrompt = "Choose the skill that fits what the user asks for. Do not answer the user."
@@ -192,6 +197,7 @@ export const ask = (self: Definition, model: Model.Service, place: Place): Effec
   const request: Model.Request = { messages, tools: [], toolChoice: "auto" }
   const guard = {
     rows: self.rows,
+    transport: self.transport,
     onPartial: "fail",
     isStreamed: false,
     layer: "routing",

@@ -33,4 +33,6 @@ export interface Definition {
   readonly prompt: string
   readonly threshold: number
   readonly rows: Recovery.Rows
+  /** Whether its rows take the place of what transports send again. */
+  readonly transport?: "off" | undefined
 }
