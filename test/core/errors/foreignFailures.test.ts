@@ -46,7 +46,7 @@ const table: ReadonlyArray<readonly [string, unknown, ToolError.Category, boolea
   ["fetch of Deno", new TypeError("error sending request for url: Connection refused"), "network", true],
   ["a code that is thrown", { code: "ECONNREFUSED" }, "network", true],
   ["a code two causes below", beneath(beneath(coded("ECONNRESET"))), "network", true],
-  ["a certificate", fetchFailed(coded("CERT_HAS_EXPIRED")), "network", true],
+  ["a certificate", fetchFailed(coded("CERT_HAS_EXPIRED")), "network", false],
   [
     "AbortSignal.timeout",
     new DOMException("The operation was aborted due to timeout", "TimeoutError"),

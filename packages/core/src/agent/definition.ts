@@ -96,9 +96,11 @@ export interface Inside<out T, out ModelTable, out Choice> {
 }
 
 /** What an agent is at run time. */
-export interface Definition extends Skilled, Omit<Run.Plan, "agent" | "work" | "outputRetries"> {
+export interface Definition extends Skilled, Omit<Run.Plan, "agent" | "work" | "onPartial" | "outputRetries"> {
   /** How often an answer is asked for again; where nothing was said, once, or as `resilient` has it. */
   readonly outputRetries: number | undefined
+  /** What becomes of a streamed reply that breaks off; where nothing was said, it fails, or as `resilient` has it. */
+  readonly onPartial: Run.Plan["onPartial"] | undefined
   /** What stands behind all tables. */
   readonly resilient?: Resilient | undefined
   readonly budget: Budget.Budget
@@ -133,7 +135,7 @@ export const blank = (name: string): Definition => ({
   byTool: new Map(),
   defaults: new Map(),
   onLlmError: new Map(),
-  onPartial: "fail",
+  onPartial: undefined,
   transport: undefined,
   siblings: undefined,
   policies: [],
@@ -292,12 +294,13 @@ const runner = (definition: Definition): Runner => {
 }
 
 export const planOf = (definition: Definition): Run.Plan => {
-  const { budget, name, onLlmError, outputRetries, resilient, router, transport } = definition
+  const { budget, name, onLlmError, onPartial, outputRetries, resilient, router, transport } = definition
   const plan = {
     ...definition,
     agent: name,
     budget: Budget.patient(budget, patienceOf(definition)),
-    outputRetries: outputRetries ?? resilient?.outputRetries ?? 1
+    outputRetries: outputRetries ?? resilient?.outputRetries ?? 1,
+    onPartial: onPartial ?? (resilient === undefined ? "fail" : "restart")
   }
   if (resilient === undefined) return { ...plan, work: workOf(definition) }
   const given = router ?? Router.byModel().definition

@@ -20,9 +20,10 @@ export interface ResilientOptions<R = never> extends Recovery.presets.ToolOption
  * the same failure decides, and what it gives up is told.
  *
  * - A failing tool is run again where its failure may pass and the tool may run twice (`presets.resilientTools`). Everything else the
- *   model reads, with what it can do about it; no failure of a tool ends the run.
+ *   model reads, with what it can do about it; no failure of a tool ends the run. Defects do.
  * - A failing model is asked again, and a conversation that is too long is shortened (`presets.resilientModel`). This takes the place of
- *   what the transport sends again.
+ *   what the transport sends again. A streamed reply that breaks off is retracted and asked for again, unless `Agent.onLlmError` says
+ *   `onPartial: "fail"`.
  * - An answer that does not fit is asked for twice more.
  *
  * Arguments are coerced, and the breaker of repeated failures counts, with and without it. A tool with unsafe side effects never runs again.

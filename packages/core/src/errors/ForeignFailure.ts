@@ -73,12 +73,21 @@ const signsOf = (chain: ReadonlyArray<unknown>): Signs => {
   for (const link of chain) {
     for (const key of ["code", "name", "_tag"]) {
       const name = propertyOf(link, key)
-      if (typeof name === "string") names.add(name)
+      if (typeof name === "string") names.add(name === "ETIMEDOUT" && !isConnecting(link) ? noAnswer : name)
     }
     const message = typeof link === "string" ? link : propertyOf(link, "message")
     if (typeof message === "string") words.push(message.slice(0, mostWords))
   }
   return { names, words: words.join("\n") }
+}
+
+/** A peer that was connected, and did not answer in time. */
+const noAnswer = "ETIMEDOUT after connect"
+
+/** The system calls it `ETIMEDOUT` in any call, and clients such as axios and got when their own limit has passed. */
+const isConnecting = (link: unknown): boolean => {
+  const call = propertyOf(link, "syscall")
+  return typeof call === "string" ? call === "connect" : propertyOf(link, "name") === "Error"
 }
 
 /** UTF-16 units of one message. */
@@ -89,12 +98,24 @@ const isNamed = ({ names }: Signs, wanted: ReadonlyArray<string>): boolean => wa
 const codedOf = (signs: Signs): Connection | undefined =>
   connections.find(({ names }) => isNamed(signs, names))?.connection
 
-/** The first that matches. */
+/** The first that matches: where several connections failed, what may have been sent comes before what was not. */
 const connections: ReadonlyArray<{
   readonly connection: Connection
   readonly names: ReadonlyArray<string>
 }> = [
-  { connection: "silent", names: ["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"] },
+  { connection: "silent", names: ["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", noAnswer] },
+  {
+    connection: "lost",
+    names: [
+      "ECONNRESET",
+      "ECONNABORTED",
+      "EPIPE",
+      "UND_ERR_SOCKET",
+      "ERR_STREAM_PREMATURE_CLOSE",
+      "ConnectionClosed",
+      "ConnectionReset"
+    ]
+  },
   {
     connection: "slow-connect",
     names: ["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT", "ConnectionTimeout", "ERR_SOCKET_CONNECTION_TIMEOUT"]
@@ -122,18 +143,6 @@ const connections: ReadonlyArray<{
       "UNABLE_TO_GET_ISSUER_CERT",
       "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
       "UNABLE_TO_VERIFY_LEAF_SIGNATURE"
-    ]
-  },
-  {
-    connection: "lost",
-    names: [
-      "ECONNRESET",
-      "ECONNABORTED",
-      "EPIPE",
-      "UND_ERR_SOCKET",
-      "ERR_STREAM_PREMATURE_CLOSE",
-      "ConnectionClosed",
-      "ConnectionReset"
     ]
   }
 ]

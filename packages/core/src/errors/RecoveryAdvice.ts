@@ -13,7 +13,7 @@ import { isDeep, property, quietly } from "../data/Foreign.ts"
 
 export type { Outlook, RecoveryKind } from "./facts.ts"
 /** @internal */
-export { outlookOf } from "./facts.ts"
+export { hintBeneath, outlookOf } from "./facts.ts"
 
 /** @internal */
 export { withoutHelp } from "./facts.ts"

@@ -118,11 +118,24 @@ export const outlookOf = (value: unknown): Outlook | undefined => carriedBy(valu
 
 const toldBy = (value: unknown): Outlook | undefined => {
   const told = ForeignFailure.of(value)
-  if (told?.type === "connection") return ofCategory.network.outlook
+  if (told?.type === "connection") return told.connection === "untrusted" ? final("none") : ofCategory.network.outlook
   if (told?.type === "system" && told.refused !== "access") return told.refused === "busy" ? again : final("repair")
   if (told?.type !== "status" || !(told.status >= 500 || retryableStatuses.has(told.status))) return undefined
-  const wait = RetryAfter.parse(told.retryAfter, Number.NaN)
-  return wait === undefined || !Duration.isFinite(wait) ? again : resend(wait, again.maxAttempts)
+  const wait = foreignHint(told)
+  return wait === undefined ? again : resend(wait, again.maxAttempts)
+}
+
+/**
+ * How long the server asks to wait, of a failure that carries no advice of its own: in seconds, for no date is known here.
+ *
+ * @internal
+ */
+export const hintBeneath = (value: unknown): Duration.Duration | undefined =>
+  carriedBy(value) === undefined ? foreignHint(ForeignFailure.of(value)) : undefined
+
+const foreignHint = (told: ForeignFailure.ForeignFailure | undefined): Duration.Duration | undefined => {
+  const wait = told?.type === "status" ? RetryAfter.parse(told.retryAfter, Number.NaN) : undefined
+  return wait !== undefined && Duration.isFinite(wait) ? wait : undefined
 }
 
 const carriedBy = (value: unknown): Outlook | undefined => {

@@ -11,7 +11,8 @@ import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import { property } from "../data/Foreign.ts"
-import { outlookOf } from "../errors/RecoveryAdvice.ts"
+import { tagOf } from "../data/ErrorCause.ts"
+import { hintBeneath, outlookOf } from "../errors/RecoveryAdvice.ts"
 
 /** How often: `retries` counts the extra runs, `maxAttempts` all runs. Exactly one of them is given. */
 export type Count =
@@ -152,26 +153,34 @@ export const alsoHeeding = <S extends Schedule.Schedule<unknown, never, unknown,
   that: Schedule.Schedule<unknown, never, unknown, unknown>
 ): S => heeding(self, maxHintOf(that))
 
-/** The hint that an error carries, in milliseconds: its own `retryAfter` or that of its cause. A hint of 0 is 1 ms. */
+/**
+ * The hint that an error carries, in milliseconds: its own `retryAfter` or that of its cause; of a foreign failure, the header
+ * `Retry-After` of its response, in seconds. A hint of 0 is 1 ms.
+ */
 export const hintOf = (error: unknown): number | undefined => {
   const retryAfter = hintFrom(error)?.retryAfter
   return retryAfter === undefined ? undefined : Math.max(1, Duration.toMillis(retryAfter))
 }
 
 /**
- * The error that carries the hint: this one, or the nearest beneath it.
+ * The hint, and the error that carries it: this one, or the nearest beneath it.
  *
  * @internal
  */
-export const hintFrom = (error: unknown): { readonly retryAfter: Duration.Duration } | undefined => {
+export const hintFrom = (
+  error: unknown
+): { readonly retryAfter: Duration.Duration; readonly carrier: unknown } | undefined => {
   let link = error
   // bounded, for a cause may lead back to its error
   for (let depth = 0; depth < 32 && Predicate.isObject(link); depth++) {
-    // what is a duration when it is looked at is the hint of this very link
-    if (Duration.isDuration(property(link, "retryAfter"))) return link as { readonly retryAfter: Duration.Duration }
+    const retryAfter = property(link, "retryAfter")
+    if (Duration.isDuration(retryAfter)) return { retryAfter, carrier: link }
     link = property(link, "cause")
   }
-  return undefined
+  // what is read of a model's response is in its error already
+  const foreign = tagOf(error) === "ExecutionError" ? property(error, "cause") : error
+  const beneath = hintBeneath(foreign)
+  return beneath === undefined ? undefined : { retryAfter: beneath, carrier: foreign }
 }
 
 /** No wait stays none however high the factor climbs: zero times infinity is no number. */

@@ -349,7 +349,7 @@ export class Policy<R> implements Progress {
       delay,
       error,
       ...(left === undefined ? {} : { left }),
-      ...(hint === undefined ? {} : { hint: Duration.millis(hint), hintFrom: tagOf(hintFrom(error)) })
+      ...(hint === undefined ? {} : { hint: Duration.millis(hint), hintFrom: tagOf(hintFrom(error)?.carrier) })
     }
     this.#remember(this.#trail, decision)
     return Effect.andThen(this.#layer.observe(decision), next)

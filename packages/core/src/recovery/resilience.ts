@@ -6,8 +6,10 @@ import * as Duration from "effect/Duration"
 import * as ForeignFailure from "../errors/ForeignFailure.ts"
 import { outlookOf } from "../errors/RecoveryAdvice.ts"
 import type { LlmError } from "../errors/LlmError.ts"
+import type * as Message from "../data/Message.ts"
 import type { Compaction } from "./Compaction.ts"
-import { dropOldest, shrinkLargestResult } from "./Compaction.ts"
+import * as Compactions from "./Compaction.ts"
+import { truncated } from "./truncation.ts"
 import * as Verdict from "./Verdict.ts"
 
 /** How patient the tables are. */
@@ -20,7 +22,7 @@ export interface ToolOptions {
 export interface ModelOptions<R = never> {
   /** How often a model call is made again; 4 by default. */
   readonly modelRetries?: number
-  /** What makes a conversation shorter that is too long; by default the longest result is cut, then the oldest messages are dropped. */
+  /** What makes a conversation shorter that is too long; by default long results are cut, then the oldest messages are dropped. */
   readonly compaction?: Compaction<R>
 }
 
@@ -64,6 +66,18 @@ const beforeSending: ReadonlySet<ForeignFailure.Connection> = new Set([
   "slow-connect"
 ])
 
+/** Cuts every text that a tool call was settled with to 2,000 characters. */
+const shrinkResults = Compactions.make("shrinkResults", ({ transcript }) =>
+  transcript.map((message) =>
+    message.role === "assistant" ? { ...message, content: message.content.map(shrunk) } : message
+  )
+)
+
+const shrunk = (part: Message.Assistant["content"][number]): Message.Assistant["content"][number] =>
+  part.type === "settled-call"
+    ? { ...part, settlement: { ...part.settlement, text: truncated(part.settlement.text, 2000) } }
+    : part
+
 /**
  * For model calls, in the place of what transports send again: what may pass is asked again after a second, then twice as long each time
  * and 30 seconds at most, with jitter, and as late as the server asks for. A conversation that is too long is shortened.
@@ -86,8 +100,8 @@ export const resilientModel = <R = never>({ compaction, modelRetries = 4 }: Mode
     ContextTooLongError:
       compaction === undefined
         ? Verdict.ladder(
-            Verdict.compact<LlmError, R>(shrinkLargestResult({ maxLength: 2000 })),
-            Verdict.compact<LlmError, R>(dropOldest({ keepLast: 4 }))
+            Verdict.compact<LlmError, R>(shrinkResults),
+            Verdict.compact<LlmError, R>(Compactions.dropOldest({ keepLast: 4 }))
           )
         : Verdict.compact<LlmError, R>(compaction)
   }
