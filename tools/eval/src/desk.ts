@@ -89,6 +89,8 @@ const failing: Readonly<Record<Failing, () => Effect.Effect<never, Failure>>> = 
   refused: () =>
     Effect.fail(new TypeError("fetch failed", { cause: coded("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:7") })),
   lost: () => Effect.fail(coded("ECONNRESET", "read ECONNRESET")),
+  // the work was done before
+  "lost-after-work": () => Effect.fail(coded("ECONNRESET", "read ECONNRESET")),
   unavailable: () => Effect.fail(new Unavailable({ message: "status 503", response: { status: 503 } }))
 }
 
@@ -119,13 +121,18 @@ export const make = ({ budget, coercion, isFaulty, scenario, world }: Circumstan
     Effect.suspend((): Effect.Effect<string, Failure> => {
       if (isFaulty && fault.at === "tool" && tool === first.tool && ++attempts <= fault.times) {
         world.isMet = true
+        if (fault.does === "lost-after-work") work(tool, params)
         return failing[fault.does]()
       }
-      const deed: Deed = { tool, params, reference: world.reference() }
-      world.deeds.push(deed)
-      return Effect.succeed(deed.reference)
+      return Effect.succeed(work(tool, params))
     })
-  const shared = { coercion, sideEffects: "idempotent", timeout: "5 seconds", success: Schema.String } as const
+  const work = (tool: string, params: unknown): string => {
+    const deed: Deed = { tool, params, reference: world.reference() }
+    world.deeds.push(deed)
+    return deed.reference
+  }
+  const sideEffects = scenario.sideEffects ?? "idempotent"
+  const shared = { coercion, sideEffects, timeout: "5 seconds", success: Schema.String } as const
   const tools = [
     Tool.make("book_room", {
       ...shared,
@@ -158,6 +165,13 @@ export const make = ({ budget, coercion, isFaulty, scenario, world }: Circumstan
       description: "Orders the rate of exchange of two currencies, as of yesterday, where there is none as of now.",
       parameters: Pair,
       run: (params) => done("archived_rate", params)
+    }),
+    Tool.make("find_booking", {
+      ...shared,
+      description: "Finds the reference of a booking by the name of the guest.",
+      parameters: Schema.Struct({ guest: Schema.String }),
+      run: () =>
+        Effect.sync(() => world.deeds.find(({ tool }) => tool === "book_room")?.reference ?? "there is no booking")
     }),
     Tool.make("read_report", {
       ...shared,

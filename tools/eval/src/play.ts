@@ -4,7 +4,7 @@ import { RecordedEvents } from "@kintsugi/core/testing"
 import { Duration, Effect, Exit, Cause, Fiber, Logger, Predicate, Random } from "effect"
 import { TestClock } from "effect/testing"
 import * as Desk from "./desk.ts"
-import { judge, wantedOf } from "./judge.ts"
+import { isClaim, judge, wantedOf } from "./judge.ts"
 import type { Policy } from "./policies.ts"
 import type { Scenario } from "./scenario.ts"
 import { drawOf } from "./seeds.ts"
@@ -76,7 +76,7 @@ export const play = (
       policy: isFaulty ? policy.name : undefined,
       isMet: world.isMet,
       ...judge(scenario, wantedOf(scenario, isFaulty), { deeds: world.deeds, output }),
-      isClaimed: output !== undefined && last !== undefined && Message.isError(last),
+      isClaimed: output !== undefined && isClaim(output) && last !== undefined && Message.isError(last),
       turns: events.of("turn-start").filter(({ parent }) => parent === undefined).length,
       modelCalls: ledger.length,
       tokens: ledger.reduce((sum, { usage }) => sum + Usage.total(usage), 0),

@@ -37,7 +37,7 @@ export type Fault =
   | { readonly at: "tool"; readonly times: number; readonly does: Failing }
 
 /** How a tool fails: by itself, or with what it reaches over the network. */
-export type Failing = "busy" | "gone" | "hangs" | "refused" | "lost" | "unavailable"
+export type Failing = "busy" | "gone" | "hangs" | "refused" | "lost" | "unavailable" | "lost-after-work"
 
 /** What goes wrong, as a kind. */
 export const classes = ["arguments", "tools", "network", "model", "output", "fixer"] as const
@@ -56,6 +56,10 @@ export interface Scenario {
   readonly first: Call
   /** The call that does it where the fault makes the first one useless. */
   readonly instead?: Call
+  /** The call that shows whether the work was done: one who is told that it may have been looks there. */
+  readonly check?: Call
+  /** What the tools say of a second run; `idempotent` by default. */
+  readonly sideEffects?: "idempotent" | "undeclared"
   readonly fault: Fault
   /** A text that names one of these tells what is wrong. */
   readonly names: ReadonlyArray<string>

@@ -287,6 +287,25 @@ export const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     ...booking,
+    name: "refused-undeclared",
+    of: "network",
+    says: "a tool that declares nothing cannot connect twice: nothing was sent",
+    sideEffects: "undeclared",
+    fault: { at: "tool", times: 2, does: "refused" },
+    names: ["fetch failed"]
+  },
+  {
+    ...booking,
+    name: "lost-after-work",
+    of: "network",
+    says: "a tool that declares nothing does its work, and loses the connection before it can say so",
+    sideEffects: "undeclared",
+    check: { tool: "find_booking", arguments: { guest: guest.name } },
+    fault: { at: "tool", times: 1, does: "lost-after-work" },
+    names: ["may have taken effect"]
+  },
+  {
+    ...booking,
     name: "empty-replies",
     of: "model",
     says: "the model says nothing twice, the second time when the run asks it once more",

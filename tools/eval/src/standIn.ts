@@ -63,8 +63,9 @@ const work = (request: Model.Request, scenario: Scenario, rates: Rates, draw: Dr
   // told to correct its call and to ask the user, it asks the user
   if (text.includes("call the tool again") && text.includes("asking the user")) return say("What shall I do?")
   if (isCorrected(text, scenario, rates, draw)) {
-    const { first, instead } = scenario
-    return call(instead !== undefined && settled.call.name === first.tool ? instead : first, request)
+    const { check, first, instead } = scenario
+    const other = instead ?? check
+    return call(other !== undefined && settled.call.name === first.tool ? other : first, request)
   }
   if (draw.chance(rates.claims)) return say("Done! Everything is as you have asked.")
   return call({ tool: settled.call.name, arguments: settled.call.arguments }, request)

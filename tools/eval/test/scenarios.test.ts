@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { offline, type Plan } from "../src/evaluate.ts"
 import { tidied } from "../src/fixers.ts"
 import { format } from "../src/format.ts"
-import { judge, wantedOf } from "../src/judge.ts"
+import { isClaim, judge, wantedOf } from "../src/judge.ts"
 import { type Policy, policies } from "../src/policies.ts"
 import { defaults } from "../src/rates.ts"
 import { reportOf } from "../src/report.ts"
@@ -53,7 +53,7 @@ describe("the scenarios", () => {
     })
   )
 
-  it.effect("can all be healed by somebody", () =>
+  it.effect("can all be healed by one of the policies", () =>
     Effect.gen(function* () {
       const healed = yield* counts({ policies: named("resilient"), rates: certain })
       assert.deepStrictEqual(healed, Object.fromEntries(scenarios.map(({ name }) => [name, [1]])))
@@ -66,20 +66,45 @@ describe("the scenarios", () => {
       const [row] = rows
       assert.isAtLeast(row?.healed.rate ?? 0, 0.9)
       for (const of of classes) assert.isAtLeast(row?.classes[of].rate ?? 0, 0.8, of)
-      assert.deepStrictEqual([row?.silent, row?.wrong], [0, 0])
+      // there a model may repeat its call although it is told that it may have taken effect
+      const others = scenarios.filter(({ name }) => name !== "lost-after-work")
+      const { policies: resilient } = yield* reported({ policies: named("resilient"), scenarios: others, runs: 10 })
+      assert.deepStrictEqual([resilient[0]?.silent, resilient[0]?.wrong], [0, 0])
+    })
+  )
+
+  it.effect("show a policy that repeats what may have been done, where the model does not", () =>
+    Effect.gen(function* () {
+      const { policies: rows } = yield* reported({
+        scenarios: scenarios.filter(({ name }) => name === "lost-after-work"),
+        policies: named("none", "tell", "resilient", "retry", "layered"),
+        rates: certain
+      })
+      assert.deepStrictEqual(
+        rows.map(({ healed, wrong }) => [healed.count, wrong]),
+        [
+          [0, 0],
+          [1, 0],
+          [1, 0],
+          [0, 1],
+          [0, 1]
+        ]
+      )
     })
   )
 
   it.effect("are told with what is wrong in them, and not by a few words", () =>
     Effect.gen(function* () {
       const healed = yield* counts({ policies: named("tell", "escalate", "tell-vaguely"), rates: certain })
-      for (const { fault, fixer, isMendedAnyhow, name } of scenarios) {
+      for (const { check, fault, fixer, isMendedAnyhow, name } of scenarios) {
         // these have a table of their own, or need none
         if (fixer !== undefined || isMendedAnyhow === true) continue
         const isTold = ofModel.has(name) ? [0, 0, 0] : fault.at === "answer" ? [1, 0, 0] : [1, 1, 0]
-        // a busy tool works in the end for whoever just repeats the call
+        // a busy tool works in the end where the model just repeats the call
         const isRepeated = fault.at === "tool" && fault.times !== Infinity
-        assert.deepStrictEqual(healed[name], isRepeated ? [1, 1, 1] : isTold, name)
+        // an escalation does not say that the work may be done
+        const mayBeDone = check !== undefined ? [1, 0, 0] : undefined
+        assert.deepStrictEqual(healed[name], mayBeDone ?? (isRepeated ? [1, 1, 1] : isTold), name)
       }
     })
   )
@@ -93,6 +118,17 @@ describe("the scenarios", () => {
       assert.isTrue(met > 50 && met < 130, String(met))
     })
   )
+})
+
+it("an answer that owns up, or asks, claims no success", () => {
+  for (const [output, is] of [
+    ["Done! Everything is as you have asked.", true],
+    ["It is R-000001.", true],
+    ["I could not do it.", false],
+    ["What shall I do?", false],
+    ["I was unable to book the room, for the server is down.", false]
+  ] as const)
+    assert.strictEqual(isClaim(output), is, output)
 })
 
 describe("the judge", () => {
