@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Agent, type Budget, LlmError, Recovery, Tool } from "@kintsugi/core"
 import { Eval, ScriptedModel } from "@kintsugi/core/testing"
-import { Clock, Context, Effect, Random, Schema } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Random, Schedule, Schema } from "effect"
 import { busy } from "../../_support/dialogue.ts"
 
 const { answering, call, calls, text } = ScriptedModel
@@ -180,7 +180,7 @@ describe("compare", () => {
         ])
         assert.deepStrictEqual(
           report.policies.map(({ failures }) => failures),
-          [{ Busy: 1 }, {}, { TypeError: 1 }, { TypeError: 1 }]
+          [{ Busy: 1 }, {}, { Defect: 1 }, { Defect: 1 }]
         )
       })
   )
@@ -219,7 +219,84 @@ describe("compare", () => {
     })
   )
 
+  it.effect("gives up a run that never ends, and goes on with the others", () =>
+    Effect.gen(function* () {
+      const forEver = Effect.repeat(Effect.sleep("1 second"), Schedule.spaced("1 minute"))
+      const report = yield* Eval.compare({
+        ...comparison,
+        policies: [
+          { name: "hangs", guard: () => () => Effect.never },
+          { name: "loops", guard: () => () => Effect.andThen(forEver, Effect.never) },
+          none
+        ]
+      })
+      assert.deepStrictEqual(
+        report.policies.map(({ failures }) => failures),
+        [{ Hung: 6 }, { Hung: 6 }, { Busy: 3 }]
+      )
+      const short = yield* Eval.compare({ ...comparison, policies: [retrying], limit: "20 seconds" })
+      assert.deepStrictEqual(short.policies[0]?.failures, { Hung: 3 })
+    })
+  )
+
+  it.effect("tells defects and interruptions from failures, whatever they are called", () =>
+    Effect.gen(function* () {
+      class Odd extends Error {
+        readonly _tag: string
+        constructor(tag: string) {
+          super("odd")
+          this._tag = tag
+        }
+      }
+      const failing = (name: string, effect: Effect.Effect<never, unknown>) => ({ name, guard: () => () => effect })
+      const throwing = {
+        name: "throws",
+        guard: () => () => {
+          throw new Error("thrown by the agent")
+        }
+      }
+      const report = yield* Eval.compare({
+        ...comparison,
+        runs: 1,
+        policies: [
+          throwing,
+          failing("dies", Effect.die("defect")),
+          failing("stops", Effect.interrupt),
+          failing("constructor", Effect.fail(new Odd("constructor"))),
+          failing("proto", Effect.fail(new Odd("__proto__"))),
+          failing("plain", Effect.fail(new TypeError("plain")))
+        ]
+      })
+      assert.deepStrictEqual(
+        report.policies.map(({ failures }) => Object.entries(failures)),
+        [["Defect"], ["Defect"], ["Interrupted"], ["constructor"], ["__proto__"], ["TypeError"]].map(([name = ""]) => [
+          [name, 2]
+        ])
+      )
+    })
+  )
+
+  it.effect("ends with what its own functions throw: that is no failure of a run", () =>
+    Effect.gen(function* () {
+      const mistake = () => {
+        throw new Error("a mistake")
+      }
+      const [first] = comparison.scenarios
+      assert.isDefined(first)
+      for (const wrong of [
+        { ...comparison, agent: mistake },
+        { ...comparison, policies: [{ name: "wrong", guard: mistake }] },
+        { ...comparison, scenarios: [{ ...first, world: mistake }] },
+        { ...comparison, scenarios: [{ ...first, check: mistake }] }
+      ]) {
+        const exit = yield* Effect.exit(Eval.compare(wrong))
+        assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+      }
+    })
+  )
+
   it("refuses what cannot be compared", () => {
+    assert.throws(() => Eval.compare({ ...comparison, seed: NaN }), RangeError, "seed must be")
     for (const runs of [0, 0.5, NaN])
       assert.throws(() => Eval.compare({ ...comparison, runs }), RangeError, "runs must be")
     assert.throws(() => Eval.compare({ ...comparison, policies: [none, none] }), TypeError, "none, none")
@@ -268,6 +345,17 @@ describe("a report", () => {
 })
 
 describe("a share", () => {
+  it("is of counts, and never more than all", () => {
+    for (const [count, of] of [
+      [5, 3],
+      [-1, 3],
+      [0.5, 3],
+      [NaN, 3],
+      [0, Infinity]
+    ] as const)
+      assert.throws(() => Eval.share(count, of), RangeError)
+  })
+
   it("has the interval of the textbooks", () => {
     // Newcombe, Statistics in Medicine 17 (1998), table I, method 3
     for (const [count, of, low, high] of [

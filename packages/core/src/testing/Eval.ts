@@ -3,6 +3,7 @@
  * luck, and what came of it is judged by a check that knows nothing of the policies.
  */
 import * as Cause from "effect/Cause"
+import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -60,8 +61,13 @@ export interface Comparison<World, I, O, A, R> {
   readonly runs?: number
   /** The seed of `Random` in each run, and of `Run`; 1 by default. */
   readonly seed?: number
-  /** `virtual` by default: waits take no time. `real` is for models that are asked over a network. */
+  /**
+   * `virtual` by default: waits take no time. `real` is for models and tools that wait for the outside, such as a network or a disk: on the
+   * virtual clock their time limits end at once.
+   */
   readonly clock?: "virtual" | "real"
+  /** After how long a run is given up, as failed with `Hung`; a day by default. */
+  readonly limit?: Duration.Input
 }
 
 /** A share, and where it may really be. */
@@ -87,7 +93,7 @@ export const PolicyRow = Schema.Struct({
   passed: Share,
   /** Runs that have an output, and did not do what they were asked for. */
   silent: Schema.Finite,
-  /** How often runs have failed, by the tag of the error. */
+  /** How often runs have failed, by the tag of the error; `Defect`, `Interrupted` and `Hung` are what is none. */
   failures: Schema.Record(Schema.String, Schema.Finite),
   modelCalls: Schema.Finite,
   tokens: Schema.Finite,
@@ -120,7 +126,8 @@ interface Outcome {
 
 /**
  * Plays each scenario under each policy. The same seed gives the same report, as far as the agents and the models draw from `Random`. Throws
- * a `RangeError` on a count of runs that is none, and a `TypeError` on names that are not told apart.
+ * a `RangeError` on a count of runs or a seed that is none, and a `TypeError` on names that are not told apart. What `world`, `agent`,
+ * `guard` or `check` throws ends the comparison as a defect: it is a mistake in the comparison, and no failure of a run.
  *
  * @example
  * ```ts
@@ -163,6 +170,7 @@ interface Outcome {
 export const compare = <World, I, O, A, R>({
   agent,
   clock = "virtual",
+  limit = "1 day",
   policies,
   runs = 10,
   scenarios,
@@ -171,6 +179,7 @@ export const compare = <World, I, O, A, R>({
   if (!(Number.isSafeInteger(runs) && runs >= 1)) {
     throw new RangeError(`Eval.compare: runs must be a whole number of at least 1, got ${runs}`)
   }
+  if (!Number.isFinite(seed)) throw new RangeError(`Eval.compare: seed must be a number, got ${seed}`)
   distinct("scenarios", scenarios)
   distinct("policies", policies)
   const all = Array.from({ length: runs }, (_, run) => run).flatMap((run) =>
@@ -178,7 +187,7 @@ export const compare = <World, I, O, A, R>({
   )
   const playing = Effect.forEach(all, ({ policy, run, scenario }) => {
     const of: Run = { seed, scenario: scenario.name, run }
-    const played = play(scenario, policy, agent, of)
+    const played = play(scenario, policy, agent, of, limit)
     return clock === "real" ? played : onVirtualClock(played)
   })
   return Effect.map(playing, (outcomes) => reportOf(outcomes, { policies, runs, scenarios, seed }))
@@ -188,12 +197,15 @@ const play = <World, I, O, A, R>(
   { check, input, name, world: worldOf }: Scenario<World, I, O>,
   policy: Policy<A, I, O, R>,
   agent: (world: World) => A,
-  of: Run
+  of: Run,
+  limit: Duration.Input
 ): Effect.Effect<Outcome, never, R> =>
   Effect.gen(function* () {
     const world = worldOf(of)
     const events = RecordedEvents.makeUnsafe()
-    const exit = yield* Effect.suspend(() => policy.guard(agent(world))(input)).pipe(
+    const run = policy.guard(agent(world))
+    const exit = yield* Effect.suspend(() => run(input)).pipe(
+      Effect.timeoutOrElse({ duration: limit, orElse: () => Effect.fail(new Hung()) }),
       Effect.provide(events.layer),
       Random.withSeed(`${of.seed}/${name}/${of.run}`),
       Effect.exit
@@ -206,16 +218,22 @@ const play = <World, I, O, A, R>(
       scenario: name,
       policy: policy.name,
       isPassed: check({ world, output, error, events: events.all }),
-      failure: Exit.isSuccess(exit) ? undefined : nameOf(error),
+      failure: Exit.isSuccess(exit) ? undefined : nameOf(exit.cause),
       modelCalls: ledger.length,
       tokens: sum(ledger.map(({ usage }) => Usage.total(usage))),
       waited: sum(events.of("verdict").map(({ delay }) => Duration.toMillis(delay)))
     }
   })
 
-/** By its tag; of errors without one, by their name. */
-const nameOf = (error: unknown): string =>
-  error instanceof Error && !Predicate.hasProperty(error, "_tag") ? error.name : tagOf(error)
+class Hung extends Data.TaggedError("Hung") {}
+
+/** By the tag of its error; of errors without one, by their name. */
+const nameOf = (cause: Cause.Cause<unknown>): string => {
+  const found = cause.reasons.find(Cause.isFailReason)
+  if (found === undefined) return Cause.hasInterruptsOnly(cause) ? "Interrupted" : "Defect"
+  const { error } = found
+  return error instanceof Error && !Predicate.hasProperty(error, "_tag") ? error.name : tagOf(error)
+}
 
 /** Longer than any run lasts. */
 const ages = Duration.days(1000)
@@ -264,14 +282,15 @@ const reportOf = (outcomes: ReadonlyArray<Outcome>, { policies, runs, scenarios,
 })
 
 const rowOf = (policy: string, outcomes: ReadonlyArray<Outcome>): PolicyRow => {
-  const failures: Record<string, number> = {}
-  for (const { failure } of outcomes) if (failure !== undefined) failures[failure] = (failures[failure] ?? 0) + 1
+  const failures = new Map<string, number>()
+  for (const { failure } of outcomes) if (failure !== undefined) failures.set(failure, (failures.get(failure) ?? 0) + 1)
   const mean = (of: (outcome: Outcome) => number) => sum(outcomes.map(of)) / outcomes.length
   return {
     policy,
     passed: passedOf(outcomes),
     silent: outcomes.filter(({ failure, isPassed }) => failure === undefined && !isPassed).length,
-    failures,
+    // also under the names of what every object has
+    failures: Object.fromEntries(failures),
     modelCalls: mean(({ modelCalls }) => modelCalls),
     tokens: mean(({ tokens }) => tokens),
     waited: mean(({ waited }) => waited)
@@ -290,9 +309,12 @@ const z = 1.959963984540054
  * `count` of `of`, with the interval of Wilson at 95 %: unlike the usual one it is no point where all or nothing succeeded, and never
  * beyond 0 or 1.
  *
- * Source: E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", 1927.
+ * Source: E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", 1927. Throws a `RangeError` on counts that
+ * are none, and on more than there are.
  */
 export const share = (count: number, of: number): Share => {
+  if (!(isCount(count) && isCount(of) && count <= of))
+    throw new RangeError(`Eval.share: there are no ${count} of ${of}`)
   if (of === 0) return { count, of, rate: 0, low: 0, high: 1 }
   const rate = count / of
   const scale = 1 + z ** 2 / of
@@ -307,6 +329,8 @@ export const share = (count: number, of: number): Share => {
     high: count === of ? 1 : Math.min(1, middle + half)
   }
 }
+
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
 
 /** What passed under a policy, of all scenarios or of one. Throws a `TypeError` on a name that is none. */
 export const passed = ({ policies, scenarios }: Report, policy: string, scenario?: string): Share => {
