@@ -10,7 +10,8 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "./files.ts"
 import * as Schemas from "./reads/schemas.ts"
-import { ofAnswers, ofCalls, ofFixers, ofTools, type Told } from "./reads/told.ts"
+import { ofAnswers, ofCalls, ofFixers, ofForeign, ofRouting, ofTools, type Told } from "./reads/told.ts"
+import { ofWires } from "./reads/worded.ts"
 
 export const path = "docs/guide/what-the-model-reads.md"
 
@@ -58,7 +59,14 @@ const summaryOf: Effect.Effect<string> = Effect.gen(function* () {
 /** The page. */
 export const render: Effect.Effect<string> = Effect.gen(function* () {
   const summary = yield* summaryOf
-  const [calls, answers, fixers, lines] = yield* Effect.all([ofCalls, ofAnswers, ofFixers, Schemas.lines])
+  const [calls, foreign, answers, fixers, lines] = yield* Effect.all([
+    ofCalls,
+    ofForeign,
+    ofAnswers,
+    ofFixers,
+    Schemas.lines
+  ])
+  const [routing, worded] = yield* Effect.all([ofRouting, ofWires])
   return [
     "# What the model reads",
     "",
@@ -74,6 +82,12 @@ export const render: Effect.Effect<string> = Effect.gen(function* () {
     "A failed call is flagged as an error where the wire has a flag: Anthropic, and Gemini with `error` in the place of `output`. OpenAI,",
     "Ollama and the formats like them have none: there `ERROR: ` stands before the text, unless it begins so already.",
     "",
+    "## Of failures that are not yours",
+    "",
+    "Out of a tool that declares no side effects. Of one that may run twice, `safe to retry` stands in the place of the last clause.",
+    "",
+    ...texts("what failed", foreign),
+    "",
     "## Of calls that were cut short",
     "",
     ...texts("when", settled),
@@ -83,6 +97,14 @@ export const render: Effect.Effect<string> = Effect.gen(function* () {
     ...texts("when", answers),
     "",
     "A reply without text and without a call is asked for once more, with the same request.",
+    "",
+    "## As what chooses a skill",
+    "",
+    "With the input of the run as the message of the user:",
+    "",
+    "```text",
+    routing,
+    "```",
     "",
     "## As a fixer",
     "",
@@ -100,6 +122,10 @@ export const render: Effect.Effect<string> = Effect.gen(function* () {
     "```text",
     summary,
     "```",
+    "",
+    "## Of what a wire cannot say",
+    "",
+    ...texts("what, and on which wires", worded),
     "",
     "## Of schemas",
     "",

@@ -1,23 +1,8 @@
 /** How each wire says each kind of schema: as it is, adapted, or refused. */
-import { Message, Model, Tool } from "@kintsugi/core"
-import { Anthropic, DeepSeek, Gemini, Kimi, Ollama, OpenAi, OpenRouter } from "@kintsugi/providers"
-import { Effect, Exit, Layer, Redacted, Schema } from "effect"
-import { HttpClient, HttpClientResponse } from "effect/http"
+import { Message, Tool } from "@kintsugi/core"
+import { Effect, Schema } from "effect"
 import { schemaKinds } from "../../test/_support/schemaKinds.ts"
-
-const apiKey = Redacted.make("key")
-
-/** A model of each wire. */
-const wires = {
-  Anthropic: Anthropic.layer({ model: "m", apiKey }),
-  OpenAI: OpenAi.layer({ model: "m", apiKey }),
-  "OpenAI, Responses": OpenAi.layerResponses({ model: "m", apiKey }),
-  Gemini: Gemini.layer({ model: "m", apiKey }),
-  Ollama: Ollama.layer({ model: "m" }),
-  DeepSeek: DeepSeek.layer({ model: "m", apiKey }),
-  Kimi: Kimi.layer({ model: "m", apiKey }),
-  OpenRouter: OpenRouter.layer({ model: "m", apiKey })
-}
+import { sentBy, wires } from "./sending.ts"
 
 /** The columns of the table. */
 export const names: ReadonlyArray<string> = Object.keys(wires)
@@ -27,23 +12,6 @@ export interface Line {
   readonly kind: string
   readonly shown: string
   readonly wires: ReadonlyArray<string>
-}
-
-/** The body of a request with this tool; or the tag of the error with which the wire refuses it. */
-const sentBy = (wire: (typeof wires)[keyof typeof wires], tool: Message.ToolSpec): Effect.Effect<unknown> => {
-  let body: unknown
-  const client = HttpClient.make((request) => {
-    body = request.body._tag === "Uint8Array" ? JSON.parse(new TextDecoder().decode(request.body.body)) : undefined
-    return Effect.succeed(HttpClientResponse.fromWeb(request, new Response("{}", { status: 400 })))
-  })
-  const request: Model.Request = { messages: [Message.user("hi")], tools: [tool], toolChoice: "auto" }
-  return Model.Model.pipe(
-    Effect.flatMap((model) => model.generate(request)),
-    Effect.provide(wire),
-    Effect.provide(Layer.succeed(HttpClient.HttpClient, client)),
-    Effect.exit,
-    Effect.map((exit) => body ?? (Exit.isFailure(exit) ? String(exit.cause) : undefined))
-  )
 }
 
 type Json = Schema.Json
@@ -113,7 +81,9 @@ export const lines: Effect.Effect<ReadonlyArray<Line>> = Effect.forEach(
       const spec = tool.definition.spec()
       const properties = spec.parameters["properties"]
       const made = yield* Effect.forEach(Object.values(wires), (wire) =>
-        Effect.map(sentBy(wire, spec), (body) => madeOf(spec.parameters, parametersIn(body)))
+        Effect.map(sentBy(wire, { messages: [Message.user("hi")], tools: [spec], toolChoice: "auto" }), (body) =>
+          madeOf(spec.parameters, parametersIn(body))
+        )
       )
       return { kind, shown: JSON.stringify(isObject(properties) ? properties["v"] : undefined), wires: made }
     })

@@ -1,5 +1,15 @@
 /** What a model reads of its calls, of its answers and as a fixer: each text comes out of a run. */
-import { Agent, type Approval, Approver, type Message, Recovery, Tool, ToolError, ToolPolicy } from "@kintsugi/core"
+import {
+  Agent,
+  type Approval,
+  Approver,
+  type Message,
+  Recovery,
+  Skill,
+  Tool,
+  ToolError,
+  ToolPolicy
+} from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Data, Effect, Fiber, Logger, Option, Random, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -115,13 +125,18 @@ const reportOf = (when: string, tools: ReadonlyArray<Tool.AnyTool>): Effect.Effe
 }
 
 /** What is said of an answer that does not fit. */
-const rejected = (when: string, output: Schema.Codec<unknown, unknown>, answer: string): Effect.Effect<Told> =>
+const rejected = (
+  when: string,
+  output: Schema.Codec<unknown, unknown>,
+  answer: string | Partial<Message.Reply>
+): Effect.Effect<Told> =>
   Effect.gen(function* () {
-    const model = yield* make(text(answer), text(answer))
+    const said = typeof answer === "string" ? text(answer) : ScriptedModel.replies(ScriptedModel.reply(answer))
+    const model = yield* make(said, said)
     yield* Agent.make("clerk", { output })("go").pipe(Effect.provide(model.layer), Effect.exit)
-    const said = model.requests[1]?.messages.at(-1)
-    if (said?.role !== "user" || said.content[0]?.type !== "text") throw new Error(`nothing was read: ${when}`)
-    return { when, text: said.content[0].text }
+    const read = model.requests[1]?.messages.at(-1)
+    if (read?.role !== "user" || read.content[0]?.type !== "text") throw new Error(`nothing was read: ${when}`)
+    return { when, text: read.content[0].text }
   }).pipe(Effect.scoped)
 
 const unsafe = Tool.make("pay", {
@@ -152,6 +167,13 @@ const long = Tool.make("weather", {
   run: () => Effect.succeed("rain in the morning, sun at noon, rain in the evening, and snow at night")
 })
 
+const nested = Tool.make("weather", {
+  description: "The weather in a city.",
+  parameters,
+  success: Schema.Unknown,
+  run: () => Effect.succeed(Array.from({ length: 5000 }).reduce<unknown>((inner) => [inner], "rain"))
+})
+
 const escalating = Agent.fromFunction("mender", (): string => {
   throw ToolError.EscalationError.of("mender", 'Take {"city": "Oslo"}')
 })
@@ -160,9 +182,11 @@ const escalating = Agent.fromFunction("mender", (): string => {
 export const ofCalls: Effect.Effect<ReadonlyArray<Told>> = Effect.all([
   toldOf("A result that is text", { tools: [fine()] }),
   toldOf("A result that is longer than `maxResultChars`", { tools: [long] }),
+  toldOf("A result that is nested too deeply", { tools: [nested] }),
   toldOf("Arguments that are no JSON", { tools: [fine()], args: "{city: Oslo" }),
   toldOf("Arguments that do not fit", { tools: [fine()], args: { days: "many" } }),
   toldOf("A name of no tool", { tools: [fine()], name: "wether" }),
+  toldOf("A name of a tool where there is none", { tools: [] }),
   toldOf("A failure that another call does not mend", { tools: [failing(gone)] }),
   toldOf("A failure that may pass, of a tool that may run twice", { tools: [failing(busy)] }),
   toldOf("The same of a tool that declares no side effects", { tools: [failing(busy, "undeclared")] }),
@@ -185,6 +209,10 @@ export const ofCalls: Effect.Effect<ReadonlyArray<Told>> = Effect.all([
   }),
   toldOf("The third equal failure in a row", { tools: [failing(gone)], times: 3 }),
   toldOf("A tool that is withheld for a turn", { tools: [failing(gone)], times: 5 }),
+  toldOf("A failure under `presets.tellModel({ retries: 2 })`", {
+    tools: [failing(gone)],
+    table: Recovery.presets.tellModel({ retries: 2 })
+  }),
   toldOf("The last try under `presets.tellModel`", { tools: [failing(gone)], table: Recovery.presets.tellModel() }),
   toldOf("A failure under `presets.kani`", { tools: [failing(gone)], table: Recovery.presets.kani() }),
   toldOf("A name of no tool under `presets.kani`", {
@@ -204,6 +232,29 @@ export const ofCalls: Effect.Effect<ReadonlyArray<Told>> = Effect.all([
   toldOf("A call that a person refuses", { tools: [fine().pipe(Tool.requireApproval())] })
 ])
 
+const coded = (code: string, message: string, more: object = {}) => Object.assign(new Error(message), { code, ...more })
+
+const http = (status: number, headers: Record<string, string> = {}) =>
+  Object.assign(new Error(`the server answered ${status}`), { response: { status, headers: new Headers(headers) } })
+
+/** Of failures of others, as they come out of a tool that declares no side effects. */
+export const ofForeign: Effect.Effect<ReadonlyArray<Told>> = Effect.all(
+  (
+    [
+      ["A refused connection", coded("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:7", { syscall: "connect" })],
+      ["A connection that was lost", coded("ECONNRESET", "read ECONNRESET")],
+      ["A certificate that is not trusted", coded("CERT_HAS_EXPIRED", "certificate has expired")],
+      ["Status 401", http(401)],
+      ["Status 404", http(404)],
+      ["Status 429", http(429, { "retry-after": "5" })],
+      ["Status 503", http(503)],
+      ["`AbortSignal.timeout`", new DOMException("The operation was aborted due to timeout", "TimeoutError")],
+      ["A file that is not there", coded("ENOENT", "ENOENT: no such file or directory, open 'report.txt'")],
+      ["A file that may not be read", coded("EACCES", "EACCES: permission denied, open 'report.txt'")]
+    ] as const
+  ).map(([when, error]) => toldOf(when, { tools: [failing(error, "undeclared")] }))
+)
+
 /** Of answers. */
 export const ofAnswers: Effect.Effect<ReadonlyArray<Told>> = Effect.all([
   rejected("An answer that does not fit a schema of JSON", Schema.Struct({ days: Schema.Finite }), '{"days": "many"}'),
@@ -211,8 +262,30 @@ export const ofAnswers: Effect.Effect<ReadonlyArray<Told>> = Effect.all([
     "An answer that does not fit a schema of text",
     Schema.String.check(Schema.isPattern(/^R-\d+$/, { message: "Expected the reference alone" })),
     "It is R-17."
+  ),
+  rejected("An answer of JSON that was cut off", Schema.Struct({ days: Schema.Finite }), {
+    content: [{ type: "text", text: '{"days": ' }],
+    finish: "length"
+  }),
+  rejected(
+    "An answer with more than ten faults",
+    Schema.Struct(Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`day${index + 1}`, Schema.Finite]))),
+    "{}"
   )
 ])
+
+/** What chooses among the skills of an agent. */
+export const ofRouting: Effect.Effect<string> = Effect.gen(function* () {
+  const skills = [
+    Skill.make("booking", { description: "Books rooms." }),
+    Skill.make("billing", { description: "Answers questions about bills." })
+  ] as const
+  const model = yield* make(text('{"name": "booking", "confidence": 0.9}'), text("done"))
+  yield* Agent.make("clerk", { skills })("Book a room").pipe(Effect.provide(model.layer), Effect.exit)
+  const [system] = model.requests[0]?.messages ?? []
+  if (system?.role !== "system") throw new Error("nothing was read by the router")
+  return system.text
+}).pipe(Effect.scoped)
 
 const look = Tool.make("look", {
   description: "Looks.",
@@ -221,16 +294,37 @@ const look = Tool.make("look", {
   run: () => Effect.succeed("nothing")
 })
 
+/** What a fixer of results reads. */
+const resultReport: Effect.Effect<Told> = Effect.gen(function* () {
+  const mender = Agent.make("mender", {}) as never
+  const rows = { orElse: Recovery.ladder(Recovery.fix(mender, { as: "result" }), Recovery.tell()) }
+  const requests = yield* requestsOf({
+    tools: [failing(gone)],
+    table: rows,
+    replies: [calls(call("weather", oslo, "c1")), text("rain")]
+  })
+  const report = requests[1]?.messages.at(-1)
+  if (report?.role !== "user" || report.content[0]?.type !== "text") throw new Error("nothing was read of a result")
+  return { when: 'A fixer of results (`as: "result"`)', text: report.content[0].text }
+})
+
 /** As fixers. */
 export const ofFixers: Effect.Effect<ReadonlyArray<Told>> = Effect.all([
   reportOf("A fixer without tools that end it", [look]),
   reportOf("A fixer that may escalate, with other tools", [look, Tool.escalate]),
-  reportOf("A fixer whose only tools end it", [Tool.escalate, Tool.throwException])
+  reportOf("A fixer whose only tools end it", [Tool.escalate, Tool.throwException]),
+  resultReport
 ])
 
 /** What the built-in tools say of themselves, and an agent that is a tool. */
 export const ofTools = (): ReadonlyArray<Told> =>
   [Tool.escalate, Tool.throwException, Tool.complete].map(({ definition, name }) => ({
     when: `\`Tool.${name}\``,
-    text: definition.spec().description
+    text: [definition.spec().description, ...describedIn(definition.spec().parameters)].join("\n")
   }))
+
+/** The descriptions of the parameters of a tool, each with its name. */
+const describedIn = ({ properties }: Schema.JsonObject): ReadonlyArray<string> =>
+  Object.entries(properties ?? {}).flatMap(([name, schema]: readonly [string, unknown]) =>
+    typeof schema === "object" && schema !== null && "description" in schema ? [`${name}: ${schema.description}`] : []
+  )

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { root } from "../../scripts/files.ts"
+import { read, root } from "../../scripts/files.ts"
 import { path, render } from "../../scripts/reads.ts"
 import { schemaKinds } from "../_support/schemaKinds.ts"
 
@@ -15,6 +15,13 @@ describe(path, () => {
       assert.strictEqual(yield* render, page)
     })
   )
+
+  it("has every instruction that the library gives a model [P1332]", () => {
+    const { text } = read("packages/core/src/recovery/instructions.ts")
+    const constants = [...text.matchAll(/^export const \w+ = "(.+)"$/gm)].map(([, words = ""]) => words)
+    assert.isAtLeast(constants.length, 10)
+    for (const words of constants) assert.include(page, words)
+  })
 
   it("has every kind of schema, and of no wire nothing [P1334]", () => {
     const lines = page.split("\n").filter((line) => line.startsWith("| "))

@@ -65,5 +65,5 @@ const report = (rung: Fix, seen: unknown, round: FixRound, { messageOf, raw, too
 
 const wanted: Record<Fix["as"], string> = {
   arguments: "the corrected arguments as JSON",
-  result: "the result that the tool should have given, (JSON or plain text)"
+  result: "the result that the tool should have given (JSON or plain text)"
 }
