@@ -1,6 +1,6 @@
 /** What wires say in words, where their format has no place for it. */
 import { Message, type Model } from "@kintsugi/core"
-import { Effect, Schema } from "effect"
+import { Effect, type Schema } from "effect"
 import { sentBy, wires, withoutTools } from "./sending.ts"
 import type { Told } from "./told.ts"
 
