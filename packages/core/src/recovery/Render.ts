@@ -163,24 +163,27 @@ export const repeated = (text: string): string => following(text, repeatedFailur
  * @internal
  */
 export const saidBesides = (text: string, message: string): string =>
-  text.replace(message, () => "").replaceAll(changing(), "")
+  changing().reduce(
+    (left, words) => left.replaceAll(words, ""),
+    text.replace(message, () => "").replaceAll(correction, "")
+  )
 
 const following = (text: string, what: string, instruction: string): string =>
   text.includes(instruction) ? text : `${text}\n${sentenceOf(what, instruction)}`
 
-/** Each as a clause at the end of a text, and as a sentence after it. */
+/** Each instruction as a clause at the end of a text, and as a sentence after it. */
 const changing = once(() => {
-  const { anotherWay, check, clarify, correct, lookUp, repeat } = Instructions
-  const all = [
-    repeat,
-    check,
-    clarify,
-    correct("[^;\\n]+"),
-    `${repeatedFailure}: ${anotherWay}`,
-    `${openCall}: ${lookUp}`
+  const { anotherWay, check, clarify, lookUp, repeat } = Instructions
+  const alone = [repeat, check, clarify].map((words) => `; ${words}`)
+  const after: ReadonlyArray<[string, string]> = [
+    [repeatedFailure, anotherWay],
+    [openCall, lookUp]
   ]
-  return new RegExp(all.map((words) => `[;\\n] ?${words}[.]?`).join("|"), "gi")
+  return [...alone, ...after.flatMap(([what, words]) => [`; ${what}: ${words}`, `\n${sentenceOf(what, words)}`])]
 })
+
+/** `Instructions.correct` of any fields. */
+const correction = /; correct [^;\n]+ and call the tool again/g
 
 const sentenceOf = (what: string, instruction: string): string =>
   `${what.slice(0, 1).toUpperCase()}${what.slice(1)}: ${instruction}.`
