@@ -111,7 +111,7 @@ export const packages: ReadonlyArray<Package> = [
   },
   {
     name: "view",
-    folders: ["text", "recording", "scene", "drawing", "browser", "page", "policy", "stats", "cli"],
+    folders: ["text", "recording", "scene", "drawing", "browser", "page", "policy", "stats", "eval", "cli"],
     // pictures are drawn without a DOM and without Node; of Effect they need what explanations hold
     open: [],
     within: {

@@ -29,7 +29,7 @@ describe("a comparison as a drawing", () => {
     const [failed = 0] = widths(svg, "turn")
     expect(failed).toBeCloseTo((12 / 5) * none, 5)
     // what is wrong and silent is cracked, too
-    expect(svg.match(/k-crack/g)).toHaveLength(2)
+    expect(svg.match(/class="k-crack"/g)).toHaveLength(2)
   })
 
   it("shows where the rate may really be", () => {
