@@ -1,6 +1,6 @@
 /** Plain Effect combinators around a tool: what they leave in its type. */
 import { Agent, Recovery, Tool, type ToolError } from "@kintsugi/core"
-import { Context, Effect, Schedule, Schema } from "effect"
+import { Context, Effect, Layer, Schedule, Schema } from "effect"
 import { describe, it } from "vitest"
 import { type Equal, type Expect, sameType } from "./_support/Identity.ts"
 
@@ -65,6 +65,39 @@ describe("Tool.around", () => {
       Tool.around((attempt) => Effect.andThen(find, attempt)),
       Tool.onError({ orElse: Recovery.tell() })
     )
+  })
+
+  it("says that a row for the same tag was written before it, as a layer does [P1307 P1309]", () => {
+    class Busy2 extends Schema.TaggedError<Busy2>()("Busy", { until: Schema.String }) {}
+    const more = Effect.fail(new Busy2({ until: "noon" }))
+    const told = ping.pipe(Tool.onError({ Busy: (error) => Effect.succeed(error._tag) }))
+    // @ts-expect-error The row for Busy was written for other failures: put what adds failures to the tool before Tool.onError
+    told.pipe(Tool.around((attempt) => Effect.andThen(more, attempt)))
+    // @ts-expect-error the same, with the tool first
+    Tool.around(told, (attempt) => Effect.andThen(more, attempt))
+    // @ts-expect-error the same, of a layer that fails
+    told.pipe(Tool.provide(Layer.effectDiscard(more)))
+    // a failure that the row was written for may come again
+    told.pipe(Tool.around((attempt) => Effect.andThen(attempt, Effect.fail(new Busy({ at: 2 })))))
+    const both = ping.pipe(
+      Tool.around((attempt) => Effect.andThen(more, attempt)),
+      Tool.onError({
+        Busy: (error) => {
+          sameType<Busy | Busy2>()(error)
+          return Recovery.tell()
+        }
+      })
+    )
+    type _ = Expect<Equal<Tool.ErrorOf<typeof both>, Busy | Gone | Busy2>>
+  })
+
+  it("adds no failures that a tool cannot have [P1307]", () => {
+    // @ts-expect-error 'InvalidArgs' is the tag of an error of the library: give the failure of this tool another tag
+    ping.pipe(Tool.around((attempt) => Effect.andThen(attempt, Effect.fail({ _tag: "InvalidArgs" as const }))))
+    // @ts-expect-error The tag of a failure of this tool is only a string: give each failure a tag of its own
+    Tool.around(ping, (attempt) => Effect.andThen(attempt, Effect.fail({ _tag: "" as string })))
+    // @ts-expect-error the same, of a layer that fails
+    ping.pipe(Tool.provide(Layer.effectDiscard(Effect.fail({ _tag: "InvalidArgs" as const }))))
   })
 
   it("stands around any tool, in a function and under a name [P1306 P1322]", () => {

@@ -1,8 +1,8 @@
 /** Tables that may be one of several, at every door: what each of them leaves and needs is in the type. */
 import { Agent, type LlmError, type Message, Model, Recovery, Router, type RunError, Skill, Tool } from "@kintsugi/core"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { describe, it } from "vitest"
-import { sameType } from "./_support/Identity.ts"
+import { type Equal, type Expect, sameType } from "./_support/Identity.ts"
 import {
   ask,
   type BadArgs,
@@ -72,5 +72,57 @@ describe("a table from a condition", () => {
     sameType<Effect.Effect<string, Own | RunError.RoutingError | Oops, Model.Model | Db>>()(
       Agent.make("a", { skills }).pipe(Agent.route(router))("")
     )
+  })
+})
+
+/** Failures that are known by what they have in common: which of the tags it is, the type does not say. */
+interface Either {
+  readonly _tag: "NoKeys" | "Boom"
+  readonly at: number
+}
+class Shape {
+  readonly _tag: "Round" | "Square" = "Round"
+}
+class Circle extends Shape {
+  override readonly _tag = "Round"
+  readonly radius = 1
+}
+
+declare const either: Effect.Effect<number, Either>
+declare const drawn: Effect.Effect<number, Shape | Circle>
+
+describe("a failure with one of several tags", () => {
+  it("reaches the row of each, and stays where one of them has no row [P1302]", () => {
+    const raised = either.pipe(
+      Recovery.onError({
+        NoKeys: (error) => {
+          sameType<Either>()(error)
+          return ask
+        }
+      })
+    )
+    type _1 = Expect<Equal<typeof raised, Effect.Effect<number, Either | Oops, Db>>>
+    const answered = either.pipe(Recovery.onError({ NoKeys: () => Effect.succeed("n"), Boom: Recovery.respondWith(1) }))
+    type _2 = Expect<Equal<typeof answered, Effect.Effect<number | string>>>
+    const circled = drawn.pipe(
+      Recovery.onError({
+        Round: (error) => {
+          sameType<Shape | Circle>()(error)
+          return Effect.succeed(0)
+        }
+      })
+    )
+    type _3 = Expect<Equal<Effect.Error<typeof circled>, Shape>>
+  })
+
+  it("of a tool, whichever way its table is written [P1302]", () => {
+    const options = { description: "D.", parameters: Schema.Struct({}), success: Schema.Number, run: () => either }
+    const rows = { NoKeys: ({ at }: Either) => (at > 1 ? ask : Effect.succeed(at)) }
+    const own = Tool.make("own", { ...options, onError: { NoKeys: ({ at }) => (at > 1 ? ask : Effect.succeed(at)) } })
+    const piped = Tool.make("own", options).pipe(Tool.onError(rows))
+    type All = Effect.Effect<string, Own | BadArgs | Either | Oops, Model.Model | Db>
+    const [one, other] = [Agent.make("a", { tools: [own] }), Agent.make("a", { tools: [piped] })] as const
+    type _1 = Expect<Equal<ReturnType<typeof one>, All>>
+    type _2 = Expect<Equal<ReturnType<typeof other>, All>>
   })
 })

@@ -7,6 +7,7 @@ import type * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
+import type * as Types from "effect/Types"
 import type { Explanation } from "./Explanation.ts"
 import { explain as explaining } from "./Explain.ts"
 import type { Options as ExplainOptions } from "./explainRows.ts"
@@ -38,7 +39,7 @@ type TagOf<E> = E extends Tagged ? E["_tag"] : never
 
 /** A table for any effect with tagged errors: one row per tag, and `orElse` for the rest. */
 export type Table<E> = {
-  readonly [K in TagOf<E> | "orElse"]?: AnyRowOf<K extends "orElse" ? E : Extract<E, { readonly _tag: K }>, unknown>
+  readonly [K in TagOf<E> | "orElse"]?: AnyRowOf<K extends "orElse" ? E : Types.ExtractTag<E, K>, unknown>
 }
 
 /** Refuses keys that are no row, and rows that plain effects do not have. */

@@ -7,7 +7,8 @@ import type * as Recovery from "../recovery/Recovery.ts"
 import * as Around from "./around.ts"
 import * as Providing from "./providing.ts"
 import { type AnyTool, fromDefinition, isTool, type Tool } from "./shape.ts"
-import type { Kept, Nearer } from "./table.ts"
+import type { Nearer } from "./failures.ts"
+import type { Kept } from "./table.ts"
 
 /**
  * The same tool with a layer around all that it does: the decoding of its parameters, `run`, `verify`, its compensation, and the `when` of `requireApproval`. The
@@ -87,7 +88,7 @@ export const around: {
     R2,
     const O extends Partial<Recovery.Acknowledged> = {}
   >(
-    self: Tool<Name, Params, A, E, R, T, S>,
+    self: Tool<Name, Params, A, E, R, T, S> & Nearer<T, Exclude<E2, E>>,
     f: (attempt: Effect.Effect<A, E | Refusal<S, O>, R>) => Effect.Effect<A2, E2, R2>,
     options?: O
   ): Tool<Name, Params, A, E2, R | R2, Kept<T, Exclude<E2, E>>, S>

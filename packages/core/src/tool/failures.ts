@@ -28,6 +28,22 @@ type Sure<E> = [Refused<E>] extends [never] ? "fine" : "refused"
 
 type Refused<E> = [Extract<E, OfAgents>] extends [never] ? Refusal<E, OfGates> : Refusal<E, never>
 
+/**
+ * Refuses more failures below a row that was written without them: the one for all failures, or one for the same tag. As above, nothing is
+ * refused where `E` is a type parameter.
+ */
+export type Nearer<T, E> = ["refused"] extends [IsAdded<T, E>] ? Added<T, E> : unknown
+
+type IsAdded<T, E> = [E] extends ["any"] ? "fine" : [Added<T, E>] extends [never] ? "fine" : "refused"
+
+type Added<T, E> = Refusal<E, never> | Written<E extends unknown ? Extract<keyof T, "orElse" | TagOf<E>> : never>
+
+type TagOf<E> = E extends { readonly _tag: infer Tag } ? Tag : never
+
+type Written<Key> = Key extends string
+  ? `The row for ${Key} was written for other failures: put what adds failures to the tool before Tool.onError`
+  : never
+
 /** One sentence for each failure that is refused; errors of the library are none, those of gates excepted. */
 type Refusal<E, Gates> = E extends { readonly _tag: infer Tag extends string }
   ? string extends Tag

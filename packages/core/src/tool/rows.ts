@@ -1,4 +1,5 @@
 /** The types of the table of a tool. */
+import type * as Types from "effect/Types"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type { DeserializationError, ExecutionError, InvalidArgs } from "../errors/ToolError.ts"
 
@@ -20,7 +21,7 @@ export type RowInput<E, K> = K extends "orElse"
     ? ExecutionError
     : K extends "InvalidArgs"
       ? InvalidArgs | DeserializationError
-      : Extract<CallError<E>, { readonly _tag: K }>
+      : Types.ExtractTag<CallError<E>, K & string>
 
 /**
  * What a row may do: a failed run of an `unsafe` tool is not repeated without acknowledgement. Bad arguments never ran, and

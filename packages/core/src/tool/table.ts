@@ -55,12 +55,5 @@ export type Fits<Known, T, E, A, S> = unknown extends Known
     : NoRow<Exclude<keyof T, RowKeys<E>>>
   : unknown
 
-/** Refuses more failures below a row for all failures, which was written without them. */
-export type Nearer<T, E> = [E] extends [never]
-  ? unknown
-  : "orElse" extends keyof T
-    ? "The row for orElse was written for other failures: put what adds failures to the tool before Tool.onError"
-    : unknown
-
 /** The table of a tool with a layer around it: the failures of the layer are not in the schema of the tool's own. */
 export type Kept<T, E> = [E] extends [never] ? T : Omit<T, "~storedFailures">
