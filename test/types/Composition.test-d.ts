@@ -1,6 +1,7 @@
 /** What compositions leave in types, and what does not compile. */
 import { Agent, Recovery, Tool } from "@kintsugi/core"
-import type { LlmError, Model, RunError } from "@kintsugi/core"
+import { type Budget, Model, Router, Skill, type ToolPolicy } from "@kintsugi/core"
+import type { LlmError, RunError } from "@kintsugi/core"
 import { Effect, type Layer, Schema, type Stream } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"
@@ -262,6 +263,45 @@ describe("the same agent with something around it", () => {
     measure.pipe(Agent.withModel(modelLayer))
     // @ts-expect-error its parts do
     Agent.andThen(own, echo).pipe(Agent.withModel(modelLayer))
+  })
+
+  it("is for the loop alone: what else of an agent asks a model asks the one from outside [A413 A1101]", () => {
+    const own = Agent.withModel(modelLayer)
+    const asking = <A>(answer: A): Effect.Effect<A, never, Model.Model> => Effect.as(Model.Model, answer)
+    type Outside = Effect.Effect<string, Own, Model.Model>
+    const bare = Agent.make("a", {})
+    const heard = bare.pipe(Agent.onEvent(() => asking<void>(undefined)))
+    sameType<Outside>()(Agent.withModel(heard, modelLayer)(""))
+    const hooks = [
+      Agent.onFailure(() => asking<void>(undefined)),
+      Agent.onToolUse(() => asking<void>(undefined))
+    ] as const
+    sameType<Outside>()(bare.pipe(hooks[0], own)(""))
+    sameType<Outside>()(bare.pipe(hooks[1], own)(""))
+    const decides = Agent.onBudgetExceeded(() => asking({} as Budget.Decision))
+    sameType<Outside>()(bare.pipe(decides, own)(""))
+    const allows = Agent.toolPolicy(() => asking({} as ToolPolicy.Decision))
+    sameType<Outside>()(bare.pipe(allows, own)(""))
+    const handled = { RateLimitError: () => asking("later") }
+    sameType<Effect.Effect<string, Exclude<Own, LlmError.RateLimitError>, Model.Model>>()(
+      bare.pipe(Agent.onLlmError(handled), own)("")
+    )
+    const says = Skill.deterministic("says", { description: "D.", run: () => asking("") })
+    const skills = [says, Skill.make("work", { description: "D." })] as const
+    type Chosen = Effect.Effect<string, Own | RunError.RoutingError, Model.Model>
+    sameType<Chosen>()(Agent.make("a", { skills }).pipe(own)(""))
+    const two = [Skill.make("work", { description: "D." }), Skill.make("rest", { description: "D." })] as const
+    const routed = Agent.make("a", { skills: two }).pipe(Agent.route(Router.byRule(() => "work" as const)), own)
+    sameType<Effect.Effect<string, Own>>()(routed(""))
+    const ruled = Agent.make("a", { skills: two }).pipe(Agent.route(Router.byRule(() => asking("work" as const))), own)
+    sameType<Outside>()(ruled(""))
+    // all of it is given by a layer, as before
+    const given = bare.pipe(
+      Agent.onEvent(() => asking<void>(undefined)),
+      own,
+      Agent.provide(modelLayer)
+    )
+    sameType<Effect.Effect<string, Own>>()(given(""))
   })
 
   it("limits bring their failure, where it is not there yet [A904]", () => {

@@ -107,6 +107,7 @@ describe("an agent with tables", () => {
     Agent.onLlmError({ RateLimitError: () => Effect.fail(new OwnFailure({ why: "" })) })
   )
   class OwnFailure extends Schema.TaggedError<OwnFailure>()("OwnFailure", { why: Schema.String }) {}
+  const asked = Effect.as(ask, "")
 
   it("is no agent without them, as a port and as a parameter [P1303]", () => {
     type Bare = Agent.Agent<string, string, RunError.BudgetExceededError, Model.Model, typeof count, {}, {}, {}>
@@ -118,7 +119,13 @@ describe("an agent with tables", () => {
       agent.pipe(Agent.toolDefaults({ InvalidArgs: Recovery.tell() }))
     // @ts-expect-error its tables come before these
     standard(lossy)
-    void [byName, byDefault]
+    const guarded = Agent.make("g", { tools: [count] }).pipe(Agent.onLlmError({ RateLimitError: () => asked }))
+    // @ts-expect-error its rows for models fail, and need a service
+    const byModel: Bare = guarded
+    // @ts-expect-error so do those of each agent in a list
+    const listed: ReadonlyArray<Bare> = [guarded]
+    const bare: Bare = Agent.make("g", { tools: [count] })
+    void [byName, byDefault, byModel, listed, bare]
   })
 })
 

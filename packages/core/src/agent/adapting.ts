@@ -68,7 +68,8 @@ type ChoiceWith<Choice, R2> =
     : Choice
 
 /**
- * The same agent with another model for its own loop, in the place of the one that it had: what its tools ask, they ask as before.
+ * The same agent with another model for its own loop, in the place of the one that it had: what its tools, tables, hooks and policies
+ * ask, they ask as before.
  * `Agent.fallback(a, a.pipe(Agent.withModel(other)))` is one agent over two models.
  */
 export const withModel: {

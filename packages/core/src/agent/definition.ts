@@ -85,10 +85,15 @@ export interface Agent<
   readonly [TypeId]: Inside<T, ModelTable, Choice>
 }
 
+/** A mapped type, so that the compiler compares agents member by member: the marks of those without a table may become wider, tables may not. */
+type RowsIn<Table> = { readonly [K in keyof Table]-?: Table[K] }
+
 /** What an agent carries besides its function: types of its parts, and what it is at run time. */
-export interface Inside<out T, out ModelTable, out Choice> {
+export interface Inside<out T, ModelTable, out Choice> {
   readonly _T: () => T
   readonly _ModelTable: () => ModelTable
+  /** No row is lost by assignment. */
+  readonly _Rows: (rows: RowsIn<Extract<ModelTable, object>>) => void
   readonly _Choice: () => Choice
   readonly definition: Definition
   readonly part: Part

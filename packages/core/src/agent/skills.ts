@@ -11,6 +11,7 @@ import type * as Tool from "../tool/Tool.ts"
 import type * as ToolPolicy from "../tool/ToolPolicy.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import type { ToolDefinition } from "../tool/ToolDefinition.ts"
+import type { Asking } from "./types.ts"
 
 type AnySkills = ReadonlyArray<Skill.AnySkill>
 type AnyLoop = Skill.Skill<Tool.AnyTool>
@@ -54,6 +55,9 @@ export type ErrorOf<Skills extends AnySkills> = FunctionOf<Skills[number]>["erro
 export type ServicesOf<Skills extends AnySkills, OfModel> =
   | (Loops<Skills> extends true ? OfModel : never)
   | FunctionOf<Skills[number]>["services"]
+
+/** Whether one of its functions asks a model. */
+export type AskingOf<Skills extends AnySkills> = Asking<FunctionOf<Skills[number]>["services"], ModelTableOf<Skills>>
 
 /** The table for model calls: an agent that is nothing but functions has none, and says so. */
 export type ModelTableOf<Skills extends AnySkills> = Loops<Skills> extends true ? {} : OnlyFunctions

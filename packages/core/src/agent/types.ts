@@ -1,6 +1,7 @@
 /** What the types of tools and tables leave of the failures and needs of an agent's calls. */
 import type { Approver } from "../tool/Approver.ts"
 import type { LlmError } from "../errors/LlmError.ts"
+import type * as Model from "../model/Model.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type { Wide } from "../run/Router.ts"
 import type * as Tool from "../tool/Tool.ts"
@@ -122,6 +123,16 @@ export type Named<T, Name> = T extends { readonly name: infer Own }
     : Name extends Own
       ? T
       : never
+  : never
+
+/**
+ * Where `R` has a `Model`: marks, among the tools, that something besides the loop of an agent asks one. The need stays when the loop gets a
+ * model of its own, as those of tools do. An agent without a loop cannot get one.
+ */
+export type Asking<R, ModelTable> = ModelTable extends object
+  ? [Extract<R, Model.Model>] extends [never]
+    ? never
+    : Tool.Tool<"~model", unknown, never, never, Model.Model, {}, "builtin">
   : never
 
 /** The answer that fits every one of these tools. */
