@@ -84,4 +84,26 @@ describe("a row", () => {
     )
     sameType<Effect.Effect<string | number, Busy | Gone>>()(either)
   })
+
+  it("is no table, and what is none of the three is no row [P1309 P1320]", () => {
+    const agent = Agent.make("a", { tools: [ping] })
+    // @ts-expect-error A row is given where a table is expected: { orElse: row } is a table
+    ping.pipe(Tool.onError(() => Effect.succeed("")))
+    // @ts-expect-error the same, of a schedule
+    ping.pipe(Tool.onError(often))
+    // @ts-expect-error the same, of a verdict
+    Tool.onError(ping, Recovery.raise)
+    // @ts-expect-error the same, of all tools of an agent
+    agent.pipe(Agent.toolDefaults(() => Recovery.tell()))
+    // @ts-expect-error the same, with the agent first
+    Agent.toolDefaults(agent, () => Recovery.tell())
+    // @ts-expect-error the same, of one tool of an agent
+    agent.pipe(Agent.onToolError({ ping: () => Recovery.tell() }))
+    // @ts-expect-error the same, of a plain effect
+    run().pipe(Recovery.onError(() => find))
+    // @ts-expect-error ARowIsAVerdictAScheduleOrAHandler
+    ping.pipe(Tool.onError({ Busy: "again" }))
+    // @ts-expect-error a rung is a verdict: Recovery.retry makes one of a schedule
+    Recovery.ladder(often, Recovery.tell())
+  })
 })

@@ -108,6 +108,35 @@ describe("when", () => {
     })
   )
 
+  it.effect("a schedule that took the place of another goes on as if it had seen the failures of before [P1104]", () =>
+    Effect.gen(function* () {
+      const positions: Array<Recovery.Position> = []
+      const onWait = (position: Recovery.Position) => Effect.sync(() => void positions.push(position))
+      const within = (seconds: number) => Schedule.max([Schedule.spaced(`${seconds} seconds`), Schedule.recurs(3)])
+      const chosen = (seconds: number) => {
+        const verdict = Recovery.retry(within(seconds))
+        return () => verdict
+      }
+      for (const row of [within, chosen]) {
+        const before = scripted(...fails(busy(1), busy(2), busy(3)))
+        const first = yield* Effect.forkChild(before.effect.pipe(Recovery.onErrorKept({ Busy: row(1) }, { onWait })))
+        yield* TestClock.adjust(1500)
+        yield* Fiber.interrupt(first)
+        const from = positions.splice(0).at(-1)
+        assert(from !== undefined)
+        assert.deepInclude(from, { attempts: 2 })
+        // two of the three recurrences are over; the wait that is left is the new one's
+        const later = scripted(...fails(busy(3), busy(4), busy(5)))
+        const going = later.effect.pipe(Recovery.onErrorKept({ Busy: row(60) }, { onWait, from }))
+        const { exit } = yield* overADay(going)
+        assert.deepStrictEqual(exit, Exit.fail(busy(4)))
+        const [wait] = positions.splice(0)
+        assert(wait !== undefined)
+        assert.isAbove(wait.wakeAt - from.wakeAt, 30_000)
+      }
+    })
+  )
+
   it.effect("a choice that throws kills it [A512]", () =>
     Effect.gen(function* () {
       const defect = new Error("in the callback")

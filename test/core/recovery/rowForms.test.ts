@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, Explanation, LlmError, Model, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Clock, Effect, Exit, Schedule } from "effect"
+import { Clock, Effect, Exit, Schedule, Schema } from "effect"
 import {
   agentWith,
   asHard,
@@ -28,6 +28,13 @@ const every = Schedule.max([Schedule.spaced("10 seconds"), Schedule.recurs(2)])
 /** A tool that is busy so many times. */
 const failing = (times: number) =>
   scripted("ping", ...Array.from({ length: times }, () => Effect.fail(busy())), Effect.succeed("pong"))
+
+const pinging = {
+  description: "Pings.",
+  parameters: Schema.Struct({}),
+  success: Schema.String,
+  run: () => Effect.succeed("pong")
+}
 
 /** An effect that is busy so many times. */
 const scriptedEffect = (times: number) => {
@@ -207,6 +214,26 @@ it.run("the trail says which verdict a handler chose [P1323]", (run) =>
 it("what is no policy of retries is answered with a sentence that names retries and maxAttempts [P1320]", () => {
   for (const given of [3, { maxRetries: 3 }, "3", undefined, null, {}]) {
     assert.throws(() => Recovery.retry(given as never), /retries.*maxAttempts/)
+  }
+})
+
+it("a row in the place of a table is refused, and what has no rows, at every door [P1320]", () => {
+  const { tool } = scripted("ping", Effect.succeed("pong"))
+  const doors: ReadonlyArray<(table: never) => unknown> = [
+    (table) => tool.pipe(Tool.onError(table)),
+    (onError) => Tool.make("ping", { ...pinging, onError }),
+    (table) => Agent.make("a", { tools: [tool] }).pipe(Agent.toolDefaults(table)),
+    (toolDefaults) => Agent.make("a", { tools: [tool], toolDefaults }),
+    (ping) => Agent.make("a", { tools: [tool] }).pipe(Agent.onToolError({ ping })),
+    (table) => scriptedEffect(1).effect.pipe(Recovery.onError(table))
+  ]
+  for (const given of doors) {
+    for (const row of [() => Effect.succeed("x"), Schedule.recurs(1), Recovery.rethrow]) {
+      assert.throws(() => given(row as never), TypeError, "A row is given where a table is expected")
+    }
+    for (const none of ["retry", 3, null]) {
+      assert.throws(() => given(none as never), TypeError, `A table has one row per tag; ${String(none)} has none`)
+    }
   }
 })
 

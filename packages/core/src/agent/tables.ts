@@ -103,7 +103,9 @@ interface ToolDefaults {
     T extends Tool.AnyTool,
     const Table extends Tool.Table<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>> & UnknownRow
   >(
-    table: Table & Tool.CheckRows<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>, "undeclared">
+    table: Table &
+      Recovery.IsTable<Table> &
+      Tool.CheckRows<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>, "undeclared">
   ): <I, O, E, R, T2 extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice, Name extends string>(
     self: Agent<I, O, E, R, T2, ByTool, Defaults, ModelTable, Choice, Name> &
       Fitting.HasTools<T> &
@@ -115,6 +117,7 @@ interface ToolDefaults {
     const Table extends Tool.TableOfAny<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>> & UnknownRow
   >(
     table: Table &
+      Recovery.IsTable<Table> &
       Tool.CheckAny<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared">
   ): <I, O, E, R, ByTool, Defaults, ModelTable extends Running, Choice, Name extends string>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
@@ -133,7 +136,9 @@ interface ToolDefaults {
     const Table extends Tool.Table<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>> & UnknownRow
   >(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
-    table: Table & Tool.CheckRows<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>, "undeclared">
+    table: Table &
+      Recovery.IsTable<Table> &
+      Tool.CheckRows<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>, "undeclared">
   ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice, Name>
   /** For an agent that is a type parameter. */
   <
@@ -151,6 +156,7 @@ interface ToolDefaults {
   >(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
     table: Table &
+      Recovery.IsTable<Table> &
       Tool.CheckAny<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared">
   ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice, Name>
 }

@@ -27,7 +27,7 @@ import {
   type ServicesOf
 } from "./Verdict.ts"
 
-export type { AnyRowOf, Check, Misfit, UnsafeRetry } from "./misfit.ts"
+export type { AnyRowOf, Check, IsTable, Misfit, UnsafeRetry } from "./misfit.ts"
 export * from "./Verdict.ts"
 export * as presets from "./Presets.ts"
 
@@ -101,7 +101,8 @@ export interface Keeping<R> {
 /**
  * As `onError`, for what has to survive a restart of its process: counts, ladders and schedules go on where they stood when it
  * waited. A schedule makes its steps again, at the same instants; of the failures that it has seen it reads tag, message and
- * advice. `when` sees no earlier failures.
+ * advice. `when` sees no earlier failures. Where the table has changed meanwhile, the present one decides: a schedule in the place of
+ * another goes on as if it had seen those failures itself.
  */
 export const onErrorKept =
   <E, const T extends Table<E>, R2 = never>(table: T & CheckRows<T, E>, keeping: Keeping<R2>) =>
@@ -135,11 +136,13 @@ export const isRow = (policy: unknown): policy is AnyRow =>
   isVerdict(policy) || Schedule.isSchedule(policy) || Predicate.isFunction(policy)
 
 /**
- * The rows of any table; throws a `TypeError` for what is no row of it.
+ * The rows of any table; throws a `TypeError` for what is no table, and for what is no row of it.
  *
  * @internal
  */
 export const rowsOf = (table: object, of?: Of): Internal.Rows => {
+  if (isRow(table)) throw new TypeError("A row is given where a table is expected: { orElse: row } is a table")
+  if (!Predicate.isObject(table)) throw new TypeError(`A table has one row per tag; ${String(table)} has none`)
   const rows = new Map<string, Internal.Node>()
   for (const [key, row] of Object.entries(table)) if (row !== undefined) rows.set(key, rowNode(key, row))
   return of === undefined ? rows : checked(rows, of)

@@ -293,7 +293,7 @@ const answering = (answer: Effect.Effect<unknown, unknown, unknown>): Internal.R
 
 /**
  * Rungs, first to last: the next one is asked when one gives up, with the failure that made it give up. No rung is asked
- * again after that. Ladders nest.
+ * again after that. Ladders nest. A rung is a verdict: {@link retry} makes one of a schedule, {@link when} of a handler.
  */
 export const ladder = <
   E,

@@ -1,5 +1,5 @@
 /** What the compiler says about a row that a layer does not have: a table may have any row there, and is compared afterwards. */
-import type { ActsOf, EndOf, RowOf, TypeId } from "./verdictTypes.ts"
+import type { ActsOf, AnyRow, EndOf, RowOf, TypeId } from "./verdictTypes.ts"
 
 /** Any row for a failure `E` that answers with `A`, whatever else it does. */
 export type AnyRowOf<E, A> = RowOf<E, A, unknown, unknown>
@@ -48,8 +48,13 @@ type NoSuchAct<Act> = "repairs" extends Act
 export type UnsafeRetry = 'A tool with unsafe side effects runs again only with { acknowledge: "may run twice" }'
 
 /** Refuses keys that are no row, and rows that the layer does not have. */
-export type Check<T, Keys, End, Acts> = {
+export type Check<T, Keys, End, Acts> = IsTable<T> & {
   readonly [K in keyof T]: K extends Keys
     ? Misfit<T[K], End, Acts>
     : `There is no row for '${K & string}': nothing fails with that tag here`
 }
+
+/** Refuses a row in the place of a table. */
+export type IsTable<T> = [T] extends [AnyRow]
+  ? "A row is given where a table is expected: { orElse: row } is a table"
+  : unknown

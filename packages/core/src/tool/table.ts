@@ -9,7 +9,7 @@ export type Table<E, A> = AnyRows<E, A> & object
  * Refuses keys that are no row, and rows that a tool with side effects `S` does not have. Where nothing is known of the tool, the table
  * may have any rows: the tool that gets it is compared with them.
  */
-export type CheckRows<T, E, S> = {
+export type CheckRows<T, E, S> = Recovery.IsTable<T> & {
   readonly [K in keyof T]: unknown extends E
     ? T[K] extends Recovery.AnyRow
       ? unknown
@@ -29,7 +29,7 @@ type AnyToolKey = RowKeys<never>
 export type TableOfAny<E, A> = { readonly [K in AnyToolKey]?: AnyRows<E, A>[K] } & object
 
 /** Refuses rows that a tool cannot have, and says why: of this the compiler speaks last. */
-export type CheckAny<T, E, A, S> = {
+export type CheckAny<T, E, A, S> = Recovery.IsTable<T> & {
   readonly [K in keyof T]: K extends AnyToolKey
     ? Recovery.Misfit<T[K], ToolEnd, Admits<S, K>>
     : K extends RowKeys<E>
@@ -40,7 +40,14 @@ export type CheckAny<T, E, A, S> = {
 }
 
 /** Why a row does not fit its tool. */
-type Why<V, A, Acts> = [Recovery.AnswerOf<V>] extends [A]
+type Why<V, A, Acts> = [V] extends [Recovery.AnyRow] ? WhyNot<V, A, Acts> : ARowIsAVerdictAScheduleOrAHandler
+
+/** No text: it would make nothing of a row that is one. */
+interface ARowIsAVerdictAScheduleOrAHandler {
+  readonly ARowIsAVerdictAScheduleOrAHandler: never
+}
+
+type WhyNot<V, A, Acts> = [Recovery.AnswerOf<V>] extends [A]
   ? unknown extends Recovery.Misfit<V, ToolEnd, Acts>
     ? "This row does not fit the failure"
     : Recovery.Misfit<V, ToolEnd, Acts>
