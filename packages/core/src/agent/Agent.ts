@@ -145,30 +145,33 @@ export const make = <
   Output extends AnySchema | undefined = undefined,
   const Tools extends ReadonlyArray<Tool.AnyTool> = readonly [],
   const Defaults extends DefaultRows<Tools[number]> = {},
-  const ModelRows extends LlmTable.LlmRows<TypeOf<Output>> | LlmTable.LlmHandler<TypeOf<Output>> = {}
+  const ModelRows extends LlmTable.LlmRows<TypeOf<Output>> | LlmTable.LlmHandler<TypeOf<Output>> = {},
+  Given = {}
 >(
   name: Name,
-  options: Options<
-    Skills,
-    ModelLayer,
-    Input,
-    Output,
-    Tools,
-    Defaults & CheckDefaults<Tools[number], Defaults>,
-    ModelRows & LlmTable.CheckRows<ModelRows>
-  > &
+  options: Recovery.Present<Given, keyof Options<unknown, unknown>> &
+    Options<
+      Skills,
+      ModelLayer,
+      Input,
+      Output,
+      Tools,
+      Defaults & CheckDefaults<Tools[number], Defaults>,
+      ModelRows & LlmTable.CheckRows<ModelRows>
+    > &
     OneOf<Skills, Tools> &
     Seen<Tools[number], TypeOf<Output>>
 ): Agent<
   TypeOf<Input>,
-  AgentSkills.AnswerOf<Skills, TypeOf<Output>> | AgentSkills.EndOf<AgentSkills.ToolsOf<Skills> | Tools[number]>, // one by one, so that hovers show them
+  | AgentSkills.AnswerOf<Skills, TypeOf<Output | Recovery.May<Given, "output", undefined>>>
+  | AgentSkills.EndOf<AgentSkills.ToolsOf<Skills> | Tools[number]>, // one by one, so that hovers show them
   BudgetExceededError | LayerError<ModelLayer> | AgentSkills.ErrorOf<Skills> | AgentSkills.InvalidOf<Skills, Output>,
-  AgentSkills.ServicesOf<Skills, LayerServices<ModelLayer>>,
+  AgentSkills.ServicesOf<Skills, LayerServices<ModelLayer | Recovery.May<Given, "model", undefined>>>,
   AgentSkills.ToolsOf<Skills> | Tools[number] | AgentSkills.AskingOf<Skills>,
   {},
-  Defaults,
-  LlmTable.First<AgentSkills.ModelTableOf<Skills>, ModelRows>,
-  AgentSkills.ChoiceOf<Skills, LayerServices<ModelLayer>>,
+  Defaults | Recovery.May<Given, "toolDefaults", {}>,
+  LlmTable.First<AgentSkills.ModelTableOf<Skills>, ModelRows | Recovery.May<Given, "onLlmError", {}>>,
+  AgentSkills.ChoiceOf<Skills, LayerServices<ModelLayer | Recovery.May<Given, "model", undefined>>>,
   Name
 > =>
   fromDefinition({

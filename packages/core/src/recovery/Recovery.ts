@@ -27,7 +27,7 @@ import {
   type ServicesOf
 } from "./Verdict.ts"
 
-export type { AnyRowOf, Check, IsTable, Misfit, UnsafeRetry } from "./misfit.ts"
+export type { AnyRowOf, Check, IsTable, May, Misfit, Present, UnsafeRetry } from "./misfit.ts"
 export * from "./Verdict.ts"
 export * as presets from "./Presets.ts"
 

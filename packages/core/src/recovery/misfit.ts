@@ -58,3 +58,20 @@ export type Check<T, Keys, End, Acts> = IsTable<T> & {
 export type IsTable<T> = [T] extends [AnyRow]
   ? "A row is given where a table is expected: { orElse: row } is a table"
   : unknown
+
+/**
+ * Which options are given, and which of them may be absent; what is none of the known ones is refused. A mapped type without values: the compiler
+ * compares the values with the types of the options alone.
+ */
+export type Present<Given, Known> = { readonly [K in keyof Given]: K extends Known ? unknown : NoSuchOption }
+
+interface NoSuchOption {
+  readonly NoSuchOption: never
+}
+
+/** `Absent` where an option may be absent, although one is given. */
+export type May<Given, Option extends PropertyKey, Absent> = Option extends keyof Given
+  ? Given extends Record<Option, unknown>
+    ? never
+    : Absent
+  : never

@@ -66,10 +66,12 @@ export const make = <
   VR = NoVerify,
   F extends Schema.Codec<unknown, unknown> | undefined = undefined,
   RD = never,
-  const Rows extends OwnRows<E, A, S, T, VR> = {}
+  const Rows extends OwnRows<E, A, S, T, VR> = {},
+  Given = {}
 >(
   name: Name,
-  options: Options<Params, A, E, R, S, RD> &
+  options: Recovery.Present<Given, OptionName> &
+    Options<Params, A, E, R, S, RD> &
     Limits<T, C, A, VR> &
     Stored<F> &
     Covers<E, F> &
@@ -81,14 +83,33 @@ export const make = <
   Name,
   Params,
   A,
-  E | TimeoutOf<S, T, VR>,
+  E | TimeoutsOf<Given, S, T, VR>,
   Exclude<R, Scope.Scope> | RD | ServicesOfVerify<VR>,
-  Recovery.Merge<CallLimit<C> & Storable<E, F>, Rows>,
-  NoInfer<S>
+  Recovery.Merge<
+    CallLimit<C> & (Storable<E, F> | Recovery.May<Given, "failure", {}>),
+    Rows | Recovery.May<Given, "onError", {}>
+  >,
+  NoInfer<S> | Undeclared<Given>
 > => {
   Names.check(name)
   return fromDefinition(withRows(define(name, options), options.onError))
 }
+
+type OptionName =
+  | keyof Options<unknown, unknown, unknown, unknown, never>
+  | keyof Limits<unknown, unknown, unknown, unknown>
+  | keyof Stored<unknown>
+  | keyof OwnTable<unknown>
+
+/** Nothing is declared where `sideEffects` may be absent. */
+type Undeclared<Given> = Recovery.May<Given, "sideEffects", "undeclared">
+
+/** How a tool may time out: with and without `verify`, where that may be absent. */
+type TimeoutsOf<Given, S, T, VR> = [T] extends [undefined]
+  ? never
+  :
+      | TimeoutOf<S | Undeclared<Given>, T, VR>
+      | ([Recovery.May<Given, "verify", "absent">] extends [never] ? never : TimeoutOf<S, T, NoVerify>)
 
 /** Without rows, the definition itself. */
 const withRows = (definition: ToolDefinition, table: object | undefined): ToolDefinition =>
@@ -126,10 +147,12 @@ export const fromFunction = <
   C extends Duration.Input | undefined = undefined,
   VR = NoVerify,
   RD = never,
-  const Rows extends OwnRows<FunctionError, A, S, T, VR> = {}
+  const Rows extends OwnRows<FunctionError, A, S, T, VR> = {},
+  Given = {}
 >(
   name: Name,
-  options: Omit<Options<Params, A, never, never, S, RD>, "run"> &
+  options: Recovery.Present<Given, OptionName> &
+    Omit<Options<Params, A, never, never, S, RD>, "run"> &
     Limits<T, C, A, VR> &
     OwnTable<OwnRows<FunctionError, A, S, T, VR>> &
     OwnTable<Rows> &
@@ -140,10 +163,10 @@ export const fromFunction = <
   Name,
   Params,
   A,
-  FunctionError | TimeoutOf<S, T, VR>,
+  FunctionError | TimeoutsOf<Given, S, T, VR>,
   RD | ServicesOfVerify<VR>,
-  Recovery.Merge<CallLimit<C>, Rows>,
-  NoInfer<S>
+  Recovery.Merge<CallLimit<C>, Rows | Recovery.May<Given, "onError", {}>>,
+  NoInfer<S> | Undeclared<Given>
 > => {
   Names.check(name)
   const run = Foreign.lift(name, options)
