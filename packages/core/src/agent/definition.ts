@@ -54,6 +54,9 @@ export interface Agent<
   Choice = undefined,
   out Name extends string = string
 > extends Pipeable {
+  // first of all members: what does not fit here is compared no further
+  readonly [TypeId]: Inside<T, ModelTable, Choice>
+  readonly name: Name
   /** Runs the agent. Replies are asked for whole. */
   (
     input: I
@@ -81,8 +84,6 @@ export interface Agent<
     never,
     R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice> | Scope.Scope
   >
-  readonly name: Name
-  readonly [TypeId]: Inside<T, ModelTable, Choice>
 }
 
 /** A mapped type, so that the compiler compares agents member by member: the marks of those without a table may become wider, tables may not. */

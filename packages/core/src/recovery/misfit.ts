@@ -1,5 +1,5 @@
 /** What the compiler says about a row that a layer does not have: a table may have any row there, and is compared afterwards. */
-import type { ActsOf, AnyRow, EndOf, RowOf, TypeId } from "./verdictTypes.ts"
+import type { ActsOf, EndOf, RowOf, TypeId } from "./verdictTypes.ts"
 
 /** Any row for a failure `E` that answers with `A`, whatever else it does. */
 export type AnyRowOf<E, A> = RowOf<E, A, unknown, unknown>
@@ -54,8 +54,11 @@ export type Check<T, Keys, End, Acts> = IsTable<T> & {
     : `There is no row for '${K & string}': nothing fails with that tag here`
 }
 
+/** What tells a row from a table: rows themselves take the compiler longer. */
+type Rowlike = { readonly [TypeId]: unknown } | { readonly "~effect/Schedule": unknown } | ((...args: never) => unknown)
+
 /** Refuses a row in the place of a table. */
-export type IsTable<T> = [T] extends [AnyRow]
+export type IsTable<T> = [T] extends [Rowlike]
   ? "A row is given where a table is expected: { orElse: row } is a table"
   : unknown
 
