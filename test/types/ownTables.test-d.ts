@@ -77,6 +77,22 @@ describe("a table that is written with its tool", () => {
     type _Asserted = Expect<Equal<Tool.ErrorOf<typeof asserted>, Boom | Gone>>
   })
 
+  it("has handlers beside an Effect.fn that has a name, and verdicts beside one in its place [P1320]", () => {
+    const work = Effect.fn("work")(function* ({ n }: { readonly n: number }) {
+      return n > 1 ? yield* new Boom({ n }) : n
+    })
+    const named = Tool.make("own", { ...base, run: work, onError: { Boom: ({ n }) => Effect.succeed(n) } })
+    type _1 = Expect<Equal<Tool.ErrorOf<typeof named>, Boom>>
+    const inPlace = Tool.make("own", {
+      ...base,
+      run: Effect.fn("work")(function* ({ n }) {
+        return n > 1 ? yield* new Boom({ n }) : n
+      }),
+      onError: { Boom: Recovery.retry({ retries: 1 }) }
+    })
+    type _2 = Expect<Equal<Tool.ErrorOf<typeof inPlace>, Boom>>
+  })
+
   it("is refused where that of a pipe is [P1309]", () => {
     Tool.make("own", {
       ...base,

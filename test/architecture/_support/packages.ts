@@ -43,7 +43,7 @@ export const packages: ReadonlyArray<Package> = [
     open: effect(
       "Brand Cause Clock Context Data DateTime Deferred Duration Effect Equal Exit Fiber Function Inspectable JsonSchema Layer Logger Metric " +
         "Option Pipeable Predicate Pull Queue Random Redacted Result Schedule Schema SchemaAST SchemaGetter SchemaIssue " +
-        "SchemaRepresentation SchemaTransformation Scope Stream Tracer"
+        "SchemaRepresentation SchemaTransformation Scope Stream Tracer Types"
     ),
     within: {
       testing: ["effect/Arbitrary", "effect/testing/TestClock", "fast-check"]
