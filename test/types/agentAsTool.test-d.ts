@@ -3,7 +3,7 @@ import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
 import type { Completion, LlmError, Model, RunError, ToolError } from "@kintsugi/core"
 import { Effect, type Option, Schema } from "effect"
 import { describe, it } from "vitest"
-import { sameType } from "./_support/Identity.ts"
+import { type Equal, type Expect, sameType } from "./_support/Identity.ts"
 import {
   ask,
   type BadArgs,
@@ -55,6 +55,9 @@ describe("an agent as a tool", () => {
     sameType<Oops | ToolError.OutcomeUnknownError | ToolError.ToolTimeoutError>()(
       null as never as Tool.ErrorOf<typeof limited>
     )
+    const part: Agent.Part<string, string, Oops, never> = sealed
+    const open = Agent.asTool(part, { name: "ask", description, timeout: "1 second" })
+    type _ = Expect<Equal<Tool.ErrorOf<typeof open>, Tool.ErrorOf<typeof limited>>>
     const safe = Agent.asTool(sealed, { name: "ask", description, timeout: "1 second", sideEffects: "none" })
     sameType<Oops | ToolError.ToolTimeoutError>()(null as never as Tool.ErrorOf<typeof safe>)
   })

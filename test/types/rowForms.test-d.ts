@@ -87,7 +87,7 @@ describe("a row", () => {
 
   it("is no table, and what is none of the three is no row [P1309 P1320]", () => {
     const agent = Agent.make("a", { tools: [ping] })
-    // @ts-expect-error A row is given where a table is expected: { orElse: row } is a table
+    // @ts-expect-error A table has a row for each tag: { orElse: row } is one
     ping.pipe(Tool.onError(() => Effect.succeed("")))
     // @ts-expect-error the same, of a schedule
     ping.pipe(Tool.onError(often))

@@ -61,18 +61,26 @@ type UnsafeIn<Inside> = Inside extends { readonly _T: () => infer T; readonly _M
   : never
 
 /** The side effects of a tool that is an agent: as it says itself, else unsafe where a tool of the agent is. */
-export type EffectsOf<Inside, S> = S extends "undeclared" ? ([UnsafeIn<Inside>] extends [never] ? S : "unsafe") : S
+export type EffectsOf<Inside, S> = S extends "undeclared"
+  ? unknown extends Inside
+    ? "unsafe"
+    : [UnsafeIn<Inside>] extends [never]
+      ? S
+      : "unsafe"
+  : S
 
 /** How a tool that is an agent may time out: where nothing is known of the agent's tools, as an unsafe one or as any other. */
 export type TimeoutsOf<Inside, S, T, VR> =
   | TimeoutOf<EffectsOf<Inside, S>, T, VR>
   | (S extends "undeclared" ? (IsSealed<Inside> extends true ? TimeoutOf<S, T, VR> : never) : never)
 
-type IsSealed<Inside> = Inside extends { readonly _ModelTable: () => infer M }
-  ? [HasUnsafe | NoModel] extends [M]
-    ? true
+type IsSealed<Inside> = unknown extends Inside
+  ? true
+  : Inside extends { readonly _ModelTable: () => infer M }
+    ? [HasUnsafe | NoModel] extends [M]
+      ? true
+      : false
     : false
-  : false
 
 /** The mark of a composition of these agents. */
 type MarkOf<Unsafe> = [Unsafe] extends [never] ? NoModel : HasUnsafe

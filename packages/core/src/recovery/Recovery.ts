@@ -141,8 +141,9 @@ export const isRow = (policy: unknown): policy is AnyRow =>
  * @internal
  */
 export const rowsOf = (table: object, of?: Of): Internal.Rows => {
-  if (isRow(table)) throw new TypeError("A row is given where a table is expected: { orElse: row } is a table")
-  if (!Predicate.isObject(table)) throw new TypeError(`A table has one row per tag; ${String(table)} has none`)
+  if (isRow(table) || !Predicate.isObject(table)) {
+    throw new TypeError("A table has a row for each tag: { orElse: row } is one")
+  }
   const rows = new Map<string, Internal.Node>()
   for (const [key, row] of Object.entries(table)) if (row !== undefined) rows.set(key, rowNode(key, row))
   return of === undefined ? rows : checked(rows, of)

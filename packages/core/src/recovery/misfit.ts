@@ -58,9 +58,7 @@ export type Check<T, Keys, End, Acts> = IsTable<T> & {
 type Rowlike = { readonly [TypeId]: unknown } | { readonly "~effect/Schedule": unknown } | ((...args: never) => unknown)
 
 /** Refuses a row in the place of a table. */
-export type IsTable<T> = [T] extends [Rowlike]
-  ? "A row is given where a table is expected: { orElse: row } is a table"
-  : unknown
+export type IsTable<T> = [T] extends [Rowlike] ? "A table has a row for each tag: { orElse: row } is one" : unknown
 
 /**
  * Which options are given, and which of them may be absent; what is none of the known ones is refused. A mapped type without values: the compiler
