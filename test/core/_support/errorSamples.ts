@@ -147,6 +147,7 @@ export const samples = {
     ToolError.ExecutionError.fromLlmError("fetch", "llm", overloaded),
     ToolError.ExecutionError.fromMcpError("fetch", new Error("boom")),
     ToolError.ExecutionError.fromInvocationError("fetch", "local", new Error("boom")),
+    ToolError.ExecutionError.ofResult("fetch", "local", "it gave a number", new Error("boom")),
     ToolError.ExecutionError.wrap(
       { tool: "fetch", callId: "c1", kind: "local", args: {} },
       Object.assign(new Error("boom"), { isRetryable: true, code: "E1" })

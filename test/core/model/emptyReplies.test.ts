@@ -1,6 +1,6 @@
 /** Replies that say nothing and call nothing. */
 import { assert } from "@effect/vitest"
-import { Agent, type Message, LlmError, Model, Recovery } from "@kintsugi/core"
+import { Agent, type Message, LlmError, Model, Recovery, Router, Skill } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Schema } from "effect"
 import { agentWith, batch, done, eventLog, read, scripted } from "../../_support/dialogue.ts"
@@ -126,6 +126,36 @@ it.run("in an order of models the next one is asked; a limit of the run holds fo
     const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert.isTrue(Exit.isFailure(exit))
     assert.isAtMost(model.requests.length, 2)
+  })
+)
+
+it.run("thoughts of an empty reply do not keep the next model of an order from being asked [P1340]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const first = yield* make(thoughts)
+    const second = yield* make(text("words"))
+    const order = Model.fallback(first.layer, second.layer)
+    assert.strictEqual(yield* run(Agent.make("a", {}).pipe(log.listen), "go").pipe(Effect.provide(order)), "words")
+    assert.lengthOf(log.of("attempt-discarded"), log.of("reasoning-delta").length > 0 ? 1 : 0)
+  })
+)
+
+it.run("what chooses a skill is asked once more too, then its own table decides [P1340 A1003]", (run) =>
+  Effect.gen(function* () {
+    const skills = [Skill.make("one", { description: "One." }), Skill.make("two", { description: "Two." })] as const
+    const model = yield* make(blank, text('{"name": "two", "confidence": 1}'), text("words"))
+    assert.strictEqual(yield* run(Agent.make("a", { skills }), "go").pipe(Effect.provide(model.layer)), "words")
+    assert.deepStrictEqual(model.requests[0], model.requests[1])
+    const silent = yield* make(blank, nothing)
+    const reason = failing(
+      yield* Effect.exit(run(Agent.make("a", { skills }), "go").pipe(Effect.provide(silent.layer)))
+    )
+    assert(reason?._tag === "Fail")
+    assert.instanceOf(reason.error, LlmError.EmptyReplyError)
+    const answered = yield* make(blank, nothing, text("words"))
+    const router = Router.byModel().pipe(Router.onLlmError({ EmptyReplyError: Recovery.respondWith("one") }))
+    const agent = Agent.make("a", { skills }).pipe(Agent.route(router))
+    assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(answered.layer)), "words")
   })
 )
 

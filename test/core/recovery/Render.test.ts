@@ -29,7 +29,11 @@ plain(
         const isRetryable = Reflect.get(Object(error), "isRetryable") === true
         const isOwn = (Reflect.get(Object(error), "tool") ?? "fetch") === "fetch"
         const isOpen = isOwn && ["ToolTimeoutError", "OutcomeUnknownError"].includes(Reflect.get(Object(error), "_tag"))
-        const isRepair = isOwn && !isRetryable && Reflect.get(Object(error), "recovery") === "repair"
+        const tag: unknown = Reflect.get(Object(error), "_tag")
+        // what a model within the tool has given does not fit: the arguments of the call are not at fault
+        const isOfModel = tag === "InvalidOutputError" || tag === "MalformedToolCallError"
+        const isCorrectable = !isOfModel && Reflect.get(Object(error), "recovery") === "repair"
+        const isRepair = isOwn && !isRetryable && (isCorrectable || tag === "EscalationError")
         if (isRepair) {
           assert.isFalse(/^(?:permanent|transient): /.test(text))
           assert.match(text, /; correct (?:the arguments|[^;]+) and call the tool again$/)

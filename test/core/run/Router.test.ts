@@ -206,7 +206,7 @@ it.run("an agent that stands too deep asks neither its rule nor its model [A908 
   })
 )
 
-it.run("confidence below the threshold, an unknown name or no answer at all is a RoutingError [A1003]", (run) =>
+it.run("confidence below the threshold, an unknown name or a blank answer is a RoutingError [A1003]", (run) =>
   Effect.gen(function* () {
     for (const answer of [
       JSON.stringify({ name: "billing", confidence: 0.59 }),
@@ -218,7 +218,7 @@ it.run("confidence below the threshold, an unknown name or no answer at all is a
       JSON.stringify({ confidence: 1 }),
       '"billing"',
       "billing",
-      ""
+      " "
     ]) {
       const { agent, bills } = desk()
       const model = yield* make(text(answer))

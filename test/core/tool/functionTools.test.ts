@@ -86,7 +86,7 @@ it.run(
       const model = yield* one()
       const error = yield* Effect.flip(run(agentWith(foreign), "go").pipe(Effect.provide(model.layer)))
       assert(error instanceof ToolError.ExecutionError)
-      assert.deepInclude(error, { category: "validation", tool: "work", callId: "c1", recovery: "repair" })
+      assert.deepInclude(error, { category: "validation", tool: "work", callId: "c1", recovery: "none" })
       assert.match(error.message, /success schema refuses/)
 
       const ours = Tool.make("work", { ...options, run: () => Effect.succeed(5 as unknown as string) })

@@ -67,8 +67,8 @@ it.run("what fits two tools, has another letter or is too long is told [P1342 P4
     for (const [name, suggestion] of [
       ["get.user", "; did you mean getUser?"],
       ["getUsers", "; did you mean getUser?"],
-      ["xfunctions.getUser", ""],
-      ["mcp__users__getUser", ""],
+      ["xfunctions.getUser", "; did you mean getUser?"],
+      ["mcp__users__getUser", "; did you mean getUser?"],
       ["-".repeat(200), ""]
     ] as const) {
       const [one, two] = [scripted("getUser"), scripted("get_user")]
@@ -183,5 +183,34 @@ it.effect("a sub-agent that was suspended under such a name goes on [P1342]", ()
     const from = yield* snapshotOf(yield* outcomeOf(desk, "go", outer))
     assert.deepInclude(yield* outcomeOf(Agent.resume(desk), deciding(from), outer), { _tag: "Completed" })
     assert.deepStrictEqual(read(outer), ["result: paid for"])
+  })
+)
+
+it.run("calls under other names of one tool are calls of one tool in a row [P1342 A905]", (run) =>
+  Effect.gen(function* () {
+    const { runs, tool } = scripted("readFile", ...Array.from({ length: 3 }, () => Effect.succeed("text")))
+    const names = ["readFile", "read_file", "functions.readFile", "ReadFile"]
+    const model = yield* ScriptedModel.make(...names.map((name) => batch(name)))
+    const agent = Agent.make("worker", { tools: [tool], budget: { maxConsecutiveSameTool: 3 } })
+    const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert.deepInclude(error, { reason: "maxConsecutiveSameTool", limit: 3, spent: 4 })
+    assert.lengthOf(runs, 3)
+  })
+)
+
+it.run("the suggestion leaves out what stands before a name [P1342 P405]", (run) =>
+  Effect.gen(function* () {
+    for (const name of ["functions.pay", "shop.pay", "mcp__shop__pay", "shop:payy"]) {
+      const pay = Tool.make("pays", {
+        description: "Pays.",
+        parameters: Schema.Struct({}),
+        success: Schema.String,
+        sideEffects: "unsafe",
+        run: () => Effect.succeed("paid")
+      })
+      const model = yield* ScriptedModel.make(batch(name), done)
+      yield* run(Agent.make("worker", { tools: [pay] }), "go").pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(read(model), [`told: unknown tool: ${name}; available tools: pays; did you mean pays?`])
+    }
   })
 )

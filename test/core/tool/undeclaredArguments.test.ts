@@ -1,10 +1,10 @@
 /** Arguments that the schema of a tool does not declare. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, Coercion, RawSchema, Tool, ToolError, ToolPolicy } from "@kintsugi/core"
+import { Agent, Approval, Approver, Coercion, RawSchema, Recovery, Tool, ToolError, ToolPolicy } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Result, Schema } from "effect"
 import { mend } from "../../_support/coercion.ts"
-import { done, eventLog } from "../../_support/dialogue.ts"
+import { done, eventLog, read } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
 
 const { Array: List, Finite, Struct, optionalKey, Record, StructWithRest, String: Text, Union } = Schema
@@ -198,5 +198,25 @@ it.effect("fields without fields of their own are objects too [P1335]", () =>
     assert.strictEqual(yield* Tool.call(tool, { options: { colour: 1 } }), '{"options":{}}')
     for (const options of [1, "x", []])
       assert.isTrue((yield* Effect.exit(Tool.call(tool, { options })))._tag === "Failure")
+  })
+)
+
+it.run("the model is told which key it may have meant [P1367 P1332]", (run) =>
+  Effect.gen(function* () {
+    const greet = Tool.make("greet", {
+      description: "Greets.",
+      parameters: Struct({ people: List(person), id: Text, q: optionalKey(Text) }),
+      success: Text,
+      run: () => Effect.succeed("hello")
+    })
+    const sent = { people: [{ name: "Ada", email_address: "a@b.c" }], id: "1", k: "x" }
+    const model = yield* ScriptedModel.make(ScriptedModel.calls(ScriptedModel.call("greet", sent, "c1")), done)
+    const agent = Agent.make("worker", { tools: [greet] }).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(read(model), [
+      "told: The arguments of tool 'greet' do not fit its parameters (call c1): k: Expected no such key, got string \"x\"; " +
+        'people[0].email_address: Expected no such key (did you mean emailAddress?), got string "a@b.c"; ' +
+        "correct k, people[0].email_address and call the tool again"
+    ])
   })
 )

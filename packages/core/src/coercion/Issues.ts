@@ -2,7 +2,7 @@
 import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as Issue from "../data/Issue.ts"
-import { failingIn, isAbsence, isExtraAt } from "./failing.ts"
+import { type Failing, failingIn, isAbsence, isExtraAt, meantAt } from "./failing.ts"
 
 /** All that is wrong, without what the ladder drops anyway, unless that is all. */
 export const issuesOf = (
@@ -10,13 +10,22 @@ export const issuesOf = (
   value: Schema.Json,
   ladder: ReadonlyArray<string>
 ): ReadonlyArray<Issue.Issue> => {
-  const all = Issue.fromSchema(failure, value)
+  const failing = failingIn(failure)
+  const all = Issue.fromSchema(failure, value).map((issue) => named(failing, value, issue))
   const dropsEmpty = ladder.includes("drop-empty")
   const dropsExtra = ladder.includes("drop-undeclared")
-  if (!dropsEmpty && !dropsExtra) return all
-  const failing = failingIn(failure)
   const wrong = all.filter(
     ({ path }) => !(dropsEmpty && isAbsence(failing, value, path)) && !(dropsExtra && isExtraAt(failing, value, path))
   )
   return wrong.length === 0 ? all : wrong
+}
+
+/** What Effect says of a key that a schema does not declare. */
+const excess = "Expected no excess property"
+
+/** With the key that may be meant in the place of one that is not declared. */
+const named = (failing: Failing, value: Schema.Json, issue: Issue.Issue): Issue.Issue => {
+  if (issue.expected !== excess) return issue
+  const meant = meantAt(failing, value, issue.path)
+  return { ...issue, expected: `Expected no such key${meant === undefined ? "" : ` (did you mean ${meant}?)`}` }
 }

@@ -2,7 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaIssue from "effect/SchemaIssue"
-import { isNear } from "../data/Nearest.ts"
+import { isNear, nearest } from "../data/Nearest.ts"
 
 /** One place in the value. */
 export class Failing {
@@ -93,18 +93,35 @@ export const isExtra = (within: Failing, value: object, key: PropertyKey): boole
   if (within.keys.get(key)?.isUndeclared !== true || within.fields.has(key)) return false
   // no model writes that many: the time that this takes has an end
   if (within.keys.size > mostExtra) return false
-  return ![...within.fields].some((field) => !Object.hasOwn(value, field) && isNear(String(field), String(key)))
+  return !absentIn(within, value).some((field) => isNear(field, String(key)))
 }
+
+/** The fields that are not there. */
+const absentIn = ({ fields }: Failing, value: object): ReadonlyArray<string> =>
+  [...fields].filter((field) => !Object.hasOwn(value, field)).map(String)
 
 const mostExtra = 100
 
 /** Whether an issue is about a key that means nothing to the schema. */
-export const isExtraAt = (failing: Failing, value: unknown, path: ReadonlyArray<PropertyKey>): boolean => {
+export const isExtraAt = (failing: Failing, value: unknown, path: ReadonlyArray<PropertyKey>): boolean =>
+  aroundKey(failing, value, path, isExtra) === true
+
+/** The field that is absent and was probably meant by the key that an issue is about. */
+export const meantAt = (failing: Failing, value: unknown, path: ReadonlyArray<PropertyKey>): string | undefined =>
+  aroundKey(failing, value, path, (within, there, key) =>
+    within.keys.size > mostExtra ? undefined : nearest(String(key), absentIn(within, there))
+  )
+
+const aroundKey = <A>(
+  failing: Failing,
+  value: unknown,
+  path: ReadonlyArray<PropertyKey>,
+  look: (within: Failing, there: object, key: PropertyKey) => A
+): A | undefined => {
   const [key] = path.slice(-1)
   const found = placeOf(failing, value, path.slice(0, -1))
-  return (
-    key !== undefined && found !== undefined && Predicate.isObject(found.there) && isExtra(found.at, found.there, key)
-  )
+  if (key === undefined || found === undefined || !Predicate.isObject(found.there)) return undefined
+  return look(found.at, found.there, key)
 }
 
 /**

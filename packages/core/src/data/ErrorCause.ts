@@ -97,16 +97,37 @@ export const logged = (cause: Cause.Cause<unknown>): string =>
     8000
   )
 
-/** The message of an error, or the text of a value that is none; empty for one that has nothing to say. */
-export const messageOf = (value: unknown): string => {
+/**
+ * The message of an error, or the text of a value that is none; empty for one that has nothing to say. An error that says only that
+ * something beneath it has failed says what that was.
+ */
+export const messageOf = (value: unknown): string => messageAt(value, 0)
+
+const messageAt = (value: unknown, depth: number): string => {
   const cause = approachable(value)
   if (Predicate.isString(cause)) return cause
   if (Predicate.isObject(cause)) {
     const message = property(cause, "message")
-    return Predicate.isString(message) ? message : ""
+    const said = Predicate.isString(message) ? message : ""
+    return depth < deepest && hollow.test(said) ? fuller(cause, said, depth + 1) : said
   }
   return cause === undefined || cause === null ? "" : quietly(() => String(cause), "")
 }
+
+const deepest = 5
+
+/** What `Effect.tryPromise` and `fetch` say of any failure, and an `AggregateError` of connections, which says nothing. */
+const hollow = /^(?:|fetch failed|An error occurred in Effect\.\w+)$/
+
+const fuller = (error: object, said: string, depth: number): string => {
+  const members = property(error, "errors")
+  const beneath = Array.isArray(members) ? members.slice(0, mostMembers) : said === "" ? [] : [property(error, "cause")]
+  const words = [...new Set(beneath.map((one) => messageAt(one, depth)))].filter((text) => text !== "").join("; ")
+  if (words === "") return said
+  return said === "fetch failed" ? `${said}: ${words}` : words
+}
+
+const mostMembers = 3
 
 /** The tag of an error; the name of its type when it has none. */
 export const tagOf = (error: unknown): string => {
@@ -115,13 +136,23 @@ export const tagOf = (error: unknown): string => {
 }
 
 /**
- * What an error says, word for word; its tag when it says nothing.
+ * What an error says, word for word; its tag or its name when it says nothing.
  *
  * @internal
  */
 export const sayingOf = (error: unknown): string => {
   const message = messageOf(error)
-  return message.trim() === "" ? tagOf(error) : message
+  return message.trim() === "" ? kindOf(error) : message
+}
+
+/**
+ * What a failure is, of one that says nothing.
+ *
+ * @internal
+ */
+export const kindOf = (error: unknown): string => {
+  if (Predicate.isObject(error)) return quietly(() => nameOf(error), "Error")
+  return error === undefined || error === null || error === "" ? "it does not say why" : typeof error
 }
 
 const nameOf = (cause: object): string => {

@@ -4,7 +4,17 @@ import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Issue from "../data/Issue.ts"
-import { categories, categoryOf, categoryOfStatus, Lent, lentBy, ofCategory, sayingOf, statusOf } from "./facts.ts"
+import {
+  categories,
+  categoryOf,
+  categoryOfStatus,
+  final,
+  Lent,
+  lentBy,
+  ofCategory,
+  sayingOf,
+  statusOf
+} from "./facts.ts"
 import { stackless } from "./stackless.ts"
 import { sentence } from "./sentence.ts"
 import { InputTooLargeError } from "./DoorError.ts"
@@ -141,6 +151,12 @@ export class ExecutionError extends advised<ExecutionError>()("ExecutionError", 
   }
   static fromInvocationError(tool: string, kind: Kind, cause: unknown, call?: CallOf): ExecutionError {
     return ExecutionError.of(tool, kind, "invocation", "", cause, call)
+  }
+  /** The tool has run, and what it gave does not fit: other arguments do not help. */
+  static ofResult(tool: string, kind: Kind, message: string, cause?: unknown, call?: CallOf): ExecutionError {
+    const made = ExecutionError.of(tool, kind, "validation", message, cause, call)
+    const beneath = cause === undefined ? {} : { cause }
+    return new ExecutionError({ ...made, ...beneath, message: made.message, lent: { outlook: final("none") } })
   }
   /** Without a message, the cause speaks; without either, the category. */
   static of(

@@ -110,11 +110,20 @@ export const ofCategory: Readonly<Record<Category, { readonly label: string; rea
 }
 
 /**
- * The advice that a value carries itself; of one that carries none, what its structure tells. What is senseless in it is filled in.
+ * The advice that a value carries itself; of one that carries none, what its category or its structure tells. What is senseless in it is
+ * filled in.
  *
  * @internal
  */
-export const outlookOf = (value: unknown): Outlook | undefined => carriedBy(value) ?? toldBy(value)
+export const outlookOf = (value: unknown): Outlook | undefined =>
+  carriedBy(value) ?? categorised(value) ?? toldBy(value)
+
+/** By its own category. What a tool has read and could not decode is not what it was called with. */
+const categorised = (value: unknown): Outlook | undefined => {
+  const category = property(value, "category")
+  if (isCategory(category)) return ofCategory[category].outlook
+  return ErrorCause.tagOf(value) === "SchemaError" ? final("none") : undefined
+}
 
 const toldBy = (value: unknown): Outlook | undefined => {
   const told = ForeignFailure.of(value)

@@ -3,7 +3,6 @@
  * verdicts that every table is made of.
  */
 import type * as Effect from "effect/Effect"
-import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Verdict from "./Verdict.ts"
 import * as Render from "./Render.ts"
 import type { UnknownToolError } from "../errors/ToolError.ts"
@@ -63,7 +62,7 @@ export const kani = <R = never>(options: KaniOptions<R> = {}) => {
     )
     return Verdict.backstop(Verdict.patient(choose, retryAttempts))
   }
-  return { orElse: telling(ErrorCause.sayingOf), UnknownToolError: telling(notDefined) }
+  return { orElse: telling(Render.plainly), UnknownToolError: telling(notDefined) }
 }
 
 const notDefined = ({ tool }: UnknownToolError): string =>

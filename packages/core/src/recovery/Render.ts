@@ -11,7 +11,7 @@ import { property } from "../data/Foreign.ts"
 import { limitOf } from "../errors/Limit.ts"
 import { outlookOf, withoutHelp } from "../errors/RecoveryAdvice.ts"
 import { BudgetExceededError } from "../errors/RunError.ts"
-import type { Kind, Severity } from "../errors/ToolError.ts"
+import { EscalationError, ExecutionError, type Kind, type Severity } from "../errors/ToolError.ts"
 
 /** No told text is longer, in UTF-16 units. */
 const maxChars = 4000
@@ -34,10 +34,18 @@ const kindOf = (error: unknown, context: FailureContext): Label => {
   const outlook = outlookOf(error)
   if (outlook?.isRetryable === true) return "transient"
   const isOwn = (property(error, "tool") ?? context.tool) === context.tool
-  if (isOwn && outlook?.recovery === "repair") return "repair"
+  // an agent gives its task back with what would correct it
+  if (isOwn && (error instanceof EscalationError || (outlook?.recovery === "repair" && !isOfModel(error))))
+    return "repair"
   // cut off, and it is not known what it has done: it passes, but not safely
   return isOwn && openTags.has(ErrorCause.tagOf(error)) ? "transient" : "permanent"
 }
+
+/** Whether what does not fit is the answer of a model within the tool, and not the arguments. */
+const isOfModel = (error: unknown): boolean =>
+  ofModels.has(ErrorCause.tagOf(error instanceof ExecutionError ? error.cause : error))
+
+const ofModels: ReadonlySet<string> = new Set(["InvalidOutputError", "MalformedToolCallError"])
 
 const openTags: ReadonlySet<string> = new Set(["ToolTimeoutError", "OutcomeUnknownError"])
 
@@ -64,9 +72,9 @@ const instructionOf = (kind: Label, error: unknown, context: FailureContext): st
 const wrongOf = (error: unknown): string => {
   const issues = property(error, "issues")
   const paths = Array.isArray(issues) ? issues.map((issue) => property(issue, "path")) : []
-  const names = paths.map((path) => (Array.isArray(path) && path.length > 0 ? path.map(String).join(".") : undefined))
+  const names = paths.map((path) => (Array.isArray(path) ? Issue.formatPath(path) : ""))
   const known = [...new Set(names)].slice(0, maxIssues)
-  const text = known.includes(undefined) ? "" : known.join(", ")
+  const text = known.includes("") ? "" : known.join(", ")
   return text === "" || text.length > maxIssueChars ? "the arguments" : text
 }
 
@@ -81,13 +89,23 @@ const afterAttempts = (error: unknown, context: FailureContext): string => {
  *
  * @internal
  */
-export const spoken = (error: unknown, kind: Kind | undefined): string =>
-  error instanceof BudgetExceededError
-    ? // what helps its user is nothing that a model can do
-      `agent '${error.agent}' reached ${limitOf(error)} before it had an answer`
-    : kind === "mcp-tool" || kind === "web-service"
-      ? asData(messageOf(error))
-      : messageOf(error)
+export const spoken = (error: unknown, kind: Kind | undefined): string => {
+  if (error instanceof BudgetExceededError) return reached(error)
+  const message = messageOf(error)
+  return kind === "mcp-tool" || kind === "web-service" ? asData(message) : message
+}
+
+/**
+ * What an error says, word for word but for help for operators.
+ *
+ * @internal
+ */
+export const plainly = (error: unknown): string =>
+  error instanceof BudgetExceededError ? reached(error) : withoutHelp(ErrorCause.sayingOf(error))
+
+/** What helps the user of a budget is nothing that a model can do. */
+const reached = (error: BudgetExceededError): string =>
+  `agent '${error.agent}' reached ${limitOf(error)} before it had an answer`
 
 /** No foreign text is longer, in UTF-16 units. */
 const maxForeignChars = 2000
@@ -241,15 +259,21 @@ const shown = (name: string): string => ErrorCause.cut(name, maxNameChars)
 
 const maxNameChars = 200
 
+/** What stands before the name of a tool, such as `functions.` or the name of a server. */
+const prefix = /^.*(?:[.:/]|__)/s
+
 const didYouMean = (name: string, known: ReadonlyArray<string>): string => {
-  const near = nearest(name, known)
+  const near = nearest(name, known) ?? nearest(name.replace(prefix, ""), known)
   return near === undefined ? "" : `; did you mean ${near}?`
 }
 
-/** What an error says for itself, without credentials, the lines of a stack and help for operators; its tag when it says nothing. */
+/**
+ * What an error says for itself, without credentials, the lines of a stack and help for operators; its tag or its name when it says
+ * nothing.
+ */
 export const messageOf = (error: unknown): string => {
   const message = Redaction.foreign(withoutStack(withoutHelp(ErrorCause.messageOf(error))), maxChars - 500)
-  return Predicate.isTruthy(message.trim()) ? message : ErrorCause.tagOf(error)
+  return Predicate.isTruthy(message.trim()) ? message : ErrorCause.kindOf(error)
 }
 
 /** Some errors have the stack of another one in their message. */

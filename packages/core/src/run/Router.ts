@@ -200,8 +200,7 @@ export const ask = (self: Definition, model: Model.Service, place: Place): Effec
     transport: self.transport,
     onPartial: "fail",
     isStreamed: false,
-    layer: "routing",
-    mayBeEmpty: () => true
+    layer: "routing"
   } as const
   return ModelCall.ask({ model, request, run, ...guard }, (answer) => {
     if (answer.type === "answered") {

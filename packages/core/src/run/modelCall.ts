@@ -128,7 +128,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
     const asked = Effect.catchTag(asking(this), "EmptyReplyError", (error) => {
       if (this.hasAskedAgain || !admits(this)) return Effect.fail(error)
       this.hasAskedAgain = true
-      return Effect.andThen(discard(this), asking(this))
+      return asking(this)
     })
     return this.asking.transport === "off" ? Model.sendingOnce(asked) : asked
   }
@@ -239,7 +239,11 @@ const attempt = (
             spent,
             "failed",
             (asked) => ({ type: "model-failed", error: refusal, ...asked }),
-            Effect.fail(refusal)
+            // an empty reply came to its end: its thoughts are taken back, and another model may be asked
+            Effect.andThen(
+              refusal._tag === "EmptyReplyError" ? discard(call) : Effect.void,
+              Effect.fail<LlmError>(refusal)
+            )
           )
     })
     const { name, provider } = model

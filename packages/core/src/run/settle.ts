@@ -18,8 +18,8 @@ import { close } from "./turn.ts"
 
 /** Settles the calls of a reply. The run ends with a failure that no table handles, and with the value of a built-in tool. */
 export const settle = (running: Looping, { calls, reply }: Replied): Effect.Effect<End, unknown> => {
-  const { run, state } = running
-  const inARow = state.inARow(calls)
+  const { run, state, toolset } = running
+  const inARow = state.inARow(calls.map((call) => Toolset.nameOf(toolset, call)))
   const wasOff = state.history.isToolsOff
   return RunBudget.takeCalls(run, calls.length, (taken) => {
     const tooMany = taken < calls.length ? RunBudget.callsExceeded(run) : undefined

@@ -183,13 +183,13 @@ export class RunState implements State {
   }
 
   /** Of these calls, how many come before one tool was called too often with no other in between. */
-  inARow(calls: ReadonlyArray<Message.ToolCall>): number {
-    for (const [index, { name }] of calls.entries()) {
+  inARow(tools: ReadonlyArray<string>): number {
+    for (const [index, name] of tools.entries()) {
       this.#inARow = name === this.#last ? this.#inARow + 1 : 1
       this.#last = name
       if (this.#inARow > this.#maxInARow) return index
     }
-    return calls.length
+    return tools.length
   }
 
   get callsInARow(): number {

@@ -67,6 +67,9 @@ const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> =>
 export const isBuiltIn = (self: Toolset, call: Message.ToolCall): boolean =>
   entryOf(self, call)?.tool.isBuiltIn === true
 
+/** The name of the tool that a call means; as the model wrote it where there is none. */
+export const nameOf = (self: Toolset, call: Message.ToolCall): string => entryOf(self, call)?.tool.name ?? call.name
+
 const entryOf = ({ entries }: Toolset, { name }: Message.ToolCall): Entry | undefined => {
   const known = entries.get(name)
   if (known !== undefined) return known

@@ -15,6 +15,7 @@ import { limitOf } from "../errors/Limit.ts"
 import { labelsOf } from "../errors/RecoveryAdvice.ts"
 import {
   DeserializationError,
+  EscalationError,
   ExecutionError,
   InvalidArgs,
   ToolExecutionError,
@@ -82,7 +83,7 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
   escalated({ by, error, reason, severity }: Spoken["escalated"], trace: Trace) {
     const { kind, name } = this.call.entry.tool
     const said = typeof reason === "string" ? reason : undefined
-    const why = said ?? Render.spoken(reason, kind)
+    const why = said ?? (reason instanceof EscalationError ? reason.reason : Render.spoken(reason, kind))
     const isOpen = this.call.state.isOpen || ToolRun.isOpen(error)
     return told(this.call, error, Render.escalation(name, why, severity, isOpen), trace, { recoveredBy: by, said })
   }

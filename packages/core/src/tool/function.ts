@@ -33,7 +33,7 @@ export const lift = <Params, A>(tool: string, { kind = "local", parameters, run,
       if (checked._tag === "Success") return Effect.succeed(value)
       const issues = Issue.fromSchema(checked.failure.issue, value).map(Issue.format).join("; ")
       const message = `it gave a value that its success schema refuses: ${issues}`
-      return Effect.fail(ExecutionError.of(tool, kind, "validation", message, undefined, callOf()))
+      return Effect.fail(ExecutionError.ofResult(tool, kind, message, undefined, callOf()))
     })
   }
 }

@@ -126,8 +126,7 @@ const made = <Name extends string, In, Out, S extends Recovery.SideEffects, Appr
         if (!Predicate.isFunction(toModelOutput)) {
           const text = yield* Effect.try({
             try: () => Output.plain(value),
-            catch: (cause) =>
-              ExecutionError.of(name, kind, "validation", "its result cannot be written as JSON", cause, call)
+            catch: (cause) => ExecutionError.ofResult(name, kind, "its result cannot be written as JSON", cause, call)
           })
           return { value, text }
         }

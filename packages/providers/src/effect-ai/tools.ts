@@ -121,20 +121,24 @@ const failing = (
 ): Effect.Effect<never, unknown> => {
   const isOwn: (error: unknown) => boolean = Schema.is(tool.failureSchema)
   if (!AiError.isAiError(error) || isOwn(error)) return Effect.fail(error)
+  const { message } = error.reason
+  if (ofResults.has(error.reason._tag))
+    return Effect.fail(ExecutionError.ofResult(name, kind, message, error, { callId }))
   return Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const category = categories[error.reason._tag]
     return Effect.fail(
       category === undefined
         ? ExecutionError.fromLlmError(name, kind, fromAiError(error, { now }), { callId })
-        : ExecutionError.of(name, kind, category, error.reason.message, error, { callId })
+        : ExecutionError.of(name, kind, category, message, error, { callId })
     )
   })
 }
 
+/** The tool has run, and what it gave does not fit. */
+const ofResults: ReadonlySet<string> = new Set(["InvalidToolResultError", "ToolResultEncodingError"])
+
 /** What is no failure of a model. */
 const categories: { readonly [tag: string]: ExecutionError["category"] | undefined } = {
-  InvalidToolResultError: "validation",
-  ToolResultEncodingError: "validation",
   ToolParameterValidationError: "parameter",
   ToolNotFoundError: "invocation",
   ToolConfigurationError: "invocation",
