@@ -11,6 +11,7 @@ import { join } from "node:path"
 import { root } from "./files.ts"
 import * as Schemas from "./reads/schemas.ts"
 import { ofAnswers, ofCalls, ofFixers, ofForeign, ofRouting, ofTools, type Told } from "./reads/told.ts"
+import { ofAgents, ofAttached, ofEnds, summarised } from "./reads/nested.ts"
 import { ofWires } from "./reads/worded.ts"
 
 export const path = "docs/guide/what-the-model-reads.md"
@@ -66,7 +67,7 @@ export const render: Effect.Effect<string> = Effect.gen(function* () {
     ofFixers,
     Schemas.lines
   ])
-  const [routing, worded] = yield* Effect.all([ofRouting, ofWires])
+  const [routing, worded, agents, ends] = yield* Effect.all([ofRouting, ofWires, ofAgents, ofEnds])
   return [
     "# What the model reads",
     "",
@@ -90,7 +91,17 @@ export const render: Effect.Effect<string> = Effect.gen(function* () {
     "",
     "## Of calls that were cut short",
     "",
-    ...texts("when", settled),
+    ...texts("when", [...settled, ...ends]),
+    "",
+    "These stand in the transcript: a model reads them where the conversation goes on.",
+    "",
+    "## Of agents that are its tools",
+    "",
+    ...texts("what", agents),
+    "",
+    "## Of what is no text",
+    "",
+    ...texts("what", ofAttached()),
     "",
     "## Of its answers",
     "",
@@ -116,8 +127,14 @@ export const render: Effect.Effect<string> = Effect.gen(function* () {
     "",
     "## Of a conversation that was shortened",
     "",
-    "A result is cut in its middle, as one that is too long. `Compaction.summarise` puts a message of the user in the place of the oldest",
-    "messages:",
+    "A result that is cut ends with `...`, as one that is longer than `maxResultChars`. The agent of `Compaction.summarise` reads the oldest",
+    "messages so:",
+    "",
+    "```text",
+    summarised(),
+    "```",
+    "",
+    "Its summary takes their place, as a message of the user:",
     "",
     "```text",
     summary,

@@ -3,6 +3,7 @@ import {
   Agent,
   type Approval,
   Approver,
+  type Budget,
   type Message,
   Recovery,
   Skill,
@@ -66,6 +67,7 @@ interface Asked {
   readonly name?: string
   readonly args?: Call
   readonly times?: number
+  readonly budget?: Budget.Limits
   readonly table?: object
   readonly adapt?: (agent: AnyAgent) => AnyAgent
   readonly decide?: Approval.Decision
@@ -75,8 +77,8 @@ interface Asked {
 type AnyAgent = Agent.Any<string, unknown, unknown, unknown>
 
 /** The tables of these agents are computed: they are for the tools that they have. */
-const agentOf = ({ adapt = (agent) => agent, table = Recovery.presets.cwk, tools }: Asked): AnyAgent =>
-  adapt(Agent.make("clerk", { tools }).pipe(Agent.toolDefaults(table as {})) as never)
+const agentOf = ({ adapt = (agent) => agent, budget = {}, table = Recovery.presets.cwk, tools }: Asked): AnyAgent =>
+  adapt(Agent.make("clerk", { tools, budget }).pipe(Agent.toolDefaults(table as {})) as never)
 
 /** All requests of the run that follows. */
 const requestsOf = (asked: Asked) =>
@@ -185,6 +187,12 @@ export const ofCalls: Effect.Effect<ReadonlyArray<Told>> = Effect.all([
   toldOf("A result that is nested too deeply", { tools: [nested] }),
   toldOf("Arguments that are no JSON", { tools: [fine()], args: "{city: Oslo" }),
   toldOf("Arguments that do not fit", { tools: [fine()], args: { days: "many" } }),
+  toldOf("Arguments with a key that may be a slip", { tools: [fine()], args: { city: "Oslo", day: 2 } }),
+  toldOf("Arguments that are longer than the budget's `maxArgsBytes`", {
+    tools: [fine()],
+    budget: { maxArgsBytes: 20 },
+    args: { city: "Llanfairpwllgwyngyll" }
+  }),
   toldOf("A name of no tool", { tools: [fine()], name: "wether" }),
   toldOf("A name of a tool where there is none", { tools: [] }),
   toldOf("A failure that another call does not mend", { tools: [failing(gone)] }),
@@ -228,6 +236,10 @@ export const ofCalls: Effect.Effect<ReadonlyArray<Told>> = Effect.all([
   toldOf("A call that a policy denies", {
     tools: [fine()],
     adapt: (agent) => Agent.toolPolicy(agent as never, () => ToolPolicy.deny("the budget is used up")) as never
+  }),
+  toldOf("A call of which a policy fails", {
+    tools: [fine()],
+    adapt: (agent) => Agent.toolPolicy(agent as never, () => Effect.fail(gone)) as never
   }),
   toldOf("A call that a person refuses", { tools: [fine().pipe(Tool.requireApproval())] })
 ])

@@ -146,3 +146,12 @@ plain("the fields to correct are named as in the text before [P1332]", () => {
   ])
   assert.match(Render.labelled(misfit, contextOf("none")), /: rooms\[0\]\.beds: .*; correct rooms\[0\]\.beds and call/)
 })
+
+plain("a full stop at the end of a message does not stand before a clause [P1332]", () => {
+  for (const message of ["It is closed.", "It is closed... ", "It is closed"])
+    assert.strictEqual(
+      Render.labelled(new Error(message), contextOf("none")),
+      "permanent: It is closed; consider asking the user for clarification"
+    )
+  assert.match(Render.labelled(new Error("..."), contextOf("none")), /^permanent: [.]{3};/)
+})

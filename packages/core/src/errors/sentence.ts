@@ -22,8 +22,12 @@ export const sentence = (tag: keyof FactsTable, { what, where, words }: Happened
 /** UTF-16 units, without what helps. */
 const longest = 3000
 
-/** Without blanks around it and without the full stops at its end. */
-const trimmed = (words: string): string => {
+/**
+ * Without blanks around it and without the full stops at its end.
+ *
+ * @internal
+ */
+export const trimmed = (words: string): string => {
   const text = words.trim()
   let end = text.length
   while (end > 0 && text[end - 1] === ".") end--

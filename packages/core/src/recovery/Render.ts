@@ -9,6 +9,7 @@ import type { FailureContext } from "./Node.ts"
 import { once } from "../data/Once.ts"
 import { property } from "../data/Foreign.ts"
 import { limitOf } from "../errors/Limit.ts"
+import { trimmed } from "../errors/sentence.ts"
 import { outlookOf, withoutHelp } from "../errors/RecoveryAdvice.ts"
 import { BudgetExceededError } from "../errors/RunError.ts"
 import { EscalationError, ExecutionError, type Kind, type Severity } from "../errors/ToolError.ts"
@@ -79,7 +80,9 @@ const wrongOf = (error: unknown): string => {
 }
 
 const afterAttempts = (error: unknown, context: FailureContext): string => {
-  const said = spoken(error, context.kind)
+  const words = spoken(error, context.kind)
+  // a clause follows
+  const said = trimmed(words) || words
   const runs = context.runs ?? context.attempt
   return runs > 1 && context.tool !== undefined ? `tool '${context.tool}' failed ${runs} times, at last: ${said}` : said
 }
@@ -183,7 +186,7 @@ export const repeated = (text: string): string => following(text, repeatedFailur
 export const saidBesides = (text: string, message: string): string =>
   changing().reduce(
     (left, words) => left.replaceAll(words, ""),
-    text.replace(message, () => "").replaceAll(correction, "")
+    text.replace(trimmed(message), () => "").replaceAll(correction, "")
   )
 
 const following = (text: string, what: string, instruction: string): string =>
