@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import * as Coercion from "../../../packages/core/src/coercion/Coercion.ts"
 import * as Issues from "../../../packages/core/src/coercion/Issues.ts"
 import { type Growth, PartialJson } from "../../../packages/core/src/coercion/PartialJson.ts"
-import { failingIn, isAbsence, isExtra, isExtraAt } from "../../../packages/core/src/coercion/failing.ts"
+import { failingIn, isAbsence, isExtra, isExtraAt, meantAt } from "../../../packages/core/src/coercion/failing.ts"
 import { numberOf, spellingsIn } from "../../../packages/core/src/coercion/number.ts"
 import { repair } from "../../../packages/core/src/coercion/repair.ts"
 import { misfits, texts, values } from "./data.ts"
@@ -54,7 +54,8 @@ export const coreCoercion: Table = {
     failingIn: grows(misfits, ({ issue }) => failingIn(issue)),
     isAbsence: grows(misfits, ({ input, issue }) => isAbsence(failingIn(issue), input, ["k0"])),
     isExtra: grows(misfits, ({ input, issue }) => isExtra(failingIn(issue), Object(input), "k0")),
-    isExtraAt: grows(misfits, ({ input, issue }) => isExtraAt(failingIn(issue), input, ["k0"]))
+    isExtraAt: grows(misfits, ({ input, issue }) => isExtraAt(failingIn(issue), input, ["k0"])),
+    meantAt: grows(misfits, ({ input, issue }) => meantAt(failingIn(issue), input, ["k0"]))
   },
   "core/src/coercion/jsonText.ts": each(reached, "parseJson"),
   "core/src/coercion/number.ts": {

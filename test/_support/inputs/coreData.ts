@@ -104,7 +104,8 @@ export const coreData: Table = {
       Schema.encodeUnknownSync(ErrorCause.nested(() => Schema.Never))(new Error(text, { cause: text }))
     ),
     summarise: grows(texts, (text) => ErrorCause.summarise({ name: text, message: text, code: text })),
-    ...each(reached, "messageOf", "tagOf"),
+    ...each(reached, "messageOf", "tagOf", "kindOf"),
+    trimmed: grows(texts, (text) => ErrorCause.trimmed(`${text}${".".repeat(text.length)}`)),
     sayingOf: grows(texts, (text) => ErrorCause.sayingOf(new Error(text))),
     logged: grows(texts, (text) => ErrorCause.logged(Cause.die(new Error(text, { cause: text })))),
     cut: grows(texts, (text) => ErrorCause.cut(text, text.length - 1))
@@ -117,7 +118,7 @@ export const coreData: Table = {
   },
   "core/src/data/Issue.ts": {
     fromSchema: grows(misfits, ({ input, issue }) => Issue.fromSchema(issue, input)),
-    ...each(reached, "format"),
+    ...each(reached, "format", "formatPath"),
     formatAll: grows(misfits, ({ input, issue }) => Issue.formatAll(Issue.fromSchema(issue, input)))
   },
   "core/src/data/Message.ts": {

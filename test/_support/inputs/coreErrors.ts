@@ -156,6 +156,7 @@ export const coreErrors: Table = {
     ),
     ...each(reached, "spoken", "messageOf"),
     asData: grows(texts, Render.asData, 2000),
+    plainly: grows(texts, (text) => Render.plainly(new Error(text))),
     escalation: grows(texts, (text) => Render.escalation("look", text, "HIGH")),
     unverifiable: grows(texts, (text) => Render.unverifiable("look", text)),
     denied: grows(texts, (text) => Render.denied("look", text)),

@@ -166,3 +166,15 @@ const maxName = 100
 /** At most `max` UTF-16 units of a text and a mark where it was cut, which is never in the middle of a character. */
 export const cut = (text: string, max: number): string =>
   text.length <= max ? text : `${text.slice(0, max).replace(/[\uD800-\uDBFF]$/, "")}…`
+
+/**
+ * Without blanks around it and without the full stops at its end.
+ *
+ * @internal
+ */
+export const trimmed = (words: string): string => {
+  const text = words.trim()
+  let end = text.length
+  while (end > 0 && text[end - 1] === ".") end--
+  return text.slice(0, end)
+}

@@ -41,7 +41,11 @@ export const formatAll = (issues: ReadonlyArray<Issue>): string => {
 
 const mostFormatted = 20
 
-/** Keys are as long as a model makes them: of a long path its beginning says where to look. */
+/**
+ * Keys are as long as a model makes them: of a long path its beginning says where to look.
+ *
+ * @internal
+ */
 export const formatPath = (path: ReadonlyArray<string | number>): string => {
   let text = ""
   for (const step of path) {

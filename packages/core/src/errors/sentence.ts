@@ -1,4 +1,5 @@
 /** How the message of an error is put together: what happened, where, in whose words, and what helps. */
+import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import { type FactsTable, wording } from "./facts.ts"
 
@@ -15,21 +16,9 @@ export interface Happened {
 export const sentence = (tag: keyof FactsTable, { what, where, words }: Happened): string => {
   const places = (where ?? []).filter((place) => place !== undefined && place !== "")
   const located = places.length === 0 ? what : `${what} (${places.join(", ")})`
-  const said = trimmed(words ?? "")
+  const said = ErrorCause.trimmed(words ?? "")
   return `${Redaction.foreign(said === "" ? located : `${located}: ${said}`, longest)}. ${wording[tag][1]}`
 }
 
 /** UTF-16 units, without what helps. */
 const longest = 3000
-
-/**
- * Without blanks around it and without the full stops at its end.
- *
- * @internal
- */
-export const trimmed = (words: string): string => {
-  const text = words.trim()
-  let end = text.length
-  while (end > 0 && text[end - 1] === ".") end--
-  return text.slice(0, end)
-}

@@ -9,10 +9,9 @@ import type { FailureContext } from "./Node.ts"
 import { once } from "../data/Once.ts"
 import { property } from "../data/Foreign.ts"
 import { limitOf } from "../errors/Limit.ts"
-import { trimmed } from "../errors/sentence.ts"
 import { outlookOf, withoutHelp } from "../errors/RecoveryAdvice.ts"
 import { BudgetExceededError } from "../errors/RunError.ts"
-import { EscalationError, ExecutionError, type Kind, type Severity } from "../errors/ToolError.ts"
+import type { Kind, Severity } from "../errors/ToolError.ts"
 
 /** No told text is longer, in UTF-16 units. */
 const maxChars = 4000
@@ -36,7 +35,7 @@ const kindOf = (error: unknown, context: FailureContext): Label => {
   if (outlook?.isRetryable === true) return "transient"
   const isOwn = (property(error, "tool") ?? context.tool) === context.tool
   // an agent gives its task back with what would correct it
-  if (isOwn && (error instanceof EscalationError || (outlook?.recovery === "repair" && !isOfModel(error))))
+  if (isOwn && (ErrorCause.tagOf(error) === "EscalationError" || (outlook?.recovery === "repair" && !isOfModel(error))))
     return "repair"
   // cut off, and it is not known what it has done: it passes, but not safely
   return isOwn && openTags.has(ErrorCause.tagOf(error)) ? "transient" : "permanent"
@@ -44,7 +43,7 @@ const kindOf = (error: unknown, context: FailureContext): Label => {
 
 /** Whether what does not fit is the answer of a model within the tool, and not the arguments. */
 const isOfModel = (error: unknown): boolean =>
-  ofModels.has(ErrorCause.tagOf(error instanceof ExecutionError ? error.cause : error))
+  ofModels.has(ErrorCause.tagOf(error)) || ofModels.has(ErrorCause.tagOf(property(error, "cause")))
 
 const ofModels: ReadonlySet<string> = new Set(["InvalidOutputError", "MalformedToolCallError"])
 
@@ -82,7 +81,7 @@ const wrongOf = (error: unknown): string => {
 const afterAttempts = (error: unknown, context: FailureContext): string => {
   const words = spoken(error, context.kind)
   // a clause follows
-  const said = trimmed(words) || words
+  const said = ErrorCause.trimmed(words) || words
   const runs = context.runs ?? context.attempt
   return runs > 1 && context.tool !== undefined ? `tool '${context.tool}' failed ${runs} times, at last: ${said}` : said
 }
@@ -186,7 +185,7 @@ export const repeated = (text: string): string => following(text, repeatedFailur
 export const saidBesides = (text: string, message: string): string =>
   changing().reduce(
     (left, words) => left.replaceAll(words, ""),
-    text.replace(trimmed(message), () => "").replaceAll(correction, "")
+    text.replace(ErrorCause.trimmed(message), () => "").replaceAll(correction, "")
   )
 
 const following = (text: string, what: string, instruction: string): string =>
