@@ -29,9 +29,9 @@ import {
 } from "./entry.ts"
 import { runs } from "./runs.ts"
 
-const mask = Redaction.foreign
+const redact = Redaction.foreign
 
-const where: Failure.Where = { server: "shop", tool: "look", mask }
+const where: Failure.Where = { server: "shop", tool: "look", redact }
 
 const plain: ReadonlyArray<object> = [{ name: "look", inputSchema }]
 
@@ -168,9 +168,9 @@ export const interop: Table = {
     )
   },
   "interop/src/mcp/result.ts": {
-    fromWire: grows(blocks, (result) => McpResult.fromWire(decoded(result), mask)),
+    fromWire: grows(blocks, (result) => McpResult.fromWire(decoded(result), redact)),
     dataOf: grows(values, (value) => McpResult.dataOf(decoded({ structuredContent: { value } }))),
-    masked: grows(values, (value) => McpResult.masked(value, mask)),
+    redacted: grows(values, (value) => McpResult.redacted(value, redact)),
     ...each(reached, "textOf")
   },
   "interop/src/mcp/serverCall.ts": each(none("one call of an agent, whose parts are measured in core"), "settle"),

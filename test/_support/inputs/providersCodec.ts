@@ -196,7 +196,7 @@ export const providersCodec: Table = {
   "providers/src/codec/anthropic/request.ts": each(reached, "make", "refusing"),
   "providers/src/codec/anthropic/stream.ts": each(reached, "MessagesDecoder"),
   "providers/src/codec/anthropic/usage.ts": each(reached, "read", "toUsage"),
-  "providers/src/codec/countsKept.ts": each(fixed, "kept"),
+  "providers/src/codec/mergedUsage.ts": each(fixed, "merged"),
   "providers/src/codec/failedGeneration.ts": { read: grows({ ...texts, ...documents }, FailedGeneration.read) },
   "providers/src/codec/gemini/GeminiContent.ts": entriesOf({
     ...Gemini,

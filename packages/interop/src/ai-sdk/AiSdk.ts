@@ -1,6 +1,7 @@
 /**
- * Tools of the Vercel AI SDK (`ai`) as ours, by their shape alone: this module needs no package of theirs. They keep their schema
- * and their checks, and whatever they throw is an `ExecutionError`, so that tables can recover from it.
+ * Tools of the Vercel AI SDK (`ai`) as tools of this library, by their shape alone: this module does not need the
+ * `ai` package. They keep their schema and checks, and everything that they throw is an `ExecutionError`, so that
+ * tables can recover from it.
  */
 import type * as Bounds from "@kintsugi/core/Bounds"
 import type * as RawSchema from "@kintsugi/core/RawSchema"
@@ -16,44 +17,50 @@ import { copyOf } from "./copy.ts"
 import * as Output from "./output.ts"
 import * as Input from "./schema.ts"
 
-/** A tool of the AI SDK, as far as it is looked at. */
+/** The fields of an AI SDK tool that this module reads. */
 export interface ForeignTool<in In, out Out> {
   readonly description?: unknown
-  /** A schema of the SDK (`jsonSchema`, `zodSchema`), or a Standard Schema that knows its JSON Schema (zod from 4.2, arktype …). */
+  /**
+   * A schema of the SDK (`jsonSchema`, `zodSchema`), or a Standard Schema with JSON Schema support (zod from 4.2,
+   * arktype …).
+   */
   readonly inputSchema: unknown
-  // whatever it wants to know of its call, it is given
+  // It gets the call options of the SDK.
   readonly execute?: (input: In, options: never) => AsyncIterable<Out> | PromiseLike<Out> | Out
   readonly needsApproval?: unknown
   readonly toModelOutput?: unknown
 }
 
-/** What such a tool gives, and what the model reads of it. */
+/** The result of such a tool, and the text that the model reads. */
 export interface Answer<out A> {
   readonly value: A
   readonly text: string
-  /** Set where `toModelOutput` says that the model is to read it as an error. */
+  /** Set if `toModelOutput` makes it an error for the model. */
   readonly isError?: true
 }
 
-/** What the SDK does not say of a tool. */
+/** Facts that an SDK tool does not declare. */
 export interface Options<S extends Recovery.SideEffects, Approval extends boolean> {
-  /** What running it twice would do. The SDK has no word for that; `undeclared` by default. */
+  /** What running it twice would do. The SDK has no field for that; `undeclared` by default. */
   readonly sideEffects?: S
-  /** Where its work is done; `local` by default. */
+  /** Where it runs; `local` by default. */
   readonly kind?: Kind
   /** The longest text that the model reads, in characters; unlimited by default. */
   readonly maxResultChars?: number
-  /** `true` for a tool with `needsApproval`: an agent with it asks for an `Approver`. Without it, such a tool is refused. */
+  /**
+   * `true` for a tool with `needsApproval`: an agent with it asks for an `Approver`. Without the option, such a tool
+   * is refused.
+   */
   readonly approval?: Approval
-  /** The JSON Schema of its input, where its own schema cannot give one at once. */
+  /** The JSON Schema of its input, if its own schema cannot give one synchronously. */
   readonly jsonSchema?: RawSchema.RawSchema
-  /** How large the JSON Schema of its input may be; 128 levels, 20,000 nodes with its references followed and 256 KiB by default. */
+  /** The bounds of its JSON Schema; 128 levels, 20,000 nodes with references followed and 256 KiB by default. */
   readonly bounds?: Partial<Bounds.Bounds>
-  /** Given to the tool as its `context`. */
+  /** Passed to the tool as its `context`. */
   readonly context?: unknown
 }
 
-/** A tool that came from the AI SDK, under a name that every provider admits. */
+/** A tool from the AI SDK, under a name that every provider admits. */
 export type AiTool<
   Name extends string,
   In,
@@ -71,9 +78,9 @@ export type AiTool<
 >
 
 /**
- * One tool, under a name that every provider admits (`Tool.namesFor`). Values that it yields before the last one are its progress.
- * Throws a `TypeError` for a tool without `execute`, for one that needs approval without the option, and where no JSON Schema can be
- * had at once; an `InputTooLargeError` for a JSON Schema that is beyond a bound.
+ * One tool, under a name that every provider admits (`Tool.namesFor`). Values that it yields before the last one are
+ * its progress. Throws a `TypeError` for a tool without `execute`, for one that needs approval without the option,
+ * and if no JSON Schema is available synchronously; an `InputTooLargeError` for a JSON Schema beyond a bound.
  */
 export const tool = <
   const Name extends string,
@@ -95,9 +102,8 @@ const made = <Name extends string, In, Out, S extends Recovery.SideEffects, Appr
 ): AiTool<Name, In, Out, S, Approval> => {
   const { execute, needsApproval, toModelOutput } = foreign
   const { approval, bounds, context, jsonSchema, kind = "local", maxResultChars, sideEffects } = options
-  if (!Predicate.isFunction(execute))
-    throw new TypeError(`AiSdk: tool '${name}' has no execute: nothing here can run it`)
-  // a form that is not known here asks, rather than being passed over
+  if (!Predicate.isFunction(execute)) throw new TypeError(`AiSdk: tool '${name}' has no execute, so it cannot run here`)
+  // An unknown form of `needsApproval` requires approval.
   const asks = Predicate.isNotNullish(needsApproval) && needsApproval !== false
   if (asks && approval !== true) {
     throw new TypeError(`AiSdk: tool '${name}' needs approval: say approval: true, and provide an Approver`)
@@ -120,7 +126,7 @@ const made = <Name extends string, In, Out, S extends Recovery.SideEffects, Appr
         const checked = yield* Effect.mapError(late(params), (wrong) =>
           ExecutionError.fromParameterError(name, kind, `the arguments do not fit: ${wrong}`, undefined, call)
         )
-        // those of the SDK may write into it
+        // Tools of the SDK may write into their input.
         const input = copyOf(checked)
         const value = yield* running(execute, input, about, progress, thrown)
         if (!Predicate.isFunction(toModelOutput)) {
@@ -141,7 +147,8 @@ const made = <Name extends string, In, Out, S extends Recovery.SideEffects, Appr
   const guarded = asks
     ? plain.pipe(Tool.requireApproval({ when: (params) => approvalOf(needsApproval, params) }))
     : plain
-  // by the shape of `foreign`: its schema gives what `execute` takes, which gives what it says; the option says whether it asks
+  // The types follow from `foreign`: its schema gives the input of `execute`, which gives the output; the option says
+  // whether it needs approval.
   return guarded as unknown as AiTool<Name, In, Out, S, Approval>
 }
 
@@ -151,14 +158,14 @@ const answerOf: Schema.Codec<Answer<unknown>, string> = Schema.String.pipe(
   Schema.decodeTo(
     Schema.Struct({ value: Schema.Unknown, text: Schema.String, isError: Schema.optionalKey(Schema.Literal(true)) }),
     SchemaTransformation.transform({
-      // what stands in for its answer is text
+      // A replacement for its answer is a text.
       decode: (text): Answer<unknown> => ({ value: text, text }),
       encode: ({ text }) => text
     })
   )
 )
 
-/** One that cannot tell needs it. */
+/** Whether a call needs approval. A predicate that fails requires it. */
 const approvalOf = (needsApproval: unknown, params: unknown): Effect.Effect<boolean, unknown> =>
   Predicate.isFunction(needsApproval)
     ? Effect.tryPromise(async () => (await needsApproval(copyOf(params), { toolCallId: "", messages: [] })) !== false)
@@ -167,9 +174,9 @@ const approvalOf = (needsApproval: unknown, params: unknown): Effect.Effect<bool
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   Predicate.hasProperty(value, Symbol.asyncIterator)
 
-/** Runs it; its signal is aborted when nobody waits any more. Of what it yields, the last is what it gives. */
+/** Runs the tool. Its signal is aborted when the call is interrupted. Of a generator, the last value is the result. */
 const running = (
-  // any function: its parameters are what the SDK would give it
+  // any function: its parameters are those of the SDK
   execute: Function,
   input: unknown,
   about: object,
@@ -194,7 +201,7 @@ const running = (
     )
   })
 
-/** The last of what it yields. One that is stopped is told so, and not waited for: it may be stuck. */
+/** The last yielded value. An interrupted generator is told to return, and not awaited: it may be stuck. */
 const drained = (
   iterator: AsyncIterator<unknown>,
   progress: (data: unknown) => Effect.Effect<void>,
@@ -203,7 +210,7 @@ const drained = (
   const from = (last: unknown): Effect.Effect<unknown, ExecutionError> =>
     Effect.flatMap(Effect.tryPromise({ try: () => iterator.next(), catch: thrown }), (step) => {
       if (!Predicate.isObject(step)) return Effect.fail(thrown(new TypeError("its iterator gave no object")))
-      // one that never waits would keep all timers from running, that of its own limit too
+      // A generator that never waits would block all timers, even that of its own time limit.
       return step.done === true
         ? Effect.succeed(last)
         : progress(step.value).pipe(Effect.andThen(Effect.yieldNow), Effect.andThen(from(step.value)))
@@ -225,10 +232,10 @@ export type ToolsOf<Set extends ToolSet> = {
     : never
 }[keyof Set & string]
 
-/** All tools of a set, in its order. Throws as `tool` does: what needs options goes by itself. */
+/** All tools of a set, in order. Throws as `tool` does; use `tool` for a tool that needs options. */
 export const tools = <const Set extends ToolSet>(set: Set): ReadonlyArray<ToolsOf<Set>> => {
   const names = Tool.namesFor(Object.keys(set))
-  // each is made of its own entry
+  // The type of each tool follows from its entry.
   return Object.entries(set).map(([name, foreign], index) =>
     made(name, names[index] ?? name, foreign, {})
   ) as unknown as ReadonlyArray<ToolsOf<Set>>

@@ -1,6 +1,6 @@
 /**
- * A run as the stream of UI messages that front ends of the AI SDK read (`useChat`, versions 6 and 7 of the SDK): a pure function of
- * the run's events. The chunks are those of the SDK's page "Stream Protocols".
+ * A run as a UI message stream for front ends of the AI SDK (`useChat`, versions 6 and 7 of the SDK): a pure function
+ * of the run's events. The SDK's page "Stream Protocols" defines the chunks.
  */
 import type { AgentEvent } from "@kintsugi/core"
 import * as Stream from "effect/Stream"
@@ -9,7 +9,7 @@ import { Drawing } from "./drawing.ts"
 
 export type { Block, Chunk, FinishReason, Metadata, Options } from "./chunk.ts"
 
-/** The headers of a response that sends them. */
+/** The headers of a response with this stream. */
 export const headers = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache",
@@ -17,13 +17,13 @@ export const headers = {
   "x-accel-buffering": "no"
 } as const
 
-/** The chunks of the run that the first event is about. What happens in its fixers and sub-agents is not shown. */
+/** The chunks of the run of the first event. Its fixers and sub-agents are not shown. */
 export const fromEvents = (events: Iterable<AgentEvent.AgentEvent>, options?: Options): ReadonlyArray<Chunk> => {
   const drawing = new Drawing(options)
   return [...events].flatMap((event) => drawing.chunksOf(event))
 }
 
-/** The chunks of `agent.stream(input)`, as it goes on. How it ends is a chunk; the stream itself never fails. */
+/** The chunks of `agent.stream(input)`, as it runs. The end of the run is a chunk; the stream itself never fails. */
 export const fromStream = <E, R>(
   events: Stream.Stream<AgentEvent.AgentEvent, E, R>,
   options?: Options
@@ -33,11 +33,11 @@ export const fromStream = <E, R>(
       () => new Drawing(options),
       (drawing, event) => [drawing, drawing.chunksOf(event)] as const
     ),
-    // the last event has told of it
+    // The last event already reports the failure.
     Stream.catch(() => Stream.empty)
   )
 
-/** The body of a response: one server-sent event for each chunk, and the mark of the end. */
+/** The body of a response: one server-sent event for each chunk, and the end mark. */
 export const toServerSentEvents = <E, R>(chunks: Stream.Stream<Chunk, E, R>): Stream.Stream<string, E, R> =>
   Stream.concat(
     Stream.map(chunks, (chunk) => `data: ${JSON.stringify(chunk)}\n\n`),

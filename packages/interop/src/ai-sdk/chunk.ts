@@ -1,10 +1,10 @@
 /** The chunks of a UI message. */
 import type { AgentEvent } from "@kintsugi/core"
 
-/** A part of a message that is written bit by bit. */
+/** A part of a message that is streamed. */
 export type Block = "text" | "reasoning"
 
-/** One chunk, as far as runs need them. */
+/** A chunk; only the kinds that runs need. */
 export type Chunk =
   | { readonly type: "start"; readonly messageId: string }
   | { readonly type: "start-step" | "reset-step" | "finish-step" | "abort" }
@@ -17,7 +17,7 @@ export type Chunk =
   | {
       readonly type: "tool-approval-request"
       readonly toolCallId: string
-      /** The digest of the request: what a decision names. */
+      /** The digest of the request, which a decision refers to. */
       readonly approvalId: string
       readonly reason: string
     }
@@ -31,29 +31,29 @@ export type Chunk =
   | { readonly type: "finish"; readonly finishReason: FinishReason; readonly messageMetadata: Metadata }
 
 interface OfTool {
-  /** The call's id; with its turn, where an earlier turn had one of the same id. */
+  /** The call's id; with its turn appended if an earlier turn had the same id. */
   readonly toolCallId: string
-  /** Front ends know these tools by name alone. */
+  /** Front ends know these tools only by name. */
   readonly dynamic: true
 }
 
-/** Why a message ended, in the words of the SDK. */
+/** Why a message ended, in the SDK's terms. */
 export type FinishReason = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other"
 
-/** What a finished message says of its run. */
+/** Metadata of a finished message about its run. */
 export interface Metadata {
   readonly usage: AgentEvent.Spent["usage"]
-  /** Whether it waits for a decision: then it goes on with a new stream. */
+  /** Whether the run waits for a decision. It then resumes in a new stream. */
   readonly isSuspended: boolean
 }
 
-/** What a reader gets to see. */
+/** Options of what a reader sees. */
 export interface Options {
-  /** What a reader is told of the failure that ends a run; its code by default: a message may hold what is not theirs. */
+  /** The text about a failure that ends a run; its code by default, because its message may hold private data. */
   readonly describe?: (error: unknown) => string
   /**
-   * Whether text that no longer counts is taken back by `reset-step`; true by default. Version 6 of the SDK does not know that
-   * chunk: with `false` the text stays, and what replaces it begins a step of its own.
+   * Whether `reset-step` removes discarded text; true by default. Version 6 of the SDK does not know that chunk: with
+   * `false` the text stays, and its replacement begins a new step.
    */
   readonly resets?: boolean
 }

@@ -1,4 +1,4 @@
-/** Draws the events of one run as chunks of a UI message. */
+/** Converts the events of one run to chunks of a UI message. */
 import { type AgentEvent, Bounds, type Message, RecoveryAdvice } from "@kintsugi/core"
 import * as Result from "effect/Result"
 import type { Block, Chunk, FinishReason, Options } from "./chunk.ts"
@@ -21,21 +21,21 @@ const finishReasons: Readonly<Record<Message.FinishReason, FinishReason>> = {
 export class Drawing {
   readonly #describe: (error: unknown) => string
   readonly #resets: boolean
-  /** The run that is drawn: that of the first event. */
+  /** The converted run: that of the first event. */
   #runId: string | undefined
   #isInStep = false
   #isEnded = false
-  /** The block that is being written, and its number. */
-  #open: Block | undefined
+  /** The current block, and its number. */
+  #current: Block | undefined
   #blocks = 0
-  /** Whether the present attempt was shown while it came: then its reply is not shown again. */
+  /** Whether the current attempt was streamed. Its reply is then not shown again. */
   #isStreamed = false
-  /** The ids of this turn's calls, as the reader knows them, and all that were given so far. */
+  /** The ids of this turn's calls as sent to the reader, and all ids sent so far. */
   #ids = new Map<string, string>()
   readonly #given = new Set<string>()
-  /** What was asked about which call. */
+  /** The approval id of each call. */
   readonly #approvals = new Map<string, string>()
-  /** What the event at hand comes to. */
+  /** The chunks of the current event. */
   #chunks: Array<Chunk> = []
 
   constructor({ describe = (error) => RecoveryAdvice.labelsOf(error).code, resets = true }: Options = {}) {
@@ -68,7 +68,7 @@ export class Drawing {
         this.#isStreamed = true
         return this.#write("reasoning", event.text)
       case "attempt-discarded":
-        // what a part of a composition has said was not drawn
+        // Text of a composition's part was not shown.
         return event.run === undefined ? this.#discard() : undefined
       case "model-end":
         return this.#reply(event.reply, event.turn)
@@ -110,9 +110,9 @@ export class Drawing {
 
   #write(block: Block, delta: string): void {
     if (delta === "") return
-    if (this.#open !== block) {
+    if (this.#current !== block) {
       this.#close()
-      this.#open = block
+      this.#current = block
       this.#blocks++
       this.#say({ type: `${block}-start`, id: this.#id })
     }
@@ -124,21 +124,21 @@ export class Drawing {
   }
 
   #close(): void {
-    if (this.#open === undefined) return
-    this.#say({ type: `${this.#open}-end`, id: this.#id })
-    this.#open = undefined
+    if (this.#current === undefined) return
+    this.#say({ type: `${this.#current}-end`, id: this.#id })
+    this.#current = undefined
   }
 
   #discard(): void {
     if (this.#resets) {
-      this.#open = undefined
+      this.#current = undefined
       return this.#say({ type: "reset-step" })
     }
     this.#endStep()
     this.#beginStep()
   }
 
-  /** A whole reply, or what is left to show of one that was streamed: its calls. */
+  /** Shows a whole reply, or the calls of a streamed one. */
   #reply({ content }: Message.Reply, turn: number): void {
     for (const part of content) {
       if (part.type === "tool-call") {
@@ -154,7 +154,7 @@ export class Drawing {
     this.#close()
   }
 
-  /** Ids of calls may repeat from turn to turn; a reader takes equal ones for one call. */
+  /** Makes call ids unique: they may repeat from turn to turn, and a reader treats equal ids as one call. */
   #idFor(callId: string, turn: number): string {
     const id = this.#given.has(callId) ? `${callId}#${turn}` : callId
     this.#given.add(id)
@@ -184,7 +184,7 @@ export class Drawing {
         return this.#say({ type: "tool-approval-request", toolCallId, approvalId: digest, reason })
       }
       case "approval-decided": {
-        // what was asked in an earlier stream is known to the reader by its own record
+        // The reader has the requests of an earlier stream in its own record.
         const approvalId = this.#approvals.get(event.callId)
         if (approvalId === undefined) return
         const { decision } = event
@@ -205,7 +205,7 @@ export class Drawing {
     }
   }
 
-  /** An output that no reply has shown, that of a table or of a function, is shown as text. */
+  /** Shows the output of a table or a function, which is in no reply, as text. */
   #complete(event: AgentEvent.OfType<"run-completed">): void {
     if (event.finish === undefined) {
       this.#beginStep()
@@ -222,15 +222,15 @@ export class Drawing {
   }
 }
 
-/** What a model wrote as arguments: mostly JSON in a text. */
+/** The arguments of a call: usually JSON in a text. */
 const inputOf = (args: Message.ToolCall["arguments"]): unknown =>
   typeof args === "string" ? jsonOr(args) : shown(args)
 
-/** A text that holds JSON too deep to be written stays a text. */
+/** Parses JSON; a text with JSON that is too deep to write stays a text. */
 const jsonOr = (text: string): unknown => {
   const json = Result.try((): unknown => JSON.parse(text))
   return Result.isSuccess(json) && !Bounds.isDeeper(json.success, Bounds.deepest) ? json.success : text
 }
 
-/** A value that is written as JSON; in the place of one that is too deep for that is a mark. */
+/** A value to write as JSON; a mark replaces one that is too deep. */
 const shown = (value: unknown): unknown => (Bounds.isDeeper(value, Bounds.deepest) ? "…" : value)

@@ -1,4 +1,4 @@
-/** What a tool of the AI SDK says to a model, as text. */
+/** The text for a model from the result of an AI SDK tool. */
 import * as Predicate from "effect/Predicate"
 
 export interface Said {
@@ -7,18 +7,18 @@ export interface Said {
 }
 
 /**
- * Without `toModelOutput`: a text as it is, anything else as JSON; nothing is `null`, as the SDK has it. Throws for what is no
- * JSON: what holds itself, a function, a number of any size, or what throws when it is read.
+ * Without `toModelOutput`: a text unchanged, other values as JSON; `undefined` as `null`, as in the SDK. Throws for
+ * values that are not JSON: cycles, functions, bigints, or getters that throw.
  */
 export const plain = (value: unknown = null): string => {
   if (Predicate.isString(value)) return value
-  // typed as a text always, which it is not
+  // The declared type lacks `undefined`.
   const json: string | undefined = JSON.stringify(value)
   if (json === undefined) throw new TypeError(`no JSON can be made of this ${typeof value}`)
   return json
 }
 
-/** What `toModelOutput` gave. Throws where that cannot be read. */
+/** Reads the result of `toModelOutput`. Throws if it is unreadable. */
 export const said = (output: unknown): Said => {
   const type = Predicate.hasProperty(output, "type") ? output.type : undefined
   const value = Predicate.hasProperty(output, "value") ? output.value : undefined

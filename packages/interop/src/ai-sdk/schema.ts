@@ -1,4 +1,4 @@
-/** The input schema of a tool of the AI SDK as a codec: its JSON Schema, and the check that goes with it. */
+/** The input schema of an AI SDK tool as a codec: its JSON Schema, and its check. */
 import * as RawSchema from "@kintsugi/core/RawSchema"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
@@ -14,19 +14,19 @@ interface Wrong {
   readonly path: ReadonlyArray<PropertyKey>
 }
 
-/** The value as the tool wants it, or what is wrong with it. */
+/** The value for the tool, or the issues. */
 type Checked = Result.Result<unknown, ReadonlyArray<Wrong>>
 
 type Check = (value: unknown) => Checked | PromiseLike<Checked>
 
 export interface Input {
-  /** Checks all that can be checked at once. */
+  /** Checks everything that can be checked synchronously. */
   readonly codec: Schema.Codec<unknown, unknown>
-  /** Checks what only a promise could tell; gives what is wrong as one line. */
+  /** Checks asynchronously; fails with the issues as one line. */
   readonly late: (params: unknown) => Effect.Effect<unknown, string>
 }
 
-/** Throws a `TypeError` where no JSON Schema can be had at once, and none is given; an `InputTooLargeError` beyond a bound. */
+/** Throws a `TypeError` if no JSON Schema is given or available synchronously; an `InputTooLargeError` beyond a bound. */
 export const read = (
   tool: string,
   inputSchema: unknown,
@@ -37,16 +37,16 @@ export const read = (
   const json = given ?? jsonOf(schema)
   if (json === undefined) {
     throw new TypeError(
-      `AiSdk: the JSON Schema of tool '${tool}' is not at hand; give it as the option jsonSchema (asSchema of 'ai' has it)`
+      `AiSdk: the JSON Schema of tool '${tool}' is not available synchronously; give it as the option jsonSchema (asSchema of 'ai' has it)`
     )
   }
   const check = checkOf(schema)
-  // those of which a promise has to tell; the input of a tool is an object
-  const open = new WeakSet<object>()
+  // Inputs whose check needs a promise. The input of a tool is an object.
+  const unchecked = new WeakSet<object>()
   const decode = (value: Schema.Json): Effect.Effect<unknown, SchemaIssue.Issue> => {
     const checked = check(value)
     if (!isPromise(checked)) return Effect.mapError(Effect.fromResult(checked), issueOf)
-    if (Predicate.isObject(value)) open.add(value)
+    if (Predicate.isObject(value)) unchecked.add(value)
     return Effect.succeed(value)
   }
   const codec = RawSchema.make(json, { bounds, what: `The input schema of tool '${tool}'` }).pipe(
@@ -61,7 +61,7 @@ export const read = (
   return {
     codec: RawSchema.shownAs(codec, json),
     late: (params) => {
-      if (!Predicate.isObject(params) || !open.has(params)) return Effect.succeed(params)
+      if (!Predicate.isObject(params) || !unchecked.has(params)) return Effect.succeed(params)
       return Effect.tryPromise({ try: async () => check(params), catch: String }).pipe(
         Effect.flatMap(Effect.fromResult),
         Effect.mapError((wrong) => (Predicate.isString(wrong) ? wrong : wrong.map(({ message }) => message).join("; ")))
@@ -78,11 +78,11 @@ const isLazy = (schema: unknown): schema is () => unknown => Predicate.isFunctio
 export const isPromise = (value: unknown): value is PromiseLike<unknown> =>
   Predicate.hasProperty(value, "then") && Predicate.isFunction(value.then)
 
-/** Of the SDK's own schemas, and of a Standard Schema that knows its JSON Schema. */
+/** The JSON Schema of the SDK's own schemas, and of a Standard Schema that has one. */
 const jsonOf = (schema: unknown): RawSchema.RawSchema | undefined => {
   if (!Predicate.isObjectKeyword(schema)) return undefined
   const own = "jsonSchema" in schema ? schema.jsonSchema : undefined
-  // a promise without fields would pass for an empty object
+  // A promise without fields would look like an empty object.
   if (!isPromise(own) && isJsonObject(own)) return own
   const standard = "~standard" in schema ? schema["~standard"] : undefined
   if (!Predicate.hasProperty(standard, "jsonSchema") || !Predicate.hasProperty(standard.jsonSchema, "input")) {
@@ -94,7 +94,10 @@ const jsonOf = (schema: unknown): RawSchema.RawSchema | undefined => {
   return Result.isSuccess(made) && isJsonObject(made.success) ? made.success : undefined
 }
 
-/** A Standard Schema before anything else: those have all kinds of methods of their own. Some write defaults into what they check. */
+/**
+ * The check of a schema. Standard Schemas come first, because they have many methods of their own. Some schemas write
+ * defaults into the checked value.
+ */
 const checkOf = (schema: unknown): Check => {
   const standard = Predicate.hasProperty(schema, "~standard") ? schema["~standard"] : undefined
   if (validates(standard)) return (value) => thenOr(standard.validate(copyOf(value)), fromStandard)

@@ -1,7 +1,7 @@
 /**
- * The tools of MCP servers as ours: with their schemas, their hints, and every failure as an `ExecutionError` of category `mcp`.
- * The protocol is Effect's (`effect/ai`); this module chooses its version, keeps the connection, and hears what a server says by
- * itself. `McpServer` is the other direction.
+ * The tools of MCP servers as tools of this library: with their schemas and hints, and every failure as an
+ * `ExecutionError` of category `mcp`. Effect implements the protocol (`effect/ai`); this module negotiates its
+ * version, keeps the connection and receives the server's notifications. `McpServer` is the other direction.
  */
 import * as Bounds from "@kintsugi/core/Bounds"
 import type * as Recovery from "@kintsugi/core/Recovery"
@@ -38,7 +38,7 @@ export { McpResult } from "./result.ts"
 export type { StdioOptions } from "./stdio.ts"
 export { sideEffectsOf, type Hints, type McpTool } from "./tool.ts"
 
-/** How a server is reached; `R` is what that takes. */
+/** How to reach a server; `R` is what that requires. */
 export interface Way<out R> {
   readonly kind: "stdio" | "http"
   readonly secrets: ReadonlyArray<string>
@@ -46,8 +46,8 @@ export interface Way<out R> {
 }
 
 /**
- * A program that is started, and speaks the protocol over its standard input and output. It gets the variables that are given
- * and what a program needs to run at all, no others: a stranger's program has no business with the keys of this process.
+ * A program that is started and speaks the protocol over its standard input and output. Its environment has the given
+ * variables and those that every program needs, no others: a foreign program must not see the keys of this process.
  */
 export const stdio = (options: Stdio.StdioOptions): Way<ChildProcessSpawner> => ({
   kind: "stdio",
@@ -55,22 +55,23 @@ export const stdio = (options: Stdio.StdioOptions): Way<ChildProcessSpawner> => 
   opening: (hearing) =>
     Effect.map(ChildProcessSpawner, (spawner) => ({
       kind: "stdio",
-      open: () =>
-        Stdio.open(options, hearing).pipe(
+      connect: () =>
+        Stdio.launch(options, hearing).pipe(
           Effect.provideService(ChildProcessSpawner, spawner),
           Effect.map((transport) => ({ transport, listen: Effect.never }))
         )
     }))
 })
 
-/** An address that speaks streamable HTTP. Redirects are followed as the client of the context does: `Transport.layerFetch` does not. */
+/** A URL with streamable HTTP. The client in the context decides about redirects: `Transport.layerFetch` follows none. */
 export const http = (options: Http.HttpOptions): Way<HttpClient.HttpClient> => ({
   kind: "http",
   secrets: [...secretsIn(Object.values(options.headers ?? {})), ...Http.secretsOf(options.url)],
   opening: (hearing) =>
     Effect.map(HttpClient.HttpClient, (client) => ({
       kind: "http",
-      open: (adapter) => Http.open(options, adapter, hearing).pipe(Effect.provideService(HttpClient.HttpClient, client))
+      connect: (adapter) =>
+        Http.connect(options, adapter, hearing).pipe(Effect.provideService(HttpClient.HttpClient, client))
     }))
 })
 
@@ -79,7 +80,8 @@ const secretsIn = (given: ReadonlyArray<string | Redacted.Redacted>): ReadonlyAr
     if (!Redacted.isRedacted(value)) return []
     const secret = String(Redacted.value(value))
     const [scheme = "", ...credentials] = secret.split(" ")
-    // what stands after the scheme of an authorization is a secret by itself; of that of a name, its password
+    // The part behind the scheme of an `Authorization` header is a secret by itself; of a Basic credential also its
+    // password.
     const parts = [...credentials, ...(/^basic$/i.test(scheme) ? credentials.flatMap(passwordIn) : [])]
     Redaction.know(value, [secret, ...parts])
     return [secret, ...parts]
@@ -93,54 +95,63 @@ const passwordIn = (credentials: string): ReadonlyArray<string> => {
   return [decoded, decoded.slice(decoded.indexOf(":") + 1)]
 }
 
-/** How a server is asked, and what its tools are called. */
+/** Options of a connection. */
 export interface Options {
-  /** Of one call; 60 s by default. It ends as `ExecutionError`, and the server is told that nobody waits any more. */
+  /**
+   * The time limit of one call; 60 s by default. The call fails with an `ExecutionError`, and the server gets a
+   * cancellation.
+   */
   readonly timeout?: Duration.Input
-  /** Of the beginning, with all versions that are tried, and of one whole list of tools; 60 s by default. */
+  /** The time limit of connecting, over all versions, and of one list of tools; 60 s by default. */
   readonly connectTimeout?: Duration.Input
-  /** The versions of the protocol that are tried, in this order; all by default, newest first. */
+  /** The protocol versions to try, in this order; all by default, newest first. */
   readonly versions?: ReadonlyArray<Connection.Version>
-  /** Who the server is told that it talks to. */
+  /** The client's name and version for the server. */
   readonly client?: { readonly name: string; readonly version: string }
-  /** Whether models know the tools by the name of the server too; `never` by default, as this is one server. */
+  /** Whether tool names for models include the server's name; `never` by default, because this is one server. */
   readonly prefix?: Names.Prefix
-  /** Which tools there are, by the server's own names of them; all by default. */
+  /** Which tools to include; all by default. */
   readonly include?: (tool: McpSchema.Tool) => boolean
-  /** What running a tool twice would do. By the server's hints by default, which are to be trusted as far as the server is. */
+  /**
+   * What running a tool twice would do. By default read from the server's hints, which are only as trustworthy as the
+   * server.
+   */
   readonly sideEffects?: (tool: McpSchema.Tool) => Recovery.SideEffects
   /** The longest text of a result that the model reads, in characters; unlimited by default. */
   readonly maxResultChars?: number
   /**
-   * How large the schema of a tool and the data of a result may be, before anything expands them: 128 levels, 20,000 nodes of a
-   * schema with its references followed, and 256 KiB of a schema by default. A tool beyond a bound is left out (`refused`). A result
-   * beyond one is an `ExecutionError`.
+   * The bounds of a tool's schema and a result's data, checked before anything expands them: 128 levels, 20,000 nodes
+   * of a schema with references followed, and 256 KiB of a schema by default. A tool beyond a bound is left out
+   * (`refused`). A result beyond a bound is an `ExecutionError`.
    */
   readonly bounds?: Partial<Bounds.Bounds>
 }
 
-/** A server that is connected. A connection that is lost is made anew by the next call. */
+/** A connected server. The next call renews a lost connection. */
 export interface Server {
   readonly name: string
-  /** The version of the protocol that both speak. */
+  /** The negotiated protocol version. */
   readonly version: Connection.Version
-  /** What the server says that a model should know of it. */
+  /** The server's instructions for a model. */
   readonly instructions: string | undefined
-  /** The tools as the server describes them, all pages of them, word for word. A tool beyond a bound is left out, with a warning. */
+  /** The tools as the server describes them, from all pages, unchanged. A tool beyond a bound is left out, with a warning. */
   readonly list: Effect.Effect<ReadonlyArray<McpSchema.Tool>, ExecutionError>
-  /** Why tools are left out: one failure for each, with an `InputTooLargeError` that names server, tool and bound as its cause. */
+  /**
+   * Why tools are left out: one failure per tool, whose cause is an `InputTooLargeError` that names server, tool and
+   * bound.
+   */
   readonly refused: Effect.Effect<ReadonlyArray<ExecutionError>, ExecutionError>
-  /** The tools as they are now: the server is asked each time. */
+  /** The current tools: each use asks the server. */
   readonly tools: Effect.Effect<ReadonlyArray<McpTool.McpTool>, ExecutionError>
-  /** The tools each time that the server says that they have changed. */
+  /** The tools after each change that the server reports. */
   readonly changes: Stream.Stream<ReadonlyArray<McpTool.McpTool>, ExecutionError>
-  /** The tools of a list under names of their own. */
+  /** Makes tools of a list, under the given names. */
   readonly bind: (tools: ReadonlyArray<Names.Named<McpSchema.Tool>>) => ReadonlyArray<McpTool.McpTool>
 }
 
 /**
- * Connects to a server, and stays connected until the scope ends: then its process is stopped, its session ended. Fails with an
- * `ExecutionError` of category `mcp` that names the server. Throws a `RangeError` for senseless limits and bounds.
+ * Connects to a server until the scope closes, which stops its process or ends its session. Fails with an
+ * `ExecutionError` of category `mcp` that names the server. Throws a `RangeError` for invalid limits and bounds.
  */
 export const connect = <R>(
   name: string,
@@ -156,16 +167,16 @@ export const connect = <R>(
   const bounds = Bounds.resolve(options.bounds)
   return Effect.gen(function* () {
     const notices = yield* Notices.make
-    const last = new Last("at last it wrote")
-    const printed = new Last("it printed what is no message")
+    const last = new Last("the last text that it wrote is")
+    const printed = new Last("it printed a line that is not a message")
     const opened = yield* way.opening({
       notices,
       bounds,
       wrote: (text) => last.add(text),
       printed: (line) => printed.add(`${line}\n`)
     })
-    const mask = Redaction.of(way.secrets)
-    const where: Failure.Where = { server: name, mask }
+    const redact = Redaction.of(way.secrets)
+    const where: Failure.Where = { server: name, redact }
     const translate =
       (tool?: string) =>
       <A>(effect: Effect.Effect<A, McpClientError.McpClientError>): Effect.Effect<A, Failure.McpError> =>
@@ -232,7 +243,7 @@ export const connect = <R>(
         const heard = yield* PubSub.subscribe(notices.changes)
         yield* renewed.current.pipe(translate(), ofServer)
         const listen = Effect.flatMap(renewed.current, ({ listen }) => listen).pipe(Effect.orElseSucceed(() => false))
-        // a server may end its stream at any time, and is listened to again
+        // A server may end its stream at any time, so it is opened again.
         yield* Effect.forkScoped(
           Effect.repeat(listen, { while: (more) => more, schedule: Schedule.spaced("1 second") })
         )
@@ -243,7 +254,7 @@ export const connect = <R>(
     return {
       name,
       version,
-      instructions: instructions === undefined ? undefined : mask(instructions),
+      instructions: instructions === undefined ? undefined : redact(instructions),
       list,
       refused: Effect.map(listed, ({ refused }) => refused),
       tools,
@@ -266,11 +277,11 @@ const limit = (option: string, input: Duration.Input = "60 seconds"): Duration.D
   throw new RangeError(`Mcp: ${option} must be a finite duration above 0, got ${String(input)}`)
 }
 
-/** Whether a server said nothing that would tell why: what its process wrote may. */
+/** Whether the error has no explanation of the server. The output of its process may have one. */
 const isSilent = (way: Connection.Way, error: McpClientError.McpClientError): boolean =>
   Connection.isLost(way, error) || (way.kind === "stdio" && error.reason._tag === "TimeoutError")
 
-/** The last that a process wrote to one of its outputs: why it went away, most often. */
+/** The end of a process's output: usually the reason why it exited. */
 class Last {
   readonly #how: string
   #text = ""
@@ -281,7 +292,7 @@ class Last {
 
   add(text: string): void {
     const all = `${this.#text}${text}`
-    // a word that is cut may be half a secret, and half of one is not known again
+    // A cut word may be half a secret, which redaction would not recognise.
     this.#text = all.length > most ? all.slice(-most).replace(/^\S+/, "") : all
   }
 
@@ -295,8 +306,8 @@ class Last {
 const most = 500
 
 /**
- * The tools of several servers. Where two have one of the same name, both get the name of their server before it
- * (`github_search`), so that none hides another; `prefix` says when else.
+ * The tools of several servers. If two servers have a tool of the same name, both tools get their server's name as a
+ * prefix (`github_search`). `prefix` sets other cases.
  */
 export const toolsOf = (
   servers: ReadonlyArray<Server>,

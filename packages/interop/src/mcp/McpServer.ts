@@ -1,7 +1,7 @@
 /**
- * Tools of ours, agents among them (`Agent.asTool`), served to MCP clients. Each call goes through the gates and the tables of its
- * tool as the call of a model does, and what a model would be told the client gets as a result with `isError`. The protocol is
- * Effect's (`effect/ai`).
+ * Serves tools of this library, including agents (`Agent.asTool`), to MCP clients. Each call passes the gates and
+ * tables of its tool, as a model's call does. A text for the model about a failure is a result with `isError` for the
+ * client. Effect implements the protocol (`effect/ai`).
  */
 import * as Bounds from "@kintsugi/core/Bounds"
 import type * as Budget from "@kintsugi/core/Budget"
@@ -27,27 +27,27 @@ import * as Call from "./serverCall.ts"
 
 export type { Needs } from "./serverCall.ts"
 
-/** What is served, and what clients are told of it. */
+/** The served tools, and the description for clients. */
 export interface Options<T extends Tool.AnyTool> {
-  /** Who the clients are told that they talk to. */
+  /** The server's name for clients. */
   readonly name: string
   readonly version: string
-  /** What a model should know of this server. */
+  /** The instructions for a model. */
   readonly instructions?: string
   readonly tools: ReadonlyArray<T>
-  /** Limits of one call, and of all that it starts. */
+  /** The limits of one call and of everything that it starts. */
   readonly budget?: Budget.Limits
 }
 
-/** What is served, and where. */
+/** The served tools, and their path. */
 export interface HttpOptions<T extends Tool.AnyTool> extends Options<T> {
-  /** Where clients post to. */
+  /** The path for requests. */
   readonly path: HttpRouter.PathInput
-  /** The origins from which browsers may call; none by default. Other clients send no origin. */
+  /** The allowed origins of browsers; none by default. Other clients send no origin. */
   readonly allowedOrigins?: ReadonlyArray<string>
 }
 
-/** All versions of the protocol that there are, newest first. */
+/** All protocol versions, newest first. */
 const protocols = [
   McpProtocol.v2026_07_28,
   McpProtocol.v2025_11_25,
@@ -57,8 +57,8 @@ const protocols = [
 ] as const
 
 /**
- * Serves over the standard input and output of this process, to which nothing else may write: Effect's own loggers write to the
- * standard error here. Throws a `TypeError` for two tools of one name and for built-in tools.
+ * Serves over the standard input and output of this process. Nothing else may write there: Effect's own loggers write
+ * to the standard error here. Throws a `TypeError` for two tools of one name and for built-in tools.
  */
 export const stdio = <T extends Tool.AnyTool>(
   options: Options<T>
@@ -68,13 +68,13 @@ export const stdio = <T extends Tool.AnyTool>(
     Effects.layerStdio({ ...identityOf(options), protocols, registrations }),
     Layer.succeed(References.LogToStderr, true)
   )
-  // what the registrations need, and no more, is in this type
+  // this type has exactly the requirements of the registrations
   return Layer.orDie(layer) as Layer.Layer<never, never, Stdio | Call.Needs<T>>
 }
 
 /**
- * Serves streamable HTTP at a path of the router. Whoever may call is for the router to decide: put your authentication around it.
- * Throws a `TypeError` for two tools of one name and for built-in tools.
+ * Serves streamable HTTP at a path of the router. Put your own authentication around the router: this module has
+ * none. Throws a `TypeError` for two tools of one name and for built-in tools.
  */
 export const http = <T extends Tool.AnyTool>(
   options: HttpOptions<T>
@@ -89,7 +89,7 @@ export const http = <T extends Tool.AnyTool>(
     allowSessionTermination: true,
     ...(allowedOrigins === undefined ? {} : { allowedOrigins })
   })
-  // what the registrations need, and no more, is in this type
+  // this type has exactly the requirements of the registrations
   return Layer.orDie(layer) as Layer.Layer<never, never, HttpRouter.HttpRouter | Call.Needs<T>>
 }
 
@@ -133,13 +133,13 @@ const registering = <T extends Tool.AnyTool>(
   )
 }
 
-/** Effect's server logs and reports a defect as it is: what it gets here shows no key. The client learns nothing of either. */
+/** Redacts defects, which Effect's server logs and reports unchanged. The client sees neither. */
 const redacting = (tool: string) =>
   Effect.catchCauseIf(
     (cause: Cause.Cause<never>) => Cause.hasDies(cause) && !Cause.hasInterrupts(cause),
     (cause) => {
       const error = new Error(`Tool '${tool}' died in the call of a client: ${ErrorCause.logged(cause)}`)
-      // that of the defect is in the message; this one would say where it was redacted
+      // The message has the stack of the defect; this error's own stack would point here.
       error.stack = error.message
       return Effect.die(error)
     }
@@ -147,20 +147,20 @@ const redacting = (tool: string) =>
 
 const isJson = Schema.is(Schema.Json)
 
-/** A tool as a client sees it. What is not known of its effects is left to the defaults of the protocol. */
+/** A tool as a client sees it. Undeclared side effects are left to the protocol's defaults. */
 const described = ({ definition }: Tool.AnyTool): McpSchema.Tool => {
   const { description, name, parameters } = definition.spec()
   const hints = hintsOf(definition.sideEffects)
   return new McpSchema.Tool({
     name,
     description,
-    // what is no object at its root takes no parameters that a client could name
+    // A schema without an object at its root has no parameters that a client could name.
     inputSchema: { ...parameters, type: "object" } as McpSchema.ToolJson,
     ...(hints === undefined ? {} : { annotations: { ...hints, openWorldHint: true } })
   })
 }
 
-/** The hints of the protocol for what running a tool twice would do. */
+/** The protocol's hints for the side effects of a tool. */
 export const hintsOf = (sideEffects: Recovery.SideEffects) => {
   switch (sideEffects) {
     case "none":
@@ -178,7 +178,7 @@ const resultOf = (settlement: Message.Settlement): McpSchema.CallToolResult => {
   const content = [{ type: "text" as const, text: settlement.text }]
   if (MessageOf.isError(settlement)) return new McpSchema.CallToolResult({ content, isError: true })
   const data = Result.try((): unknown => JSON.parse(settlement.text))
-  // what is deeper is text only: the protocol's encoder recurses
+  // Deeper data is sent as text only: the protocol's encoder recurses.
   return Result.isSuccess(data) &&
     Predicate.isReadonlyObject(data.success) &&
     !Bounds.isDeeper(data.success, Bounds.deepest)
@@ -186,7 +186,7 @@ const resultOf = (settlement: Message.Settlement): McpSchema.CallToolResult => {
     : new McpSchema.CallToolResult({ content })
 }
 
-/** Tells the client how far its call is, if it wants to know. */
+/** Reports the progress of a call to the client, if it asked for it. */
 const progressing = (server: typeof Effects.McpServer.Service) =>
   Effect.map(McpSchema.McpRequestContext, (request) => {
     const token = request.requestMetadata?.["progressToken"]

@@ -1,4 +1,4 @@
-/** One connection to an MCP server: which version of the protocol both speak, and a new one when it was lost. */
+/** One connection to an MCP server: negotiates the protocol version, and reconnects after a loss. */
 import * as McpClient from "effect/ai/McpClient"
 import * as McpClientError from "effect/ai/McpClientError"
 import * as McpProtocol from "effect/ai/McpProtocol"
@@ -16,7 +16,7 @@ type Failure = McpClientError.McpClientError
 /** A version of the protocol, by the date of its specification. */
 export type Version = McpProtocol.ProtocolVersion
 
-/** All that there are, newest first. */
+/** All versions, newest first. */
 export const versions = [
   "2026-07-28",
   "2025-11-25",
@@ -33,7 +33,7 @@ const adapterOf = (version: Version): Adapter => {
       return McpProtocol.v2026_07_28
     case "2025-11-25":
       return McpProtocol.v2025_11_25
-    // Effect's client is typed for the two newest versions; the older ones speak as the second of them does
+    // Effect's client has types for the two newest versions; older ones use that of the second.
     case "2025-06-18":
       return McpProtocol.v2025_06_18 as McpProtocol.AnyProtocolAdapter as Adapter
     case "2025-03-26":
@@ -43,11 +43,14 @@ const adapterOf = (version: Version): Adapter => {
   }
 }
 
-/** A way to a server: made anew for each connection. */
+/** A way to reach a server, for one connection. */
 export interface Way {
-  /** A process cannot be reached again once it is lost, and speaks any version; an address can, and is told the version at once. */
+  /**
+   * A lost process cannot be reached again, and accepts any version. An HTTP server can, and gets the version in each
+   * request.
+   */
   readonly kind: "stdio" | "http"
-  readonly open: (
+  readonly connect: (
     adapter: Adapter
   ) => Effect.Effect<
     { readonly transport: McpClient.Transport; readonly listen: Effect.Effect<boolean> },
@@ -59,33 +62,33 @@ export interface Way {
 export interface Settings {
   readonly versions: ReadonlyArray<Version>
   readonly client: { readonly name: string; readonly version: string }
-  /** Of the beginning, and of a whole list. */
+  /** The time limit of connecting, and of a whole list. */
   readonly timeout: Duration.Duration
 }
 
 export interface Connection {
   readonly client: McpClient.McpClient
   readonly version: Version
-  /** Hears what the server says by itself, until it says no more; whether it may say more when it is asked again. */
+  /** Receives the server's notifications until it ends their stream. Returns whether the stream may be opened again. */
   readonly listen: Effect.Effect<boolean>
 }
 
-/** How long a server that may not know the newest version, and may not even say so, has to answer to it. */
+/** How long a server has to answer to the newest version: it may not know it, and not even reply with an error. */
 const probe = Duration.seconds(5)
 
-/** Tries the versions, newest first, for as long as connecting may take. A server that names another one is taken at its word. */
+/** Tries the versions, newest first, within the time limit. If the server names another version, that one is used. */
 export const connect = (
   way: Way,
   notices: Notices,
   settings: Settings
 ): Effect.Effect<Connection, Failure, Scope.Scope> =>
   Effect.gen(function* () {
-    let opened: Effect.Success<ReturnType<Way["open"]>> | undefined
+    let opened: Effect.Success<ReturnType<Way["connect"]>> | undefined
     const spoken = new Spoken(notices)
     const attempt = (version: Version) =>
       Effect.gen(function* () {
         const adapter = adapterOf(version)
-        if (opened === undefined || way.kind === "http") opened = yield* way.open(adapter)
+        if (opened === undefined || way.kind === "http") opened = yield* way.connect(adapter)
         const { listen } = opened
         const transport: McpClient.Transport = spoken.through({ ...opened.transport, protocol: adapter }, way.kind)
         const isProbe = version === versions[0] && settings.versions.length > 1
@@ -105,7 +108,7 @@ export const connect = (
         onSuccess: Effect.succeed,
         onFailure: (error) => {
           if (isLost(way, error)) {
-            // only a server that does not know what it was asked may go away because of that
+            // Only a server that does not know the request may disconnect because of it.
             if (version !== "2026-07-28" || opened === undefined) return Effect.fail(error)
             opened = undefined
           } else if (!mayKnowAnother(error)) return Effect.fail(error)
@@ -126,11 +129,11 @@ const late = new McpClientError.McpClientError({
   reason: new McpClientError.TimeoutError({ operation: "initialization" })
 })
 
-/** Whether nothing more can be had of a connection. */
+/** Whether a connection is lost. */
 export const isLost = (way: Way, { reason }: Failure): boolean => {
   if (reason._tag === "ClosedError") return true
   if (way.kind === "http") return false
-  // what a process writes is one stream: when it cannot be read any more, nothing can
+  // The output of a process is one stream: once it is unreadable, nothing more follows.
   return (
     reason._tag === "TransportError" ||
     reason._tag === "LimitError" ||
@@ -138,7 +141,7 @@ export const isLost = (way: Way, { reason }: Failure): boolean => {
   )
 }
 
-/** The server refuses the caller, in every version. */
+/** Statuses that refuse the caller in every version. */
 const refused: ReadonlySet<number> = new Set([401, 403, 407, 429])
 
 const mayKnowAnother = ({ reason }: Failure): boolean => {
@@ -155,12 +158,12 @@ const mayKnowAnother = ({ reason }: Failure): boolean => {
   }
 }
 
-/** What was said at the beginning, and what has to be added to what Effect's client says. */
+/** The initial messages, and the fields that Effect's client lacks. */
 class Spoken {
   readonly #notices: Notices
-  /** The answer to the first `initialize`: a process is not to be asked twice. */
+  /** The answer to the first `initialize`: a process must not get it twice. */
   #initialized: McpSchema.JsonRpcResponse | undefined
-  /** What a client of the newest version says of itself in every request. */
+  /** The client metadata that the newest version demands in every request. */
   #meta: unknown
   answered: string | undefined
 
@@ -204,7 +207,7 @@ class Spoken {
     })
   }
 
-  /** The newest version asks for what it wants to hear. */
+  /** Subscribes to notifications, as the newest version demands. */
   subscribe(transport: McpClient.Transport): Effect.Effect<boolean> {
     return Effect.suspend(() =>
       transport.request({
@@ -231,10 +234,10 @@ const withToken = (message: McpSchema.JsonRpcRequest, token: number): McpSchema.
   }
 }
 
-/** A connection that is made anew once it was lost; all that was of the old one is closed. */
+/** A connection that reconnects after a loss, and closes the lost one. */
 export interface Renewed {
   readonly current: Effect.Effect<Connection, Failure>
-  /** Uses the connection; notices when it is lost. */
+  /** Uses the connection, and drops it if it is lost. */
   readonly use: <A>(f: (connection: Connection) => Effect.Effect<A, Failure>) => Effect.Effect<A, Failure>
 }
 
@@ -245,11 +248,11 @@ export const renewed = (
   Effect.map(Effect.scope, (scope) => {
     const one = Semaphore.makeUnsafe(1)
     let live: { readonly connection: Connection; readonly scope: Scope.Closeable } | undefined
-    const open = Effect.uninterruptibleMask((restore) =>
+    const acquire = Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const own = yield* Scope.fork(scope)
         const connection = yield* restore(Scope.provide(connecting, own)).pipe(
-          // what was begun is closed meanwhile: a process may take its time
+          // A failed connection closes in the background: a process may take its time.
           Effect.onExit((exit) =>
             Exit.isSuccess(exit) ? Effect.void : Effect.asVoid(Effect.forkIn(Scope.close(own, exit), scope))
           )
@@ -259,7 +262,7 @@ export const renewed = (
       })
     )
     const current = one.withPermits(1)(
-      Effect.suspend(() => (live === undefined ? open : Effect.succeed(live.connection)))
+      Effect.suspend(() => (live === undefined ? acquire : Effect.succeed(live.connection)))
     )
     const lose = (connection: Connection) =>
       Effect.suspend(() => {

@@ -1,4 +1,4 @@
-/** What goes wrong between us and an MCP server, in one shape that names the server and the tool. */
+/** Failures of an MCP server, in one shape that names the server and the tool. */
 import * as RetryAfter from "@kintsugi/core/RetryAfter"
 import type * as McpClientError from "effect/ai/McpClientError"
 import * as Duration from "effect/Duration"
@@ -6,22 +6,22 @@ import * as Schema from "effect/Schema"
 import type { Redactor } from "@kintsugi/core/Redaction"
 
 /**
- * What kind of failure it is. `connection`: the server is not there any more, or never was. `timeout`: it did not answer in
- * time. `authentication`: it wants to know who asks. `protocol`: it refused the request, or was not understood. `tool`: the tool
- * ran, and says itself that it failed. `result`: what it gave is not what its own schema promises.
+ * The kind of failure. `connection`: the server is unreachable. `timeout`: it did not answer in time.
+ * `authentication`: it demands credentials. `protocol`: it refused the request, or its answer was not understood.
+ * `tool`: the tool ran and reported a failure. `result`: its result does not fit its own schema.
  */
 export type Reason = typeof Reason.Type
 
 export const Reason = Schema.Literals(["connection", "timeout", "authentication", "protocol", "tool", "result"])
 
 /**
- * The cause of an `ExecutionError` of category `mcp`. Where it has advice of its own, a call with bad arguments for example,
- * that is the advice of the error around it; else the category decides.
+ * The cause of an `ExecutionError` of category `mcp`. If it has its own recovery advice, as a call with bad arguments
+ * does, the error around it takes that advice; else the category decides.
  */
 export class McpError extends Schema.TaggedError<McpError>()("McpError", {
   message: Schema.String,
   server: Schema.String,
-  /** Absent while no tool is called. */
+  /** Absent if no tool is involved. */
   tool: Schema.optionalKey(Schema.String),
   reason: Reason,
   /** The code of a JSON-RPC error. */
@@ -38,15 +38,15 @@ export class McpError extends Schema.TaggedError<McpError>()("McpError", {
 export interface Where {
   readonly server: string
   readonly tool?: string
-  readonly mask: Redactor
+  readonly redact: Redactor
 }
 
 type Fields = Omit<ConstructorParameters<typeof McpError>[0], "server" | "tool" | "message">
 
-const make = ({ mask, server, tool }: Where, said: string, fields: Fields): McpError => {
+const make = ({ redact, server, tool }: Where, said: string, fields: Fields): McpError => {
   const where = tool === undefined ? `MCP server '${server}'` : `tool '${tool}' of MCP server '${server}'`
   return new McpError({
-    message: `${where}: ${mask(said)}`,
+    message: `${where}: ${redact(said)}`,
     server,
     ...(tool === undefined ? {} : { tool }),
     ...fields
@@ -57,12 +57,12 @@ const final = { isRetryable: false, recovery: "none" } as const
 
 const repairable = { isRetryable: false, recovery: "repair" } as const
 
-/** JSON-RPC's own codes: the request is wrong, and would be wrong again. */
+/** JSON-RPC's own codes: the request is wrong, so a retry would fail too. */
 const INVALID_REQUEST = -32_600
 const METHOD_NOT_FOUND = -32_601
 const INVALID_PARAMS = -32_602
 
-/** `now` is milliseconds since the epoch; `also` is what else is known. */
+/** `now` is milliseconds since the epoch; `also` is further information. */
 export const fromClient = (
   where: Where,
   { reason }: McpClientError.McpClientError,
@@ -105,7 +105,7 @@ export const fromClient = (
 const adviceOf = (code: number | undefined) =>
   code === INVALID_PARAMS ? repairable : code === INVALID_REQUEST || code === METHOD_NOT_FOUND ? final : {}
 
-/** A success that says of itself that it is none. The official SDK reports bad arguments so as well, by their code in the text. */
+/** A result with `isError`. The official SDK also reports bad arguments this way, with their code in the text. */
 export const fromResult = (where: Where, text: string): McpError =>
   make(where, text === "" ? "it failed and does not say why" : text, {
     reason: "tool",

@@ -1,4 +1,4 @@
-/** An MCP server over streamable HTTP: Effect's transport, with an ear at what it streams. */
+/** An MCP server over streamable HTTP: Effect's transport, with a listener for its stream. */
 import * as Redaction from "@kintsugi/core/Redaction"
 import type * as Bounds from "@kintsugi/core/Bounds"
 import * as McpClient from "effect/ai/McpClient"
@@ -16,15 +16,15 @@ import * as Stream from "effect/Stream"
 import type { Notices } from "./notices.ts"
 import { Shallow, shallow } from "./shallow.ts"
 
-/** Where a server is reached over HTTP. */
+/** The HTTP endpoint of a server. */
 export interface HttpOptions {
-  /** `Redacted` where the key is part of it: nothing that the server says repeats the key then. */
+  /** The URL; `Redacted` if it contains the key, so that no text of the server repeats it. */
   readonly url: string | URL | Redacted.Redacted
-  /** Sent with every request; secrets are `Redacted`. */
+  /** Sent with every request. Secrets are `Redacted`. */
   readonly headers?: Readonly<Record<string, string | Redacted.Redacted>>
 }
 
-/** What is secret of an address that is: its parameters, its user info, and the parts of its path that are no words. */
+/** The secrets of a `Redacted` URL: its parameters, its user info, and the path segments that are not words. */
 export const secretsOf = (url: HttpOptions["url"]): ReadonlyArray<string> => {
   if (!Redacted.isRedacted(url)) return []
   const address = addressOf(url)
@@ -48,17 +48,20 @@ const addressOf = (url: HttpOptions["url"]): string => String(Redacted.isRedacte
 
 export interface Opened {
   readonly transport: McpClient.Transport
-  /** Hears what the server says by itself, until it says no more, for the versions that have sessions; whether it may say more. */
+  /**
+   * Receives the server's notifications until it ends their stream, for versions with sessions. Returns whether the
+   * stream may be opened again.
+   */
   readonly listen: Effect.Effect<boolean>
 }
 
-/** Who hears a server, and how much at once. */
+/** The listener of a server's messages, and the size limits. */
 export interface Hearing {
   readonly notices: Notices
   readonly bounds: Bounds.Bounds
 }
 
-export const open = (
+export const connect = (
   options: HttpOptions,
   protocol: McpProtocol.ProtocolAdapter<McpClient.ProtocolVersion>,
   { bounds, notices }: Hearing
@@ -88,7 +91,7 @@ export const open = (
         }),
         client.execute,
         Effect.flatMap((response) =>
-          // most servers offer no such stream; one that was cut off is as good as one that ended
+          // Most servers have no such stream. A broken stream counts as an ended one.
           isEvents(response) ? Effect.as(Effect.ignore(Stream.runDrain(response.stream)), true) : Effect.succeed(false)
         ),
         Effect.scoped,
@@ -111,14 +114,14 @@ const overheard = (
 ): HttpClient.HttpClient =>
   HttpClient.transformResponse(client, (responding) =>
     Effect.map(
-      // a span of the client may quote a header
+      // A span of the client may quote a header.
       Effect.provideService(responding, HttpClient.TracerDisabledWhen, () => true),
       (response) => {
         const id = response.headers["mcp-session-id"]
         if (Predicate.isString(id)) inSession(id)
         const read = isEvents(response) ? events : typeOf(response) === "application/json" ? json : undefined
         if (read === undefined) return response
-        // the same response but for its body; `Object.create` is typed as `any`
+        // The same response with another body; `Object.create` is typed as `any`.
         const heard: HttpClientResponse.HttpClientResponse = Object.create(response, {
           stream: { get: () => read(response.stream, hearing) }
         })
@@ -139,10 +142,10 @@ const json = <E>(stream: Bytes<E>, { bounds }: Hearing): Bytes<E> =>
     )
   })
 
-/** As large as Effect's client takes one, in UTF-16 units. */
+/** The largest event that Effect's client accepts, in UTF-16 units. */
 const maxEventSize = 16 * 1024 * 1024
 
-/** Each event anew, and nothing else of a stream: what is more is of no use to the client. */
+/** Re-encodes each event, and drops all else in the stream: the client does not need it. */
 const events = <E>(stream: Bytes<E>, { bounds, notices }: Hearing): Bytes<E | McpClientError.McpClientError> =>
   Stream.suspend(() => {
     const heard: Array<string> = []
@@ -157,7 +160,7 @@ const events = <E>(stream: Bytes<E>, { bounds, notices }: Hearing): Bytes<E | Mc
       Stream.mapEffect((chunk) => {
         const isTooLarge = parser.feed(chunk) !== undefined
         const texts = heard.splice(0)
-        // the events before it count
+        // The events before it count.
         if (isTooLarge && texts.length === 0) return Effect.fail(tooLarge)
         return Effect.as(Effect.forEach(texts, notices.hear, { discard: true }), texts)
       }),

@@ -1,17 +1,17 @@
 /** Names under which models know the tools of MCP servers. */
 import * as Tool from "@kintsugi/core/Tool"
 
-/** When a tool is called by the name of its server too: where two servers have one of that name, always, or never. */
+/** When tool names include the server's name: if two servers have a tool of that name, always, or never. */
 export type Prefix = "when-needed" | "always" | "never"
 
 export interface Named<A> {
   readonly server: string
-  /** By the server's own name of it. */
+  /** The server's own name of the tool. */
   readonly name: string
   readonly tool: A
 }
 
-/** Each with the name under which it is known; those that still collide are numbered. In the order in which they came. */
+/** Assigns the final names, in order. Names that still collide are numbered. */
 export const resolve = <A>(all: ReadonlyArray<Named<A>>, prefix: Prefix): ReadonlyArray<Named<A>> => {
   const counts = new Map<string, number>()
   const plain = all.map(({ name }) => Tool.namesFor([name]).join())

@@ -1,4 +1,4 @@
-/** What an MCP server says without being asked: that its tools have changed, how far a call is. Effect's client drops it. */
+/** Notifications of an MCP server: changed tools and the progress of calls. Effect's client drops them. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -6,32 +6,32 @@ import * as Predicate from "effect/Predicate"
 import * as PubSub from "effect/PubSub"
 import * as Result from "effect/Result"
 
-/** How far a call is, as its server says. */
+/** The progress of a call, as its server reports it. */
 export interface Progress {
   readonly progress: number
   readonly total?: number
   readonly message?: string
 }
 
-/** Who hears how far the present call is. */
+/** The listener for the progress of the current call. */
 export const OnProgress = Context.Reference<((progress: Progress) => Effect.Effect<void>) | undefined>(
   "@kintsugi/interop/Mcp/OnProgress",
   { defaultValue: () => undefined }
 )
 
-/** Those who listen to one server. */
+/** The listeners of one server. */
 export interface Notices {
-  /** A message of the server as it came over the wire. */
+  /** Receives a message of the server as JSON text. */
   readonly hear: (text: string) => Effect.Effect<void>
-  /** A new token for the progress of one call; `undefined` where nobody listens to it. */
+  /** A new progress token for one call; `undefined` without a listener. */
   readonly expect: Effect.Effect<number | undefined>
   readonly forget: (token: number) => void
-  /** One element for each time that the tools have changed. */
+  /** One element for each change of the tools. */
   readonly changes: PubSub.PubSub<void>
 }
 
 export const make: Effect.Effect<Notices> = Effect.gen(function* () {
-  // whoever is slow needs to know only that something has changed
+  // A slow subscriber only needs to know that something changed.
   const changes = yield* PubSub.sliding<void>(1)
   const listeners = new Map<number, (progress: Progress) => Effect.Effect<void>>()
   let last = 0
@@ -68,7 +68,7 @@ interface Notice {
 }
 
 const read = (text: string): Notice | undefined => {
-  // most messages are answers, and may be long
+  // Most messages are answers, and may be long, so they are not parsed.
   if (!text.includes('"notifications/')) return undefined
   const message: unknown = Option.getOrUndefined(Result.getSuccess(Result.try((): unknown => JSON.parse(text))))
   if (!Predicate.isReadonlyObject(message) || !Predicate.isString(message["method"]) || "id" in message)

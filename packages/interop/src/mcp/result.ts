@@ -1,4 +1,4 @@
-/** What a tool of an MCP server gives: our parts of a message, and the text that a model reads of them. */
+/** The result of an MCP tool: message parts, and the text for a model. */
 import * as Bounds from "@kintsugi/core/Bounds"
 import * as Message from "@kintsugi/core/Message"
 import * as McpSchema from "effect/ai/McpSchema"
@@ -13,15 +13,15 @@ import type { Redactor } from "@kintsugi/core/Redaction"
 export interface McpResult extends Schema.Schema.Type<typeof Fields> {}
 
 const Fields = Schema.Struct({
-  /** Texts, and what is attached: images, audio and embedded resources with their bytes, linked resources by their address. */
+  /** Texts and attachments: images, audio and embedded resources with their bytes, linked resources with their URL. */
   content: Schema.Array(Schema.Union([Message.Text, Message.Image, Message.File])),
-  /** What the tool gives as data, where it does. */
+  /** The structured data, if any. */
   structured: Schema.optionalKey(Schema.Json)
 })
 
 /**
- * The result of a tool of an MCP server. A model reads its texts; its data too, unless a text says the same; of what is attached
- * that it is there.
+ * The result of an MCP tool. A model reads its texts, its data unless a text has the same, and a note about each
+ * attachment.
  */
 export const McpResult: Schema.Codec<McpResult, string> = Schema.String.pipe(
   Schema.decodeTo(
@@ -51,7 +51,7 @@ const bytesIn = (base64: string): number => Math.floor((base64.replace(/={1,2}$/
 const says = (part: Part, structured: Schema.Json): boolean => {
   if (part.type !== "text") return false
   const json = Result.try((): unknown => JSON.parse(part.text))
-  // comparing recurses, and a text is not bounded as data is
+  // Comparing recurses, and the bounds of data do not apply to texts.
   return (
     Result.isSuccess(json) && !Bounds.isDeeper(json.success, Bounds.deepest) && Equal.equals(json.success, structured)
   )
@@ -60,44 +60,44 @@ const says = (part: Part, structured: Schema.Json): boolean => {
 const encode = Schema.encodeUnknownOption(Schema.Array(McpSchema.ContentBlock))
 const isJson = Schema.is(Schema.Json)
 
-/** A server knows the secrets that it was given, and may repeat them: `mask` takes them out again. */
-export const fromWire = (result: McpSchema.CallToolResult, mask: Redactor): McpResult => {
+/** Converts a result. The server may repeat the secrets that it was given: `redact` removes them. */
+export const fromWire = (result: McpSchema.CallToolResult, redact: Redactor): McpResult => {
   const blocks = Option.getOrElse(encode(result.content), () => [])
   const structured = dataOf(result)
   return {
-    content: blocks.map((block) => maskedPart(partOf(block), mask)),
-    ...(structured === undefined ? {} : { structured: masked(structured, mask) })
+    content: blocks.map((block) => redactedPart(partOf(block), redact)),
+    ...(structured === undefined ? {} : { structured: redacted(structured, redact) })
   }
 }
 
-/** The data of a result as it came, where there is any. */
+/** The data of a result as received, if any. */
 export const dataOf = ({ structuredContent }: McpSchema.CallToolResult): Schema.Json | undefined =>
   Predicate.isNotNullish(structuredContent) && isJson(structuredContent) ? structuredContent : undefined
 
-/** Bytes are left as they are: no model reads them as text. */
-const maskedPart = (part: McpResult["content"][number], mask: Redactor): McpResult["content"][number] => {
-  if (part.type === "text") return Message.text(mask(part.text))
-  const where = "url" in part ? { url: mask(part.url) } : { data: part.data }
-  const mediaType = mask(part.mediaType)
+/** Redacts a part, but not its bytes: no model reads them as text. */
+const redactedPart = (part: McpResult["content"][number], redact: Redactor): McpResult["content"][number] => {
+  if (part.type === "text") return Message.text(redact(part.text))
+  const where = "url" in part ? { url: redact(part.url) } : { data: part.data }
+  const mediaType = redact(part.mediaType)
   if (part.type === "image") return Message.image(mediaType, where)
-  return Message.file(mediaType, where, part.name === undefined ? undefined : mask(part.name))
+  return Message.file(mediaType, where, part.name === undefined ? undefined : redact(part.name))
 }
 
-/** JSON without the secrets that stand in it, as a key or as a number too. */
-export const masked = (json: Schema.Json, mask: Redactor): Schema.Json => {
-  if (Predicate.isString(json)) return mask(json)
-  if (Predicate.isNumber(json)) return mask(String(json)) === String(json) ? json : mask(String(json))
-  if (Array.isArray(json)) return json.map((item) => masked(item, mask))
+/** Redacts JSON, including keys and numbers. */
+export const redacted = (json: Schema.Json, redact: Redactor): Schema.Json => {
+  if (Predicate.isString(json)) return redact(json)
+  if (Predicate.isNumber(json)) return redact(String(json)) === String(json) ? json : redact(String(json))
+  if (Array.isArray(json)) return json.map((item) => redacted(item, redact))
   if (!Predicate.isObject(json)) return json
-  // no array, no text: an object
+  // an object, because it is neither an array nor a text
   return Object.fromEntries(
-    Object.entries(json as Schema.JsonObject).map(([key, value]) => [mask(key), masked(value, mask)])
+    Object.entries(json as Schema.JsonObject).map(([key, value]) => [redact(key), redacted(value, redact)])
   )
 }
 
 type Block = (typeof McpSchema.ContentBlock)["Encoded"]
 
-/** The type of bytes of which nobody says what they are. */
+/** The media type of bytes without a declared type. */
 const unknownType = "application/octet-stream"
 
 const partOf = (block: Block): McpResult["content"][number] => {
@@ -118,7 +118,7 @@ const partOf = (block: Block): McpResult["content"][number] => {
   }
 }
 
-/** The texts of a result, for somebody who reads why it failed. */
+/** The texts of a result, for a message about its failure. */
 export const textOf = (result: McpResult): string => {
   const text = Message.textOf(result)
   return text === "" && result.structured !== undefined ? JSON.stringify(result.structured) : text

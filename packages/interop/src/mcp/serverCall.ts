@@ -1,4 +1,4 @@
-/** One call of an MCP client as a run of an agent: through the same gates and tables as a call of a model. */
+/** Runs one call of an MCP client as a run of an agent, through the same gates and tables as a model's call. */
 import * as Redaction from "@kintsugi/core/Redaction"
 import * as Agent from "@kintsugi/core/Agent"
 import type * as Budget from "@kintsugi/core/Budget"
@@ -26,12 +26,12 @@ const agentOf = <T extends Tool.AnyTool>({ budget, name, tool }: Options<T>, mod
     ...(budget === undefined ? {} : { budget })
   })
 
-/** What calls of these tools need: the tools themselves, what their tables hand on to, and who approves. */
+/** The requirements of calls: those of the tools, of their tables, and the `Approver`. */
 export type Needs<T extends Tool.AnyTool> = T extends Tool.AnyTool
   ? Effect.Services<ReturnType<Agent.Agent<string, unknown, never, never, T>>>
   : never
 
-/** Settles one call. It cannot fail: what escapes the tables is said as well. */
+/** Settles one call. It cannot fail: a failure that the tables leave becomes an error result. */
 export const settle = <T extends Tool.AnyTool>(
   options: Options<T>,
   params: Schema.Json,
@@ -44,7 +44,7 @@ export const settle = <T extends Tool.AnyTool>(
         event.type === "tool-progress" && event.agent === options.name ? progress(event.data) : Effect.void
       )
     )
-    // an agent with this tool and no table of its own: what `Needs` says, once the tool is known
+    // An agent with this tool and no table of its own requires what `Needs` says.
     const running = agent("") as Effect.Effect<unknown, unknown, Needs<T>>
     return Effect.match(running, {
       onSuccess: () => client.settlement ?? Message.notRun,
@@ -52,7 +52,7 @@ export const settle = <T extends Tool.AnyTool>(
     })
   })
 
-/** In the place of a model: it makes this one call, reads what came of it, and is done. */
+/** Stands in for a model: makes this one call, reads its result, and ends. */
 class Client implements Model.Service {
   readonly name = "client"
   readonly provider = "mcp"

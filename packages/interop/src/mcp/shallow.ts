@@ -1,15 +1,16 @@
 /**
- * JSON text of a server without what is nested too deeply. The parsers of the protocol recurse, so this stands before them: in the
- * place of a list or an object that is too deep is `null`. What is left is still deeper than any bound, and is refused by it.
+ * Removes too deeply nested values from a server's JSON text. The protocol's parsers recurse, so this runs before
+ * them: `null` replaces a list or object that is too deep. The rest is still deeper than any bound, so the bound
+ * refuses it.
  */
 import type * as Bounds from "@kintsugi/core/Bounds"
 
-/** The protocol puts schemas and data into a few levels of its own. */
+/** Levels that the protocol adds around schemas and data. */
 const around = 16
 
-const codes = { quote: 0x22, backslash: 0x5c, openList: 0x5b, closeList: 0x5d, openObject: 0x7b, closeObject: 0x7d }
+const codes = { quote: 0x22, backslash: 0x5c, leftBracket: 0x5b, rightBracket: 0x5d, leftBrace: 0x7b, rightBrace: 0x7d }
 
-/** One JSON text, in pieces. */
+/** Processes one JSON text in pieces. */
 export class Shallow {
   readonly #levels: number
   #depth = 0
@@ -21,8 +22,8 @@ export class Shallow {
   }
 
   take(text: string): string {
-    const kept: Array<string> = []
-    // where what is kept begins; nothing is kept while it is too deep
+    const pieces: Array<string> = []
+    // The start of the retained text; nothing is retained while the depth is too great.
     let start = 0
     for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at)
@@ -31,14 +32,14 @@ export class Shallow {
         else if (code === codes.backslash) this.#isEscaped = true
         else if (code === codes.quote) this.#isInString = false
       } else if (code === codes.quote) this.#isInString = true
-      else if (code === codes.openList || code === codes.openObject) {
-        if (++this.#depth === this.#levels + 1) kept.push(text.slice(start, at), "null")
-      } else if ((code === codes.closeList || code === codes.closeObject) && this.#depth > 0) {
+      else if (code === codes.leftBracket || code === codes.leftBrace) {
+        if (++this.#depth === this.#levels + 1) pieces.push(text.slice(start, at), "null")
+      } else if ((code === codes.rightBracket || code === codes.rightBrace) && this.#depth > 0) {
         if (--this.#depth === this.#levels) start = at + 1
       }
     }
-    if (this.#depth <= this.#levels) kept.push(text.slice(start))
-    return kept.length === 1 ? (kept[0] ?? "") : kept.join("")
+    if (this.#depth <= this.#levels) pieces.push(text.slice(start))
+    return pieces.length === 1 ? (pieces[0] ?? "") : pieces.join("")
   }
 }
 

@@ -1,4 +1,4 @@
-/** An MCP server as a process: Effect's transport, with an ear at what it writes. */
+/** An MCP server as a process: Effect's transport, with a listener for its output. */
 import type * as Bounds from "@kintsugi/core/Bounds"
 import * as McpClient from "effect/ai/McpClient"
 import * as McpProtocol from "effect/ai/McpProtocol"
@@ -17,35 +17,35 @@ import * as Stream from "effect/Stream"
 import type { Notices } from "./notices.ts"
 import { shallow } from "./shallow.ts"
 
-/** The program that is started as a server. */
+/** The program to start as a server. */
 export interface StdioOptions {
   /** The program, without a shell. */
   readonly command: string
-  /** Secrets are `Redacted`; other programs of the machine can see them, as they cannot see those in `env`. */
+  /** The arguments. Secrets are `Redacted`, but other programs of the machine can see them, unlike those in `env`. */
   readonly args?: ReadonlyArray<string | Redacted.Redacted>
-  /** Variables of its environment, besides `PATH`, `HOME` and the like: it inherits no others. Secrets are `Redacted`. */
+  /** Environment variables, besides `PATH`, `HOME` and the like: it inherits no others. Secrets are `Redacted`. */
   readonly env?: Readonly<Record<string, string | Redacted.Redacted>>
-  /** Where it runs; where this process runs by default. */
+  /** The working directory; that of this process by default. */
   readonly cwd?: string
 }
 
-/** What a program needs to run at all; no credential of this process is among it. */
+/** The inherited variables, which programs need to run. None holds a credential. */
 const inherited = `HOME LANG LOGNAME PATH SHELL TERM TMPDIR USER
   APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA NUMBER_OF_PROCESSORS PATHEXT PROCESSOR_ARCHITECTURE PROGRAMFILES
   SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE`.split(/\s+/)
 
-/** Who hears a process. */
+/** The listeners of a process. */
 export interface Hearing {
   readonly notices: Notices
   readonly bounds: Bounds.Bounds
-  /** What it writes to its standard error. */
+  /** Called with text of its standard error. */
   readonly wrote: (text: string) => void
-  /** A line of its standard output that is no message: a banner, or a log line that went astray. */
+  /** Called with a line of its standard output that is not a message: a banner, or a stray log line. */
   readonly printed: (line: string) => void
 }
 
-/** Starts the process; it is ended with the scope. */
-export const open = (
+/** Starts the process; the scope stops it. */
+export const launch = (
   { args = [], command, cwd, env }: StdioOptions,
   hearing: Hearing
 ): Effect.Effect<
@@ -60,7 +60,7 @@ export const open = (
       env: { ...(yield* environment), ...env },
       ...(cwd === undefined ? {} : { cwd })
     })
-    // the version of the protocol is no matter of this transport
+    // This transport ignores the protocol version.
     return yield* McpClient.stdio({ command: process, protocol: McpProtocol.v2025_11_25 }).pipe(
       Effect.provideService(ChildProcessSpawner.ChildProcessSpawner, overheard(spawner, hearing))
     )
@@ -78,7 +78,7 @@ const environment: Effect.Effect<Record<string, string>> = Effect.suspend(() => 
 
 type Spawner = typeof ChildProcessSpawner.ChildProcessSpawner.Service
 
-/** How long the last words of a process that went away are waited for: whoever it has started may hold its standard error open. */
+/** How long to wait for the end of an exited process's standard error: its child processes may keep it open. */
 const lastWords = "1 second"
 
 const overheard = (spawner: Spawner, { bounds, notices, printed, wrote }: Hearing): Spawner =>
@@ -100,7 +100,7 @@ const overheard = (spawner: Spawner, { bounds, notices, printed, wrote }: Hearin
           }),
           Stream.tap((line) => notices.hear(line)),
           Stream.encodeText,
-          // its failure is told with what it wrote
+          // The failure includes the end of its output.
           Stream.concat(Stream.fromEffectDrain(Effect.timeoutOption(Deferred.await(isSilent), lastWords)))
         ),
         stderr: handle.stderr.pipe(
@@ -111,17 +111,17 @@ const overheard = (spawner: Spawner, { bounds, notices, printed, wrote }: Hearin
     )
   )
 
-/** Whether a line is a message of the protocol: all that a program may write there, and not all that programs do. */
+/** Whether a line is a protocol message. A program may write nothing else there, but some do. */
 const isMessage = (line: string): boolean => {
   const json = Option.getOrUndefined(Result.getSuccess(Result.try((): unknown => JSON.parse(line))))
   if (!Predicate.isReadonlyObject(json) || json["jsonrpc"] !== "2.0") return false
   return "method" in json || "result" in json || "error" in json
 }
 
-/** Beyond this length, in UTF-16 units, a line is passed on as it is: Effect's own transport refuses it. */
+/** A longer line, in UTF-16 units, is passed on unchanged: Effect's own transport refuses it. */
 const longest = 17 * 1024 * 1024
 
-/** Text in lines, each with its end; copies a long line once. */
+/** Cuts text into lines with their ends; copies a long line once. */
 class Lines {
   #pieces: Array<string> = []
   #length = 0

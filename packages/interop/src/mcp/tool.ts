@@ -1,4 +1,4 @@
-/** A tool of an MCP server as one of ours. */
+/** An MCP tool as a tool of this library. */
 import * as Bounds from "@kintsugi/core/Bounds"
 import { InputTooLargeError } from "@kintsugi/core/DoorError"
 import * as Issue from "@kintsugi/core/Issue"
@@ -12,12 +12,12 @@ import * as Schema from "effect/Schema"
 import type * as Failure from "./failure.ts"
 import { fromResult, misfit } from "./failure.ts"
 import { OnProgress } from "./notices.ts"
-import { dataOf, fromWire, masked, McpResult, textOf } from "./result.ts"
+import { dataOf, fromWire, redacted, McpResult, textOf } from "./result.ts"
 
-/** A tool of an MCP server. Its parameters are plain JSON: the server's own schema is all that is known of them. */
+/** A tool of an MCP server. Its parameters are plain JSON: only the server's schema describes them. */
 export type McpTool = Tool.Tool<string, Schema.Json, McpResult, ExecutionError, never, {}, Recovery.SideEffects>
 
-/** What a server says that running a tool does, as booleans that may be missing. */
+/** A server's hints about running a tool: booleans that may be missing. */
 export interface Hints {
   readonly readOnlyHint?: boolean | undefined
   readonly destructiveHint?: boolean | undefined
@@ -26,15 +26,15 @@ export interface Hints {
 }
 
 /**
- * What running a tool twice would do, by the hints of its server and, where they are missing, by the defaults of the protocol:
- * a tool that says nothing changes things, and not only once. Read-only wins over the others. What is not destructive but adds
- * something would add it twice.
+ * What running a tool twice would do, by its hints and, if they are missing, by the protocol's defaults: a tool
+ * without hints is unsafe. Read-only overrides the others. A tool that is not destructive but adds something would
+ * add it twice.
  */
 export const sideEffectsOf = (hints: Hints = {}): Exclude<Recovery.SideEffects, "undeclared"> =>
   hints.readOnlyHint === true ? "none" : hints.idempotentHint === true ? "idempotent" : "unsafe"
 
 export interface Calling {
-  /** The name that models read; the server knows the tool by its own. */
+  /** The tool's name for models; the server has its own. */
   readonly name: string
   readonly where: Failure.Where
   readonly sideEffects: Recovery.SideEffects
@@ -46,7 +46,7 @@ export interface Calling {
   ) => Effect.Effect<McpSchema.CallToolResult, Failure.McpError>
 }
 
-/** What of a tool is beyond a bound, if something is. */
+/** Which part of a tool exceeds a bound, if any. */
 export const tooLarge = (
   { inputSchema, name, outputSchema }: McpSchema.Tool,
   where: Failure.Where,
@@ -57,7 +57,7 @@ export const tooLarge = (
   return check(inputSchema, "input") ?? (outputSchema === undefined ? undefined : check(outputSchema, "output"))
 }
 
-const called = ({ mask, server }: Failure.Where, tool: string) => `tool '${mask(tool)}' of MCP server '${server}'`
+const called = ({ redact, server }: Failure.Where, tool: string) => `tool '${redact(tool)}' of MCP server '${server}'`
 
 /** Throws an `InputTooLargeError` for a tool beyond a bound. */
 export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
@@ -65,17 +65,17 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
   const refused = tooLarge(tool, calling.where, bounds)
   if (refused !== undefined) throw refused
   const where = { ...calling.where, tool: tool.name }
-  // what takes the place of a secret may be longer
+  // The replacement of a secret may be longer.
   const reading = { bounds: { ...bounds, bytes: Number.MAX_SAFE_INTEGER } }
   const check = checking(tool, reading)
   return Tool.make(name, {
-    foreignName: where.mask(tool.name),
+    foreignName: where.redact(tool.name),
     server: calling.where.server,
-    description: where.mask(tool.description ?? tool.title ?? ""),
+    description: where.redact(tool.description ?? tool.title ?? ""),
     kind: "mcp-tool",
     sideEffects,
-    // a schema stays one: what is masked are texts and keys of an object
-    parameters: RawSchema.make(masked(asJson(tool.inputSchema), where.mask) as RawSchema.RawSchema, reading),
+    // A redacted schema is still a schema: only texts and keys change.
+    parameters: RawSchema.make(redacted(asJson(tool.inputSchema), where.redact) as RawSchema.RawSchema, reading),
     success: McpResult,
     ...(maxResultChars === undefined ? {} : { maxResultChars }),
     run: (params, context): Effect.Effect<McpResult, ExecutionError> => {
@@ -87,7 +87,7 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
       )
       return call(tool, isObject(params) ? params : {}).pipe(
         Effect.provideService(OnProgress, ({ message, ...progress }) =>
-          context.progress({ ...progress, ...(message === undefined ? {} : { message: where.mask(message) }) })
+          context.progress({ ...progress, ...(message === undefined ? {} : { message: where.redact(message) }) })
         ),
         Effect.flatMap((wire): Effect.Effect<McpResult, Failure.McpError | InputTooLargeError> => {
           if (Bounds.isDeeper(wire.structuredContent, bounds.depth)) {
@@ -95,9 +95,9 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
             const what = `The data that ${called(calling.where, tool.name)} gave`
             return Effect.fail(InputTooLargeError.beyond(what, exceeded))
           }
-          const result = fromWire(wire, where.mask)
+          const result = fromWire(wire, where.redact)
           if (wire.isError === true) return Effect.fail(fromResult(where, textOf(result)))
-          // a secret that is masked need not fit any more
+          // A redacted value may no longer fit the schema.
           if (check(dataOf(wire)) === undefined) return Effect.succeed(result)
           return Effect.fail(misfit(where, check(result.structured) ?? "it may not be shown"))
         }),
@@ -109,7 +109,7 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
 
 const isObject = Schema.is(Schema.JsonObject)
 
-/** What is wrong with the data of a result by the schema that the server gave for it. */
+/** The issues of a result's data under the server's schema. */
 const checking = (
   { outputSchema }: McpSchema.Tool,
   reading: RawSchema.Options
@@ -123,5 +123,5 @@ const checking = (
   }
 }
 
-// it came as JSON
+// received as JSON
 const asJson = (schema: Readonly<Record<string, unknown>>) => schema as RawSchema.RawSchema

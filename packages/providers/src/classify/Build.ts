@@ -1,4 +1,4 @@
-/** Makes the error of a tag, with everything that is known of the answer. */
+/** Builds the error of a tag from the evidence in an answer. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Usage from "@kintsugi/core/Usage"
 import type * as Duration from "effect/Duration"
@@ -10,7 +10,7 @@ import { quote, type Source } from "../transport/Source.ts"
 import { dailyQuota } from "./DailyQuota.ts"
 import * as ErrorText from "./text.ts"
 
-/** What every error says of its origin. */
+/** The fields that every error has about its origin. */
 export interface Facts {
   readonly provider: string
   readonly status?: number
@@ -22,16 +22,17 @@ export interface Facts {
   readonly cause?: unknown
 }
 
-export interface Known {
+/** What an answer shows about a failure. */
+export interface Evidence {
   readonly source: Source
   readonly report: Report
-  /** The provider's words, fit to be quoted. */
+  /** The provider's words, redacted and cut, so that an error may quote them. */
   readonly text: string
   readonly answer: Answer
   readonly facts: Facts
 }
 
-export const build = (tag: Tag, { answer, facts, report, source, text }: Known): LlmError.LlmError => {
+export const build = (tag: Tag, { answer, facts, report, source, text }: Evidence): LlmError.LlmError => {
   const { model, provider } = source
   switch (tag) {
     case "ModelNotFoundError":
@@ -67,7 +68,8 @@ export const build = (tag: Tag, { answer, facts, report, source, text }: Known):
     case "RateLimitError":
       return LlmError.RateLimitError.limited(provider, { ...facts, model }, Hints.remaining(answer))
     case "QuotaExhaustedError": {
-      // the wait is advice here, and no hint: waiting buys no credit. Beside a daily quota it is about another limit
+      // The wait is advice, not a hint: waiting buys no credit. Beside a daily quota the wait belongs to another
+      // limit.
       const { retryAfter, ...rest } = facts
       const isOther = retryAfter === undefined || report.codes.includes(dailyQuota)
       const later = isOther ? {} : { resetAfter: retryAfter }

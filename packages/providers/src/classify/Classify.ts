@@ -1,6 +1,6 @@
 /**
- * From what a provider said to one tag. Its own code or type decides before its words do, and its words before the
- * status: the status alone is wrong for a missing model with 400, a spent quota with 429, an overload with 429.
+ * Maps a provider's answer to one tag. A code or type in the body decides before the words, and the words before the
+ * status. The status alone is wrong for a missing model with 400, a spent quota with 429 and an overload with 429.
  */
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as LlmError from "@kintsugi/core/LlmError"
@@ -13,7 +13,7 @@ import { build } from "./Build.ts"
 import type { Codes, Report, Tag } from "./Report.ts"
 import * as Source from "../transport/Source.ts"
 
-/** Every failure that a provider reports, as exactly one error; total. */
+/** Maps any failure that a provider reports to exactly one error; total. */
 export const failure = (
   source: Source.Source,
   given: Answer.Answer,
@@ -21,7 +21,7 @@ export const failure = (
   codes: Codes
 ): LlmError.LlmError => {
   const status = statusOf(report, given)
-  // the headers of a success speak of other things than the error in its body, whose own may lie within
+  // The headers of a success do not describe the error in its body. A body may hold headers of its own.
   const own = Answer.isSuccess(given) ? {} : given.headers
   const answer = { ...given, status, headers: { ...report.headers, ...own } }
   const text = Source.quote(report.text)
@@ -45,23 +45,26 @@ export const failure = (
   })
 }
 
-/** An answer that claims success and cannot be read. */
+/** The error of an answer that has a success status and cannot be read. */
 export const undecodable = (source: Source.Source, answer: Answer.Answer, cause: unknown): LlmError.LlmError => {
   const requestId = idIn(Answer.requestId(answer))
-  // first scrubbed, then cut: half a secret would not be known again
+  // Redact before cutting: half a secret would no longer be recognised.
   const detail = ErrorCause.cut(Source.quote(answer.body), 200)
-  const told = withoutSnippet(cause)
-  const why = Source.quote(ErrorCause.messageOf(told))
+  const shown = withoutSnippet(cause)
+  const why = Source.quote(ErrorCause.messageOf(shown))
   return LlmError.UnknownLlmError.unreadable(source.model, why, {
     provider: source.provider,
     status: answer.status,
     ...(requestId === undefined ? {} : { requestId }),
     ...(detail === "" ? {} : { detail }),
-    cause: Source.scrubCause(told)
+    cause: Source.scrubCause(shown)
   })
 }
 
-/** A parser quotes the text around what it could not read, cut anywhere; where that was is enough. */
+/**
+ * A parser quotes the text around the position that it could not read. The quote may cut a secret, so only the
+ * position stays.
+ */
 const withoutSnippet = (cause: unknown): unknown => {
   if (!Predicate.isError(cause) || cause.name !== "SyntaxError") return cause
   const at = /\bat position (\d+)/.exec(cause.message)?.[1]
@@ -69,7 +72,7 @@ const withoutSnippet = (cause: unknown): unknown => {
   return new ErrorCause.ForeignError({ name: "SyntaxError", message })
 }
 
-/** Errors whose words may say how long to wait. Those of any other may quote a model or a tool. */
+/** Tags whose message may say how long to wait. The messages of other errors may quote a model or a tool. */
 const tellsWaits: ReadonlySet<Tag> = new Set<Tag>([
   "RateLimitError",
   "QuotaExhaustedError",
@@ -89,16 +92,16 @@ export const tagOf = (report: Report, status: number, codes: Codes): Tag => {
   return ErrorText.refine(found ?? fromStatus(status), report)
 }
 
-/** The first name that is known; beside the name of a quota that of a rate limit says nothing. */
+/** The tag of the first recognised name. A quota wins over a rate limit beside it. */
 const fromCodes = (names: ReadonlyArray<string>, codes: Codes): Tag | undefined => {
-  const known = names.map((name) => name.toLowerCase()).filter((name) => Object.hasOwn(codes, name))
-  const tags = known.map((name) => codes[name])
+  const recognised = names.map((name) => name.toLowerCase()).filter((name) => Object.hasOwn(codes, name))
+  const tags = recognised.map((name) => codes[name])
   return tags[0] === "RateLimitError" && tags.includes("QuotaExhaustedError") ? "QuotaExhaustedError" : tags[0]
 }
 
 /**
- * Names that providers give to several kinds of errors. The text decides before them, and a status that says more does:
- * a missing key is an "invalid request" with 401, an overload a "server error" with 503.
+ * Names that providers use for several kinds of errors. The text decides before them, and so does a more specific
+ * status: a missing key is an "invalid request" with 401, an overload a "server error" with 503.
  */
 const fromVague = (names: ReadonlyArray<string>, status: number): Tag | undefined => {
   const vague = names.map((name) => name.toLowerCase())
@@ -128,10 +131,10 @@ const vagueServers: ReadonlySet<string> = new Set([
 
 const sayMore: ReadonlySet<number> = new Set([401, 402, 403, 408, 413, 429])
 
-/** What a status means where nothing else is known; total. */
+/** The tag of a status without other evidence; total. */
 export const fromStatus = (status: number): Tag => {
-  const known = statuses[status]
-  if (known !== undefined) return known
+  const tag = statuses[status]
+  if (tag !== undefined) return tag
   if (status >= 300 && status < 500) return "InvalidRequestError"
   return status >= 500 && status < 600 ? "ServerError" : "UnknownLlmError"
 }

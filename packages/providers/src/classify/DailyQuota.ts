@@ -1,4 +1,4 @@
-/** The code of a quota that no short wait refills: the reports of errors have it before those of the provider. */
+/** The code of a quota that no short wait refills. Reports list it before the provider's own codes. */
 
-/** Stands for a quota of a whole day, or of nothing at all; whatever wait comes along with it is for another quota. */
+/** A quota of a whole day, or a quota of zero. A wait beside this code belongs to another limit. */
 export const dailyQuota = "daily_quota"

@@ -1,6 +1,6 @@
 /**
- * The error bodies of all wire formats, as far as they are alike: an `error` that is an object or a text, or the fields of
- * one at the top. What only one format has is read by its own module.
+ * Reads what the error bodies of all wire formats share: an `error` that is an object or a text, or the fields of an
+ * error at the top. The module of each format reads the rest.
  */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import * as Predicate from "effect/Predicate"
@@ -13,14 +13,14 @@ import type { Source } from "../transport/Source.ts"
 import * as ErrorDetails from "./details.ts"
 import * as Json from "../transport/Json.ts"
 
-/** How one wire format speaks of errors. */
+/** How one wire format reports errors. */
 export interface Format {
   readonly codes: Codes
-  /** What a body says; `undefined` if it says nothing of an error. */
+  /** Reads the error in a body; `undefined` if the body holds none. */
   readonly read: (json: Schema.Json) => Report | undefined
 }
 
-/** The error of any answer: its body may also be a foreign page, cut off, or empty. */
+/** The error of any answer. Its body may also be a foreign page, truncated or empty. */
 export const classify = ({ codes, read }: Format, source: Source, answer: Answer): LlmError => {
   const body = Json.parse(answer.body)
   const report = Result.isSuccess(body) ? read(body.success) : undefined
@@ -43,31 +43,31 @@ const holdsError = (json: Schema.Json): boolean => {
   return error !== undefined && error !== null && error !== "" && error !== false
 }
 
-/** The words of a body that is no JSON; the page of some gateway has none. */
+/** The message in a body that is not JSON. An HTML page of a gateway has none. */
 export const plain = (body: string): string => {
   const text = body.trim()
   return text.startsWith("<") ? "" : text
 }
 
-/** The error itself: an object, a text, or the body where its fields stand at the top. */
+/** The error itself: an object, a text, or the body if the error's fields are at the top. */
 export const errorOf = (json: Schema.Json): Schema.Json => {
   const body = unwrapped(json)
   const error = Json.field(body, "error")
   return Predicate.isObject(error) || Predicate.isString(error) ? error : body
 }
 
-/** Gemini answers a stream that is no event stream with a list. */
+/** Without `alt=sse`, Gemini sends a list instead of an event stream. */
 const unwrapped = (json: Schema.Json): Schema.Json => {
   const items = Json.items(json)
   return items.find((item) => Json.field(item, "error") !== undefined) ?? items[0] ?? json
 }
 
-/** What every format tells in the same way. */
+/** Reads the fields that all formats share. */
 export const reportOf = (json: Schema.Json): Report | undefined => {
   const error = errorOf(json)
   if (!Predicate.isString(error) && !Predicate.isObject(error)) return undefined
   const body = unwrapped(json)
-  // beside a text stand the names that an object would hold
+  // Beside an `error` that is a text, the body has the fields that an object would hold.
   const fields = Predicate.isString(error) ? body : error
   const text = Predicate.isString(error) ? error : wordsOf(error)
   const details = ErrorDetails.read(error, text)
@@ -81,7 +81,7 @@ export const reportOf = (json: Schema.Json): Report | undefined => {
       codeOf(fields),
       Json.text(Json.field(fields, "type")),
       Json.text(Json.field(fields, "status")),
-      // some send a name where others send a sentence
+      // Some servers send a code where others send a sentence.
       /^[a-z]+(?:_[a-z]+)+$/.test(text) ? text : undefined
     ].filter(Predicate.isNotUndefined),
     text,
@@ -95,7 +95,7 @@ export const reportOf = (json: Schema.Json): Report | undefined => {
 const wordsOf = (error: Schema.Json): string =>
   Json.text(Json.field(error, "message")) ?? Json.text(Json.field(error, "detail")) ?? listed(error)
 
-/** What validators list, one entry for each field. */
+/** The messages of a validator, one for each field. */
 const listed = (error: Schema.Json): string =>
   ["detail", "errors"]
     .flatMap((key) => Json.items(Json.field(error, key)))
@@ -104,7 +104,7 @@ const listed = (error: Schema.Json): string =>
     )
     .join("; ")
 
-/** DeepSeek gives this name of a type for the code of everything, a wrong key included. */
+/** DeepSeek sends this type name as the code of all errors, a wrong key included. */
 const codeOf = (fields: Schema.Json): string | undefined => {
   const code = Json.text(Json.field(fields, "code"))
   return code === "invalid_request_error" ? undefined : code

@@ -1,4 +1,4 @@
-/** The `details` that Google's servers add to an error: why, which quota, how long to wait. */
+/** Reads the `details` that Google's servers add to an error: the reason, the quota and the wait. */
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
@@ -7,7 +7,7 @@ import * as Json from "../transport/Json.ts"
 import { dailyQuota } from "./DailyQuota.ts"
 
 export interface Details {
-  /** The reasons; before them `dailyQuota`, for a quota that no short wait refills. */
+  /** The reasons. `dailyQuota` comes first if no short wait refills the quota. */
   readonly codes: ReadonlyArray<string>
   readonly retryAfter: Duration.Duration | undefined
 }

@@ -1,22 +1,25 @@
 /**
- * What providers say in words only. Asked after their codes: several of them send one code for everything. The texts are
- * those of recorded answers and public reports.
+ * Classifies by the provider's message alone, after its codes: some providers send one code for every failure. The
+ * patterns come from recorded answers and public reports.
  */
 import type { Capability } from "@kintsugi/core/LlmError"
 import type { Report, Tag } from "./Report.ts"
 
-/** Longer texts hold a foreign page or the user's own words, not a provider's sentence. */
+/** Longer texts hold a foreign page or the user's own words, not a provider's message. */
 const longest = 4000
 
-/** A server that cannot read its own model's call quotes it, and with it any words at all: these come before all others. */
+/**
+ * A server that cannot parse its own model's call quotes it, and the quote may contain any words. So this pattern
+ * comes before all others.
+ */
 const unreadable = /^error parsing tool call\b/i
 
-/** What a sentence has to say. */
+/** A pattern that a message may match. */
 interface Sign {
   readonly test: (sentence: string) => boolean
 }
 
-/** Words, and others in the characters before them, on the same line. */
+/** Matches `words` if `before` matches in the given number of characters before them, on the same line. */
 const behind = (before: RegExp, words: RegExp, characters: number): Sign => ({
   test: (sentence) =>
     Array.from(sentence.matchAll(words)).some(({ index }) => {
@@ -56,7 +59,7 @@ const tags: ReadonlyArray<readonly [Sign, Tag]> = [
   [/rate[ -]?limit(?!er)|too many requests/i, "RateLimitError"]
 ]
 
-/** Each with the numbers that it may name, in tokens. */
+/** Patterns of a context that is too long, with the token counts that the message may contain. */
 const tooLong: ReadonlyArray<RegExp> = [
   /prompt is too long: (?<actual>\d+) tokens > (?<limit>\d+) maximum/i,
   /input length and .{1,30} exceed context limit: (?<actual>\d+) \+ (?<more>\d+) > (?<limit>\d+)/i,
@@ -71,7 +74,7 @@ const tooLong: ReadonlyArray<RegExp> = [
   /reduce the length of the messages|total length of all messages is too long|request too large/i
 ]
 
-/** One number behind the other, with words between. */
+/** Pairs of patterns for two numbers with words between them. */
 const twofold: ReadonlyArray<readonly [RegExp, RegExp]> = [
   [
     /maximum context length is (?<limit>\d+) tokens/i,
@@ -80,12 +83,12 @@ const twofold: ReadonlyArray<readonly [RegExp, RegExp]> = [
   [/contains (?<actual>\d+) tokens/i, /with (?<limit>\d+) maximum context length/i]
 ]
 
-/** What a rate limit admits in one go, and what one request asked of it. */
+/** The limit of one request, and the size of the refused request. */
 const asked = /\blimit:? (?<limit>\d+)(?:, used:? \d+)?, requested:? (?<actual>\d+)/i
 
 /**
- * What a server quotes is not its own: it may be what the user, the model or a tool has said. The marks stay. Numbers are
- * written without the commas between thousands.
+ * Removes quotations: they may be words of the user, the model or a tool. The quote marks stay. Commas between
+ * thousands are removed from numbers.
  */
 const own = (text: string): string =>
   text
@@ -100,7 +103,7 @@ export const tagOf = (text: string): Tag | undefined => {
   return tags.find(([pattern]) => pattern.test(sentence))?.[1]
 }
 
-/** What a tag alone cannot say: a limit that no waiting cures, an option that is no capability. */
+/** Corrects two tags: a rate limit that no waiting cures, and a refused option that is not a capability. */
 export const refine = (tag: Tag, report: Report): Tag => {
   if (tag === "RateLimitError" && asksTooMuch(own(report.text))) return "ContextTooLongError"
   return tag === "CapabilityMismatchError" && capabilityOf(report) === undefined ? "InvalidRequestError" : tag
@@ -111,7 +114,7 @@ const asksTooMuch = (sentence: string): boolean => {
   return /request too large/i.test(sentence) || (limit > 0 && actual > limit)
 }
 
-/** How long the conversation was, and how long it may be. */
+/** The size of the conversation and its limit, in tokens. */
 export const sizes = (text: string): { readonly limit?: number; readonly actual?: number } => {
   const sentence = own(text)
   for (const [first, second] of twofold) {
@@ -146,7 +149,7 @@ const capabilities: ReadonlyArray<readonly [RegExp, Capability]> = [
   [/no endpoints found that (?:support|can handle)/i, "other"]
 ]
 
-/** What a model is said not to support, at once behind these words: elsewhere they say little. */
+/** Capabilities right behind "not supported": elsewhere in a message these words say little. */
 const missing: ReadonlyArray<readonly [RegExp, Capability]> = [
   [/^\s+(?:thinking|reasoning)\b/i, "thinking"],
   [/^\s+chat\b/i, "chat"],
@@ -154,10 +157,10 @@ const missing: ReadonlyArray<readonly [RegExp, Capability]> = [
   [/^\s+(?:audio|video|insert|generate|embed|completion)/i, "other"]
 ]
 
-/** The role of a message is no option: a model that does not know it cannot take the conversation. */
+/** A message role is not an option: a model that does not know it cannot take the conversation. */
 const role = /^(?:messages|input|contents)(?:\[\d+\]|\.\d+)\.role$/
 
-/** The fields of a request that stand for a capability. Any other is an option that the model does not know. */
+/** The request fields that stand for a capability. Any other field is an option that the model does not know. */
 const fields: ReadonlyArray<readonly [RegExp, Capability]> = [
   [/^(?:tools|tool_choice|functions)\b/, "tools"],
   [/image|vision/, "vision"],
@@ -166,7 +169,7 @@ const fields: ReadonlyArray<readonly [RegExp, Capability]> = [
   [/^(?:reasoning|reasoning_effort|reasoning\.effort|thinking|think)$/, "thinking"]
 ]
 
-/** Options that a sentence may name in quotes. */
+/** Options that a message may name in quotes. */
 const quotedOptions: ReadonlyArray<readonly [RegExp, Capability]> = [
   [/['"`]tool(?:s|_choice)['"`]/, "tools"],
   [/['"`]response_format['"`]/, "structuredOutput"],
@@ -174,8 +177,8 @@ const quotedOptions: ReadonlyArray<readonly [RegExp, Capability]> = [
 ]
 
 /**
- * Which capability is missing; by the field that the report is about, else by what the model is said not to support. Names
- * with hyphens are those of models.
+ * The missing capability: by the field that the report is about, else by the message. Names with hyphens are model
+ * names and are ignored.
  */
 export const capabilityOf = ({ param, text }: Report): Capability | undefined => {
   const option = param?.toLowerCase()
@@ -191,5 +194,5 @@ export const capabilityOf = ({ param, text }: Report): Capability | undefined =>
   )
 }
 
-const first = (known: ReadonlyArray<readonly [RegExp, Capability]>, text: string): Capability | undefined =>
-  known.find(([pattern]) => pattern.test(text))?.[1]
+const first = (patterns: ReadonlyArray<readonly [RegExp, Capability]>, text: string): Capability | undefined =>
+  patterns.find(([pattern]) => pattern.test(text))?.[1]

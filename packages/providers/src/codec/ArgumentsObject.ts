@@ -1,12 +1,12 @@
-/** The arguments of a call where the wire wants an object. */
+/** The arguments of a call, for formats that demand an object. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as Json from "../transport/Json.ts"
 
 /**
- * The object itself, or the one that a text holds; nothing is an empty one. What is no object (a text that is no JSON, say,
- * which a model wrote and was told about) stands in one, so that the conversation can still be sent.
+ * The object, or the object in a text; absent arguments are an empty object. Other values (an invalid JSON text, for
+ * example) are wrapped in an object, so that the conversation can still be sent.
  */
 export const of = (args: Schema.Json): Schema.Json => {
   if (args === null || args === "") return {}

@@ -1,6 +1,6 @@
 /**
- * What can be said to a provider, as data: what its wire format has words for, and what its service takes. What one of its
- * models cannot do beyond that, the provider says itself.
+ * What requests to a provider may contain, as data: what its wire format can express and its service accepts. The
+ * provider itself reports what one of its models cannot do.
  */
 import { CapabilityMismatchError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
@@ -8,30 +8,30 @@ import type * as Model from "@kintsugi/core/Model"
 import { parametersRoot } from "./rootSchema.ts"
 import type { Source } from "../transport/Source.ts"
 
-/** What a provider can do, as a table. A request that asks for more is refused before it is sent. */
+/** A provider's features, as data. A request that needs more is refused before it is sent. */
 export interface Capabilities {
   /** Whether tools can be offered. */
   readonly tools: boolean
-  /** Which choices of tools it knows beside its own. One that cannot be told to call none is offered none then. */
+  /** The supported tool choices besides `auto`. A provider without `none` is offered no tools for that choice. */
   readonly toolChoice: ReadonlyArray<"none" | "required" | "named">
-  /** How pictures reach it: their bytes, or an address that it fetches itself. */
+  /** How images are sent: as bytes, or as a URL that the provider fetches. */
   readonly images: ReadonlyArray<Way>
   readonly files: ReadonlyArray<Way>
-  /** Whether an answer can be held to a JSON Schema, only to JSON, or to nothing. */
+  /** Whether the provider can enforce a JSON Schema for an answer, only JSON, or nothing. */
   readonly output: "schema" | "json" | "none"
-  /** How a failed tool call is told: by a flag, by a field of its own, or in its text. */
+  /** How a failed tool call is marked: by a flag, by a field of its own, or in its text. */
   readonly toolErrors: "flag" | "field" | "text"
-  /** Whether reasoning comes back with the reply, and whether the provider demands it back in the next request. */
+  /** Whether a reply has its reasoning, and whether the provider demands it back in the next request. */
   readonly reasoning: "none" | "shown" | "demanded"
-  /** How a prompt gets into the provider's cache: by itself, by marks in the request, or by a key that requests share. */
+  /** How a prompt enters the provider's cache: automatically, by marks in the request, or by a key that requests share. */
   readonly promptCache: "none" | "automatic" | "breakpoints" | "key"
 }
 
 type Way = "data" | "url"
 
 /**
- * Why a request would be refused, so that it is not sent. Parameters of tools that no object fits are refused by everybody:
- * arguments are objects. What was found to be sayable is not looked at again.
+ * Why a request cannot be sent. Every provider refuses tool parameters that no object fits: arguments are objects.
+ * Accepted specs and messages are remembered and not checked again.
  */
 export const refusing = (
   { model, provider }: Source,
@@ -45,7 +45,7 @@ export const refusing = (
     for (const tool of tools) {
       if (sayable.has(tool)) continue
       if (parametersRoot(tool.parameters) === undefined) {
-        return refused("tools", `the parameters of '${tool.name}' are no object`)
+        return refused("tools", `the parameters of '${tool.name}' are not an object`)
       }
       sayable.add(tool)
     }

@@ -1,4 +1,4 @@
-/** One wire format: from a request to a body, and from bodies and events back. Pure; nothing in it sends or waits. */
+/** One wire format: encodes requests, and decodes bodies and events. Pure, without I/O. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
@@ -6,13 +6,13 @@ import type * as Result from "effect/Result"
 import type { Answer } from "../transport/Answer.ts"
 import type { Decoder } from "../transport/Transport.ts"
 
-/** One wire format, both ways. It does no I/O. */
+/** One wire format, both ways, without I/O. */
 export interface Codec {
-  /** Why this format cannot say a request, so that it is not sent; absent where it can say all. */
+  /** Why this format cannot express a request, which is then not sent; absent if it can express all. */
   readonly refuses?: (request: Model.Request) => LlmError | undefined
   /** The JSON text of a request. */
   readonly encode: (request: Model.Request, mode: "whole" | "streamed") => string
-  /** The reply in the body of a 2xx answer; total. */
+  /** Decodes the body of a 2xx answer; total. */
   readonly decode: (answer: Answer) => Result.Result<Message.Reply, LlmError>
   /** Reads the events of a 2xx answer; total. */
   readonly decoder: (answer: Answer) => Decoder<Model.Part>

@@ -1,64 +1,64 @@
-/** What may be asked of a model besides the conversation. What is not given is not sent, and the provider's own default holds. */
+/** Parameters of a model. A parameter that is not set is not sent, so the provider's default holds. */
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 
-/** All that one provider or another can be asked. Each takes the part that it has words for. */
+/** The parameters of all providers. Each provider takes those that its format has. */
 export interface Parameters {
-  /** How freely the next token is chosen: from 0, the likeliest, to 1 or 2. Many reasoning models refuse it. */
+  /** The sampling temperature: from 0, the likeliest token, to 1 or 2. Many reasoning models refuse it. */
   readonly temperature?: number
-  /** Only the likeliest tokens are chosen from, up to this sum of probabilities. */
+  /** Samples only from the likeliest tokens, up to this sum of probabilities. */
   readonly topP?: number
-  /** The longest reply, in tokens; reasoning counts. */
+  /** The longest reply, in tokens, reasoning included. */
   readonly maxTokens?: number
-  /** A reply ends before any of these texts. */
+  /** Stop sequences: a reply ends before any of these texts. */
   readonly stop?: ReadonlyArray<string>
-  /** The same seed gives similar replies, where the provider can. */
+  /** The same seed gives similar replies, if the provider supports it. */
   readonly seed?: number
-  /** How much a reasoning model is to think before it answers. */
+  /** How much a reasoning model thinks before it answers. */
   readonly reasoning?: Reasoning
   /**
-   * What is asked for where the run leaves it to the model: `required` or one tool hold for the first reply to a user only, so
-   * that a run can end.
+   * The tool choice when the run leaves it to the model. `required` or a named tool applies to the first reply to a
+   * user message only, so that a run can end.
    */
   readonly toolChoice?: Model.ToolChoice
   /** Whether one reply may call several tools. */
   readonly parallelToolCalls?: boolean
   /**
-   * Tools that the provider runs on its own side, as the wire names them, beside those of the agent. What they did comes as
+   * Tools that the provider runs itself, as the wire names them, beside those of the agent. Their results are
    * provider items, which are priced by their kind.
    */
   readonly providerTools?: ReadonlyArray<Schema.Json>
-  /** How the prompt is kept in the provider's cache. */
+  /** How the provider caches the prompt. */
   readonly promptCache?: PromptCache
-  /** Further fields of the body, as the wire names them. They cannot replace those that the library writes itself. */
+  /** Further fields of the body, under their names on the wire. They cannot replace fields that the library writes. */
   readonly extra?: Readonly<Record<string, Schema.Json>>
 }
 
-/** An effort, in the provider's words (`none`, `minimal`, `low`, `medium`, `high` …), or the most tokens that may go into it. */
+/** An effort, as the provider names it (`none`, `minimal`, `low`, `medium`, `high` …), or the most tokens for reasoning. */
 export type Reasoning = string | { readonly maxTokens: number }
 
-/** Marks in the prompt, for providers that want to be told what to keep, or a key that requests with one beginning share. */
+/** Cache marks in the prompt, for providers that need them, or a key that requests with the same prefix share. */
 export interface PromptCache {
   /**
-   * Where a mark is put: after the tools and the system text, and after the last message, which moves along with the
-   * conversation. Both by default.
+   * Where to put marks: after the tools and the system text, and after the last message, where the mark moves along
+   * with the conversation. Both by default.
    */
   readonly breakpoints?: ReadonlyArray<"system" | "conversation">
-  /** For how long the provider keeps what is marked; `5m` by default. */
+  /** How long the provider caches marked content; `5m` by default. */
   readonly ttl?: "5m" | "1h"
-  /** Sent as the key of the cache. */
+  /** The key of the cache. */
   readonly key?: string
 }
 
-/** The choice for this request: the model's own, unless the run or its options say otherwise. */
+/** The tool choice for this request: `auto`, unless the run or its options set another. */
 export const choiceOf = (request: Model.Request, wanted: Model.ToolChoice | undefined): Model.ToolChoice => {
   if (wanted === undefined || request.toolChoice !== "auto" || request.tools.length === 0) return request.toolChoice
   const isForced = wanted === "required" || typeof wanted === "object"
   return isForced && request.messages.at(-1)?.role !== "user" ? "auto" : wanted
 }
 
-/** The options that are numbers, of any format. */
+/** The numeric options of any format. */
 interface Numbers extends Pick<Parameters, "temperature" | "topP" | "maxTokens" | "seed"> {
   readonly topK?: number
   readonly numCtx?: number
@@ -67,8 +67,8 @@ interface Numbers extends Pick<Parameters, "temperature" | "topP" | "maxTokens" 
 }
 
 /**
- * The same parameters, once their numbers are known to make sense: JSON would say `null` for what is none. Throws a
- * `RangeError`. How high a number may be is for the model to say.
+ * Checks the numbers: JSON would turn invalid ones into `null`. Throws a `RangeError`. The model itself reports a
+ * number that is too high.
  */
 export const checked = <A extends Numbers>(parameters: A): A => {
   const { keepAlive, maxTokens, numCtx, reasoning, seed, temperature, topK, topP } = parameters
@@ -80,7 +80,7 @@ export const checked = <A extends Numbers>(parameters: A): A => {
   demand("seed", seed, "an integer", Number.isSafeInteger)
   if (!Predicate.isString(keepAlive)) demand("keepAlive", keepAlive, "a number of seconds", Number.isFinite)
   if (Predicate.isObject(reasoning) && "maxTokens" in reasoning) {
-    // some formats take -1 for as many as the model wants
+    // Some formats take -1 for as many as the model wants.
     demand("reasoning.maxTokens", reasoning.maxTokens, ...countOf(-1))
   }
   return parameters

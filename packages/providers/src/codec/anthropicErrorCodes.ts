@@ -1,7 +1,7 @@
-/** The names of Anthropic's errors: in its own format, and behind routers that speak another one. */
+/** Anthropic's error names, in its own format and behind routers of another format. */
 import type { Codes } from "../classify/Report.ts"
 
-/** `invalid_request_error` and `api_error` are missing: they are sent for everything, from a bill to an overload. */
+/** `invalid_request_error` and `api_error` are absent: Anthropic sends them for many failures, from billing to overload. */
 export const codes: Codes = {
   authentication_error: "AuthenticationError",
   permission_error: "AuthenticationError",

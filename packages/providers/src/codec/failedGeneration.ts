@@ -1,4 +1,4 @@
-/** What a model wrote as a tool call and its provider could not read, as some providers show it in their errors. */
+/** Reads a tool call that the provider could not parse, as some providers show it in their errors. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Json from "../transport/Json.ts"
@@ -28,7 +28,7 @@ export const read = (generation: string | undefined): Rejected => {
   return { ...(tool === undefined ? {} : { tool }), ...(rawArgs === undefined ? {} : { rawArgs }) }
 }
 
-/** Longer ones are no call. */
+/** A longer text is not a call. */
 const longest = 100_000
 
 const marked = /<function=([\w.:-]{1,100})/

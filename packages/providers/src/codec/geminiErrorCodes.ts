@@ -1,8 +1,8 @@
-/** The names of Gemini's errors: in its own format, and behind routers that speak another one. */
+/** Gemini's error names, in its own format and behind routers of another format. */
 import { dailyQuota } from "../classify/DailyQuota.ts"
 import type { Codes } from "../classify/Report.ts"
 
-/** Reasons, then the names of statuses. A wrong key comes with status 400 and a name that says nothing of keys. */
+/** Reasons, then status names. A wrong key has status 400 and an unspecific name. */
 export const codes: Codes = {
   [dailyQuota]: "QuotaExhaustedError",
   api_key_invalid: "AuthenticationError",

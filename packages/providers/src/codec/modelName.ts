@@ -1,4 +1,4 @@
-/** The name of the model in a reply. */
+/** Reads the name of the model in a reply. */
 import type * as Schema from "effect/Schema"
 import * as Json from "../transport/Json.ts"
 

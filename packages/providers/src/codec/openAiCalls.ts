@@ -1,4 +1,4 @@
-/** The calls of OpenAI's two formats, with ids that tell them apart. */
+/** Calls of OpenAI's two formats, with unique ids. */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Schema from "effect/Schema"
 
@@ -9,16 +9,16 @@ export interface Piece {
   readonly arguments: Schema.Json | undefined
 }
 
-/** The ids of one reply, no two of them alike. */
+/** Unique ids for the calls of one reply. */
 export class Ids {
   readonly #used = new Set<string>()
-  /** The first number behind a word that may be free: those before it are used. */
+  /** The first number behind an id that may be free: smaller ones are used. */
   readonly #next = new Map<string, number>()
 
-  /** The id that was told, unless another call of this reply has it. */
-  of(told: string | undefined, index: number): string {
-    const base = told ?? "call"
-    let id = told ?? `${base}_${index}`
+  /** The given id, unless another call of this reply has it. */
+  of(givenId: string | undefined, index: number): string {
+    const base = givenId ?? "call"
+    let id = givenId ?? `${base}_${index}`
     // Mutant `next--` survives: accepted. A third call of one id gets another free number (x_1 for x_3). The loop still
     // ends at the first id that no call of the reply has
     for (let next = Math.max(index, this.#next.get(base) ?? 0); this.#used.has(id); next++) {
@@ -30,7 +30,7 @@ export class Ids {
   }
 }
 
-/** A call; what a careless server left out is filled with what keeps the call distinct and settleable. */
+/** A call. An absent id or name is replaced, so that the call stays distinct and can be settled. */
 export const callOf = (ids: Ids, index: number, { arguments: args, id, name }: Piece): Message.ToolCall => ({
   type: "tool-call",
   id: ids.of(id, index),

@@ -1,4 +1,4 @@
-/** The errors of OpenAI's two formats: the bodies that hold them, and what routers add to these. */
+/** The errors of OpenAI's two formats: their bodies, and the fields that routers add. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -12,13 +12,13 @@ import type { Source } from "../transport/Source.ts"
 import * as FailedGeneration from "./failedGeneration.ts"
 import { codes } from "./openAiErrorCodes.ts"
 
-/** Any answer with an error in its body, or none that can be read. */
+/** Classifies any failed answer, even one with an unreadable body. */
 export const classify = (source: Source, answer: Answer): LlmError => ErrorBody.classify(format, source, answer)
 
 export const failure = (source: Source, answer: Answer, report: Report): LlmError =>
   Classify.failure(source, answer, report, codes)
 
-/** What all formats tell, and what routers add about the servers behind them. */
+/** Reads the fields of all formats, and those that routers add about the servers behind them. */
 const reportOf = (json: Schema.Json): Report | undefined => {
   const own = ErrorBody.reportOf(json)
   if (own === undefined) return undefined
@@ -35,7 +35,7 @@ const reportOf = (json: Schema.Json): Report | undefined => {
   }
 }
 
-/** Which limit was hit, and whether a moderator held the request back: OpenRouter sends these without a code. */
+/** The reached limit, or the moderation of the request: OpenRouter sends these without a code. */
 const namesIn = (metadata: Schema.Json | undefined): ReadonlyArray<string> => {
   const limit = Json.text(Json.field(metadata, "limit_source"))
   const flagged =
@@ -52,7 +52,7 @@ const headersIn = (metadata: Schema.Json | undefined): Readonly<Record<string, s
   )
 }
 
-/** What a router passes on from the provider behind it: the body of that one, or its words. */
+/** The error of the provider behind a router: its body, or its message. */
 const upstreamOf = (raw: Schema.Json | undefined): Report | undefined => {
   const text = Json.text(raw)
   if (text === undefined) return ErrorBody.reportOf(raw ?? null)

@@ -1,9 +1,9 @@
-/** The names of OpenAI's errors, and of those of the servers that speak its formats. */
+/** Error names of OpenAI, and of the servers with its formats. */
 import type { Codes } from "../classify/Report.ts"
 import * as Anthropic from "./anthropicErrorCodes.ts"
 import * as Gemini from "./geminiErrorCodes.ts"
 
-/** A router passes on the names of those behind it. */
+/** A router passes on the error names of the servers behind it. */
 export const codes: Codes = {
   ...Anthropic.codes,
   ...Gemini.codes,

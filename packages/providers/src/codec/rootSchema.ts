@@ -1,4 +1,4 @@
-/** JSON Schemas with an object at their root, which is what providers take of tools and outputs. */
+/** JSON Schemas with an object at their root: providers take no others for tools and outputs. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
@@ -6,10 +6,10 @@ import * as Json from "../transport/Json.ts"
 
 type JsonSchema = Schema.JsonObject
 
-/** The schema with that of an object at its root; `undefined` where it is of something else. */
+/** The schema with an object at its root; `undefined` if it describes another type. */
 export const objectRoot = (schema: JsonSchema): JsonSchema | undefined => {
   const { $defs, $ref, not, ...others } = schema
-  // what Effect says of a struct without fields: anything but null
+  // Effect's schema of a struct without fields: anything but null.
   if (schema["type"] === undefined && Json.field(not, "type") === "null") return { ...others, ...emptyObject }
   if ($ref === undefined) return schema["type"] === "object" ? schema : undefined
   const root = definition($defs, $ref)
@@ -18,7 +18,7 @@ export const objectRoot = (schema: JsonSchema): JsonSchema | undefined => {
 
 const emptyObject: JsonSchema = { type: "object", properties: {}, required: [], additionalProperties: false }
 
-/** The schema behind a reference to a definition. */
+/** The definition behind a reference. */
 export const definition = ($defs: Schema.Json | undefined, $ref: Schema.Json): JsonSchema | undefined => {
   if (!Predicate.isString($ref) || !$ref.startsWith(prefix)) return undefined
   const pointer = $ref.slice(prefix.length)
@@ -32,10 +32,9 @@ export const definition = ($defs: Schema.Json | undefined, $ref: Schema.Json): J
 const prefix = "#/$defs/"
 
 /**
- * The schema of a tool's parameters. Arguments are always objects, and no provider takes a choice at the root: of several
- * objects it becomes one that each of them fits, and the choice itself is told in the description; what else there is to
- * choose from is left out. What does not fit is told
- * to the model when it is decoded. `undefined` where no object fits.
+ * The schema of a tool's parameters. Arguments are always objects, and no provider takes a union at the root. A union
+ * of objects becomes one object that each member fits, and its description states the union; other members are left
+ * out. Arguments that do not fit are reported to the model when they are decoded. `undefined` if no object fits.
  */
 export const parametersRoot = (schema: JsonSchema): JsonSchema | undefined => {
   const { $defs, ...root } = schema
@@ -66,30 +65,30 @@ const rootOf = (
   return only === undefined || more.length > 0 ? oneFor(members, others) : { ...only, ...others, type: "object" }
 }
 
-/** A schema without these says nothing of its values. */
+/** A schema without these keywords does not restrict its values. */
 const restricting = ["type", "enum", "const", "allOf", "not", "anyOf", "oneOf"]
 
-/** The object that all of these fit; none for none. */
+/** An object schema that all members fit; `undefined` without members. */
 const oneFor = (members: ReadonlyArray<JsonSchema>, { description }: JsonSchema): JsonSchema | undefined => {
   if (members.length === 0) return undefined
   const choices = new Map<string, Map<string, Schema.Json>>()
   for (const { properties } of members) {
     for (const [name, property] of Object.entries(Json.object(properties) ?? {})) {
-      const known = choices.get(name) ?? new Map<string, Schema.Json>()
-      choices.set(name, known.set(JSON.stringify(property), property))
+      const variants = choices.get(name) ?? new Map<string, Schema.Json>()
+      choices.set(name, variants.set(JSON.stringify(property), property))
     }
   }
-  const properties = [...choices].map(([name, known]): readonly [string, Schema.Json] => {
-    const [first = {}, ...more] = known.values()
+  const properties = [...choices].map(([name, variants]): readonly [string, Schema.Json] => {
+    const [first = {}, ...more] = variants.values()
     return [name, more.length === 0 ? first : { anyOf: [first, ...more] }]
   })
   const required = [...choices.keys()].filter((name) =>
     members.every((member) => Json.items(member["required"]).includes(name))
   )
-  const told = `The arguments fit one of these JSON Schemas: ${JSON.stringify(members)}`
+  const note = `The arguments fit one of these JSON Schemas: ${JSON.stringify(members)}`
   return {
     type: "object",
-    description: Predicate.isString(description) ? `${description}\n\n${told}` : told,
+    description: Predicate.isString(description) ? `${description}\n\n${note}` : note,
     properties: Object.fromEntries(properties),
     required,
     ...(members.every((member) => member["additionalProperties"] === false) ? { additionalProperties: false } : {})

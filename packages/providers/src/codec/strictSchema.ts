@@ -1,9 +1,10 @@
 /**
- * JSON Schema in OpenAI's strict dialect, in which a model can write nothing that does not fit: objects are closed, all of
- * their properties are required, and few keywords are known.
+ * JSON Schema in OpenAI's strict dialect, which keeps a model from writing a value that does not fit: objects are
+ * closed, all of their properties are required, and few keywords are supported.
  *
- * An optional property becomes one that may be `null`, which is read as absence when the arguments are decoded (the step
- * `drop-empty` of `Coercion`). One that may be `null` anyway cannot be told apart then, so such a schema is not strict.
+ * An optional property becomes one that may be `null`, which is read as absent when the arguments are decoded (the
+ * step `drop-empty` of `Coercion`). A property that may already be `null` would become ambiguous, so such a schema is
+ * not strict.
  */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
@@ -13,11 +14,11 @@ import { definition, objectRoot } from "./rootSchema.ts"
 type JsonSchema = Schema.JsonObject
 
 export interface Options {
-  /** Whether `null` may stand for an absent property; otherwise a schema with optional properties is not strict. */
+  /** Whether `null` may stand for an absent property. If not, a schema with optional properties is not strict. */
   readonly optional: boolean
 }
 
-/** The same schema in the strict dialect; `undefined` where it cannot be said so. */
+/** The schema in the strict dialect; `undefined` if the dialect cannot express it. */
 export const strict = (schema: JsonSchema, options: Options): JsonSchema | undefined => {
   const root = objectRoot(schema)
   if (root === undefined) return undefined
@@ -29,7 +30,7 @@ export const strict = (schema: JsonSchema, options: Options): JsonSchema | undef
 /** The bounds of one schema, as OpenAI documents them. */
 const most = { depth: 10, properties: 5000, values: 1000, characters: 120_000 }
 
-/** One conversion, with what it has counted. */
+/** One conversion, with its counts. */
 class Strictly {
   readonly #defs: Schema.Json | undefined
   readonly #options: Options
@@ -59,7 +60,7 @@ class Strictly {
     return root === undefined || defs === undefined ? undefined : { ...root, $defs: defs }
   }
 
-  /** A value that is no schema, or one with a word that is not known, is `undefined`. */
+  /** `undefined` for a value that is not a schema, or has an unsupported keyword. */
   #schema(given: Schema.Json | undefined, depth: number): JsonSchema | undefined {
     const schema = Json.object(given)
     if (schema === undefined) return undefined
@@ -73,7 +74,7 @@ class Strictly {
     }
     if (!shapes.some((key) => key in converted)) return undefined
     if (says(schema, "object")) return this.#closed(schema, converted)
-    // beside a reference nothing may stand, but beside a list with it
+    // A reference allows no other keyword beside it, but a list with the reference does.
     const { $ref, ...others } = converted
     return $ref === undefined || Object.keys(others).length === 0 ? converted : { ...others, anyOf: [{ $ref }] }
   }
@@ -101,7 +102,7 @@ class Strictly {
         this.#characters += JSON.stringify(value).length
         return value
       default:
-        return known.has(key) ? value : undefined
+        return keywords.has(key) ? value : undefined
     }
   }
 
@@ -118,7 +119,7 @@ class Strictly {
     return converted
   }
 
-  /** All properties required; those that were not may be `null` instead. */
+  /** Makes all properties required; optional ones may be `null`. */
   #closed(schema: JsonSchema, converted: JsonSchema): JsonSchema | undefined {
     if (schema["additionalProperties"] !== false) return undefined
     const required = new Set(Json.items(schema["required"]))
@@ -152,10 +153,10 @@ class Strictly {
 
 const says = ({ type }: JsonSchema, name: string): boolean => type === name || Json.items(type).includes(name)
 
-/** A schema has one of these, or it says nothing of its values. */
+/** A schema without these keywords does not restrict its values. */
 const shapes = ["type", "enum", "const", "anyOf", "$ref"]
 
-const known: ReadonlySet<string> = new Set([
+const keywords: ReadonlySet<string> = new Set([
   "type",
   "const",
   "required",
@@ -170,7 +171,7 @@ const known: ReadonlySet<string> = new Set([
   "maxItems"
 ])
 
-/** Remarks, without which every value fits as before. */
+/** Annotations: without them the same values fit. */
 const dropped: ReadonlySet<string> = new Set([
   "$schema",
   "$comment",

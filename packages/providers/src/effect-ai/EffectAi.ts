@@ -1,6 +1,6 @@
 /**
- * `effect/ai` and this library, both ways: its models are models here, its toolkits tools with recovery, its failures ours; and the
- * other way round. All of `effect/ai` is unstable in Effect, and enters here only.
+ * Bridges `effect/ai` and this library, both ways: models, toolkits with recovery, and failures. All of `effect/ai`
+ * is unstable in Effect, and only this folder imports it.
  */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Model from "@kintsugi/core/Model"
@@ -29,16 +29,16 @@ export { Told } from "./told.ts"
 export type { At } from "./toError.ts"
 
 /**
- * A model of `effect/ai` as a `Model`, whole and streamed. Calls are handed over as the model made them, undeclared names
- * included; `effect/ai` runs none. What its provider wrote down for itself, signatures and the like, goes back to it. A request with
- * an `output` and without tools is asked for as an object, and comes whole then also where it is streamed.
+ * A model of `effect/ai` as a `Model`, whole and streamed. Calls are passed on as the model made them, including
+ * undeclared names; `effect/ai` runs none. Provider metadata, such as signatures, is sent back to its provider. A
+ * request with an `output` and without tools asks for an object, and gets it whole even if it is streamed.
  */
 export const fromLanguageModel: (
   languageModel: LanguageModel.LanguageModel,
-  known: FromLanguageModel.Known
+  info: FromLanguageModel.Known
 ) => Model.Service = FromLanguageModel.fromLanguageModel
 
-/** The `Model` behind the `LanguageModel` of the context. Its names are those of `effect/ai`'s `Model.make`, unless given. */
+/** The `Model` for the `LanguageModel` in the context. By default its names are those of `effect/ai`'s `Model.make`. */
 export const model = (
   options: Partial<FromLanguageModel.Known> = {}
 ): Layer.Layer<Model.Model, never, LanguageModel.LanguageModel> =>
@@ -53,14 +53,15 @@ export const model = (
   )
 
 /**
- * A model as a `LanguageModel` of `effect/ai`, for its `generateText`, `streamText`, `generateObject` and its `Chat`. It runs the
- * toolkits of its callers by itself. Arguments, and texts that are to be objects, are mended by the steps of `Coercion` first; a
- * stream that breaks off is an error. Tools of providers are options of our models: those of a toolkit are refused.
+ * A model as a `LanguageModel` of `effect/ai`, for its `generateText`, `streamText`, `generateObject` and its `Chat`.
+ * It runs the toolkits of its callers itself. The steps of `Coercion` first mend arguments, and texts that have to be
+ * objects. A stream that breaks off is an error. Provider tools are options of our models: those in a toolkit are
+ * refused.
  */
 export const toLanguageModel: (model: Model.Service) => Effect.Effect<LanguageModel.LanguageModel> =
   ToLanguageModel.toLanguageModel
 
-/** The `LanguageModel` behind the `Model` of the context, with its names for `effect/ai`. */
+/** The `LanguageModel` for the `Model` in the context, with its names for `effect/ai`. */
 export const languageModel: Layer.Layer<
   LanguageModel.LanguageModel | AiModel.ModelName | AiModel.ProviderName,
   never,
@@ -77,52 +78,54 @@ export const languageModel: Layer.Layer<
 )
 
 /**
- * The tools of a toolkit, by name, for skills and tables of ours. Its handlers run them: they stand in `R` until its `toLayer` is
- * provided. A failure that a tool's `failure` schema knows leaves the call as itself, and any other of its handler's as an
- * `ExecutionError`; with `failureMode: "return"` the model reads them, until `Tool.onError` says something else.
+ * The tools of a toolkit, by name, for skills and tables of this library. Its handlers run them and stand in `R`
+ * until its `toLayer` is provided. A failure of a tool's `failure` schema leaves the call as itself, and any other
+ * failure of its handler as an `ExecutionError`. With `failureMode: "return"` the model reads failures, unless
+ * `Tool.onError` overrides this.
  *
- * `Readonly` is read as `sideEffects: "none"`, else `Idempotent` as `"idempotent"`; one that is neither but says something of
- * itself is `"unsafe"`, and the rest is `"undeclared"`. `OpenWorld` tools are web services, whose words are told as data.
- * Tools that a provider runs on its own side are left out: see `providerTools` of `fromLanguageModel`.
+ * `Readonly` means `sideEffects: "none"`, else `Idempotent` means `"idempotent"`; a tool with other hints is
+ * `"unsafe"`, and one without hints `"undeclared"`. `OpenWorld` tools are web services, whose texts are marked as
+ * data. Tools that a provider runs itself are left out: see `providerTools` of `fromLanguageModel`.
  *
- * Throws a `TypeError` where a tool needs approval and is not among `approvals`.
+ * Throws a `TypeError` if a tool needs approval and is not among `approvals`.
  */
 export const fromToolkit = <Tools extends Record<string, AiTool.Any>, const O extends ToolTypes.Options<Tools> = {}>(
   toolkit: Toolkit.Toolkit<Tools>,
-  options?: O & ToolTypes.Known<O, Tools>
+  options?: O & ToolTypes.DeclaredNames<O, Tools>
 ): ToolTypes.ToolsOf<Tools, O> =>
-  // what is made of each tool is computed from its type
+  // the type of each tool is computed
   FromToolkit.fromToolkit(toolkit.tools, options ?? {}) as ToolTypes.ToolsOf<Tools, O>
 
 /**
- * Tools of ours as a toolkit, and the layer of its handlers. Each call is a run with that one tool: its arguments are mended, its
- * table is at work, with fixers, time limits and events. What is left of its failures are those of the toolkit's tool.
+ * Tools of this library as a toolkit, with the layer of its handlers. Each call is a run with that one tool: it mends
+ * arguments and applies the tool's table, with fixers, time limits and events. The remaining failures are those of
+ * the toolkit's tool.
  *
- * `effect/ai` has one bit for all failures of a tool. With `"error"`, the default, a typed failure is a failure of whoever asked
- * the model, and what the model is told in the place of a result is a `Told` among the results. With `"return"` both are failed
- * results that the model reads.
+ * `effect/ai` has one mode for all failures of a tool. With `"error"`, the default, a typed failure fails the caller
+ * of the model, and a text for the model in place of a result is a `Told` among the results. With `"return"` both are
+ * failed results that the model reads.
  *
- * A tool that needs approval asks for it the way of `effect/ai`; arguments that are repaired after that are refused. Throws a
- * `TypeError` for two tools of one name.
+ * A tool that needs approval asks for it in the way of `effect/ai`; arguments that are repaired after the approval
+ * are refused. Throws a `TypeError` for two tools of one name.
  */
 export const toToolkit = <const Tools extends ReadonlyArray<Tool.AnyTool>, Mode extends AiTool.FailureMode = "error">(
   tools: Tools & { readonly [I in keyof Tools]: ToolkitTypes.Callable<Tools[I]> },
   options?: { readonly failureMode?: Mode }
 ): ToolkitTypes.Made<Tools[number], Mode> =>
-  // what is made of each tool is computed from its type
+  // the type of each tool is computed
   ToToolkit.toToolkit(tools, options?.failureMode ?? "error") as unknown as ToolkitTypes.Made<Tools[number], Mode>
 
 /**
- * The failure of a model as one of ours, with the original as its cause; total. It may be sent again exactly if that one may, after
- * the wait that that one asks for. What has no reason of its own there (an overload, a conversation that is too long, a model
- * that is not there) is read off the words and the status of the provider. One that `toAiError` made is the error that it was
- * made of, also behind a wire.
+ * A model failure of `effect/ai` as an error of this library, with the original as its cause; total. Both errors
+ * agree on whether a retry is allowed, and on the wait. Failures without a reason of their own in `effect/ai` (an
+ * overload, a context that is too long, a missing model) are classified by the provider's message and status. An
+ * error that `toAiError` made becomes its original again, even after serialisation.
  */
 export const fromAiError: (error: AiError.AiError, failed: FromError.Failed) => LlmError.LlmError =
   FromError.fromAiError
 
 /**
- * One of our failures as an `AiError`, whose reason has the original as its cause; total. It may be sent again exactly if ours may,
- * after the wait that ours asks for. One that `fromAiError` made is the error that it was made of.
+ * An error of this library as an `AiError`, whose reason has the original as its cause; total. Both errors agree on
+ * whether a retry is allowed, and on the wait. An error that `fromAiError` made becomes its original again.
  */
 export const toAiError: (error: LlmError.LlmError, at: ToError.At) => AiError.AiError = ToError.toAiError

@@ -1,4 +1,4 @@
-/** The tools of a request as `effect/ai` declares them: by name, description and JSON Schema, with nothing behind them. */
+/** The tools of a request as `effect/ai` declares them: name, description and JSON Schema, without handlers. */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Tool from "effect/ai/Tool"
@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import { remembering } from "../codec/Remembering.ts"
 
-/** As its parameters are said in JSON Schema, nothing is known of them. */
+/** Its parameters are JSON Schema, so their type is unknown. */
 type Declared = Tool.Tool<
   string,
   {
@@ -23,14 +23,14 @@ type Tools = Record<string, Declared>
 export const declaring = (providerTools: ReadonlyArray<Tool.Any>) => {
   const theirs = Object.fromEntries(providerTools.map((tool) => [tool.name, tool]))
   const toolkitOf = remembering((specs: ReadonlyArray<Message.ToolSpec>): Toolkit.WithHandler<Tools> => ({
-    // those of a provider need nothing either: it is the provider that runs them
+    // Provider tools need no handler either: the provider runs them.
     tools: { ...Object.fromEntries(specs.map((spec) => [spec.name, toolOf(spec)])), ...(theirs as Tools) },
     handle: (name) => Effect.die(new Error(`the tool '${name}' is run by its agent`))
   }))
   return ({ toolChoice, tools }: Model.Request) => ({ toolkit: toolkitOf(tools), toolChoice })
 }
 
-/** Schemas of users are seldom strict: a provider that would have them so by default is told not to. */
+/** User schemas are seldom strict, so the strict mode, the default of some providers, is switched off. */
 const toolOf = remembering(({ description, name, parameters }: Message.ToolSpec): Declared =>
   Tool.dynamic(name, { description, parameters: { ...parameters } }).annotate(Tool.Strict, false)
 )

@@ -1,4 +1,4 @@
-/** From the failures of `effect/ai` to those of this library: what may be sent again there may be here, after the same wait. */
+/** Maps failures of `effect/ai` to errors of this library, with the same retryability and wait. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as RetryAfter from "@kintsugi/core/RetryAfter"
 import * as Usage from "@kintsugi/core/Usage"
@@ -16,13 +16,13 @@ import { errorOf, plain } from "../classify/ErrorBody.ts"
 import { originalOf } from "./original.ts"
 import * as Json from "../transport/Json.ts"
 
-/** Which model has failed, and when. */
+/** The model that failed, and the time. */
 export interface Failed {
   /** The model's name; `unknown` by default. */
   readonly model?: string | undefined
-  /** Who serves it; `effect/ai` by default. */
+  /** The provider; `effect/ai` by default. */
   readonly provider?: string | undefined
-  /** When a quota starts afresh is an instant there, and a wait here. */
+  /** The current time: the reset of a quota is an instant there and a wait here. */
   readonly now: RetryAfter.Instant
 }
 
@@ -33,7 +33,7 @@ export const fromAiError = (error: AiError.AiError, failed: Failed): LlmError.Ll
   return ofReason(error, { model: "unknown", ...defined(failed), now: failed.now })
 }
 
-interface Known {
+interface Defined {
   readonly model: string
   readonly provider?: string
   readonly now: RetryAfter.Instant
@@ -44,18 +44,18 @@ const defined = ({ model, provider }: Failed): { readonly model?: string; readon
   ...(provider === undefined ? {} : { provider })
 })
 
-const ofReason = (error: AiError.AiError, known: Known): LlmError.LlmError => {
+const ofReason = (error: AiError.AiError, failed: Defined): LlmError.LlmError => {
   const { reason } = error
-  const { model, provider = "effect/ai" } = known
+  const { model, provider = "effect/ai" } = failed
   const http = "http" in reason ? reason.http : undefined
-  const answer = answerOf(http, known.now)
-  const from = originOf(error, answer, { ...known, provider })
+  const answer = answerOf(http, failed.now)
+  const from = originOf(error, answer, { ...failed, provider })
   const words = from.detail ?? ""
   switch (reason._tag) {
     case "RateLimitError":
       return LlmError.RateLimitError.limited(provider, { ...from, model }, Hints.remaining(answer))
     case "QuotaExhaustedError": {
-      const reset = reason.resetAt === undefined ? undefined : until(reason.resetAt, known.now)
+      const reset = reason.resetAt === undefined ? undefined : until(reason.resetAt, failed.now)
       return LlmError.QuotaExhaustedError.llmQuotaExceeded(model, {
         ...from,
         ...(reset === undefined ? {} : { resetAfter: reset })
@@ -75,7 +75,7 @@ const ofReason = (error: AiError.AiError, known: Known): LlmError.LlmError => {
     case "InvalidRequestError":
     case "InternalProviderError":
     case "UnknownError":
-      return refined(error, answer, { ...known, provider }, from)
+      return refined(error, answer, { ...failed, provider }, from)
     case "UnsupportedSchemaError":
       return LlmError.CapabilityMismatchError.structuredOutputNotSupported(model, provider, from)
     case "InvalidOutputError":
@@ -99,17 +99,17 @@ const ofReason = (error: AiError.AiError, known: Known): LlmError.LlmError => {
 }
 
 /**
- * What has no reason of its own there, a conversation that is too long, an overload, a model that is not there, is read off the
- * provider's words and status, unless that would change whether it may be sent again.
+ * Classifies failures without a reason of their own in `effect/ai` (a context that is too long, an overload, a
+ * missing model) by the provider's message and status, unless that would change the retryability.
  */
 const refined = (
   error: AiError.AiError,
   answer: Answer,
-  known: Known & { readonly provider: string },
+  failed: Defined & { readonly provider: string },
   from: LlmError.Origin
 ): LlmError.LlmError => {
   const { isRetryable } = error.reason
-  const { model, provider } = known
+  const { model, provider } = failed
   const report = reportOf(error, answer)
   const source: Source.Source = { model, provider, secrets: [] }
   const text = Source.quote(report.text)
@@ -125,19 +125,19 @@ const refined = (
     : LlmError.UnknownLlmError.unknown(model, error, { ...from, shouldRetry: false })
 }
 
-/** How long it took before it timed out is not known; and what is unknown is better said by the reason. */
+/** Tags without a benefit: the elapsed time of a timeout is unknown here, and for an unknown error the reason says more. */
 const unclear: ReadonlySet<string> = new Set(["RequestTimeoutError", "UnknownLlmError"])
 
-/** The same error, with the text of the reply that it is about. */
+/** The same error, with the partial text of its reply. */
 const withText = (error: LlmError.UnknownLlmError, partial: string): LlmError.UnknownLlmError =>
   new LlmError.UnknownLlmError({ ...error, message: error.message, cause: error.cause, partial })
 
-/** What the answer was, as far as the reason says it; a status of 0 where it does not. */
+/** The answer, as far as the reason has it; the status is 0 if it does not. */
 const answerOf = (http: typeof AiError.HttpContext.Type | undefined, now: RetryAfter.Instant): Answer => ({
   status: http?.response?.status ?? 0,
   headers: Object.fromEntries(
     Object.entries(http?.response?.headers ?? {}).flatMap(([name, value]) =>
-      // what is redacted is none of our business
+      // Redacted headers stay out.
       Predicate.isString(value) ? [[name.toLowerCase(), value]] : []
     )
   ),
@@ -169,7 +169,7 @@ const originOf = (
   }
 }
 
-/** The provider's own words, without those that `effect/ai` puts around them. */
+/** The provider's own message, without the text that `effect/ai` puts around it. */
 const sayingOf = ({ reason }: AiError.AiError): string =>
   "description" in reason ? (reason.description ?? "") : "http" in reason ? "" : reason.message
 
@@ -182,7 +182,7 @@ const reportOf = (error: AiError.AiError, answer: Answer) => {
   return { codes, text: [sayingOf(error), words].filter(Predicate.isTruthy).join(": ") }
 }
 
-/** The host of an address; what is none is left out, for it may hold anything. */
+/** The host of a URL. An invalid URL is left out, because it may hold a secret. */
 const peerOf = (url: string, otherwise: string): { readonly host: string; readonly port?: number } => {
   const parsed = Result.try(() => new URL(url))
   if (Result.isFailure(parsed) || parsed.success.hostname === "") return { host: otherwise }

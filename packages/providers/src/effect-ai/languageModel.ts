@@ -1,4 +1,4 @@
-/** A model as a `LanguageModel` of `effect/ai`, which runs the tools of its callers by itself. */
+/** A model as a `LanguageModel` of `effect/ai`, which runs the tools of its callers itself. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
@@ -22,7 +22,7 @@ type Options = LanguageModel.ProviderOptions
 export const toLanguageModel = (model: Model.Service): Effect.Effect<LanguageModel.LanguageModel> =>
   LanguageModel.make({
     generateText: (options) =>
-      Effect.flatMap(asking(model, options, "generateText"), ({ failed, request }) =>
+      Effect.flatMap(prepared(model, options, "generateText"), ({ failed, request }) =>
         Effect.flatMap(Effect.mapError(model.generate(request), failed), (reply) => {
           const undeclared = undeclaredIn(reply.content, options, "generateText")
           const { responseFormat } = options
@@ -38,7 +38,7 @@ export const toLanguageModel = (model: Model.Service): Effect.Effect<LanguageMod
       ),
     streamText: (options) =>
       Stream.unwrap(
-        Effect.map(asking(model, options, "streamText"), ({ failed, request }) =>
+        Effect.map(prepared(model, options, "streamText"), ({ failed, request }) =>
           Stream.suspend(() => written(model, model.stream(request), options, failed))
         )
       )
@@ -60,8 +60,12 @@ const written = (
   return Stream.concat(Stream.flattenIterable(all), end)
 }
 
-/** What the model is asked, and its failures by the clock of whoever asks. */
-const asking = ({ name }: Model.Service, options: Options, method: string): Effect.Effect<Asking, AiError.AiError> => {
+/** The request for the model, and the conversion of its failures with the caller's clock. */
+const prepared = (
+  { name }: Model.Service,
+  options: Options,
+  method: string
+): Effect.Effect<Prepared, AiError.AiError> => {
   const { tools } = options
   const defined = tools.find(Tool.isProviderDefined)
   if (defined !== undefined) {
@@ -81,7 +85,7 @@ const asking = ({ name }: Model.Service, options: Options, method: string): Effe
   }))
 }
 
-interface Asking {
+interface Prepared {
   readonly request: Model.Request
   readonly failed: (error: LlmError.LlmError) => AiError.AiError
 }
@@ -95,7 +99,7 @@ const requestOf = ({ prompt, responseFormat, toolChoice, tools }: Options): Mode
     : {})
 })
 
-/** Of a choice among some, only these are left in the request. */
+/** For a choice among some tools, the request already has only these. */
 const choiceOf = (choice: LanguageModel.ToolChoice<string>): Model.ToolChoice =>
   typeof choice === "string" || "tool" in choice ? choice : (choice.mode ?? "auto")
 
@@ -108,12 +112,12 @@ const specOf = remembering((tool: Tool.Any): Message.ToolSpec => {
       ? // JSON Schema is JSON
         (tool.jsonSchema as Message.ToolSpec["parameters"])
       : jsonSchemaOf(tool.parametersSchema, Tool.getStrictMode(tool) !== false),
-    // nobody mends the arguments of a tool without a schema of Effect
+    // Arguments of a tool without an Effect schema are not mended.
     ...(isForeign ? { keepsNulls: true } : {})
   }
 })
 
-/** One that is closed can be held to strictly. */
+/** The JSON Schema of a schema. A closed one can be enforced strictly. */
 const jsonSchemaOf = (schema: Schema.Top, isClosed: boolean): Message.ToolSpec["parameters"] => {
   const document = Schema.toJsonSchemaDocument(schema, isClosed ? { onExcessProperty: "error" } : {})
   const { definitions, schema: root } = document
@@ -123,11 +127,11 @@ const jsonSchemaOf = (schema: Schema.Top, isClosed: boolean): Message.ToolSpec["
 }
 
 const paramsOf = ({ tools }: Options) => {
-  const known = new Map(tools.map((tool) => [tool.name, tool]))
-  return (call: Message.ToolCall): Schema.Json => mendedParams(call, known.get(call.name))
+  const toolsByName = new Map(tools.map((tool) => [tool.name, tool]))
+  return (call: Message.ToolCall): Schema.Json => mendedParams(call, toolsByName.get(call.name))
 }
 
-/** One text in the place of all, where it had to be mended. */
+/** Replaces all texts by one mended text, if mending changed it. */
 const mended = (reply: Message.Reply, schema: Schema.Top): Message.Reply => {
   const texts = reply.content.filter((part) => part.type === "text")
   const before = texts.map(({ text }) => text).join("")
@@ -137,7 +141,7 @@ const mended = (reply: Message.Reply, schema: Schema.Top): Message.Reply => {
   return { ...reply, content: [...others, { type: "text", text: after }] }
 }
 
-/** Unless whoever asked wants all calls as they are, one that names no tool is a failure. */
+/** The failure for a call of an undeclared tool, unless the caller asked for unresolved calls. */
 const undeclaredIn = (
   content: Message.Reply["content"],
   { toolCallValidation, tools }: Options,

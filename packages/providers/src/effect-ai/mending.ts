@@ -1,4 +1,4 @@
-/** What a model wrote is mended by the cheapest step before `effect/ai` decodes it, which takes nothing but what fits. */
+/** Mends model output by the cheapest step before `effect/ai` decodes it: `effect/ai` accepts only exact values. */
 import * as Coercion from "@kintsugi/core/Coercion"
 import type * as Message from "@kintsugi/core/Message"
 import * as Tool from "effect/ai/Tool"
@@ -13,7 +13,10 @@ import { remembering } from "../codec/Remembering.ts"
 
 type Decode = (value: Schema.Json) => Result.Result<unknown, SchemaIssue.Issue>
 
-/** The arguments of a call; those that cannot be mended are as the model wrote them, for `effect/ai` to refuse. */
+/**
+ * The arguments of a call. Arguments that cannot be mended stay as the model wrote them, so that `effect/ai` refuses
+ * them.
+ */
 export const mendedParams = ({ arguments: written }: Message.ToolCall, tool: Tool.Any | undefined): Schema.Json => {
   if (written === null) return {}
   const parsed: Result.Result<Coercion.Parsed, string> = Predicate.isString(written)
@@ -23,7 +26,7 @@ export const mendedParams = ({ arguments: written }: Message.ToolCall, tool: Too
   return fitting(parsed.success, tool === undefined ? undefined : decoderOf(tool).decode).value
 }
 
-/** The text of an object, as it was where nothing had to be mended. */
+/** The JSON text of an object; unchanged if it needs no mending. */
 export const mendedText = (text: string, schema: Schema.Top): string => {
   const parsed = Coercion.parse(text)
   if (Result.isFailure(parsed)) return text
@@ -40,10 +43,10 @@ const decoderOf = remembering((tool: Tool.Any): { readonly decode: Decode | unde
   decode: decoder(Tool.isDynamic(tool) && tool.jsonSchema !== undefined ? said(tool.jsonSchema) : tool.parametersSchema)
 }))
 
-/** A schema that needs services says nothing here. */
+/** The decoder of a schema; none if the schema needs services. */
 const decoder = (schema: Schema.Top | undefined): Decode | undefined => {
   if (schema === undefined) return undefined
-  // without the services that it may need it dies, which is looked at below
+  // A schema that needs services dies here; the check below detects that.
   const decode = Schema.decodeUnknownExit(schema as Schema.Codec<unknown, unknown>, { errors: "all" })
   return (value) => {
     const exit = decode(value)

@@ -1,4 +1,4 @@
-/** A `LanguageModel` of `effect/ai` as a model. It is asked for its calls, and never runs one. */
+/** A `LanguageModel` of `effect/ai` as a model. It returns calls and never runs them. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
@@ -17,28 +17,28 @@ import { promptOf } from "./prompt.ts"
 import { PartReader, usageOf } from "./reply.ts"
 import { declaring } from "./declared.ts"
 
-/** What is known of a model of `effect/ai`. */
+/** The name and options of a model of `effect/ai`. */
 export interface Known {
-  /** Its name, as its provider knows it. */
+  /** Its name at the provider. */
   readonly name: string
-  /** Who serves it. */
+  /** The provider. */
   readonly provider: string
-  /** Made for a test, and free of charge: it goes on where `noRealModels` forbids what is real. `false` by default. */
+  /** Whether the model is a free test double, which `noRealModels` admits. `false` by default. */
   readonly isScripted?: boolean
-  /** Tools that its provider runs on its own side, offered beside those of the agent. What they did is kept as provider items. */
+  /** Tools that its provider runs itself, offered beside those of the agent. Their results are stored as provider items. */
   readonly providerTools?: ReadonlyArray<Tool.AnyProviderDefined>
 }
 
 type Part = Response.AnyPart
 
-export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, known: Known): Model.Service => {
-  const { isScripted = false, name, provider, providerTools = [] } = known
+export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, info: Known): Model.Service => {
+  const { isScripted = false, name, provider, providerTools = [] } = info
   const declared = declaring(providerTools)
   const leaving = <A, E, R>(self: Effect.Effect<A, E, R>) => (isScripted ? self : Model.leaving(name, self))
-  /** By the clock of whoever asks. */
+  /** Converts failures with the caller's clock. */
   const failing = Effect.map(
     Clock.Clock,
-    (clock) => (error: unknown) => failureOf(error, known, () => clock.currentTimeMillisUnsafe())
+    (clock) => (error: unknown) => failureOf(error, info, () => clock.currentTimeMillisUnsafe())
   )
 
   const whole = (request: Model.Request): Effect.Effect<Message.Reply, LlmError.LlmError> =>
@@ -62,7 +62,7 @@ export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, kn
           onSuccess: ({ content }) => Effect.succeed<ReadonlyArray<Part>>(content),
           onFailure: (error) => {
             const { reason } = error
-            // whether the text fits is for whoever asked to say; a model that cannot be held to a schema is asked without
+            // The caller decides whether the text fits. A model without support for the schema is asked for text.
             if (reason._tag === "StructuredOutputError") return Effect.succeed(heard() ?? onlyText(reason))
             if (reason._tag !== "UnsupportedSchemaError") return Effect.fail(error)
             return asText
@@ -76,7 +76,7 @@ export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, kn
     const reader = new PartReader()
     const collector = new Model.Collector()
     for (const part of parts) {
-      const failure = failureIn(part, known)
+      const failure = failureIn(part, info)
       if (failure !== undefined) return Effect.fail(failure.error)
       for (const found of reader.read(part)) collector.push(found)
     }
@@ -90,7 +90,7 @@ export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, kn
     const options = { prompt: promptOf(request.messages), ...asIs, ...declared(request) }
     return Stream.flattenIterable(
       Stream.mapEffect(languageModel.streamText(options), (part: Part) => {
-        const failure = failureIn(part, known)
+        const failure = failureIn(part, info)
         return failure === undefined ? Effect.succeed(reader.read(part)) : Effect.fail(failure.error)
       })
     )
@@ -117,7 +117,10 @@ export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, kn
   }
 }
 
-/** With the response as it came, which `effect/ai` shows to nobody but whoever transforms spans when its text does not fit. */
+/**
+ * Runs `use` with access to the original response. If its text does not fit, `effect/ai` shows the response only to
+ * span transformers.
+ */
 const overhearing = <A, E>(
   use: (heard: () => ReadonlyArray<Part> | undefined) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
@@ -133,10 +136,10 @@ const overhearing = <A, E>(
     )
   })
 
-/** The calls are handed over as the model made them, whatever they name. */
+/** Calls are passed on as the model made them, including undeclared names. */
 const asIs = { disableToolCallResolution: true, toolCallValidation: "deferred" } as const
 
-/** The failure that stands in the place of a part. */
+/** The failure in an error part, or in a finish part with the reason `error`. */
 const failureIn = (part: Part, { name, provider }: Known): { readonly error: unknown } | undefined => {
   if (part.type === "error") return { error: part.error }
   if (part.type !== "finish" || part.reason !== "error") return undefined
@@ -155,8 +158,8 @@ const failureOf = (error: unknown, { name, provider }: Known, now: () => number)
   )
 }
 
-/** What is left of a response whose text did not fit. */
+/** The text of a response that does not fit the schema. */
 const onlyText = (reason: AiError.StructuredOutputError): ReadonlyArray<Part> => [
-  // a part of a response, as it is made from what its schema encodes
+  // A part in the form that its schema decodes to.
   { type: "text", text: reason.responseText, metadata: {} } as Part
 ]

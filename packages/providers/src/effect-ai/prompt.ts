@@ -1,4 +1,4 @@
-/** From a transcript to the prompt of `effect/ai`. What one of its models wrote down for itself goes back where it came from. */
+/** Converts a transcript to a prompt of `effect/ai`. Provider metadata is sent back to its provider. */
 import type * as Message from "@kintsugi/core/Message"
 import * as Prompt from "effect/ai/Prompt"
 import * as Predicate from "effect/Predicate"
@@ -8,10 +8,10 @@ import * as ArgumentsObject from "../codec/ArgumentsObject.ts"
 import * as Json from "../transport/Json.ts"
 import { remembering } from "../codec/Remembering.ts"
 
-/** Whose data those are that stand in the metadata of `effect/ai`: each of its providers has a key of its own there. */
+/** The provider name for metadata of `effect/ai`: each of its providers has a key of its own within. */
 export const theirs = "effect/ai"
 
-/** The kind of the item that keeps the metadata of the text before it, of which it says how long it is. */
+/** The kind of the item with the metadata of the text before it. The item says how long that text is. */
 export const marked = "text"
 
 export const promptOf = (transcript: Message.Transcript): Prompt.Prompt =>
@@ -35,7 +35,7 @@ const userPart = (part: Message.UserContent[number]): Prompt.UserMessagePart => 
   return Prompt.filePart({ mediaType: part.mediaType, data, ...fileName })
 }
 
-/** What is no URL is some name that the provider knows. */
+/** A text that is not a URL is a file name of the provider. */
 const addressOf = (url: string): string | URL =>
   Result.getOrElse(
     Result.try(() => new URL(url)),
@@ -46,7 +46,7 @@ const decodeBytes = Schema.decodeResult(Schema.Uint8ArrayFromBase64)
 
 const bytesOf = (base64: string): string | Uint8Array => Result.getOrElse(decodeBytes(base64), () => base64)
 
-/** A message and the results of its calls, which follow it. */
+/** An assistant message, followed by the results of its calls. */
 const assistant = (message: Message.Assistant): ReadonlyArray<Prompt.Message> => {
   const content: Array<Prompt.AssistantMessagePart> = []
   const results: Array<Prompt.ToolMessagePart> = []
@@ -83,7 +83,7 @@ const callPart = ({ arguments: args, id, name, opaque }: Message.ToolCall): Prom
     options: optionsOf(opaque)
   })
 
-/** What the model reads is JSON again where it was made of JSON: whoever sends it makes the same text of it. */
+/** A JSON text for the model becomes JSON again: the sender makes the same text of it. */
 const resultPart = ({ call, settlement }: Message.SettledCall): Prompt.ToolResultPart => {
   const parsed = Json.parse(settlement.text)
   return Prompt.toolResultPart({
@@ -125,7 +125,7 @@ const addItem = (content: Array<Prompt.AssistantMessagePart>, { kind, opaque: { 
   }
 }
 
-/** Gives the end of the last text, as long as the item says, its metadata back. */
+/** Restores the metadata of the last text, for as many characters as the item says. */
 const mark = (content: Array<Prompt.AssistantMessagePart>, data: Schema.Json): void => {
   const options = record(Json.field(data, "metadata"))
   const length = Json.count(Json.field(data, "length")) ?? 0
@@ -139,10 +139,10 @@ const mark = (content: Array<Prompt.AssistantMessagePart>, data: Schema.Json): v
   content.splice(-1, 1, ...before, Prompt.textPart({ text: last.text.slice(at), options }))
 }
 
-/** What is JSON by its origin, but of an unknown type; anything else is left out, as JSON does. */
+/** Converts a value that should be JSON; other values are left out, as `JSON.stringify` does. */
 export const jsonOf = (value: unknown): Schema.Json => {
   if (value === null || Predicate.isString(value) || Predicate.isBoolean(value)) return value
   const written: string | undefined = JSON.stringify(value)
-  // JSON.parse gives nothing but JSON
+  // JSON.parse returns JSON
   return written === undefined ? null : (JSON.parse(written) as Schema.Json)
 }

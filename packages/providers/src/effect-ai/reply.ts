@@ -1,4 +1,4 @@
-/** From the parts of a response of `effect/ai`, whole or streamed, to those of a reply. */
+/** Converts the parts of a response of `effect/ai`, whole or streamed, to those of a reply. */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Usage from "@kintsugi/core/Usage"
@@ -10,15 +10,15 @@ import { jsonOf, marked, theirs } from "./prompt.ts"
 
 type Part = Response.AnyPart
 
-/** A text, or thoughts, that began and did not end yet. */
-interface Open {
+/** An unfinished text or reasoning. */
+interface Begun {
   length: number
   metadata: Response.ProviderMetadata
 }
 
-/** Reads the parts of one response in their order. Metadata stay with the very part that they came with. */
+/** Reads the parts of one response in order. Metadata stays with its part. */
 export class PartReader {
-  readonly #open = new Map<string, Open>()
+  readonly #unfinished = new Map<string, Begun>()
   #model: string | undefined
 
   read(part: Part): ReadonlyArray<Model.Part> {
@@ -29,7 +29,7 @@ export class PartReader {
         return [{ type: "reasoning-delta", text: part.text, ...signed(part.metadata) }]
       case "text-start":
       case "reasoning-start":
-        this.#open.set(`${kindOf(part.type)} ${part.id}`, { length: 0, metadata: part.metadata })
+        this.#unfinished.set(`${kindOf(part.type)} ${part.id}`, { length: 0, metadata: part.metadata })
         return []
       case "text-delta":
         this.#goOn(part)
@@ -48,7 +48,7 @@ export class PartReader {
       case "tool-call":
         return [part.providerExecuted ? item(part.name, part, { params: jsonOf(part.params) }) : callOf(part)]
       case "tool-result":
-        // what our own tools gave is not said here
+        // Results of our own tools are not part of the reply.
         return part.providerExecuted
           ? [item(`${part.name} result`, part, { isFailure: part.isFailure, result: jsonOf(part.encodedResult) })]
           : []
@@ -61,7 +61,7 @@ export class PartReader {
         return []
       case "finish":
         return [this.#finish(finishes[part.reason], usageOf(part.usage))]
-      // a call comes whole behind its pieces; an approval is asked for on our side; a failure is none of the reply
+      // A call comes whole behind its pieces. Approval is requested on our side. The caller handles failures.
       case "tool-params-start":
       case "tool-params-delta":
       case "tool-params-end":
@@ -71,7 +71,7 @@ export class PartReader {
     }
   }
 
-  /** The end of a whole response that does not say how it ended. */
+  /** The finish part of a whole response without a finish reason. */
   unsaid(): Model.Part {
     return this.#finish("other", Usage.empty)
   }
@@ -81,17 +81,17 @@ export class PartReader {
   }
 
   #goOn({ delta, id, metadata, type }: Response.TextDeltaPart | Response.ReasoningDeltaPart): void {
-    const open = this.#open.get(`${kindOf(type)} ${id}`)
-    if (open === undefined) return
-    open.length += delta.length
-    open.metadata = merged(open.metadata, metadata)
+    const begun = this.#unfinished.get(`${kindOf(type)} ${id}`)
+    if (begun === undefined) return
+    begun.length += delta.length
+    begun.metadata = merged(begun.metadata, metadata)
   }
 
-  #end({ id, metadata, type }: Response.TextEndPart | Response.ReasoningEndPart): Open {
+  #end({ id, metadata, type }: Response.TextEndPart | Response.ReasoningEndPart): Begun {
     const key = `${kindOf(type)} ${id}`
-    const open = this.#open.get(key) ?? { length: 0, metadata: {} }
-    this.#open.delete(key)
-    return { length: open.length, metadata: merged(open.metadata, metadata) }
+    const begun = this.#unfinished.get(key) ?? { length: 0, metadata: {} }
+    this.#unfinished.delete(key)
+    return { length: begun.length, metadata: merged(begun.metadata, metadata) }
   }
 }
 
@@ -109,14 +109,14 @@ const signed = (metadata: Response.ProviderMetadata): { readonly opaque?: Messag
 
 const isEmpty = (metadata: Response.ProviderMetadata): boolean => Object.keys(metadata).length === 0
 
-/** As `effect/ai` does with the pieces of one part: each provider's data are merged. */
+/** Merges metadata per provider, as `effect/ai` does for the pieces of one part. */
 const merged = (before: Response.ProviderMetadata, after: Response.ProviderMetadata): Response.ProviderMetadata => {
   if (isEmpty(after)) return before
   const all: Record<string, Schema.Json | null> = { ...before }
   for (const [provider, data] of Object.entries(after)) {
-    const known = all[provider]
-    // two objects of JSON are one
-    all[provider] = isRecord(known) && isRecord(data) ? { ...known, ...data } : data
+    const existing = all[provider]
+    // Two JSON objects merge into one.
+    all[provider] = isRecord(existing) && isRecord(data) ? { ...existing, ...data } : data
   }
   return all
 }
@@ -132,7 +132,7 @@ const callOf = ({ id, metadata, name, params }: Response.ToolCallPart<string, un
   ...signed(metadata)
 })
 
-/** What the provider did on its own side, or said beside the reply. */
+/** A provider-side action, or metadata beside the reply. */
 const item = (
   kind: string,
   part: { readonly type: string; readonly metadata: Response.ProviderMetadata },
@@ -170,7 +170,7 @@ const finishes: Readonly<Record<Response.FinishReason, Message.FinishReason>> = 
   unknown: "other"
 }
 
-/** A total that is not said is what its parts add up to. */
+/** An absent total is the sum of its parts. */
 export const usageOf = ({ inputTokens, outputTokens }: Response.Usage): Usage.Usage => {
   const { cacheRead = 0, cacheWrite = 0, uncached = 0 } = inputTokens
   const { reasoning = 0, text = 0 } = outputTokens

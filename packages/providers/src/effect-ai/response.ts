@@ -1,4 +1,4 @@
-/** From the parts of a reply, whole or streamed, to those of a response of `effect/ai`. */
+/** Converts the parts of a reply, whole or streamed, to those of a response of `effect/ai`. */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import type * as Usage from "@kintsugi/core/Usage"
@@ -6,7 +6,7 @@ import type * as Response from "effect/ai/Response"
 import type * as Schema from "effect/Schema"
 import { ours } from "./original.ts"
 
-/** The arguments of a call as the tool that it names would have them. */
+/** The arguments of a call, mended for its tool. */
 export type ParamsOf = (call: Message.ToolCall) => Schema.Json
 
 type Encoded = Response.StreamPartEncoded
@@ -28,13 +28,13 @@ export const partsOf = (reply: Message.Reply, paramsOf: ParamsOf): Array<Respons
   ...ended(reply)
 ]
 
-/** Nothing else of how a reply ended stays in a history. */
+/** Marks a paused reply: a history stores nothing else about the end of a reply. */
 const pause: Response.TextPartEncoded = { type: "text", text: "", metadata: { [ours]: { paused: true } } }
 
-/** Writes the parts of one streamed reply: texts and thoughts begin and end there. */
+/** Writes the parts of one streamed reply: here texts and reasoning have a start and an end. */
 export class PartWriter {
   readonly #paramsOf: ParamsOf
-  #open: { readonly kind: "text" | "reasoning"; readonly id: string } | undefined
+  #current: { readonly kind: "text" | "reasoning"; readonly id: string } | undefined
   #count = 0
   #isDone = false
 
@@ -42,7 +42,7 @@ export class PartWriter {
     this.#paramsOf = paramsOf
   }
 
-  /** Whether the end has come. */
+  /** Whether the finish part was written. */
   get isDone(): boolean {
     return this.#isDone
   }
@@ -55,7 +55,7 @@ export class PartWriter {
         const begun = this.#into("reasoning")
         const delta: ReadonlyArray<Encoded> =
           part.text === "" ? [] : [{ type: "reasoning-delta", id: this.#id, delta: part.text }]
-        // whatever follows a signature is another thought
+        // A signature ends its thought.
         return [...begun, ...delta, ...(part.opaque === undefined ? [] : this.#close(opaqueOf(part.opaque)))]
       }
       case "provider-item":
@@ -75,20 +75,20 @@ export class PartWriter {
   }
 
   get #id(): string {
-    return this.#open?.id ?? ""
+    return this.#current?.id ?? ""
   }
 
   #into(kind: "text" | "reasoning", metadata: Response.ProviderMetadata = {}): ReadonlyArray<Encoded> {
-    if (this.#open?.kind === kind) return []
+    if (this.#current?.kind === kind) return []
     const closed = this.#close()
-    this.#open = { kind, id: `${kind}-${this.#count++}` }
+    this.#current = { kind, id: `${kind}-${this.#count++}` }
     return [...closed, { type: `${kind}-start`, id: this.#id, metadata }]
   }
 
   #close(metadata: Response.ProviderMetadata = {}): ReadonlyArray<Encoded> {
-    if (this.#open === undefined) return []
-    const { id, kind } = this.#open
-    this.#open = undefined
+    if (this.#current === undefined) return []
+    const { id, kind } = this.#current
+    this.#current = undefined
     return [{ type: `${kind}-end`, id, metadata }]
   }
 }
@@ -104,7 +104,7 @@ const callOf = (call: Message.ToolCall, paramsOf: ParamsOf): Response.ToolCallPa
 const opaqueOf = (opaque: Message.Opaque | undefined): Response.ProviderMetadata =>
   opaque === undefined ? {} : { [ours]: { opaque: { ...opaque } } }
 
-/** An empty text: the one part that stays where it is in a history, whatever it says, and that nobody reads. */
+/** Stores a provider item as an empty text: the one part that keeps its position in a history and that no reader shows. */
 const itemOf = (item: Message.ProviderItem): Response.ProviderMetadata => ({
   [ours]: { item: { ...item, opaque: { ...item.opaque } } }
 })
@@ -135,7 +135,7 @@ const finishes: Readonly<Record<Message.FinishReason, Response.FinishReason>> = 
   other: "other"
 }
 
-/** Counts are whole there. */
+/** `effect/ai` takes only integers. */
 const usageOf = (usage: Usage.Usage): Response.FinishPartEncoded["usage"] => {
   const [input, output] = [Math.round(usage.inputTokens), Math.round(usage.outputTokens)]
   const [cacheRead, cacheWrite] = [Math.round(usage.cachedInputTokens), Math.round(usage.cacheWriteTokens)]

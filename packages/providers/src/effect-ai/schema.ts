@@ -1,4 +1,4 @@
-/** Schemas for what a model is asked for, and for results that are shown in words of their own. */
+/** Schemas for outputs, and for results with a text of their own. */
 import type * as Model from "@kintsugi/core/Model"
 import * as RawSchema from "@kintsugi/core/RawSchema"
 import * as Prompt from "effect/ai/Prompt"
@@ -11,23 +11,23 @@ import { remembering } from "../codec/Remembering.ts"
 const whole = remembering(RawSchema.whole)
 
 /**
- * What the final text has to be, for a model that can be held to it. `effect/ai` gives up a reply with calls then, for it has no
- * text: so not where there are tools.
+ * The schema of the final text, for a model that supports it. Only for requests without tools: with a schema,
+ * `effect/ai` fails a reply with calls, because it has no text.
  */
 export const schemaOf = ({ output, tools }: Model.Request): ObjectSchema | undefined => {
   if (output === undefined || tools.length > 0) return undefined
-  // the schema of an output is one of an object or a list, by whoever asked
+  // The caller passes only schemas of objects and lists.
   return whole(output.schema) as ObjectSchema | undefined
 }
 
 type ObjectSchema = Schema.Codec<unknown, Record<string, unknown>>
 
-/** What a tool takes whose parameters are said in JSON Schema: it is told as it is, and checked as far as Effect can. */
+/** Parameters in JSON Schema: sent unchanged, and checked as far as Effect can. */
 export const said = (schema: { readonly [key: string]: unknown }): Schema.Codec<Schema.Json, unknown> =>
   // JSON Schema is JSON
   RawSchema.make(schema as RawSchema.RawSchema)
 
-/** A result that is shown to models in other words than its own; those are no JSON to read it from. */
+/** A result whose text for models is not JSON, so it cannot be decoded from that text. */
 export const shown = (
   schema: Schema.Codec<unknown, unknown>,
   toModelOutput: ((result: unknown) => ReadonlyArray<Prompt.ToolModelOutputPart>) | undefined

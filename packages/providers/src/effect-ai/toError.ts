@@ -1,4 +1,4 @@
-/** From the failures of this library to those of `effect/ai`, whose reasons alone decide whether to send again. */
+/** Maps errors of this library to those of `effect/ai`, whose reason alone decides about retries. */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import type * as RetryAfter from "@kintsugi/core/RetryAfter"
 import * as AiError from "effect/ai/AiError"
@@ -8,13 +8,13 @@ import * as Option from "effect/Option"
 import { millisOf } from "./fromError.ts"
 import { writtenDown } from "./original.ts"
 
-/** Where a failure came up, and when. */
+/** The origin of a failure, and the time. */
 export interface At {
   /** `Model` by default. */
   readonly module?: string
   /** `generate` by default. */
   readonly method?: string
-  /** When a quota starts afresh is a wait here, and an instant there. */
+  /** The current time: the reset of a quota is a wait here and an instant there. */
   readonly now: RetryAfter.Instant
 }
 
@@ -31,17 +31,17 @@ const isSameWait = (one: Duration.Duration | undefined, other: Duration.Duration
 const reasonOf = (error: LlmError.LlmError, now: RetryAfter.Instant): AiError.AiErrorReason => {
   const nearest = nearestOf(error, now)
   const { isRetryable, retryAfter } = error
-  // a server may forbid to send again what its kind of error would allow
+  // A server may forbid the retry that its kind of error would allow.
   const reason = nearest.isRetryable === isRetryable ? nearest : plain(error)
   if (retryAfter !== undefined && !("retryAfter" in reason)) define(reason, "retryAfter", retryAfter)
   return define(reason, "cause", error)
 }
 
-/** `AiError` reads the wait off its reason, whatever its class. */
+/** `AiError` reads these properties of its reason, whatever the class of the reason. */
 const define = (reason: AiError.AiErrorReason, key: string, value: unknown): AiError.AiErrorReason =>
   Object.defineProperty(reason, key, { value, configurable: true, writable: true })
 
-/** With nothing said but whether to send it again. */
+/** A reason without details, of the right retryability. */
 const plain = (error: LlmError.LlmError): AiError.AiErrorReason =>
   error.isRetryable
     ? new AiError.InternalProviderError({ description: error.message, ...contextOf(error) })
@@ -94,7 +94,7 @@ const kindOf = (status: number | undefined): AiError.AuthenticationError["kind"]
   return status === 403 ? "InsufficientPermissions" : "Unknown"
 }
 
-/** What is known of the answer, and the failure itself for whoever reads it off a wire. */
+/** The context of an answer, with the failure itself as metadata for a reader behind a wire. */
 const contextOf = (error: LlmError.LlmError) => {
   const { requestId, status } = error
   const metadata = writtenDown(error)

@@ -1,4 +1,4 @@
-/** What a toolkit of `effect/ai` is as tools, for the compiler. */
+/** The types of a toolkit of `effect/ai` as tools of this library. */
 import type * as Recovery from "@kintsugi/core/Recovery"
 import type * as Tool from "@kintsugi/core/Tool"
 import type { ExecutionError } from "@kintsugi/core/ToolError"
@@ -7,19 +7,19 @@ import type * as Schema from "effect/Schema"
 
 export type AnyTools = Record<string, AiTool.Any>
 
-/** What the annotations of a toolkit cannot say to the compiler. */
+/** Facts that the compiler cannot read from the annotations of a toolkit. */
 export interface Options<Tools extends AnyTools> {
-  /** What running a tool twice would do, in the place of what its annotations say. */
+  /** What running a tool twice would do. Overrides its annotations. */
   readonly sideEffects?: { readonly [Name in keyof Tools]?: Recovery.SideEffects }
   /**
-   * The tools that need approval: all that have a `needsApproval` have to be named, so that an agent with them asks for an
-   * `Approver`. One that has none needs it for each call.
+   * The tools that need approval. Every tool with `needsApproval` must be named, so that an agent with them asks for
+   * an `Approver`. A named tool without it needs approval for each call.
    */
   readonly approvals?: ReadonlyArray<keyof Tools>
 }
 
-/** Refuses names of tools that are not there. */
-export type Known<O, Tools> = {
+/** Refuses names of tools that the toolkit does not have. */
+export type DeclaredNames<O, Tools> = {
   readonly [K in keyof O]: K extends "sideEffects"
     ? { readonly [Name in keyof O[K]]: Name extends keyof Tools ? unknown : never }
     : K extends "approvals"
@@ -27,7 +27,7 @@ export type Known<O, Tools> = {
       : never
 }
 
-/** The tools that somebody here runs, by name. */
+/** The tools with a handler, by name. */
 export type ToolsOf<Tools extends AnyTools, O> = {
   readonly [Name in keyof Tools as AiTool.RequiresHandler<Tools[Name]> extends true ? Name : never]: [
     ServicesOfSchemas<Tools[Name]>
@@ -51,12 +51,12 @@ type Made<T extends AiTool.Any, S, Approval> = Tool.Tool<
   AiTool.Success<T>,
   AiTool.Failure<T> | ExecutionError,
   AiTool.Handler<T["name"]> | AiTool.Requirements<T>,
-  Recovery.Merge<Tool.StoredFailures, Recovery.Merge<Told<T>, Approval>>,
+  Recovery.Merge<Tool.StoredFailures, Recovery.Merge<ReturnedFailures<T>, Approval>>,
   S
 >
 
-/** What a toolkit says of failures as results: the model reads them, unless a table of ours says something else. */
-type Told<T> =
+/** The failure mode `return` of a toolkit: the model reads failures, unless a table overrides this. */
+type ReturnedFailures<T> =
   T extends AiTool.Tool<string, { readonly failureMode: infer Mode } & AnyConfig, unknown>
     ? Mode extends "return"
       ? { readonly orElse: Recovery.Verdict<unknown, never, never, never, "told"> }

@@ -1,4 +1,4 @@
-/** Tools of ours as a toolkit of `effect/ai`: each call is a run with that one tool, so that all of its recovery is at work. */
+/** Tools of this library as a toolkit of `effect/ai`. Each call is a run with that one tool, with all of its recovery. */
 import * as Agent from "@kintsugi/core/Agent"
 import * as Approval from "@kintsugi/core/Approval"
 import { Approver } from "@kintsugi/core/Approver"
@@ -35,7 +35,7 @@ export const toToolkit = (tools: ReadonlyArray<Tool.AnyTool>, failureMode: AiToo
   }
 }
 
-/** Its parameters are said in JSON Schema: what a model writes is decoded, mended and repaired by the tool itself. */
+/** Its parameters are declared as JSON Schema: the tool itself decodes, mends and repairs arguments. */
 const declared = ({ definition }: Tool.AnyTool, failureMode: AiTool.FailureMode): AiTool.Any => {
   const { approval, description, kind, name, sideEffects } = definition
   const tool = AiTool.dynamic(name, {
@@ -44,7 +44,9 @@ const declared = ({ definition }: Tool.AnyTool, failureMode: AiTool.FailureMode)
     success: results(definition),
     failure: failures(definition),
     failureMode,
-    ...(approval === undefined ? {} : { needsApproval: (params: unknown) => asking(definition, approval, params) })
+    ...(approval === undefined
+      ? {}
+      : { needsApproval: (params: unknown) => approvalNeeded(definition, approval, params) })
   }).annotate(AiTool.Strict, false)
   const local = kind === "local" ? tool : tool.annotate(AiTool.OpenWorld, true)
   switch (sideEffects) {
@@ -61,8 +63,8 @@ const declared = ({ definition }: Tool.AnyTool, failureMode: AiTool.FailureMode)
 
 type Definition = Tool.AnyTool["definition"]
 
-/** Fails closed: arguments that do not fit may fit once they are repaired. */
-const asking = (definition: Definition, { when }: NonNullable<Definition["approval"]>, params: unknown) => {
+/** Whether a call needs approval. Fails closed: arguments that do not fit may fit after a repair. */
+const approvalNeeded = (definition: Definition, { when }: NonNullable<Definition["approval"]>, params: unknown) => {
   if (mended(definition, params) === undefined) return Effect.succeed(true)
   return Effect.suspend(() => when(() => mended(definition, params)?.decoded)).pipe(
     Effect.orElseSucceed(() => true),
@@ -70,7 +72,7 @@ const asking = (definition: Definition, { when }: NonNullable<Definition["approv
   )
 }
 
-/** The arguments as the tool would get them, if it would; nothing of a schema that has to wait. */
+/** The arguments as the tool would get them; `undefined` if they do not fit, or the schema is asynchronous. */
 const mended = ({ coercion, decode }: Definition, params: unknown): Coercion.Decoded<unknown> | undefined => {
   const given = jsonOf(params)
   const parsed = Predicate.isString(given)
@@ -98,27 +100,27 @@ const handler = (tool: Tool.AnyTool, failureMode: AiTool.FailureMode) => {
     { toolCallId = "" }: { readonly toolCallId?: string | undefined }
   ): Effect.Effect<unknown> => {
     const run = agent(JSON.stringify({ id: toolCallId, arguments: jsonOf(params) }))
-    const settled = Effect.flatMap(run, (text) => valueOf(definition, JSON.parse(text)))
-    const answered = Effect.flatMap(settled, (value) =>
+    const result = Effect.flatMap(run, (text) => valueOf(definition, JSON.parse(text)))
+    const answered = Effect.flatMap(result, (value) =>
       value instanceof Told && failureMode === "return" ? Effect.fail(value) : Effect.succeed(value)
     )
-    // its failures are in the type of the toolkit, and its needs in that of the layer
+    // The type of the toolkit has its failures, and that of the layer its requirements.
     return Effect.provideService(answered, Approver, approving(definition, params)) as Effect.Effect<unknown>
   }
 }
 
-/** Somebody has approved of these arguments by now, and of no others. */
+/** Approves of these arguments, which `effect/ai` has approved, and of no others. */
 const approving = (definition: Definition, params: unknown): Approver["Service"] => ({
   decide: (request) => {
     const approved = mended(definition, params)
     const isSame = approved !== undefined && JSON.stringify(approved.value) === JSON.stringify(request.arguments)
     return Effect.succeed(
-      isSame ? Approval.approve : Approval.refuse("its arguments were repaired after somebody had approved of the call")
+      isSame ? Approval.approve : Approval.refuse("its arguments were repaired after the call was approved")
     )
   }
 })
 
-/** Makes the one call that it reads, then says how it was settled. */
+/** A model that makes the one call in its input, then returns the settlement as JSON. */
 const calling = (name: string): Layer.Layer<Model.Model> => {
   const generate = ({ messages }: Model.Request): Effect.Effect<Message.Reply> =>
     Effect.sync(() => {
@@ -140,10 +142,10 @@ const calling = (name: string): Layer.Layer<Model.Model> => {
   })
 }
 
-/** The value behind what the model reads; a text that was cut short is told. */
+/** The value behind the text for the model. A truncated text becomes a `Told`. */
 const valueOf = (definition: Definition, { kind, text }: Message.Settlement): Effect.Effect<unknown> => {
-  const told = new Told({ kind, text })
-  if (kind !== "result") return Effect.succeed(told)
+  const message = new Told({ kind, text })
+  if (kind !== "result") return Effect.succeed(message)
   const read = definition.decodeResult(text)
   const candidates = [...(Result.isSuccess(read) ? [read.success] : []), text]
   const same = (value: unknown) =>
@@ -154,30 +156,30 @@ const valueOf = (definition: Definition, { kind, text }: Message.Settlement): Ef
         onSuccess: (written) => written === text
       }
     )
-  return Effect.map(Effect.filter(candidates, same), (found) => (found.length === 0 ? told : found[0]))
+  return Effect.map(Effect.filter(candidates, same), (found) => (found.length === 0 ? message : found[0]))
 }
 
-/** The results of a tool by what its own schema writes. */
+/** The codec of a tool's results, from its own schema. */
 const results = ({ decodeResult, encode }: Definition): Schema.Codec<unknown, unknown> =>
   written(
     (value) =>
       value instanceof Told
         ? Effect.succeed(value.text)
-        : // what was too deep for a text was told
+        : // a value that is too deep for JSON is a text
           Effect.map(Effect.orDie(encode(value)), (text) =>
             Predicate.isString(value) ? text : (parsed(text) ?? text)
           ),
     (json) => Result.getOrElse(decodeResult(Predicate.isString(json) ? json : JSON.stringify(json)), () => json)
   )
 
-/** Failures that nobody knows the schema of are written down by their name and message. */
+/** The codec of a tool's failures. A failure without a schema is written as its name and message. */
 const failures = ({ failure }: Definition): Schema.Codec<unknown, unknown> => {
-  const known = Schema.toCodecJson(failure === undefined ? KintsugiError : Schema.Union([failure, KintsugiError]))
-  const encode = Schema.encodeUnknownOption(known)
-  const decode = Schema.decodeUnknownOption(known)
+  const codec = Schema.toCodecJson(failure === undefined ? KintsugiError : Schema.Union([failure, KintsugiError]))
+  const encode = Schema.encodeUnknownOption(codec)
+  const decode = Schema.decodeUnknownOption(codec)
   return written(
     (error) =>
-      // the codec of JSON encodes to JSON
+      // the JSON codec encodes to JSON
       Effect.sync(() =>
         error instanceof Told
           ? error.text

@@ -1,4 +1,4 @@
-/** What tools of ours are as a toolkit of `effect/ai`, for the compiler. */
+/** The types of this library's tools as a toolkit of `effect/ai`. */
 import type * as Agent from "@kintsugi/core/Agent"
 import type { Approver } from "@kintsugi/core/Approver"
 import type { BudgetExceededError } from "@kintsugi/core/RunError"
@@ -10,13 +10,13 @@ import type * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { Told } from "./told.ts"
 
-/** A call is a run of its own, with this tool alone. */
+/** A call is a run with this tool alone. */
 type Call<T extends Tool.AnyTool> = ReturnType<Agent.Agent<string, string, BudgetExceededError, never, T>>
 
-/** What is left of the failures of a call behind the tool's own table. */
+/** The failures of a call that the tool's own table leaves. */
 export type Left<T extends Tool.AnyTool> = Effect.Error<Call<T>>
 
-/** What a call needs: who approves of it is `effect/ai`'s business. */
+/** The requirements of a call. Approval is up to `effect/ai`. */
 export type Needs<T extends Tool.AnyTool> = Exclude<Effect.Services<Call<T>>, Approver>
 
 export type Declared<T extends Tool.AnyTool, Mode extends AiTool.FailureMode> = AiTool.Tool<
@@ -33,7 +33,7 @@ export type ByName<T extends Tool.AnyTool, Mode extends AiTool.FailureMode> = {
   readonly [Name in Tool.NameOf<T>]: Declared<Extract<T, { readonly name: Name }>, Mode>
 }
 
-/** A built-in tool ends a run, and there is none. */
+/** Excludes built-in tools: they end a run, and here is no run to end. */
 export type Callable<T> = T extends Tool.AnyTool ? (Tool.SideEffectsOf<T> extends "builtin" ? never : T) : never
 
 export interface Made<T extends Tool.AnyTool, Mode extends AiTool.FailureMode> {

@@ -1,4 +1,7 @@
-/** The tools of a toolkit of `effect/ai` as ours: its handlers run them, and recovery is by tables. */
+/**
+ * The tools of a toolkit of `effect/ai` as tools of this library: its handlers run them, and tables recover from
+ * their failures.
+ */
 import type * as Recovery from "@kintsugi/core/Recovery"
 import { tell } from "@kintsugi/core/Recovery"
 import * as Render from "@kintsugi/core/Render"
@@ -21,7 +24,7 @@ import { fromAiError } from "./fromError.ts"
 import { said, shown } from "./schema.ts"
 import type { AnyTools } from "./toolTypes.ts"
 
-/** As its options are at run time. */
+/** The options at run time. */
 interface Given {
   readonly sideEffects?: { readonly [name: string]: Recovery.SideEffects | undefined }
   readonly approvals?: ReadonlyArray<PropertyKey>
@@ -41,7 +44,7 @@ export const fromToolkit = (
     const names = unnamed.map(({ name }) => `'${name}'`).join(", ")
     throw new TypeError(`EffectAi.fromToolkit: calls of ${names} need approval; name them in 'approvals'`)
   }
-  // our own gates have decoded the parameters before its handler gets them
+  // Our gates decode the parameters before the handler gets them.
   const inner = Toolkit.make(
     ...handled.map((tool): AiTool.Any => tool.setParameters(Schema.toType(tool.parametersSchema)))
   )
@@ -50,15 +53,18 @@ export const fromToolkit = (
     handled.map((tool, index) => {
       const name: string = tool.name
       const made = toolOf(names[index] ?? name, tool, sideEffects[name] ?? sideEffectsOf(tool), inner)
-      // what the tables of these tools leave is computed from the toolkit
-      const told: Tool.AnyTool =
+      // The type of the remaining failures is computed from the toolkit.
+      const recovered: Tool.AnyTool =
         tool.failureMode === "return" ? made.pipe(Tool.onError({ orElse: tell(encodedBy(tool)) })) : made
-      return [name, approvals.includes(name) ? told.pipe(Tool.requireApproval({ when: asking(tool) })) : told]
+      return [
+        name,
+        approvals.includes(name) ? recovered.pipe(Tool.requireApproval({ when: predicateOf(tool) })) : recovered
+      ]
     })
   )
 }
 
-/** Whatever a provider runs on its own side is no tool of an agent. */
+/** Whether a handler runs the tool. A tool that the provider runs is not a tool of an agent. */
 const hasHandler = (tool: AiTool.Any): boolean => !AiTool.isProviderDefined(tool) || tool.requiresHandler
 
 const toolOf = (
@@ -69,7 +75,7 @@ const toolOf = (
 ) => {
   const foreignName: string = tool.name
   const kind = Context.getOrUndefined(tool.annotations, AiTool.OpenWorld) === true ? "web-service" : "local"
-  // the schemas of such tools need no services, by the type of whoever asks
+  // The caller's type ensures that the schemas of these tools need no services.
   const failure = Schema.Union([tool.failureSchema as Codec, ExecutionError])
   const parameters = tool.parametersSchema as Codec
   return Tool.make(name, {
@@ -95,7 +101,7 @@ const toolOf = (
 
 type HandlerResult = AiTool.HandlerResult<AiTool.Any>
 
-/** The final result; what came before it is progress. */
+/** Returns the final result, and reports earlier ones as progress. */
 const last = <E, R>(
   results: Stream.Stream<HandlerResult, E, R>,
   progress: (data: unknown) => Effect.Effect<void>
@@ -111,7 +117,7 @@ const last = <E, R>(
   )
 }
 
-/** A failure that its schema knows is itself; whatever `effect/ai` makes of others is an `ExecutionError`. */
+/** A failure of the tool's schema stays itself; other failures become an `ExecutionError`. */
 const failing = (
   name: string,
   tool: AiTool.Any,
@@ -134,10 +140,10 @@ const failing = (
   })
 }
 
-/** The tool has run, and what it gave does not fit. */
+/** The tool has run, and its result does not fit. */
 const ofResults: ReadonlySet<string> = new Set(["InvalidToolResultError", "ToolResultEncodingError"])
 
-/** What is no failure of a model. */
+/** The categories of reasons that are not model failures. */
 const categories: { readonly [tag: string]: ExecutionError["category"] | undefined } = {
   ToolParameterValidationError: "parameter",
   ToolNotFoundError: "invocation",
@@ -145,7 +151,10 @@ const categories: { readonly [tag: string]: ExecutionError["category"] | undefin
   ToolkitRequiredError: "invocation"
 }
 
-/** A tool that only reads is that, whatever else is said of it; what nobody has said is not known. */
+/**
+ * The side effects that the annotations declare. `Readonly` overrides the others; a tool without annotations is
+ * undeclared.
+ */
 const sideEffectsOf = ({ annotations }: AiTool.Any): Recovery.SideEffects => {
   if (Context.getOrUndefined(annotations, AiTool.Readonly) === true) return "none"
   const isIdempotent = Context.getOrUndefined(annotations, AiTool.Idempotent)
@@ -154,7 +163,10 @@ const sideEffectsOf = ({ annotations }: AiTool.Any): Recovery.SideEffects => {
   return isIdempotent === undefined && isDestructive === undefined ? "undeclared" : "unsafe"
 }
 
-/** What a model reads of a failure there: the failure as its schema writes it. Of any other it reads what it reads here. */
+/**
+ * The text for the model about a failure, as `effect/ai` writes it: the failure encoded by its schema. Other failures
+ * get this library's text.
+ */
 const encodedBy = (tool: AiTool.Any) => {
   const encode = Schema.encodeUnknownOption(Schema.toCodecJson(tool.failureSchema as Codec))
   return (error: unknown, { kind }: Recovery.FailureContext): string => {
@@ -164,8 +176,8 @@ const encodedBy = (tool: AiTool.Any) => {
   }
 }
 
-/** Fails closed: whoever throws, or asks for what is not known here, means that the call needs approval. */
-const asking =
+/** The approval predicate of a tool. Fails closed: a predicate that throws, or reads unavailable data, requires approval. */
+const predicateOf =
   ({ needsApproval = true }: AiTool.Any) =>
   (params: unknown): Effect.Effect<boolean> => {
     if (!Predicate.isFunction(needsApproval)) return Effect.succeed(needsApproval)

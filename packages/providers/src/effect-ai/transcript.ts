@@ -1,4 +1,4 @@
-/** From the prompt of `effect/ai` to a transcript. What our own models wrote down for themselves goes back where it came from. */
+/** Converts a prompt of `effect/ai` to a transcript. Metadata of our own models is sent back to its model. */
 import * as Message from "@kintsugi/core/Message"
 import * as Prompt from "effect/ai/Prompt"
 import * as Option from "effect/Option"
@@ -10,11 +10,11 @@ import { base64 } from "./reply.ts"
 import * as Json from "../transport/Json.ts"
 import { remembering } from "../codec/Remembering.ts"
 
-/** Every call with its result; what only the provider of the prompt could read is left out. */
+/** The transcript of a prompt, every call with its result. Data that only the prompt's provider can read is left out. */
 export const transcriptOf = (prompt: Prompt.Prompt): Message.Transcript =>
   Message.repair(prompt.content.flatMap(foreignOf))
 
-/** As a history of foreign origin. */
+/** Converts a message as part of a foreign history. */
 const foreignOf = remembering((message: Prompt.Message): ReadonlyArray<Message.Foreign> => {
   switch (message.role) {
     case "system":
@@ -84,7 +84,7 @@ const readOpaque = Schema.decodeUnknownOption(Message.Opaque)
 const opaqueIn = (own: Schema.Json | undefined): { readonly opaque?: Message.Opaque } =>
   Option.match(readOpaque(Json.field(own, "opaque")), { onNone: () => ({}), onSome: (opaque) => ({ opaque }) })
 
-/** What the model would have read of it. */
+/** The text that the model would have read. */
 const resultText = ({ modelOutput, result }: Prompt.ToolResultPart): string => {
   if (modelOutput !== undefined) return Prompt.toolModelOutputToText(modelOutput)
   return Predicate.isString(result) ? result : JSON.stringify(jsonOf(result))

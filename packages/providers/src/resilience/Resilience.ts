@@ -1,6 +1,6 @@
 /**
- * What many calls of a model know of each other: a circuit that opens when the model is sick, limits over all calls, a limit to
- * how many run at once. The parts are Effect's own (`effect/persistence`); this module puts them around a `Model`.
+ * Guards that all calls of a model share: a circuit breaker that opens when the model fails, rate limits, and a limit
+ * of concurrent calls. Effect provides the parts (`effect/persistence`); this module puts them around a `Model`.
  */
 import * as Model from "@kintsugi/core/Model"
 import * as Context from "effect/Context"
@@ -21,53 +21,60 @@ export type { By, Call } from "./call.ts"
 export { type BreakerOptions, countsAsFailure } from "./circuit.ts"
 export type { Adaptive, Limit } from "./limits.ts"
 
-/** Effect's own words for where a circuit stands, and for a change of that. */
+/** Effect's types for the state of a circuit and its changes. */
 export type { State, Transition } from "effect/persistence/CircuitBreaker"
 
-/** Each part is off unless it is given. */
+/** Options of a guard. A part without its option is off. */
 export interface Options {
   /**
-   * Opens after failures of the service: while it is open, calls fail with a `ModelOverloadedError` and the model is not called.
-   * It stands around the transport's retry: one outcome per call, of a stream at its end; an interrupted call has none.
+   * A circuit breaker. It opens after failures of the service; while it is open, calls fail with a
+   * `ModelOverloadedError` and the model is not called. It stands around the transport's retry and counts one outcome
+   * per call. A stream counts at its end. An interrupted call counts nothing.
    */
   readonly breaker?: Circuit.BreakerOptions
-  /** Waited for one after the other. What cannot be had within its `maxWait` is a `RateLimitError` with the time until then. */
+  /**
+   * Limits, awaited one after the other. A call that cannot start within `maxWait` fails with a `RateLimitError` that
+   * says how long to wait.
+   */
   readonly limits?: ReadonlyArray<Limits.Limit>
-  /** Learns the limits of a server from its refusals, those that say how long to wait. `true` for the defaults. */
+  /** Learns a server's limits from refusals that say how long to wait. `true` for the defaults. */
   readonly adaptive?: boolean | Limits.Adaptive
-  /** How many calls of one model run at once, waits for the limits included; a stream is one until its reader is done. */
+  /** How many calls of one model run at once, including their waits for limits. A stream counts until its reader ends. */
   readonly concurrency?: number
-  /** When a store of your own (Redis) cannot be reached: `allow`, the default, lets calls through, `fail` fails them. */
+  /**
+   * What happens when the store (Redis, for example) is unreachable: `allow`, the default, lets calls through, `fail`
+   * fails them.
+   */
   readonly onStoreError?: "allow" | "fail"
 }
 
-/** Guards models. Its state is its own: whoever guards with it shares it, however often the layer of the model is built. */
+/** Guards models. All models under one guard share its state, however often the layer of a model is built. */
 export interface Guard {
-  /** The model of this layer, guarded. */
+  /** Guards the model of a layer. */
   <E, R>(model: Layer.Layer<Model.Model, E, R>): Layer.Layer<Model.Model, E, R>
-  /** A model that is at hand already, guarded. */
+  /** Guards a model that is already built. */
   readonly model: (model: Model.Service) => Model.Service
-  /** The circuit under a key: `provider/model` unless the breaker says otherwise by `by`. Closed where there is no breaker. */
+  /** The state of the circuit under a key: `provider/model`, or the key of the breaker's `by`. `Closed` without a breaker. */
   readonly state: (key: string) => Effect.Effect<CircuitBreaker.State, CircuitBreaker.CircuitBreakerError>
-  /** What the circuits of this guard do from now on; ends with the guard. */
+  /** The state changes of this guard's circuits from now on. The stream ends with the guard. */
   readonly transitions: Stream.Stream<CircuitBreaker.Transition>
 }
 
 /**
- * A guard, in memory, or in the `CircuitBreakerStore` and the `RateLimiterStore` of the context where there are any: so its
- * state is shared between processes. Throws a `RangeError` for senseless options.
+ * Makes a guard. It keeps its state in the `CircuitBreakerStore` and `RateLimiterStore` of the context, which
+ * processes can share, else in memory. Throws a `RangeError` for invalid options.
  *
- * A call is refused by an open circuit first, so that it takes nothing of any limit; then it waits for its place, for the
- * limits, for what the server teaches; then the circuit decides.
+ * An open circuit refuses a call first, so that the call uses no limit. Then the call waits for a free slot, for the
+ * limits, and for what the server taught. Then the circuit decides.
  */
 export const make = (options: Options): Effect.Effect<Guard, never, Scope.Scope> => {
   const { adaptive = false, breaker: breaking, concurrency, limits = [], onStoreError = "allow" } = options
   const tripPolicy = breaking === undefined ? undefined : Circuit.tripPolicyOf(breaking)
-  const places = concurrency === undefined ? undefined : queueing(concurrency)
+  const makeQueue = concurrency === undefined ? undefined : queueing(concurrency)
   const limitings = limits.map((limit) => Limits.limiting(limit, onStoreError))
   if (adaptive !== false) limitings.push(Limits.adapting(adaptive === true ? {} : adaptive, onStoreError))
   return Effect.gen(function* () {
-    const policies: Array<Call.Policy> = places === undefined ? [] : [places()]
+    const policies: Array<Call.Policy> = makeQueue === undefined ? [] : [makeQueue()]
     if (limitings.length > 0) {
       const store = yield* storeOf(RateLimiter.RateLimiterStore, RateLimiter.layerStoreMemory)
       const limiter = yield* Effect.provideService(RateLimiter.make, RateLimiter.RateLimiterStore, store)
@@ -91,7 +98,7 @@ export const make = (options: Options): Effect.Effect<Guard, never, Scope.Scope>
   })
 }
 
-/** The store of the context, else one in memory. */
+/** The store in the context, else a new one in memory. */
 const storeOf = <I, S>(key: Context.Key<I, S>, memory: Layer.Layer<I>): Effect.Effect<S, never, Scope.Scope> =>
   Effect.flatMap(Effect.serviceOption(key), (given) =>
     Option.isSome(given)
@@ -100,11 +107,11 @@ const storeOf = <I, S>(key: Context.Key<I, S>, memory: Layer.Layer<I>): Effect.E
   )
 
 /**
- * An HTTP client that heeds what each answer tells of the server's limits: when nothing is left, nothing more is sent until the
- * limit starts afresh, and after a 429 not before its wait is over. It sends nothing again, the transport does.
+ * An HTTP client that obeys the limits in the server's answers. When nothing is left, it sends nothing until the
+ * limit resets; after a 429 it waits as long as the server says. It never resends: the transport does.
  *
- * All models over one layer share what it learns, by the origin of their requests: give models with limits of their own layers
- * of their own. A wait is part of the attempt, so that the transport's `requestTimeout` bounds it.
+ * All models over one layer share these limits, keyed by the origin of the request. Give models with separate limits
+ * separate layers. A wait is part of the attempt, so the transport's `requestTimeout` bounds it.
  */
 export const layerHttp: Layer.Layer<Transport.HttpClient, never, Transport.HttpClient> = Layer.effect(
   Transport.HttpClient,
@@ -116,7 +123,7 @@ export const layerHttp: Layer.Layer<Transport.HttpClient, never, Transport.HttpC
   })
 )
 
-/** A queue for each model. */
+/** One queue per model. */
 const queueing = (concurrency: number): (() => Call.Policy) => {
   if (!(Number.isSafeInteger(concurrency) && concurrency >= 1)) {
     throw new RangeError(`Resilience: concurrency must be a whole number of at least 1, got ${concurrency}`)

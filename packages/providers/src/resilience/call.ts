@@ -1,4 +1,4 @@
-/** One guarded call of a model, whole or streamed: what is asked before it, and what is told once when it is over. */
+/** One guarded model call, whole or streamed: policies admit it, and hear its outcome once. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Model from "@kintsugi/core/Model"
 import type * as Usage from "@kintsugi/core/Usage"
@@ -9,7 +9,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { onlyFailure } from "../transport/Failure.ts"
 
-/** What is known of a call before it is made. */
+/** A call before it starts. */
 export interface Call {
   readonly provider: string
   /** The model's name. */
@@ -17,16 +17,16 @@ export interface Call {
   readonly request: Model.Request
 }
 
-/** How a call ended. Of interrupts and defects nobody is told: they say nothing of the model. */
+/** How a call ended. Interrupts and defects are not reported: they say nothing about the model. */
 export type Ended =
   | { readonly as: "reply"; readonly usage: Usage.Usage }
   | { readonly as: "failure"; readonly error: LlmError.LlmError }
-  /** A stream that ended without saying so. */
+  /** A stream that ended without a finish part. */
   | { readonly as: "cut-off" }
 
 /**
- * Admits a call, now or later, or refuses it; what it holds for the call is given back with the scope. Then it is told how the
- * call ended, at most once.
+ * Admits a call, now or later, or refuses it. The scope releases what the policy holds for the call. The returned
+ * function reports how the call ended, at most once.
  */
 export interface Policy {
   (call: Call): Effect.Effect<(ended: Ended) => Effect.Effect<void>, LlmError.LlmError, Scope.Scope>
@@ -34,7 +34,7 @@ export interface Policy {
 
 export const nothingToTell = (): Effect.Effect<void> => Effect.void
 
-/** Which circuit, limit or queue a call belongs to. */
+/** What selects the circuit, limit or queue of a call. */
 export type By = "model" | "provider" | ((call: Call) => string | Effect.Effect<string>)
 
 export const keyOf = (by: By | undefined, call: Call): Effect.Effect<string> => {
@@ -46,7 +46,7 @@ export const keyOf = (by: By | undefined, call: Call): Effect.Effect<string> => 
   })
 }
 
-/** Asks each policy in turn; who was asked first is told last. */
+/** Applies the policies in order, and reports the end of the call in reverse order. */
 export const all =
   (policies: ReadonlyArray<Policy>): Policy =>
   (call) =>
@@ -55,7 +55,7 @@ export const all =
       (tellings) => (ended) => Effect.forEach(tellings.toReversed(), (tell) => tell(ended), { discard: true })
     )
 
-/** Has each call of a model admitted by `policy`. */
+/** Makes `policy` admit each call of a model. */
 export const surrounding = (policy: Policy): Model.Surrounding => {
   const admitted = (request: Model.Request, { name, provider }: Model.Service) =>
     Effect.map(policy({ provider, model: name, request }), (tell) => {
@@ -80,7 +80,7 @@ export const surrounding = (policy: Policy): Model.Surrounding => {
         Effect.map(admitted(request, model), (tell) =>
           streamed.pipe(
             Stream.mapArrayEffect((parts) => {
-              // nobody reads beyond this part
+              // No reader pulls beyond the finish part, so the end is reported with it.
               const end = parts.find((part) => part.type === "finish")
               return end === undefined
                 ? Effect.succeed(parts)
@@ -94,7 +94,7 @@ export const surrounding = (policy: Policy): Model.Surrounding => {
   }
 }
 
-/** The end of a run's budget passes through here too: of the model it says nothing. */
+/** A budget error of the run passes through here too. It says nothing about the model, so it is not reported. */
 const failed = (
   cause: Cause.Cause<LlmError.LlmError>,
   tell: (ended: Ended) => Effect.Effect<void>

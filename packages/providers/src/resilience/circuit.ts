@@ -1,4 +1,4 @@
-/** Effect's circuit breaker around calls of models. */
+/** Effect's circuit breaker around model calls. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -12,28 +12,31 @@ import { type By, type Call, type Ended, keyOf, type Policy } from "./call.ts"
 
 /** When a circuit opens, and for how long. */
 export interface BreakerOptions {
-  /** How many failures in a row open the circuit; 5 by default. */
+  /** How many consecutive failures open the circuit; 5 by default. */
   readonly failures?: number
-  /** Instead of `failures`: the share of failures among the last calls that opens it. */
+  /** The failure rate that opens the circuit, instead of `failures`. */
   readonly rate?: {
     /** From 0 to 1; 0.5 by default. */
     readonly threshold?: number
-    /** Of so many calls; 100 by default. */
+    /** The number of calls in the window; 100 by default. */
     readonly size?: number
-    /** Before so many calls it stays closed; `size` by default. */
+    /** The circuit stays closed before this number of calls; `size` by default. */
     readonly minimumCalls?: number
   }
-  /** For how long it is open before one call may try; 30 seconds by default. A schedule is stepped once per opening in a row. */
+  /**
+   * How long the circuit stays open before one call probes; 30 seconds by default. A schedule steps once per
+   * consecutive opening.
+   */
   readonly openFor?: Duration.Input | Schedule.Schedule<unknown, number>
-  /** A server that asks to wait longer than `openFor` is heeded up to this; 1 hour by default. */
+  /** The longest wait of a server that overrides `openFor`; 1 hour by default. */
   readonly maxOpenFor?: Duration.Input
-  /** What shares a circuit: `model`, the default, means provider and name together. */
+  /** Which calls share a circuit: `model`, the default, means provider and name together. */
   readonly by?: By
-  /** Which errors count as failures; the others change nothing. By default those of `countsAsFailure`. */
+  /** Which errors count as failures. Other errors change nothing. `countsAsFailure` by default. */
   readonly counts?: (error: LlmError.LlmError) => boolean
 }
 
-/** Failures of the service. A request that it refused, or a content that it filtered, does not say that it is sick. */
+/** Failures of the service. A refused request or filtered content does not mean that the service is down. */
 export const countsAsFailure = (error: LlmError.LlmError): boolean => ofTheService.has(error._tag)
 
 const ofTheService: ReadonlySet<LlmError.LlmError["_tag"]> = new Set([
@@ -59,7 +62,7 @@ export const tripPolicyOf = ({ failures, maxOpenFor, openFor, rate }: BreakerOpt
   return CircuitBreaker.rate(rate)
 }
 
-/** Refuses while the circuit is open, before anything is waited for; a store that cannot say lets pass. */
+/** Refuses while the circuit is open, before the call waits for a limit. A failing store admits the call with `allow`. */
 export const peeking =
   (breaker: CircuitBreaker.CircuitBreaker, { by }: BreakerOptions, onStoreError: "allow" | "fail"): Policy =>
   (call) =>
@@ -69,9 +72,9 @@ export const peeking =
         onFailure: (error) => (onStoreError === "allow" ? admit : Effect.fail(rejected(error, call))),
         onSuccess: (state) => {
           if (state._tag === "Open" && Duration.isPositive(state.retryAfter)) {
-            return Effect.fail(open(call, state.retryAfter))
+            return Effect.fail(tripped(call, state.retryAfter))
           }
-          return state._tag === "HalfOpen" && state.probing ? Effect.fail(halfOpen(call)) : admit
+          return state._tag === "HalfOpen" && state.probing ? Effect.fail(alreadyProbing(call)) : admit
         }
       }
     )
@@ -79,9 +82,9 @@ export const peeking =
 const admit = Effect.succeed(() => Effect.void)
 
 /**
- * A call that the breaker admitted is one outcome, decided when the call ends. The breaker wants to run what it guards, so what
- * it runs is a fiber that waits for that end, and that is interrupted with the scope of the call: an interrupted call has no
- * outcome.
+ * An admitted call is one outcome, decided when the call ends. The breaker insists on running the effect that it
+ * guards. So it runs a fiber that waits for the end of the call; the scope of the call interrupts this fiber, and an
+ * interrupted call has no outcome.
  */
 export const circuit =
   (breaker: CircuitBreaker.CircuitBreaker, { by, counts = countsAsFailure }: BreakerOptions): Policy =>
@@ -115,19 +118,19 @@ const outcomeOf = (ended: Ended, counts: (error: LlmError.LlmError) => boolean):
 }
 
 const rejected = ({ reason }: CircuitBreaker.CircuitBreakerError, call: Call): LlmError.LlmError => {
-  if (reason._tag === "CircuitOpen") return open(call, reason.retryAfter)
-  if (reason._tag === "CircuitHalfOpen") return halfOpen(call)
+  if (reason._tag === "CircuitOpen") return tripped(call, reason.retryAfter)
+  if (reason._tag === "CircuitHalfOpen") return alreadyProbing(call)
   return LlmError.UnknownLlmError.unknown(call.model, reason, { provider: call.provider })
 }
 
-const open = ({ model, provider }: Call, retryAfter: Duration.Duration): LlmError.LlmError =>
+const tripped = ({ model, provider }: Call, retryAfter: Duration.Duration): LlmError.LlmError =>
   LlmError.ModelOverloadedError.modelOverloaded(model, {
     provider,
     retryAfter,
     detail: `the circuit is open for another ${Duration.format(retryAfter)}, the model was not called`
   })
 
-const halfOpen = ({ model, provider }: Call): LlmError.LlmError =>
+const alreadyProbing = ({ model, provider }: Call): LlmError.LlmError =>
   LlmError.ModelOverloadedError.modelOverloaded(model, {
     provider,
     detail: "the circuit is half open: another call tries the model, it was not called again"

@@ -1,4 +1,4 @@
-/** Effect's rate limiter before calls of models: limits of one's own, and those that a server teaches by its refusals. */
+/** Effect's rate limiter before model calls: configured limits, and limits learned from a server's refusals. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as RunContext from "@kintsugi/core/RunContext"
 import * as Usage from "@kintsugi/core/Usage"
@@ -10,37 +10,40 @@ import type * as RateLimiter from "effect/persistence/RateLimiter"
 import { UnhandledLogLevel } from "effect/References"
 import { type By, type Call, type Ended, keyOf, nothingToTell, type Policy } from "./call.ts"
 
-/** So many requests, or so many tokens, per window of time. */
+/** A number of requests or tokens per window of time. */
 export type Limit = (
   | { readonly requests: number; readonly tokens?: never; readonly measure?: never }
   | {
       /**
-       * Counted when a reply is there, as the provider reports them: a call is admitted as long as there is a token left, and
-       * what it takes beyond the limit is missing afterwards. A call that was interrupted counts one token.
+       * Tokens are counted when the reply arrives, as the provider reports them. A call is admitted while at least
+       * one token is left; tokens beyond the limit are missing afterwards. An interrupted call counts one token.
        */
       readonly tokens: number
       readonly requests?: never
-      /** What of a call's usage counts; input and output by default. */
+      /** The part of the usage that counts; input and output by default. */
       readonly measure?: (usage: Usage.Usage) => number
     }
 ) & {
   readonly per: Duration.Input
-  /** What shares the limit; `model` by default, which means provider and name together. */
+  /** Which calls share the limit; `model` by default, which means provider and name together. */
   readonly by?: By
-  /** The longest that a call may wait for its turn, 60 seconds by default; 0 refuses at once, `Infinity` always waits. */
+  /** The longest wait of a call, 60 seconds by default; 0 refuses at once, `Infinity` always waits. */
   readonly maxWait?: Duration.Input
   /** `fixed-window` by default: bursts up to the limit, then nothing until the window is over. `token-bucket` refills steadily. */
   readonly algorithm?: "fixed-window" | "token-bucket"
-  /** Keeps two limits apart that are otherwise the same, and names this one in errors. */
+  /** Distinguishes two otherwise equal limits, and names this limit in errors. */
   readonly name?: string
 }
 
-/** What a server teaches: after a refusal with a wait nobody calls before it is over, and then no faster than it admits. */
+/**
+ * Limits learned from a server. After a refusal with a wait, no call starts before the wait ends; then calls start no
+ * faster than the server admits.
+ */
 export interface Adaptive {
   readonly by?: By
-  /** The longest that a call may wait; 60 seconds by default. */
+  /** The longest wait of a call; 60 seconds by default. */
   readonly maxWait?: Duration.Input
-  /** For how long what is being learnt is kept without a further refusal; 1 minute by default. */
+  /** How long a learned limit lasts without a further refusal; 1 minute by default. */
   readonly window?: Duration.Input
 }
 
@@ -60,7 +63,7 @@ export const limiting = (limit: Limit, onStoreError: OnStoreError): Limiting => 
   return (limiter) =>
     Effect.fnUntraced(function* (call) {
       const bucket = { algorithm, key: `${name}:${yield* keyOf(by, call)}`, limit: count, window: per }
-      // a call that may not go takes nothing: neither a refusal nor an interrupt leaves a debt
+      // A call that is refused or interrupted consumes nothing from the limit.
       const consume = Effect.matchEffect(limiter.consume({ ...bucket, onExceeded: "fail" }), {
         onSuccess: () => Effect.succeed<number | undefined>(0),
         onFailure: (error) =>
@@ -104,7 +107,8 @@ export const adapting = (options: Adaptive, onStoreError: OnStoreError): Limitin
         if (wait > 0) {
           if ((yield* waited) + wait > maxWait) return yield* exceeded(call, "what the server admits", wait)
           yield* RunContext.sleep(delay)
-          // before the end of the server's wait nobody is admitted; afterwards a place was taken for this very instant
+          // During the server's wait no call is admitted, so ask again. Afterwards the limiter has reserved a slot
+          // for this instant.
           if (phase === "cooldown") continue
         }
         return (ended: Ended) => {
@@ -146,14 +150,14 @@ const storeFailed = (
     ? Effect.fail(LlmError.UnknownLlmError.unknown(model, error, { provider }))
     : Effect.as(reportUnhandled("the store of the rate limiter failed, the call goes unlimited", error), undefined)
 
-/** A report that failed changes nothing for the call, which is over. */
+/** A failed report changes nothing for the call, which is over. */
 const reported = (report: Effect.Effect<unknown, RateLimiter.RateLimiterError>, { model }: Call): Effect.Effect<void> =>
   Effect.matchEffect(report, {
     onSuccess: () => Effect.void,
     onFailure: (error) => reportUnhandled(`the store of the rate limiter failed after a call of ${model}`, error)
   })
 
-/** As Effect's own breaker reports what nobody is there to hear. */
+/** Logs as Effect's own breaker does for errors without a caller. */
 const reportUnhandled = (message: string, error: unknown): Effect.Effect<void> =>
   Effect.flatMap(UnhandledLogLevel, (level) =>
     level === undefined ? Effect.void : Effect.logWithLevel(level)(message, error)

@@ -1,4 +1,4 @@
-/** Anthropic, and every server that speaks its Messages, as a `Model`. */
+/** Anthropic, and every other server of its Messages API, as a `Model`. */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
@@ -10,39 +10,39 @@ import * as Provider from "./Provider.ts"
 import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/** What can be said to Anthropic. */
+/** What requests to Anthropic may contain. */
 export const capabilities: Capabilities = AnthropicMessages.capabilities
 
-/** What is good to know. */
+/** Behaviour to know about. */
 export const quirks: ReadonlyArray<string> = [
-  "A longest reply is demanded: 8192 tokens unless `maxTokens` says otherwise, more where the model is to think.",
+  "The API demands `max_tokens`: 8192 unless `maxTokens` is set, more if the model thinks.",
   "`reasoning` is a budget in tokens for models up to Claude 4.6, and an effort for models from Claude 4.6 on.",
-  "A request that forces a call is sent without thinking, which would be refused.",
+  "A request that forces a call is sent without thinking, because the API refuses both together.",
   "Nothing is cached unless `promptCache` asks for it.",
-  "Messages of the system go to the top, wherever they stand: one that comes later costs the cache.",
-  "Files are PDF or text; only PDF is fetched from an address.",
-  "The schema of an output that is a record, recursive or no object is told in words.",
-  "Ids of calls that others made are rewritten where they repeat, are longer than 64 characters, or hold others than letters, digits, `_` and `-`.",
-  "A refusal is a `ContentFilteredError`; a full context window ends a reply like its longest length."
+  "System messages go to the top of the body, wherever they stand: a later one invalidates the cache.",
+  "Files are PDF or text. The API fetches only PDF from a URL.",
+  "The schema of an output that is a record, recursive or not an object goes into the prompt as text.",
+  "Call ids of other providers are rewritten if they repeat, are longer than 64 characters, or hold characters other than letters, digits, `_` and `-`.",
+  "A refusal is a `ContentFilteredError`; a full context window ends a reply with `length`."
 ]
 
 /** `baseUrl` is `https://api.anthropic.com` by default. */
 export interface Options extends AnthropicMessages.Parameters, ByName.Reach {
-  /** Of the interface; `2023-06-01` by default. */
+  /** The version of the API; `2023-06-01` by default. */
   readonly version?: string
-  /** What of the interface is still tried out, and wanted here: the values of the header `anthropic-beta`. */
+  /** Beta features to enable: the values of the header `anthropic-beta`. */
   readonly betas?: ReadonlyArray<string>
 }
 
-/** What the layer needs besides the options. */
+/** The options, with model and key. */
 export interface LayerOptions extends Options {
   readonly model: string
   readonly apiKey: Redacted.Redacted
 }
 
 /**
- * The model behind an `HttpClient` of yours: its limits for connecting, its proxy, its certificates. Redirects are its
- * business; `Transport.layerFetch` follows none.
+ * The model over your own `HttpClient`, with its connect timeout, proxy and certificates. Redirects are up to the
+ * client; `Transport.layerFetch` follows none.
  */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { apiKey, baseUrl = "https://api.anthropic.com", betas = [], headers, model, transport, version } = options

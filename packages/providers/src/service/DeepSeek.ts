@@ -13,14 +13,14 @@ export interface Options
   extends
     Pick<OpenAiChat.Parameters, "temperature" | "topP" | "maxTokens" | "stop" | "toolChoice" | "extra">,
     ByName.Reach {
-  /** An effort, `high` or `max`, which switches thinking on; `none` switches it off. */
+  /** An effort, `high` or `max`, switches thinking on; `none` switches it off. */
   readonly reasoning?: string
 }
 
 /** The options, with model and key. */
 export interface LayerOptions extends Options, ChatProvider.Chosen {}
 
-/** What can be said to DeepSeek. */
+/** What requests to DeepSeek may contain. */
 export const capabilities: Capabilities = {
   tools: true,
   toolChoice: ["none", "required", "named"],
@@ -32,13 +32,13 @@ export const capabilities: Capabilities = {
   promptCache: "automatic"
 }
 
-/** What is worth knowing of it. */
+/** Behaviour to know about. */
 export const quirks: ReadonlyArray<string> = [
-  "While a request waits for its turn, blank lines and comments come: signs of life, and nothing else.",
-  "A model that thinks refuses a conversation whose calls come without its thoughts; they go back, and an empty text stands for those of other providers.",
-  "The schema of an output is told in words; only that the answer is JSON can be demanded.",
-  "An answer that load broke off (`insufficient_system_resource`) is a `ModelOverloadedError`.",
-  "A model that thinks ignores `temperature` and `topP`, and refuses a choice of tools other than its own."
+  "While a request is queued, the server sends blank lines and comments. They reset the silence limits only.",
+  "A thinking model refuses calls without their reasoning, so it is sent back. Calls of other providers get an empty reasoning text.",
+  "The schema of an output goes into the prompt as text; the API can enforce JSON, but no schema.",
+  "An answer that ends with `insufficient_system_resource` is a `ModelOverloadedError`.",
+  "A thinking model ignores `temperature` and `topP`, and refuses every tool choice but `auto`."
 ]
 
 const deepSeek: ChatProvider.ChatProvider = {
@@ -53,7 +53,7 @@ const deepSeek: ChatProvider.ChatProvider = {
   }
 }
 
-/** The model behind an `HttpClient` of yours. */
+/** The model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
   ChatProvider.layer(deepSeek, options)
 

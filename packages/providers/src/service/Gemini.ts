@@ -1,4 +1,4 @@
-/** Gemini, over Google's Gemini API, as a `Model`. */
+/** Gemini over Google's Gemini API, as a `Model`. */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
@@ -16,27 +16,28 @@ export interface Options extends GeminiContent.Parameters, ByName.Reach {}
 /** The options, with model and key. */
 export interface LayerOptions extends Options {
   /**
-   * `gemini-2.5-flash`, or with its collection, `tunedModels/my-model`. It is one segment of the path: any other slash is escaped, and a
-   * name that no escape makes a segment, as `..`, is an `InvalidRequestError` of each call.
+   * `gemini-2.5-flash`, or a name with its collection, `tunedModels/my-model`. The name is one path segment: any
+   * other slash is escaped. A name that cannot be escaped, as `..`, makes each call fail with an
+   * `InvalidRequestError`.
    */
   readonly model: string
   readonly apiKey: Redacted.Redacted
 }
 
-/** What can be said to Gemini. */
+/** What requests to Gemini may contain. */
 export const capabilities = GeminiContent.capabilities
 
-/** What is worth knowing of it. */
+/** Behaviour to know about. */
 export const quirks: ReadonlyArray<string> = [
-  "Signatures of thoughts are kept and sent back on the part that they came with; Gemini 3 refuses calls without them.",
-  "Models before Gemini 3 take no schema for the answer beside tools: beside them it is told in words.",
-  "System messages are joined into the system instruction, wherever they stand in the conversation.",
-  "Efforts are levels, which Gemini 2.5 does not know: there they are sent as budgets.",
-  "A call that Gemini rejects ends the reply, and goes to the rows of its tool.",
-  "An image or file at an address is fetched by Google, which takes its own file addresses and some public ones."
+  "Thought signatures are stored and sent back on their part; Gemini 3 refuses calls without them.",
+  "Models before Gemini 3 take no output schema beside tools: there it goes into the prompt as text.",
+  "System messages are joined into the system instruction, wherever they stand.",
+  "Efforts are sent as levels; Gemini 2.5 has none and gets budgets.",
+  "A call that Gemini rejects ends the reply, and the rows of its tool handle it.",
+  "Google fetches images and files at URLs: its own file URLs and some public ones."
 ]
 
-/** The model behind an `HttpClient` of yours. */
+/** The model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { apiKey, baseUrl = "https://generativelanguage.googleapis.com/v1beta", headers, model, transport } = options
   const source: Source.Source = { provider: "gemini", model, secrets: [apiKey, ...ByName.secretsOf(headers, baseUrl)] }

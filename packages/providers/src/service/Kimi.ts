@@ -20,7 +20,7 @@ export interface Options
 /** The options, with model and key. */
 export interface LayerOptions extends Options, ChatProvider.Chosen {}
 
-/** What can be said to Kimi. */
+/** What requests to Kimi may contain. */
 export const capabilities: Capabilities = {
   tools: true,
   toolChoice: ["none", "required", "named"],
@@ -32,24 +32,24 @@ export const capabilities: Capabilities = {
   promptCache: "key"
 }
 
-/** What is worth knowing of it. */
+/** Behaviour to know about. */
 export const quirks: ReadonlyArray<string> = [
-  "Ids of calls look like `get_weather:0` and repeat from reply to reply; they go back as they came.",
-  "A model that thinks refuses a call without its thoughts; they go back, and a blank stands for those of other providers.",
+  "Call ids look like `get_weather:0` and repeat from reply to reply; they are sent back unchanged.",
+  "A thinking model refuses calls without their reasoning, so it is sent back. Calls of other providers get a blank.",
   "`reasoning` switches thinking on, for as many tokens as it says, and `none` switches it off; there are no other efforts.",
-  "The schema of an output is told in words; only that the answer is JSON can be demanded.",
-  "Thinking models take one `temperature` only, and refuse a choice of tools that demands a call."
+  "The schema of an output goes into the prompt as text; the API can enforce JSON, but no schema.",
+  "Thinking models accept one `temperature` only, and refuse a tool choice that demands a call."
 ]
 
 const kimi: ChatProvider.ChatProvider = {
   provider: "kimi",
   baseUrl: "https://api.moonshot.ai/v1",
   variables: { apiKey: "MOONSHOT_API_KEY", baseUrl: "MOONSHOT_BASE_URL" },
-  // an empty text counts as none
+  // The server treats an empty text as absent.
   dialect: { capabilities, maxTokensField: "max_tokens", reasoning: "thinking", missingReasoning: " " }
 }
 
-/** The model behind an `HttpClient` of yours. */
+/** The model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
   ChatProvider.layer(kimi, options)
 

@@ -1,4 +1,4 @@
-/** Models of an Ollama server, on this machine or elsewhere, as a `Model`. */
+/** Models of an Ollama server, local or remote, as a `Model`. */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import type * as Transport from "../transport/Transport.ts"
 
 /** `baseUrl` is `http://localhost:11434` by default. */
 export interface Options extends OllamaChat.Parameters, ByName.Reach {
-  /** For servers that want one: `https://ollama.com` does, a server of yours does not. */
+  /** The key, for servers that need one: `https://ollama.com` does, a local server does not. */
   readonly apiKey?: Redacted.Redacted
 }
 
@@ -21,20 +21,20 @@ export interface LayerOptions extends Options {
   readonly model: string
 }
 
-/** What can be said to Ollama. */
+/** What requests to Ollama may contain. */
 export const capabilities = OllamaChat.capabilities
 
-/** What is worth knowing of it. */
+/** Behaviour to know about. */
 export const quirks: ReadonlyArray<string> = [
   "No key is needed, unless the server is ollama.com.",
-  "A conversation that is too long is a ContextTooLongError: Ollama is told not to drop its oldest messages in silence.",
-  "Which tool to call cannot be demanded; where none may be called, none is offered.",
-  "The schema of an answer is sent only where no tools are offered, as it would keep the model from calling any; beside tools it is told in words.",
-  "Arguments of calls are objects; ids of calls that have none are made up.",
-  "A prompt that was in the server's cache may count as no input tokens."
+  "A conversation that is too long is a ContextTooLongError: `truncate: false` keeps Ollama from dropping its oldest messages.",
+  "A call cannot be demanded; for the choice `none`, no tools are offered.",
+  "The output schema is sent only without tools, because it would keep the model from calling them; beside tools it goes into the prompt as text.",
+  "Arguments of calls are objects; calls without an id get a generated one.",
+  "A prompt in the server's cache may count as 0 input tokens."
 ]
 
-/** The model behind an `HttpClient` of yours. */
+/** The model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { apiKey, baseUrl = "http://localhost:11434", headers, model, transport } = options
   const key = apiKey === undefined ? "" : Redacted.value(apiKey).trim()
@@ -70,7 +70,7 @@ export const model = (name: string, options?: Options): Layer.Layer<Model.Model,
     })
   )
 
-/** A host may come without scheme and port; the address that a server listens at on all interfaces is none to call. */
+/** Completes a host without scheme or port. `0.0.0.0` is an address to listen on, so localhost replaces it. */
 const urlOf = (host: string): string => {
   const trimmed = host.trim()
   const scheme = /^https?:\/\//i.exec(trimmed)?.[0]

@@ -1,6 +1,6 @@
 /**
- * OpenAI as a `Model`: its chat completions, which many other servers speak too, and its responses, for the models and tools
- * that only they have.
+ * OpenAI as a `Model`: chat completions, a format of many other servers too, and the Responses API, for the models
+ * and tools that only it has.
  */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
@@ -12,37 +12,37 @@ import * as OpenAiChat from "../codec/openai-chat/OpenAiChat.ts"
 import * as OpenAiResponses from "../codec/openai-responses/OpenAiResponses.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/** Who asks, and where; `baseUrl` is `https://api.openai.com/v1` by default. */
+/** The account and its base URL; `baseUrl` is `https://api.openai.com/v1` by default. */
 export interface Account extends ByName.Reach {
   readonly organization?: string
   readonly project?: string
 }
 
-/** What may be asked of the chat completions, and who asks. */
+/** Options of the chat completions. */
 export interface Options extends Omit<OpenAiChat.Parameters, "providerTools">, Account {
-  /** An effort: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`, as the model has it. */
+  /** An effort: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`, depending on the model. */
   readonly reasoning?: string
 }
 
-/** What may be asked of the responses, and who asks. */
+/** Options of the Responses API. */
 export interface ResponsesOptions extends OpenAiResponses.Parameters, Account {}
 
 /** The options, with model and key. */
 export interface LayerOptions extends Options, ChatProvider.Chosen {}
 
-/** The options of the responses, with model and key. */
+/** The options of the Responses API, with model and key. */
 export interface LayerResponsesOptions extends ResponsesOptions, ChatProvider.Chosen {}
 
-/** Of the chat completions; those of the responses are `OpenAiResponses.capabilities`. */
+/** What chat completions may contain; for the Responses API see `OpenAiResponses.capabilities`. */
 export const capabilities: Capabilities = OpenAiChat.capabilities
 
-/** What is worth knowing of the chat completions. */
+/** Behaviour of the chat completions to know about. */
 export const quirks: ReadonlyArray<string> = [
   "Reasoning models refuse `temperature`, `topP` and `stop`.",
-  "What a model thought is not shown; only its tokens are counted.",
-  "A refusal ends with the reason `stop`; here it is a `ContentFilteredError` with the model's words.",
-  "A schema that fits the strict dialect is sent as strict; an optional property comes as `null` then, and is read as absent.",
-  "Ids of calls have at most 40 characters; longer ones of other providers are cut."
+  "Reasoning is not returned; only its tokens are counted.",
+  "OpenAI ends a refusal with `stop`; here it is a `ContentFilteredError` with the model's text.",
+  "A schema that fits the strict dialect is sent as strict; optional properties then arrive as `null` and are read as absent.",
+  "Call ids have at most 40 characters; longer ids of other providers are cut."
 ]
 
 const openAi: ChatProvider.ChatProvider = {
@@ -61,13 +61,13 @@ const accountOf = ({ organization, project }: Account) => ({
 })
 
 /**
- * The model behind an `HttpClient` of yours: its limits for connecting, its proxy, its certificates. Redirects are its
- * business; `Transport.layerFetch` follows none.
+ * The model over your own `HttpClient`, with its connect timeout, proxy and certificates. Redirects are up to the
+ * client; `Transport.layerFetch` follows none.
  */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
   ChatProvider.layer(accountOf(options), options)
 
-/** The same, through the responses. */
+/** The same, over the Responses API. */
 export const layerResponses = (options: LayerResponsesOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
   ChatProvider.at(accountOf(options), "/responses", options, (source) => OpenAiResponses.make(source, options))
 
@@ -78,6 +78,6 @@ export const layerResponses = (options: LayerResponsesOptions): Layer.Layer<Mode
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
   ChatProvider.model(openAi, name, options, layer)
 
-/** The model by name, through the responses; key and base URL come from the same variables. */
+/** The model by name, over the Responses API. The key and base URL come from the same variables. */
 export const responses = (name: string, options?: ResponsesOptions): Layer.Layer<Model.Model, Config.ConfigError> =>
   ChatProvider.model(openAi, name, options, layerResponses)

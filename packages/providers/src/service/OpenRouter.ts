@@ -1,4 +1,4 @@
-/** OpenRouter, which passes requests on to the providers of many models, as a `Model`. */
+/** OpenRouter, a router to the providers of many models, as a `Model`. */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
@@ -9,42 +9,42 @@ import * as ChatProvider from "./chatProvider.ts"
 import type * as OpenAiChat from "../codec/openai-chat/OpenAiChat.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/** `baseUrl` is `https://openrouter.ai/api/v1` by default. `plugins` and the like go in `extra`. */
+/** `baseUrl` is `https://openrouter.ai/api/v1` by default. Set `plugins` and similar fields in `extra`. */
 export interface Options extends Omit<OpenAiChat.Parameters, "promptCache">, ByName.Reach {
-  /** The address of your application, sent as `HTTP-Referer`. */
+  /** The URL of your application, sent as `HTTP-Referer`. */
   readonly referer?: string
   /** The name of your application, sent as `X-Title`. */
   readonly title?: string
-  /** Which of the providers behind it may be asked, and in which order. */
+  /** Which providers behind the router may serve a request, and in which order. */
   readonly routing?: Routing
-  /** The models to ask instead when the model fails, in this order. The reply says which one it was. */
+  /** The models to try when the model fails, in this order. The reply names the model that answered. */
   readonly fallbacks?: ReadonlyArray<string>
 }
 
-/** OpenRouter's preferences, sent as `provider`; names of providers are slugs, `anthropic` or `deepinfra/turbo`. */
+/** OpenRouter's routing preferences, sent as `provider`. Provider names are slugs, `anthropic` or `deepinfra/turbo`. */
 export interface Routing {
-  /** Asked in this order. */
+  /** The providers to try, in this order. */
   readonly order?: ReadonlyArray<string>
-  /** No other is asked. */
+  /** The only providers to try. */
   readonly only?: ReadonlyArray<string>
-  /** Never asked. */
+  /** Providers that are never tried. */
   readonly ignore?: ReadonlyArray<string>
-  /** Whether others may be asked when those of `order` fail; true by default. */
+  /** Whether other providers may serve the request when those of `order` fail; true by default. */
   readonly allowFallbacks?: boolean
-  /** Whether only those are asked that know every parameter of the request; false by default. */
+  /** Whether a provider must support every parameter of the request; false by default. */
   readonly requireParameters?: boolean
-  /** Whether those may be asked that keep what they are sent. */
+  /** Whether providers that store requests may serve it. */
   readonly dataCollection?: "allow" | "deny"
-  /** What to prefer among the rest. */
+  /** How to sort the remaining providers. */
   readonly sort?: "price" | "throughput" | "latency"
-  /** Further preferences, as the wire names them. */
+  /** Further preferences, under their names on the wire. */
   readonly extra?: Readonly<Record<string, Schema.Json>>
 }
 
 /** The options, with model and key. */
 export interface LayerOptions extends Options, ChatProvider.Chosen {}
 
-/** What can be said to OpenRouter; what a model can do is up to the provider behind it. */
+/** What requests to OpenRouter may contain. What a model supports depends on the provider behind it. */
 export const capabilities: Capabilities = {
   tools: true,
   toolChoice: ["none", "required", "named"],
@@ -56,15 +56,15 @@ export const capabilities: Capabilities = {
   promptCache: "automatic"
 }
 
-/** What is worth knowing of it. */
+/** Behaviour to know about. */
 export const quirks: ReadonlyArray<string> = [
-  "What a model can do depends on the provider behind it; what no provider of it can is a `CapabilityMismatchError` from the answer.",
-  "What was thought goes back as it came, in `reasoning` and `reasoning_details`; the pieces of a stream are put together first.",
-  "An error may come with the status 200, also after the reply has ended: such a reply is an error.",
+  "What a model supports depends on the provider behind it. A feature that no provider of the model supports is a `CapabilityMismatchError` from the answer.",
+  "Reasoning is sent back unchanged, in `reasoning` and `reasoning_details`; the pieces of a stream are joined first.",
+  "An error may come with the status 200, even after the reply has ended: such a reply is an error.",
   "402 is a `QuotaExhaustedError`, but for `openrouter_in_flight_budget`, which is a `RateLimitError`: it passes.",
-  "What its own tools (`providerTools`) found is in the text of the reply; there are no provider items of theirs.",
-  "It tells what a reply cost, in credits, and which model gave it.",
-  'Models of Anthropic cache only what is marked: `extra: { cache_control: { type: "ephemeral" } }` marks the whole prompt.'
+  "The results of its own tools (`providerTools`) are in the text of the reply; they make no provider items.",
+  "A reply has its cost, in credits, and the model that wrote it.",
+  'Anthropic models cache only marked content: `extra: { cache_control: { type: "ephemeral" } }` marks the whole prompt.'
 ]
 
 const openRouter: ChatProvider.ChatProvider = {
@@ -74,7 +74,7 @@ const openRouter: ChatProvider.ChatProvider = {
   dialect: { capabilities, maxTokensField: "max_tokens", reasoning: "object" }
 }
 
-/** The model behind an `HttpClient` of yours. */
+/** The model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { extra, fallbacks, referer, routing, title } = options
   const headers = {

@@ -8,17 +8,20 @@ import * as ChatProvider from "./chatProvider.ts"
 import type * as OpenAiChat from "../codec/openai-chat/OpenAiChat.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/** `baseUrl` is `https://api.perplexity.ai` by default. How it searches (`search_mode`, `web_search_options` …) goes in `extra`. */
+/**
+ * `baseUrl` is `https://api.perplexity.ai` by default. Set search options (`search_mode`, `web_search_options` …) in
+ * `extra`.
+ */
 export interface Options
   extends Pick<OpenAiChat.Parameters, "temperature" | "topP" | "maxTokens" | "stop" | "extra">, ByName.Reach {
-  /** An effort: `minimal`, `low`, `medium` or `high`; for the models that reason. */
+  /** An effort: `minimal`, `low`, `medium` or `high`, for reasoning models. */
   readonly reasoning?: string
 }
 
 /** The options, with model and key. */
 export interface LayerOptions extends Options, ChatProvider.Chosen {}
 
-/** What can be said to Perplexity: it takes no tools. */
+/** What requests to Perplexity may contain: no tools. */
 export const capabilities: Capabilities = {
   tools: false,
   toolChoice: [],
@@ -30,13 +33,13 @@ export const capabilities: Capabilities = {
   promptCache: "none"
 }
 
-/** What is worth knowing of it. */
+/** Behaviour to know about. */
 export const quirks: ReadonlyArray<string> = [
-  "Tools are refused before anything is sent; calls that other providers made before are told in words.",
-  "User and assistant must take turns: neighbours of one role are sent as one message, and all instructions first.",
-  "The sources of an answer come with it, as a provider item of the kind `sources`; they are not sent back.",
-  "A text that begins with `<think>…</think>` is split: what is between the tags is reasoning, and not sent back.",
-  "It tells what a reply cost, in dollars."
+  "A request with tools is refused before anything is sent; earlier calls of other providers become text.",
+  "User and assistant must alternate: adjacent messages of one role are joined, and all instructions come first.",
+  "The sources of an answer are a provider item of the kind `sources`; they are not sent back.",
+  "A text that begins with `<think>…</think>` is split: the text between the tags is reasoning, and is not sent back.",
+  "A reply has its cost, in dollars."
 ]
 
 const perplexity: ChatProvider.ChatProvider = {
@@ -55,7 +58,7 @@ const perplexity: ChatProvider.ChatProvider = {
   }
 }
 
-/** The model behind an `HttpClient` of yours. */
+/** The model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
   ChatProvider.layer(perplexity, options)
 

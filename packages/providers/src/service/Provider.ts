@@ -1,4 +1,4 @@
-/** A `Model` that is reached over HTTP: a wire format and where to send it. */
+/** A `Model` over HTTP: a wire format and a URL. */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Model from "@kintsugi/core/Model"
 import * as Effect from "effect/Effect"
@@ -10,20 +10,20 @@ import type { Codec } from "../codec/Codec.ts"
 import type { Source } from "../transport/Source.ts"
 import * as Transport from "../transport/Transport.ts"
 
-/** What a model over HTTP is made of. */
+/** The parts of a model over HTTP. */
 export interface Provider {
   readonly source: Source
   readonly codec: Codec
-  /** Of whole replies. */
+  /** The URL of whole replies. */
   readonly url: string
-  /** Of streamed replies, where it is another one. */
+  /** The URL of streamed replies, if it differs. */
   readonly streamUrl?: string
-  /** Sent with every request; what must not be seen is `Redacted`, and among the secrets of `source`. */
+  /** Sent with every request. Secrets are `Redacted`, and also among the secrets of `source`. */
   readonly headers: Readonly<Record<string, string | Redacted.Redacted>>
   readonly transport?: Transport.Options
 }
 
-/** Throws a `RangeError` for senseless options of the transport. */
+/** Throws a `RangeError` for invalid options of the transport. */
 export const layer = (self: Provider): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { codec, headers, source, streamUrl, transport, url } = self
   const to = (url: string) => Transport.make({ source, url, headers, classify: codec.classify }, transport)
@@ -42,7 +42,7 @@ const fromTransports = (
 ): Model.Service => ({
   name: source.model,
   provider: source.provider,
-  // the transcript is lent: it is encoded when the request starts, and never looked at again
+  // The transcript is borrowed: it is encoded when the request starts, and not read later.
   generate: (request) =>
     Model.leaving(
       source.model,

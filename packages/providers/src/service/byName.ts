@@ -1,4 +1,4 @@
-/** What the modules of providers have in common: options of every one, and a model by its name. */
+/** What the provider modules share: options of every provider, and a model by its name. */
 import type * as Model from "@kintsugi/core/Model"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -8,32 +8,29 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Transport from "../transport/Transport.ts"
 
-/** What can be said about reaching any provider. */
+/** Options of every provider. */
 export interface Reach {
-  /** Where its interface begins, without the path that the format adds; the provider's own by default. */
+  /** The base URL, without the path that the format adds; the provider's own by default. */
   readonly baseUrl?: string
-  /** Sent with every request, for proxies and gateways; what must not be seen is `Redacted`. */
+  /** Sent with every request, for proxies and gateways. Secrets are `Redacted`. */
   readonly headers?: Readonly<Record<string, string | Redacted.Redacted>>
   readonly transport?: Transport.Options
 }
 
-/** The names of the environment variables of a provider; of several, the first that is set counts. */
+/** The names of a provider's environment variables. Of several names, the first that is set counts. */
 export interface Variables {
-  /** Of its key; absent where none is needed. */
+  /** The variable of the key; absent if no key is needed. */
   readonly apiKey?: string | ReadonlyArray<string>
   readonly baseUrl: string | ReadonlyArray<string>
 }
 
-/** What the environment says, where the options do not. */
+/** The values of the environment, for options that are not given. */
 export interface Found {
   readonly apiKey: Redacted.Redacted
   readonly baseUrl: string | undefined
 }
 
-/**
- * A model over the runtime's own `fetch`, with key and base URL from the environment; a key that is missing is a
- * `ConfigError`.
- */
+/** A model over the runtime's own `fetch`, with key and base URL from the environment. A missing key is a `ConfigError`. */
 export const layer = (
   variables: Variables,
   options: Reach | undefined,
@@ -50,14 +47,14 @@ export const layer = (
     })
   ).pipe(Layer.provide(Transport.layerFetch))
 
-/** What a variable says; one that is not set says nothing. */
+/** The value of a variable; an unset variable is empty. */
 export const read = (name: string): Effect.Effect<string, Config.ConfigError> =>
   Effect.map(
     Effect.suspend(() => Config.option(Config.String(name))),
     Option.getOrElse(() => "")
   )
 
-/** The first of these names that stands for something; where none does, the first. */
+/** The first of these variables that is set, else the first name. */
 const firstSet = (names: string | ReadonlyArray<string>): Effect.Effect<string, Config.ConfigError> =>
   Effect.gen(function* () {
     const all = typeof names === "string" ? [names] : names
@@ -66,23 +63,23 @@ const firstSet = (names: string | ReadonlyArray<string>): Effect.Effect<string, 
   })
 
 /**
- * The path at the end of the base's own, whose query stays behind it; a path may bring a query along, which stands over that
- * of the base. A base that is no URL stays none: that is for the transport to say.
+ * Appends a path to a base URL and keeps the query of the base behind it. The path may have a query too; its values
+ * override those of the base. An invalid base URL stays invalid: the transport reports it.
  */
 export const join = (baseUrl: string, path: string): string => {
   const [base, query] = parted(baseUrl)
-  const [place, own] = parted(path)
+  const [pathname, own] = parted(path)
   const names = new Set(new URLSearchParams(own).keys())
-  const kept = query
+  const rest = query
     .split("&")
     .filter((pair) => pair !== "" && ![...new URLSearchParams(pair).keys()].some((name) => names.has(name)))
-  const all = [...kept, ...(own === "" ? [] : [own])].join("&")
+  const all = [...rest, ...(own === "" ? [] : [own])].join("&")
   let end = base.length
   while (base[end - 1] === "/") end--
-  return `${base.slice(0, end)}${place}${all === "" ? "" : `?${all}`}`
+  return `${base.slice(0, end)}${pathname}${all === "" ? "" : `?${all}`}`
 }
 
-/** What stands before and in the query; a fragment is never sent. */
+/** Splits a URL into the part before the query, and the query. A fragment is never sent. */
 const parted = (url: string): readonly [before: string, query: string] => {
   const [whole = ""] = url.trim().split("#")
   const at = whole.indexOf("?")
@@ -90,8 +87,8 @@ const parted = (url: string): readonly [before: string, query: string] => {
 }
 
 /**
- * What must not be seen of a request besides its key: errors are searched for it. The headers that are `Redacted`, of the base URL the
- * segments of the path that are no words, and of its query the values that are named like credentials, or are long and no version.
+ * The secrets of a request besides its key, which no error may repeat: `Redacted` headers, path segments of the base
+ * URL that are not words, and query values that are named like credentials, or are long and not a version.
  */
 export const secretsOf = (
   headers: Reach["headers"] = {},

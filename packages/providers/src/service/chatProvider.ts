@@ -1,4 +1,4 @@
-/** What the providers that speak chat completions have in common: a key in one header, one path, and a model by its name. */
+/** What the providers of chat completions share: a key in one header, one path, and a model by its name. */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
@@ -16,11 +16,11 @@ export interface ChatProvider {
   readonly baseUrl: string
   readonly variables: ByName.Variables
   readonly dialect: OpenAiChat.Dialect
-  /** Of its own; those of the user stand over them. */
+  /** Its own headers; the user's headers override them. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Which model, with which key. */
+/** The chosen model and its key. */
 export interface Chosen {
   readonly model: string
   readonly apiKey: Redacted.Redacted
@@ -32,7 +32,7 @@ export const layer = (
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
   at(self, "/chat/completions", options, (source) => OpenAiChat.make(source, options, self.dialect))
 
-/** The same key and account at another path, in another format. */
+/** The same account at another path, in another format. */
 export const at = (
   self: Omit<ChatProvider, "dialect">,
   path: string,
@@ -65,6 +65,6 @@ export const model = <Options extends ByName.Reach>(
   layer: (options: Options & Chosen) => Layer.Layer<Model.Model, never, Transport.HttpClient>
 ): Layer.Layer<Model.Model, Config.ConfigError> =>
   ByName.layer(variables, options, ({ apiKey, baseUrl }) =>
-    // options of which all are optional may be none
+    // All options are optional, so an empty object is valid.
     layer({ ...(options ?? ({} as Options)), ...(baseUrl === undefined ? {} : { baseUrl }), model: name, apiKey })
   )

@@ -1,47 +1,47 @@
 /**
- * What may go wrong with an answer on its way. A fault is a function from the good answer to a bad one, or to another
- * one altogether; faults compose, and a script puts them in front of a handler.
+ * Faults of an answer on its way. A fault is a function from the good answer to a bad or different one. Faults
+ * compose, and a script puts them in front of a handler.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as LoopbackServer from "./LoopbackServer.ts"
 import type { Split } from "./Split.ts"
 
-/** Makes a bad answer of a good one, or one without asking for the good one at all. */
+/** Turns the good answer into a bad one, or answers without the handler. */
 export interface Fault {
   (good: Effect.Effect<LoopbackServer.Answer>, request: LoopbackServer.Received): Effect.Effect<LoopbackServer.Answer>
 }
 
-/** Another answer; the handler is not asked. */
+/** Another answer; the handler does not run. */
 export const respond =
   (answer: LoopbackServer.Answer): Fault =>
   () =>
     Effect.succeed(answer)
 
-/** A status with a JSON body, or with a text; the handler is not asked. */
+/** A status with a JSON body or a text; the handler does not run. */
 export const status = (status: number, body: unknown = "", headers: Readonly<Record<string, string>> = {}): Fault =>
   typeof body === "string"
     ? respond({ status, body, headers: { "content-type": "text/plain", ...headers } })
     : respond({ status, body: JSON.stringify(body), headers })
 
-/** The good answer, after a time by `Clock` or an effect of any kind. */
+/** The good answer, after a delay by `Clock` or an effect of any kind. */
 export const delayed = (wait: Duration.Input | Effect.Effect<unknown>): Fault =>
   changing(() => ({ before: Effect.isEffect(wait) ? wait : Effect.sleep(wait) }))
 
 /** The good answer in pieces. */
 export const split = (split: Split): Fault => changing(() => ({ split }))
 
-/** The good answer, something waited for before each piece; pieces are numbered from 0. */
+/** The good answer, with an effect before each piece; pieces are numbered from 0. */
 export const gated = (beforePiece: (index: number) => Effect.Effect<unknown>): Fault =>
   changing(() => ({ beforePiece }))
 
-/** The connection breaks before anything was sent; the handler has run by then. */
+/** The connection breaks before anything is sent, but after the handler ran. */
 export const lostBeforeHead: Fault = changing(() => ({ cut: { after: "nothing", how: "reset" } }))
 
 /** The connection breaks after so many bytes of the body. */
 export const lostAfter = (bytes: number): Fault => changing(() => ({ cut: { after: bytes, how: "reset" } }))
 
-/** The body ends early, as if that were all of it. */
+/** The body ends early, as if it were complete. */
 export const endedAfter = (bytes: number): Fault => changing(() => ({ cut: { after: bytes, how: "end" } }))
 
 /** Nothing is sent, ever; the connection stays. */
@@ -64,13 +64,13 @@ export const all =
     return answer
   }
 
-/** So many times the same. */
+/** The same fault, `count` times. */
 export const times = (count: number, fault: Fault): ReadonlyArray<Fault> => Array.from({ length: count }, () => fault)
 
 /** Faults by the number of the request; `undefined` lets it through. */
 export type Script = ReadonlyArray<Fault | undefined> | ((request: LoopbackServer.Received) => Fault | undefined)
 
-/** A handler with faults in front: the n-th of a list for the n-th request of the server, none after the last. */
+/** A handler behind faults: the n-th of a list applies to the n-th request of the server; requests after the last pass. */
 export const inFront =
   (script: Script, handler: LoopbackServer.Handler): LoopbackServer.Handler =>
   (request) => {

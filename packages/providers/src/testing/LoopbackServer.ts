@@ -1,6 +1,6 @@
 /**
  * A real HTTP server on the loopback interface, for tests and demonstrations. It knows nothing of models: a handler
- * answers each request, and says by which pieces, when, and whether to the end.
+ * answers each request, and controls its pieces, their timing and whether the answer is complete.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -13,17 +13,17 @@ import type * as Scope from "effect/Scope"
 import * as Http from "node:http"
 import * as Split from "./Split.ts"
 
-/** A server that runs, and what it was asked. */
+/** A running server, and its requests. */
 export interface LoopbackServer {
-  /** `http://127.0.0.1:` and the port that the system gave. */
+  /** `http://127.0.0.1:` and the port that the system assigned. */
   readonly url: string
   /** Every request so far, in the order of arrival. */
   readonly requests: Effect.Effect<ReadonlyArray<Received>>
-  /** The next request whose client went away before its answer was complete. */
+  /** The next request whose client disconnects before its answer is complete. */
   readonly nextAbort: Effect.Effect<Received>
 }
 
-/** A request that the server got. */
+/** A request that the server received. */
 export interface Received {
   /** 1 for the first request of this server. */
   readonly number: number
@@ -34,38 +34,38 @@ export interface Received {
   readonly headers: Readonly<Record<string, string>>
   readonly authorization?: Redacted.Redacted
   readonly text: string
-  /** The text as JSON; `undefined` if it is none. */
+  /** The body as JSON; `undefined` if it is not JSON. */
   readonly body: unknown
   /** Milliseconds since the epoch, by Effect's `Clock`. */
   readonly at: number
 }
 
-/** What a handler answers. */
+/** The answer of a handler. */
 export interface Answer {
   /** 200 by default. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string | Uint8Array
-  /** Waited for before anything is sent. */
+  /** An effect that runs before anything is sent. */
   readonly before?: Effect.Effect<unknown>
   /** `whole` by default. */
   readonly split?: Split.Split
-  /** Waited for before each piece, from number 0. The head is on its way by then. */
+  /** An effect that runs before each piece, from number 0. The head is already sent. */
   readonly beforePiece?: (index: number) => Effect.Effect<unknown>
-  /** Where the answer breaks off, if it does. */
+  /** Where the answer breaks off. */
   readonly cut?: Cut
 }
 
 /**
- * `after` so many bytes of the body, or instead of the head. `reset` breaks the connection; `end` ends the body as if it
- * were complete; `silence` keeps the connection and sends nothing more.
+ * `after` this many bytes of the body, or instead of the head. `reset` breaks the connection; `end` ends the body as
+ * if it were complete; `silence` keeps the connection and sends nothing more.
  */
 export interface Cut {
   readonly after: number | "nothing"
   readonly how: "reset" | "end" | "silence"
 }
 
-/** Answers one request. A defect of it becomes an answer with status 500. */
+/** Answers one request. A defect becomes an answer with status 500. */
 export interface Handler {
   (request: Received): Effect.Effect<Answer>
 }
@@ -89,7 +89,7 @@ export const make = (handler: Handler): Effect.Effect<LoopbackServer, never, Sco
     }
   })
 
-/** A URL at which nobody listens: of a server that has just stopped. */
+/** A URL without a listening server: that of a server that has just stopped. */
 export const refusedUrl: Effect.Effect<string> = Effect.scoped(
   Effect.map(
     make(() => Effect.succeed({ body: "" })),
@@ -181,10 +181,10 @@ const send = (answer: Answer, response: Http.ServerResponse): Effect.Effect<void
     const { cut } = answer
     if (cut?.after === "nothing") return yield* breakOff(cut.how, response)
     const bytes = typeof answer.body === "string" ? new TextEncoder().encode(answer.body) : answer.body
-    const kept = cut === undefined ? bytes : bytes.subarray(0, cut.after)
+    const sentBytes = cut === undefined ? bytes : bytes.subarray(0, cut.after)
     writeHead(answer, bytes.length, response)
     let index = 0
-    for (const piece of Split.pieces(kept, answer.split ?? "whole")) {
+    for (const piece of Split.pieces(sentBytes, answer.split ?? "whole")) {
       if (answer.beforePiece !== undefined) yield* answer.beforePiece(index)
       index++
       yield* write(response, piece)
@@ -194,7 +194,7 @@ const send = (answer: Answer, response: Http.ServerResponse): Effect.Effect<void
 
 const writeHead = (answer: Answer, length: number, response: Http.ServerResponse): void => {
   const headers = { "content-type": "application/json", ...answer.headers }
-  // a body of a stated length that ends early would not look ended, but stalled
+  // With a declared length, a body that ends early would look stalled instead of ended.
   const stated = answer.cut?.how === "end" || /event-stream|ndjson/.test(headers["content-type"])
   response.writeHead(answer.status ?? 200, stated ? headers : { "content-length": String(length), ...headers })
   response.flushHeaders()
@@ -202,7 +202,7 @@ const writeHead = (answer: Answer, length: number, response: Http.ServerResponse
 
 const write = (response: Http.ServerResponse, piece: Uint8Array): Effect.Effect<void> =>
   Effect.callback((resume) => {
-    // on a connection that is gone nothing more happens here: `clientGone` ends the answer
+    // On a closed connection this never resumes: `clientGone` ends the answer.
     response.write(piece, (error) => (error ? undefined : resume(Effect.void)))
   })
 

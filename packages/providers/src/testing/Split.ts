@@ -1,8 +1,8 @@
-/** Where the bytes of a body are cut into pieces: networks cut where they like, and a reader must not notice. */
+/** Cuts the bytes of a body into pieces: networks cut anywhere, and a reader must not notice. */
 
 /**
- * `whole`; after every `event` (a blank line, be it LF or CRLF); after every `line`; after every `byte`; in the middle of every character of
- * more than one byte; between CR and LF; or after every so many bytes.
+ * `whole`; after every `event` (a blank line, LF or CRLF); after every `line`; after every `byte`; in the middle of
+ * every character of more than one byte; between CR and LF; or after every this many bytes.
  */
 export type Split =
   | "whole"

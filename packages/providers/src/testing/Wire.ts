@@ -1,6 +1,6 @@
 /**
- * A wire format as a server speaks it. A brain gets what was asked, says what the model replies, and need know neither the
- * format nor whether the reply goes out whole or streamed.
+ * A wire format from the server's side. A brain receives a request and returns the model's reply; it need not know
+ * the format, or whether the reply is streamed.
  */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
@@ -11,26 +11,26 @@ import * as Result from "effect/Result"
 import type * as LoopbackServer from "./LoopbackServer.ts"
 import type { Split } from "./Split.ts"
 
-/** The formats that a server can speak, by name. */
+/** The names of the formats that a server supports. */
 export type Format = "anthropic-messages" | "gemini-content" | "ollama-chat" | "openai-chat" | "openai-responses"
 
-/** What a model can know of a request, in the words of this library whatever its format. */
+/** A request in this library's terms, the same for every format. */
 export interface BrainRequest {
   readonly format: Format
   readonly model: string
-  /** Oldest first, system texts included; a result stands after its call, as a message of its own. */
+  /** Oldest first, system texts included. A result follows its call as a message of its own. */
   readonly messages: ReadonlyArray<Message.Foreign>
-  /** The tools of the client; those that the provider itself would run are only in `received`. */
+  /** The tools of the client. Tools that the provider would run itself are only in `received`. */
   readonly tools: ReadonlyArray<Message.ToolSpec>
   readonly toolChoice: Model.ToolChoice
   readonly isStreamed: boolean
-  /** The same request as it came. */
+  /** The request as it was received. */
   readonly received: LoopbackServer.Received
 }
 
-/** A reply, of which only the content has to be said. */
+/** A reply; only the content is required. */
 export interface BrainReply {
-  /** Arguments of calls are objects, or a text; one that is no JSON goes out as it is. Provider items are left out. */
+  /** Arguments of calls are objects or texts; an invalid JSON text is sent unchanged. Provider items are left out. */
   readonly content: Message.Reply["content"]
   /** `tool-calls` if the content has calls, else `stop`. */
   readonly finish?: Message.FinishReason
@@ -42,47 +42,50 @@ export interface Brain {
   (request: BrainRequest): Effect.Effect<BrainReply>
 }
 
-/** What a server lets in. */
+/** The rules for access to a server. */
 export interface Rules {
-  /** The only key that is accepted. By default any is, but there has to be one, save where the real service wants none. */
+  /** The only accepted key. By default any key is accepted, and is required if the real service requires one. */
   readonly apiKey?: string
-  /** The models that there are; by default every name is one. */
+  /** The existing models; by default every name exists. */
   readonly models?: ReadonlyArray<string>
 }
 
-/** What a server has to say against a request, or against its own state. Each format has its own words and status for it. */
+/** Why a server refuses a request or cannot serve it. Each format has its own words and status for it. */
 export type Failure =
   | { readonly type: "invalid-request"; readonly message: string; readonly code?: string }
   | { readonly type: "unauthorized"; readonly isKeyGiven: boolean }
   | { readonly type: "unknown-model"; readonly model: string }
-  /** With the hint of the format, if it has one; one second by default. */
+  /** With the format's hint, if it has one; one second by default. */
   | { readonly type: "rate-limited"; readonly retryAfter?: Duration.Input }
-  /** Nothing is left, and waiting does not help. */
+  /** No quota is left, and waiting does not help. */
   | { readonly type: "quota-exhausted" }
   | { readonly type: "overloaded" }
   | { readonly type: "server-error" }
 
-/** One format as a server speaks it: reads requests, writes replies and failures. */
+/** One format from the server's side: reads requests, writes replies and failures. */
 export interface Wire {
   readonly format: Format
-  /** Whether a path, without its query, is one of this format. */
+  /** Whether a path, without its query, belongs to this format. */
   readonly serves: (path: string) => boolean
   /** Whether the real service demands a key. */
   readonly isKeyNeeded: boolean
   readonly keyOf: (received: LoopbackServer.Received) => string | undefined
-  /** The request, or what the real service has against it. */
+  /** The request, or the failure with which the real service would refuse it. */
   readonly read: (received: LoopbackServer.Received) => Result.Result<BrainRequest, Failure>
-  /** The reply as the request wants it, whole or streamed. */
+  /** The reply, whole or streamed as requested. */
   readonly render: (request: BrainRequest, reply: BrainReply) => LoopbackServer.Answer
-  /** The answer in the place of a reply. */
+  /** The answer for a failure. */
   readonly refuse: (failure: Failure) => LoopbackServer.Answer
-  /** The last of a stream that breaks off, after so many events. */
+  /** The last event of a stream that breaks off after this many events. */
   readonly breakOff: (failure: Failure, received: LoopbackServer.Received, events: number) => string
-  /** What one event of a stream ends with. */
+  /** Where one event of a stream ends. */
   readonly split: Split
 }
 
-/** A handler that lets a brain answer whatever the real service would take, and refuses the rest in its words. */
+/**
+ * A handler that lets a brain answer every request that the real service would accept, and refuses others with the
+ * service's own failures.
+ */
 export const handler =
   (wire: Wire, brain: Brain, rules: Rules = {}): LoopbackServer.Handler =>
   (received) => {

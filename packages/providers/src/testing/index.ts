@@ -1,4 +1,4 @@
-/** What tests and demonstrations need to play the server: a real one, on the loopback interface. */
+/** For tests and demonstrations: a real model server on the loopback interface. */
 export * as AnthropicMessagesWire from "./wire/AnthropicMessagesWire.ts"
 export * as AnyWire from "./wire/AnyWire.ts"
 export * as Fault from "./Fault.ts"

@@ -1,4 +1,4 @@
-/** What an HTTP server sent back, as plain data: codecs and classification read it, and none of them does I/O. */
+/** An HTTP server's answer as plain data, for codecs and classification. None of them does I/O. */
 import type * as Duration from "effect/Duration"
 
 /** The answer of a server, read by codecs. */
@@ -6,11 +6,11 @@ export interface Answer {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** The whole text; empty while a stream is still open. */
+  /** The whole text; empty while a stream goes on. */
   readonly body: string
-  /** When the headers came, in milliseconds since the epoch, by Effect's `Clock`. */
+  /** When the headers arrived, in milliseconds since the epoch, by Effect's `Clock`. */
   readonly at: number
-  /** From the start of the attempt until then. */
+  /** The time from the start of the attempt until `at`. */
   readonly elapsed: Duration.Duration
 }
 

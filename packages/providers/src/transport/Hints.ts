@@ -1,7 +1,7 @@
 /**
- * How long a server asks to wait, and what it has left to give. It may say so in several places at once; the largest valid
- * wait wins, and a value that cannot be read, or is negative, says nothing. When a limit starts afresh counts only where
- * no wait is asked for: it tells when all is back, and a server that asks for less knows why.
+ * Reads how long a server asks to wait, and what is left of its limits. A server may state a wait in several fields;
+ * the largest valid wait wins. A value that is unreadable or negative is ignored. The reset of a limit counts only
+ * without an explicit wait: it says when the whole limit is back, and a shorter explicit wait is more precise.
  *
  * `retry-after-ms` and the order of the headers follow the official SDKs of OpenAI and Anthropic, the durations like
  * `6m0s` are Go's.
@@ -11,9 +11,9 @@ import * as Duration from "effect/Duration"
 import * as Answer from "./Answer.ts"
 
 /**
- * The wait that an answer asks for. `text` is the provider's own error message, never the text of a model or a tool;
- * `data` is the wait that its body states as data. Headers count on failures only: some servers send `retry-after` along
- * with a success.
+ * The wait that an answer asks for. `text` is the provider's own error message, never the text of a model or a tool.
+ * `data` is a wait that the body states as data. Headers count on failures only: some servers send `retry-after` with
+ * a success.
  */
 export const of = (answer: Answer.Answer, text = "", data?: Duration.Duration): Duration.Duration | undefined => {
   const isFailure = !Answer.isSuccess(answer)
@@ -28,13 +28,11 @@ const longest = (stated: ReadonlyArray<number | undefined>): Duration.Duration |
   return valid.length === 0 ? undefined : Duration.millis(Math.ceil(Math.max(...valid.map(Number))))
 }
 
-/** Whether the server forbids to send the same request again (`x-should-retry: false`). */
+/** Whether the server forbids a resend (`x-should-retry: false`). */
 export const forbidsResend = (answer: Answer.Answer): boolean =>
   answer.headers["x-should-retry"]?.trim().toLowerCase() === "false"
 
-/**
- * How much is left of the limit that is nearest to its end, of requests or of tokens: the one that stops the next request.
- */
+/** How much is left of the limit that is nearest to its end, of requests or of tokens: it stops the next request. */
 export const remaining = (answer: Answer.Answer): number | undefined => {
   const left = Object.entries(answer.headers).flatMap(([name, value]) =>
     isLimit(name, remains) ? [scaled(value, 1)] : []
@@ -43,15 +41,18 @@ export const remaining = (answer: Answer.Answer): number | undefined => {
   return counts.length === 0 ? undefined : Math.min(...counts)
 }
 
-/** What an answer tells of one of the limits of its server: what is left of it, and for how long no more will be. */
+/** One limit of a server, as its answer reports it: what is left, and for how long. */
 export interface Left {
-  /** What the limit counts, as the header names it: `requests`, `tokens`, `input-tokens` …; empty where it says nothing. */
+  /**
+   * What the limit counts, as the header names it: `requests`, `tokens`, `input-tokens` …; empty if the header does
+   * not say.
+   */
   readonly of: string
   readonly remaining: number
   readonly resetAfter?: Duration.Duration
 }
 
-/** The limits of which an answer tells, whatever its status: `x-ratelimit-*`, `anthropic-ratelimit-*`, `ratelimit-*`. */
+/** The limits in the headers of an answer, whatever its status: `x-ratelimit-*`, `anthropic-ratelimit-*`, `ratelimit-*`. */
 export const left = (answer: Answer.Answer): ReadonlyArray<Left> =>
   Object.entries(answer.headers).flatMap(([name, value]): ReadonlyArray<Left> => {
     const remaining = isLimit(name, remains) ? scaled(value, 1) : undefined
@@ -66,7 +67,7 @@ const remains = /(?:^|-)remaining(?:-|$)/
 
 const restarts = /(?:^|-)reset(?:-|$)/
 
-/** Whether a header tells of a limit what one of the two looks for. */
+/** Whether the name of a header is that of a limit's remaining amount or reset. */
 const isLimit = (name: string, what: RegExp): boolean => {
   const [start] = /rate-?limit-/.exec(name) ?? []
   return start !== undefined && what.test(name.slice(name.indexOf(start) + start.length))
@@ -81,7 +82,7 @@ const asked = (answer: Answer.Answer): ReadonlyArray<number | undefined> => [
   millisOf(RetryAfter.parse(once(answer.headers["retry-after"]), serverTime(answer)))
 ]
 
-/** A header that came twice is joined by a comma. */
+/** Takes the first value: a repeated header is joined by commas. */
 const once = (value: string | undefined): string | undefined =>
   /^\s*([\d.]+)(?:\s*,\s*\1)+\s*$/.exec(value ?? "")?.[1] ?? value
 
@@ -99,7 +100,7 @@ const scaled = (text: string | undefined, unit: number): number | undefined => {
 const millisOf = (wait: Duration.Duration | undefined): number | undefined =>
   wait === undefined ? undefined : Duration.toMillis(wait)
 
-/** By the server's own clock where the answer shows it: the two clocks may disagree. */
+/** The server's own time if the answer has it: the two clocks may differ. */
 const serverTime = ({ at, headers }: Answer.Answer): number => RetryAfter.httpDate(headers["date"] ?? "") ?? at
 
 const until = (instant: number | undefined, answer: Answer.Answer): number | undefined =>
@@ -107,7 +108,7 @@ const until = (instant: number | undefined, answer: Answer.Answer): number | und
 
 const instant = (text: string): number | undefined => RetryAfter.httpDate(text) ?? rfc3339(text)
 
-/** A date without a zone means UTC, where `Date.parse` alone would take it for the time of this machine. */
+/** Reads a date without a zone as UTC; `Date.parse` alone would read it as local time. */
 const rfc3339 = (text: string): number | undefined => {
   const trimmed = text.trim()
   if (!/^\d{4}-\d\d-\d\dT/.test(trimmed)) return undefined
@@ -118,8 +119,8 @@ const rfc3339 = (text: string): number | undefined => {
 const zone = /Z|GMT|(?:z|[gG][mM][tT]|[+-]\d\d(?::?\d\d)?|\])$/
 
 /**
- * When a rate limit starts afresh. That is a wait only for a limit that is used up: servers tell the reset of all their
- * limits, on every answer.
+ * When a rate limit resets. That is a wait only for an exhausted limit: servers report the reset of all limits on
+ * every answer.
  */
 const resets = (answer: Answer.Answer): ReadonlyArray<number | undefined> =>
   Object.entries(answer.headers).map(([name, value]) => {
@@ -148,8 +149,8 @@ const goDuration = (text: string): number | undefined => {
   return total
 }
 
-/** How the wait is asked for; the amount follows, at once. */
-const asking =
+/** Phrases that ask for a wait. The amount follows immediately. */
+const waitPhrase =
   /\b(?:(?:try again|retry)\s+(?:in|after)|retry[- ]after|wait(?:\s+for)?)\b:?\s+(?:about\s+|at least\s+)?/gi
 
 const amount =
@@ -157,7 +158,7 @@ const amount =
 
 /** "Please try again in 3.862s", "retry after 1 seconds", "try again in 1h2m", "1 minute and 30 seconds"; a bare number is of seconds. */
 const fromText = (text: string): number | undefined => {
-  for (const { 0: phrase, index } of text.matchAll(asking)) {
+  for (const { 0: phrase, index } of text.matchAll(waitPhrase)) {
     const wait = amountAt(text.slice(index + phrase.length))
     if (wait !== undefined) return wait
   }

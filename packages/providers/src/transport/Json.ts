@@ -1,17 +1,17 @@
-/** Reading of JSON that nobody vouches for: what is not there, or of another type, is `undefined`. */
+/** Reads untrusted JSON: an absent value, or one of another type, is `undefined`. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 
 /**
- * What is nested more deeply than the arguments of any call may be is cut off further down: such calls are still denied, and
- * whoever writes them down again does not reach the end of the stack.
+ * Parses JSON, and cuts off values nested deeper than the arguments of any call may be. Such calls are still denied,
+ * and a later `JSON.stringify` of the value does not overflow the stack.
  */
 export const parse = (text: string): Result.Result<Schema.Json, unknown> => {
   try {
-    // JSON.parse gives nothing but JSON
+    // JSON.parse returns JSON
     const value = JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text) as Schema.Json
-    // each level is opened and closed
+    // Each level needs two characters.
     const mayBeDeep = text.length >= 2 * maxDepth
     return Result.succeed(mayBeDeep && isDeep(value, maxDepth) ? cut(value, maxDepth) : value)
   } catch (error) {
@@ -21,12 +21,12 @@ export const parse = (text: string): Result.Result<Schema.Json, unknown> => {
 
 const byteOrderMark = "\uFEFF"
 
-/** Beyond the 1,000 levels that arguments may have, and what stands around them. */
+/** Arguments may have 1,000 levels; the rest is for the body around them. */
 const maxDepth = 1100
 
-/** What a value holds directly. */
+/** The direct children of a value. */
 const held = (value: Schema.Json): ReadonlyArray<Schema.Json> =>
-  // what is within JSON is JSON
+  // values within JSON are JSON
   Predicate.isObjectOrArray(value) ? (Object.values(value) as ReadonlyArray<Schema.Json>) : []
 
 const isDeep = (value: Schema.Json, levels: number): boolean =>
@@ -36,18 +36,18 @@ const cut = (value: Schema.Json, levels: number): Schema.Json => {
   const items = held(value)
   if (items.length === 0) return value
   if (levels === 0) return "nested too deeply"
-  const kept = items.map((item) => cut(item, levels - 1))
-  // an object of JSON, else it were an array
+  const members = items.map((item) => cut(item, levels - 1))
+  // an object, because it is not an array
   return Array.isArray(value)
-    ? kept
-    : Object.fromEntries(Object.keys(value as object).map((key, at) => [key, kept[at] ?? null]))
+    ? members
+    : Object.fromEntries(Object.keys(value as object).map((key, at) => [key, members[at] ?? null]))
 }
 
 export const field = (value: Schema.Json | undefined, key: string): Schema.Json | undefined =>
   // an object within JSON holds JSON
   Predicate.isObject(value) && Object.hasOwn(value, key) ? (value[key] as Schema.Json) : undefined
 
-/** The members of an object; none where it is none. */
+/** The members of an object; none for another value. */
 export const fields = (value: Schema.Json | undefined): Readonly<Record<string, Schema.Json>> =>
   Predicate.isObject(value) && !Array.isArray(value)
     ? Object.fromEntries(Object.keys(value).map((key) => [key, field(value, key) ?? null]))

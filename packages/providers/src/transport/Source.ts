@@ -1,23 +1,23 @@
-/** Whom a request goes to, and which secrets no error about it may repeat. */
+/** The receiver of a request, and the secrets that no error may repeat. */
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as ForeignFailure from "@kintsugi/core/ForeignFailure"
 import * as Redaction from "@kintsugi/core/Redaction"
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 
-/** A model, who serves it, and what must not be repeated. */
+/** A model, its provider, and the secrets of its requests. */
 export interface Source {
   /** `openai`, `anthropic` … */
   readonly provider: string
   readonly model: string
-  /** The credentials of the request, and whatever else must never be repeated. */
+  /** The credentials of the request, and all other texts that no error may repeat. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
 }
 
-/** Foreign words as an error may quote them: redacted, at most 1000 characters. */
+/** A foreign text that an error may quote: redacted, at most 1000 characters. */
 export const quote = (text: string): string => Redaction.foreign(text.trim())
 
-/** The cause itself, or, where a message in its chain repeats a secret, its summary without it. */
+/** The cause, or its summary if a message in its chain repeats a secret. */
 export const scrubCause = (cause: unknown): unknown => {
   const repeats = ForeignFailure.chainOf(cause).some((link) => {
     const texts = [ErrorCause.messageOf(link), Predicate.isError(link) ? (link.stack ?? "") : ""]

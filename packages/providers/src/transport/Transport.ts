@@ -1,8 +1,8 @@
 /**
- * Posts JSON and opens streams. Whatever goes wrong on the way, a status, a fault of the network, a limit of time or of
- * size, becomes one `LlmError`; what failed before any part of the reply was seen is sent again, a few times.
+ * Posts JSON and opens streams. Every failure on the way (a status, a network fault, a limit of time or size) becomes
+ * one `LlmError`. A failure before the first part of the reply is resent, a few times.
  *
- * The statuses that are sent again and the two waits are those of the Agents.KT document, with 425 and 529 added.
+ * The resent statuses and the two waits are those of the Agents.KT document, with 425 and 529 added.
  */
 import type { Explanation } from "@kintsugi/core/Explanation"
 import type * as LlmError from "@kintsugi/core/LlmError"
@@ -36,7 +36,7 @@ export type { Decoder } from "./stream.ts"
 /** @internal */
 export { parts } from "./stream.ts"
 
-/** How requests reach one model, whole and streamed. */
+/** Sends requests to one model, whole and streamed. */
 export interface Transport {
   /** Posts a JSON text and reads the whole answer. */
   readonly post: (
@@ -44,9 +44,9 @@ export interface Transport {
     decode: (answer: Answer) => Result.Result<Message.Reply, LlmError.LlmError>
   ) => Effect.Effect<Message.Reply, LlmError.LlmError>
   /**
-   * Posts a JSON text and reads the answer as server-sent events. A failure is sent again only before the first part;
-   * afterwards it is for the caller to decide. The time that the reader takes between two parts does not count. An answer that
-   * is no stream, but one JSON text, is read by `whole`; without it, as the only event of a stream.
+   * Posts a JSON text and reads the answer as server-sent events. A failure is resent only before the first part;
+   * afterwards the caller decides. The time that the reader takes between two parts does not count. `whole` reads an
+   * answer that is one JSON text instead of a stream; without `whole`, that text is the only event of a stream.
    */
   readonly open: (
     body: string,
@@ -56,15 +56,15 @@ export interface Transport {
 }
 
 /**
- * The runtime's own `fetch`, following no redirect: the body and the custom headers of a request would otherwise go to
- * whatever host an answer names.
+ * The runtime's own `fetch`. It follows no redirect: otherwise the body and custom headers of a request would go to
+ * the host that an answer names.
  */
 export const layerFetch: Layer.Layer<HttpClient.HttpClient> = Layer.provide(
   FetchHttpClient.layer,
   Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" })
 )
 
-/** Events or lines, as the format has it. */
+/** Events or lines, depending on the format. */
 const accepted = "text/event-stream, application/x-ndjson"
 
 /** Throws a `RangeError` for senseless options. */
@@ -82,7 +82,7 @@ export const make = (
   return Effect.succeed({ post: () => Effect.fail(failure), open: () => Stream.fail(failure) })
 }
 
-/** What one call is at worst: how often it is sent, and for how long. Give it to `Agent.explain` as its `transport`. */
+/** The worst case of one call: how often it is sent, and for how long. Pass it to `Agent.explain` as `transport`. */
 export const explain = (options?: Settings.Options): Explanation => {
   const { table, timeout } = Settings.make(options)
   const { rows, worst } = Recovery.explain(table)
@@ -105,20 +105,20 @@ const fromClient = (
           orElse: () => Effect.fail(Fault.timedOut(endpoint.source, url, timeout))
         })
 
-  /** A server that is silent for too long; it may be at work on the request still. */
+  /** The failure of a silent server. It is not resent: the server may still work on the request. */
   const silent = (limit: Duration.Duration): Failure => ({
     error: Fault.silent(endpoint.source, url, limit),
     resend: false
   })
 
-  /** The head of a stream is awaited no longer than its first part. */
+  /** Limits the wait for the head of a stream to that of its first part. */
   const begun = <A>(self: Effect.Effect<A, Failure>): Effect.Effect<A, Failure> => {
     const { firstPart } = silence
     if (!Duration.isFinite(firstPart)) return self
     return Effect.timeoutOrElse(self, { duration: firstPart, orElse: () => Effect.fail(silent(firstPart)) })
   }
 
-  /** All attempts and waits, within the limit of time. `given` is what a reply of a row stands for. */
+  /** Runs all attempts and waits within the time limit. `given` turns the reply of a row into a result. */
   const sending = <A, R>(
     attempt: Effect.Effect<A, Failure, R>,
     given: (reply: Message.Reply) => A
@@ -129,7 +129,7 @@ const fromClient = (
         return within(sent, limit)
       }
       const sent = Effect.flatMap(Clock.currentTimeMillis, (start) =>
-        // a wait up to the very end of the limit would leave no time to send
+        // A wait until the end of the limit would leave no time to send.
         resending({ attempt, given, deadline: start + limit - 1 })
       )
       return within(deposit === undefined ? sent : Effect.andThen(deposit, sent), limit)
@@ -150,7 +150,7 @@ const fromClient = (
   }
 
   const open: Transport["open"] = (body, decoder, whole) => {
-    /** Up to the first parts, so that everything before them may be sent again. */
+    /** Reads up to the first parts, so that every failure before them can be resent. */
     const attempt = Effect.gen(function* () {
       const sent = Send.exchange(client, target, { accept: accepted, body, maxBytes })
       const exchange = yield* begun(sent)
@@ -165,7 +165,7 @@ const fromClient = (
         const start = yield* Clock.currentTimeMillis
         const scope = yield* Effect.scope
         const { first, parts } = yield* sending(Parts.inChild(Span.spanned(attempt, url), scope), Parts.given)
-        let pending = first
+        let unread = first
         let left = limit - ((yield* Clock.currentTimeMillis) - start)
         const next = Effect.flatMap(Clock.currentTimeMillis, (asked) =>
           Effect.tap(within(Parts.bare(parts), left), () =>
@@ -175,9 +175,9 @@ const fromClient = (
           )
         )
         const pull: Parts.Parts<Model.Part, LlmError.LlmError> = Effect.suspend(() => {
-          if (!Arr.isReadonlyArrayNonEmpty(pending)) return next
-          const parts = pending
-          pending = []
+          if (!Arr.isReadonlyArrayNonEmpty(unread)) return next
+          const parts = unread
+          unread = []
           return Effect.succeed(parts)
         })
         return Stream.fromPull(Effect.succeed(pull))

@@ -1,4 +1,4 @@
-/** The body of an answer, and no more of it than is allowed. */
+/** Reads the body of an answer up to the size limit. */
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -6,7 +6,7 @@ import * as Stream from "effect/Stream"
 import type { Failure } from "./Failure.ts"
 import { Pieces } from "./pieces.ts"
 
-/** In which ways a body may not be had. */
+/** The ways in which reading a body can fail. */
 export interface Faults {
   readonly failed: (error: HttpClientError.HttpClientError) => Failure
   readonly oversized: () => Failure
@@ -14,7 +14,7 @@ export interface Faults {
 
 type Response = HttpClientResponse.HttpClientResponse
 
-/** The chunks of a body; none where there is no body. */
+/** The chunks of a body; none if the answer has no body. */
 export const bytes = (response: Response, failed: Faults["failed"]): Stream.Stream<Uint8Array, Failure> =>
   response.stream.pipe(
     Stream.catchIf(isEmpty, () => Stream.empty),
@@ -22,8 +22,8 @@ export const bytes = (response: Response, failed: Faults["failed"]): Stream.Stre
   )
 
 /**
- * A body as text. One that says how long it is, and is not longer than allowed, is read at once: HTTP holds it to its word. Any
- * other is counted chunk by chunk.
+ * A body as text. A body with a declared length within the limit is read at once: HTTP enforces the length. Any other
+ * body is counted chunk by chunk.
  */
 export const text = (
   response: Response,
@@ -45,7 +45,7 @@ const tooLong = "too long" as const
 
 const isEmpty = ({ reason }: HttpClientError.HttpClientError): boolean => reason._tag === "EmptyBodyError"
 
-/** What is compressed is as long as it says before it is unpacked. */
+/** The declared length of a compressed body does not bound the unpacked length. */
 const isWithin = (headers: Response["headers"], maxBytes: number): boolean => {
   const length = headers["content-length"] ?? ""
   return /^\d+$/.test(length) && Number(length) <= maxBytes && headers["content-encoding"] === undefined

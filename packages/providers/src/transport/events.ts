@@ -1,13 +1,13 @@
 /**
- * Server-sent events, line by line, and JSON that stands by itself between them: an answer that is no stream, or an error that is
- * no event.
+ * Reads server-sent events line by line, and bare JSON between them: an answer that is not a stream, or an error that
+ * is not an event.
  */
 import { Pieces } from "./pieces.ts"
 
 export interface Heard {
-  /** An event that has data, and its name: `message` where it has none. */
+  /** Called for each event with data; its name is `message` by default. */
   readonly event: (data: string, name: string) => void
-  /** JSON, or what begins like it, that ended before another event. */
+  /** Called for bare JSON, or text that begins like JSON, that ends before the next event. */
   readonly bare: (json: string) => void
 }
 
@@ -16,7 +16,7 @@ export class Events {
   #name = ""
   #hasData = false
   readonly #data = new Pieces()
-  /** The first data of the event that has not ended. */
+  /** The first data of the unfinished event. */
   #begun = ""
   #bare: Pieces | undefined
 
@@ -24,9 +24,9 @@ export class Events {
     this.#heard = heard
   }
 
-  /** Takes a line that has ended, without its end. */
+  /** Takes a complete line without its line end. */
   line(line: string): void {
-    // no line of an event begins with a brace or a bracket; blanks before it do not count
+    // No line of an event begins with a brace or a bracket, apart from blanks.
     if (this.#bare !== undefined && !field.test(line)) return this.#addBare(line)
     if (this.#bare !== undefined) {
       const json = this.#bare.take()
@@ -40,7 +40,7 @@ export class Events {
     else this.#field(line)
   }
 
-  /** What has begun like JSON and goes to the end of the text, and the data of an event that has not ended; with the last line. */
+  /** Ends the text with its last line. Returns the bare JSON at its end, and the data of an unfinished event. */
   end(rest: string): { readonly bare: string | undefined; readonly begun: string } {
     if (this.#bare !== undefined && !field.test(rest)) return { bare: this.#bare.take() + rest, begun: this.#begun }
     if (this.#bare !== undefined) this.line(rest)
@@ -63,7 +63,7 @@ export class Events {
     this.#heard.event(this.#data.take(), name)
   }
 
-  /** Ids, times and comments say nothing here. */
+  /** Ids, retry times and comments are ignored. */
   #field(line: string): void {
     const colon = line.indexOf(":")
     const name = colon === -1 ? line : line.slice(0, colon)

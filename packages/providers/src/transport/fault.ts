@@ -1,17 +1,17 @@
-/** From a failure beneath HTTP to one error. */
+/** Maps a failure below HTTP to one error. */
 import * as ForeignFailure from "@kintsugi/core/ForeignFailure"
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Duration from "effect/Duration"
 import * as Source from "./Source.ts"
 
-/** Where the request went, and for how long it had been under way. */
+/** The target of a request, and the time since it started. */
 export interface Attempt {
   readonly source: Source.Source
   readonly url: URL
   readonly elapsed: Duration.Duration
 }
 
-/** A `RequestTimeoutError` where the runtime gave up on a silent server, else a `NetworkError`. */
+/** A `RequestTimeoutError` if the runtime gave up on a silent server, else a `NetworkError`. */
 export const fromCause = (cause: unknown, attempt: Attempt): LlmError.NetworkError | LlmError.RequestTimeoutError => {
   const { source, url } = attempt
   const kind = ForeignFailure.connectionOf(cause)
@@ -35,7 +35,7 @@ export const timedOut = (
     ...(cause === undefined ? {} : { cause })
   })
 
-/** Nothing of the reply came for as long as `limit`, while somebody waited for it. */
+/** Nothing of the reply arrived for `limit`, while a reader waited for it. */
 export const silent = ({ model, provider }: Source.Source, url: URL, limit: Duration.Duration) =>
   LlmError.RequestTimeoutError.timedOut(`POST ${url.origin}${url.pathname}`, limit, {
     provider,
@@ -64,7 +64,7 @@ const sentences: Readonly<Record<Exclude<ForeignFailure.Connection, "silent">, (
   broken: (peer) => `The connection to ${peer} failed`
 }
 
-/** The port of a URL, also where it is the one of its scheme. */
+/** The port of a URL, including the default port of its scheme. */
 export const portOf = (url: URL): number | undefined => {
   if (url.port !== "") return Number(url.port)
   return url.protocol === "https:" ? 443 : url.protocol === "http:" ? 80 : undefined

@@ -1,4 +1,4 @@
-/** Effect's rate limiter around an HTTP client, fed by the headers in which the servers of models tell their limits. */
+/** Effect's rate limiter around an HTTP client. The headers of each answer update it. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
@@ -11,22 +11,22 @@ import * as Hints from "./Hints.ts"
 
 export type Limiter = HttpClient.WithRateLimiter.Options["limiter"]
 
-/** Sends when the limits of the server admit it, as far as its last answer told them. */
+/** Sends a request when the server's limits admit it, as its last answer reported them. */
 export const limited = (client: HttpClient.HttpClient, limiter: Limiter): HttpClient.HttpClient => {
   const { postprocess } = client.pipe(
     HttpClient.transformResponse(Effect.flatMap(translated)),
     HttpClient.withRateLimiter({
       limiter,
       key: ({ url }) => (URL.canParse(url) ? new URL(url).origin : url),
-      // the server's own limits are all that counts here
+      // Only the server's own limits count here.
       limit: unlimited,
       window: "1 second",
       responseHeaders: names,
       times: 0
     })
   )
-  const sent = (asking: Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientError.HttpClientError>) =>
-    Effect.flatMap(asking, (request) =>
+  const sent = (preparing: Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientError.HttpClientError>) =>
+    Effect.flatMap(preparing, (request) =>
       Effect.catchTag(postprocess(Effect.succeed(request)), "RateLimiterError", (cause) =>
         Effect.fail(
           new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
@@ -38,7 +38,7 @@ export const limited = (client: HttpClient.HttpClient, limiter: Limiter): HttpCl
 
 const unlimited = 1_000_000
 
-/** Under which the limiter reads what the servers say in their own ways; no server uses them. */
+/** Header names for the limiter, into which the servers' own headers are translated. No server uses these names. */
 const names = {
   limit: "x-kintsugi-limit",
   remaining: "x-kintsugi-left",
@@ -47,16 +47,16 @@ const names = {
   retryAfter: "x-kintsugi-retry"
 }
 
-/** The response, with what its headers say of limits in the words of the limiter. */
+/** The response, with its limits translated into the headers of the limiter. */
 const translated = (
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<HttpClientResponse.HttpClientResponse> =>
   Effect.map(Clock.currentTimeMillis, (at) => {
     const answer = { status: response.status, headers: response.headers, body: "", at, elapsed: Duration.zero }
-    const told = response.status === 429 ? refusal(Hints.of(answer)) : nearest(Hints.left(answer))
-    if (told === undefined) return response
-    const said = { [names.limit]: String(unlimited), ...told }
-    // all else of the response is its own
+    const hints = response.status === 429 ? refusal(Hints.of(answer)) : nearest(Hints.left(answer))
+    if (hints === undefined) return response
+    const said = { [names.limit]: String(unlimited), ...hints }
+    // The rest of the response stays as it is.
     const headers = Headers.setAll(response.headers, said)
     return Object.create(response, { headers: { value: headers, enumerable: true } })
   })
@@ -67,12 +67,12 @@ const refusal = (wait: Duration.Duration | undefined): Readonly<Record<string, s
   return {
     [names.remaining]: "0",
     [names.resetAfter]: String(seconds),
-    // its presence counts; the wait is the one above
+    // Only its presence counts: the wait is `resetAfter`.
     [names.retryAfter]: String(Math.ceil(seconds))
   }
 }
 
-/** The requests that may still be sent; of tokens nobody knows how many the next one takes, so that only none counts. */
+/** The nearest limit. A limit of tokens counts only when none is left: the cost of the next request is unknown. */
 const nearest = (limits: ReadonlyArray<Hints.Left>): Readonly<Record<string, string>> | undefined => {
   let least: { readonly remaining: number; readonly millis: number } | undefined
   for (const { of, remaining, resetAfter } of limits) {

@@ -1,16 +1,16 @@
-/** Text that comes in pieces, cut into lines. Each character is looked at once, however small the pieces are. */
+/** Cuts a text that arrives in pieces into lines. Each character is read once, however small the pieces are. */
 import { Pieces } from "./pieces.ts"
 
-/** How lines end: with LF alone, so that a CR before it is left to the reader; or with CR, LF or CRLF, as lines of events do. */
+/** How lines end. `lf`: with LF alone; the reader gets a CR before it. `any`: with CR, LF or CRLF, as lines of events do. */
 export type LineEnds = "lf" | "any"
 
-/** Hands on each line without its end, as soon as that is there. */
+/** Emits each line without its end, as soon as it is complete. */
 export class Lines {
   readonly #onLine: (line: string) => void
   readonly #hasCr: boolean
-  /** What has come of the line that has not ended yet. */
-  readonly #open = new Pieces()
-  /** The last character was a CR: a LF that comes next belongs to it. */
+  /** The beginning of the unfinished line. */
+  readonly #unfinished = new Pieces()
+  /** The last character was a CR: an LF right behind it belongs to it. */
   #isAfterCr = false
 
   constructor(onLine: (line: string) => void, ends: LineEnds = "lf") {
@@ -30,21 +30,21 @@ export class Lines {
       this.#end(text.slice(from, end))
       from = isCr && lf === end + 1 ? end + 2 : end + 1
       this.#isAfterCr = isCr && from === text.length && lf !== end + 1
-      // each is sought only beyond the one before it
+      // Each search starts behind the previous hit.
       if (lf !== -1 && lf < from) lf = text.indexOf("\n", from)
       if (isCr) cr = text.indexOf("\r", from)
     }
-    if (from < text.length) this.#open.add(text.slice(from))
+    if (from < text.length) this.#unfinished.add(text.slice(from))
   }
 
-  /** The text is over: the line that has not ended. */
+  /** Ends the text. Returns the unfinished line. */
   rest(): string {
-    return this.#open.take()
+    return this.#unfinished.take()
   }
 
   #end(line: string): void {
-    if (this.#open.isEmpty) return this.#onLine(line)
-    this.#open.add(line)
-    this.#onLine(this.#open.take())
+    if (this.#unfinished.isEmpty) return this.#onLine(line)
+    this.#unfinished.add(line)
+    this.#onLine(this.#unfinished.take())
   }
 }

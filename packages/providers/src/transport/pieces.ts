@@ -1,6 +1,6 @@
-/** A text in pieces, joined when it is taken: to add a piece costs no more than the piece is long. */
+/** A text in pieces, joined on `take`: adding a piece costs only the length of that piece. */
 
-/** So many are joined to one, as each piece takes memory of its own besides its characters. */
+/** After this many pieces they are joined, because each piece needs memory besides its characters. */
 const most = 1024
 
 export class Pieces {
@@ -18,7 +18,7 @@ export class Pieces {
     this.#last = []
   }
 
-  /** The whole text; nothing of it stays. */
+  /** Returns the whole text and clears it. */
   take(): string {
     const text = this.#joined.join("") + this.#last.join("")
     this.#joined = []

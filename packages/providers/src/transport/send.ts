@@ -1,4 +1,4 @@
-/** One request on its way: what is sent, and how each thing that can come back is read. */
+/** Sends one request, and maps each possible outcome. */
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -20,39 +20,39 @@ import * as Fault from "./fault.ts"
 import { onlyFailure, type Failure } from "./Failure.ts"
 import { mayResend } from "./mayResend.ts"
 
-/** Where the requests of one model go, and how its failures are read. */
+/** The target of a model's requests, and how its failures are classified. */
 export interface Endpoint {
   readonly source: Source.Source
   readonly url: string
-  /** Sent with every request; what must not be seen is `Redacted`. */
+  /** Sent with every request. Secrets are `Redacted`. */
   readonly headers: Readonly<Record<string, string | Redacted.Redacted>>
   /** The error of an answer whose status is not 2xx. */
   readonly classify: (answer: Answer.Answer) => LlmError.LlmError
 }
 
-/** An endpoint whose requests can be sent. */
+/** A validated endpoint. */
 export interface Target {
   readonly endpoint: Endpoint
   readonly url: URL
   readonly request: HttpClientRequest.HttpClientRequest
-  /** The headers that hold what must not be seen, by their names. */
+  /** The names of the headers that hold secrets. */
   readonly hidden: ReadonlyArray<string>
 }
 
-/** A 2xx answer whose body is still to be read, and the ways in which that may fail. */
+/** An answer whose body is not read yet, and the ways in which reading it may fail. */
 export interface Exchange {
   readonly answer: Answer.Answer
   readonly bytes: Stream.Stream<Uint8Array, Failure>
   /** The whole body. */
   readonly text: Effect.Effect<string, Failure>
-  /** What a codec made of the body. */
+  /** The failure that a codec found in the body. */
   readonly failed: (error: LlmError.LlmError) => Failure
-  /** The body ended before the reply was complete. */
+  /** The failure of a body that ended before the reply was complete. */
   readonly truncated: () => Failure
   readonly oversized: () => Failure
 }
 
-/** A target, or the error that every call ends with: fetch would quote a bad header value in its own message. */
+/** The target, or the error of every call: fetch would quote an invalid header value in its own message. */
 export const target = (endpoint: Endpoint): Result.Result<Target, LlmError.LlmError> => {
   const { source } = endpoint
   const fault = faultOfUrl(endpoint.url)
@@ -76,12 +76,16 @@ export const target = (endpoint: Endpoint): Result.Result<Target, LlmError.LlmEr
   })
 }
 
-/** What is wrong with an address; it is not quoted, as it may hold anything. Effect's client would call it a lost network. */
+/**
+ * The fault of an invalid URL. It does not quote the URL, which may hold a secret. Effect's client would report a
+ * lost network.
+ */
 const faultOfUrl = (text: string): string | undefined => {
   const advice = "it has to begin with http:// or https://, as in 'http://localhost:11434'"
-  if (!URL.canParse(text)) return `the base URL is no URL; ${advice}`
+  if (!URL.canParse(text)) return `the base URL is not a URL; ${advice}`
   const { password, protocol, username } = new URL(text)
-  if (protocol !== "http:" && protocol !== "https:") return `the base URL has no scheme, or none of the web; ${advice}`
+  if (protocol !== "http:" && protocol !== "https:")
+    return `the base URL has no scheme, or another one than http and https; ${advice}`
   return username === "" && password === ""
     ? undefined
     : "the base URL holds a user name or a password; put them in a header that is Redacted"
@@ -90,7 +94,7 @@ const faultOfUrl = (text: string): string | undefined => {
 /** Tab, and every visible or blank character of Latin-1. */
 const sendable = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
 
-/** Sends one request, and succeeds once the head of a 2xx answer is there. */
+/** Sends one request, and succeeds when the head of a 2xx answer arrives. */
 export const exchange = (
   client: HttpClient.HttpClient,
   target: Target,
@@ -104,7 +108,7 @@ export const exchange = (
       HttpClientRequest.setHeader(target.request, "accept", accept),
       HttpBody.text(body, "application/json")
     )
-    // whoever shows a request, or keeps it, hides those as well
+    // Tracers and loggers that show the request hide these headers too.
     const sending = Effect.updateService(client.execute(request), Headers.CurrentRedactedNames, (names) => [
       ...names,
       ...target.hidden
@@ -112,7 +116,7 @@ export const exchange = (
     return Effect.matchCauseEffect(sending, {
       onFailure: (cause) => {
         const error = onlyFailure(cause)
-        // a client that filters by status hands over the response all the same
+        // A client that filters by status still has the response.
         return error?.reason._tag === "StatusCodeError"
           ? received(error.reason.response)
           : Effect.failCause(Cause.map(cause, failed))
@@ -125,7 +129,7 @@ export const exchange = (
       const at = clock.currentTimeMillisUnsafe()
       const answer = { status: response.status, headers: response.headers, body: "", at, elapsed }
       const oversized = () => ({ error: tooLong(target.endpoint.source, answer, maxBytes), resend: false })
-      const open: Exchange = {
+      const incoming: Exchange = {
         answer,
         bytes: Body.bytes(response, failed),
         text: Body.text(response, answer.headers, maxBytes, { failed, oversized }),
@@ -133,17 +137,19 @@ export const exchange = (
         truncated: () => ({ error: Fault.incomplete(target.endpoint.source, target.url), resend: true }),
         oversized
       }
-      return Answer.isSuccess(answer) ? Effect.succeed(open) : rejected(target, open)
+      return Answer.isSuccess(answer) ? Effect.succeed(incoming) : rejected(target, incoming)
     }
   })
 
-const rejected = ({ endpoint, url }: Target, open: Exchange): Effect.Effect<never, Failure> => {
-  const location = open.answer.headers["location"]
-  if (open.answer.status >= 300 && open.answer.status < 400 && location !== undefined) {
+const rejected = ({ endpoint, url }: Target, incoming: Exchange): Effect.Effect<never, Failure> => {
+  const location = incoming.answer.headers["location"]
+  if (incoming.answer.status >= 300 && incoming.answer.status < 400 && location !== undefined) {
     const to = URL.canParse(location, url) ? new URL(location, url).origin : "nowhere"
-    return Effect.fail({ error: redirected(endpoint.source, open.answer, to), resend: false })
+    return Effect.fail({ error: redirected(endpoint.source, incoming.answer, to), resend: false })
   }
-  return Effect.flatMap(open.text, (body) => Effect.fail(open.failed(endpoint.classify({ ...open.answer, body }))))
+  return Effect.flatMap(incoming.text, (body) =>
+    Effect.fail(incoming.failed(endpoint.classify({ ...incoming.answer, body })))
+  )
 }
 
 const faultOf = (
@@ -156,7 +162,7 @@ const faultOf = (
     return { error: unsendable(source, why, reason.cause), resend: false }
   }
   const error = Fault.fromCause(reason.cause ?? reason.description, { source, url, elapsed })
-  // a silent server may be at work on the request still
+  // A silent server may still work on the request.
   return { error, resend: error._tag === "NetworkError" }
 }
 

@@ -1,4 +1,4 @@
-/** The options of a transport, checked, with their defaults. */
+/** The checked options of a transport, with their defaults. */
 import * as Backoff from "@kintsugi/core/Backoff"
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Model from "@kintsugi/core/Model"
@@ -10,52 +10,52 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 
-/** How long is waited, and how often a request is sent. */
+/** Time limits and resends of a transport. */
 export interface Options {
   /**
-   * How failed requests are sent again: options, a `Schedule`, or a table with a row per tag; `false` sends everything once. What may
-   * not be sent again, such as a spent quota, is not, whatever its row says; an `orElse`, options and a schedule do not see it. A row
-   * may answer with a `Reply`.
+   * How failed requests are resent: options, a `Schedule`, or a table with a row per tag; `false` sends everything
+   * once. A failure that must not be resent, such as a spent quota, is never resent, whatever its row says; `orElse`,
+   * options and schedules do not see it. A row may answer with a `Reply`.
    */
   readonly retry?: RetryOptions | Schedule.Schedule<unknown, LlmError.LlmError> | Model.TransportRows | false
   /** For all attempts and waits of one call together; 300 seconds by default, `Infinity` for no limit. */
   readonly requestTimeout?: Duration.Input
   /**
-   * For how long a stream may be silent before its first part, from the start of each attempt; no limit by default. Whatever
-   * comes, be it a comment that keeps the connection open, begins the time anew. A stream that is silent for longer is a
-   * `RequestTimeoutError`, and not sent again.
+   * The longest silence of a stream before its first part, from the start of each attempt; no limit by default. Every
+   * received byte restarts the time, even a keep-alive comment. A longer silence is a `RequestTimeoutError` and is
+   * not resent.
    */
   readonly firstPart?: Duration.Input
-  /** The same, after the first part. The time in which nobody reads does not count. */
+  /** The longest silence after the first part. The time between two pulls of the reader does not count. */
   readonly betweenParts?: Duration.Input
-  /** A longer answer, whole or streamed, is cut off and fails; 16 MiB by default. */
+  /** The longest answer, whole or streamed; a longer one is cut off and fails. 16 MiB by default. */
   readonly maxResponseBytes?: number
 }
 
-/** At most 3 sends with waits of 250 and 500 milliseconds, without jitter, where nothing else is said. */
+/** By default at most 3 sends, with waits of 250 and 500 milliseconds, without jitter. */
 export type RetryOptions = Partial<Backoff.Count> & Omit<Backoff.Delays, "deadline"> & Sharing
 
 export interface Sharing {
   /**
-   * Shared with whoever else has it: each call is counted there once, each resend is withdrawn from it, and when nothing is
-   * left a failure is not sent again. None by default.
+   * A retry budget, shared by all transports that have it. Each call adds to it once, each resend withdraws from it.
+   * When it is empty, a failure is not resent. None by default.
    */
   readonly budget?: RetryBudget.RetryBudget
 }
 
 export interface Settings {
-  /** The table of one call; absent when everything is sent once. */
+  /** The table of one call; absent if everything is sent once. */
   readonly table: Model.TransportRows
-  /** Sends by the table; absent where everything is sent once. */
+  /** Sends by the table; absent if everything is sent once. */
   readonly resending: ReturnType<typeof Model.resending> | undefined
-  /** Counts one call. */
+  /** Adds one call to the retry budget. */
   readonly deposit: Effect.Effect<void> | undefined
   readonly timeout: Duration.Duration
   readonly silence: Silence
   readonly maxBytes: number
 }
 
-/** For how long a stream may be silent. */
+/** The longest silence of a stream. */
 export interface Silence {
   readonly firstPart: Duration.Duration
   readonly betweenParts: Duration.Duration
@@ -90,7 +90,7 @@ const limitOf = (name: string, given: Duration.Input | undefined, otherwise: Dur
 const isOptions = (retry: NonNullable<Options["retry"]>): retry is RetryOptions =>
   retry !== false && !Schedule.isSchedule(retry) && Object.keys(retry).every((key) => options.has(key))
 
-/** None of them is a key of a table. */
+/** The names of the options. No table has one of them as a key. */
 const options: ReadonlySet<string> = new Set<keyof RetryOptions | keyof Backoff.Count>([
   "retries",
   "maxAttempts",

@@ -1,4 +1,4 @@
-/** Streamed answers, read event by event or line by line as they come, and watched for silence. */
+/** Reads streamed answers event by event or line by line, and watches for silence. */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
@@ -19,15 +19,15 @@ import { Pieces } from "./pieces.ts"
 import type { Exchange } from "./send.ts"
 import type { Silence } from "./settings.ts"
 
-/** Reads a stream event by event; a pure state machine, made afresh for every attempt. */
+/** Reads a stream event by event: a pure state machine, made anew for every attempt. */
 export interface Decoder<out Part> {
-  /** How the body is cut into what is pushed: the data of server-sent events, which is the default, or one JSON a line. */
+  /** How the body is cut into events: server-sent events, which is the default, or one JSON per line. */
   readonly framing?: Framing
-  /** The parts that the data of one more event completes; `event` is its name, where it has one. */
+  /** The parts that the data of the next event completes. `event` is its name, if it has one. */
   readonly push: (data: string, event?: string) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
-  /** The last parts, when the body ended in a state other than `open`. */
+  /** The last parts, if the body ended in a state other than `open`. */
   readonly end: () => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
-  /** `open`: more has to come; `complete`: more may come; `done`: nothing of what comes counts. */
+  /** `open`: more must come; `complete`: more may come; `done`: further events are ignored. */
   readonly state: () => "open" | "complete" | "done"
 }
 
@@ -39,15 +39,15 @@ export type Parts<Part, E = Failure> = Pull.Pull<Arr.NonEmptyReadonlyArray<Part>
 /** How a body is read. */
 export interface Reading<out Part> {
   readonly maxBytes: number
-  /** Where it is missing, a whole answer is read as the only event of its stream. */
+  /** Reads a whole answer. Without it, a whole answer is the only event of its stream. */
   readonly whole: Whole<Part> | undefined
   readonly silence: Silence
-  /** The failure of a stream that was silent for too long. */
+  /** The failure of a stream that is silent for too long. */
   readonly silent: (limit: Duration.Duration) => Failure
 }
 
 /**
- * The parts of a body, pulled from the network as they are asked for.
+ * The parts of a body, pulled from the network on demand.
  *
  * @internal
  */
@@ -80,8 +80,8 @@ export const parts = <Part>(
   })
 
 /**
- * Fails when nothing has come for too long. Whatever comes is a sign of life, be it only a comment or a ping. Only waiting for
- * the network counts: while nobody asks for bytes, the clock stands still.
+ * Fails after too long a silence. Every received byte ends the silence, even a comment or a ping. Only the wait for
+ * the network counts: while the reader does not pull, the clock stands still.
  */
 const watched = <A, Part>(
   bytes: Pull.Pull<A, Failure>,
@@ -100,7 +100,7 @@ const watched = <A, Part>(
 export const first = <Part>(self: Parts<Part>): Effect.Effect<ReadonlyArray<Part>, Failure> =>
   Pull.catchDone(self, () => Effect.succeed([]))
 
-/** The beginning of a stream that no server gave, and the rest of it. */
+/** The first parts and the rest of a stream whose reply a row gave. */
 export const given = (
   reply: Message.Reply
 ): { readonly first: ReadonlyArray<Model.Part>; readonly parts: Parts<Model.Part> } => ({
@@ -108,46 +108,46 @@ export const given = (
   parts: Cause.done()
 })
 
-/** The error alone, for those who cannot send again. */
+/** The error alone, for callers that cannot resend. */
 export const bare = <Part>(self: Parts<Part>): Parts<Part, LlmError.LlmError> =>
   Effect.mapError(self, (error) => (Cause.isDone(error) ? error : error.error))
 
-/** Runs one attempt in a scope of its own, which ends with it if it fails, and with `scope` if it does not. */
+/** Runs one attempt in a scope of its own. The scope closes with the attempt if it fails, else with `scope`. */
 export const inChild = <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>, scope: Scope.Scope): Effect.Effect<A, E> =>
   Effect.flatMap(Scope.fork(scope), (child) =>
     Effect.onError(Scope.provide(attempt, child), (cause) => Scope.close(child, Exit.failCause(cause)))
   )
 
-/** A parser that throws is slow: after so many texts that are no JSON, no other text between events is read. */
+/** A parser that throws is slow: after this many invalid JSON texts, text between events is ignored. */
 const maxUnreadable = 100
 
-/** Reads a body that is one whole answer, where a stream was asked for. */
+/** Reads a body that is one whole answer, though a stream was requested. */
 export type Whole<Part> = (body: string) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
 
-/** From bytes to parts. What was decoded before a failure comes out before it. */
+/** Turns bytes into parts. Parts decoded before a failure are emitted before it. */
 class Reader<Part> {
   readonly #exchange: Exchange
   readonly #decoder: Decoder<Part>
   readonly #maxBytes: number
-  // its own way with the mark at the beginning depends on how bytes are cut
+  // The decoder's own handling of the byte order mark depends on how bytes are cut.
   readonly #utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
   readonly #lines: Lines
-  /** Nothing where each line is one JSON. */
+  /** Absent if each line is one JSON. */
   readonly #events: Events | undefined
   readonly #whole: Whole<Part>
   #ready: Array<Part> = []
   #size = 0
-  /** Whether any text has come. */
+  /** Whether any text has arrived. */
   #hasBegun = false
-  /** Whether an event or a line has come. */
+  /** Whether an event or a line has arrived. */
   #hasSeen = false
-  /** The lines of an answer that is laid out over several, where each should be one. */
+  /** The lines of a JSON answer that is spread over several lines instead of one. */
   #laidOut: Pieces | undefined
-  /** How many texts between events have begun like JSON, and were none. */
+  /** How many texts between events began like JSON and were not. */
   #unreadable = 0
   /** Whether the body has ended. */
   #isOver = false
-  /** Whether a part has come. */
+  /** Whether a part was emitted. */
   hasGiven = false
   failure: Failure | undefined
   ended = false
@@ -162,7 +162,7 @@ class Reader<Part> {
       return
     }
     const events = new Events({
-      // some keep a connection alive with events that say nothing
+      // Some servers keep a connection alive with events without data.
       event: (data, name) => {
         if (data.trim() !== "") this.#push(data, name)
       },
@@ -201,7 +201,7 @@ class Reader<Part> {
     this.ended = true
   }
 
-  /** Without a mark at the very beginning. */
+  /** Decodes text, without a byte order mark at the beginning. */
   #textOf(chunk: Uint8Array): string {
     const text = this.#utf8.decode(chunk, { stream: true })
     const isMarked = !this.#hasBegun && text.startsWith("\uFEFF")
@@ -214,17 +214,17 @@ class Reader<Part> {
     if (!this.ended) this.#accept(this.#decoder.push(data, event))
   }
 
-  /** A line of JSON, or of an answer that is laid out. */
+  /** Reads a line of JSON, or of a JSON answer spread over several lines. */
   #line(line: string): void {
     if (line === "") return
     if (!this.#hasSeen && /^[{[\s]*$/.test(line)) this.#laidOut ??= new Pieces()
     if (this.#laidOut !== undefined) return this.#laidOut.add(`${line}\n`)
-    // what begins like the others and is no JSON, at the end, is one that was cut off
+    // An invalid last line that begins like JSON was cut off.
     const isCut = this.#isOver && line.startsWith("{") && Result.isFailure(Json.parse(line))
     if (!isCut) this.#push(line)
   }
 
-  /** Reads the last line, which has no end. What stands by itself there, and the data of an event that has not ended. */
+  /** Reads the last line, which has no line end. Returns the bare JSON at the end and the data of an unfinished event. */
   #end(): ReturnType<Events["end"]> {
     const rest = this.#lines.rest()
     if (this.#events !== undefined) return this.#events.end(rest)
@@ -232,7 +232,7 @@ class Reader<Part> {
     return { bare: this.#laidOut?.take(), begun: "" }
   }
 
-  /** JSON at the end: an answer that is no stream at all, or an error after events. What was cut off is neither. */
+  /** Reads bare JSON at the end: an answer that is not a stream, or an error after events. Truncated JSON is ignored. */
   #readBare(json: string | undefined): void {
     if (this.ended || json === undefined || Result.isFailure(Json.parse(json))) return
     if (this.#hasSeen) return this.#accept(this.#decoder.push(json))
@@ -253,5 +253,5 @@ class Reader<Part> {
   }
 }
 
-/** Whether the data of an event was broken off; where it would have been the mark of the end, nothing is missing. */
+/** Whether the data of an event is truncated. A truncated `[DONE]` loses nothing. */
 const isCut = (begun: string): boolean => !"[DONE]".startsWith(begun.trim()) && Result.isFailure(Json.parse(begun))

@@ -1,20 +1,21 @@
 /**
  * The wire format of Anthropic's Messages.
  *
- * Roles alternate: what one side says in several messages is one turn, and all results of a turn come first in the user's next
- * one, a failed one with `is_error`. Messages of the system go to the top of the body, wherever they stand in a transcript.
- * Texts of blanks alone are refused by the provider, and left out.
+ * Roles alternate: adjacent messages of one side become one turn. All results of a turn come first in the user's next
+ * turn, a failed one with `is_error`. System messages go to the top of the body, wherever they stand in a transcript.
+ * The provider refuses blank texts, so they are left out.
  *
- * `reasoning` as a number is a budget (`thinking.budget_tokens`), which models up to Claude 4.6 take; as a word it is an
- * effort (`output_config.effort`) with adaptive thinking, which models from Claude 4.6 on take. Thinking is left out of a
- * request that forces a call, and a budget while calls are under way that were made without it: both are refused.
+ * `reasoning` as a number is a budget (`thinking.budget_tokens`) for models up to Claude 4.6; as a word it is an
+ * effort (`output_config.effort`) with adaptive thinking, for models from Claude 4.6 on. Two requests have no
+ * thinking, because the provider refuses it there: one that forces a call, and one with a budget while calls that
+ * were made without thinking are under way.
  *
- * The schema of an output goes as `output_config.format` in the dialect that the provider takes: objects are closed, and
- * constraints that it does not know stand in the descriptions. Records and schemas that contain themselves are told in
- * words; nothing is said where `extra` has a format of its own.
+ * The schema of an output goes as `output_config.format` in the provider's dialect: objects are closed, and
+ * unsupported constraints go into the descriptions. Records and recursive schemas go into the prompt as text. A
+ * format in `extra` replaces all of this.
  *
- * Sources of a text, `redacted_thinking` and whatever the provider does on its own side are `provider-item` parts, and go back
- * as they came.
+ * Citations of a text, `redacted_thinking` and everything that the provider does itself are `provider-item` parts,
+ * and are sent back unchanged.
  */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Schema from "effect/Schema"
@@ -31,7 +32,7 @@ import type { Source } from "../../transport/Source.ts"
 
 export type { Parameters } from "./parameters.ts"
 
-/** What the format has words for. */
+/** What the format can express. */
 export const capabilities: Capabilities = {
   tools: true,
   toolChoice: ["none", "required", "named"],
@@ -43,7 +44,7 @@ export const capabilities: Capabilities = {
   promptCache: "breakpoints"
 }
 
-/** The codec of one model. Parameters that make no sense throw a `RangeError`. */
+/** The codec of one model. Throws a `RangeError` for invalid parameters. */
 export const make = (source: Source, parameters: Parameters = {}, able: Capabilities = capabilities): Codec => ({
   refuses: MessagesRequest.refusing(source, able),
   encode: MessagesRequest.make(source, checked(parameters)),
@@ -52,12 +53,13 @@ export const make = (source: Source, parameters: Parameters = {}, able: Capabili
   classify: (answer) => MessagesError.classify(source, answer)
 })
 
-/** The error of an answer that is no success, whatever its body holds; total. */
+/** The error of an answer without a success status; total for any body. */
 export const classify = (source: Source, answer: Answer): LlmError => MessagesError.classify(source, answer)
 
 /**
- * The error within the body of a success, or within one event of a stream: an `error` event, which may be the very first one,
- * and a refusal. A full context window is no error: it ends a reply with usable text. Total; `undefined` when there is none.
+ * The error within the body of a success, or within one event of a stream: an `error` event, which may be the first,
+ * and a refusal. A full context window is not an error: it ends a reply with usable text. Total; `undefined` if there
+ * is none.
  */
 export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined =>
   MessagesError.inside(source, answer, json)

@@ -1,4 +1,4 @@
-/** From one message to the blocks of its content. Each is JSON text already, but for the ids of calls. */
+/** Encodes one message as content blocks. Each block is JSON text already, apart from the ids of calls. */
 import * as Message from "@kintsugi/core/Message"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -7,39 +7,39 @@ import { cited } from "./reply.ts"
 import * as Json from "../../transport/Json.ts"
 
 export interface Block {
-  /** The whole of it, or all that stands before the id of a call. */
+  /** The whole block, or the part before the id of a call. */
   readonly text: string
-  /** For a call and its result: which one of the message's, and what follows its id. */
+  /** For a call and its result: the position of the call in the message, and the text behind its id. */
   readonly call?: { readonly at: number; readonly rest: string }
   readonly isThinking: boolean
-  /** Whether something on the provider's own side began here and did not end in this message. */
-  readonly isOpen: boolean
+  /** Whether the block is a provider-side tool use without a result in this message. */
+  readonly isUnfinished: boolean
 }
 
-/** A message without the texts of the system. */
+/** A message other than a system message. */
 export interface Blocks {
   readonly role: "user" | "assistant"
   readonly blocks: ReadonlyArray<Block>
-  /** The results of its calls, for the user's side of the conversation. */
+  /** The results of its calls, for the user's next turn. */
   readonly results: ReadonlyArray<Block>
   /** The ids of its calls, in their order. */
   readonly ids: ReadonlyArray<string>
   readonly isPaused: boolean
 }
 
-const plain = (json: Schema.Json): Block => ({ text: JSON.stringify(json), isThinking: false, isOpen: false })
+const plain = (json: Schema.Json): Block => ({ text: JSON.stringify(json), isThinking: false, isUnfinished: false })
 
-/** `fields` is the JSON text of those that follow the id. */
+/** `fields` is the JSON text of the fields behind the id. */
 const ofCall = (type: string, key: string, at: number, fields: string): Block => ({
   text: `{"type":"${type}","${key}":`,
   call: { at, rest: `,${fields}}` },
   isThinking: false,
-  // Mutant `true` survives: only messages without calls look for open blocks, so no code reads `isOpen` of the block of
-  // a call
-  isOpen: false
+  // Mutant `true` survives: only messages without calls look for unfinished blocks, so no code reads `isUnfinished` of the
+  // block of a call
+  isUnfinished: false
 })
 
-/** The provider refuses texts of blanks alone; they are left out. */
+/** The provider refuses blank texts, so they are left out. */
 const isBlank = (text: string): boolean => text.trim() === ""
 
 export const ofUser = ({ content }: Message.User): Blocks => ({
@@ -49,8 +49,8 @@ export const ofUser = ({ content }: Message.User): Blocks => ({
   // Mutant `["Stryker was here"]` survives: a user's message has no calls. One id too many is taken, which changes
   // another id only where a model wrote these words as an id
   ids: [],
-  // Mutant `true` survives: it decides only whether open blocks and thoughts at the end stay, and a user's message has
-  // neither
+  // Mutant `true` survives: it decides only whether unfinished blocks and thoughts at the end stay, and a user's
+  // message has neither
   isPaused: false
 })
 
@@ -113,8 +113,8 @@ export const ofAssistant = (message: Message.Assistant, provider: string): Block
       case "provider-item": {
         const data = own(part.opaque)
         if (data === undefined || part.kind === cited) return
-        const isOpen = part.kind.endsWith("tool_use") && !ended.has(Json.field(data, "id"))
-        blocks.push({ ...plain(data), isThinking: part.kind === "redacted_thinking", isOpen })
+        const isUnfinished = part.kind.endsWith("tool_use") && !ended.has(Json.field(data, "id"))
+        blocks.push({ ...plain(data), isThinking: part.kind === "redacted_thinking", isUnfinished })
         return
       }
       case "settled-call": {
@@ -133,23 +133,23 @@ export const ofAssistant = (message: Message.Assistant, provider: string): Block
 }
 
 const objectOf = (json: Schema.Json | undefined): Schema.JsonObject =>
-  // an object within JSON holds JSON
+  // values within JSON are JSON
   Predicate.isObject(json) ? (json as Schema.JsonObject) : {}
 
-/** What the results within a message belong to. */
+/** The ids of the provider-side calls that have a result within the message. */
 const endedIn = ({ content }: Message.Assistant): ReadonlySet<Schema.Json | undefined> =>
   new Set(
     content.map((part) => (part.type === "provider-item" ? Json.field(part.opaque.data, "tool_use_id") : undefined))
   )
 
 /**
- * The text of an object, which is demanded: the model's own, byte for byte, where it wrote one. The name for a text that makes
- * up none is the one that the vendor recommends.
+ * The JSON text of the arguments object, which the provider demands: the model's own text, byte for byte, if it is
+ * one. A text that is not an object is wrapped under the name that the vendor recommends.
  */
 const inputOf = (args: Message.ToolCall["arguments"]): string => {
   if (args === null) return "{}"
   if (!Predicate.isString(args)) {
-    // a model can nest deeper than the stack reaches
+    // A model may nest arguments deeper than the stack allows.
     const text = Result.try(() => JSON.stringify(args))
     if (Result.isFailure(text)) return invalid("nested too deeply")
     return Predicate.isObject(args) ? text.success : invalid(text.success)
@@ -161,7 +161,7 @@ const inputOf = (args: Message.ToolCall["arguments"]): string => {
 
 const invalid = (text: string): string => JSON.stringify({ INVALID_JSON: text })
 
-/** An error needs words. */
+/** The provider demands a text for an error. */
 const resultOf = (settlement: Message.Settlement): Schema.JsonObject => {
   if (!Message.isError(settlement)) return { content: settlement.text }
   return { content: isBlank(settlement.text) ? "The call failed." : settlement.text, is_error: true }

@@ -1,4 +1,4 @@
-/** Which bodies and events of Anthropic's Messages are errors. */
+/** Finds the errors in bodies and events of Anthropic's Messages. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Schema from "effect/Schema"
 import type { Answer } from "../../transport/Answer.ts"
@@ -14,8 +14,8 @@ const format: ErrorBody.Format = { codes, read: ErrorBody.reportOf }
 export const classify = (source: Source, answer: Answer): LlmError => ErrorBody.classify(format, source, answer)
 
 /**
- * An `error` event, at any point of a stream; a message, or the end of one, that the model refused. `usage` is what the
- * attempt had used up by then; a whole message says so itself.
+ * The error of an `error` event, which may come at any point of a stream, or of a refused message. `usage` is the
+ * usage of the attempt so far; a whole message has its own.
  */
 export const inside = (
   source: Source,

@@ -1,13 +1,13 @@
-/** The ids of calls, as the provider takes them: at most 64 letters, digits, `_` and `-`, each one once in a conversation. */
+/** Call ids in the form of the provider: at most 64 letters, digits, `_` and `-`, each unique in a conversation. */
 
 /**
- * Gives ids out in the order of a conversation. One of this provider's own stays as it is; those of others may hold other
- * characters, be longer, or come again in every turn. What is given out depends on what came before and on nothing else, so that it is
- * the same in every later request.
+ * Assigns ids in the order of a conversation. An id of this provider stays unchanged. Ids of other providers may hold
+ * other characters, be longer, or repeat in every turn. An assigned id depends only on the messages before it, so it
+ * is the same in every later request.
  */
 export class CallIds {
   readonly #used = new Set<string>()
-  /** How often an id has come. */
+  /** How often each id was used. */
   readonly #times = new Map<string, number>()
 
   next(id: string): string {

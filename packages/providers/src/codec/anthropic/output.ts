@@ -1,7 +1,7 @@
 /**
- * JSON Schemas as the provider's structured outputs take them: objects are closed, and of the constraints on values only a
- * few are known. The others are told in the description, where the model reads them. What cannot be said at all, a record or
- * a schema that contains itself, is left out as a whole.
+ * JSON Schemas in the dialect of the provider's structured outputs: objects are closed, and few constraints are
+ * supported. Other constraints go into the description, where the model reads them. A schema that the dialect cannot
+ * express, a record or a recursive schema, is left out as a whole.
  */
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -12,7 +12,7 @@ import { objectRoot } from "../rootSchema.ts"
 
 type JsonSchema = Model.OutputSpec["schema"]
 
-/** The schema in the provider's dialect, or `undefined` where the dialect cannot say it. Only objects are taken. */
+/** The schema in the provider's dialect; `undefined` if the dialect cannot express it. Only objects are taken. */
 export const schemaOf = (schema: JsonSchema): JsonSchema | undefined => {
   const root = objectRoot(schema)
   return root === undefined || isRecursive(root) ? undefined : dialect(root)
@@ -32,7 +32,7 @@ const dialect = (json: Schema.Json | undefined): JsonSchema | undefined => {
   const flat = flattened(json)
   if (flat === undefined) return undefined
   const said: Record<string, Schema.Json> = {}
-  const told: Record<string, Schema.Json> = {}
+  const described: Record<string, Schema.Json> = {}
   for (const [key, value] of Object.entries(flat)) {
     if (same.has(key)) said[key] = value
     else if (key === "properties" || key === "$defs") {
@@ -47,14 +47,16 @@ const dialect = (json: Schema.Json | undefined): JsonSchema | undefined => {
       const items = dialect(value)
       if (items === undefined) return undefined
       said[key] = items
-    } else if (key === "format" ? isKnownFormat(value) : key === "minItems" && (value === 0 || value === 1)) {
+    } else if (key === "format" ? isSupportedFormat(value) : key === "minItems" && (value === 0 || value === 1)) {
       said[key] = value
     } else if (constraints.has(key)) {
-      if (!isOfEveryInteger(value)) told[key] = value
+      if (!isOfEveryInteger(value)) described[key] = value
     } else if (!(key === "additionalProperties" && value === false) && !silent.has(key)) return undefined
   }
   if (!shapes.some((key) => key in said)) return undefined
-  const description = [Json.text(flat["description"]), ...words(told)].filter(Predicate.isNotUndefined).join("\n\n")
+  const description = [Json.text(flat["description"]), ...words(described)]
+    .filter(Predicate.isNotUndefined)
+    .join("\n\n")
   return {
     ...said,
     ...(description === "" ? {} : { description }),
@@ -62,7 +64,7 @@ const dialect = (json: Schema.Json | undefined): JsonSchema | undefined => {
   }
 }
 
-/** Constraints that stand beside each other in `allOf` belong to the schema itself; anything else there cannot be said. */
+/** Merges the constraints of an `allOf` into the schema itself; `undefined` if it holds anything else. */
 const flattened = (json: Schema.Json | undefined): JsonSchema | undefined => {
   if (!isSchema(json)) return undefined
   const { allOf, ...own } = json
@@ -87,16 +89,16 @@ const each = (
   return schemas
 }
 
-const words = (told: Readonly<Record<string, Schema.Json>>): ReadonlyArray<string> =>
-  Object.keys(told).length === 0 ? [] : [JSON.stringify(told)]
+const words = (described: Readonly<Record<string, Schema.Json>>): ReadonlyArray<string> =>
+  Object.keys(described).length === 0 ? [] : [JSON.stringify(described)]
 
-/** What is said in the same words. */
+/** Keywords that stay unchanged. */
 const same: ReadonlySet<string> = new Set(["type", "enum", "const", "required", "title", "$ref"])
 
-/** One of these says what a value is. */
+/** A schema without these keywords does not restrict its values. */
 const shapes: ReadonlyArray<string> = ["type", "enum", "const", "anyOf", "$ref"]
 
-/** What restricts no value. The description is put in its place later. */
+/** Keywords that restrict no value. The description is written later. */
 const silent: ReadonlySet<string> = new Set(["description", "$schema", "$comment", "$id", "examples"])
 
 const constraints: ReadonlySet<string> = new Set([
@@ -130,16 +132,16 @@ const formats: ReadonlySet<string> = new Set([
   "uuid"
 ])
 
-const isKnownFormat = (value: Schema.Json): boolean => Predicate.isString(value) && formats.has(value)
+const isSupportedFormat = (value: Schema.Json): boolean => Predicate.isString(value) && formats.has(value)
 
-/** The bounds of a whole number that has none. */
+/** Whether the bounds are those of an unbounded integer. */
 const isOfEveryInteger = (value: Schema.Json): boolean =>
   value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER
 
 /** Whether a definition contains itself. */
 const isRecursive = (schema: JsonSchema): boolean => {
   const { $defs, ...root } = schema
-  const open = new Set<string>()
+  const visiting = new Set<string>()
   const closed = new Set<string>()
   const visit = (json: unknown): boolean => {
     if (Array.isArray(json)) return json.some(visit)
@@ -148,11 +150,11 @@ const isRecursive = (schema: JsonSchema): boolean => {
     return (Predicate.isString($ref) && enter($ref)) || Object.values(json).some(visit)
   }
   const enter = (ref: string): boolean => {
-    if (ref === "#" || open.has(ref)) return true
+    if (ref === "#" || visiting.has(ref)) return true
     if (closed.has(ref)) return false
-    open.add(ref)
+    visiting.add(ref)
     const found = visit(Json.field($defs, nameIn(ref)))
-    open.delete(ref)
+    visiting.delete(ref)
     closed.add(ref)
     return found
   }

@@ -1,36 +1,36 @@
-/** What may be asked of a Claude model, and the fields of the body that say it. */
+/** The parameters of a Claude model, and the body fields for them. */
 import type * as Schema from "effect/Schema"
 import * as Predicate from "effect/Predicate"
 import type * as Params from "../Parameters.ts"
 
-/** What may be asked of the model besides the conversation. What is not given is not sent, `maxTokens` excepted. */
+/** Parameters of the model. A parameter that is not set is not sent, `maxTokens` excepted. */
 export interface Parameters extends Pick<
   Params.Parameters,
   "temperature" | "topP" | "stop" | "reasoning" | "toolChoice" | "parallelToolCalls" | "providerTools" | "extra"
 > {
   /**
-   * The longest reply, in tokens; reasoning counts. The wire demands a number: 8192 by default, with a budget for reasoning
-   * that much beyond it, and 32000 with an effort.
+   * The longest reply, in tokens, reasoning included. The wire demands a number: 8192 by default, 8192 more than the
+   * budget with one, and 32000 with an effort.
    */
   readonly maxTokens?: number
-  /** Only so many of the likeliest tokens are chosen from. */
+  /** Samples only from this number of likeliest tokens. */
   readonly topK?: number
-  /** Where marks for the provider's cache are put; none without it. There is no key here. */
+  /** Where to put cache marks; no marks by default. This format has no key. */
   readonly promptCache?: Omit<Params.PromptCache, "key">
 }
 
-/** The longest reply where nothing else is said: what every model that is still served can give. */
+/** The default longest reply: every served model supports it. */
 const usualMaxTokens = 8192
 
-/** With an effort the model itself decides how long it thinks, and whatever it thinks counts. */
+/** With an effort the model itself decides how long it thinks, and all of its thinking counts. */
 const thinkingMaxTokens = 32_000
 
-/** The fields that are the same for every request. */
+/** The body fields that are the same for every request. */
 export interface Fields {
   readonly head: Readonly<Record<string, Schema.Json | undefined>>
-  /** Left out where the request has no room for it. */
+  /** Left out of a request that the provider would refuse with it. */
   readonly thinking: Schema.Json | undefined
-  /** Without the format of the output. */
+  /** The output config without the output format. */
   readonly outputConfig: Schema.JsonObject
 }
 
@@ -54,7 +54,7 @@ export const fieldsOf = (model: string, parameters: Parameters): Fields => {
 }
 
 const objectOf = (json: Schema.Json | undefined): Schema.JsonObject =>
-  // an object within JSON holds JSON
+  // values within JSON are JSON
   Predicate.isObject(json) ? (json as Schema.JsonObject) : {}
 
 interface Wanted {

@@ -1,4 +1,4 @@
-/** From the body of `POST /v1/messages` to a reply, and the pieces that whole and streamed bodies have in common. */
+/** Decodes the body of `POST /v1/messages`, and the parts that whole and streamed bodies share. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
@@ -14,7 +14,7 @@ import * as MessagesError from "./error.ts"
 import * as Usage from "./usage.ts"
 import * as Json from "../../transport/Json.ts"
 
-/** The reply of a 2xx answer; total. It is put together as that of a stream, so that both are the same. */
+/** The reply of a 2xx answer; total. It is collected like a streamed reply, so that both are the same. */
 export const decode = (source: Source, answer: Answer): Result.Result<Message.Reply, LlmError> => {
   const body = Json.parse(answer.body)
   if (Result.isFailure(body)) return Result.fail(Classify.undecodable(source, answer, body.failure))
@@ -46,7 +46,7 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
   return Result.succeed(reply)
 }
 
-/** How a reply ended. Where it holds calls, these are to be settled first, whatever else goes on. */
+/** How a reply ended. A reply with calls ends with `tool-calls`, whatever the reason: its calls must be settled first. */
 export const finishOf = (reason: string | undefined, calls: boolean): Message.FinishReason => {
   switch (reason) {
     case "max_tokens":
@@ -64,7 +64,7 @@ export const finishOf = (reason: string | undefined, calls: boolean): Message.Fi
   }
 }
 
-/** What can be shown of a block before its end. */
+/** The parts of a block that can be emitted before its end. */
 export const opening = (block: Schema.Json): ReadonlyArray<Model.Part> => {
   const type = Json.field(block, "type")
   if (type === "text") return texts("text-delta", Json.field(block, "text"))
@@ -78,8 +78,8 @@ export const texts = (
 ): ReadonlyArray<Model.Part> => (Predicate.isString(text) && text !== "" ? [{ type, text }] : [])
 
 /**
- * What a block holds besides its text, at its end: the signature of thoughts, the sources of a text, a call, or something that
- * the provider did on its own side. `index` is its place in the message.
+ * The parts at the end of a block: the signature of thoughts, the citations of a text, a call, or a provider-side
+ * item. `index` is its position in the message.
  */
 export const closing = (block: Schema.Json, provider: string, index: number): ReadonlyArray<Model.Part> => {
   const kind = Json.text(Json.field(block, "type"))
@@ -106,7 +106,7 @@ export const closing = (block: Schema.Json, provider: string, index: number): Re
 /** The kind of item that holds the sources of the text before it. */
 export const cited = "citations"
 
-/** A call; what a careless server left out is filled with what keeps the call distinct and settleable. */
+/** A call. An absent id or name is replaced, so that the call stays distinct and can be settled. */
 const callOf = (block: Schema.Json, provider: string, index: number): Message.ToolCall => {
   const more = Object.entries(Json.fields(block)).filter(([key, value]) => !isUsual(key, value))
   return {
@@ -118,7 +118,7 @@ const callOf = (block: Schema.Json, provider: string, index: number): Message.To
   }
 }
 
-/** What every call has. Who made it matters where that was not the model itself but a program of its. */
+/** Whether a field is part of every call. The `caller` matters only if a program of the model made the call. */
 const isUsual = (key: string, value: unknown): boolean =>
   ["type", "id", "name", "input"].includes(key) ||
   (key === "caller" && Predicate.isObject(value) && value["type"] === "direct")

@@ -1,7 +1,7 @@
 /**
- * From a request to the body of `POST /v1/messages`. Messages and tools are encoded once and remembered by their identity, so
- * that a turn does not pay for the transcript before it. What the provider caches, tools, system and messages, comes in that
- * order, and nothing that is said later changes it.
+ * Encodes a request as the body of `POST /v1/messages`. Messages and tools are encoded once and cached by their
+ * identity, so that a turn does not pay for the transcript before it. The cached prefix (tools, system, messages)
+ * comes in this order, and no later message changes it.
  */
 import { CapabilityMismatchError, type LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
@@ -35,7 +35,7 @@ export const make = ({ model, provider }: Source, parameters: Parameters): Codec
   // Mutant `undefined` survives: the code reads it only as `format || usualOutput` and beside `isLeftToUser ||`, where
   // undefined and an empty text are alike
   const ofOutput = remembering(isLeftToUser ? () => "" : encodeOutput(outputConfig))
-  const told = OutputWords.make()
+  const messagesOf = OutputWords.make()
   const usualOutput = Object.keys(outputConfig).length === 0 ? "" : `,"output_config":${JSON.stringify(outputConfig)}`
   const isTheirsMarked = Json.field(providerTools.at(-1), "cache_control") !== undefined
   const mark = markOf(promptCache)
@@ -47,7 +47,7 @@ export const make = ({ model, provider }: Source, parameters: Parameters): Codec
     const system: Array<string> = []
     const said: Array<Blocks.Blocks> = []
     const format = request.output === undefined ? "" : ofOutput(request.output)
-    for (const message of told(request, isLeftToUser || format !== "")) {
+    for (const message of messagesOf(request, isLeftToUser || format !== "")) {
       if (message.role !== "system") said.push(ofMessage(message))
       else if (message.text.trim() !== "") system.push(ofSystem(message))
     }
@@ -77,9 +77,9 @@ interface Turn {
 }
 
 /**
- * Turns of both sides, one after the other: what one side says in several messages is one turn, and the results of calls stand
- * before whatever the user says to them. `isToolLoop` is a conversation at whose end are results of calls that were made
- * without thoughts of this provider.
+ * Alternates the turns of both sides: adjacent messages of one side become one turn, and the results of calls come
+ * before the user's text. `isToolLoop` is true if the conversation ends with results of calls that were made without
+ * thoughts of this provider.
  */
 const conversation = (
   said: ReadonlyArray<Blocks.Blocks>,
@@ -107,7 +107,7 @@ const conversation = (
   }
   for (const [index, { blocks, ids: known, isPaused, results, role }] of said.entries()) {
     const calls = known.map((id) => ids.next(id))
-    // what the provider has not ended it goes on with right after, or never
+    // The provider continues an unfinished turn immediately or never.
     const goesOn = calls.length > 0 || (isPaused && said[index + 1]?.role !== "user")
     push(role, goesOn ? blocks : ended(blocks), calls)
     push("user", results, calls)
@@ -121,9 +121,9 @@ const conversation = (
   return { text, isToolLoop }
 }
 
-/** What the provider takes of a turn that is over: no message may end with thoughts. */
+/** The blocks that the provider accepts for a finished turn: no message may end with thoughts. */
 const ended = (blocks: ReadonlyArray<Blocks.Block>): ReadonlyArray<Blocks.Block> => {
-  const closed = blocks.filter(({ isOpen }) => !isOpen)
+  const closed = blocks.filter(({ isUnfinished }) => !isUnfinished)
   return closed.slice(0, closed.findLastIndex(({ isThinking }) => !isThinking) + 1)
 }
 
@@ -132,7 +132,7 @@ const markOf = (cache: Parameters["promptCache"]): string => {
   return `"cache_control":${JSON.stringify({ type: "ephemeral", ...ttl })}`
 }
 
-/** The end of what is kept. */
+/** Adds a cache mark to a block. */
 const marked = (json: string, mark: string): string => `${json.slice(0, -1)},${mark}}`
 
 const markLast = (list: Array<string>, mark: string): void => {
@@ -140,7 +140,10 @@ const markLast = (list: Array<string>, mark: string): void => {
   if (last !== undefined) list.push(marked(last, mark))
 }
 
-/** Thoughts are refused beside a forced call, and a budget for them where calls are under way that were made without any. */
+/**
+ * Whether the provider refuses thinking: beside a forced call, and a budget while calls that were made without
+ * thinking are under way.
+ */
 const isRefused = (thinking: Schema.Json | undefined, choice: Model.ToolChoice, isToolLoop: boolean): boolean => {
   const type = Json.field(thinking, "type")
   if (type === "disabled") return false
@@ -172,7 +175,7 @@ const encodeChoice = (choice: Model.ToolChoice, parallel: boolean | undefined): 
 
 const names = { auto: "auto", required: "any" } as const
 
-/** What can be said is data; what files can be, the wire says besides. */
+/** Checks the capabilities, and the file types that the wire accepts. */
 export const refusing = (
   source: Source,
   capabilities: Capabilities.Capabilities

@@ -1,4 +1,4 @@
-/** From the events of a streamed message to the parts of a reply. */
+/** Decodes the events of a streamed message. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Model from "@kintsugi/core/Model"
 import * as CoreUsage from "@kintsugi/core/Usage"
@@ -17,8 +17,8 @@ import * as Json from "../../transport/Json.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
-/** A block that has not ended yet: what it began with, and what came since. */
-interface OpenBlock {
+/** An unfinished block: its start, and the deltas since. */
+interface UnfinishedBlock {
   readonly start: Schema.JsonObject
   input: string
   signature: string
@@ -30,11 +30,11 @@ const nothing: Step = Result.succeed([])
 export class MessagesDecoder implements Decoder<Model.Part> {
   readonly #source: Source
   readonly #answer: Answer
-  readonly #open = new Map<number, OpenBlock>()
+  readonly #unfinished = new Map<number, UnfinishedBlock>()
   #state: "open" | "done" = "open"
   #seen = false
   #calls = false
-  /** The block that the last event was about. */
+  /** The index of the last event's block. */
   #last = 0
   #reason: string | undefined
   #usage: Usage.Counts | undefined
@@ -74,11 +74,13 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     }
   }
 
-  /** A call that was not closed is one that was cut off, whatever the reason says. */
+  /** Ends the reply. An unclosed call was cut off, whatever the stop reason says. */
   end(): Step {
     if (!this.#seen) return this.#undecodable(new Error("the stream holds no reply"))
-    const isCut = [...this.#open.values()].some(({ start }) => start["type"] === "tool_use")
-    const closed = [...this.#open.keys()].toSorted((one, other) => one - other).flatMap((index) => this.#close(index))
+    const isCut = [...this.#unfinished.values()].some(({ start }) => start["type"] === "tool_use")
+    const closed = [...this.#unfinished.keys()]
+      .toSorted((one, other) => one - other)
+      .flatMap((index) => this.#close(index))
     const finish = isCut ? "length" : MessagesReply.finishOf(this.#reason, this.#calls)
     const usage = Usage.toUsage(this.#usage) ?? CoreUsage.empty
     return Result.succeed([...closed, { type: "finish", finish, usage, ...this.#model }])
@@ -91,7 +93,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     return nothing
   }
 
-  /** The counts at the end hold those from the beginning. */
+  /** The counts at the end include those at the beginning. */
   #readEnd(event: Schema.Json): Step {
     this.#usage = Usage.read(Json.field(event, "usage"), this.#usage)
     this.#reason = Json.text(Json.field(Json.field(event, "delta"), "stop_reason")) ?? this.#reason
@@ -103,7 +105,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     return error === undefined ? undefined : Result.fail(error)
   }
 
-  /** Where it is missing, the event is about the same block as the last one. */
+  /** The block index of an event; by default that of the event before it. */
   #indexOf(event: Schema.Json): number {
     this.#last = Json.count(Json.field(event, "index")) ?? this.#last
     return this.#last
@@ -114,13 +116,13 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     this.#seen = true
     // an object within JSON holds JSON
     const start = Predicate.isObject(block) ? (block as Schema.JsonObject) : {}
-    this.#open.set(index, { start, input: "", signature: "", citations: [] })
+    this.#unfinished.set(index, { start, input: "", signature: "", citations: [] })
     return Result.succeed([...before, ...MessagesReply.opening(start)])
   }
 
   /**
-   * What the prompt has cost, should the stream be cut off. It comes with the first block and not before: a request that fails
-   * without any is sent again.
+   * The usage of the prompt, in case the stream is cut off. It is emitted with the first block and not before: a
+   * request that fails before any block is resent.
    */
   #counted(): ReadonlyArray<Model.Part> {
     const usage = this.#isCounted ? undefined : Usage.toUsage(this.#usage)
@@ -143,7 +145,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
         this.#opened(index, "text").citations.push(Json.field(delta, "citation") ?? null)
         return nothing
       case "input_json_delta": {
-        const block = this.#open.get(index)
+        const block = this.#unfinished.get(index)
         if (block === undefined) return this.#undecodable(new Error("arguments of a call that never began"))
         block.input += Json.text(Json.field(delta, "partial_json")) ?? ""
         return nothing
@@ -153,21 +155,21 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     }
   }
 
-  /** The block of that place, which some servers begin with its first piece. */
-  #opened(index: number, type: "text" | "thinking"): OpenBlock {
-    const known = this.#open.get(index)
-    if (known !== undefined) return known
+  /** The block of an index. Some servers begin a block with its first delta. */
+  #opened(index: number, type: "text" | "thinking"): UnfinishedBlock {
+    const existing = this.#unfinished.get(index)
+    if (existing !== undefined) return existing
     // Mutant `"Stryker was here!"` #1 survives: such a block is a text or a thought, and no code reads `input` of these
     const block = { start: { type }, input: "", signature: "", citations: [] }
-    this.#open.set(index, block)
+    this.#unfinished.set(index, block)
     this.#seen = true
     return block
   }
 
   #close(index: number): ReadonlyArray<Model.Part> {
-    const block = this.#open.get(index)
+    const block = this.#unfinished.get(index)
     if (block === undefined) return []
-    this.#open.delete(index)
+    this.#unfinished.delete(index)
     const parts = MessagesReply.closing(whole(block), this.#source.provider, index)
     this.#calls ||= parts.some(({ type }) => type === "tool-call")
     return parts
@@ -178,15 +180,15 @@ export class MessagesDecoder implements Decoder<Model.Part> {
   }
 }
 
-/** The block as it would have come in one piece. */
-const whole = ({ citations, input, signature, start }: OpenBlock): Schema.JsonObject => ({
+/** The block as a whole message would have it. */
+const whole = ({ citations, input, signature, start }: UnfinishedBlock): Schema.JsonObject => ({
   ...start,
   ...(input.trim() === "" ? {} : { input: inputOf(input) }),
   ...(signature === "" ? {} : { signature }),
   ...(citations.length === 0 ? {} : { citations: [...Json.items(start["citations"]), ...citations] })
 })
 
-/** The object that the pieces make up, or the model's own text where they make up none. */
+/** The object that the pieces form, or the model's own text if they form none. */
 const inputOf = (input: string): Schema.Json => {
   const parsed = Json.parse(input)
   return Result.isSuccess(parsed) && Predicate.isObject(parsed.success) ? parsed.success : input

@@ -1,15 +1,15 @@
-/** Tokens as Anthropic counts them: the prompt apart from what came out of its cache, and from what went into it. */
+/** Anthropic's token counts: the prompt without the tokens read from its cache or written to it. */
 import * as Usage from "@kintsugi/core/Usage"
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
 import { tokenCount } from "../tokenCount.ts"
 
-/** What was told so far; later numbers hold all that came before them. */
+/** The counts so far. Later counts include earlier ones. */
 export type Counts = Readonly<Record<(typeof names)[number], number | undefined>>
 
 const names = ["input", "cached", "written", "output", "thought"] as const
 
-/** The counts of a `usage` object, and, where it has none or tells a zero, those from before. */
+/** The counts of a `usage` object. The counts of `before` replace absent and zero counts. */
 export const read = (usage: Schema.Json | undefined, before?: Counts): Counts => {
   const later = (count: number | undefined, name: keyof Counts) =>
     count === undefined || count === 0 ? (before?.[name] ?? count) : count
@@ -18,13 +18,13 @@ export const read = (usage: Schema.Json | undefined, before?: Counts): Counts =>
     input: of("input_tokens", "input"),
     cached: of("cache_read_input_tokens", "cached"),
     written: of("cache_creation_input_tokens", "written"),
-    // it begins with a guess
+    // The first count is an estimate.
     output: tokenCount(Json.field(usage, "output_tokens")) ?? before?.output,
     thought: later(tokenCount(Json.field(Json.field(usage, "output_tokens_details"), "thinking_tokens")), "thought")
   }
 }
 
-/** In our terms, where the whole prompt is the input; `undefined` while nothing was told. */
+/** Converts to our usage, where the input is the whole prompt; `undefined` without counts. */
 export const toUsage = (counts: Counts | undefined): Usage.Usage | undefined => {
   if (counts === undefined || names.every((name) => counts[name] === undefined)) return undefined
   const { cached = 0, input = 0, output = 0, thought = 0, written = 0 } = counts

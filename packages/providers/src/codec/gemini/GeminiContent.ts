@@ -1,12 +1,12 @@
 /**
  * The wire format of Gemini's `generateContent`.
  *
- * System messages go as its system instruction, wherever they stand. A failed call is told by the field `error` of its
- * response, where a success has `output`; both are the text that the model is to read. The schema of an output goes as
- * `responseJsonSchema`; models before Gemini 3 take none beside tools, and are told in words then.
+ * System messages go into the system instruction, wherever they stand. A failed call has the field `error` in its
+ * response, a successful one `output`; both hold the text for the model. The schema of an output goes as
+ * `responseJsonSchema`. Models before Gemini 3 take none beside tools, so there it goes into the prompt as text.
  *
- * Signatures go back on the part that they came with. Calls that another model made have none: Gemini 3 is told so by the
- * word that Google documents for this.
+ * Signatures are sent back on the part that they came with. Calls of another model have none: Gemini 3 gets the
+ * placeholder that Google documents for this case.
  */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import * as Predicate from "effect/Predicate"
@@ -22,24 +22,24 @@ import { checked, choiceOf, type Parameters as Every, type Reasoning } from "../
 import type { Source } from "../../transport/Source.ts"
 
 /**
- * What may be asked of the model besides the conversation. What is not given is not sent. `reasoning` is a level
- * (`thinkingLevel`) or a budget (`thinkingBudget`); `none` is a budget of 0. Gemini 2.5 knows no levels: there the words `low`,
- * `medium` and `high` stand for the budgets that Google gives them, 1024, 8192 and 24576 tokens.
+ * Parameters of the model. A parameter that is not set is not sent. `reasoning` is a level (`thinkingLevel`) or a
+ * budget (`thinkingBudget`); `none` is a budget of 0. Gemini 2.5 knows no levels: there `low`, `medium` and `high`
+ * become Google's budgets for them, 1024, 8192 and 24576 tokens.
  */
 export interface Parameters extends Pick<
   Every,
   "temperature" | "topP" | "maxTokens" | "stop" | "seed" | "reasoning" | "toolChoice" | "providerTools"
 > {
-  /** Whether summaries of its thoughts come with the reply; unless said otherwise, where `reasoning` asks for thoughts. */
+  /** Whether a reply has summaries of its thoughts. By default it has them if `reasoning` asks for thoughts. */
   readonly includeThoughts?: boolean
   /**
-   * Further fields of the body, as the wire names them. They cannot replace those that the library writes itself; those within
-   * `generationConfig` and `toolConfig` go beside them.
+   * Further fields of the body, under their names on the wire. They cannot replace fields that the library writes.
+   * Fields within `generationConfig` and `toolConfig` are merged with its own.
    */
   readonly extra?: Every["extra"]
 }
 
-/** What can be said to Gemini. */
+/** What requests to Gemini may contain. */
 export const capabilities: Capabilities.Capabilities = {
   tools: true,
   toolChoice: ["none", "required", "named"],
@@ -51,7 +51,7 @@ export const capabilities: Capabilities.Capabilities = {
   promptCache: "automatic"
 }
 
-/** The codec of one model. Parameters that make no sense throw a `RangeError`. */
+/** The codec of one model. Throws a `RangeError` for invalid parameters. */
 export const make = (source: Source, parameters: Parameters = {}): Codec => {
   const { extra = {}, providerTools = [], toolChoice } = checked(parameters)
   const encode = ContentRequest.make(source, {
@@ -69,7 +69,7 @@ export const make = (source: Source, parameters: Parameters = {}): Codec => {
   }
 }
 
-/** The fields that are written here, under both of the names that the wire takes. */
+/** The fields that this module writes, under both names that the wire takes. */
 const own: ReadonlySet<string> = new Set([
   "contents",
   "systemInstruction",
@@ -110,7 +110,7 @@ const thinkingOf = ({ model }: Source, reasoning: Reasoning): Readonly<Record<st
   return { ...depth, includeThoughts: true }
 }
 
-/** As Google maps efforts for its models without levels. */
+/** Google's budgets for efforts, for models without levels. */
 const budgets: ReadonlyMap<string, number> = new Map([
   ["minimal", 1024],
   ["low", 1024],
@@ -118,12 +118,12 @@ const budgets: ReadonlyMap<string, number> = new Map([
   ["high", 24_576]
 ])
 
-/** The error of an answer that is no success, whatever its body holds; total. */
+/** The error of an answer without a success status; total for any body. */
 export const classify = (source: Source, answer: Answer): LlmError => ContentError.classify(source, answer)
 
 /**
- * The error within the body of a success, or within one chunk of a stream: an error object, a blocked prompt, a reply that a
- * filter or a malformed tool call ended. Total; `undefined` when there is none.
+ * The error within the body of a success, or within one chunk of a stream: an error object, a blocked prompt, a reply
+ * that a filter or a malformed tool call ended. Total; `undefined` if there is none.
  */
 export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined =>
   ContentError.inside(source, answer, json)

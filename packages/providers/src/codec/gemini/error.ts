@@ -1,4 +1,4 @@
-/** Which bodies and chunks of Gemini's `generateContent` are errors, and which of its endings. */
+/** Finds the errors in bodies and chunks of Gemini's `generateContent`, and in its finish reasons. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Usage from "@kintsugi/core/Usage"
 import type * as Schema from "effect/Schema"
@@ -12,7 +12,7 @@ import { usageOf } from "./usage.ts"
 import * as Json from "../../transport/Json.ts"
 import { codes } from "../geminiErrorCodes.ts"
 
-/** The reasons for which a reply ends without being one. A limit, or `OTHER`, is an end of a reply like any other. */
+/** Finish reasons that are errors. A limit, or `OTHER`, ends a reply normally. */
 const endings: Codes = {
   safety: "ContentFilteredError",
   recitation: "ContentFilteredError",
@@ -34,14 +34,14 @@ const format: ErrorBody.Format = { codes, read: ErrorBody.reportOf }
 
 export const classify = (source: Source, answer: Answer): LlmError => ErrorBody.classify(format, source, answer)
 
-/** What earlier chunks of the same stream have told. */
+/** What earlier chunks of the stream contained. */
 export interface Seen {
   readonly usage?: Usage.Usage | undefined
   /** The first call. */
   readonly call?: Rejected.Rejected | undefined
 }
 
-/** An error chunk, a prompt that was blocked, a reply that ended for one of `endings`; a list of chunks is searched. */
+/** The error of a chunk: an error object, a blocked prompt, or a finish reason of `endings`. A list of chunks is searched. */
 export const inside = (source: Source, answer: Answer, json: Schema.Json, seen: Seen = {}): LlmError | undefined => {
   for (const chunk of Array.isArray(json) ? Json.items(json) : [json]) {
     const usage = usageOf(chunk) ?? seen.usage
@@ -60,7 +60,7 @@ type Used = Pick<Report, "usage">
 const adding = (report: Report | undefined, used: Used): Report | undefined =>
   report === undefined ? undefined : { ...report, ...used }
 
-/** Whatever it was blocked for, there are no candidates then. */
+/** The error of a blocked prompt. It has no candidates, whatever the reason. */
 const blocked = (
   source: Source,
   answer: Answer,

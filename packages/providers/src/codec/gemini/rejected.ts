@@ -1,15 +1,15 @@
-/** The call within a reply that Gemini itself rejected: it quotes the code that its model wrote in place of a call. */
+/** Reads a call that Gemini itself rejected: it quotes the code that its model wrote instead of a call. */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
 
-/** The tool that was called, and the arguments as they were written. */
+/** The called tool, and the arguments as the model wrote them. */
 export interface Rejected {
   readonly tool: string
   readonly rawArgs?: string
 }
 
-/** The call that was made all the same. */
+/** The call in the parts of the reply. */
 export const made = (parts: ReadonlyArray<Schema.Json>): Rejected | undefined => {
   for (const part of parts) {
     const call = Json.field(part, "functionCall")
@@ -30,7 +30,7 @@ export const quoted = (text: string): Rejected | undefined => {
   return { tool, rawArgs: enclosed(text.slice(found.index + found[0].length)) }
 }
 
-/** The text up to the bracket that ends it, or all where none does; brackets within quotes are none. */
+/** The text up to its closing bracket, or all of it without one. Brackets within quotes are ignored. */
 const enclosed = (text: string): string => {
   let depth = 0
   let quote = ""

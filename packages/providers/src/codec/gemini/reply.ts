@@ -1,4 +1,4 @@
-/** From the parts of Gemini's content to those of a reply. Whole and streamed bodies go through the same reader. */
+/** Turns the parts of Gemini's content into those of a reply. Whole and streamed bodies use the same reader. */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -9,16 +9,16 @@ import * as Json from "../../transport/Json.ts"
 /** The kind of the item that signs the end of the text before it. */
 export const signature = "thoughtSignature"
 
-/** What stands beside the content of a candidate: it is said once, at the end, and never sent back. */
+/** The metadata beside the content of a candidate. It is emitted once, at the end, and never sent back. */
 export const remarks: ReadonlyArray<string> = ["groundingMetadata", "urlContextMetadata", "citationMetadata"]
 
-/** Reads the parts of one reply in their order. A signature stays with the very part that it came with. */
+/** Reads the parts of one reply in order. A signature stays with its part. */
 export class PartReader {
   readonly #provider: string
   readonly #ids = new Set<string>()
-  /** The first number that may be free: those before it are used. */
+  /** The first number that may be free: smaller ones are used. */
   #next = 0
-  /** Whether unsigned thoughts have come that may go on. */
+  /** Whether unsigned thoughts have arrived that may continue. */
   #isThinking = false
 
   constructor({ provider }: Source) {
@@ -30,7 +30,7 @@ export class PartReader {
     return this.#ids.size
   }
 
-  /** `responseId` tells the ids that are made up for calls of this reply from those of others. */
+  /** `responseId` distinguishes generated call ids of this reply from those of others. */
   read(part: Schema.Json, responseId: string | undefined): ReadonlyArray<Model.Part> {
     const signed = Json.text(Json.field(part, signature))
     const text = Json.field(part, "text")
@@ -42,14 +42,14 @@ export class PartReader {
     return this.#say(Predicate.isString(text) ? text : "", signed)
   }
 
-  /** The mark of whose thoughts these were, at their end, so that they can be sent back. */
+  /** Ends the thoughts with a mark of their provider, so that they can be sent back. */
   close(): ReadonlyArray<Model.Part> {
     if (!this.#isThinking) return []
     this.#isThinking = false
     return [{ type: "reasoning-delta", text: "", opaque: this.#opaque({}) }]
   }
 
-  /** What was said beside the content. */
+  /** An item for metadata beside the content. */
   remark(kind: string, value: Schema.Json): Message.ProviderItem {
     return this.#item(kind, value)
   }
@@ -73,25 +73,25 @@ export class PartReader {
   }
 
   #call(call: Schema.Json, signed: string | undefined, responseId: string | undefined): Message.ToolCall {
-    const told = Json.text(Json.field(call, "id"))
+    const givenId = Json.text(Json.field(call, "id"))
     const own = {
-      ...(told === undefined ? {} : { id: told }),
+      ...(givenId === undefined ? {} : { id: givenId }),
       ...(signed === undefined ? {} : { [signature]: signed })
     }
     return {
       type: "tool-call",
-      id: this.#idOf(told, responseId),
+      id: this.#idOf(givenId, responseId),
       name: Json.text(Json.field(call, "name")) ?? "",
       arguments: Json.field(call, "args") ?? null,
-      ...(told === undefined && signed === undefined ? {} : { opaque: this.#opaque(own) })
+      ...(givenId === undefined && signed === undefined ? {} : { opaque: this.#opaque(own) })
     }
   }
 
-  /** The id that was told, unless another call of this reply has it. */
-  #idOf(told: string | undefined, responseId: string | undefined): string {
+  /** The given id, unless another call of this reply has it. */
+  #idOf(givenId: string | undefined, responseId: string | undefined): string {
     const prefix = responseId?.replaceAll(/[^\w-]/g, "").slice(0, maxPrefix) ?? ""
     const base = prefix === "" ? "call" : `call_${prefix}`
-    let id = told ?? `${base}_${this.#ids.size}`
+    let id = givenId ?? `${base}_${this.#ids.size}`
     this.#next = Math.max(this.#next, this.#ids.size)
     while (this.#ids.has(id)) id = `${base}_${this.#next++}`
     this.#ids.add(id)
@@ -107,14 +107,14 @@ export class PartReader {
   }
 }
 
-/** So that other providers take the ids too. */
+/** Keeps ids short enough for other providers. */
 const maxPrefix = 24
 
-/** What a part holds that is neither text nor a call: code that was run, its result, a picture … */
+/** The kind of a part that is neither text nor a call: executed code, its result, an image … */
 const kindOf = (part: Schema.Json): string | undefined =>
   Predicate.isObject(part) ? Object.keys(part).find((key) => !besides.has(key)) : undefined
 
-/** Fields that say something of a part, whatever it holds. */
+/** Fields that any part may have. */
 const besides: ReadonlySet<string> = new Set([
   "text",
   "thought",
@@ -124,7 +124,7 @@ const besides: ReadonlySet<string> = new Set([
   "mediaResolution"
 ])
 
-/** How a reply ended that is no error. */
+/** How a successful reply ended. */
 export const finishOf = (reason: string | undefined, calls: boolean): Message.FinishReason => {
   switch (reason) {
     case undefined:

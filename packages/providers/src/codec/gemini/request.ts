@@ -1,6 +1,6 @@
 /**
- * From a request to the body of `generateContent`. Messages and tools are encoded once and remembered by their identity, so
- * that a turn does not pay for the transcript before it.
+ * Encodes a request as the body of `generateContent`. Messages and tools are encoded once and cached by their
+ * identity, so that a turn does not pay for the transcript before it.
  */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
@@ -17,13 +17,13 @@ import { adapted } from "./schema.ts"
 
 type Fields = Readonly<Record<string, Schema.Json | undefined>>
 
-/** What is the same for every request. */
+/** The parts that are the same for every request. */
 export interface Constants {
   /** Fields of the body. */
   readonly body: Fields
   readonly generationConfig: Fields
   readonly toolConfig: Fields
-  /** Tools on Gemini's own side. */
+  /** Tools that Gemini runs itself. */
   readonly tools: ReadonlyArray<Schema.Json>
 }
 
@@ -43,7 +43,7 @@ export const make = (source: Source, constants: Constants): Encoder => {
   )
   const rest = filled("", constants.body)
   const isLeftToUser = ["responseSchema", "responseJsonSchema"].some((name) => name in constants.generationConfig)
-  const told = OutputWords.make()
+  const messagesOf = OutputWords.make()
   return (request) => {
     const { output, toolChoice, tools: specs } = request
     const declared = specs.length === 0 ? [] : [`{"functionDeclarations":[${specs.map(tools).join(",")}]}`]
@@ -52,7 +52,7 @@ export const make = (source: Source, constants: Constants): Encoder => {
     const isShaped = output !== undefined && (offered.length === 0 || isThird(source))
     const system: Array<string> = []
     const contents: Array<string> = []
-    for (const message of told(request, isShaped || isLeftToUser)) {
+    for (const message of messagesOf(request, isShaped || isLeftToUser)) {
       const encoded = messages(message)
       if (encoded !== "") (message.role === "system" ? system : contents).push(encoded)
     }
@@ -68,17 +68,17 @@ export const make = (source: Source, constants: Constants): Encoder => {
   }
 }
 
-/** Further members of an object: these fields, or one of that name which holds them. Nothing where there are none. */
+/** Further members of an object: these fields, or one field of this name that holds them. Empty without fields. */
 const filled = (name: string, fields: Fields): string => {
   const text = JSON.stringify(fields)
   if (text === "{}") return ""
   return name === "" ? `,${text.slice(1, -1)}` : `,"${name}":${text}`
 }
 
-/** Since the third generation a call must carry its signature, and tools and the schema of an output go together. */
+/** From Gemini 3 on, a call must carry its signature, and tools and an output schema may go together. */
 const isThird = ({ model }: Source): boolean => /(?:^|\/)gemini-(?:[3-9]|\d{2})/.test(model)
 
-/** A part of the system's instruction, or one or two contents. */
+/** A part of the system instruction, or one or two contents. */
 const encodeMessage = (message: Message.Message, source: Source): string => {
   switch (message.role) {
     case "system":
@@ -101,7 +101,7 @@ const encodePart = (part: Message.UserContent[number]): Schema.Json => {
   return "data" in part ? { inlineData: { mimeType, data: part.data } } : { fileData: { mimeType, fileUri: part.url } }
 }
 
-/** What the model said, and right after it what became of its calls, in their order. Without a part it is left out. */
+/** The content of the model, and right behind it the results of its calls, in order. A message without parts is left out. */
 const encodeAssistant = (message: Message.Assistant, source: Source): string => {
   const said: Array<Schema.Json> = []
   const results: Array<Schema.Json> = []
@@ -130,7 +130,7 @@ const encodeAssistant = (message: Message.Assistant, source: Source): string => 
   return results.length === 0 ? model : `${model},${encodeContent("user", results)}`
 }
 
-/** What stood beside the content is not sent back; a signature goes to the text that it came with; the rest goes as it came. */
+/** Adds an item. Metadata is not sent back; a signature goes to its text; other items are sent back unchanged. */
 const addItem = (said: Array<Schema.Json>, { kind, opaque: { data } }: Message.ProviderItem): void => {
   if (ContentReply.remarks.includes(kind)) return
   if (kind !== ContentReply.signature) return void said.push(data)
@@ -158,10 +158,13 @@ const encodeCall = (call: Message.ToolCall, source: Source, isFirst: boolean): S
   }
 }
 
-/** What Google wants in place of a signature where another model made the call: the first of a step is refused without. */
+/**
+ * Google's placeholder for the signature of a call of another model: the first call of a step is refused without a
+ * signature.
+ */
 const unsignedMark = "skip_thought_signature_validator"
 
-/** An error is told by the name of its field. */
+/** A failed call has the field `error`, a successful one `output`. */
 const encodeResult = ({ call, settlement }: Message.SettledCall, source: Source): Schema.Json => ({
   functionResponse: {
     ...idIn(ownData(call, source)),
@@ -170,7 +173,7 @@ const encodeResult = ({ call, settlement }: Message.SettledCall, source: Source)
   }
 })
 
-/** What Gemini said of a call beside it. An id that it did not give is not sent: the order tells then. */
+/** Gemini's own data about a call. An id of another origin is not sent: the order of the results identifies them. */
 const ownData = ({ opaque }: Message.ToolCall, { provider }: Source): Schema.Json | undefined =>
   opaque?.provider === provider ? opaque.data : undefined
 

@@ -1,6 +1,6 @@
 /**
- * JSON Schema in the keywords that Gemini documents for `responseJsonSchema` and takes of parameters. What it has no keyword for is told
- * in the description of the value, so that the model knows of it.
+ * JSON Schema in the keywords that Gemini documents for `responseJsonSchema` and takes for parameters. Other keywords
+ * go into the description of the value, so that the model reads them.
  */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
@@ -9,20 +9,20 @@ import * as Json from "../../transport/Json.ts"
 type JsonSchema = Schema.JsonObject
 
 export const adapted = (schema: JsonSchema): JsonSchema => {
-  const kept: Record<string, Schema.Json> = {}
-  const told: Record<string, Schema.Json> = {}
+  const supported: Record<string, Schema.Json> = {}
+  const described: Record<string, Schema.Json> = {}
   for (const [key, value] of Object.entries(schema)) {
-    if (!silent.has(key)) (known.has(key) || key.startsWith("$") ? kept : told)[key] = inside(key, value)
+    if (!silent.has(key)) (keywords.has(key) || key.startsWith("$") ? supported : described)[key] = inside(key, value)
   }
-  const { $ref, description, ...others } = kept
+  const { $ref, description, ...others } = supported
   const words = [
     ...(Predicate.isString(description) && description !== "" ? [description] : []),
-    ...(Object.keys(told).length === 0 ? [] : [`It fits this JSON Schema: ${JSON.stringify(told)}`])
+    ...(Object.keys(described).length === 0 ? [] : [`It fits this JSON Schema: ${JSON.stringify(described)}`])
   ].join("\n")
   const said = words === "" ? others : { ...others, description: words }
-  // beside a reference nothing may stand, but beside a list with it
+  // A reference allows no other keyword beside it, but a list with the reference does.
   if ($ref === undefined) return said
-  return Object.keys(said).every((key) => key.startsWith("$")) ? kept : { ...said, anyOf: [{ $ref }] }
+  return Object.keys(said).every((key) => key.startsWith("$")) ? supported : { ...said, anyOf: [{ $ref }] }
 }
 
 const inside = (key: string, value: Schema.Json): Schema.Json => {
@@ -40,7 +40,7 @@ const ofOne = new Set(["items", "additionalProperties"])
 const ofList = new Set(["prefixItems", "anyOf", "oneOf"])
 const ofNames = new Set(["properties", "$defs"])
 
-const known = new Set([
+const keywords = new Set([
   ...ofOne,
   ...ofList,
   ...ofNames,
@@ -56,5 +56,5 @@ const known = new Set([
   "required"
 ])
 
-/** They say nothing of the values. */
+/** Keywords that do not restrict values. */
 const silent = new Set(["$schema", "$comment", "examples", "default", "deprecated", "readOnly", "writeOnly"])

@@ -1,4 +1,4 @@
-/** From the chunks of `generateContent` to the parts of a reply. A whole body is read as the only chunk of its stream. */
+/** Decodes the chunks of `generateContent`. A whole body is read as the only chunk of its stream. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
@@ -34,8 +34,8 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
 }
 
 /**
- * There is no mark at the end of a stream: it is complete with the reason why the reply ended. What the last chunk says of
- * tokens counts, and of sources.
+ * A stream has no end mark: it is complete when a finish reason arrives. The token counts and sources of the last
+ * chunk count.
  */
 export class ContentDecoder implements Decoder<Model.Part> {
   readonly #source: Source
@@ -60,12 +60,12 @@ export class ContentDecoder implements Decoder<Model.Part> {
   }
 
   push(data: string): Step {
-    // some gateways end every stream with it
+    // Some gateways end every stream with `[DONE]`.
     if (data.trim() === "[DONE]") return Result.succeed([])
     const json = Json.parse(data)
     if (Result.isFailure(json)) return this.undecodable(json.failure)
     const parts: Array<Model.Part> = []
-    // without `alt=sse` a stream is one list
+    // Without `alt=sse` a stream is one list.
     for (const chunk of Array.isArray(json.success) ? Json.items(json.success) : [json.success]) {
       if (!Predicate.isObject(chunk)) return this.undecodable("a chunk is no object")
       const read = this.#read(chunk)
@@ -99,8 +99,8 @@ export class ContentDecoder implements Decoder<Model.Part> {
     const seen = { usage: this.#usage, call: this.#call }
     const error = ContentError.inside(this.#source, this.#answer, chunk, seen)
     if (error !== undefined) return Result.fail(error)
-    const told = usageOf(chunk, this.#usage)
-    this.#usage = told ?? this.#usage
+    const reported = usageOf(chunk, this.#usage)
+    this.#usage = reported ?? this.#usage
     this.#model = Json.text(Json.field(chunk, "modelVersion")) ?? this.#model
     this.#responseId ??= Json.text(Json.field(chunk, "responseId"))
     const candidate = Json.items(Json.field(chunk, "candidates"))[0]
@@ -115,8 +115,8 @@ export class ContentDecoder implements Decoder<Model.Part> {
     const parts = Json.items(Json.field(content, "parts"))
     this.#call ??= Rejected.made(parts)
     const read = parts.flatMap((part) => this.#reader.read(part, this.#responseId))
-    // what was counted so far, should the stream be cut off
-    const isSpoken = told !== undefined && this.#reason === undefined && read.length > 0
-    return Result.succeed(isSpoken ? [...read, { type: "usage", usage: told }] : read)
+    // The usage so far, in case the stream is cut off.
+    const isSpoken = reported !== undefined && this.#reason === undefined && read.length > 0
+    return Result.succeed(isSpoken ? [...read, { type: "usage", usage: reported }] : read)
   }
 }

@@ -1,16 +1,17 @@
 /**
  * The wire format of Ollama's own chat, `/api/chat`.
  *
- * It has no flag for a failed tool call: as in chat completions, the text of one says so itself, and begins with `ERROR: `
+ * It has no flag for a failed tool call. As in chat completions, the text of a failed call begins with `ERROR: `,
  * unless it already begins with a word of this library for failures.
  *
- * By itself Ollama forgets the oldest messages of a conversation that is too long, and says nothing of it. Here it is told not
- * to (`truncate: false`): it answers with an error then, a `ContextTooLongError`, which can be recovered from. A server too old
- * for this cuts the prompt all the same; where `numCtx` is given and the prompt fills all of it, the reply holds a provider
- * item of the kind `truncated_prompt`. It is a reply nevertheless, to what was left.
+ * By default Ollama silently drops the oldest messages of a conversation that is too long. Here `truncate: false`
+ * makes it answer with an error, a `ContextTooLongError`, which policies can recover from. An old server cuts the
+ * prompt all the same. If `numCtx` is set and the prompt fills all of it, the reply has a provider item of the kind
+ * `truncated_prompt`: it answers the rest of the prompt.
  *
- * It cannot be told to call a tool, nor to call none: who shall call none is offered none. The schema of an output goes as
- * `format` where no tools are offered, as it would keep the model from calling any, and in words beside tools.
+ * Ollama cannot be made to call a tool, or to call none: for the choice `none` no tools are offered. The schema of an
+ * output goes as `format` without tools, because it would keep the model from calling them; beside tools it goes into
+ * the prompt as text.
  */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Schema from "effect/Schema"
@@ -25,29 +26,32 @@ import { checked, type Parameters as Every } from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 
 /**
- * What may be asked of the model besides the conversation. What is not given is not sent, but for `truncate`. `maxTokens` is
- * its `num_predict`.
+ * Parameters of the model. A parameter that is not set is not sent, `truncate` excepted. `maxTokens` is Ollama's
+ * `num_predict`.
  */
 export interface Parameters extends Pick<Every, "temperature" | "topP" | "maxTokens" | "stop" | "seed"> {
-  /** Whether a reasoning model thinks; for those that know levels, `low`, `medium` or `high`. `none` is `false`. */
+  /** Whether a reasoning model thinks; for models with levels, `low`, `medium` or `high`. `none` is `false`. */
   readonly reasoning?: boolean | string
-  /** How many tokens prompt and reply may have together. The server's own default may be as small as 4096. */
+  /** The context size: the tokens of prompt and reply together. The server's own default may be as small as 4096. */
   readonly numCtx?: number
-  /** How long the model stays loaded after the reply: `5m`, or seconds; 0 unloads it at once, a negative number never. */
+  /**
+   * How long the model stays loaded after the reply: `5m`, or seconds; 0 unloads it at once, a negative number keeps
+   * it loaded.
+   */
   readonly keepAlive?: string | number
   /**
-   * Whether the server may drop the oldest messages of a prompt that is too long, and say nothing of it; `false` by default, so
-   * that this is a `ContextTooLongError`.
+   * Whether the server may silently drop the oldest messages of a prompt that is too long. `false` by default: then
+   * this is a `ContextTooLongError`.
    */
   readonly truncate?: boolean
   /**
-   * Further fields of the body, as the wire names them. They cannot replace those that the library writes itself; those within
-   * `options` go beside them.
+   * Further fields of the body, under their names on the wire. They cannot replace fields that the library writes.
+   * Fields within `options` are merged with its own.
    */
   readonly extra?: Every["extra"]
 }
 
-/** What can be said to Ollama. What one of its models cannot do, the server says. */
+/** What requests to Ollama may contain. The server reports what one of its models cannot do. */
 export const capabilities: Capabilities.Capabilities = {
   tools: true,
   toolChoice: [],
@@ -59,7 +63,7 @@ export const capabilities: Capabilities.Capabilities = {
   promptCache: "automatic"
 }
 
-/** The codec of one model. Parameters that make no sense throw a `RangeError`. */
+/** The codec of one model. Throws a `RangeError` for invalid parameters. */
 export const make = (source: Source, parameters: Parameters = {}): Codec => {
   const { extra = {}, keepAlive, numCtx, reasoning, truncate = false } = checked(parameters)
   const { format: _f, messages: _m, model: _n, options: more, stream: _s, tools: _t, ...others } = extra
@@ -94,7 +98,7 @@ const optionsOf = (parameters: Parameters): Readonly<Record<string, Schema.Json>
   }
 }
 
-/** The error of an answer that is no success, whatever its body holds; total. */
+/** The error of an answer without a success status; total for any body. */
 export const classify = (source: Source, answer: Answer): LlmError => OllamaError.classify(source, answer)
 
 /** The error within the body of a success, or within one line of a stream. Total; `undefined` when there is none. */

@@ -1,4 +1,4 @@
-/** What the lines of Ollama's `/api/chat` hold. */
+/** Reads the lines of Ollama's `/api/chat`. */
 import type * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
 import type * as Schema from "effect/Schema"
@@ -10,11 +10,11 @@ import { tokenCount } from "../tokenCount.ts"
 export class Calls {
   readonly all: Array<Message.ToolCall> = []
   readonly #ids = new Set<string>()
-  /** The first number that may be free: those before it are used. */
+  /** The first number that may be free: smaller ones are used. */
   #next = 0
   #time: string | undefined
 
-  /** Adds a call of a line. An id that is missing, or another call's, is made up from the time of the first such line. */
+  /** Adds a call of a line. A missing or repeated id is replaced with one made from the time of the first such line. */
   add(call: Schema.Json, line: Schema.Json): void {
     const fn = Json.field(call, "function")
     // Mutant `"Stryker was here!"` #1 survives: the next step removes all but digits, so the text is empty in the end
@@ -49,17 +49,17 @@ export const finishOf = (reason: string | undefined, calls: boolean): Message.Fi
   }
 }
 
-/** Of a prompt that was in its cache, older servers do not tell the size. */
+/** Older servers do not report the size of a cached prompt. */
 export const usageOf = (line: Schema.Json): Usage.Usage =>
   Usage.make({
     inputTokens: tokenCount(Json.field(line, "prompt_eval_count")) ?? 0,
     outputTokens: tokenCount(Json.field(line, "eval_count")) ?? 0
   })
 
-/** The kind of the item that says that the prompt was cut. */
+/** The kind of the item for a truncated prompt. */
 const truncatedPrompt = "truncated_prompt"
 
-/** A prompt that fills the whole context was cut to it: the reply is one to what was left. */
+/** A prompt that fills the whole context was truncated: the reply answers the rest of it. */
 export const truncationOf = (
   { provider }: Source,
   { inputTokens }: Usage.Usage,

@@ -1,6 +1,6 @@
 /**
- * From a request to the body of Ollama's `/api/chat`. Messages and tools are encoded once and remembered by their identity, so
- * that a turn does not pay for the transcript before it.
+ * Encodes a request as the body of Ollama's `/api/chat`. Messages and tools are encoded once and cached by their
+ * identity, so that a turn does not pay for the transcript before it.
  */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
@@ -12,7 +12,7 @@ import { remembering } from "../Remembering.ts"
 import type { Codec } from "../Codec.ts"
 import * as RootSchema from "../rootSchema.ts"
 
-/** Model and parameters, which are the same for every request. */
+/** The model and parameters, which are the same for every request. */
 export type Constants = Readonly<Record<string, Schema.Json | undefined>>
 
 export const make = (provider: string, constants: Constants): Codec["encode"] => {
@@ -20,15 +20,15 @@ export const make = (provider: string, constants: Constants): Codec["encode"] =>
   const messages = remembering((message: Message.Message) => encodeMessage(message, provider))
   const tools = remembering(encodeTool)
   const formats = remembering(({ schema }: Model.OutputSpec) => `,"format":${JSON.stringify(schema)}`)
-  const told = OutputWords.make()
+  const messagesOf = OutputWords.make()
   return (request, mode) => {
     const { output, toolChoice, tools: specs } = request
-    // there is no word for it: who shall call none is offered none
+    // The format cannot express `none`, so no tools are offered for it.
     const offered = toolChoice === "none" ? [] : specs
     const toolField = offered.length === 0 ? "" : `,"tools":[${offered.map(tools).join(",")}]`
-    // a format binds every token from the first on, so that no call could be written beside it
+    // A format constrains every token from the first on, so the model could not write a call.
     const format = output === undefined || offered.length > 0 ? "" : formats(output)
-    const said = told(request, format !== "")
+    const said = messagesOf(request, format !== "")
       .map(messages)
       .filter((text) => text !== "")
     const stream = `,"stream":${mode === "streamed"}`
@@ -47,7 +47,7 @@ const encodeMessage = (message: Message.Message, provider: string): string => {
   }
 }
 
-/** Pictures stand beside the text. */
+/** Images go beside the text. */
 const encodeUser = ({ content }: Message.User): string => {
   const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []))
   // Mutant `true` for `part.type === "image"` survives: a file is refused before it is encoded, so every part with
@@ -56,18 +56,18 @@ const encodeUser = ({ content }: Message.User): string => {
   return JSON.stringify({ role: "user", content: texts.join("\n"), ...(images.length === 0 ? {} : { images }) })
 }
 
-/** The message itself, and right after it one message per call, in the order of the calls. One that says nothing is left out. */
+/** The message itself, and right behind it one message per call, in order. An empty message is left out. */
 const encodeAssistant = (message: Message.Assistant, provider: string): string => {
-  const settled = message.content.filter((part) => part.type === "settled-call")
+  const callParts = message.content.filter((part) => part.type === "settled-call")
   const thinking = thoughtsOf(message, provider)
-  if (settled.length === 0 && thinking === "" && Message.textOf(message) === "") return ""
+  if (callParts.length === 0 && thinking === "" && Message.textOf(message) === "") return ""
   const assistant = {
     role: "assistant",
     content: Message.textOf(message),
     ...(thinking === "" ? {} : { thinking }),
-    ...(settled.length === 0 ? {} : { tool_calls: settled.map(({ call }) => encodeCall(call)) })
+    ...(callParts.length === 0 ? {} : { tool_calls: callParts.map(({ call }) => encodeCall(call)) })
   }
-  const results = settled.map(({ call, settlement }) => ({
+  const results = callParts.map(({ call, settlement }) => ({
     role: "tool",
     content: settlementText(settlement),
     tool_name: call.name,
@@ -76,7 +76,7 @@ const encodeAssistant = (message: Message.Assistant, provider: string): string =
   return [assistant, ...results].map((wire) => JSON.stringify(wire)).join(",")
 }
 
-/** What was thought here; what others thought stays with them. */
+/** The reasoning of this provider. That of other providers is not sent. */
 const thoughtsOf = ({ content }: Message.Assistant, provider: string): string =>
   content.map((part) => (part.type === "reasoning" && part.opaque?.provider === provider ? part.text : "")).join("")
 

@@ -1,4 +1,4 @@
-/** From the lines of Ollama's `/api/chat` to the parts of a reply. A whole body is read as the only line of its stream. */
+/** Decodes the lines of Ollama's `/api/chat`. A whole body is read as the only line of its stream. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
@@ -15,7 +15,7 @@ import * as ChatReply from "./reply.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
-/** The reply of a 2xx answer; total. `numCtx` is the size of the context that was asked for. */
+/** The reply of a 2xx answer; total. `numCtx` is the requested context size. */
 export const decode = (
   source: Source,
   answer: Answer,
@@ -30,7 +30,7 @@ export const decode = (
   })
 }
 
-/** The line that is `done` is the last; calls come out with it, so that they follow all that was said. */
+/** The line with `done` is the last. Calls are emitted with it, so that they follow all text. */
 export class ChatDecoder implements Decoder<Model.Part> {
   readonly framing = "ndjson"
   readonly #source: Source
@@ -60,7 +60,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     return error === undefined ? Result.succeed(this.#read(line.success)) : Result.fail(error)
   }
 
-  /** Nothing is left to say after the last line. */
+  /** After the last line there are no parts. */
   end(): Step {
     return Result.succeed([])
   }
@@ -102,7 +102,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     ]
   }
 
-  /** The mark of whose thoughts these were, at their end, so that they can be sent back. */
+  /** Ends the thoughts with a mark of their provider, so that they can be sent back. */
   #closeReasoning(): ReadonlyArray<Model.Part> {
     if (!this.#isThinking) return []
     this.#isThinking = false

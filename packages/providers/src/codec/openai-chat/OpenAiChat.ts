@@ -1,12 +1,13 @@
 /**
- * The wire format of OpenAI's chat completions, which many other servers speak too; a `Dialect` says how one of them differs.
+ * The wire format of OpenAI's chat completions, which many other servers use too; a `Dialect` says how a server
+ * differs.
  *
- * It has no flag for a failed tool call. So the text of one says so itself: unless it already begins with one of the words
- * by which this library tells failures (`ERROR:`, `transient:`, `permanent:`, `unknown tool:`), `ERROR: ` is put in front
- * of it. The text of a success goes as it is.
+ * The format has no flag for a failed tool call, so its text says that it failed. `ERROR: ` is prepended, unless the
+ * text already begins with one of this library's words for failures (`ERROR:`, `transient:`, `permanent:`, `unknown
+ * tool:`). The text of a success stays unchanged.
  *
- * The schema of an output goes as `response_format`, where it is that of an object. Others, and any for a server that takes
- * none, are told in words, in front of the conversation.
+ * The schema of an output goes as `response_format` if its root is an object. Other schemas, and all schemas for a
+ * server that takes none, go into the prompt as text, before the conversation.
  */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Schema from "effect/Schema"
@@ -23,18 +24,15 @@ import type { Source } from "../../transport/Source.ts"
 export type { Dialect } from "./dialect.ts"
 
 /**
- * What may be asked of the model besides the conversation. What is not given is not sent. Reasoning in tokens is an
- * `InvalidRequestError` where the dialect asks by effort alone.
+ * Parameters of the model. A parameter that is not set is not sent. Reasoning in tokens is an `InvalidRequestError`
+ * if the dialect takes only an effort.
  */
 export interface Parameters extends ChatRequest.Asked {}
 
-/** Of OpenAI's own service, which hold unless a dialect says otherwise. */
+/** The capabilities of OpenAI's own service. They hold unless a dialect overrides them. */
 export const capabilities = ChatDialect.openAi.capabilities
 
-/**
- * The codec of one model, in OpenAI's own dialect unless another is given. Parameters that make no sense throw a
- * `RangeError`.
- */
+/** The codec of one model, in OpenAI's own dialect by default. Throws a `RangeError` for invalid parameters. */
 export const make = (source: Source, parameters: Parameters = {}, dialect: ChatDialect.Dialect = {}): Codec => {
   const full = ChatDialect.full(dialect)
   return {
@@ -46,13 +44,13 @@ export const make = (source: Source, parameters: Parameters = {}, dialect: ChatD
   }
 }
 
-/** The error of an answer that is no success, whatever its body holds; total. */
+/** The error of an answer without a success status; total for any body. */
 export const classify = (source: Source, answer: Answer): LlmError => ChatError.classify(source, answer)
 
 /**
- * The error within the body of a success, or within one event of a stream: an error object in the place of a reply or
- * beside it, a refusal, and an end by a content filter, by load, or by an error. Of a streamed refusal it has the piece that
- * the event brings. Total; `undefined` when there is none.
+ * The error within the body of a success, or within one event of a stream: an error object instead of a reply or
+ * beside it, a refusal, and an end by a content filter, by overload or by an error. For a streamed refusal it has the
+ * piece in the event. Total; `undefined` if there is none.
  */
 export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined =>
   ChatError.inside(source, answer, json)

@@ -1,4 +1,4 @@
-/** The calls of a chat completion, whole or from the pieces of a stream, with ids that tell them apart. */
+/** The calls of a chat completion, whole or from the pieces of a stream, with unique ids. */
 import type * as Message from "@kintsugi/core/Message"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -28,95 +28,101 @@ const read = (piece: Schema.Json): Piece => {
   }
 }
 
-/** A call whose arguments are still coming. */
-interface OpenCall extends Piece {
+/** A call whose arguments are incomplete. */
+interface UnfinishedCall extends Piece {
   readonly index: number
   readonly braces: Braces
 }
 
-/** Calls that come in pieces. There may be many of them, so that each is looked up by what its pieces name. */
+/** Collects calls from pieces. There may be many calls, so they are indexed by the fields that pieces name. */
 export class Calls {
-  readonly #open: Array<OpenCall> = []
-  /** The last call of an index, of an id, and of both. */
+  readonly #unfinished: Array<UnfinishedCall> = []
+  /** The position of the last call by index, by id, and by both. */
   readonly #ofIndex = new Map<number, number>()
   readonly #ofId = new Map<string, number>()
   readonly #ofBoth = new Map<string, number>()
-  /** Above every index so far. */
-  #above = 0
+  /** Greater than every index so far. */
+  #nextIndex = 0
 
   get size(): number {
-    return this.#open.length
+    return this.#unfinished.length
   }
 
   add(piece: Schema.Json): void {
-    const told = Json.count(Json.field(piece, "index"))
+    const statedIndex = Json.count(Json.field(piece, "index"))
     const { arguments: args, id, name } = read(piece)
-    const at = this.#placeOf({ id, name, arguments: args }, told)
-    const call = this.#open[at]
-    const index = call?.index ?? told ?? this.#above
+    const at = this.#positionOf({ id, name, arguments: args }, statedIndex)
+    const call = this.#unfinished[at]
+    const index = call?.index ?? statedIndex ?? this.#nextIndex
     const braces = call?.braces ?? new Braces()
     braces.add(args)
-    const place = call === undefined ? this.#open.length : at
-    this.#open[place] = {
+    const position = call === undefined ? this.#unfinished.length : at
+    this.#unfinished[position] = {
       index,
       id: call?.id ?? id,
       name: call?.name ?? name,
       arguments: joined(call?.arguments, args),
       braces
     }
-    this.#note(place, index, call?.id ?? id)
+    this.#note(position, index, call?.id ?? id)
   }
 
-  #note(place: number, index: number, id: string | undefined): void {
-    this.#above = Math.max(this.#above, index + 1)
-    noteLast(this.#ofIndex, index, place)
+  #note(position: number, index: number, id: string | undefined): void {
+    this.#nextIndex = Math.max(this.#nextIndex, index + 1)
+    noteLast(this.#ofIndex, index, position)
     if (id === undefined) return
-    noteLast(this.#ofId, id, place)
-    noteLast(this.#ofBoth, `${index} ${id}`, place)
+    noteLast(this.#ofId, id, position)
+    noteLast(this.#ofBoth, `${index} ${id}`, position)
   }
 
   get all(): ReadonlyArray<Message.ToolCall> {
     const ids = new Ids()
-    return this.#open.toSorted((one, other) => one.index - other.index).map((call, index) => callOf(ids, index, call))
+    return this.#unfinished
+      .toSorted((one, other) => one.index - other.index)
+      .map((call, index) => callOf(ids, index, call))
   }
 
   /**
-   * A piece belongs to the last call of its index, or to the last of all; but another id begins another call, and so does, where
-   * no index is told, a name after arguments that were whole.
+   * The position of a piece's call: the last call of its index, or the last of all. Another id begins another call.
+   * Without an index, a name after complete arguments does too.
    */
-  #placeOf(piece: Piece, told: number | undefined): number {
+  #positionOf(piece: Piece, statedIndex: number | undefined): number {
     if (piece.id !== undefined) {
-      const same = (told === undefined ? this.#ofId.get(piece.id) : this.#ofBoth.get(`${told} ${piece.id}`)) ?? -1
-      const call = this.#open[same]
-      if (call !== undefined && !(told === undefined && begins(piece, call))) return same
+      const same =
+        (statedIndex === undefined ? this.#ofId.get(piece.id) : this.#ofBoth.get(`${statedIndex} ${piece.id}`)) ?? -1
+      const call = this.#unfinished[same]
+      if (call !== undefined && !(statedIndex === undefined && begins(piece, call))) return same
     }
-    const last = (told === undefined ? this.#open.length - 1 : this.#ofIndex.get(told)) ?? -1
-    const call = this.#open[last]
+    const last = (statedIndex === undefined ? this.#unfinished.length - 1 : this.#ofIndex.get(statedIndex)) ?? -1
+    const call = this.#unfinished[last]
     if (call === undefined) return -1
     if (piece.id !== undefined && call.id !== undefined) return -1
-    return told === undefined && begins(piece, call) ? -1 : last
+    return statedIndex === undefined && begins(piece, call) ? -1 : last
   }
 }
 
-const noteLast = <Key>(places: Map<Key, number>, key: Key, place: number): void => {
-  if ((places.get(key) ?? -1) < place) places.set(key, place)
+const noteLast = <Key>(positions: Map<Key, number>, key: Key, position: number): void => {
+  if ((positions.get(key) ?? -1) < position) positions.set(key, position)
 }
 
-const begins = (piece: Piece, call: OpenCall): boolean => {
+const begins = (piece: Piece, call: UnfinishedCall): boolean => {
   if (piece.name === undefined || call.name === undefined) return false
   return piece.name !== call.name || (call.braces.isWhole(call.arguments) && Predicate.isTruthy(piece.arguments))
 }
 
-/** Whether the arguments of a call are whole: each character is looked at once, and only what is closed is parsed, once. */
+/**
+ * Detects whether the arguments of a call are complete. Each character is read once, and only a closed text is
+ * parsed, once.
+ */
 class Braces {
   #depth = 0
   #isInString = false
   #isEscaped = false
   /** Whether the first object has ended. */
   #isClosed = false
-  /** Whether more than blanks came behind it. */
+  /** Whether it is followed by more than blanks. */
   #hasMore = false
-  #known: boolean | undefined
+  #isObject: boolean | undefined
 
   add(args: Schema.Json | undefined): void {
     if (!Predicate.isString(args)) return
@@ -126,7 +132,7 @@ class Braces {
   isWhole(args: Schema.Json | undefined): boolean {
     if (!Predicate.isString(args)) return Predicate.isObject(args)
     if (!this.#isClosed || this.#hasMore) return false
-    return (this.#known ??= Predicate.isObject(Result.getOrNull(Json.parse(args))))
+    return (this.#isObject ??= Predicate.isObject(Result.getOrNull(Json.parse(args))))
   }
 
   #read(code: number): void {
@@ -143,7 +149,7 @@ class Braces {
 
 const [space, quote, backslash, open, close] = [0x20, 0x22, 0x5c, 0x7b, 0x7d]
 
-/** Arguments come in pieces of text; some servers send them as an object, in one piece. */
+/** Arguments arrive in pieces of text; some servers send them as an object, in one piece. */
 const joined = (before: Schema.Json | undefined, piece: Schema.Json | undefined): Schema.Json | undefined => {
   if (piece === undefined || piece === null) return before
   return Predicate.isString(before) && Predicate.isString(piece) ? before + piece : piece

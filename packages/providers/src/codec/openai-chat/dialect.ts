@@ -1,40 +1,46 @@
-/** What differs between the servers that speak chat completions, as data. */
+/** The differences between servers of chat completions, as data. */
 import type { Capabilities } from "../Capabilities.ts"
 
-/** OpenAI's own ways hold for whatever is not said. */
+/** An absent field means OpenAI's own behaviour. */
 export interface Dialect {
-  /** What can be said to this server; what cannot is refused, and not sent. */
+  /** What requests to this server may contain. Other requests are refused and not sent. */
   readonly capabilities?: Capabilities
-  /** How the longest reply is called: OpenAI's own models refuse the older `max_tokens`, most others know only that. */
+  /**
+   * The field for the longest reply: OpenAI's own models refuse the older `max_tokens`, most other servers know only
+   * that.
+   */
   readonly maxTokensField?: "max_completion_tokens" | "max_tokens"
   /** The role of instructions. */
   readonly systemRole?: "system" | "developer"
   /**
-   * How reasoning is asked for: `effort` is the field `reasoning_effort`; `object` is `reasoning`, with an effort or a number of
-   * tokens; `thinking` switches `thinking` on, for a number of tokens if one is given, or off for the effort `none`;
-   * `thinking-effort` does so and sends `reasoning_effort` beside it.
+   * How reasoning is requested: `effort` is the field `reasoning_effort`; `object` is `reasoning`, with an effort or
+   * a number of tokens; `thinking` switches `thinking` on, with a number of tokens if given, or off for the effort
+   * `none`; `thinking-effort` does the same and also sends `reasoning_effort`.
    */
   readonly reasoning?: "effort" | "object" | "thinking" | "thinking-effort"
   /**
-   * What stands for the reasoning of a message with calls that has none of this provider's own, where the server refuses such a
-   * message without the field `reasoning_content`.
+   * The `reasoning_content` of a message with calls that has no reasoning of this provider, for servers that refuse
+   * such a message without the field.
    */
   readonly missingReasoning?: string
   /** Whether the text of a reply may begin with its reasoning, between `<think>` and `</think>`. */
   readonly thinkTags?: boolean
-  /** Whether usage has to be asked for, and may be, in the `stream_options` of a streamed request. */
+  /** Whether a streamed request must ask for usage in `stream_options`. */
   readonly streamOptions?: boolean
-  /** The `object` of the event that ends a stream, where no `[DONE]` does. */
+  /** The `object` of the event that ends a stream, for servers without `[DONE]`. */
   readonly lastEvent?: string
-  /** Whether schemas are said in OpenAI's strict dialect, and to be so, where they fit it. */
+  /** Whether schemas that fit OpenAI's strict dialect are sent as strict. */
   readonly strict?: boolean
-  /** How files are handed over: as OpenAI takes them, or under `file_url`, in plain base64 or at their address. */
+  /** How files are sent: in OpenAI's form, or under `file_url`, in plain base64 or as a URL. */
   readonly files?: "file" | "file_url"
-  /** Whether user and assistant have to take turns, after all instructions. Neighbours of one role are made one message then. */
+  /** Whether user and assistant must alternate, after all instructions. Adjacent messages of one role are then joined. */
   readonly alternates?: boolean
-  /** The fields beside the reply that name its sources: kept as one provider item of the kind `sources`, never sent back. */
+  /**
+   * The fields beside the reply that name its sources. They are stored as one provider item of the kind `sources`,
+   * which is never sent back.
+   */
   readonly sources?: ReadonlyArray<string>
-  /** The longest id of a call that the server takes; longer ones of other providers are cut. */
+  /** The longest call id that the server takes; longer ids of other providers are cut. */
   readonly maxIdLength?: number
 }
 
@@ -55,7 +61,7 @@ export const openAi = {
   reasoning: "effort",
   thinkTags: false,
   streamOptions: true,
-  // many servers are told that they are OpenAI's, and not all know the word
+  // The base URL of many other servers is set as OpenAI's, and not all of them know the field.
   strict: false,
   files: "file",
   alternates: false,
@@ -63,7 +69,7 @@ export const openAi = {
   maxIdLength: Infinity
 } as const satisfies Dialect
 
-/** A dialect of which everything is said that has a default. */
+/** A dialect with all defaults filled in. */
 export type Full = Dialect & Required<Pick<Dialect, keyof typeof openAi>>
 
 export const full = (dialect: Dialect): Full => ({ ...openAi, ...dialect })

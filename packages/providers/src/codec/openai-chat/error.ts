@@ -1,4 +1,4 @@
-/** Which bodies and events of `POST /chat/completions` are errors, and which ends of its replies. */
+/** Finds the errors in bodies and events of `POST /chat/completions`, and in its finish reasons. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
@@ -13,7 +13,7 @@ import * as OpenAiError from "../openAiError.ts"
 
 export const classify = OpenAiError.classify
 
-/** Every error in a body or an event: one that it reports, and a reply that ended as none. */
+/** The error in a body or an event: one that it reports, or a reply that ended with an error. */
 export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined => {
   const error = reported(source, answer, json)
   if (error !== undefined) return error
@@ -23,7 +23,7 @@ export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmEr
   return ended(source, answer, { reason, refusal })
 }
 
-/** What a model said instead of a reply, in a message or a delta: beside its content or as a part of it. */
+/** The refusal of a model, in a message or a delta: beside its content or as a part of it. */
 export const refusalOf = (message: Schema.Json | undefined): string | undefined =>
   Json.text(Json.field(message, "refusal")) ??
   Json.text(
@@ -32,7 +32,7 @@ export const refusalOf = (message: Schema.Json | undefined): string | undefined 
       .join("")
   )
 
-/** The error that a body or an event reports, at its top or in its choice, with what the attempt is known to have used up. */
+/** The error that a body or an event reports, at its top or in its choice, with the usage of the attempt so far. */
 export const reported = (
   source: Source,
   answer: Answer,
@@ -52,22 +52,25 @@ export const reported = (
   )
 }
 
-/** Some say that an object is an error by its kind, or by the name of the event, and put its fields at the top. */
+/** Some servers mark an error by its `object` or by the name of the event, and put its fields at the top. */
 const isFlat = (json: Schema.Json, event: string | undefined): boolean =>
   event === "error" || Json.field(json, "object") === "error" || Json.field(json, "type") === "error"
 
-/** The error of a reply that the model refused, or that broke off. A refusal is a filtered reply, though its reason is `stop`. */
+/**
+ * The error of a reply that was refused or broken off. A refusal is a filtered reply, although its finish reason is
+ * `stop`.
+ */
 export const ended = (source: Source, answer: Answer, { reason, refusal, usage }: Ending): LlmError | undefined => {
   const failed = (code: string, text: string) =>
     OpenAiError.failure(source, answer, { codes: [code], text, ...(usage === undefined ? {} : { usage }) })
   if (refusal !== undefined) return failed("refusal", refusal)
   if (reason === "content_filter") return failed(reason, "a content filter cut the reply off")
-  if (reason === "error") return failed("server_error", "the model broke off")
+  if (reason === "error") return failed("server_error", "the model broke off the reply")
   if (reason !== "insufficient_system_resource") return undefined
   return failed(reason, "the answer was broken off by load")
 }
 
-/** How a reply ended, in the provider's words, and what it used up. */
+/** How a reply ended, in the provider's words, and its usage. */
 export interface Ending {
   readonly reason: string | undefined
   readonly refusal: string | undefined
@@ -75,8 +78,8 @@ export interface Ending {
 }
 
 /**
- * The only choice that is ever asked for, wherever it stands. Where none is the first, a whole one is taken for it, but no
- * piece.
+ * The one requested choice, wherever it stands. If no choice has the index 0, the first whole choice is taken, but
+ * never a piece of one.
  */
 export const firstChoice = (body: Schema.Json): Schema.Json | undefined => {
   const choices = Json.items(Json.field(body, "choices"))

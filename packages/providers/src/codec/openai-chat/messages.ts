@@ -1,5 +1,5 @@
 /**
- * From a transcript to the `messages` of `POST /chat/completions`. Each message is encoded once and remembered by its
+ * Encodes a transcript as the `messages` of `POST /chat/completions`. Each message is encoded once and cached by its
  * identity, so that a turn does not pay for the transcript before it.
  */
 import * as Message from "@kintsugi/core/Message"
@@ -16,13 +16,13 @@ interface Wire {
   readonly content: string | null | ReadonlyArray<Schema.Json>
 }
 
-/** A message on the wire with its JSON text, which is made when it is first needed. */
+/** A message on the wire with its JSON text, made on first use. */
 interface Encoded {
   readonly wire: Wire
   readonly text: string
 }
 
-/** The JSON texts of all messages, with commas between them. A reply that says nothing but thoughts is left out. */
+/** The JSON texts of all messages, joined by commas. A reply with thoughts alone is left out. */
 export const make = (provider: string, dialect: Full): ((transcript: Message.Transcript) => string) => {
   const wiresOf = (message: Message.Message): ReadonlyArray<Wire> => encodeMessage(message, provider, dialect)
   if (dialect.alternates) return alternating(wiresOf)
@@ -39,8 +39,8 @@ export const make = (provider: string, dialect: Full): ((transcript: Message.Tra
 }
 
 /**
- * Instructions first, and no two messages of one role next to each other; one that says nothing is left out. A call and its
- * result are told by their ids, so their messages stay as they are.
+ * Puts instructions first and joins adjacent messages of one role; an empty message is left out. Calls and their
+ * results are identified by ids, so their messages stay separate.
  */
 const alternating = (wiresOf: (message: Message.Message) => ReadonlyArray<Wire>) => {
   const encoded = remembering((message: Message.Message): ReadonlyArray<Encoded> =>
@@ -110,18 +110,18 @@ interface SentCall extends Pick<Message.SettledCall, "call" | "settlement"> {
   readonly id: string
 }
 
-/** The message itself, and right after it one message per call, in the order of the calls. */
+/** The message itself, and right behind it one message per call, in order. */
 const encodeAssistant = (message: Message.Assistant, provider: string, dialect: Full): ReadonlyArray<Wire> => {
-  const settled = sentCalls(message, dialect.maxIdLength)
+  const callParts = sentCalls(message, dialect.maxIdLength)
   const text = Message.textOf(message)
-  if (text.trim() === "" && settled.length === 0) return []
+  if (text.trim() === "" && callParts.length === 0) return []
   const reasoning = encodeReasoning(message, provider)
   const { missingReasoning } = dialect
   const demanded =
     // Mutant `false` for `missingReasoning === undefined` survives: accepted. `reasoning_content: undefined` is not
     // written. Only a reasoning part of this provider with an empty text would differ, and no reply of this format has
     // one
-    missingReasoning === undefined || settled.length === 0 || Predicate.isTruthy(reasoning["reasoning_content"])
+    missingReasoning === undefined || callParts.length === 0 || Predicate.isTruthy(reasoning["reasoning_content"])
       ? {}
       : { reasoning_content: missingReasoning }
   const assistant = {
@@ -129,9 +129,9 @@ const encodeAssistant = (message: Message.Assistant, provider: string, dialect: 
     content: text === "" ? null : text,
     ...reasoning,
     ...demanded,
-    ...(settled.length === 0 ? {} : { tool_calls: settled.map(({ call, id }) => encodeCall(call, id)) })
+    ...(callParts.length === 0 ? {} : { tool_calls: callParts.map(({ call, id }) => encodeCall(call, id)) })
   }
-  const results = settled.map(({ id, settlement }) => ({
+  const results = callParts.map(({ id, settlement }) => ({
     role: "tool" as const,
     tool_call_id: id,
     content: settlementText(settlement)
@@ -139,19 +139,16 @@ const encodeAssistant = (message: Message.Assistant, provider: string, dialect: 
   return [assistant, ...results]
 }
 
-/**
- * The calls under the ids by which they are sent: as they are, or cut; where that is the same for two calls, they are told
- * apart by their place.
- */
+/** The calls with the ids that are sent: unchanged, or cut. Equal cut ids get their number as a suffix. */
 const sentCalls = ({ content }: Message.Assistant, maxLength: number): ReadonlyArray<SentCall> => {
   const used = new Set<string>()
-  /** The first number that may be free: those before it are used. */
+  /** The first number that may be free: smaller ones are used. */
   let next = 0
-  const settled = content.filter((part) => part.type === "settled-call")
-  return settled.map(({ call, settlement }, index) => {
+  const callParts = content.filter((part) => part.type === "settled-call")
+  return callParts.map(({ call, settlement }, index) => {
     const { id } = call
-    const numbered = (place: number) => {
-      const end = `_${place}`
+    const numbered = (suffix: number) => {
+      const end = `_${suffix}`
       return id.slice(0, maxLength - end.length) + end
     }
     let sent = id.length <= maxLength ? id : numbered(index)
@@ -164,11 +161,14 @@ const sentCalls = ({ content }: Message.Assistant, maxLength: number): ReadonlyA
   })
 }
 
-/** Where a server knows no tools, calls of before are told in words: the calls by the assistant, their results to it. */
+/**
+ * Describes earlier calls in text, for a server without tools: the calls as the assistant's text, the results as the
+ * user's.
+ */
 const retold = (message: Message.Assistant): ReadonlyArray<Wire> => {
-  const settled = message.content.filter((part) => part.type === "settled-call")
-  const calls = settled.map(({ call }) => `I called the tool '${call.name}' with ${argumentsText(call.arguments)}.`)
-  const results = settled.map(
+  const callParts = message.content.filter((part) => part.type === "settled-call")
+  const calls = callParts.map(({ call }) => `I called the tool '${call.name}' with ${argumentsText(call.arguments)}.`)
+  const results = callParts.map(
     ({ call, settlement }) => `The tool '${call.name}' answered: ${settlementText(settlement)}`
   )
   const said = [Message.textOf(message), ...calls].filter((text) => text !== "").join("\n")
@@ -179,7 +179,7 @@ const retold = (message: Message.Assistant): ReadonlyArray<Wire> => {
   ]
 }
 
-/** Under the names by which this very provider sent it; what others thought stays with them. */
+/** The reasoning of this provider, under its original field names. That of other providers is not sent. */
 const encodeReasoning = (message: Message.Assistant, provider: string): Readonly<Record<string, Schema.Json>> => {
   const texts: Record<string, string> = {}
   const details: Array<Schema.Json> = []

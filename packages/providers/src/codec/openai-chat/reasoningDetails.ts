@@ -1,6 +1,6 @@
 /**
- * The `reasoning_details` of OpenRouter: what models thought, in parts that only their makers can read, and want back as they
- * were. Streamed, a part comes in pieces; a signature holds only for the whole of it.
+ * The `reasoning_details` of OpenRouter: reasoning in parts that only their provider can read, and that must be sent
+ * back unchanged. In a stream, a part comes in pieces; a signature covers the whole part.
  */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
@@ -8,11 +8,14 @@ import * as Json from "../../transport/Json.ts"
 
 type Detail = Record<string, Schema.Json>
 
-/** Puts streamed parts together. */
+/** Joins streamed parts. */
 export class Details {
   readonly #parts: Array<Schema.Json> = []
 
-  /** A piece belongs to the part of its index and type, or, without an index, to the part before it, if that has none either. */
+  /**
+   * Adds a piece. It belongs to the part of its index and type; without an index, to the previous part if that has no
+   * index either.
+   */
   push(piece: Schema.Json): void {
     const at = this.#parts.findLastIndex((part, index) => isOne(part, piece, index === this.#parts.length - 1))
     const part = this.#parts[at]
@@ -25,30 +28,30 @@ export class Details {
   }
 }
 
-/** Those of a message or a delta. */
+/** The details of a message or a delta. */
 export const of = (message: Schema.Json | undefined): ReadonlyArray<Schema.Json> =>
   Json.items(Json.field(message, "reasoning_details"))
 
-/** The words that can be read in them. */
+/** The readable text of the details. */
 export const textOf = (details: ReadonlyArray<Schema.Json>): string =>
   details.map((part) => Json.text(Json.field(part, "text")) ?? Json.text(Json.field(part, "summary")) ?? "").join("")
 
-// what is an object within JSON holds JSON
+// values within JSON are JSON
 const isDetail = (value: Schema.Json | undefined): value is Detail => Predicate.isObject(value)
 
 const isOne = (part: Schema.Json, piece: Schema.Json, isLast: boolean): boolean => {
   const same = (key: string) => Json.field(part, key) === Json.field(piece, key)
   const index = Json.count(Json.field(piece, "index"))
   const [id, other] = [Json.text(Json.field(part, "id")), Json.text(Json.field(piece, "id"))]
-  // one index may hold sealed parts of several calls, each with the id of its call
+  // One index may hold encrypted parts of several calls, each with the id of its call.
   if (!same("type") || (id !== undefined && other !== undefined && id !== other)) return false
   if (index !== undefined) return Json.count(Json.field(part, "index")) === index
-  // what is sealed comes whole
+  // Encrypted parts come whole.
   const isSealed = Json.field(piece, "data") !== undefined
   return isLast && !isSealed && Json.count(Json.field(part, "index")) === undefined
 }
 
-/** What grows piece by piece. */
+/** Fields whose pieces are concatenated. */
 const growing: ReadonlySet<string> = new Set(["text", "summary", "data"])
 
 const joined = (part: Detail, piece: Detail): Detail => {

@@ -1,4 +1,4 @@
-/** From the body of `POST /chat/completions` to a reply, and the pieces that whole and streamed bodies have in common. */
+/** Decodes the body of `POST /chat/completions`, and the parts that whole and streamed bodies share. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
@@ -10,7 +10,7 @@ import * as Classify from "../../classify/Classify.ts"
 import type { Source } from "../../transport/Source.ts"
 import * as Json from "../../transport/Json.ts"
 import { tokenCount } from "../tokenCount.ts"
-import { kept } from "../countsKept.ts"
+import { merged } from "../mergedUsage.ts"
 import { modelOf } from "../modelName.ts"
 import * as Calls from "./calls.ts"
 import type { Full } from "./dialect.ts"
@@ -23,8 +23,8 @@ export const decode = (source: Source, answer: Answer, dialect: Full): Result.Re
   const parsed = Json.parse(answer.body)
   if (Result.isFailure(parsed)) return Result.fail(Classify.undecodable(source, answer, parsed.failure))
   const body = parsed.success
-  const told = usageOf(body)
-  const error = ChatError.reported(source, answer, body, told)
+  const reported = usageOf(body)
+  const error = ChatError.reported(source, answer, body, reported)
   if (error !== undefined) return Result.fail(error)
   const choice = ChatError.firstChoice(body)
   const message = Json.field(choice, "message")
@@ -34,13 +34,13 @@ export const decode = (source: Source, answer: Answer, dialect: Full): Result.Re
   const items = [...detailsOf(source, ReasoningDetails.of(message)), ...sourcesOf(source, body, dialect)]
   const content = [...reasoningOf(message, source), ...textOf(message, dialect), ...Calls.ofMessage(message), ...items]
   const calls = content.some((part) => part.type === "tool-call")
-  const usage = told ?? Usage.empty
+  const usage = reported ?? Usage.empty
   const reason = Json.text(Json.field(choice, "finish_reason"))
   const ended = endOf(source, answer, { reason, refusal: ChatError.refusalOf(message), usage }, calls)
   return Result.map(ended, (finish) => ({ content, finish, usage, ...costOf(body), ...modelOf(body) }))
 }
 
-/** How a reply ended, if it is one. */
+/** How a reply ended, or its error. */
 export const endOf = (
   source: Source,
   answer: Answer,
@@ -62,16 +62,19 @@ export const endOf = (
   }
 }
 
-/** The names under which reasoning comes: DeepSeek's and Kimi's, then OpenRouter's. */
+/** The field names of reasoning: that of DeepSeek and Kimi, then OpenRouter's. */
 const reasoningFields = ["reasoning_content", "reasoning"]
 
-/** A reasoning text, and the name that it came under; one that stands in details only goes back with them. */
+/** A reasoning text, and its field name. Text from details alone has none: it is sent back within the details. */
 export interface Thought {
   readonly text: string
   readonly field: string | undefined
 }
 
-/** The reasoning text of a message or a delta. Where it has come under its own name, that of details is the same once more. */
+/**
+ * The reasoning text of a message or a delta. If a field of its own has the reasoning, the text of the details
+ * repeats it and is ignored.
+ */
 export const reasoning = (message: Schema.Json | undefined, cameNamed: boolean): Thought | undefined => {
   for (const field of reasoningFields) {
     const text = Json.text(Json.field(message, field))
@@ -102,7 +105,7 @@ const textOf = (message: Schema.Json, { thinkTags }: Full): ReadonlyArray<Messag
   ]
 }
 
-/** What was thought, for whoever thought it: it goes back as it came. */
+/** The reasoning details as an item, which is sent back to its provider unchanged. */
 export const detailsOf = (
   { provider }: Source,
   details: ReadonlyArray<Schema.Json>
@@ -111,7 +114,7 @@ export const detailsOf = (
     ? []
     : [{ type: "provider-item", kind: "reasoning_details", opaque: { provider, data: details } }]
 
-/** What stands beside a reply about its sources. */
+/** The source fields beside a reply, as an item. */
 export const sourcesOf = (
   { provider }: Source,
   body: Schema.Json,
@@ -134,15 +137,15 @@ export const contentText = (content: Schema.Json | undefined): string =>
         .join("")
 
 /**
- * The token counts at the top of a body, or in its choice; `undefined` where none are told. A zero says nothing of what was
- * counted `before`.
+ * The token counts at the top of a body, or in its choice; `undefined` without counts. A zero does not override a
+ * count of `before`.
  */
 export const usageOf = (body: Schema.Json, before?: Usage.Usage): Usage.Usage | undefined => {
   const usage = [Json.field(body, "usage"), Json.field(ChatError.firstChoice(body), "usage")].find(Predicate.isObject)
   if (usage === undefined) return undefined
   const of = (...path: ReadonlyArray<string>) =>
     tokenCount(path.reduce<Schema.Json | undefined>((value, key) => Json.field(value, key), usage))
-  return kept(before, {
+  return merged(before, {
     inputTokens: of("prompt_tokens") ?? 0,
     outputTokens: of("completion_tokens") ?? 0,
     cachedInputTokens:
@@ -152,9 +155,9 @@ export const usageOf = (body: Schema.Json, before?: Usage.Usage): Usage.Usage | 
   })
 }
 
-/** What the provider says that the reply cost: OpenRouter's credits, Perplexity's dollars. */
+/** The reported cost of the reply: OpenRouter's credits, Perplexity's dollars. */
 export const costOf = (body: Schema.Json): { readonly cost?: number } => {
   const cost = Json.field(Json.field(body, "usage"), "cost")
-  const told = Json.count(cost) ?? Json.count(Json.field(cost, "total_cost"))
-  return told === undefined ? {} : { cost: told }
+  const amount = Json.count(cost) ?? Json.count(Json.field(cost, "total_cost"))
+  return amount === undefined ? {} : { cost: amount }
 }

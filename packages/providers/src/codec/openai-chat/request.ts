@@ -1,5 +1,5 @@
 /**
- * From a request to the body of `POST /chat/completions`. Messages and tools are encoded once and remembered by their
+ * Encodes a request as the body of `POST /chat/completions`. Messages and tools are encoded once and cached by their
  * identity, so that a turn does not pay for the transcript before it.
  */
 import { InvalidRequestError, type LlmError } from "@kintsugi/core/LlmError"
@@ -19,7 +19,7 @@ import * as RootSchema from "../rootSchema.ts"
 import * as StrictSchema from "../strictSchema.ts"
 import { formatName } from "../text.ts"
 
-/** What may be asked in this format, by one server or another. */
+/** The parameters of this format, over all servers. */
 export interface Asked extends Pick<
   Parameters.Parameters,
   | "temperature"
@@ -44,15 +44,15 @@ export const make = (source: Source, asked: Asked, dialect: Full): Codec["encode
   const tools = remembering((spec: Message.ToolSpec) => encodeTool(spec, dialect))
   const isLeftToUser = Object.hasOwn(constants, "response_format")
   const formats = remembering((output: Model.OutputSpec) => (isLeftToUser ? "" : encodeFormat(output, dialect)))
-  const told = OutputWords.make()
+  const messagesOf = OutputWords.make()
   const provided = (asked.providerTools ?? []).map((tool) => JSON.stringify(tool))
   const options = dialect.streamOptions ? ',"stream_options":{"include_usage":true}' : ""
   return (request, mode) => {
     const { output } = request
     const choice = Parameters.choiceOf(request, asked.toolChoice)
     const format = output === undefined ? "" : formats(output)
-    const transcript = told(request, isLeftToUser || (format !== "" && capabilities.output === "schema"))
-    // where a model cannot be told to call nothing, it is offered nothing
+    const transcript = messagesOf(request, isLeftToUser || (format !== "" && capabilities.output === "schema"))
+    // A server without the choice `none` is offered no tools for it.
     const specs = choice === "none" && !capabilities.toolChoice.includes("none") ? [] : request.tools
     const offered = [...specs.map(tools), ...provided]
     const toolFields = offered.length === 0 ? "" : `,"tools":[${offered.join(",")}]${encodeChoice(choice)}`
@@ -61,7 +61,7 @@ export const make = (source: Source, asked: Asked, dialect: Full): Codec["encode
   }
 }
 
-/** What this server has no words for. */
+/** Why this server cannot express a request. */
 export const refusing = (
   source: Source,
   { reasoning, toolChoice }: Asked,
@@ -76,7 +76,10 @@ export const refusing = (
   return (request) => budget ?? refuses({ ...request, toolChoice: Parameters.choiceOf(request, toolChoice) })
 }
 
-/** Model and parameters, which are the same for every request; the library's own fields stand over those of the user. One reply is read, so only one is asked for. */
+/**
+ * The model and parameters, which are the same for every request. The library's own fields override those of the
+ * user: `n`, for example, because one reply is read.
+ */
 const constantsOf = ({ model }: Source, asked: Asked, dialect: Full): Readonly<Record<string, Schema.Json>> => {
   const {
     messages: _m,
@@ -119,7 +122,10 @@ const encodeReasoning = (
   return { thinking, ...(reasoning === "thinking-effort" ? effort : {}) }
 }
 
-/** Only objects are taken, under names of a few characters. An answer is always read with `null` as absence. */
+/**
+ * Encodes the output format. The wire takes only objects, and names of few characters. An answer is always read with
+ * `null` as absence.
+ */
 const encodeFormat = ({ name, schema }: Model.OutputSpec, { capabilities: { output }, strict }: Full): string => {
   const root = RootSchema.objectRoot(schema)
   if (root === undefined || output === "none") return ""

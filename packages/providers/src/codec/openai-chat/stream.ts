@@ -1,4 +1,4 @@
-/** From the events of a streamed chat completion to the parts of a reply. */
+/** Decodes the events of a streamed chat completion. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
@@ -29,19 +29,19 @@ export class ChatDecoder implements Decoder<Model.Part> {
   readonly #details = new ReasoningDetails.Details()
   readonly #tags: ThinkTags | undefined
   #state: "open" | "complete" | "done" = "open"
-  /** Whether a piece of the reply has come. */
+  /** Whether a piece of the reply has arrived. */
   #hasSpoken = false
-  /** The message so far, which some repeat with every piece, and others send in their place. */
+  /** The message so far. Some servers repeat it with every piece, others send it instead of pieces. */
   #message: Schema.Json | undefined
   #reason: string | undefined
   #refusal = ""
   #reasoningField: string | undefined
-  /** Whether reasoning has come under a name of its own. */
+  /** Whether reasoning has arrived in a field of its own. */
   #cameNamed = false
   #sources: ReadonlyArray<Message.ProviderItem> = []
   #usage: Usage.Usage | undefined
-  /** Its name, and what the reply cost. */
-  #told: { readonly model?: string; readonly cost?: number } = {}
+  /** The model's name, and the cost of the reply. */
+  #facts: { readonly model?: string; readonly cost?: number } = {}
 
   constructor(source: Source, answer: Answer, dialect: Full) {
     this.#source = source
@@ -63,17 +63,15 @@ export class ChatDecoder implements Decoder<Model.Part> {
     // Mutant `false` survives: speed only. No chunk takes the short way, and the careful reading below gives the same
     // part
     const plain = this.#reasoningField === undefined ? plainText(chunk) : undefined
-    if (plain !== undefined && this.#told.model === chunk["model"]) return Result.succeed(this.#said(plain))
-    const told = ChatReply.usageOf(chunk, this.#usage)
-    this.#usage = told ?? this.#usage
+    if (plain !== undefined && this.#facts.model === chunk["model"]) return Result.succeed(this.#said(plain))
+    const reported = ChatReply.usageOf(chunk, this.#usage)
+    this.#usage = reported ?? this.#usage
     const error = ChatError.reported(this.#source, this.#answer, chunk, this.#usage, event)
     if (error !== undefined) return Result.fail(error)
     const read = this.#read(chunk)
-    // some tell with every piece what they have counted so far
-    // Mutant `true` for `this.#reason === undefined` survives: accepted. One more usage part stands beside a last piece
-    // that has text, an end and counts at once, and the finish part has the same counts
-    const isSpoken = told !== undefined && this.#reason === undefined && read.length > 0
-    const parts = isSpoken ? [...read, { type: "usage" as const, usage: told }] : read
+    // Some servers send their counts so far with every piece.
+    const isSpoken = reported !== undefined && this.#reason === undefined && read.length > 0
+    const parts = isSpoken ? [...read, { type: "usage" as const, usage: reported }] : read
     const { lastEvent } = this.#dialect
     const isLast = lastEvent !== undefined && this.#reason !== undefined && Json.field(chunk, "object") === lastEvent
     return isLast ? Result.map(this.#finish(), (last) => [...parts, ...last]) : Result.succeed(parts)
@@ -95,7 +93,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
       ...this.#calls.all,
       ...ChatReply.detailsOf(this.#source, this.#details.all),
       ...this.#sources,
-      { type: "finish" as const, finish, usage, ...this.#told }
+      { type: "finish" as const, finish, usage, ...this.#facts }
     ])
   }
 
@@ -105,7 +103,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
   }
 
   #read(chunk: Schema.Json): ReadonlyArray<Model.Part> {
-    this.#told = { ...this.#told, ...modelOf(chunk), ...ChatReply.costOf(chunk) }
+    this.#facts = { ...this.#facts, ...modelOf(chunk), ...ChatReply.costOf(chunk) }
     const sources = ChatReply.sourcesOf(this.#source, chunk, this.#dialect)
     if (sources.length > 0) this.#sources = sources
     const choice = ChatError.firstChoice(chunk)
@@ -140,7 +138,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     return this.#tags === undefined ? [{ type: "text-delta", text }] : this.#tags.push(text)
   }
 
-  /** The mark of whose thoughts these were, at their end, so that they can be sent back to it. */
+  /** Ends the thoughts with a mark of their provider, so that they can be sent back. */
   #closeReasoning(): ReadonlyArray<Model.Part> {
     const field = this.#reasoningField
     if (field === undefined) return []
@@ -153,12 +151,12 @@ export class ChatDecoder implements Decoder<Model.Part> {
   }
 }
 
-/** A chunk as far as `plainText` looks at it; it may be anything. */
+/** A chunk as `plainText` reads it: an unchecked value. */
 type Chunk = Readonly<Record<string, unknown>>
 
 /**
- * The text of a chunk that is nothing but the next piece of text, as nearly all are; everything else is read with care. Long
- * streams are made of these, so they are told by plain reads of a few fields.
+ * The text of a chunk that is only the next piece of text; `undefined` for other chunks, which `push` reads in full.
+ * Most chunks of a long stream are plain, so a few field reads recognise them.
  */
 const plainText = (chunk: Chunk): string | undefined => {
   // Mutant `true` survives: speed only. Every chunk counts as one with counts or an error, and the careful reading
@@ -167,7 +165,7 @@ const plainText = (chunk: Chunk): string | undefined => {
     return undefined
   // Mutant `""` survives: speed only. No chunk is plain then, and the careful reading below gives the same part
   const choices = chunk["choices"]
-  // what it is, the following lines find out
+  // The following lines check its type.
   const choice = (Array.isArray(choices) ? choices[0] : undefined) as Chunk | null | undefined
   if (!choice || choice["index"] || choice["finish_reason"] || choice["error"] || choice["usage"]) return undefined
   const delta = choice["delta"] as Chunk | null | undefined

@@ -1,4 +1,4 @@
-/** A text that begins with what its model thought, between `<think>` and `</think>`, taken apart piece by piece. */
+/** Splits a text that begins with the model's reasoning between `<think>` and `</think>`, piece by piece. */
 
 export interface Piece {
   readonly type: "text-delta" | "reasoning-delta"
@@ -9,14 +9,14 @@ const opening = "<think>"
 const closing = "</think>"
 
 /**
- * Tags count only at the very beginning: further on, a text may speak of them. The blanks around the thoughts' tags go with
- * them; thoughts without an end go on to the end of the text.
+ * Tags count only at the very beginning: later, a text may quote them. Blanks around the tags are removed. Reasoning
+ * without a closing tag goes on to the end of the text.
  */
 export class ThinkTags {
   #state: "beginning" | "thinking" | "between" | "answering" = "beginning"
-  /** The blanks at the very beginning, which go with a tag. */
+  /** The blanks at the very beginning, which are removed with a tag. */
   readonly #blanks: Array<string> = []
-  /** What may be part of a tag. */
+  /** Text that may be part of a tag. */
   #held = ""
 
   push(text: string): ReadonlyArray<Piece> {
@@ -32,7 +32,7 @@ export class ThinkTags {
     }
   }
 
-  /** The text is over. */
+  /** Ends the text. */
   end(): ReadonlyArray<Piece> {
     if (this.#state === "beginning") return piece("text-delta", this.#unopened())
     const held = this.#held
@@ -53,7 +53,7 @@ export class ThinkTags {
     return piece("text-delta", this.#unopened())
   }
 
-  /** All that was kept back for an opening tag. */
+  /** The text held back as a possible opening tag. */
   #unopened(): string {
     const text = this.#blanks.join("") + this.#held
     this.#held = ""

@@ -1,13 +1,14 @@
 /**
- * The wire format of OpenAI's responses.
+ * The wire format of OpenAI's Responses API.
  *
- * Nothing is kept by the provider unless asked for, so reasoning comes encrypted, and goes back with the item that followed
- * it. What else the provider did on its own side, like a search, comes and goes back as provider items; a message that says
- * more than its text, like its sources, is followed by one of the kind `message`. A call of a tool that is neither ours nor
- * the provider's own waits for an answer that nobody gives, so it does not go back.
+ * The provider stores nothing by default, so reasoning comes encrypted, and is sent back with the item that followed
+ * it. Everything else that the provider does itself, like a search, comes and goes back as provider items. A message
+ * with more than text, like sources, is followed by an item of the kind `message`. A call of a tool that is neither
+ * ours nor the provider's waits for an answer that no participant gives, so it is not sent back.
  *
- * Schemas of tools and outputs are said in the strict dialect where they fit it, with optional properties as ones that may be
- * `null`; otherwise as they are, and not strict. As in chat completions, the text of a failed tool call says so itself.
+ * Schemas of tools and outputs that fit the strict dialect are sent in it, with optional properties as nullable ones;
+ * others are sent unchanged and not strict. As in chat completions, the text of a failed tool call says that it
+ * failed.
  */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Schema from "effect/Schema"
@@ -22,29 +23,30 @@ import { ResponsesDecoder } from "./stream.ts"
 import * as Options from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 
-/** What may be asked of the model besides the conversation. What is not given is not sent. */
+/** Parameters of the model. A parameter that is not set is not sent. */
 export interface Parameters extends Pick<
   Options.Parameters,
   "temperature" | "topP" | "maxTokens" | "toolChoice" | "parallelToolCalls" | "providerTools" | "extra"
 > {
-  /** An effort: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`; which of them, depends on the model. */
+  /** An effort: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, depending on the model. */
   readonly reasoning?: string
-  /** Asks for the thoughts summed up: `auto`, `concise`, `detailed`. Without it there is nothing to read of them. */
+  /** Asks for a summary of the reasoning: `auto`, `concise`, `detailed`. Without it the reasoning has no readable text. */
   readonly reasoningSummary?: string
-  /** Whether the provider keeps the replies; `false` by default. */
+  /** Whether the provider stores replies; `false` by default. */
   readonly store?: boolean
   /**
-   * Whether reasoning is asked for in encrypted form, so that it can go back although nothing is kept. By default where
-   * replies are not stored and the model is none of those that refuse this: `gpt-4o` and other models that do not reason.
+   * Whether to request reasoning in encrypted form, so that it can be sent back although replies are not stored. By
+   * default it is, if replies are not stored and the model is not one that refuses it: `gpt-4o` and other models
+   * without reasoning.
    */
   readonly encryptedReasoning?: boolean
-  /** `false`: no schema is said in the strict dialect. */
+  /** `false`: no schema is sent in the strict dialect. */
   readonly strict?: boolean
-  /** Requests with one beginning share this key, and the cache behind it. */
+  /** The cache key that requests with the same prefix share. */
   readonly promptCache?: Required<Pick<Options.PromptCache, "key">>
 }
 
-/** What this format has words for. */
+/** What this format can express. */
 export const capabilities: Capabilities.Capabilities = {
   tools: true,
   toolChoice: ["none", "required", "named"],
@@ -56,17 +58,17 @@ export const capabilities: Capabilities.Capabilities = {
   promptCache: "key"
 }
 
-/** What users may stumble over. */
+/** Behaviour to know about. */
 export const quirks: ReadonlyArray<string> = [
-  "Replies are not stored unless `store` says so; encrypted reasoning goes back instead.",
+  "Replies are not stored unless `store` is set; encrypted reasoning is sent back instead.",
   "There are no stop sequences and no seed.",
-  "An optional parameter of a tool comes as `null` where its schema is sent as strict, and is read as absent.",
+  "An optional parameter of a tool arrives as `null` if its schema is sent as strict, and is read as absent.",
   "A schema with an optional property that may also be `null`, or with a keyword beyond the strict dialect, is sent as not strict.",
-  "The schema of an output that is no object is told in words.",
-  "Calls of `computer`, `custom`, `local_shell` and `apply_patch` tools are shown as provider items and do not go back: nobody answers them."
+  "The schema of an output that is not an object goes into the prompt as text.",
+  "Calls of `computer`, `custom`, `local_shell` and `apply_patch` tools are shown as provider items and not sent back: no participant answers them."
 ]
 
-/** The codec of one model. Parameters that make no sense throw a `RangeError`. */
+/** The codec of one model. Throws a `RangeError` for invalid parameters. */
 export const make = (source: Source, parameters: Parameters = {}): Codec => {
   const {
     extra = {},
@@ -118,7 +120,7 @@ const refusesEncryption = /^(?:ft:|.*\/)?(?:gpt-3|gpt-4|chatgpt|gpt-5-chat|gpt-5
 const defined = (fields: Readonly<Record<string, string | undefined>>): Schema.JsonObject =>
   Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
-/** The error of an answer that is no success, whatever its body holds; total. */
+/** The error of an answer without a success status; total for any body. */
 export const classify = (source: Source, answer: Answer): LlmError => ResponsesError.classify(source, answer)
 
 /**

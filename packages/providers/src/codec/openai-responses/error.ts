@@ -1,4 +1,4 @@
-/** Which bodies and events of `POST /responses` are errors. Their names are those of the chat completions. */
+/** Finds the errors in bodies and events of `POST /responses`. Their codes are those of chat completions. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Schema from "effect/Schema"
 import type { Answer } from "../../transport/Answer.ts"
@@ -11,7 +11,10 @@ import { usageOf } from "./usage.ts"
 
 export const classify = OpenAiError.classify
 
-/** An `error` event, with its fields nested or flat; a response, whole or at the end of a stream, that is none. */
+/**
+ * The error of an `error` event, with nested or flat fields, or of a response that failed, whole or at the end of a
+ * stream.
+ */
 export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined => {
   const type = Json.text(Json.field(json, "type"))
   if (type === "error") {
@@ -30,7 +33,7 @@ export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmEr
   return ended(source, answer, used, response)
 }
 
-/** What the attempt had used up, for the errors that come with it. */
+/** The usage of the attempt, for its errors. */
 type Used = Pick<Report, "usage">
 
 const formatWith = (used: Used): ErrorBody.Format => ({
@@ -55,7 +58,7 @@ const ended = (source: Source, answer: Answer, used: Used, response: Schema.Json
   return undefined
 }
 
-/** The error of what a model said instead of a reply; `undefined` where it said nothing of the kind. */
+/** The error of a refusal; `undefined` without one. */
 export const refused = (
   source: Source,
   answer: Answer,

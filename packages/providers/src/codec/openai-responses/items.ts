@@ -1,6 +1,6 @@
 /**
- * What a model said, as the items that it said it in, followed by the results of its calls. An item of this provider goes
- * back as it came. A reasoning item goes back only with the item that followed it: alone it is refused.
+ * Encodes an assistant message as its original items, followed by the results of its calls. An item of this provider
+ * is sent back unchanged. A reasoning item is sent back only with the item that followed it: alone it is refused.
  */
 import type * as Message from "@kintsugi/core/Message"
 import * as Hash from "effect/Hash"
@@ -12,8 +12,8 @@ import { argumentsText, settlementText } from "../text.ts"
 type Item = Schema.JsonObject
 
 /**
- * `stored` says whether the provider keeps its replies: a reasoning item that it has not kept has to say all itself. `time`
- * tells the ids of calls from the same ids of messages before, where they come again.
+ * `stored`: whether the provider stores replies. A reasoning item that is not stored must be complete. `times` counts
+ * earlier uses of a call id, to distinguish repeated ids.
  */
 export const ofAssistant = (
   message: Message.Assistant,
@@ -36,7 +36,7 @@ export const ofAssistant = (
       case "provider-item": {
         const data = dataOf(part.opaque, provider)
         if (part.kind === "message") said.message(data)
-        else if (data?.["type"] === part.kind && !isOpen(data, answered)) said.item(data)
+        else if (data?.["type"] === part.kind && !isUnanswered(data, answered)) said.item(data)
         break
       }
       case "settled-call": {
@@ -54,9 +54,12 @@ export const ofAssistant = (
 class Said {
   readonly #stored: boolean
   readonly #items: Array<Item> = []
-  /** Reasoning whose item has not come yet. */
+  /** Reasoning whose following item has not arrived. */
   #thoughts: Array<Item> = []
-  /** Whether reasoning was left out: what followed it must not name itself, or the provider misses it. */
+  /**
+   * Whether reasoning was left out. The item behind it must then be sent without its id, or the provider misses the
+   * reasoning.
+   */
   #isLost = false
   text = ""
 
@@ -73,7 +76,7 @@ class Said {
     else this.#isLost = true
   }
 
-  /** The text so far was one message, with the name and the remarks that it came under. */
+  /** Ends the text so far as one message, with its original id and metadata. */
   message(data: Item | undefined): void {
     const { text } = this
     if (data === undefined || text === "") return this.#closeText()
@@ -126,11 +129,11 @@ class Said {
   }
 }
 
-/** What this very provider sent; what others said of themselves stays with them. */
+/** The data of this provider. That of other providers is not sent. */
 const dataOf = (opaque: Message.Opaque | undefined, provider: string): Item | undefined =>
   opaque?.provider === provider ? Json.object(opaque.data) : undefined
 
-/** The calls to which the provider has an output itself. */
+/** The call ids that have an output of the provider itself. */
 const answeredIn = ({ content }: Message.Assistant, provider: string): ReadonlySet<Schema.Json | undefined> =>
   new Set(
     content.flatMap((part) =>
@@ -140,18 +143,21 @@ const answeredIn = ({ content }: Message.Assistant, provider: string): ReadonlyS
     )
   )
 
-/** A call that waits for an answer which nobody here can give; without it, it is refused. */
-const isOpen = (item: Item, answered: ReadonlySet<Schema.Json | undefined>): boolean =>
+/**
+ * Whether an item is a call without an answer. No participant here can give one, and the provider refuses the call
+ * without it.
+ */
+const isUnanswered = (item: Item, answered: ReadonlySet<Schema.Json | undefined>): boolean =>
   item["call_id"] !== undefined && !answered.has(item["call_id"])
 
-/** The ids of the calls in a message, as they are told. */
+/** The original ids of the calls in a message. */
 export const idsIn = ({ content }: Message.Assistant): ReadonlyArray<string> =>
   content.flatMap((part) => (part.type === "settled-call" ? [part.call.id] : []))
 
-/** The ids under which the calls of one message are sent, no two of them alike. */
+/** The unique ids that are sent for the calls of one message. */
 export const callIds = (ids: ReadonlyArray<string>, time: number): ReadonlyArray<string> => {
   const used = new Set<string>()
-  /** The first time of each id that may be free: those before it are used. */
+  /** The first number of each id that may be free: smaller ones are used. */
   const times = new Map<string, number>()
   return ids.map((id) => {
     let own = times.get(id) ?? time
@@ -163,7 +169,7 @@ export const callIds = (ids: ReadonlyArray<string>, time: number): ReadonlyArray
   })
 }
 
-/** Those of other providers may be longer, or hold other characters: then they are told apart by a digest. */
+/** Ids of other providers may be too long or hold other characters: a digest keeps these distinct. */
 const callId = (id: string, time: number): string => {
   const end = time === 1 ? "" : `_${time}`
   const isFitting = id.length + end.length <= maxCallId && /^[\w-]+$/.test(id)

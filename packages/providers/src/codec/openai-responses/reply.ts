@@ -1,4 +1,4 @@
-/** From the body of `POST /responses` to a reply, and the pieces that whole and streamed bodies have in common. */
+/** Decodes the body of `POST /responses`, and the parts that whole and streamed bodies share. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
@@ -40,7 +40,7 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
   })
 }
 
-/** How a response ended, with its items. There is no reason for the end of one that is complete. */
+/** How a response ended. A complete response has no reason. */
 export const endOf = (
   response: Schema.Json,
   items: ReadonlyArray<Schema.Json>
@@ -55,7 +55,10 @@ export const endOf = (
   }
 }
 
-/** What an item says. `afterReasoning`: it may be the one that some reasoning has to go back with. `ids`: of this reply. */
+/**
+ * The parts of an item. `afterReasoning`: the item may be the one that reasoning must be sent back with. `ids`: the
+ * call ids of this reply.
+ */
 export const contentOf = (
   { provider }: Source,
   item: Schema.Json,
@@ -97,7 +100,7 @@ export const contentOf = (
 
 const argumentsOf = (call: Schema.Json): Schema.Json | undefined => Json.field(call, "arguments")
 
-/** Of the parts of one summary only the last takes the item along; the mark of the others says that each is by itself. */
+/** The mark of all parts of a summary but the last. Only the last part carries the item. */
 export const closed = (provider: string): Message.Opaque => ({ provider, data: null })
 
 const textOf = (item: Schema.Json): string =>
@@ -106,7 +109,7 @@ const textOf = (item: Schema.Json): string =>
     .map((part) => Json.text(Json.field(part, "text")) ?? "")
     .join("")
 
-/** What a message says besides its text: its sources, its place in the reply, and its name, if that is ever asked for. */
+/** The data of a message besides its text: its sources, its phase, and its id if reasoning precedes it. */
 const remarksOf = (item: Schema.Json, afterReasoning: boolean): Schema.Json | undefined => {
   const annotations = Json.items(Json.field(item, "content")).flatMap((part) =>
     Json.items(Json.field(part, "annotations"))
@@ -120,13 +123,13 @@ const remarksOf = (item: Schema.Json, afterReasoning: boolean): Schema.Json | un
   }
 }
 
-/** Open models think in plain words; the others sum up what they thought. */
+/** Open-weight models return plain reasoning, others a summary. */
 const thoughtsOf = (item: Schema.Json): ReadonlyArray<string> =>
   ["content", "summary"]
     .flatMap((key) => Json.items(Json.field(item, key)))
     .flatMap((part) => Json.text(Json.field(part, "text")) ?? [])
 
-/** What the provider wants back. */
+/** The fields of a reasoning item that must be sent back. */
 const reasoningOf = (item: Schema.Json): Schema.JsonObject => {
   const content = Json.items(Json.field(item, "content"))
   return {

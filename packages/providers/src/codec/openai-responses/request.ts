@@ -1,6 +1,6 @@
 /**
- * From a request to the body of `POST /responses`. Messages and tools are encoded once and remembered by their identity, so
- * that a turn does not pay for the transcript before it.
+ * Encodes a request as the body of `POST /responses`. Messages and tools are encoded once and cached by their
+ * identity, so that a turn does not pay for the transcript before it.
  */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
@@ -16,19 +16,19 @@ import { remembering } from "../Remembering.ts"
 import * as RootSchema from "../rootSchema.ts"
 import * as StrictSchema from "../strictSchema.ts"
 
-/** What is the same for every request. */
+/** The parts that are the same for every request. */
 export interface Settings {
   readonly provider: string
-  /** Model and parameters, as the wire names them. */
+  /** The model and parameters, under their names on the wire. */
   readonly constants: Readonly<Record<string, Schema.Json | undefined>>
-  /** What is said of the text besides its format. */
+  /** Options of the text besides its format. */
   readonly text: Schema.Json | undefined
   readonly toolChoice: Model.ToolChoice | undefined
   readonly parallelToolCalls: boolean | undefined
   readonly providerTools: ReadonlyArray<Schema.Json>
-  /** Whether the provider keeps its replies, so that their items can be named. */
+  /** Whether the provider stores replies, so that requests can refer to their items. */
   readonly stored: boolean
-  /** Whether schemas are said in the strict dialect where they fit it. */
+  /** Whether schemas that fit the strict dialect are sent as strict. */
   readonly strict: boolean
 }
 
@@ -42,10 +42,10 @@ export const make = (settings: Settings): Codec["encode"] => {
   const tools = remembering((spec: Message.ToolSpec) => encodeTool(spec, settings))
   const texts = remembering((output: Model.OutputSpec) => encodeText(output, settings) ?? "")
   const isLeftToUser = Json.field(text, "format") !== undefined
-  const told = OutputWords.make()
+  const messagesOf = OutputWords.make()
   return (request, mode) => {
     const format = request.output === undefined ? "" : texts(request.output)
-    const input = messages(told(request, isLeftToUser || format !== "")).filter((items) => items !== "")
+    const input = messages(messagesOf(request, isLeftToUser || format !== "")).filter((items) => items !== "")
     const all = [...request.tools.map(tools), ...provided]
     const choice = encodeChoice(Parameters.choiceOf(request, settings.toolChoice))
     const toolFields = all.length === 0 ? "" : `,"tools":[${all.join(",")}]${choice}${parallel}`
@@ -55,8 +55,8 @@ export const make = (settings: Settings): Codec["encode"] => {
 }
 
 /**
- * The items of each message. An answer goes to the call of its id, in whatever message that stands: so ids that come again
- * are numbered. How, depends on what came before and on nothing else, so that it is the same in every later request.
+ * The items of each message. The provider matches an answer to a call by id over the whole conversation, so repeated
+ * ids are numbered. A number depends only on the messages before it, so it is the same in every later request.
  */
 const inputOf = (settings: Settings): ((messages: Message.Transcript) => ReadonlyArray<string>) => {
   const idsIn = remembering(Items.idsIn)
@@ -82,7 +82,7 @@ const inputOf = (settings: Settings): ((messages: Message.Transcript) => Readonl
   }
 }
 
-/** The items of a message, without the brackets around them. */
+/** The items of a message, without the list's brackets. */
 const encodeMessage = (message: Message.Message, { provider, stored }: Settings, time: number): string => {
   switch (message.role) {
     case "system":
@@ -118,7 +118,7 @@ const encodePart = (part: Message.UserContent[number]): Schema.Json => {
   }
 }
 
-/** What is not said to be strict or not is strict on this wire, and refused where it does not fit. */
+/** Without `strict`, this wire treats a schema as strict, and refuses one that does not fit. */
 const encodeTool = (spec: Message.ToolSpec, settings: Settings): string => {
   const { description, keepsNulls, name, parameters } = spec
   const strict = settings.strict ? StrictSchema.strict(parameters, { optional: keepsNulls !== true }) : undefined
@@ -131,7 +131,10 @@ const encodeTool = (spec: Message.ToolSpec, settings: Settings): string => {
   })
 }
 
-/** Only objects are taken, under names of a few characters. An answer is always read with `null` as absence. */
+/**
+ * Encodes the output format. The wire takes only objects, and names of few characters. An answer is always read with
+ * `null` as absence.
+ */
 const encodeText = ({ name, schema }: Model.OutputSpec, { strict, text }: Settings): string | undefined => {
   const root = RootSchema.objectRoot(schema)
   if (root === undefined || Json.field(text, "format") !== undefined) return undefined

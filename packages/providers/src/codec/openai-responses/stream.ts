@@ -1,4 +1,4 @@
-/** From the events of a streamed response to the parts of a reply. */
+/** Decodes the events of a streamed response. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -16,30 +16,30 @@ import { usageOf } from "./usage.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
-/** An item of which more may come. */
-interface OpenItem {
-  /** As it was announced. */
+/** An unfinished item. */
+interface UnfinishedItem {
+  /** The item of its first event. */
   announced: Schema.Json
-  /** As it is at its end. */
+  /** The item of its last event. */
   final: Schema.Json | undefined
-  /** Its text so far: that of a message, or of reasoning. */
+  /** The text so far, of a message or of reasoning. */
   text: string
-  /** The part of a message whose text is coming, and where it begins. */
+  /** The current content part of a message, and the offset of its text. */
   part: number
   from: number
   arguments: string
-  /** Which of its texts is coming. */
+  /** The current text of the item. */
   channel: string | undefined
-  /** What waits for the items before it. */
+  /** Parts that wait for earlier items. */
   waiting: Array<Model.Part>
 }
 
-/** Items come one after the other; should they ever mingle, each waits for those before it. */
+/** Items normally arrive one after the other. If they interleave, each waits for earlier ones. */
 export class ResponsesDecoder implements Decoder<Model.Part> {
   readonly #source: Source
   readonly #answer: Answer
-  readonly #open = new Map<number, OpenItem>()
-  /** Those that were given out, by their index. */
+  readonly #unfinished = new Map<number, UnfinishedItem>()
+  /** The finished items, by index. */
   readonly #closed = new Map<number, Schema.Json>()
   /** The index of an item, by its id. */
   readonly #indexes = new Map<string, number>()
@@ -49,7 +49,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
   #last = -1
   #hasReasoned = false
   #refusal: string | undefined
-  /** The pieces of a refusal, which count where it is not told as a whole. */
+  /** The pieces of a refusal, for streams without an event for the whole refusal. */
   #refusing = ""
 
   constructor(source: Source, answer: Answer) {
@@ -63,7 +63,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
 
   push(data: string): Step {
     const event = Json.parse(data)
-    // some servers end as they end their chat completions: not this stream's end
+    // Some servers send `[DONE]`, as in chat completions. It does not end this stream.
     if (Result.isFailure(event)) {
       return data.trim() === "[DONE]" ? Result.succeed([]) : this.#undecodable(event.failure)
     }
@@ -121,7 +121,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     }
   }
 
-  /** By a piece, or by what a whole text has beyond its pieces. */
+  /** Appends a piece, or the rest of a whole text beyond its pieces. */
   #grow(event: Schema.Json, kind: "text" | "reasoning", isWhole = false): Step {
     const item = this.#itemOf(event)
     if (item === undefined) return Result.succeed([])
@@ -136,23 +136,21 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     if (text === "") return Result.succeed([])
     item.text += text
     const part: Model.Part = { type: kind === "text" ? "text-delta" : "reasoning-delta", text }
-    // nearly always there is nothing to wait for
-    // Mutant `false` survives: speed only. The part goes through `waiting`, and `#drain` gives it at once, because the
-    // only item is the first
-    if (this.#open.size === 1 && item.waiting.length === 0) return Result.succeed([part])
+    // Usually there are no earlier items to wait for.
+    if (this.#unfinished.size === 1 && item.waiting.length === 0) return Result.succeed([part])
     item.waiting.push(part)
     return Result.succeed(this.#drain())
   }
 
-  /** Where another text of the same item begins, the one before it is closed. */
-  #enter(item: OpenItem, channel: string): void {
+  /** When another text of the same item begins, closes the one before it. */
+  #enter(item: UnfinishedItem, channel: string): void {
     if (item.text !== "" && channel !== item.channel) {
       item.waiting.push({ type: "reasoning-delta", text: "", opaque: ResponsesReply.closed(this.#source.provider) })
     }
     item.channel = channel
   }
 
-  /** The last event holds the whole response again: what was not streamed of it comes out now. */
+  /** The last event holds the whole response: emits everything that was not streamed. */
   #finish(response: Schema.Json): Step {
     const usage = usageOf(response)
     const used = usage === undefined ? {} : { usage }
@@ -160,35 +158,35 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     if (refusal !== undefined) return Result.fail(refusal)
     this.#state = "done"
     for (const [index, item] of Json.items(Json.field(response, "output")).entries()) {
-      const open = this.#itemAt(index)
-      if (open !== undefined) open.final ??= item
+      const unfinished = this.#itemAt(index)
+      if (unfinished !== undefined) unfinished.final ??= item
     }
-    for (const open of this.#open.values()) open.final ??= assembled(open)
+    for (const unfinished of this.#unfinished.values()) unfinished.final ??= assembled(unfinished)
     const parts = this.#drain()
     const items = [...this.#closed.values()]
     return Result.succeed([...parts, { type: "finish", ...ResponsesReply.endOf(response, items) }])
   }
 
-  /** What need not wait any longer. */
+  /** Emits the parts that wait no longer. */
   #drain(): ReadonlyArray<Model.Part> {
     const parts: Array<Model.Part> = []
     for (;;) {
       let index = Infinity
-      for (const open of this.#open.keys()) index = Math.min(index, open)
-      const item = this.#open.get(index)
+      for (const other of this.#unfinished.keys()) index = Math.min(index, other)
+      const item = this.#unfinished.get(index)
       if (item === undefined) return parts
       parts.push(...item.waiting)
       item.waiting = []
       if (item.final === undefined) return parts
       parts.push(...this.#restOf(item, item.final, index))
       this.#hasReasoned ||= Json.field(item.final, "type") === "reasoning"
-      this.#open.delete(index)
+      this.#unfinished.delete(index)
       this.#closed.set(index, item.final)
     }
   }
 
-  /** What an item says beyond the texts that were streamed of it. */
-  #restOf({ text }: OpenItem, final: Schema.Json, index: number): ReadonlyArray<Model.Part> {
+  /** The parts of an item beyond its streamed text. */
+  #restOf({ text }: UnfinishedItem, final: Schema.Json, index: number): ReadonlyArray<Model.Part> {
     const content = ResponsesReply.contentOf(this.#source, final, index, this.#hasReasoned, this.#ids)
     const last = content.at(-1)
     if (last?.type === "reasoning" && text !== "") {
@@ -205,20 +203,20 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     })
   }
 
-  /** The item that an event is about; `undefined` for one that was given out. */
-  #itemOf(event: Schema.Json, id = Json.text(Json.field(event, "item_id"))): OpenItem | undefined {
-    const told = Json.count(Json.field(event, "output_index"))
-    const known = id === undefined ? Math.max(this.#last, 0) : (this.#indexes.get(id) ?? this.#last + 1)
-    const index = told ?? known
+  /** The item of an event; `undefined` for a finished item. */
+  #itemOf(event: Schema.Json, id = Json.text(Json.field(event, "item_id"))): UnfinishedItem | undefined {
+    const statedIndex = Json.count(Json.field(event, "output_index"))
+    const impliedIndex = id === undefined ? Math.max(this.#last, 0) : (this.#indexes.get(id) ?? this.#last + 1)
+    const index = statedIndex ?? impliedIndex
     if (id !== undefined) this.#indexes.set(id, index)
     return this.#itemAt(index)
   }
 
-  #itemAt(index: number): OpenItem | undefined {
+  #itemAt(index: number): UnfinishedItem | undefined {
     if (this.#closed.has(index)) return undefined
-    const known = this.#open.get(index)
-    if (known !== undefined) return known
-    const item: OpenItem = {
+    const existing = this.#unfinished.get(index)
+    if (existing !== undefined) return existing
+    const item: UnfinishedItem = {
       announced: null,
       final: undefined,
       text: "",
@@ -228,7 +226,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
       channel: undefined,
       waiting: []
     }
-    this.#open.set(index, item)
+    this.#unfinished.set(index, item)
     this.#last = Math.max(this.#last, index)
     return item
   }
@@ -245,9 +243,9 @@ const channelOf = (event: Schema.Json): string => {
   return summary === undefined ? `content ${Json.count(Json.field(event, "content_index"))}` : `summary ${summary}`
 }
 
-/** The rest of a text of which the beginning is known; nothing where it begins otherwise. */
+/** The rest of a text behind a known beginning; empty if it begins differently. */
 const beyond = (whole: string, begun: string): string => (whole.startsWith(begun) ? whole.slice(begun.length) : "")
 
-/** An item whose end was never told, as far as it came. */
-const assembled = ({ announced, arguments: args }: OpenItem): Schema.Json =>
+/** An item without a last event, from its pieces so far. */
+const assembled = ({ announced, arguments: args }: UnfinishedItem): Schema.Json =>
   args === "" ? announced : { ...Json.object(announced), arguments: args }

@@ -1,11 +1,11 @@
-/** What a response used up. */
+/** Reads the usage of a response. */
 import type * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
 import { tokenCount } from "../tokenCount.ts"
 
-/** The token counts of a response; `undefined` where none are told. */
+/** The token counts of a response; `undefined` without counts. */
 export const usageOf = (response: Schema.Json | undefined): Usage.Usage | undefined => {
   const usage = Json.field(response, "usage")
   if (!Predicate.isObject(usage)) return undefined

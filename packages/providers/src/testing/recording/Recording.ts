@@ -1,11 +1,11 @@
 /**
- * Real exchanges of models, kept in a file and played again: tests that ask a real server once, and never afterwards. A recording
- * stands in the place of the HTTP client, so that all above it is the real thing: the provider, its codec, its retries.
+ * Records real exchanges with models to a file, and replays them: tests ask a real server once, and never afterwards.
+ * A recording replaces the HTTP client, so everything above it is real: the provider, its codec, its retries.
  *
- * Secrets do not reach the file. Of the headers of a request none is kept, and of those of an answer only what a client reads. What
- * a header hides (`Redacted`, or one that is called like a key) is masked wherever it stands in a body, whole, in pieces or
- * encoded, and so is whatever looks like a credential, and what a field of a body that is called like a key has for its text;
- * parameters of a query that are keys are left out.
+ * Secrets do not reach the file. No request header is stored, and of an answer only the headers that a client reads.
+ * A secret header (`Redacted`, or one named like a key) is redacted everywhere in bodies: whole, in pieces or
+ * encoded. So are texts that look like a credential, and texts in body fields that are named like a key. Query
+ * parameters that are keys are left out.
  */
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Cause from "effect/Cause"
@@ -34,29 +34,29 @@ import * as Split from "../Split.ts"
 /** A recording that cannot be read or written. */
 export class RecordingError extends Data.TaggedError("RecordingError")<{
   readonly file: string
-  /** Where it is broken, as `exchanges[2].response.status`; empty where that is all of it. */
+  /** The invalid field, as `exchanges[2].response.status`; empty if the whole file is invalid. */
   readonly field: string
   readonly message: string
 }> {}
 
 /**
- * A request that a recording does not have. Models fail with an `InvalidRequestError` of which it is the cause, and do not send
- * again.
+ * A request that the recording does not have. Models fail with an `InvalidRequestError` with this cause, and do not
+ * resend.
  */
 export class UnmatchedRequestError extends Data.TaggedError("UnmatchedRequestError")<{
   readonly file: string
   readonly method: string
   readonly path: string
-  /** The exchange that is most like it, counted from 1; absent where there is none at all. */
+  /** The number of the most similar exchange, counted from 1; absent in an empty recording. */
   readonly nearest?: number
-  /** The first field in which that one differs: `path`, `body.model`; absent where it is the same and was given already. */
+  /** The first field in which the nearest exchange differs: `path`, `body.model`. Absent if it is equal and already used. */
   readonly field?: string
   readonly message: string
 }> {}
 
 /**
- * Sends each request by the client around it, and writes what happened to the file: as it ends, in the order in which requests
- * began, over what was there before. The file is written when the first exchange has ended; its folder is made.
+ * Sends each request through the client in the context, and records the exchanges in the order in which requests
+ * began. It replaces an existing file. The file is first written when the first exchange ends; its folder is created.
  */
 export const record = (file: string): Layer.Layer<HttpClient.HttpClient, RecordingError, HttpClient.HttpClient> =>
   Layer.effect(
@@ -68,23 +68,25 @@ export const record = (file: string): Layer.Layer<HttpClient.HttpClient, Recordi
       const save = Effect.orDie(attempt(file, "it cannot be written", () => write(file, tape.exchanges())))
       yield* Effect.addFinalizer(() => (tape.close() ? save : Effect.void))
       return HttpClient.makeWith(
-        (asking: Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientError.HttpClientError>) =>
-          Effect.flatMap(asking, (request) => taped(tape, save, request, client.postprocess(Effect.succeed(request)))),
+        (preparing: Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientError.HttpClientError>) =>
+          Effect.flatMap(preparing, (request) =>
+            taped(tape, save, request, client.postprocess(Effect.succeed(request)))
+          ),
         client.preprocess
       )
     })
   )
 
-/** How a recording is played. */
+/** Options of a replay. */
 export interface ReplayOptions {
-  /** Where bodies are cut into pieces; as they were recorded by default. */
+  /** Where to cut bodies into pieces; as recorded by default. */
   readonly split?: Split.Split
 }
 
 /**
- * Answers from the file, and sends nothing. A request is found by its method, its path and its body, in which the order of fields
- * does not count; of equal requests the first gets the first answer. Connections fail where they failed, and where the reader
- * of an answer was interrupted nothing more comes.
+ * Answers from the file and sends nothing. A request matches by its method, path and body, whatever the order of
+ * fields; equal requests get the recorded answers in order. A failed connection fails again. After the point where a
+ * reader was interrupted, nothing more arrives.
  */
 export const replay = (file: string, options: ReplayOptions = {}): Layer.Layer<HttpClient.HttpClient, RecordingError> =>
   Layer.effect(
@@ -112,7 +114,7 @@ export const replay = (file: string, options: ReplayOptions = {}): Layer.Layer<H
     })
   )
 
-/** Replays the file if there is one, and records it if there is none; where `CI` is set, nothing is ever recorded. */
+/** Replays the file if it exists, else records it. With `CI` set, it never records. */
 export const auto = (
   file: string,
   options?: ReplayOptions
@@ -138,13 +140,13 @@ const attempt = <A>(file: string, what: string, act: () => A): Effect.Effect<A, 
     }
   })
 
-/** Whoever reads it meanwhile sees all of the one before. */
+/** Replaces the file atomically: a concurrent reader sees the previous file. */
 const write = (file: string, exchanges: ReadonlyArray<Format.Exchange>): void => {
   writeFileSync(`${file}.part`, Format.print(exchanges))
   renameSync(`${file}.part`, file)
 }
 
-/** A request as it is sent; its secrets are known from here on. */
+/** The request to record. Its secrets are registered from here on. */
 const asked = (
   secrets: Secrets,
   request: HttpClientRequest.HttpClientRequest
@@ -153,8 +155,7 @@ const asked = (
     const { body, method } = request
     const url = Option.getOrUndefined(HttpClientRequest.toUrl(request))
     const sent = body._tag === "Empty" ? new Uint8Array() : body._tag === "Uint8Array" ? body.body : undefined
-    if (url === undefined || sent === undefined)
-      return refused(request, "a recording has no place for its body or its URL")
+    if (url === undefined || sent === undefined) return refused(request, "a recording cannot store its body or its URL")
     secrets.note(Tape.textsOf(request.headers), (name) => Headers.isRedactedName(name, names))
     secrets.noteParameters(url)
     return Effect.succeed({ method, url, body: new TextDecoder().decode(sent) })
@@ -183,8 +184,8 @@ const reasonOf = (match: Exclude<Matching.Match, { readonly kind: "found" }>): s
       return "it is empty"
     case "used up":
       return match.times === 1
-        ? "it has it once, and that was given"
-        : `it has it ${match.times} times, and all were given`
+        ? "it was recorded once, and that answer was already used"
+        : `it was recorded ${match.times} times, and all answers were already used`
     case "different": {
       const { asked, field, recorded } = match.first
       return `the nearest is number ${match.index + 1}, in which ${field} is ${recorded}, and not ${asked}`
@@ -194,7 +195,7 @@ const reasonOf = (match: Exclude<Matching.Match, { readonly kind: "found" }>): s
 
 type Client = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
 
-/** One exchange, and what becomes of it. */
+/** Sends one request and records its outcome. */
 const taped = (
   tape: Tape.Tape,
   save: Effect.Effect<void>,
@@ -224,7 +225,7 @@ const taped = (
             return Effect.andThen(end("interrupted"), Effect.failCause(cause))
           }
           const { reason } = error.value
-          // of a client that filters by status
+          // from a client that filters by status
           if (reason._tag === "StatusCodeError") return Effect.succeed(heard(reason.response))
           return Effect.andThen(end("failed", beneath(error.value)), Effect.failCause(cause))
         }
@@ -232,10 +233,10 @@ const taped = (
     })
   )
 
-/** What the connection itself failed with. */
+/** The failure of the connection itself. */
 const beneath = ({ reason }: HttpClientError.HttpClientError): unknown => reason.cause ?? reason.description ?? reason
 
-/** The same response, of which whoever reads it is watched. */
+/** The same response, which records how its body is read. */
 const tapedResponse = (
   response: HttpClientResponse.HttpClientResponse,
   slot: Tape.Slot,
@@ -280,13 +281,13 @@ const tapedResponse = (
   })
 }
 
-/** Statuses of which `Response` admits no body. */
+/** Statuses for which `Response` admits no body. */
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
 
 const responseOf = (status: number, headers: Readonly<Record<string, string>>, body: BodyInit): Response =>
   new Response(bodiless.has(status) ? null : body, { status, headers })
 
-/** What was recorded happens again. */
+/** Replays a recorded exchange. */
 const played = (
   { end, failure = [], response }: Format.Exchange,
   request: HttpClientRequest.HttpClientRequest,
@@ -304,7 +305,7 @@ const played = (
       const piece = pieces.shift()
       if (piece !== undefined) return controller.enqueue(piece)
       if (end === "failed") return controller.error(Tape.failureOf(failure))
-      // nothing more comes until the reader goes away
+      // Nothing more arrives until the reader leaves.
       if (end === "interrupted") return new Promise<void>(() => {})
       return controller.close()
     }

@@ -1,4 +1,4 @@
-/** Bodies of answers: as they stand in a file, without secrets, and back to the bytes that were sent. */
+/** Bodies of answers: stores them without secrets, and restores the sent bytes. */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Chunk, Response } from "./format.ts"
@@ -7,8 +7,8 @@ import type { Secrets } from "./secrets.ts"
 type Stored = Pick<Response, "json" | "layout" | "chunks">
 
 /**
- * What came, piece by piece. One JSON is stored as such, unless it was a stream or is not all there; all else in its pieces. Where
- * secrets are taken out, the pieces end as near as can be to where they ended.
+ * Stores a body. One complete JSON that was not a stream is stored as JSON, everything else in pieces. If secrets are
+ * removed, the pieces end as near as possible to their original ends.
  */
 export const store = (
   pieces: ReadonlyArray<Uint8Array>,
@@ -17,7 +17,7 @@ export const store = (
 ): Stored => {
   const bytes = joined(pieces)
   const text = decoded(bytes)
-  if (text === undefined) return { chunks: pieces.map((piece) => chunkOf(maskedBytes(piece, secrets))) }
+  if (text === undefined) return { chunks: pieces.map((piece) => chunkOf(redactedBytes(piece, secrets))) }
   const json = mayBeJson ? parsed(text) : undefined
   if (json !== undefined) {
     const layout = layoutOf(json, text)
@@ -27,9 +27,9 @@ export const store = (
   const clean = cleaned(text, secrets)
   const cuts = endsOf(pieces)
   const left = new TextEncoder().encode(clean)
-  // whatever was moved, nothing is lost at the end
-  const kept = clean === text ? cuts : [...moved(cuts, text, clean).slice(0, -1), left.length]
-  return { chunks: cutAt(left, kept).map(chunkOf) }
+  // The last piece always ends at the end of the text.
+  const ends = clean === text ? cuts : [...moved(cuts, text, clean).slice(0, -1), left.length]
+  return { chunks: cutAt(left, ends).map(chunkOf) }
 }
 
 /** The bytes of a stored body, in its pieces. */
@@ -54,7 +54,7 @@ export const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array<ArrayBuffe
   return all
 }
 
-/** `undefined` for what is no text. */
+/** `undefined` for bytes that are not UTF-8. */
 const decoded = (bytes: Uint8Array): string | undefined => {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -65,7 +65,7 @@ const decoded = (bytes: Uint8Array): string | undefined => {
 
 export const parsed = (text: string): Schema.Json | undefined => {
   try {
-    // what is parsed from JSON is JSON
+    // JSON.parse returns JSON
     return JSON.parse(text) as Schema.Json
   } catch {
     return undefined
@@ -84,8 +84,8 @@ const binary = (bytes: Uint8Array): string => {
   return text
 }
 
-/** Bytes that are no text hold secrets as their letters all the same. */
-const maskedBytes = (piece: Uint8Array, secrets: Pick<Secrets, "text">): Uint8Array =>
+/** Binary bytes may also contain a secret as text. */
+const redactedBytes = (piece: Uint8Array, secrets: Pick<Secrets, "text">): Uint8Array =>
   Uint8Array.from(secrets.text(binary(piece)), (character) => character.charCodeAt(0))
 
 const chunkOf = (piece: Uint8Array): Chunk => decoded(piece) ?? { base64: btoa(binary(piece)) }
@@ -105,10 +105,10 @@ const cutAt = (bytes: Uint8Array, ends: ReadonlyArray<number>): ReadonlyArray<Ui
   })
 }
 
-/** A line of a stream that holds JSON: what stands before it, the JSON, and what stands behind it. */
+/** A line of a stream with JSON: the part before it, the JSON, and the part behind it. */
 const jsonLine = /^(data:\s*)?([{[].*[}\]])(\s*)$/
 
-/** Line by line, so that all that is not secret stays as it was. */
+/** Redacts line by line, so that everything else stays unchanged. */
 const cleaned = (text: string, secrets: Pick<Secrets, "text" | "json">): string => {
   const lines = text.split("\n").map((line) => {
     const [, before = "", json = "", behind = ""] = jsonLine.exec(line) ?? []
@@ -129,7 +129,7 @@ interface Line {
   value?: Schema.Json
 }
 
-/** The fields in which models say something bit by bit. */
+/** The fields that models stream in pieces. */
 const bitwise = new Set([
   "content",
   "text",
@@ -142,7 +142,7 @@ const bitwise = new Set([
   "delta"
 ])
 
-/** A secret that was said bit by bit shows only when the bits are put together: then the first of them has all, without it. */
+/** Redacts a secret that is spread over several pieces: they are joined, and the first piece gets the whole redacted text. */
 const gathered = (lines: ReadonlyArray<Line>, secrets: Pick<Secrets, "text">): void => {
   const said = new Map<string, Array<{ readonly line: Line; readonly words: string }>>()
   for (const line of lines) {
@@ -174,7 +174,10 @@ const replacedAt = (value: Schema.Json, path: string, at: string, words: string)
   return Object.fromEntries(fields.map(([name, field]) => [name, replacedAt(field, path, `${at}.${name}`, words)]))
 }
 
-/** Where pieces end in a text of which lines were changed, none added and none taken: in their line as before, or at its end. */
+/**
+ * Maps the ends of pieces to a text with changed lines, none added and none removed: at the same offset of their
+ * line, or at its end.
+ */
 const moved = (ends: ReadonlyArray<number>, before: string, after: string): ReadonlyArray<number> => {
   const encoder = new TextEncoder()
   const sizes = (text: string) => text.split("\n").map((line) => encoder.encode(line).length + 1)
@@ -186,7 +189,7 @@ const moved = (ends: ReadonlyArray<number>, before: string, after: string): Read
       to += present[line] ?? 0
       line++
     }
-    // an end behind the last of a line stays there
+    // An end behind a line stays behind it.
     return end === from + (old[line] ?? 0)
       ? to + (present[line] ?? 0)
       : to + Math.min(end - from, (present[line] ?? 1) - 1)

@@ -1,19 +1,19 @@
-/** How exchanges stand in a file: JSON that a person can read, and change by hand. */
+/** The file format of exchanges: JSON that people can read and edit. */
 import * as Issue from "@kintsugi/core/Issue"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
-/** A piece of a body as it came: text, or bytes that are none by themselves, as where a character was cut in two. */
+/** A piece of a body: text, or bytes that are not text by themselves, such as half a character. */
 const Chunk = Schema.Union([Schema.String, Schema.Struct({ base64: Schema.String })])
 
 export type Chunk = typeof Chunk.Type
 
 const Request = Schema.Struct({
   method: Schema.String,
-  /** With the query, in the order of its names, without what is a key in it. */
+  /** With the query, sorted by name, without keys. */
   path: Schema.String,
-  /** The body; absent where it is no JSON. */
+  /** The body; absent if it is not JSON. */
   json: Schema.optionalKey(Schema.Json),
   text: Schema.optionalKey(Schema.String)
 })
@@ -23,17 +23,17 @@ export type Request = typeof Request.Type
 const Response = Schema.Struct({
   status: Schema.Int.check(Schema.isBetween({ minimum: 200, maximum: 599 })),
   headers: Schema.Record(Schema.String, Schema.String),
-  /** A body that was one JSON, whole. */
+  /** A body that was one complete JSON. */
   json: Schema.optionalKey(Schema.Json),
-  /** How that JSON was laid out; `compact` where it is absent. */
+  /** The layout of that JSON; `compact` by default. */
   layout: Schema.optionalKey(Schema.Literals(["compact", "indented"])),
-  /** Any other body, in the pieces in which it came. */
+  /** Any other body, in the pieces in which it arrived. */
   chunks: Schema.optionalKey(Schema.Array(Chunk))
 })
 
 export type Response = typeof Response.Type
 
-/** One link of the chain of what went wrong beneath HTTP. */
+/** One error in the cause chain of a failure below HTTP. */
 const Link = Schema.Struct({
   name: Schema.String,
   message: Schema.String,
@@ -44,14 +44,14 @@ export type Link = typeof Link.Type
 
 const Exchange = Schema.Struct({
   request: Request,
-  /** Absent where none came. */
+  /** Absent if none arrived. */
   response: Schema.optionalKey(Response),
   /**
-   * `complete`: all of the answer came. `left`: its reader had enough before the end. `interrupted`: its reader went away while
-   * it waited. `failed`: the connection failed, see `failure`.
+   * `complete`: the whole answer arrived. `left`: its reader stopped before the end. `interrupted`: its reader was
+   * interrupted while it waited. `failed`: the connection failed, see `failure`.
    */
   end: Schema.Literals(["complete", "left", "interrupted", "failed"]),
-  /** What the connection failed with, the outermost first. */
+  /** The cause chain of the connection's failure, the outermost error first. */
   failure: Schema.optionalKey(Schema.Array(Link))
 })
 
@@ -66,7 +66,7 @@ const Recorded = Schema.Struct({
 export const print = (exchanges: ReadonlyArray<Exchange>): string =>
   `${JSON.stringify({ format: "kintsugi-recording", version: 1, exchanges }, null, 2)}\n`
 
-/** What is wrong with a file, and at which field; the field is empty for all of it. */
+/** A fault of a file, and its field; the field is empty for the whole file. */
 export interface Fault {
   readonly field: string
   readonly message: string

@@ -1,4 +1,4 @@
-/** Which recorded request a request is, and where the nearest one differs from it. */
+/** Finds the recorded request that equals a request, or the nearest one and its differences. */
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
@@ -9,19 +9,19 @@ import { mark } from "./secrets.ts"
 export interface Difference {
   /** `method`, `path`, or a field of the body, as `body.messages[1].content`. */
   readonly field: string
-  /** As they are shown to people. */
+  /** The values, as text for people. */
   readonly recorded: string
   readonly asked: string
 }
 
 export type Match =
   | { readonly kind: "found"; readonly index: number; readonly exchange: Exchange }
-  /** All that are like it were given already. */
+  /** All equal requests were already used. */
   | { readonly kind: "used up"; readonly index: number; readonly times: number }
   | { readonly kind: "different"; readonly index: number; readonly first: Difference }
   | { readonly kind: "nothing" }
 
-/** The first recorded exchange of this request that was not given yet; else the one that is nearest to it. */
+/** The first unused exchange with this request; else the nearest one. */
 export const find = (exchanges: ReadonlyArray<Exchange>, used: ReadonlySet<number>, asked: Request): Match => {
   let nearest:
     | { readonly index: number; readonly found: ReadonlyArray<Difference>; readonly distance: number }
@@ -46,7 +46,7 @@ export const find = (exchanges: ReadonlyArray<Exchange>, used: ReadonlySet<numbe
     : { kind: "different", index: nearest.index, first }
 }
 
-/** Another address is farther than any body, and of two alike the one that is still to be given is nearer. */
+/** Another path is farther than any body. Of two equal exchanges, the unused one is nearer. */
 const distanceOf = (found: ReadonlyArray<Difference>, isUsed: boolean): number =>
   found.length + (isUsed ? 0.5 : 0) + (found.some(({ field }) => field === "path" || field === "method") ? 1000 : 0)
 
@@ -59,7 +59,7 @@ const differences = (recorded: Request, asked: Request): ReadonlyArray<Differenc
 const texts = (field: string, recorded: string, asked: string): ReadonlyArray<Difference> =>
   isLike(recorded, asked) ? [] : [{ field, recorded: show(recorded), asked: show(asked) }]
 
-/** Whatever stood where a secret was taken out is the same. */
+/** Whether two texts are equal, with any text in place of a redacted secret. */
 const isLike = (recorded: string, asked: string): boolean => {
   if (recorded === asked) return true
   if (!recorded.includes(mark)) return false
@@ -75,7 +75,7 @@ const isLike = (recorded: string, asked: string): boolean => {
 
 type Path = ReadonlyArray<string | number>
 
-/** The order of fields does not count. */
+/** The differences of two values; the order of fields does not count. */
 const values = (recorded: Schema.Json, asked: Schema.Json, path: Path): ReadonlyArray<Difference> => {
   if (Predicate.isString(recorded) && Predicate.isString(asked)) return texts(inBody(path), recorded, asked)
   if (Array.isArray(recorded) && Array.isArray(asked)) {

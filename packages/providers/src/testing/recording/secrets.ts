@@ -1,48 +1,51 @@
-/** Which parts of an exchange are secrets, and how they are taken out of it. */
+/** Detects the secrets of an exchange, and redacts them. */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Redaction from "@kintsugi/core/Redaction"
 
-/** What stands where a secret was. */
+/** The text that replaces a secret. */
 export const mark = Redaction.mark
 
 const secretName =
   /authorization|cookie|(?:^|[-_])(?:(?:api|access)[-_]?)?key$|(?:^|[-_])(?:token|secret|pass(?:word|wd|phrase)?|pwd|signature|credentials?|session|sig|auth)(?:[-_]|$)/i
 
-/** Narrower, for fields of bodies: there a `token` may be a word of the model, and a `signature` is to be sent back. */
+/**
+ * Names of secret body fields. Narrower than for headers: a `token` may be a word of the model, and a `signature`
+ * must be sent back.
+ */
 const secretField =
   /^(?:authorization|(?:x[-_])?(?:api|access|secret|private)[-_]?key|(?:access|refresh|id|auth|bearer|session|security)[-_]token|(?:client[-_])?secret|passw(?:or)?d|passphrase)$/i
 
-/** `accessToken` as `access-Token`. */
+/** Splits camelCase: `accessToken` becomes `access-Token`. */
 const inWords = (name: string): string => name.replaceAll(/([a-z\d])([A-Z])/g, "$1-$2")
 
 const isSecretName = (name: string): boolean => secretName.test(inWords(name))
 
 const isSecretField = (name: string): boolean => secretField.test(inWords(name))
 
-/** Whom a request is for: not a secret, and nobody's business. */
+/** Headers that identify the account: not secret, but private. */
 const accountName = /(?:^|[-_])(?:organi[sz]ation|org|account|project|tenant|workspace)(?:[-_]|$)/i
 
-/** Of query parameters, by their names. */
+/** Whether a query parameter is secret, by its name. */
 export const isSecretParameter = isSecretName
 
-/** Of an id of an account that is shorter, ordinary words would go as well. */
+/** The shortest account id that is redacted: a shorter one may be an ordinary word. */
 const shortestAccount = 6
 
-/** A cookie that is shorter is a setting. */
+/** The shortest secret cookie: a shorter one is a setting. */
 const shortestCookie = 8
 
-/** The secrets that were seen so far: whatever is noted is looked for everywhere. */
+/** The secrets seen so far. Each noted secret is redacted everywhere. */
 export class Secrets {
   readonly #values = new Set<string>()
   #redact: Redaction.Redactor | undefined
 
-  /** Changes with each secret that is new. */
+  /** Changes with each new secret. */
   get version(): number {
     return this.#values.size
   }
 
-  /** Notes what the headers hold; `isHidden` tells of those that their sender hides. */
+  /** Notes the secrets in headers. `isHidden` identifies headers that their sender hides. */
   note(headers: Readonly<Record<string, string | undefined>>, isHidden: (name: string) => boolean): void {
     for (const [name, value] of Object.entries(headers)) {
       const text = value?.trim() ?? ""
@@ -56,7 +59,7 @@ export class Secrets {
     for (const [name, value] of url.searchParams) if (isSecretParameter(name)) this.#add(value)
   }
 
-  /** Also without the scheme before it, and what `Basic` encodes. */
+  /** Notes a credential, with and without its scheme, and the credentials that `Basic` encodes. */
   #noteCredential(value: string): void {
     this.#add(value)
     const [, scheme = "", bare] = /^([A-Za-z]+)\s+(\S.*)$/.exec(value) ?? []
@@ -67,13 +70,13 @@ export class Secrets {
         this.#add(pair)
         this.#add(pair.slice(pair.indexOf(":") + 1))
       } catch {
-        // it encodes nothing
+        // It is not valid base64.
       }
     }
     for (const cookie of value.split(/;\s*/)) if (cookie.includes("=")) this.#add(cookie.slice(cookie.indexOf("=") + 1))
   }
 
-  /** The value alone: `Path`, `Expires` and `SameSite` behind it are words that stand elsewhere as well. */
+  /** Notes the value of a cookie alone: its attributes (`Path`, `Expires`, `SameSite`) are ordinary words. */
   #noteCookie(header: string): void {
     const [, value = ""] = /^[^=;]*=\s*"?([^;"]*)/.exec(header) ?? []
     if (value.trim().length >= shortestCookie) this.#add(value.trim())
@@ -85,13 +88,13 @@ export class Secrets {
     this.#redact = undefined
   }
 
-  /** Without any of them, and without what shows by its shape to be a credential or the id of an organisation. */
+  /** Redacts the secrets, and texts in the form of a credential or an organisation id. */
   readonly text = (text: string): string => {
     this.#redact ??= Redaction.of([...this.#values])
     return Redaction.own(this.#redact(text)).replaceAll(account, mark)
   }
 
-  /** The same of what a form sends, in which fields that are called like a key are secrets. */
+  /** Redacts a form body, including fields named like a key. */
   readonly form = (text: string): string =>
     isForm.test(text)
       ? this.text(
@@ -105,7 +108,7 @@ export class Secrets {
         )
       : this.text(text)
 
-  /** The same of each text in it, names of fields among them; a text in a field that is called like a key is a secret. */
+  /** Redacts all texts within JSON, including field names; a text in a field named like a key is a secret. */
   readonly json = (value: Schema.Json): Schema.Json => {
     if (Predicate.isString(value)) return this.text(value)
     if (Array.isArray(value)) return value.map(this.json)

@@ -1,4 +1,4 @@
-/** What is being recorded: exchanges as they go on, and what a file has of them. */
+/** The exchanges of a recording in progress, and their form in the file. */
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as ForeignFailure from "@kintsugi/core/ForeignFailure"
 import * as Predicate from "effect/Predicate"
@@ -13,7 +13,7 @@ export interface Asked {
   readonly body: string
 }
 
-/** One exchange that goes on, or has ended. */
+/** One exchange, running or ended. */
 export interface Slot {
   readonly asked: Asked
   readonly pieces: Array<Uint8Array>
@@ -25,7 +25,7 @@ export interface Slot {
 export class Tape {
   readonly secrets = new Secrets()
   readonly #slots: Array<Slot> = []
-  /** Of the exchanges that have ended, as they are with the secrets known then. */
+  /** The ended exchanges, redacted with the secrets known so far. */
   readonly #made = new Map<Slot, { readonly version: number; readonly exchange: Exchange }>()
 
   begin(asked: Asked): Slot {
@@ -34,14 +34,14 @@ export class Tape {
     return slot
   }
 
-  /** What goes on still has been left by whoever began it. Whether there was such a thing. */
+  /** Ends the running exchanges: their callers have left them. Returns whether there were any. */
   close(): boolean {
-    const open = this.#slots.filter(({ end }) => end === undefined)
-    for (const slot of open) slot.end = slot.response === undefined ? "interrupted" : "left"
-    return open.length > 0
+    const unfinished = this.#slots.filter(({ end }) => end === undefined)
+    for (const slot of unfinished) slot.end = slot.response === undefined ? "interrupted" : "left"
+    return unfinished.length > 0
   }
 
-  /** Those that have ended, in the order in which they began. */
+  /** The ended exchanges, in the order in which they began. */
   exchanges(): ReadonlyArray<Exchange> {
     return this.#slots.flatMap((slot) => (slot.end === undefined ? [] : [this.#exchangeOf(slot, slot.end)]))
   }
@@ -72,7 +72,7 @@ export class Tape {
   }
 }
 
-/** A request as it stands in files. */
+/** A request in the form of the file. */
 export const requestOf = (secrets: Secrets, { body, method, url }: Asked): Request => {
   const json = Body.parsed(body)
   const path = pathOf(secrets, url)
@@ -81,15 +81,15 @@ export const requestOf = (secrets: Secrets, { body, method, url }: Asked): Reque
 }
 
 const pathOf = (secrets: Secrets, url: URL): string => {
-  const kept = [...url.searchParams]
+  const parameters = [...url.searchParams]
     .filter(([name]) => !isSecretParameter(name))
     .toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
-  const query = kept.length === 0 ? "" : `?${new URLSearchParams(kept).toString()}`
+  const query = parameters.length === 0 ? "" : `?${new URLSearchParams(parameters).toString()}`
   return secrets.text(url.pathname + query)
 }
 
-/** The headers that clients of models read; of an account nothing is among them. */
-const kept = /^(?:content-type|date|retry-after(?:-ms)?|x-should-retry|(?:x-)?request-id|location)$|rate-?limit/
+/** The answer headers that clients of models read; none identifies an account. */
+const storedHeader = /^(?:content-type|date|retry-after(?:-ms)?|x-should-retry|(?:x-)?request-id|location)$|rate-?limit/
 
 const headersOf = (
   secrets: Secrets,
@@ -97,8 +97,8 @@ const headersOf = (
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) => {
-      if (value === undefined || !kept.test(name)) return []
-      // the query of an address is nothing that anybody follows
+      if (value === undefined || !storedHeader.test(name)) return []
+      // No client follows the address, so its query is not needed.
       const bare = name === "location" ? value.replace(/\?.*$/s, "") : value
       return [[name, secrets.text(bare)]]
     })
@@ -111,7 +111,7 @@ const linksOf = (secrets: Secrets, failure: unknown): ReadonlyArray<Link> =>
     return code === undefined ? said : { ...said, code: secrets.text(code) }
   })
 
-/** A failure with the same names, words and codes. */
+/** Rebuilds a failure with the same names, messages and codes. */
 export const failureOf = (links: ReadonlyArray<Link>): Error => {
   let cause: Error | undefined
   for (const { code, message, name } of links.toReversed()) {
@@ -121,6 +121,6 @@ export const failureOf = (links: ReadonlyArray<Link>): Error => {
   return cause ?? new Error("the connection failed")
 }
 
-/** The headers of a message whose names and values are texts. */
+/** The headers whose names and values are texts. */
 export const textsOf = (headers: object): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => Predicate.isString(entry[1])))

@@ -18,10 +18,10 @@ export const wire: Wire.Wire = {
 }
 
 /**
- * A handler that lets a brain answer. Like the real service it refuses a request without key, version or longest reply, a
- * conversation that the user does not open, a call without its result in the very next message, a result without its call,
- * results that do not come first, empty texts, ids and signatures that are not its own, thinking with a forced call, and
- * a choice among no tools.
+ * A handler that lets a brain answer. Like the real service it refuses: a request without key, version or
+ * `max_tokens`; a conversation that the user does not open; a call without a result in the next message; a result
+ * without its call; results that do not come first; empty texts; foreign ids and signatures; thinking with a forced
+ * call; a tool choice without tools.
  */
 export const handler = (brain: Wire.Brain, rules?: Wire.Rules): LoopbackServer.Handler =>
   Wire.handler(wire, brain, rules)

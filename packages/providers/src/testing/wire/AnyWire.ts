@@ -1,4 +1,4 @@
-/** Every wire format behind one server: the path of a request says which one it speaks. */
+/** Every wire format behind one server: the path of a request selects the format. */
 import * as Effect from "effect/Effect"
 import * as Parts from "./parts.ts"
 import * as AnthropicMessagesWire from "./AnthropicMessagesWire.ts"
@@ -20,11 +20,11 @@ export const wires: ReadonlyArray<Wire.Wire> = [
   OllamaChatWire.wire
 ]
 
-/** The format that a request speaks; `undefined` for a path of none. */
+/** The format of a request; `undefined` for an unknown path. */
 export const of = (received: LoopbackServer.Received): Wire.Wire | undefined =>
   wires.find((wire) => wire.serves(Parts.pathOf(received)))
 
-/** A handler that lets one brain answer in every format. A path of none is a 404. */
+/** A handler that lets one brain answer in every format. An unknown path is a 404. */
 export const handler =
   (brain: Wire.Brain, rules?: Wire.Rules): LoopbackServer.Handler =>
   (received) => {
@@ -34,7 +34,7 @@ export const handler =
       : Wire.handler(wire, brain, rules)(received)
   }
 
-/** A failure in the words, status and headers of the format that the request speaks; the brain is not asked. */
+/** A failure in the format of the request; the brain does not run. */
 export const failing =
   (failure: Wire.Failure): Fault.Fault =>
   (good, received) => {
@@ -43,8 +43,8 @@ export const failing =
   }
 
 /**
- * A stream that ends with a failure after so many events, the way its format says so; an answer that is no stream, or none that
- * the format can break off, is the failure itself.
+ * A stream that ends with a failure after this many events, as its format does. An answer that the format cannot
+ * break off is the failure itself.
  */
 export const breakingOff =
   (failure: Wire.Failure, events: number): Fault.Fault =>

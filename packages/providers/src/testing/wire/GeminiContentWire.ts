@@ -5,8 +5,8 @@ import type * as LoopbackServer from "../LoopbackServer.ts"
 import * as Wire from "../Wire.ts"
 
 /**
- * Models called `gemini-1…` or `gemini-2…` give their calls no ids and demand no thought signatures, all others do both, as the
- * real ones. Without `alt=sse` a stream is one JSON array.
+ * Like the real models, those named `gemini-1…` or `gemini-2…` give their calls no ids and demand no thought
+ * signatures; others do both. Without `alt=sse` a stream is one JSON array.
  */
 export const wire: Wire.Wire = {
   format: "gemini-content",
@@ -21,9 +21,9 @@ export const wire: Wire.Wire = {
 }
 
 /**
- * A handler that lets a brain answer. Like the real service it refuses a request without a key, fields that it does not know,
- * a call that does not come after a turn of the user, another number of responses than of calls, and, for newer models, a step
- * of the current turn whose first call came back without its thought signature.
+ * A handler that lets a brain answer. Like the real service it refuses: a request without a key; unknown fields; a
+ * call that does not follow a user turn; a number of responses other than that of calls; and, for newer models, a
+ * step of the current turn whose first call comes back without its thought signature.
  */
 export const handler = (brain: Wire.Brain, rules?: Wire.Rules): LoopbackServer.Handler =>
   Wire.handler(wire, brain, rules)

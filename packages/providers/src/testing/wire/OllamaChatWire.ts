@@ -5,7 +5,7 @@ import * as Parts from "./parts.ts"
 import type * as LoopbackServer from "../LoopbackServer.ts"
 import * as Wire from "../Wire.ts"
 
-/** A server of one's own wants no key. It streams unless it is asked not to, in lines of JSON. */
+/** A local server needs no key. It streams by default, in lines of JSON. */
 export const wire: Wire.Wire = {
   format: "ollama-chat",
   serves: (path) => path.endsWith("/api/chat"),
@@ -19,8 +19,8 @@ export const wire: Wire.Wire = {
 }
 
 /**
- * A handler that lets a brain answer. The real server takes almost everything, orphans included; it refuses a body of another
- * shape, arguments that are no object among it, and a request without a model.
+ * A handler that lets a brain answer. The real server accepts almost everything, even results without calls. It
+ * refuses a body of another shape, arguments that are not an object, and a request without a model.
  */
 export const handler = (brain: Wire.Brain, rules?: Wire.Rules): LoopbackServer.Handler =>
   Wire.handler(wire, brain, rules)

@@ -6,7 +6,7 @@ import * as Fault from "../Fault.ts"
 import type * as LoopbackServer from "../LoopbackServer.ts"
 import * as Wire from "../Wire.ts"
 
-/** Thoughts go out as `reasoning_content`, as DeepSeek and Kimi send them; OpenAI itself keeps them. */
+/** Reasoning goes out as `reasoning_content`, as from DeepSeek and Kimi; OpenAI itself does not return it. */
 export const wire: Wire.Wire = {
   format: "openai-chat",
   serves: (path) => path.endsWith("/chat/completions"),
@@ -20,14 +20,14 @@ export const wire: Wire.Wire = {
 }
 
 /**
- * A handler that lets a brain answer. Like the real service it refuses a request without a key, a body that it cannot read, a
- * call without a result right after the message that made it, a result without its call, a choice among no
- * tools, and a strict schema that is open or leaves a field to choice.
+ * A handler that lets a brain answer. Like the real service it refuses: a request without a key; an unreadable body;
+ * a call without a result right behind its message; a result without its call; a tool choice without tools; a strict
+ * schema with an open object or an optional field.
  */
 export const handler = (brain: Wire.Brain, rules?: Wire.Rules): LoopbackServer.Handler =>
   Wire.handler(wire, brain, rules)
 
-/** A failure as OpenAI words it; the brain is not asked. */
+/** A failure in OpenAI's words; the brain does not run. */
 export const failure = (
   status: number,
   error: { readonly message: string; readonly type?: string; readonly code?: string },

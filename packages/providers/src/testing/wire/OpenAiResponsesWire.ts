@@ -5,7 +5,7 @@ import * as Parts from "./parts.ts"
 import type * as LoopbackServer from "../LoopbackServer.ts"
 import * as Wire from "../Wire.ts"
 
-/** Nothing is stored: a request says all that it builds on. */
+/** Nothing is stored: a request contains its whole conversation. */
 export const wire: Wire.Wire = {
   format: "openai-responses",
   serves: (path) => path.endsWith("/responses"),
@@ -19,9 +19,9 @@ export const wire: Wire.Wire = {
 }
 
 /**
- * A handler that lets a brain answer. Like the real service it refuses a request without a key, a call without its output, an
- * output without its call, reasoning without the item that followed it or with encrypted content that is not its own, a
- * previous response, of which it knows none, and a strict schema that is open or leaves a field to choice.
+ * A handler that lets a brain answer. Like the real service it refuses: a request without a key; a call without its
+ * output; an output without its call; reasoning without the item that followed it, or with foreign encrypted content;
+ * a previous response, because none is stored; a strict schema with an open object or an optional field.
  */
 export const handler = (brain: Wire.Brain, rules?: Wire.Rules): LoopbackServer.Handler =>
   Wire.handler(wire, brain, rules)

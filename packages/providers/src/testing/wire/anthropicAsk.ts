@@ -1,4 +1,4 @@
-/** What a request for Anthropic's Messages asks, and what the service has against it. */
+/** Reads a request for Anthropic's Messages, and finds the reason why the service refuses it. */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -45,7 +45,7 @@ const Block = Schema.Union([
     source: Source,
     title: Schema.optionalKey(Schema.String)
   }),
-  // what the provider did on its own side comes back as it went
+  // Provider-side items come back unchanged.
   Schema.Struct({
     type: Schema.Literals([
       "redacted_thinking",
@@ -142,7 +142,7 @@ const choiceOf = ({ tool_choice }: Body): Model.ToolChoice => {
   }
 }
 
-/** The results of a turn of the user, then what else was said. */
+/** The results of a user turn, then its other content. */
 const messagesOf = ({ blocks, role }: Turn): ReadonlyArray<Message.Foreign> => {
   if (role === "assistant") return [{ role, content: blocks.flatMap(saidBy) }]
   const results = blocks.filter((block) => block.type === "tool_result").map(resultOf)
@@ -186,7 +186,7 @@ const resultOf = ({ content = "", is_error, tool_use_id }: typeof ToolResult.Typ
 const textIn = (block: Schema.Json): string =>
   Predicate.hasProperty(block, "text") && Predicate.isString(block.text) ? block.text : ""
 
-/** In the service's own words. */
+/** The refusal in the service's own words. */
 const complaint = (body: Body, turns: ReadonlyArray<Turn>): string | undefined => {
   if (turns.length === 0) return "messages: at least one message is required"
   if (turns[0]?.role !== "user") return 'messages: first message must use the "user" role'
@@ -242,7 +242,7 @@ const nameForm = /^[a-zA-Z0-9_-]{1,128}$/
 
 const idForm = /^[a-zA-Z0-9_-]+$/
 
-/** A call whose result is not in the next message, or a result whose call is not in the one before. */
+/** A call without a result in the next message, or a result without a call in the previous one. */
 const badPair = (turns: ReadonlyArray<Turn>, index: number): string | undefined => {
   const { blocks = [], role } = turns[index] ?? {}
   const where = `messages.${index}`
@@ -250,10 +250,12 @@ const badPair = (turns: ReadonlyArray<Turn>, index: number): string | undefined 
     const next = turns[index + 1]?.blocks ?? []
     const first = next.findIndex(({ type }) => type !== "tool_result")
     const answered = new Set(next.slice(0, first < 0 ? next.length : first).map(answeredBy))
-    const open = blocks.flatMap((block) => (block.type === "tool_use" && !answered.has(block.id) ? [block.id] : []))
-    return open.length === 0
+    const unanswered = blocks.flatMap((block) =>
+      block.type === "tool_use" && !answered.has(block.id) ? [block.id] : []
+    )
+    return unanswered.length === 0
       ? undefined
-      : `${where}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`
+      : `${where}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${unanswered.join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`
   }
   const asked = new Set((turns[index - 1]?.blocks ?? []).map((block) => (block.type === "tool_use" ? block.id : "")))
   const at = blocks.findIndex((block) => block.type === "tool_result" && !asked.has(block.tool_use_id))

@@ -1,4 +1,4 @@
-/** How Anthropic's Messages reply, whole and streamed, and how they refuse. */
+/** Writes replies and refusals of Anthropic's Messages, whole and streamed. */
 import type * as Message from "@kintsugi/core/Message"
 import type * as LoopbackServer from "../LoopbackServer.ts"
 import type * as Wire from "../Wire.ts"
@@ -21,7 +21,7 @@ export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): Loop
     { type: "message_start", message: { ...opening, usage: { ...input, output_tokens: 1 } } },
     ...blocks.flatMap((block, index) => [
       { type: "content_block_start", index, content_block: block.start },
-      // the service sends one after the first block has begun
+      // The service sends one ping after the start of the first block.
       ...(index === 0 ? [{ type: "ping" }] : []),
       ...block.deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
       { type: "content_block_stop", index }
@@ -92,7 +92,7 @@ const reasonOf = (reply: Wire.BrainReply): string => {
 const detailsOf = (reason: string): object =>
   reason === "refusal" ? { stop_details: { type: "refusal", category: null, explanation: null } } : {}
 
-/** The input without what came from the cache or went into it. */
+/** The input tokens without those read from the cache or written to it. */
 const usageOf = (reply: Wire.BrainReply) => {
   const { cacheWriteTokens, cachedInputTokens, inputTokens, outputTokens } = Parts.usageOf(reply)
   const input = {
@@ -122,24 +122,24 @@ interface Words {
 }
 
 const words = (failure: Wire.Failure): Words => {
-  const told = (status: number, type: string, message: string, headers?: Words["headers"]): Words => ({
+  const wordsOf = (status: number, type: string, message: string, headers?: Words["headers"]): Words => ({
     status,
     error: { type, message },
     ...(headers === undefined ? {} : { headers })
   })
   switch (failure.type) {
     case "invalid-request":
-      return told(400, "invalid_request_error", failure.message, { "x-should-retry": "false" })
+      return wordsOf(400, "invalid_request_error", failure.message, { "x-should-retry": "false" })
     case "unauthorized": {
       const message = failure.isKeyGiven ? "invalid x-api-key" : "x-api-key header is required"
-      return told(401, "authentication_error", message, { "x-should-retry": "false" })
+      return wordsOf(401, "authentication_error", message, { "x-should-retry": "false" })
     }
     case "unknown-model":
-      return told(404, "not_found_error", `model: ${failure.model}`, { "x-should-retry": "false" })
+      return wordsOf(404, "not_found_error", `model: ${failure.model}`, { "x-should-retry": "false" })
     case "rate-limited": {
       const seconds = Math.ceil(Parts.waitOf(failure) / 1000)
       const limit = "This request would exceed the rate limit for your organization of 50 requests per minute."
-      return told(429, "rate_limit_error", limit, {
+      return wordsOf(429, "rate_limit_error", limit, {
         "retry-after": String(seconds),
         "x-should-retry": "true",
         "anthropic-ratelimit-requests-limit": "50",
@@ -148,11 +148,11 @@ const words = (failure: Wire.Failure): Words => {
     }
     case "quota-exhausted": {
       const message = "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."
-      return told(400, "invalid_request_error", message, { "x-should-retry": "false" })
+      return wordsOf(400, "invalid_request_error", message, { "x-should-retry": "false" })
     }
     case "overloaded":
-      return told(529, "overloaded_error", "Overloaded", { "x-should-retry": "true" })
+      return wordsOf(529, "overloaded_error", "Overloaded", { "x-should-retry": "true" })
     case "server-error":
-      return told(500, "api_error", "Internal server error", { "x-should-retry": "true" })
+      return wordsOf(500, "api_error", "Internal server error", { "x-should-retry": "true" })
   }
 }

@@ -1,4 +1,4 @@
-/** What a request for Gemini's content asks, and what the service has against it. */
+/** Reads a request for Gemini's content, and finds the reason why the service refuses it. */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -66,13 +66,13 @@ type Body = typeof Body.Type
 
 const fields = new Set([...Object.keys(Body.fields), "generationConfig", "safetySettings", "cachedContent", "labels"])
 
-/** Model and way that a path names. */
+/** The model in a path, and whether it streams. */
 export const addressed = (path: string): { readonly model: string; readonly isStreamed: boolean } | undefined => {
   const [, model, way] = /\/models\/([^/]+):(generateContent|streamGenerateContent)$/.exec(path) ?? []
   return model === undefined ? undefined : { model, isStreamed: way === "streamGenerateContent" }
 }
 
-/** By header or in the query. */
+/** The key, from a header or the query. */
 export const keyOf = ({ headers, path }: LoopbackServer.Received): string | undefined =>
   headers["x-goog-api-key"] || new URLSearchParams(path.split("?")[1] ?? "").get("key") || undefined
 
@@ -128,31 +128,31 @@ const choiceOf = ({ toolConfig }: Body): Model.ToolChoice => {
   return only === undefined || others.length > 0 ? "required" : { tool: only }
 }
 
-/** Calls without ids get some, by their order; responses without ids get those of the calls in the turn before. */
+/** Calls without ids get numbered ids; responses without ids get those of the calls in the turn before. */
 const messagesOf = (turns: ReadonlyArray<Turn>): ReadonlyArray<Message.Foreign> => {
   let count = 0
-  let open: Array<string> = []
+  let unanswered: Array<string> = []
   return turns.flatMap(({ calls, parts, role }): ReadonlyArray<Message.Foreign> => {
     if (role === "model") {
       const ids = calls.map(({ call: { id } }) => id ?? `call_${++count}`)
-      open = [...ids]
+      unanswered = [...ids]
       return [{ role: "assistant", content: parts.flatMap((part) => saidBy(part, ids)) }]
     }
     const results = parts.flatMap(({ functionResponse }): ReadonlyArray<Message.ForeignResult> => {
       if (functionResponse === undefined) return []
-      const { id = open.shift() ?? "", response } = functionResponse
-      return [{ role: "tool", callId: id, ...toldIn(response) }]
+      const { id = unanswered.shift() ?? "", response } = functionResponse
+      return [{ role: "tool", callId: id, ...outcomeIn(response) }]
     })
     const content = parts.flatMap(shownBy)
     return content.length === 0 ? results : [...results, { role: "user", content }]
   })
 }
 
-/** `output` or `error`, as a convention has it; anything else is a result of its own. */
-const toldIn = (response: Schema.JsonObject): { readonly text: string; readonly isError: boolean } => {
+/** The `output` or `error` of a response, by convention; any other response is a result itself. */
+const outcomeIn = (response: Schema.JsonObject): { readonly text: string; readonly isError: boolean } => {
   const isError = "error" in response
-  const told = response["error"] ?? response["output"] ?? response
-  return { text: Predicate.isString(told) ? told : JSON.stringify(told), isError }
+  const outcome = response["error"] ?? response["output"] ?? response
+  return { text: Predicate.isString(outcome) ? outcome : JSON.stringify(outcome), isError }
 }
 
 const saidBy = (part: Part, ids: Array<string>): Message.ForeignAssistant["content"] => {
@@ -173,7 +173,7 @@ const shownBy = ({ fileData, inlineData, text }: Part): Message.UserContent => {
   return [type.startsWith("image/") ? Message.image(type, from) : Message.file(type, from)]
 }
 
-/** In the service's own words. */
+/** The refusal in the service's own words. */
 const complaint = (turns: ReadonlyArray<Turn>, isModern: boolean): string | undefined => {
   if (turns.length === 0) return "* GenerateContentRequest.contents: contents is not specified\n"
   const asked = turns.findLastIndex(({ responses, role }) => role === "user" && responses === 0)
@@ -206,7 +206,7 @@ const complaint = (turns: ReadonlyArray<Turn>, isModern: boolean): string | unde
     : "Please ensure that function response turn comes immediately after a function call turn."
 }
 
-/** What the service takes in the place of a signature, for calls that another model made. */
+/** Placeholders that the service accepts instead of a signature, for calls of another model. */
 const waivers = new Set(["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"])
 
 const unsigned = (name: string, position: number): string =>

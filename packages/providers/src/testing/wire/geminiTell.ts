@@ -1,4 +1,4 @@
-/** How Gemini replies, whole and streamed, and how it refuses. */
+/** Writes replies and refusals of Gemini, whole and streamed. */
 import type * as Message from "@kintsugi/core/Message"
 import type * as LoopbackServer from "../LoopbackServer.ts"
 import type * as Wire from "../Wire.ts"
@@ -85,7 +85,7 @@ const reasonOf = (reply: Wire.BrainReply): string => {
   }
 }
 
-/** The output without what was thought. */
+/** The output tokens without those of thoughts. */
 const usageOf = (reply: Wire.BrainReply) => {
   const { cachedInputTokens, inputTokens, outputTokens, reasoningTokens } = Parts.usageOf(reply)
   return {
@@ -108,7 +108,7 @@ export const breakOff = (failure: Wire.Failure): string => eventOf({ error: word
 const type = (name: string): string => `type.googleapis.com/google.rpc.${name}`
 
 const words = (failure: Wire.Failure) => {
-  const told = (code: number, status: string, message: string, ...details: ReadonlyArray<object>) => ({
+  const wordsOf = (code: number, status: string, message: string, ...details: ReadonlyArray<object>) => ({
     code,
     message,
     status,
@@ -118,42 +118,42 @@ const words = (failure: Wire.Failure) => {
   const quota = (quotaId: string) => ({ "@type": type("QuotaFailure"), violations: [{ quotaId }] })
   switch (failure.type) {
     case "invalid-request":
-      return told(400, "INVALID_ARGUMENT", failure.message)
+      return wordsOf(400, "INVALID_ARGUMENT", failure.message)
     case "unauthorized":
       return failure.isKeyGiven
-        ? told(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", {
+        ? wordsOf(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", {
             "@type": type("ErrorInfo"),
             reason: "API_KEY_INVALID",
             domain: "googleapis.com",
             metadata: { service: "generativelanguage.googleapis.com" }
           })
-        : told(
+        : wordsOf(
             403,
             "PERMISSION_DENIED",
             "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other form of API consumer identity to call this API."
           )
     case "unknown-model":
-      return told(
+      return wordsOf(
         404,
         "NOT_FOUND",
         `models/${failure.model} is not found for API version v1beta, or is not supported for generateContent. Call ModelService.ListModels to see the list of available models and their supported methods.`
       )
     case "rate-limited": {
       const seconds = Parts.waitOf(failure) / 1000
-      return told(
+      return wordsOf(
         429,
         "RESOURCE_EXHAUSTED",
         `${exceeded} Please retry in ${seconds}s.`,
         quota("GenerateRequestsPerMinutePerProjectPerModel"),
-        // cut down to whole seconds, as there
+        // Rounded down to whole seconds, as the service does.
         { "@type": type("RetryInfo"), retryDelay: `${Math.floor(seconds)}s` }
       )
     }
     case "quota-exhausted":
-      return told(429, "RESOURCE_EXHAUSTED", exceeded, quota("GenerateRequestsPerDayPerProjectPerModel"))
+      return wordsOf(429, "RESOURCE_EXHAUSTED", exceeded, quota("GenerateRequestsPerDayPerProjectPerModel"))
     case "overloaded":
-      return told(503, "UNAVAILABLE", "The model is overloaded. Please try again later.")
+      return wordsOf(503, "UNAVAILABLE", "The model is overloaded. Please try again later.")
     case "server-error":
-      return told(500, "INTERNAL", "An internal error has occurred. Please retry.")
+      return wordsOf(500, "INTERNAL", "An internal error has occurred. Please retry.")
   }
 }

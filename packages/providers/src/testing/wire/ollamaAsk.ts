@@ -1,4 +1,4 @@
-/** What a request for Ollama's chat asks, and what the server has against it. */
+/** Reads a request for Ollama's chat, and finds the reason why the server refuses it. */
 import * as Message from "@kintsugi/core/Message"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -49,10 +49,10 @@ export const read = (received: LoopbackServer.Received): Result.Result<Wire.Brai
         })
   )
 
-/** Calls without ids get some, by their order; a result without one belongs to the next call that is still open. */
+/** Calls without ids get numbered ids; a result without an id belongs to the next unanswered call. */
 const messagesOf = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<Message.Foreign> => {
   let count = 0
-  let open: Array<string> = []
+  let unanswered: Array<string> = []
   return messages.map(({ content = "", images, role, thinking, tool_call_id, tool_calls }): Message.Foreign => {
     switch (role) {
       case "system":
@@ -60,7 +60,7 @@ const messagesOf = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<Message
       case "user":
         return { role, content: [Message.text(content), ...(images ?? []).map(imageOf)] }
       case "tool":
-        return { role, callId: tool_call_id ?? open.shift() ?? "", text: content }
+        return { role, callId: tool_call_id ?? unanswered.shift() ?? "", text: content }
       case "assistant": {
         const calls = (tool_calls ?? []).map(({ function: { arguments: args, name }, id }): Message.ToolCall => ({
           type: "tool-call",
@@ -68,7 +68,7 @@ const messagesOf = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<Message
           name,
           arguments: args
         }))
-        open = calls.map(({ id }) => id)
+        unanswered = calls.map(({ id }) => id)
         const thoughts = thinking ? [{ type: "reasoning" as const, text: thinking }] : []
         return { role, content: [...thoughts, ...(content === "" ? [] : [Message.text(content)]), ...calls] }
       }

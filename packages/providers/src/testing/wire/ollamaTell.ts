@@ -1,4 +1,4 @@
-/** How Ollama's chat replies, whole and streamed, and how it refuses. */
+/** Writes replies and refusals of Ollama's chat, whole and streamed. */
 import type * as Message from "@kintsugi/core/Message"
 import type * as LoopbackServer from "../LoopbackServer.ts"
 import type * as Wire from "../Wire.ts"
@@ -44,7 +44,7 @@ const callOf = (call: Message.ToolCall, index: number) => ({
   function: { index, name: call.name, arguments: Parts.argumentsObject(call) }
 })
 
-/** Times are in nanoseconds, and of no meaning here. */
+/** The times, in nanoseconds, are fixed. */
 const usageOf = (reply: Wire.BrainReply) => {
   const { inputTokens, outputTokens } = Parts.usageOf(reply)
   return {

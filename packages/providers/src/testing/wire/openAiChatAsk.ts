@@ -1,4 +1,4 @@
-/** What a request for chat completions asks, and what the service has against it. */
+/** Reads a request for chat completions, and finds the reason why the service refuses it. */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -56,7 +56,7 @@ const Tool = Schema.Struct({
   })
 })
 
-/** Tools as many services name them; those that the service would run itself are left out. */
+/** Tools in the common form; tools that the service would run itself are left out. */
 export const toolsOf = (tools: ReadonlyArray<Schema.Json> = []): ReadonlyArray<Message.ToolSpec> =>
   tools.filter(Schema.is(Tool)).map(({ function: fn }) => Parts.specOf(fn.name, fn.description, fn.parameters))
 
@@ -142,25 +142,25 @@ const partOf = (part: typeof Part.Type): Message.UserContent[number] => {
 const textOf = (content: typeof Content.Type | null | undefined): string =>
   content === null || content === undefined ? "" : Message.textOf({ content: partsOf(content) })
 
-/** In the service's own words: calls and results are matched from message to message. */
+/** The refusal in the service's own words: calls and results are matched from message to message. */
 const complaint = (messages: ReadonlyArray<WireMessage>): string | undefined => {
-  const open = new Set<string>()
+  const unanswered = new Set<string>()
   let isAsked = false
   const orphans = () =>
-    `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...open].join(", ")}`
+    `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...unanswered].join(", ")}`
   for (const message of messages) {
     if (message.role === "tool") {
       if (!isAsked) {
         return "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
       }
-      if (!open.delete(message.tool_call_id)) {
+      if (!unanswered.delete(message.tool_call_id)) {
         return `Invalid parameter: 'tool_call_id' of '${message.tool_call_id}' not found in 'tool_calls' of previous message.`
       }
       continue
     }
-    if (open.size > 0) return orphans()
+    if (unanswered.size > 0) return orphans()
     isAsked = message.role === "assistant" && (message.tool_calls ?? []).length > 0
-    if (message.role === "assistant") for (const { id } of message.tool_calls ?? []) open.add(id)
+    if (message.role === "assistant") for (const { id } of message.tool_calls ?? []) unanswered.add(id)
   }
-  return open.size > 0 ? orphans() : undefined
+  return unanswered.size > 0 ? orphans() : undefined
 }

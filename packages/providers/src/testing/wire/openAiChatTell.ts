@@ -1,4 +1,4 @@
-/** How chat completions reply, whole and streamed, and how they refuse. */
+/** Writes replies and refusals of chat completions, whole and streamed. */
 import type * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
@@ -99,7 +99,7 @@ export const refuse = (failure: Wire.Failure): LoopbackServer.Answer => {
   return Parts.json({ error }, { status, headers: { "x-request-id": "req_refused", ...headers } })
 }
 
-/** An event in the place of a chunk; `[DONE]` does not come. */
+/** An error event instead of a chunk, without `[DONE]`. */
 export const breakOff = (failure: Wire.Failure): string =>
   `data: ${JSON.stringify({ error: words(failure).error })}\n\n`
 

@@ -1,4 +1,4 @@
-/** How OpenAI words a failure, in whichever of its formats. */
+/** Writes failures in OpenAI's words, for both of its formats. */
 import type * as Wire from "../Wire.ts"
 import * as Parts from "./parts.ts"
 
@@ -15,24 +15,24 @@ export interface Words {
 
 /** `unknownModel` is the one status that depends on the format. */
 export const words = (failure: Wire.Failure, unknownModel: Words): Words => {
-  const told = (status: number, type: string, code: string | null, message: string, headers = {}): Words => ({
+  const wordsOf = (status: number, type: string, code: string | null, message: string, headers = {}): Words => ({
     status,
     error: { message, type, param: null, code },
     headers
   })
   switch (failure.type) {
     case "invalid-request":
-      return told(400, "invalid_request_error", failure.code ?? null, failure.message)
+      return wordsOf(400, "invalid_request_error", failure.code ?? null, failure.message)
     case "unauthorized":
       return failure.isKeyGiven
-        ? told(401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided.")
-        : told(401, "invalid_request_error", null, "You didn't provide an API key.")
+        ? wordsOf(401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided.")
+        : wordsOf(401, "invalid_request_error", null, "You didn't provide an API key.")
     case "unknown-model":
       return unknownModel
     case "rate-limited": {
       const millis = Parts.waitOf(failure)
       const limit = "Rate limit reached for requests on requests per min (RPM): Limit 500, Used 500, Requested 1."
-      return told(429, "requests", "rate_limit_exceeded", `${limit} Please try again in ${millis}ms.`, {
+      return wordsOf(429, "requests", "rate_limit_exceeded", `${limit} Please try again in ${millis}ms.`, {
         "retry-after-ms": String(millis),
         "retry-after": String(Math.ceil(millis / 1000)),
         "x-ratelimit-limit-requests": "500",
@@ -42,13 +42,18 @@ export const words = (failure: Wire.Failure, unknownModel: Words): Words => {
     }
     case "quota-exhausted": {
       const message = "You exceeded your current quota, please check your plan and billing details."
-      return told(429, "insufficient_quota", "insufficient_quota", message)
+      return wordsOf(429, "insufficient_quota", "insufficient_quota", message)
     }
     case "overloaded":
-      return told(503, "service_unavailable_error", null, "The engine is currently overloaded, please try again later")
+      return wordsOf(
+        503,
+        "service_unavailable_error",
+        null,
+        "The engine is currently overloaded, please try again later"
+      )
     case "server-error": {
       const message = "The server had an error while processing your request. Sorry about that!"
-      return told(500, "server_error", null, message)
+      return wordsOf(500, "server_error", null, message)
     }
   }
 }

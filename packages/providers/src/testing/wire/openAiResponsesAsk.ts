@@ -1,4 +1,4 @@
-/** What a request for OpenAI's Responses asks, and what the service has against it. */
+/** Reads a request for OpenAI's Responses, and finds the reason why the service refuses it. */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -45,7 +45,7 @@ const Item = Schema.Union([
   }),
   Schema.Struct({ type: Schema.Literal("function_call_output"), call_id: Schema.String, output: Content }),
   Reasoning,
-  // what the provider did on its own side comes back as it went
+  // Provider-side items come back unchanged.
   Schema.Struct({
     type: Schema.Literals([
       "web_search_call",
@@ -95,7 +95,7 @@ export const read = (received: LoopbackServer.Received): Result.Result<Wire.Brai
       isStrict: strict === true
     }))
     const toolChoice = choiceOf(body.tool_choice)
-    // tools that the service runs itself may be chosen among as well
+    // Tools that the service runs itself may also be chosen.
     const isChosen = body.tool_choice !== undefined && (body.tools ?? []).length === tools.length
     const against =
       complaint(items) ??
@@ -123,7 +123,7 @@ const choiceOf = (choice: Schema.Json | undefined): Model.ToolChoice => {
   return Schema.is(Named)(choice) ? { tool: choice.name } : "auto"
 }
 
-/** What the model said in several items running is one message. */
+/** Consecutive items of the model are one message. */
 const messagesOf = (items: ReadonlyArray<Item>): ReadonlyArray<Message.Foreign> => {
   const messages: Array<Message.Foreign> = []
   for (const item of items) {
@@ -181,7 +181,7 @@ const partOf = (part: typeof Part.Type): Message.UserContent[number] => {
 
 const textOf = (content: typeof Content.Type): string => Message.textOf({ content: partsOf(content) })
 
-/** In the service's own words: calls and outputs are matched by their ids, wherever they stand. */
+/** The refusal in the service's own words: calls and outputs are matched by id, wherever they stand. */
 const complaint = (items: ReadonlyArray<Item>): string | undefined => {
   const called = new Set<string>()
   const answered = new Set<string>()
@@ -196,8 +196,8 @@ const complaint = (items: ReadonlyArray<Item>): string | undefined => {
       if (found !== undefined) return found
     }
   }
-  const open = [...called].find((id) => !answered.has(id))
-  return open === undefined ? undefined : `No tool output found for function call ${open}.`
+  const unanswered = [...called].find((id) => !answered.has(id))
+  return unanswered === undefined ? undefined : `No tool output found for function call ${unanswered}.`
 }
 
 const badReasoning = (

@@ -1,4 +1,4 @@
-/** How OpenAI's Responses reply, whole and streamed, and how they refuse. */
+/** Writes replies and refusals of OpenAI's Responses, whole and streamed. */
 import type * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
@@ -42,7 +42,7 @@ export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): Loop
 const numbered = (event: Parts.Named, sequence_number: number): string =>
   Parts.namedEvent({ ...event, sequence_number })
 
-/** A response before there is anything in it. */
+/** An empty response. */
 const responseOf = ({ body, number }: LoopbackServer.Received, model: string) => {
   const asked = (name: string, otherwise: unknown): unknown =>
     (Predicate.hasProperty(body, name) ? body[name] : undefined) ?? otherwise
@@ -75,7 +75,7 @@ const responseOf = ({ body, number }: LoopbackServer.Received, model: string) =>
 
 interface Item {
   readonly added: object
-  /** What comes between its beginning and its end. */
+  /** The events between its first and last one. */
   readonly events: ReadonlyArray<Parts.Named>
   readonly done: object
 }
@@ -155,7 +155,7 @@ export const refuse = (failure: Wire.Failure): LoopbackServer.Answer => {
   return Parts.json({ error }, { status, headers: { "x-request-id": "req_refused", ...headers } }, 2)
 }
 
-/** An `error` event, and the response that failed. */
+/** An `error` event, and the failed response. */
 export const breakOff = (failure: Wire.Failure, received: LoopbackServer.Received, events: number): string => {
   const { error } = words(failure)
   const model = Predicate.hasProperty(received.body, "model") ? String(received.body.model) : ""
@@ -169,7 +169,7 @@ export const breakOff = (failure: Wire.Failure, received: LoopbackServer.Receive
     .join("")
 }
 
-/** Other than chat completions, this one says 400 to an unknown model. */
+/** Unlike chat completions, Responses answers 400 to an unknown model. */
 const words = (failure: Wire.Failure): OpenAiError.Words => {
   const model = failure.type === "unknown-model" ? failure.model : ""
   const message = `The requested model '${model}' does not exist.`

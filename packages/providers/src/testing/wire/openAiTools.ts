@@ -1,4 +1,4 @@
-/** What OpenAI has against tools and schemas, in whichever of its formats. */
+/** Finds the reason why OpenAI refuses tools and schemas, for both of its formats. */
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -6,11 +6,11 @@ import * as Schema from "effect/Schema"
 export interface Given {
   readonly name: string
   readonly parameters: Schema.Json | undefined
-  /** Whether the service is to hold the model to the schema. */
+  /** Whether the service enforces the schema. */
   readonly isStrict: boolean
 }
 
-/** In the service's own words. `isChosen` tells whether a choice was sent at all, be it the usual one. */
+/** The refusal in the service's own words. `isChosen`: whether the request has a tool choice, even the default. */
 export const complaint = (
   tools: ReadonlyArray<Given>,
   isChosen: boolean,
@@ -32,7 +32,7 @@ export const complaint = (
   return undefined
 }
 
-/** The format of an output, as far as the service is to hold the model to it. */
+/** The output format, as far as the service enforces it. */
 export const Format = Schema.Struct({
   name: Schema.String,
   schema: Schema.JsonObject,
@@ -44,7 +44,7 @@ export const badFormat = ({ name, schema }: typeof Format.Type): string | undefi
   return found === undefined ? undefined : `Invalid schema for response_format '${name}': ${found}`
 }
 
-/** The first object of a schema that is open, or leaves a field to choice: a strict schema has none. */
+/** The first open object, or object with an optional field, of a schema: a strict schema has none. */
 const loose = (schema: unknown, at: ReadonlyArray<string>): string | undefined => {
   if (Array.isArray(schema)) return firstOf(schema.map((each, index) => loose(each, [...at, String(index)])))
   if (!Predicate.isObject(schema)) return undefined
@@ -71,7 +71,7 @@ const loose = (schema: unknown, at: ReadonlyArray<string>): string | undefined =
   )
 }
 
-/** Keywords that hold schemas under names, and those that hold one or a list of them. */
+/** Keywords with named schemas, and keywords with one schema or a list. */
 const holdsSchemas = new Set(["properties", "$defs", "definitions"])
 const isSchema = new Set(["items", "anyOf", "prefixItems"])
 

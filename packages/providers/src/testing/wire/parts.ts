@@ -1,4 +1,4 @@
-/** What the server sides of the wire formats have in common. */
+/** What the server sides of the wire formats share. */
 import type * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
 import * as Duration from "effect/Duration"
@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import type * as LoopbackServer from "../LoopbackServer.ts"
 import type * as Wire from "../Wire.ts"
 
-/** A body by its schema; what the format has against it otherwise. */
+/** Decodes a body by its schema, or returns the format's refusal. */
 export const decode = <A>(
   schema: Schema.ConstraintDecoder<A>,
   received: LoopbackServer.Received
@@ -52,10 +52,13 @@ export const usageOf = ({ usage }: Wire.BrainReply): Usage.Usage => usage ?? Usa
 export const argumentsText = ({ arguments: args }: Message.ToolCall): string =>
   Predicate.isString(args) ? args : args === null ? "" : JSON.stringify(args)
 
-/** Arguments for a format that sends an object. A text that is none stays one, so that a brain can be wrong everywhere. */
+/**
+ * Arguments for a format that sends an object. A text that is not an object stays a text, so that a brain can send
+ * wrong arguments in every format.
+ */
 export const argumentsObject = ({ arguments: args }: Message.ToolCall): Schema.Json => {
   if (!Predicate.isString(args)) return args ?? {}
-  // JSON.parse gives nothing but JSON
+  // JSON.parse returns JSON
   return Result.getOrElse(
     Result.try(() => JSON.parse(args === "" ? "{}" : args) as Schema.Json),
     () => args
@@ -70,14 +73,14 @@ export const inPieces = (text: string): ReadonlyArray<string> => {
   return pieces
 }
 
-/** What vouches for a text that comes back: the same for the same text, and known to this server alone. */
+/** A signature for a text: the same for the same text, and known only to this server. */
 export const signatureOf = (text: string): string => {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
   return `Eq${(hash >>> 0).toString(16).padStart(8, "0")}==`
 }
 
-/** An answer in JSON. */
+/** A JSON answer. */
 export const json = (
   body: unknown,
   more: Omit<LoopbackServer.Answer, "body"> = {},
@@ -96,7 +99,7 @@ export interface Named {
   readonly [field: string]: unknown
 }
 
-/** An event with its name, as it stands in its data too. */
+/** An event with its name, which its data also holds. */
 export const namedEvent = (data: Named): string => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 
 export const specOf = (
@@ -105,7 +108,7 @@ export const specOf = (
   parameters: Schema.JsonObject | undefined
 ): Message.ToolSpec => ({ name, description: description ?? "", parameters: parameters ?? {} })
 
-/** `data:` URLs and others, as what a user attaches. */
+/** An attachment of a user from a `data:` URL or another URL. */
 export const attachedAt = (
   url: string,
   mediaType: string
