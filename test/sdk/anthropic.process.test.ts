@@ -82,7 +82,7 @@ describe("@anthropic-ai/sdk", () => {
       assert(broken instanceof Anthropic.InternalServerError)
       assert.strictEqual(broken.status, 500)
       assert.instanceOf(yield* ask("sk-the-wrong-one"), Anthropic.AuthenticationError)
-      assert.instanceOf(yield* ask(key, { model: "claude-nobody" }), Anthropic.NotFoundError)
+      assert.instanceOf(yield* ask(key, { model: "claude-unknown" }), Anthropic.NotFoundError)
       const orphan = { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "weather", input: {} }] }
       const refused = yield* ask(key, { messages: [...plain.messages, orphan] })
       assert(refused instanceof Anthropic.BadRequestError)

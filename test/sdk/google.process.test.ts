@@ -93,7 +93,7 @@ describe("@google/genai", () => {
       assert(wrong instanceof ApiError)
       assert.strictEqual(wrong.status, 400)
       assert.match(wrong.message, /API_KEY_INVALID/)
-      const unknown = yield* ask(key, { model: "gemini-nobody" })
+      const unknown = yield* ask(key, { model: "gemini-unknown" })
       assert(unknown instanceof ApiError)
       assert.strictEqual(unknown.status, 404)
     })

@@ -202,9 +202,9 @@ describe("a server of the official SDK", { timeout: 30_000 }, () => {
 
   it.live("a program that cannot be started is named, and fails at once [P1107]", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(Mcp.connect("nobody", Mcp.stdio({ command: "/no/such/program" })))
-      assert.deepInclude(error, { tool: "nobody", category: "mcp" })
-      assert.match(error.message, /^MCP server 'nobody': Cannot spawn MCP server/)
+      const error = yield* Effect.flip(Mcp.connect("missing", Mcp.stdio({ command: "/no/such/program" })))
+      assert.deepInclude(error, { tool: "missing", category: "mcp" })
+      assert.match(error.message, /^MCP server 'missing': Cannot spawn MCP server/)
     }).pipe(Effect.provide(spawner))
   )
 })

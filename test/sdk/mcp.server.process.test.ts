@@ -47,9 +47,9 @@ const overHttp = Effect.flatMap(handler, (fetch) =>
   )
 )
 
-type Asking = Pick<Client, "listTools" | "callTool">
+type ToolClient = Pick<Client, "listTools" | "callTool">
 
-const use = (client: Asking) =>
+const use = (client: ToolClient) =>
   Effect.gen(function* () {
     const { tools } = yield* Effect.promise(() => client.listTools())
     const byName = Object.fromEntries(tools.map((tool) => [tool.name, tool]))
@@ -97,7 +97,7 @@ describe("our server", { timeout: 30_000 }, () => {
         client.connect(new NewHttp(address, { fetch }))
       )
       assert.strictEqual(client.getNegotiatedProtocolVersion(), "2026-07-28")
-      yield* use(client as Asking)
+      yield* use(client as ToolClient)
     })
   )
 

@@ -81,7 +81,7 @@ describe("ollama", () => {
         assert.deepInclude(yield* ask(), { name: "ResponseError", ...expected })
       }
       assert.deepInclude(yield* ask("sk-the-wrong-one"), { name: "ResponseError", status_code: 401 })
-      assert.deepInclude(yield* ask(key, "nobody"), { status_code: 404, error: "model 'nobody' not found" })
+      assert.deepInclude(yield* ask(key, "missing"), { status_code: 404, error: "model 'missing' not found" })
     })
   )
 

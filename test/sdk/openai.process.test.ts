@@ -84,7 +84,7 @@ describe("openai, chat completions", () => {
       const ask = (apiKey?: string, more = {}) =>
         thrownBy(() => clientAt(url, apiKey).chat.completions.create({ ...chat, ...more }))
       yield* checkFailures(ask)
-      const unknown = yield* ask(key, { model: "gpt-nobody" })
+      const unknown = yield* ask(key, { model: "gpt-unknown" })
       assert(unknown instanceof OpenAI.NotFoundError)
       assert.strictEqual(unknown.code, "model_not_found")
       const orphan = { role: "tool", tool_call_id: "call_9", content: "" }
@@ -163,7 +163,7 @@ describe("openai, Responses", () => {
         thrownBy(() => clientAt(url, apiKey).responses.create({ ...response, ...more }))
       yield* checkFailures(ask)
       // other than chat completions
-      const unknown = yield* ask(key, { model: "gpt-nobody" })
+      const unknown = yield* ask(key, { model: "gpt-unknown" })
       assert(unknown instanceof OpenAI.BadRequestError)
       assert.strictEqual(unknown.code, "model_not_found")
       const orphan = { type: "function_call", call_id: "call_9", name: "weather", arguments: "{}" }

@@ -16,7 +16,7 @@ const weather = Tool.make("weather", {
   success: Schema.Struct({ sky: Schema.String }),
   run: ({ city }, { progress }) =>
     Effect.andThen(
-      progress({ asking: city }),
+      progress({ request: city }),
       city === "Oslo" ? Effect.fail(new Error("no station")) : Effect.succeed({ sky: "blue" })
     )
 }).pipe(Tool.onError({ orElse: Recovery.tell() }))

@@ -158,7 +158,7 @@ export const interop: Table = {
     fromResult: grows(texts, (text) => Failure.fromResult(where, text)),
     misfit: grows(texts, (text) => Failure.misfit(where, text))
   },
-  "interop/src/mcp/http.ts": each(reached, "secretsOf", "open"),
+  "interop/src/mcp/http.ts": each(reached, "secretsOf", "connect"),
   "interop/src/mcp/names.ts": {
     resolve: grows(lists, (tools) =>
       Names.resolve(
@@ -181,6 +181,6 @@ export const interop: Table = {
       inPieces(text, 64, (piece) => one.take(piece))
     })
   },
-  "interop/src/mcp/stdio.ts": each(none("starts the program that the developer names"), "open"),
+  "interop/src/mcp/stdio.ts": each(none("starts the program that the developer names"), "launch"),
   "interop/src/mcp/tool.ts": { ...each(fixed, "sideEffectsOf"), ...each(reached, "make", "tooLarge") }
 }

@@ -133,7 +133,7 @@ it.live("a generator that never waits can be interrupted, and keeps no timer fro
   })
 )
 
-it.effect("whatever it throws, or rejects with, is an ExecutionError with the very same cause [P1107]", () =>
+it.effect("everything that it throws, or rejects with, is an ExecutionError with the very same cause [P1107]", () =>
   Effect.gen(function* () {
     const thrown = new Error("no such city")
     const ways = [
@@ -256,14 +256,14 @@ it.run("what it says to a model is what the model reads, as an error where it sa
                 { type: "file", mediaType: "image/png", data: "" }
               ]
             }
-          : { type: "error-text", value: "nobody knows" }
+          : { type: "error-text", value: "it is unknown" }
     })
     const model = yield* make(
       calls(call("weather", { city: "Oslo" }, "c1"), call("weather", { city: "Rome" }, "c2")),
       done
     )
     yield* run(agentWith(tool), "go").pipe(Effect.provide(model.layer))
-    assert.deepStrictEqual(read(model), ["result: 7 degrees\n[file, image/png, not shown]", "told: nobody knows"])
+    assert.deepStrictEqual(read(model), ["result: 7 degrees\n[file, image/png, not shown]", "told: it is unknown"])
   })
 )
 

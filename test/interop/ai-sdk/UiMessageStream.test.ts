@@ -27,10 +27,10 @@ const says = (text: string): Model.Part => ({ type: "text-delta", text })
 /** What a front end holds after the chunks; it refuses what the SDK refuses: a part that never began, an unknown call. */
 const message = (chunks: ReadonlyArray<UiMessageStream.Chunk>) => {
   const parts: Array<readonly [string, unknown]> = []
-  const open = new Map<string, number>()
+  const unfinished = new Map<string, number>()
   const calls = new Set<string>()
   const append = (id: string, delta: string) => {
-    const at = open.get(id)
+    const at = unfinished.get(id)
     assert.isDefined(at, `a delta for ${id}, which is not open`)
     const [type, said] = parts[at!]!
     parts[at!] = [type, `${said as string}${delta}`]
@@ -40,8 +40,8 @@ const message = (chunks: ReadonlyArray<UiMessageStream.Chunk>) => {
     switch (chunk.type) {
       case "text-start":
       case "reasoning-start":
-        assert.isFalse(open.has(chunk.id))
-        open.set(chunk.id, parts.push([chunk.type.slice(0, -6), ""]) - 1)
+        assert.isFalse(unfinished.has(chunk.id))
+        unfinished.set(chunk.id, parts.push([chunk.type.slice(0, -6), ""]) - 1)
         break
       case "text-delta":
       case "reasoning-delta":
@@ -49,13 +49,13 @@ const message = (chunks: ReadonlyArray<UiMessageStream.Chunk>) => {
         break
       case "text-end":
       case "reasoning-end":
-        assert.isTrue(open.delete(chunk.id))
+        assert.isTrue(unfinished.delete(chunk.id))
         break
       case "start-step":
         parts.push(["step", undefined])
         break
       case "reset-step":
-        open.clear()
+        unfinished.clear()
         parts.splice(parts.findLastIndex(([type]) => type === "step") + 1)
         break
       case "tool-input-available":
@@ -84,11 +84,11 @@ const message = (chunks: ReadonlyArray<UiMessageStream.Chunk>) => {
         parts.push(["finish", chunk.finishReason])
     }
   }
-  assert.strictEqual(open.size, 0, "a part never ended")
+  assert.strictEqual(unfinished.size, 0, "a part never ended")
   return parts.filter(([type]) => type !== "step")
 }
 
-it.run("text, calls, results and failures of a run, in order; calls whose ids repeat are told apart", (run) =>
+it.run("text, calls, results and failures of a run, in order; calls with repeated ids stay distinct", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed('{"a":1}'), Effect.fail(busy()))
     const log = eventLog()
@@ -117,7 +117,7 @@ it.run("text, calls, results and failures of a run, in order; calls whose ids re
   })
 )
 
-it.effect("text that no longer counts is taken back, or stays in a step of its own [P502]", () =>
+it.effect("discarded text is removed, or stays in a step of its own [P502]", () =>
   Effect.gen(function* () {
     const drawn = Effect.fnUntraced(function* (options?: UiMessageStream.Options) {
       const model = yield* make(fails(overloaded(), says("all "), says("wro")), text("all is well"))
@@ -132,20 +132,20 @@ it.effect("text that no longer counts is taken back, or stays in a step of its o
       ["text", "all is well"],
       ["finish", "stop"]
     ])
-    const kept = yield* drawn({ resets: false })
-    assert.deepStrictEqual(message(kept), [
+    const withoutResets = yield* drawn({ resets: false })
+    assert.deepStrictEqual(message(withoutResets), [
       ["text", "all wro"],
       ["text", "all is well"],
       ["finish", "stop"]
     ])
     assert.notInclude(
-      kept.map(({ type }) => type),
+      withoutResets.map(({ type }) => type),
       "reset-step"
     )
   })
 )
 
-it.run("a failure is told by its code, or as the host describes it, and ends the message", (run) =>
+it.run("a failure is shown by its code, or as the host describes it, and ends the message", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const model = yield* make(fails(overloaded()))
@@ -159,7 +159,7 @@ it.run("a failure is told by its code, or as the host describes it, and ends the
   })
 )
 
-it.run("an interrupted run is aborted, its open parts are closed", (run) =>
+it.run("an interrupted run is aborted, its unfinished parts are closed", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.never)
     const log = eventLog()
@@ -205,13 +205,13 @@ it.run("what a person is asked, and says; a refused call is denied", (run) =>
   })
 )
 
-it.run("an output that no reply has shown is shown as text; runs below are not shown [A711]", (run) =>
+it.run("an output that no reply has shown is shown as text; child runs are not shown [A711]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const inner = Agent.make("inner", {})
     const tool = Agent.asTool(inner, { description: "Asks." })
     const agent = agentWith(tool).pipe(
-      Agent.onLlmError({ ServerError: Recovery.respondWith("nobody answers") }),
+      Agent.onLlmError({ ServerError: Recovery.respondWith("no server answers") }),
       log.listen
     )
     const model = yield* make(
@@ -223,7 +223,7 @@ it.run("an output that no reply has shown is shown as text; runs below are not s
     assert.deepStrictEqual(message(UiMessageStream.fromEvents(log.all)), [
       ["inner c1", { input: "?" }],
       ["output", "inner answer"],
-      ["text", "nobody answers"],
+      ["text", "no server answers"],
       ["finish", "stop"]
     ])
   })

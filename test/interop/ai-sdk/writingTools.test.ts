@@ -173,14 +173,14 @@ for (const { inputSchema, name } of filling) {
 
 it.effect("what is no plain object is handed on as it is, rings and shared parts too [P1396]", () =>
   Effect.gen(function* () {
-    class Place {
+    class City {
       readonly name: string
       constructor(name: string) {
         this.name = name
       }
     }
     const at = new Date(0)
-    const place = new Place("Paris")
+    const city = new City("Paris")
     const seen: Array<Record<string, unknown>> = []
     const inputSchema = {
       "~standard": {
@@ -189,7 +189,7 @@ it.effect("what is no plain object is handed on as it is, rings and shared parts
         jsonSchema: { input: () => json },
         validate: () => {
           const shared = { a: [1] }
-          const ring: Record<string, unknown> = { at, place, one: shared, two: shared, make: Math.max }
+          const ring: Record<string, unknown> = { at, city, one: shared, two: shared, make: Math.max }
           Object.defineProperty(ring, "__proto__", { value: { odd: true }, enumerable: true })
           ring["self"] = ring
           return { value: ring }
@@ -203,7 +203,7 @@ it.effect("what is no plain object is handed on as it is, rings and shared parts
     yield* Tool.call(tool, asked())
     const [got = {}] = seen
     assert.strictEqual(got["at"], at)
-    assert.strictEqual(got["place"], place)
+    assert.strictEqual(got["city"], city)
     assert.strictEqual(got["make"], Math.max)
     assert.strictEqual(got["self"], got)
     assert.strictEqual(got["one"], got["two"])

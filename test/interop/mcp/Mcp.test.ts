@@ -32,9 +32,9 @@ it.effect(
   () =>
     Effect.gen(function* () {
       const tried = {
-        told: yield* failing(() => ({ isError: true, content: text("sold out") })),
+        toolFailed: yield* failing(() => ({ isError: true, content: text("sold out") })),
         invalid: yield* failing(() => refusing(-32_602, "n is missing")),
-        toldInvalid: yield* failing(() => ({ isError: true, content: text("MCP error -32602: n is missing") })),
+        toolInvalid: yield* failing(() => ({ isError: true, content: text("MCP error -32602: n is missing") })),
         gone: yield* failing(() => refusing(-32_601)),
         internal: yield* failing(() => refusing(-32_603)),
         key: yield* failing(() => new Response("who are you?", { status: 401 })),
@@ -46,10 +46,10 @@ it.effect(
         const { delay, isRetryable, reason, recovery } = tried[name]
         return [reason, isRetryable, recovery, delay]
       }
-      assert.strictEqual(tried.told.message, "tool 'sell' of MCP server 'shop': sold out")
-      assert.deepStrictEqual(by("told"), ["tool", true, "resend", 1000])
+      assert.strictEqual(tried.toolFailed.message, "tool 'sell' of MCP server 'shop': sold out")
+      assert.deepStrictEqual(by("toolFailed"), ["tool", true, "resend", 1000])
       assert.deepStrictEqual(by("invalid"), ["protocol", false, "repair", 0])
-      assert.deepStrictEqual(by("toldInvalid"), ["tool", false, "repair", 0])
+      assert.deepStrictEqual(by("toolInvalid"), ["tool", false, "repair", 0])
       assert.deepStrictEqual(by("gone"), ["protocol", false, "none", 0])
       assert.deepStrictEqual(by("internal"), ["protocol", true, "resend", 1000])
       assert.deepStrictEqual(by("key"), ["authentication", false, "none", 0])
@@ -59,7 +59,7 @@ it.effect(
     })
 )
 
-it.effect("a call ends at its time limit, and the server is told that nobody waits any more [P1107]", () =>
+it.effect("a call ends at its time limit, and the server gets a cancellation [P1107]", () =>
   Effect.gen(function* () {
     const { asked, layer } = withTools([{ name: "wait", inputSchema }], () => new Promise<object>(() => undefined))
     yield* Effect.gen(function* () {

@@ -171,9 +171,9 @@ it.live(
         assert.notInclude(error.message, "reach")
       }
       assert.deepStrictEqual((yield* call(server, "alive")).content, [{ type: "text", text: "noted" }])
-      const told = lines.filter((line) => /cannot reach it|closed with/.test(line))
-      assert.strictEqual(told.length, 2)
-      assert.match(told.join(), /'dying'.*cannot reach it with <redacted>.*'both'.*closed with <redacted>/s)
+      const logged = lines.filter((line) => /cannot reach it|closed with/.test(line))
+      assert.strictEqual(logged.length, 2)
+      assert.match(logged.join(), /'dying'.*cannot reach it with <redacted>.*'both'.*closed with <redacted>/s)
       for (const line of lines) assert.notInclude(line, "a1B2c3D4")
       assert.isAtLeast(reported.length, 2)
       for (const one of reported) assert.notInclude(Cause.pretty(one), "a1B2c3D4")

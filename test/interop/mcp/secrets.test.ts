@@ -6,7 +6,7 @@ import { Effect, Layer, Redacted, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import { call, inputSchema, refusing, text, url, withTools } from "./_support/fakeServer.ts"
 
-it.effect("a secret is sent, and said by nobody: no failure and no result repeats it [P202 P1107]", () =>
+it.effect("a secret is sent, and no failure and no result repeats it [P202 P1107]", () =>
   Effect.gen(function* () {
     const secret = "tok-1234-abcd-5678"
     const { asked, layer } = withTools([{ name: "look", inputSchema }], ({ headers }) =>
@@ -34,7 +34,7 @@ it.effect("a secret is sent, and said by nobody: no failure and no result repeat
 )
 
 it.effect(
-  "a secret is in nothing that a server says of itself, and a masked result still fits its schema [P202 P1107]",
+  "a secret is in nothing that a server says of itself, and a redacted result still fits its schema [P202 P1107]",
   () =>
     Effect.gen(function* () {
       const secret = "tok-1234-abcd-5678"
@@ -65,7 +65,7 @@ it.effect(
     })
 )
 
-it.effect("a key in an address is sent, and said by nobody where the address is Redacted [P1107]", () =>
+it.effect("a key in a Redacted URL is sent, and repeated nowhere [P1107]", () =>
   Effect.gen(function* () {
     const { layer } = withTools([{ name: "look", inputSchema }], () =>
       refusing(-32_000, "the key 'Abcdefghijk-0815' is over")

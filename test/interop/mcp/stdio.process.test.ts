@@ -20,7 +20,7 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
   if (method === "server/discover") { ${onDiscover} }
   if (method === "initialize") {
     initialized++
-    // its own version, whatever it is asked for
+    // its own version, for every requested one
     tell({ id, result: { protocolVersion: "2025-03-26", capabilities: { tools: {} }, serverInfo: { name: "p", version: "1" } } })
   }
   if (method === "tools/list") tell({ id, result: { tools: [{ name: "env", inputSchema }] } })
@@ -115,18 +115,20 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
     })
   )
 
-  it.live("that prints lines that are no messages is connected, and they are told when it goes away [P1386]", () =>
-    Effect.gen(function* () {
-      const server = yield* connectNoisy
-      assert.deepStrictEqual((yield* call(server, "dig", { levels: 1 })).structured, { a: 1 })
-      const error = yield* Effect.flip(call(server, "dig", { levels: 0 }))
-      assert.include(error.message, "at last it wrote: the mine is closed")
-      assert.include(error.message, "it printed what is no message: ")
-      assert.include(error.message, "[FATAL] out of gold <redacted>")
-      assert.include(error.message, '{"level":"info"}')
-      // the next call starts it anew
-      assert.deepStrictEqual((yield* call(server, "dig", { levels: 2 })).structured, { a: { a: 1 } })
-    }).pipe(Effect.provide(spawner))
+  it.live(
+    "that prints lines that are not messages is connected, and the failure quotes them when it exits [P1386]",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* connectNoisy
+        assert.deepStrictEqual((yield* call(server, "dig", { levels: 1 })).structured, { a: 1 })
+        const error = yield* Effect.flip(call(server, "dig", { levels: 0 }))
+        assert.include(error.message, "at last it wrote: the mine is closed")
+        assert.include(error.message, "it printed what is no message: ")
+        assert.include(error.message, "[FATAL] out of gold <redacted>")
+        assert.include(error.message, '{"level":"info"}')
+        // the next call starts it anew
+        assert.deepStrictEqual((yield* call(server, "dig", { levels: 2 })).structured, { a: { a: 1 } })
+      }).pipe(Effect.provide(spawner))
   )
 
   it.live("that answers too deeply fails that call alone [P1391 P1393]", () =>
@@ -141,18 +143,20 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
     }).pipe(Effect.provide(spawner))
   )
 
-  it.live("that says nothing is given up in the time that connecting may take, and told what it printed [P1386]", () =>
-    Effect.gen(function* () {
-      // it does not end when its input does
-      const mute = `console.log("[INFO] thinking"); setInterval(() => {}, 1000)`
-      const begin = yield* Clock.currentTimeMillis
-      const way = Mcp.stdio({ command: process.execPath, args: ["-e", mute] })
-      const error = yield* Effect.flip(Mcp.connect("mute", way, { connectTimeout: "2 seconds" }))
-      const took = (yield* Clock.currentTimeMillis) - begin
-      assert.isBelow(took, 4000)
-      assert.include(error.message, "it printed what is no message: [INFO] thinking")
-      assert(error instanceof ToolError.ExecutionError && error.cause instanceof Mcp.McpError)
-      assert.strictEqual(error.cause.reason, "timeout")
-    }).pipe(Effect.provide(spawner))
+  it.live(
+    "that says nothing is given up within the time limit of connecting, and the failure quotes its output [P1386]",
+    () =>
+      Effect.gen(function* () {
+        // it does not end when its input does
+        const mute = `console.log("[INFO] thinking"); setInterval(() => {}, 1000)`
+        const begin = yield* Clock.currentTimeMillis
+        const way = Mcp.stdio({ command: process.execPath, args: ["-e", mute] })
+        const error = yield* Effect.flip(Mcp.connect("mute", way, { connectTimeout: "2 seconds" }))
+        const took = (yield* Clock.currentTimeMillis) - begin
+        assert.isBelow(took, 4000)
+        assert.include(error.message, "it printed what is no message: [INFO] thinking")
+        assert(error instanceof ToolError.ExecutionError && error.cause instanceof Mcp.McpError)
+        assert.strictEqual(error.cause.reason, "timeout")
+      }).pipe(Effect.provide(spawner))
   )
 })

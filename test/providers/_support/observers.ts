@@ -1,11 +1,11 @@
-/** Whoever could see something of one call: its caller, listeners, tracers, loggers. */
+/** Everything that can observe one call: its caller, listeners, tracers, loggers. */
 import { inspect } from "node:util"
 import { assert } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import { Cause, Effect, Exit, Logger, Schema, Tracer } from "effect"
 import { finished, listening } from "../../_support/network.ts"
 
-/** Everything that anybody can get to see of one call. */
+/** Everything that the observers of one call see. */
 export const seen = <A>(call: Effect.Effect<A, LlmError.LlmError>, run: typeof finished = finished) =>
   Effect.gen(function* () {
     const spans: Array<Tracer.NativeSpan> = []
@@ -25,7 +25,7 @@ export const seen = <A>(call: Effect.Effect<A, LlmError.LlmError>, run: typeof f
     return { exit, events, logs, spans }
   })
 
-/** The pieces of 8 characters of a secret: whoever cuts a text may leave no more than these of it. */
+/** The pieces of 8 characters of a secret: a truncated text may contain no more of it. */
 export const piecesOf = (secret: string): ReadonlyArray<string> =>
   Array.from({ length: secret.length - 7 }, (_, at) => secret.slice(at, at + 8))
 

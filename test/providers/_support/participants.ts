@@ -1,4 +1,4 @@
-/** All models, each with what it says in its own wire and what its wire demands. */
+/** All models, each with its replies on its own wire and the demands of that wire. */
 import type * as Model from "@kintsugi/core/Model"
 import {
   Anthropic,
@@ -16,7 +16,7 @@ import {
 import { type Layer, Redacted } from "effect"
 import * as Shapes from "./requestShapes.ts"
 
-/** What a model does in its turn: calls two tools, answers, or is cut off amid its thoughts. */
+/** What a model does in its turn: calls two tools, answers, or is cut off within its reasoning. */
 export type Turn = "calls" | "answer" | "thoughts"
 
 type Mark = (kind?: "mark" | "aside") => string
@@ -39,7 +39,7 @@ interface ChatWords {
   readonly ids: (count: number) => readonly [string, string]
 }
 
-/** The second call holds text that is no JSON, the first none at all. */
+/** The second call has invalid JSON, the first no arguments. */
 const chatSays =
   ({ ids, thoughts = () => ({}) }: ChatWords): Participant["says"] =>
   (turn, mark, count) => {

@@ -106,7 +106,7 @@ export const checkReply = (reply: Message.Reply, { api, expected }: Fixture): vo
   assert.deepStrictEqual(reply.usage, usageOf(api, expected.usage))
 }
 
-/** In our terms: the input holds what came from the cache or went into it, the output what was thought. */
+/** Our usage: the input includes cached tokens, the output includes reasoning. */
 export const usageOf = (api: Fixture["api"], usage: Fixture["expected"]["usage"]) => {
   const { cacheWrite = 0, cachedInput = 0, input = 0, output = 0, reasoning = 0 } = usage ?? {}
   return {

@@ -1,4 +1,4 @@
-/** What the wires demand of a request, written down apart from the codecs: all that is wrong with a body. */
+/** What the wires demand of a request, independent of the codecs: finds all faults of a body. */
 export type Shape = (body: Record<string, unknown>) => ReadonlyArray<string>
 
 type Fields = Readonly<Record<string, unknown>>
@@ -9,14 +9,14 @@ const listOf = (value: unknown): ReadonlyArray<Fields> => (Array.isArray(value) 
 const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value)
 const isSaid = (value: unknown): value is string => typeof value === "string" && value.trim() !== ""
 
-/** Collects what is wrong. */
+/** Collects the faults. */
 class Problems {
   readonly all: Array<string> = []
   demand(isFine: boolean, problem: string): void {
     if (!isFine) this.all.push(problem)
   }
-  fields(what: string, value: Fields, ...known: ReadonlyArray<string>): void {
-    for (const key of Object.keys(value)) this.demand(known.includes(key), `${what} has the field ${key}`)
+  fields(what: string, value: Fields, ...allowed: ReadonlyArray<string>): void {
+    for (const key of Object.keys(value)) this.demand(allowed.includes(key), `${what} has the field ${key}`)
   }
   schema(what: string, value: unknown): void {
     const schema = fieldsOf(value)
@@ -25,7 +25,7 @@ class Problems {
       this.demand(!(key in schema), `${what} has ${key} at its root`)
     }
   }
-  /** What was called is answered right after it: each once, and nothing else. */
+  /** Checks that each call has one result right behind it, and nothing else. */
   answered(calls: ReadonlyArray<unknown>, answers: ReadonlyArray<unknown>): void {
     this.demand(new Set(calls).size === calls.length, `one id for two calls: ${calls.join()}`)
     const [called, told] = [[...calls].map(String).toSorted(), [...answers].map(String).toSorted()]
@@ -61,7 +61,7 @@ export const chat =
       if (alternates === true) {
         problems.demand(role !== before, `two messages of ${String(role)} in a row`)
         problems.demand(role !== "system" || index === 0, "instructions after the first message")
-        problems.demand(role !== "assistant" || before === "user", "an assistant that nobody asked")
+        problems.demand(role !== "assistant" || before === "user", "an assistant without a user before it")
       }
       switch (role) {
         case "system":
@@ -121,7 +121,7 @@ export const chat =
       const { name, schema } = fieldsOf(format["json_schema"])
       problems.demand(/^[\w-]{1,64}$/.test(String(name)), "the answer has no name")
       problems.schema("the answer", schema)
-    } else problems.demand(/json/i.test(JSON.stringify(messages)), "nobody says JSON")
+    } else problems.demand(/json/i.test(JSON.stringify(messages)), "no text says JSON")
     return problems.all
   }
 
@@ -156,8 +156,8 @@ export const anthropic: Shape = (body) => {
     for (const block of blocks) {
       const { id, input, type } = block
       const ofModel = ["text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "web_search_tool_result"]
-      const known = role === "assistant" ? ofModel : ["text", "image", "document", "tool_result"]
-      problems.demand(known.includes(String(type)), `a block of the type ${String(type)}`)
+      const allowed = role === "assistant" ? ofModel : ["text", "image", "document", "tool_result"]
+      problems.demand(allowed.includes(String(type)), `a block of the type ${String(type)}`)
       if (type === "text") problems.demand(isSaid(block["text"]), "an empty text")
       if (type === "thinking") problems.demand(isSaid(block["signature"]), "thoughts without a signature")
       if (type === "tool_use") {
@@ -248,7 +248,7 @@ export const ollama: Shape = (body) => {
   }
   // a format would keep the model from calling
   problems.demand((body["format"] === undefined) === tools.length > 0, "tools beside a format, or neither")
-  problems.demand(tools.length === 0 || JSON.stringify(messages).includes("JSON Schema"), "nobody says what is wanted")
+  problems.demand(tools.length === 0 || JSON.stringify(messages).includes("JSON Schema"), "no text has the schema")
   return problems.all
 }
 
@@ -264,7 +264,7 @@ export const responses: Shape = (body) => {
         problems.demand(isSaid(content) || listOf(content).length > 0, `a message of ${String(role)} is empty`)
         break
       case "reasoning": {
-        problems.demand(isSaid(item["encrypted_content"]), "thoughts that nobody can read")
+        problems.demand(isSaid(item["encrypted_content"]), "thoughts without readable content")
         const next = input[index + 1]
         const isOwn = next?.["role"] === "assistant" || next?.["type"] === "reasoning" || isSaid(next?.["id"])
         problems.demand(isOwn, "thoughts without the item that followed them")
@@ -300,5 +300,5 @@ export const responses: Shape = (body) => {
 /** Every value of a JSON text that has this mark, by whose it is. */
 export const marksIn = (json: string): ReadonlyArray<string> => json.match(/(?:mark|aside)<[\w-]+ \d+>/g) ?? []
 
-/** What only its maker can read; `aside` is never sent back, not even to its maker. */
+/** Data that only its provider can read; `aside` is never sent back, not even to that provider. */
 export const markOf = (kind: "mark" | "aside", whose: string, count: number): string => `${kind}<${whose} ${count}>`

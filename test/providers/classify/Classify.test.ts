@@ -190,7 +190,7 @@ describe("what else an error says [T8]", () => {
     })
   }
 
-  it("takes the wait of a spent quota for advice, and for no hint [T8]", () => {
+  it("takes the wait of a spent quota as advice, not as a hint [T8]", () => {
     const silent = classify(429, { error: { code: "insufficient_quota" } })
     assert(silent instanceof LlmError.QuotaExhaustedError)
     assert.deepStrictEqual(silent.resetAfter, Duration.minutes(5))

@@ -1,4 +1,4 @@
-/** What each code of a provider stands for, by class: a second copy of the tables, which nobody can change by mistake alone. */
+/** The class of each provider code: a second copy of the tables, so that no single mistake changes both. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Report, Source } from "@kintsugi/providers"
 import { answer, type Api, formats } from "../../_support/wireFixtures.ts"
@@ -85,7 +85,7 @@ const openAi: Codes = {
   ]
 }
 
-const told: ReadonlyArray<readonly [Api, Codes, (code: string) => unknown]> = [
+const samples: ReadonlyArray<readonly [Api, Codes, (code: string) => unknown]> = [
   ["anthropic", anthropic, (type) => ({ type: "error", error: { type, message: "x" } })],
   ["gemini", gemini, (status) => ({ error: { status, message: "x" } })],
   ...([anthropic, gemini, openAi] as const).flatMap((codes) =>
@@ -95,8 +95,8 @@ const told: ReadonlyArray<readonly [Api, Codes, (code: string) => unknown]> = [
   )
 ]
 
-describe("a code says more than the status that it comes with", () => {
-  const rows = told.flatMap(([api, codes, bodyOf]) =>
+describe("a code overrides the status beside it", () => {
+  const rows = samples.flatMap(([api, codes, bodyOf]) =>
     Object.entries(codes).flatMap(([tag, names]) => names.map((code) => [api, code, tag, bodyOf(code)] as const))
   )
 

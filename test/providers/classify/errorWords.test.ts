@@ -1,4 +1,4 @@
-/** What providers say of their failures besides what was recorded: one row for each sentence of the facts about them. */
+/** Errors of providers beyond the recorded ones: one row for each documented message. */
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import type { Report, Source } from "@kintsugi/providers"

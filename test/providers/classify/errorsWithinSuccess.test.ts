@@ -100,7 +100,7 @@ describe("successes", () => {
     })
   }
 
-  it("a model that declines is told from a filter that cuts in, for each format that says so [P1341]", () => {
+  it("a refusal of the model differs from a content filter, in each format that distinguishes them [P1341]", () => {
     for (const [api, value, kind] of [
       ["anthropic", { type: "message_delta", delta: { stop_reason: "refusal" } }, "refusal"],
       ["openai-chat", choice({ finish_reason: "stop", message: { refusal: "no" } }), "refusal"],
@@ -123,7 +123,7 @@ describe("successes", () => {
     }
   })
 
-  it("an error line of Ollama that nobody knows is a failure of its runner [T8]", () => {
+  it("an unknown error line of Ollama is a failure of its runner [T8]", () => {
     assert.strictEqual(inside("ollama", { error: "never seen" })?._tag, "ServerError")
     assert.strictEqual(classify("ollama", 400, { error: "never seen" })._tag, "InvalidRequestError")
   })

@@ -1,4 +1,4 @@
-/** Laws that classification keeps on anything that a server may send. */
+/** Laws of classification on any answer of a server. */
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import type { Source } from "@kintsugi/providers"
@@ -169,7 +169,7 @@ describe("anything", () => {
   }
 })
 
-/** Names that mean one tag, whatever the words beside them say. */
+/** Codes that mean one tag, with any message beside them. */
 const telling = new Set([
   "authentication_error",
   "not_found_error",
@@ -237,9 +237,9 @@ describe("a code decides [T35]", () => {
         fc.property(plainWords, fc.infiniteStream(fc.integer()), statuses, (words, ranks, other) => {
           const seen = new Map<string, number>()
           const rank = (key: string) => {
-            const known = seen.get(key) ?? ranks.next().value
-            seen.set(key, known)
-            return known
+            const position = seen.get(key) ?? ranks.next().value
+            seen.set(key, position)
+            return position
           }
           const edit = (piece: string) =>
             piece.startsWith("{") ? JSON.stringify(disguised(JSON.parse(piece), words, rank)) : piece

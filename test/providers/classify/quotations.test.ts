@@ -19,7 +19,7 @@ const classify = (status: number, body: unknown, headers?: Readonly<Record<strin
 const hintOf = (error: LlmError.LlmError): number | undefined =>
   error.retryAfter === undefined ? undefined : Duration.toMillis(error.retryAfter)
 
-describe("what a server quotes is not its own word", () => {
+describe("a quotation in a message does not classify it", () => {
   const rows: ReadonlyArray<readonly [number, object, LlmError.LlmError["_tag"]]> = [
     [
       400,
@@ -140,7 +140,7 @@ it("reads numbers with commas between their thousands [T10]", () => {
   })
 })
 
-it("an id of a request that looks like a key is masked [P202]", () => {
+it("a request id that looks like a key is redacted [P202]", () => {
   const error = classify(500, "", { "x-request-id": "sk-abcdefghijklmnop0123" })
   assert.notInclude(JSON.stringify(error) + error.message, "abcdefghijklmnop")
 })

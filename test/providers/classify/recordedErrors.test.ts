@@ -34,12 +34,12 @@ const expectedOf = ({ expected }: Fixture): ExpectedError | undefined =>
  * Whether the model may be asked once more with the same conversation. That is `isRetryable`, and it is so of a malformed
  * call too, though not blindly: it is repaired by asking again, best with the error told to the model (`recovery: "repair"`).
  */
-const mayAskAgain = (error: LlmError.LlmError): boolean => error.isRetryable || error.recovery === "repair"
+const mayRetry = (error: LlmError.LlmError): boolean => error.isRetryable || error.recovery === "repair"
 
 const check = (error: LlmError.LlmError, expected: ExpectedError) => {
   const admitted = [expected.category, ...(expected.acceptable ?? [])].flatMap((category) => tagsOf[category] ?? [])
   assert.include(admitted, error._tag)
-  assert.strictEqual(mayAskAgain(error), expected.retrySameRequest)
+  assert.strictEqual(mayRetry(error), expected.retrySameRequest)
   assert.strictEqual(error._tag === "QuotaExhaustedError", expected.quotaExhausted ?? false)
   if (expected.retryAfterMs !== undefined) {
     // a server that names milliseconds may also say it in whole seconds, and the largest value wins

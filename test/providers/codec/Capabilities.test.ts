@@ -1,4 +1,4 @@
-/** What the table says of a provider is so: what can be said is sent, and what cannot is refused before anything is. */
+/** The capabilities hold: supported requests are sent, others are refused before anything is sent. */
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
@@ -76,7 +76,7 @@ const requestOf = ({ choice, output, parts, tools }: Wish): Model.Request => ({
     : {})
 })
 
-/** What is refused of a wish, by the data alone. */
+/** The refused features of a request, by the capabilities alone. */
 const refusedIn = ({ choice, parts, tools }: Wish, { capabilities }: Participant): ReadonlySet<string> =>
   new Set([
     ...(tools && !capabilities.tools ? ["tools"] : []),
@@ -84,12 +84,12 @@ const refusedIn = ({ choice, parts, tools }: Wish, { capabilities }: Participant
       ? ["toolChoice"]
       : []),
     ...parts.flatMap(({ way, what }) => {
-      const known = what === "image" ? capabilities.images : capabilities.files
-      return known.includes(way) ? [] : [what === "image" ? "vision" : "files"]
+      const ways = what === "image" ? capabilities.images : capabilities.files
+      return ways.includes(way) ? [] : [what === "image" ? "vision" : "files"]
     })
   ])
 
-/** The choice that a body says, in whatever words. */
+/** The tool choice of a body, in any format. */
 const choiceIn = (body: Schema.JsonObject): unknown => {
   const { toolConfig, tool_choice } = body
   if (tool_choice === undefined && toolConfig === undefined) return "auto"
@@ -138,7 +138,7 @@ const check = Effect.fnUntraced(function* (participant: Participant, wish: Wish)
 
 describe("what is said of a provider", () => {
   for (const participant of participants) {
-    it(`what can be said is sent, the rest is refused unsent: ${participant.name} [A814]`, () =>
+    it(`a supported request is sent, any other is refused unsent: ${participant.name} [A814]`, () =>
       fc.assert(
         fc.asyncProperty(wishes, (wish) => Effect.runPromise(check(participant, wish))),
         { numRuns: 80 }
@@ -146,7 +146,7 @@ describe("what is said of a provider", () => {
   }
 
   for (const { capabilities, layer, name, says } of participants) {
-    it.effect(`a schema that cannot be handed over is told in words: ${name} [A814]`, () =>
+    it.effect(`a schema that cannot be sent goes into the prompt as text: ${name} [A814]`, () =>
       Effect.gen(function* () {
         for (const tools of capabilities.tools ? [[], [look]] : [[]]) {
           for (const wanted of wantedSchemas) {
@@ -183,7 +183,7 @@ describe("what is said of a provider", () => {
   }
 
   for (const participant of participants.filter(({ capabilities }) => capabilities.tools)) {
-    it.effect(`an error of a tool is told as it says: ${participant.name} [A814 C2]`, () =>
+    it.effect(`a tool error is marked as its capabilities say: ${participant.name} [A814 C2]`, () =>
       Effect.gen(function* () {
         const sentWith = (kind: Message.SettlementKind) =>
           Effect.gen(function* () {
@@ -196,23 +196,27 @@ describe("what is said of a provider", () => {
               )
             )
             const call: Message.ToolCall = { type: "tool-call", id: "c1", name: "look", arguments: {} }
-            const settled: Message.SettledCall = { type: "settled-call", call, settlement: { kind, text: "it is so" } }
-            const messages: Message.Transcript = [Message.user("hi"), { role: "assistant", content: [settled] }]
+            const settlementPart: Message.SettledCall = {
+              type: "settled-call",
+              call,
+              settlement: { kind, text: "it is so" }
+            }
+            const messages: Message.Transcript = [Message.user("hi"), { role: "assistant", content: [settlementPart] }]
             yield* Effect.flatMap(Model.Model, (model) =>
               model.generate({ messages, tools: [look], toolChoice: "auto" })
             ).pipe(Effect.provide(Layer.provide(participant.layer, network.layer)))
             return network.sent[0]?.body ?? ""
           })
         const [good, bad] = [yield* sentWith("result"), yield* sentWith("told")]
-        const told = { flag: '"is_error":true', field: '"error":"it is so"', text: '"ERROR: it is so"' }
-        for (const [how, words] of Object.entries(told)) {
+        const marks = { flag: '"is_error":true', field: '"error":"it is so"', text: '"ERROR: it is so"' }
+        for (const [how, words] of Object.entries(marks)) {
           assert.notInclude(good, words)
           assert.strictEqual(bad.includes(words), how === participant.capabilities.toolErrors, how)
         }
       })
     )
 
-    it.effect(`parameters that are no object are refused unsent: ${participant.name} [A814]`, () =>
+    it.effect(`parameters that are not an object are refused unsent: ${participant.name} [A814]`, () =>
       Effect.gen(function* () {
         const network = fakeNetwork([])
         const tools = [look, specOf("text", Schema.String)]

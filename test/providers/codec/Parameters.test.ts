@@ -1,4 +1,4 @@
-/** Options that make no sense are refused when a model is made, and never sent. */
+/** Invalid options are refused when a model is made, and never sent. */
 import { assert, describe, it } from "@effect/vitest"
 import {
   Anthropic,
@@ -18,7 +18,7 @@ import {
 } from "@kintsugi/providers"
 import { Redacted } from "effect"
 
-type Asking = Parameters.Parameters & Pick<OllamaChat.Parameters, "numCtx" | "keepAlive"> & { readonly topK?: number }
+type Given = Parameters.Parameters & Pick<OllamaChat.Parameters, "numCtx" | "keepAlive"> & { readonly topK?: number }
 
 const source = { provider: "p", model: "m", secrets: [] }
 const chosen = { model: "m", apiKey: Redacted.make("a-key-of-some-length") }
@@ -29,7 +29,7 @@ interface Asked {
   readonly maxTokens?: number
 }
 
-/** Whatever makes a model. */
+/** Functions that make a model. */
 const makers: Readonly<Record<string, (options: Asked) => unknown>> = {
   "the format of Anthropic": (options) => AnthropicMessages.make(source, options),
   "the format of Gemini": (options) => GeminiContent.make(source, options),
@@ -61,19 +61,19 @@ const senseless: ReadonlyArray<readonly [Asked, string]> = [
 
 describe("numbers", () => {
   for (const [name, make] of Object.entries(makers)) {
-    it(`that make no sense are a RangeError of ${name}`, () => {
+    it(`that are invalid are a RangeError of ${name}`, () => {
       for (const [options, message] of senseless) assert.throws(() => make(options), RangeError, message)
     })
 
-    it(`that do are taken by ${name}`, () => {
+    it(`that are valid are accepted by ${name}`, () => {
       for (const options of [{}, { temperature: 0, topP: 0, maxTokens: 1 }, { temperature: 2, topP: 1 }]) {
         assert.doesNotThrow(() => make(options))
       }
     })
   }
 
-  it("of one format alone are looked at as well", () => {
-    const others: ReadonlyArray<readonly [Asking, string]> = [
+  it("of one format alone are checked as well", () => {
+    const others: ReadonlyArray<readonly [Given, string]> = [
       [{ seed: 1.5 }, "seed must be an integer"],
       [{ topK: 0 }, "topK must be an integer of at least 1"],
       [{ numCtx: -1 }, "numCtx must be an integer of at least 1"],

@@ -18,7 +18,7 @@ import type { Fixture } from "../../_support/wireFixtures.ts"
 
 const isFailure = ({ status }: Fixture) => status < 200 || status >= 300
 
-/** A reply that is given although there is something wrong with it: whoever runs its calls will see. */
+/** A reply is returned although its calls are invalid: running them shows it. */
 const isReply = ({ expected, status }: Fixture) =>
   status === 200 && (expected.error === undefined || expected.outcome === "tool-calls")
 

@@ -1,4 +1,4 @@
-/** What a tool takes, as providers want it: an object at the root, whatever its schema. */
+/** The parameters of a tool in the form of providers: any schema becomes an object at the root. */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
@@ -42,10 +42,10 @@ describe("the schema of parameters", () => {
     })
   })
 
-  it("is for a choice of objects one that each of them fits, the choice told in words", () => {
+  it("is for a union of objects one that each member fits, with the union in the description", () => {
     const byName = Struct({ by: Literal("name"), name: Text, more: optionalKey(Text) })
-    const byPlace = Struct({ by: Literal("place"), lat: Finite, lon: Finite, more: optionalKey(Finite) })
-    const root = rootOf(Union([byName, byPlace]).annotate({ description: "Whom?" }))
+    const byPosition = Struct({ by: Literal("place"), lat: Finite, lon: Finite, more: optionalKey(Finite) })
+    const root = rootOf(Union([byName, byPosition]).annotate({ description: "Whom?" }))
     assert.deepStrictEqual(root?.["required"], ["by"])
     assert.deepStrictEqual<unknown>(root?.["properties"], {
       by: {
@@ -63,7 +63,7 @@ describe("the schema of parameters", () => {
     assert.notProperty(root, "anyOf")
     const said = String(root?.["description"])
     assert.isTrue(said.startsWith("Whom?\n\n"))
-    assert.include(said, JSON.stringify(specOf("", byPlace).parameters))
+    assert.include(said, JSON.stringify(specOf("", byPosition).parameters))
   })
 
   it("is one object for choices within a choice, and behind references", () => {

@@ -191,7 +191,7 @@ describe("optional properties", () => {
     })
   })
 
-  it("that may be null anyway cannot be told apart then", () => {
+  it("that may already be null become ambiguous", () => {
     for (const property of [
       Schema.NullOr(Schema.String),
       Schema.Null,

@@ -1,4 +1,4 @@
-/** What is no reply of a format says in which way it is none. */
+/** The error of an undecodable reply says why it is none. */
 import { assert, it } from "@effect/vitest"
 import {
   AnthropicMessages,

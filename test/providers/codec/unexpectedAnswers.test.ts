@@ -46,7 +46,7 @@ describe("an end that is none", () => {
   )
 })
 
-describe("what is not told", () => {
+describe("absent fields", () => {
   const look = Tool.make("look", {
     description: "Looks.",
     parameters: Schema.Struct({}),
@@ -58,10 +58,10 @@ describe("what is not told", () => {
     "arguments that are empty, null or missing are an empty object [A114]",
     (participant, wire) =>
       Effect.gen(function* () {
-        for (const told of [{}, { args: null }, { args: "" }, { args: {} }, { args: "{}" }]) {
-          const [call] = Message.callsOf(yield* generate(participant, wire.calling(told)))
+        for (const given of [{}, { args: null }, { args: "" }, { args: {} }, { args: "{}" }]) {
+          const [call] = Message.callsOf(yield* generate(participant, wire.calling(given)))
           assert(call !== undefined)
-          assert.strictEqual(yield* Effect.orDie(Tool.call(look, call.arguments)), "seen", JSON.stringify(told))
+          assert.strictEqual(yield* Effect.orDie(Tool.call(look, call.arguments)), "seen", JSON.stringify(given))
         }
       }),
     callers
@@ -77,10 +77,10 @@ describe("what is not told", () => {
   )
 })
 
-describe("answers that nobody expects", () => {
+describe("unexpected answers", () => {
   const page = "<html><head><title>502 Bad Gateway</title></head><body>cloudflare</body></html>"
 
-  each("pages and empty bodies are what their status says, whatever they say they are [T8 T35]", (participant) =>
+  each("pages and empty bodies are what their status says, with any content type [T8 T35]", (participant) =>
     Effect.gen(function* () {
       const tags = { 502: "ServerError", 503: "ModelOverloadedError", 403: "AuthenticationError" } as const
       for (const [status, tag] of Object.entries(tags)) {
@@ -116,7 +116,7 @@ describe("answers that nobody expects", () => {
     })
   )
 
-  each("an error is read whatever its code is made of, as an object or a text [T8]", (participant) =>
+  each("an error is read with a code of any type, as an object or a text [T8]", (participant) =>
     Effect.gen(function* () {
       for (const error of [
         { message: "no", type: "t", code: "some_code" },

@@ -29,7 +29,7 @@ const brain: Wire.Brain = ({ messages }) => {
   const content: Message.Reply["content"] =
     last?.role === "tool"
       ? [Message.text(`It says ${last.text}`)]
-      : [Message.text("Let me see."), { type: "tool-call", id: "c1", name: "weather", arguments: '{"place":"Kyoto",}' }]
+      : [Message.text("Let me see."), { type: "tool-call", id: "c1", name: "weather", arguments: '{"city":"Kyoto",}' }]
   return Effect.succeed({ content, usage: Usage.make({ inputTokens: 11, outputTokens: 3 }) })
 }
 
@@ -73,12 +73,12 @@ describe("Chat of effect/ai on our providers", () => {
         const limited = AnyWire.failing({ type: "rate-limited", retryAfter: "7 seconds" })
         const refused = AnyWire.failing({ type: "unauthorized", isKeyGiven: true })
         const server = yield* LoopbackServer.make(Fault.inFront([limited, refused], AnyWire.handler(brain)))
-        const asking = Effect.provide(LanguageModel.generateText({ prompt: "hi" }), at(provider, server.url))
-        const first = yield* Effect.flip(asking)
+        const modelCall = Effect.provide(LanguageModel.generateText({ prompt: "hi" }), at(provider, server.url))
+        const first = yield* Effect.flip(modelCall)
         assert.strictEqual(first.reason._tag, "RateLimitError")
         assert.isTrue(first.isRetryable)
         assert.isTrue(LlmError.isLlmError(first.reason.cause))
-        const second = yield* Effect.flip(asking)
+        const second = yield* Effect.flip(modelCall)
         assert.strictEqual(second.reason._tag, "AuthenticationError")
         assert.isFalse(second.isRetryable)
       })
@@ -93,8 +93,8 @@ describe("Chat of effect/ai on our providers", () => {
           AnyWire.handler(() => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
         )
         const layer = at((url) => OpenAi.layer({ model: "m", apiKey, baseUrl: url, transport: once }), server.url)
-        const asking = Effect.flatMap(Chat.empty, (chat) => ask(chat, "hi"))
-        const fiber = yield* Effect.forkChild(Effect.provide(asking, [layer, handlers]))
+        const modelCall = Effect.flatMap(Chat.empty, (chat) => ask(chat, "hi"))
+        const fiber = yield* Effect.forkChild(Effect.provide(modelCall, [layer, handlers]))
         yield* Deferred.await(begun)
         yield* Fiber.interrupt(fiber)
         assert.strictEqual((yield* server.nextAbort).number, 1)

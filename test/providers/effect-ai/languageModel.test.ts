@@ -36,8 +36,8 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
             )
           )
         )
-        const asking = Effect.flatMap(Chat.empty, (chat) => ask(chat, "hi")).pipe(Effect.provide([layer, handlers]))
-        const fiber = yield* Effect.forkChild(asking)
+        const modelCall = Effect.flatMap(Chat.empty, (chat) => ask(chat, "hi")).pipe(Effect.provide([layer, handlers]))
+        const fiber = yield* Effect.forkChild(modelCall)
         yield* Deferred.await(begun)
         yield* Fiber.interrupt(fiber)
         yield* Deferred.await(stopped)
@@ -49,7 +49,7 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
       () =>
         Effect.gen(function* () {
           const { layer } = yield* scripted(
-            ScriptedModel.calls(ScriptedModel.call("weather", '```json\n{"place": "Nara", "days": "2"}\n```')),
+            ScriptedModel.calls(ScriptedModel.call("weather", '```json\n{"city": "Nara", "days": "2"}\n```')),
             ScriptedModel.calls(ScriptedModel.call("weather", "where?"))
           )
           yield* Effect.gen(function* () {
@@ -64,8 +64,8 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
     it.effect(`a call of no tool is named as that (${way}) [P1107]`, () =>
       Effect.gen(function* () {
         const { layer } = yield* scripted(ScriptedModel.calls(ScriptedModel.call("wether", {})))
-        const asking = Effect.flatMap(Chat.empty, (chat) => ask(chat, "hi"))
-        const error = yield* Effect.flip(Effect.provide(asking, [layer, handlers]))
+        const modelCall = Effect.flatMap(Chat.empty, (chat) => ask(chat, "hi"))
+        const error = yield* Effect.flip(Effect.provide(modelCall, [layer, handlers]))
         assert.strictEqual(error.reason._tag, "ToolNotFoundError")
         assert.deepInclude(error.reason, { toolName: "wether", availableTools: ["weather"] })
       })
@@ -77,7 +77,7 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
         Effect.gen(function* () {
           const opaque = { provider: "scripted", data: { signature: "s1" } }
           const item: Message.ProviderItem = { type: "provider-item", kind: "web_search", opaque }
-          const call = { ...ScriptedModel.call("weather", { place: "Nara" }, "c1"), opaque }
+          const call = { ...ScriptedModel.call("weather", { city: "Nara" }, "c1"), opaque }
           const before = [{ type: "reasoning" as const, text: "hmm", opaque }, item, Message.text("I see")]
           const content = [...before, call]
           const { layer, requests } = yield* scripted(
@@ -88,8 +88,8 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
             const chat = yield* Chat.empty
             yield* ask(chat, "hi")
             // what is kept of it survives JSON
-            const kept = yield* Effect.flatMap(chat.exportJson, Chat.fromJson)
-            assert.strictEqual((yield* ask(kept, [])).text, "done")
+            const restored = yield* Effect.flatMap(chat.exportJson, Chat.fromJson)
+            assert.strictEqual((yield* ask(restored, [])).text, "done")
           }).pipe(Effect.provide([layer, handlers]))
           const settlement: Message.Settlement = { kind: "result", text: '{"sky":"rain in Nara for 1"}' }
           assert.deepStrictEqual(requests[1]?.messages, [
@@ -118,8 +118,8 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
           content: [
             { type: "reasoning", text: "hmm", options: { other: { signature: "x" } } },
             { type: "tool-call", id: "p1", name: "search", params: {}, providerExecuted: true },
-            { type: "tool-call", id: "c1", name: "weather", params: { place: "Nara" } },
-            { type: "tool-call", id: "c2", name: "weather", params: { place: "Uji" } }
+            { type: "tool-call", id: "c1", name: "weather", params: { city: "Nara" } },
+            { type: "tool-call", id: "c2", name: "weather", params: { city: "Uji" } }
           ]
         },
         {
@@ -138,7 +138,7 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
         }
       ]
       yield* Effect.provide(LanguageModel.generateText({ prompt }), layer)
-      const weather = (id: string, place: string) => ({ type: "tool-call", id, name: "weather", arguments: { place } })
+      const weather = (id: string, city: string) => ({ type: "tool-call", id, name: "weather", arguments: { city } })
       assert.deepStrictEqual(requests[0]?.messages as unknown, [
         Message.system("Be brief."),
         Message.user([
@@ -158,7 +158,7 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
     })
   )
 
-  it.effect("a stream without its end is an error, whatever came of it [P504 P1107]", () =>
+  it.effect("a stream without its end is an error, after any part [P504 P1107]", () =>
     Effect.gen(function* () {
       const { layer } = yield* scripted(ScriptedModel.cutOff({ type: "text-delta", text: "he" }))
       const seen: Array<string> = []
@@ -189,7 +189,7 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
     Effect.gen(function* () {
       const { layer } = yield* scripted(
         ScriptedModel.replies(
-          ScriptedModel.reply({ content: [ScriptedModel.call("weather", { place: "Nara" })], finish: "length" })
+          ScriptedModel.reply({ content: [ScriptedModel.call("weather", { city: "Nara" })], finish: "length" })
         )
       )
       const never = toolkit.toLayer({ weather: () => Effect.die(new Error("it was cut off")) })
@@ -208,7 +208,7 @@ describe("what a wire keeps", () => {
           modelVersion: "gemini-3-pro"
         })
         const replies = [
-          gemini([{ functionCall: { id: "f1", name: "weather", args: { place: "Nara" } }, thoughtSignature: "s1" }]),
+          gemini([{ functionCall: { id: "f1", name: "weather", args: { city: "Nara" } }, thoughtSignature: "s1" }]),
           gemini([{ text: "done" }])
         ]
         const network = fakeNetwork(replies.map((reply) => respond(200, way === "streamed" ? event(reply) : reply)))
@@ -221,7 +221,7 @@ describe("what a wire keeps", () => {
         }).pipe(Effect.provide([layer, handlers]))
         const { contents } = JSON.parse(network.sent[1]?.body ?? "")
         assert.deepStrictEqual(contents[1].parts, [
-          { functionCall: { id: "f1", name: "weather", args: { place: "Nara" } }, thoughtSignature: "s1" }
+          { functionCall: { id: "f1", name: "weather", args: { city: "Nara" } }, thoughtSignature: "s1" }
         ])
       })
     )

@@ -1,4 +1,4 @@
-/** Conversations on their way through `effect/ai`: whatever was said comes back as it was. */
+/** Conversations through `effect/ai` come back unchanged. */
 import { assert, describe, it } from "@effect/vitest"
 import { Message, Model, Usage } from "@kintsugi/core"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
@@ -71,7 +71,7 @@ const ask = Effect.fnUntraced(function* (
 })
 
 /** What the same provider would have to read of it. */
-const settled = (reply: Message.Reply): Message.Assistant =>
+const withResults = (reply: Message.Reply): Message.Assistant =>
   Message.settle(
     reply,
     Message.callsOf(reply).map(() => Message.interrupted)
@@ -92,7 +92,7 @@ describe("what is said through effect/ai", () => {
               assert.deepInclude(end?.usage.inputTokens, { total: 9, uncached: 6, cacheRead: 3 })
               const history = Prompt.concat(Prompt.make("hi"), Prompt.fromResponseParts(parts))
               yield* ask(language, Prompt.concat(history, "go on"), isStreamed)
-              const said = settled(reply)
+              const said = withResults(reply)
               const expected = [Message.user("hi"), ...(isSilent(said) ? [] : [said]), Message.user("go on")]
               const found = asked[1]?.filter((message) => message.role !== "assistant" || !isSilent(message))
               assert.deepStrictEqual(found, expected)
@@ -135,7 +135,7 @@ describe("what is said through effect/ai", () => {
                   : model.generate(request(messages))
               const reply = yield* replied([Message.user("hi")])
               assert(reply !== undefined)
-              yield* replied([Message.user("hi"), settled(reply)])
+              yield* replied([Message.user("hi"), withResults(reply)])
               const found = prompts[1]?.content.find(({ role }) => role === "assistant")
               const content = found?.role === "assistant" ? found.content : []
               assert.deepStrictEqual(merged(content), merged(expectedOf(parts)))

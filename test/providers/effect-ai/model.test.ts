@@ -16,7 +16,7 @@ const failing = (reason: AiError.AiErrorReason) => AiError.make({ module: "OpenA
 const overloaded = failing(new AiError.InternalProviderError({ description: "Overloaded" }))
 const limited = failing(new AiError.RateLimitError({ retryAfter: Duration.seconds(7) }))
 
-const known = { name: "script-1", provider: "scripts", isScripted: true }
+const info = { name: "script-1", provider: "scripts", isScripted: true }
 
 /** The prompt of a request without what `effect/ai` adds to each part. */
 const promptOf = (script: Script.Script, index: number) => {
@@ -32,8 +32,8 @@ describe("agents on a model of effect/ai", () => {
         Script.says("done")
       )
       const { runs, tool } = scripted("look", Effect.succeed("seen"), Effect.fail(busy("not now")))
-      const told = tool.pipe(Tool.onError({ Busy: Recovery.tell() }))
-      const text = yield* run(agentWith(told), "go").pipe(
+      const telling = tool.pipe(Tool.onError({ Busy: Recovery.tell() }))
+      const text = yield* run(agentWith(telling), "go").pipe(
         Effect.provide(EffectAi.model({ isScripted: true })),
         Effect.provide(script.layer)
       )
@@ -70,7 +70,7 @@ describe("agents on a model of effect/ai", () => {
     })
   )
 
-  it.run("a tool that nobody declared is a failed call for the model, not the end of the turn [P405 P1107]", (run) =>
+  it.run("an undeclared tool is a failed call for the model, not the end of the turn [P405 P1107]", (run) =>
     Effect.gen(function* () {
       const script = yield* Script.make(
         Script.calls(Script.call("lok", {}, "c1"), Script.call("look", {}, "c2")),
@@ -112,7 +112,7 @@ describe("agents on a model of effect/ai", () => {
       })
   )
 
-  it.run("a failure that nobody handles is ours, of its class, with the original as its cause [P1107]", (run) =>
+  it.run("an unhandled failure is ours, of its class, with the original as its cause [P1107]", (run) =>
     Effect.gen(function* () {
       const script = yield* Script.make(Script.fails(limited))
       const exit = yield* overADay(
@@ -197,7 +197,7 @@ describe("what a model of effect/ai says", () => {
   asked("keeps its kind: thoughts, texts, calls, files, the end and the bill [P703 P1107]", (ask) =>
     Effect.gen(function* () {
       const { service } = yield* Script.make(signed)
-      const reply = yield* ask(EffectAi.fromLanguageModel(service, known))
+      const reply = yield* ask(EffectAi.fromLanguageModel(service, info))
       assert.deepStrictEqual(
         reply.content.map((part) => (part.type === "provider-item" ? `${part.type} ${part.kind}` : part.type)),
         ["reasoning", "text", "provider-item text", "tool-call", "provider-item file", "provider-item source"]
@@ -214,7 +214,7 @@ describe("what a model of effect/ai says", () => {
   asked("goes back to it with the signatures that it came with, each at its own part [P1002 P1107]", (ask) =>
     Effect.gen(function* () {
       const script = yield* Script.make(signed, Script.says("done"))
-      const model = EffectAi.fromLanguageModel(script.service, known)
+      const model = EffectAi.fromLanguageModel(script.service, info)
       const reply = yield* ask(model)
       const messages = [Message.user("hello"), Message.settle(reply, [{ kind: "result", text: '{"seen":true}' }])]
       yield* ask(model, { messages, tools: [], toolChoice: "auto" })
@@ -253,7 +253,7 @@ describe("what a model of effect/ai says", () => {
         usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
       }
       const messages = [Message.user("a"), Message.settle(reply, []), Message.user("b")]
-      yield* ask(EffectAi.fromLanguageModel(script.service, known), { messages, tools: [], toolChoice: "auto" })
+      yield* ask(EffectAi.fromLanguageModel(script.service, info), { messages, tools: [], toolChoice: "auto" })
       assert.deepStrictEqual(
         promptOf(script, 0).map(({ content, role }) => [role, content]),
         [
@@ -288,7 +288,7 @@ describe("what a model of effect/ai says", () => {
         Script.finish()
       ]
       const script = yield* Script.make(searched, Script.says("done"))
-      const model = EffectAi.fromLanguageModel(script.service, { ...known, providerTools: [tool] })
+      const model = EffectAi.fromLanguageModel(script.service, { ...info, providerTools: [tool] })
       const reply = yield* ask(model)
       assert.deepStrictEqual(
         script.requests[0]?.tools.map(({ name }): string => name),
@@ -326,7 +326,7 @@ describe("what a model of effect/ai says", () => {
   asked("an error in the place of a part, or as the end, is a failure [P404 P501 P1107]", (ask) =>
     Effect.gen(function* () {
       const ended = yield* Script.make([Script.text("hi"), Script.finish("error")])
-      const error = yield* Effect.flip(ask(EffectAi.fromLanguageModel(ended.service, known)))
+      const error = yield* Effect.flip(ask(EffectAi.fromLanguageModel(ended.service, info)))
       assert.instanceOf(error, LlmError.ServerError)
       assert.strictEqual(error.usage?.inputTokens, 10)
     })
@@ -339,9 +339,9 @@ describe("what a model of effect/ai says", () => {
         { type: "text-delta", id: "t", delta: "he" },
         { type: "error", error: overloaded }
       ]
-      // whatever it is asked, this is what it streams
+      // it streams this for every request
       const streamText = (() => Stream.fromIterable(parts)) as unknown as LanguageModel.LanguageModel["streamText"]
-      const model = EffectAi.fromLanguageModel({ ...service, streamText }, known)
+      const model = EffectAi.fromLanguageModel({ ...service, streamText }, info)
       const seen: Array<string> = []
       const error = yield* model.stream({ messages: [Message.user("a")], tools: [], toolChoice: "auto" }).pipe(
         Stream.runForEach((part) => Effect.sync(() => void seen.push(part.type))),
@@ -355,10 +355,10 @@ describe("what a model of effect/ai says", () => {
   asked("it counts as real under noRealModels, unless it is said to be scripted [P1106]", (ask) =>
     Effect.gen(function* () {
       const { service } = yield* Script.make(Script.says("done"))
-      const { isScripted: _isScripted, ...real } = known
+      const { isScripted: _isScripted, ...real } = info
       const exit = yield* Effect.exit(Effect.provide(ask(EffectAi.fromLanguageModel(service, real)), noRealModels))
       assert(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
-      const reply = yield* Effect.provide(ask(EffectAi.fromLanguageModel(service, known)), noRealModels)
+      const reply = yield* Effect.provide(ask(EffectAi.fromLanguageModel(service, info)), noRealModels)
       assert.strictEqual(Message.textOf(reply), "done")
     })
   )

@@ -10,7 +10,7 @@ import { it } from "../../_support/run.ts"
 
 class Closed extends Schema.TaggedError<Closed>()("Closed", { shop: Schema.String }) {}
 
-const Open = AiTool.make("open", {
+const Unlock = AiTool.make("unlock", {
   description: "Opens a shop.",
   parameters: Schema.Struct({ shop: Schema.String, on: Schema.optionalKey(Schema.DateFromString) }),
   success: Schema.Struct({ till: Schema.Finite }),
@@ -32,17 +32,17 @@ const agentWith = <const Tools extends ReadonlyArray<Tool.AnyTool>>(...tools: To
 describe("a toolkit under tables of ours", () => {
   it.run("runs the handler with decoded parameters, and the model reads the encoded result [P1107]", (run) =>
     Effect.gen(function* () {
-      const toolkit = Toolkit.make(Open)
+      const toolkit = Toolkit.make(Unlock)
       const seen: Array<unknown> = []
       const handlers = toolkit.toLayer({
-        open: (params, { toolCallId }) => Effect.sync(() => (seen.push([params, toolCallId]), { till: 8 }))
+        unlock: (params, { toolCallId }) => Effect.sync(() => (seen.push([params, toolCallId]), { till: 8 }))
       })
-      const { open } = EffectAi.fromToolkit(toolkit)
+      const { unlock } = EffectAi.fromToolkit(toolkit)
       const model = yield* make(
-        calls(call("open", '```json\n{"shop":"a","on":"2026-01-05T08:00:00Z"}\n```', "c1")),
+        calls(call("unlock", '```json\n{"shop":"a","on":"2026-01-05T08:00:00Z"}\n```', "c1")),
         done
       )
-      yield* run(agentWith(open), "go").pipe(Effect.provide([model.layer, handlers]))
+      yield* run(agentWith(unlock), "go").pipe(Effect.provide([model.layer, handlers]))
       assert.deepStrictEqual(seen, [[{ shop: "a", on: new Date("2026-01-05T08:00:00Z") }, "c1"]])
       assert.deepStrictEqual(read(model), ['result: {"till":8}'])
       const [spec] = model.requests[0]?.tools ?? []
@@ -54,26 +54,29 @@ describe("a toolkit under tables of ours", () => {
   it.run("its handler is found by the toolkit's name where models know the tool by another [P1107]", (run) =>
     Effect.gen(function* () {
       const parameters = Schema.Struct({})
-      const dotted = AiTool.make("shop.open", { parameters, success: Schema.String, needsApproval: true })
-      const under = AiTool.make("shop_open", { parameters, success: Schema.String })
+      const dotted = AiTool.make("shop.unlock", { parameters, success: Schema.String, needsApproval: true })
+      const under = AiTool.make("shop_unlock", { parameters, success: Schema.String })
       const toolkit = Toolkit.make(dotted, under)
       const handlers = toolkit.toLayer({
-        "shop.open": () => Effect.succeed("by dot"),
-        shop_open: () => Effect.succeed("by line")
+        "shop.unlock": () => Effect.succeed("by dot"),
+        shop_unlock: () => Effect.succeed("by line")
       })
-      const tools = EffectAi.fromToolkit(toolkit, { approvals: ["shop.open"], sideEffects: { "shop.open": "none" } })
+      const tools = EffectAi.fromToolkit(toolkit, {
+        approvals: ["shop.unlock"],
+        sideEffects: { "shop.unlock": "none" }
+      })
       const log = eventLog()
-      const model = yield* make(calls(call("shop_open_2", {}), call("shop_open", {})), done)
-      yield* run(agentWith(tools["shop.open"], tools.shop_open).pipe(log.listen), "go").pipe(
+      const model = yield* make(calls(call("shop_unlock_2", {}), call("shop_unlock", {})), done)
+      yield* run(agentWith(tools["shop.unlock"], tools.shop_unlock).pipe(log.listen), "go").pipe(
         Effect.provide([model.layer, handlers, Approver.layer(() => Effect.succeed(Approval.approve))])
       )
       assert.deepStrictEqual(read(model), ["result: by dot", "result: by line"])
-      assert.strictEqual(tools["shop.open"].definition.sideEffects, "none")
+      assert.strictEqual(tools["shop.unlock"].definition.sideEffects, "none")
       assert.deepStrictEqual(
         log.all.flatMap((event) => (event.type === "tool-start" ? [[event.tool, event.foreignName]] : [])),
         [
-          ["shop_open_2", "shop.open"],
-          ["shop_open", undefined]
+          ["shop_unlock_2", "shop.unlock"],
+          ["shop_unlock", undefined]
         ]
       )
     })
@@ -81,32 +84,32 @@ describe("a toolkit under tables of ours", () => {
 
   it.run("a typed failure leaves the agent as itself, and a row of its tag recovers from it [P1107]", (run) =>
     Effect.gen(function* () {
-      const toolkit = Toolkit.make(Open)
+      const toolkit = Toolkit.make(Unlock)
       let runs = 0
       const handlers = toolkit.toLayer({
-        open: ({ shop }) => (++runs < 3 ? Effect.fail(new Closed({ shop })) : Effect.succeed({ till: runs }))
+        unlock: ({ shop }) => (++runs < 3 ? Effect.fail(new Closed({ shop })) : Effect.succeed({ till: runs }))
       })
-      const { open } = EffectAi.fromToolkit(toolkit)
-      const bare = yield* make(calls(call("open", { shop: "a" })))
-      const failed = yield* Effect.exit(run(agentWith(open), "go").pipe(Effect.provide([bare.layer, handlers])))
+      const { unlock } = EffectAi.fromToolkit(toolkit)
+      const bare = yield* make(calls(call("unlock", { shop: "a" })))
+      const failed = yield* Effect.exit(run(agentWith(unlock), "go").pipe(Effect.provide([bare.layer, handlers])))
       assert(Exit.isFailure(failed))
       assert.deepStrictEqual(Cause.squash(failed.cause), new Closed({ shop: "a" }))
-      const model = yield* make(calls(call("open", { shop: "b" })), done)
-      const mended = open.pipe(Tool.onError({ Closed: Recovery.retry({ retries: 1 }) }))
+      const model = yield* make(calls(call("unlock", { shop: "b" })), done)
+      const mended = unlock.pipe(Tool.onError({ Closed: Recovery.retry({ retries: 1 }) }))
       yield* overADay(run(agentWith(mended), "go").pipe(Effect.provide([model.layer, handlers])))
       assert.strictEqual(runs, 3)
       assert.deepStrictEqual(read(model), ['result: {"till":3}'])
     })
   )
 
-  it.run("arguments that do not fit go the way of ours: they are told, and no handler runs [P1107]", (run) =>
+  it.run("invalid arguments are told to the model, and no handler runs [P1107]", (run) =>
     Effect.gen(function* () {
-      const toolkit = Toolkit.make(Open)
-      const handlers = toolkit.toLayer({ open: () => Effect.die(new Error("it never ran")) })
-      const { open } = EffectAi.fromToolkit(toolkit)
-      const model = yield* make(calls(call("open", { shop: ["a"] })), done)
-      const told = open.pipe(Tool.onError({ InvalidArgs: Recovery.tell((error) => error._tag) }))
-      yield* run(agentWith(told), "go").pipe(Effect.provide([model.layer, handlers]))
+      const toolkit = Toolkit.make(Unlock)
+      const handlers = toolkit.toLayer({ unlock: () => Effect.die(new Error("it never ran")) })
+      const { unlock } = EffectAi.fromToolkit(toolkit)
+      const model = yield* make(calls(call("unlock", { shop: ["a"] })), done)
+      const telling = unlock.pipe(Tool.onError({ InvalidArgs: Recovery.tell((error) => error._tag) }))
+      yield* run(agentWith(telling), "go").pipe(Effect.provide([model.layer, handlers]))
       assert.deepStrictEqual(read(model), ["told: DeserializationError"])
     })
   )
@@ -132,20 +135,20 @@ describe("a toolkit under tables of ours", () => {
 
   it.run("what effect/ai says of a handler is an ExecutionError: of a model, or of a wrong result [P1107]", (run) =>
     Effect.gen(function* () {
-      const toolkit = Toolkit.make(Open)
-      const { open } = EffectAi.fromToolkit(toolkit)
+      const toolkit = Toolkit.make(Unlock)
+      const { unlock } = EffectAi.fromToolkit(toolkit)
       const failing = (handler: Effect.Effect<{ readonly till: number }, AiError.AiErrorReason>) =>
         Effect.gen(function* () {
-          const model = yield* make(calls(call("open", { shop: "a" })))
-          const handlers = toolkit.toLayer({ open: () => handler })
-          const exit = yield* Effect.exit(run(agentWith(open), "go").pipe(Effect.provide([model.layer, handlers])))
+          const model = yield* make(calls(call("unlock", { shop: "a" })))
+          const handlers = toolkit.toLayer({ unlock: () => handler })
+          const exit = yield* Effect.exit(run(agentWith(unlock), "go").pipe(Effect.provide([model.layer, handlers])))
           assert(Exit.isFailure(exit))
           const error = Cause.squash(exit.cause)
           assert.instanceOf(error, ToolError.ExecutionError)
           return error instanceof ToolError.ExecutionError ? error : assert.fail()
         })
       const limited = yield* failing(Effect.fail(new AiError.RateLimitError({})))
-      assert.deepInclude(limited, { category: "llm", isRetryable: true, tool: "open" })
+      assert.deepInclude(limited, { category: "llm", isRetryable: true, tool: "unlock" })
       const wrong = yield* failing(Effect.succeed({ till: Number.NaN }))
       assert.deepInclude(wrong, { category: "validation", isRetryable: false })
     })
@@ -153,18 +156,18 @@ describe("a toolkit under tables of ours", () => {
 
   it.run("interruption of the run reaches the handler [P1107]", (run) =>
     Effect.gen(function* () {
-      const toolkit = Toolkit.make(Open)
+      const toolkit = Toolkit.make(Unlock)
       const begun = yield* Deferred.make<void>()
       const stopped = yield* Deferred.make<void>()
       const handlers = toolkit.toLayer({
-        open: () =>
+        unlock: () =>
           Effect.andThen(Deferred.succeed(begun, undefined), Effect.never).pipe(
             Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
           )
       })
-      const { open } = EffectAi.fromToolkit(toolkit)
-      const model = yield* make(calls(call("open", { shop: "a" })))
-      const fiber = yield* Effect.forkChild(run(agentWith(open), "go").pipe(Effect.provide([model.layer, handlers])))
+      const { unlock } = EffectAi.fromToolkit(toolkit)
+      const model = yield* make(calls(call("unlock", { shop: "a" })))
+      const fiber = yield* Effect.forkChild(run(agentWith(unlock), "go").pipe(Effect.provide([model.layer, handlers])))
       yield* Deferred.await(begun)
       yield* Fiber.interrupt(fiber)
       yield* Deferred.await(stopped)
@@ -227,8 +230,8 @@ describe("a toolkit under tables of ours", () => {
         calls(call("ping", {}), call("count", '{"n":"1"}', "c2"), call("count", {}, "c3"), call("show", {}, "c4")),
         done
       )
-      const told = count.pipe(Tool.onError({ InvalidArgs: Recovery.tell((error) => error._tag) }))
-      yield* run(agentWith(ping, told, show), "go").pipe(Effect.provide([model.layer, handlers]))
+      const telling = count.pipe(Tool.onError({ InvalidArgs: Recovery.tell((error) => error._tag) }))
+      yield* run(agentWith(ping, telling, show), "go").pipe(Effect.provide([model.layer, handlers]))
       assert.deepStrictEqual(read(model), ["result: null", "result: 2", "told: DeserializationError", "result: n is 2"])
       assert.deepStrictEqual(model.requests[0]?.tools[1]?.parameters, schema)
     })
@@ -248,9 +251,9 @@ describe("a toolkit under tables of ours", () => {
       )
       const handlers = toolkit.toLayer({ count: (params) => Effect.succeed(params as Schema.Json) })
       const { count } = EffectAi.fromToolkit(toolkit)
-      const told = count.pipe(Tool.onError({ InvalidArgs: Recovery.tell((error) => error._tag) }))
+      const telling = count.pipe(Tool.onError({ InvalidArgs: Recovery.tell((error) => error._tag) }))
       const model = yield* make(calls(call("count", { n: "1", far: [2] }), call("count", { far: [2] }, "c2")), done)
-      yield* run(agentWith(told), "go").pipe(Effect.provide([model.layer, handlers]))
+      yield* run(agentWith(telling), "go").pipe(Effect.provide([model.layer, handlers]))
       assert.deepStrictEqual(read(model), ['result: {"n":1,"far":[2]}', "told: DeserializationError"])
     })
   )
@@ -301,14 +304,14 @@ describe("what a toolkit says of its tools", () => {
     assert.strictEqual(EffectAi.fromToolkit(toolkit, { approvals: ["pay"] }).free.definition.approval, undefined)
   })
 
-  it.run("its approvals are kept: a predicate that cannot decide means that somebody has to [P906 P1107]", (run) =>
+  it.run("its approvals are kept: a predicate that cannot decide requires approval [P906 P1107]", (run) =>
     Effect.gen(function* () {
       const pay = (name: string, needsApproval: AiTool.NeedsApproval<typeof Params>) =>
         AiTool.make(name, { parameters: Params, success: Schema.String, needsApproval })
       const Params = Schema.Struct({ cents: Schema.Finite })
       const toolkit = Toolkit.make(
         pay("always", true),
-        pay("above", ({ cents }) => Effect.succeed(cents > 100)),
+        pay("expensive", ({ cents }) => Effect.succeed(cents > 100)),
         pay("unsure", (_, { messages }) => messages.length > 5),
         pay("broken", () => Effect.die(new Error("who knows"))),
         pay("byCall", (_, { toolCallId }) => toolCallId === "c6")
@@ -316,12 +319,12 @@ describe("what a toolkit says of its tools", () => {
       const paid = Effect.succeed("paid")
       const handlers = toolkit.toLayer({
         always: () => paid,
-        above: () => paid,
+        expensive: () => paid,
         unsure: () => paid,
         broken: () => paid,
         byCall: () => paid
       })
-      const tools = EffectAi.fromToolkit(toolkit, { approvals: ["always", "above", "unsure", "broken", "byCall"] })
+      const tools = EffectAi.fromToolkit(toolkit, { approvals: ["always", "expensive", "unsure", "broken", "byCall"] })
       const asked: Array<string> = []
       const approver = Approver.layer(({ callId, tool }) =>
         Effect.sync(
@@ -331,8 +334,8 @@ describe("what a toolkit says of its tools", () => {
       const model = yield* make(
         calls(
           call("always", { cents: 1 }, "c1"),
-          call("above", { cents: 100 }, "c2"),
-          call("above", { cents: 101 }, "c3"),
+          call("expensive", { cents: 100 }, "c2"),
+          call("expensive", { cents: 101 }, "c3"),
           call("unsure", { cents: 1 }, "c4"),
           call("broken", { cents: 1 }, "c5"),
           call("byCall", { cents: 1 }, "c6"),
@@ -352,8 +355,8 @@ describe("what a toolkit says of its tools", () => {
   })
 
   it("its failures survive JSON with their class [P1108]", () => {
-    const { open } = EffectAi.fromToolkit(Toolkit.make(Open))
-    const codec = Schema.toCodecJson(Tool.errorSchema(open))
+    const { unlock } = EffectAi.fromToolkit(Toolkit.make(Unlock))
+    const codec = Schema.toCodecJson(Tool.errorSchema(unlock))
     const json = JSON.stringify(Schema.encodeSync(codec)(new Closed({ shop: "a" })))
     assert.deepStrictEqual(Schema.decodeUnknownSync(codec)(JSON.parse(json)), new Closed({ shop: "a" }))
   })

@@ -12,7 +12,7 @@ import * as Script from "./_support/scriptedLanguageModel.ts"
 class Closed extends Schema.TaggedError<Closed>()("Closed", { shop: Schema.String }) {}
 
 const shop = (run: (shop: string, context: Tool.ToolContext) => Effect.Effect<number, Closed>) =>
-  Tool.make("open", {
+  Tool.make("unlock", {
     description: "Opens a shop.",
     parameters: Schema.Struct({ shop: Schema.String, day: Schema.optionalKey(Schema.Finite) }),
     success: Schema.Finite,
@@ -23,22 +23,22 @@ const shop = (run: (shop: string, context: Tool.ToolContext) => Effect.Effect<nu
 const closed = (shop: string) => Effect.fail(new Closed({ shop }))
 
 /** What a test needs of the results, however they came. */
-interface Settled {
+interface Outcome {
   readonly result: unknown
   readonly isFailure: boolean
   readonly encoded: unknown
 }
 
-interface Asking<Tools extends Record<string, AiTool.Any>> {
+interface Options<Tools extends Record<string, AiTool.Any>> {
   readonly toolkit: Toolkit.Toolkit<Tools>
   readonly prompt?: Prompt.RawInput
 }
 
 type Way = <Tools extends Record<string, AiTool.Any>>(
-  asking: Asking<Tools>
-) => Effect.Effect<ReadonlyArray<Settled>, unknown, unknown>
+  options: Options<Tools>
+) => Effect.Effect<ReadonlyArray<Outcome>, unknown, unknown>
 
-const settledOf = (part: {
+const outcomeOf = (part: {
   readonly result: unknown
   readonly isFailure: boolean
   readonly encodedResult: unknown
@@ -51,11 +51,11 @@ const settledOf = (part: {
 const ways: Readonly<Record<string, Way>> = {
   whole: ({ prompt = "go", toolkit }) =>
     Effect.map(LanguageModel.generateText({ prompt, toolkit }), ({ content }) =>
-      content.flatMap((part) => (part.type === "tool-result" ? [settledOf(part)] : []))
+      content.flatMap((part) => (part.type === "tool-result" ? [outcomeOf(part)] : []))
     ),
   streamed: ({ prompt = "go", toolkit }) =>
     Effect.map(Stream.runCollect(LanguageModel.streamText({ prompt, toolkit })), (parts) =>
-      parts.flatMap((part) => (part.type === "tool-result" ? [settledOf(part)] : []))
+      parts.flatMap((part) => (part.type === "tool-result" ? [outcomeOf(part)] : []))
     )
 }
 
@@ -63,22 +63,22 @@ const both = (
   name: string,
   body: (
     ask: <Tools extends Record<string, AiTool.Any>>(
-      asking: Asking<Tools> & { readonly layer: Layer.Layer<AiTool.HandlersFor<Tools>> },
+      options: Options<Tools> & { readonly layer: Layer.Layer<AiTool.HandlersFor<Tools>> },
       ...calls: ReadonlyArray<unknown>
-    ) => Effect.Effect<ReadonlyArray<Settled>, unknown>
+    ) => Effect.Effect<ReadonlyArray<Outcome>, unknown>
   ) => Effect.Effect<void, unknown>
 ) => {
   for (const [way, run] of Object.entries(ways)) {
     it.effect(`${name} (${way})`, () =>
-      body((asking, ...calls) =>
+      body((options, ...calls) =>
         Effect.scoped(
           Effect.gen(function* () {
             const script = yield* Script.make(
-              Script.calls(...calls.map((params, index) => Script.call("open", params, `c${index + 1}`)))
+              Script.calls(...calls.map((params, index) => Script.call("unlock", params, `c${index + 1}`)))
             )
-            const asked = Effect.provide(run(asking), Layer.merge(script.layer, asking.layer))
+            const asked = Effect.provide(run(options), Layer.merge(script.layer, options.layer))
             // all that is left of its needs was provided above
-            return yield* asked as Effect.Effect<ReadonlyArray<Settled>, unknown>
+            return yield* asked as Effect.Effect<ReadonlyArray<Outcome>, unknown>
           })
         )
       )
@@ -90,8 +90,8 @@ describe("tools of ours as a toolkit", () => {
   both("run with mended arguments, and give their typed result [P1107]", (ask) =>
     Effect.gen(function* () {
       const seen: Array<unknown> = []
-      const open = shop((name, { callId }) => Effect.sync(() => (seen.push([name, callId]), 8)))
-      const made = EffectAi.toToolkit([open])
+      const unlock = shop((name, { callId }) => Effect.sync(() => (seen.push([name, callId]), 8)))
+      const made = EffectAi.toToolkit([unlock])
       const results = yield* ask(made, { shop: "a", day: "2" }, '```json\n{"shop": "b"}\n```')
       assert.deepStrictEqual(seen, [
         ["a", "c1"],
@@ -107,13 +107,13 @@ describe("tools of ours as a toolkit", () => {
   both("recover by their own table: retries with their waits, fixers, answers [P1107]", (ask) =>
     Effect.gen(function* () {
       let runs = 0
-      const open = shop((name) => (name === "fixed" || ++runs > 2 ? Effect.succeed(runs) : closed(name))).pipe(
+      const unlock = shop((name) => (name === "fixed" || ++runs > 2 ? Effect.succeed(runs) : closed(name))).pipe(
         Tool.onError({
           Closed: Recovery.retry({ maxAttempts: 3, initialBackoff: "1 second" }),
           InvalidArgs: Recovery.fix(Agent.deterministic("fixer", () => Effect.succeed('{"shop":"fixed"}')))
         })
       )
-      const fiber = yield* Effect.forkChild(ask(EffectAi.toToolkit([open]), { shop: "a" }, { shop: ["?"] }))
+      const fiber = yield* Effect.forkChild(ask(EffectAi.toToolkit([unlock]), { shop: "a" }, { shop: ["?"] }))
       yield* calm
       assert.strictEqual(runs, 1)
       yield* TestClock.adjust("1 second")
@@ -128,7 +128,7 @@ describe("tools of ours as a toolkit", () => {
     })
   )
 
-  both("what is left of their failures is a typed failure of whoever asked the model [P1107]", (ask) =>
+  both("their remaining failures are typed failures of the caller of the model [P1107]", (ask) =>
     Effect.gen(function* () {
       const { layer, toolkit } = EffectAi.toToolkit([shop(closed)])
       assert.deepStrictEqual(yield* Effect.flip(ask({ layer, toolkit }, { shop: "a" })), new Closed({ shop: "a" }))
@@ -137,10 +137,10 @@ describe("tools of ours as a toolkit", () => {
     })
   )
 
-  both("what the model is told stands among the results, and is what it reads [P1107]", (ask) =>
+  both("a text for the model is among the results, and is what it reads [P1107]", (ask) =>
     Effect.gen(function* () {
-      const open = shop(closed).pipe(Tool.onError({ Closed: Recovery.tell((error) => `closed: ${error.shop}`) }))
-      const [told] = yield* ask(EffectAi.toToolkit([open]), { shop: "a" })
+      const unlock = shop(closed).pipe(Tool.onError({ Closed: Recovery.tell((error) => `closed: ${error.shop}`) }))
+      const [told] = yield* ask(EffectAi.toToolkit([unlock]), { shop: "a" })
       assert.deepStrictEqual(told?.result, new EffectAi.Told({ kind: "told", text: "closed: a" }))
       assert.deepStrictEqual([told?.isFailure, told?.encoded], [false, "closed: a"])
     })
@@ -148,12 +148,12 @@ describe("tools of ours as a toolkit", () => {
 
   both("with failureMode return both are failed results [P1107]", (ask) =>
     Effect.gen(function* () {
-      const open = shop(closed).pipe(
+      const unlock = shop(closed).pipe(
         Tool.onError({
           Closed: Recovery.when((error) => (error.shop === "a" ? Recovery.tell(() => "closed") : Recovery.rethrow))
         })
       )
-      const results = yield* ask(EffectAi.toToolkit([open], { failureMode: "return" }), { shop: "a" }, { shop: "b" })
+      const results = yield* ask(EffectAi.toToolkit([unlock], { failureMode: "return" }), { shop: "a" }, { shop: "b" })
       assert.deepStrictEqual(
         results.map(({ encoded, isFailure }) => [isFailure, encoded]),
         [
@@ -168,15 +168,15 @@ describe("tools of ours as a toolkit", () => {
     Effect.gen(function* () {
       const begun = yield* Deferred.make<void>()
       const stopped = yield* Deferred.make<void>()
-      const open = shop(() =>
+      const unlock = shop(() =>
         Effect.andThen(Deferred.succeed(begun, undefined), Effect.never).pipe(
           Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
         )
       )
-      const { layer, toolkit } = EffectAi.toToolkit([open])
-      const script = yield* Script.make(Script.calls(Script.call("open", { shop: "a" })))
-      const asking = LanguageModel.generateText({ prompt: "go", toolkit }).pipe(Effect.provide([script.layer, layer]))
-      const fiber = yield* Effect.forkChild(asking)
+      const { layer, toolkit } = EffectAi.toToolkit([unlock])
+      const script = yield* Script.make(Script.calls(Script.call("unlock", { shop: "a" })))
+      const options = LanguageModel.generateText({ prompt: "go", toolkit }).pipe(Effect.provide([script.layer, layer]))
+      const fiber = yield* Effect.forkChild(options)
       yield* Deferred.await(begun)
       yield* Fiber.interrupt(fiber)
       yield* Deferred.await(stopped)
@@ -187,14 +187,14 @@ describe("tools of ours as a toolkit", () => {
     Effect.gen(function* () {
       const log = yield* RecordedEvents.make
       const { layer, toolkit } = EffectAi.toToolkit([shop(() => Effect.succeed(1))])
-      const script = yield* Script.make(Script.calls(Script.call("open", { shop: "a" }, "c1")))
+      const script = yield* Script.make(Script.calls(Script.call("unlock", { shop: "a" }, "c1")))
       yield* LanguageModel.generateText({ prompt: "go", toolkit }).pipe(
         Effect.provide([script.layer, layer]),
         Effect.provide(log.layer)
       )
       assert.deepStrictEqual(
         log.of("tool-end").map(({ agent, callId, tool }) => [agent, tool, callId]),
-        [["open", "open", "c1"]]
+        [["unlock", "unlock", "c1"]]
       )
       assert.isUndefined(yield* RunContext.Current)
     })
@@ -204,11 +204,11 @@ describe("tools of ours as a toolkit", () => {
     Effect.gen(function* () {
       const model = yield* ScriptedModel.make(ScriptedModel.text('{"shop":"fixed"}'), ScriptedModel.text("seven"))
       const fixer = Agent.make("fixer", { prompt: "Mend it." })
-      const open = shop(() => Effect.succeed(7)).pipe(Tool.onError({ InvalidArgs: Recovery.fix(fixer) }))
+      const unlock = shop(() => Effect.succeed(7)).pipe(Tool.onError({ InvalidArgs: Recovery.fix(fixer) }))
       const speaker = Agent.asTool(Agent.make("speaker", { prompt: "Speak." }), { description: "Speaks." })
-      const { layer, toolkit } = EffectAi.toToolkit([open, speaker])
+      const { layer, toolkit } = EffectAi.toToolkit([unlock, speaker])
       const script = yield* Script.make(
-        Script.calls(Script.call("open", {}), Script.call("speaker", { input: "say 7" }))
+        Script.calls(Script.call("unlock", {}), Script.call("speaker", { input: "say 7" }))
       )
       const response = yield* LanguageModel.generateText({ prompt: "go", toolkit, concurrency: 1 }).pipe(
         Effect.provide([script.layer, Layer.provide(layer, model.layer)])
@@ -240,15 +240,15 @@ describe("tools of ours as a toolkit", () => {
   })
 
   it("two tools of one name are none [P1107]", () => {
-    const open = shop(closed)
-    assert.throws(() => EffectAi.toToolkit([open, open]), /two tools named 'open'/)
+    const unlock = shop(closed)
+    assert.throws(() => EffectAi.toToolkit([unlock, unlock]), /two tools named 'unlock'/)
   })
 })
 
 describe("approval of tools of ours in effect/ai", () => {
   const paying = () => {
     const paid: Array<number> = []
-    const pay = Tool.make("open", {
+    const pay = Tool.make("unlock", {
       description: "Pays.",
       parameters: Schema.Struct({ cents: Schema.Finite }),
       success: Schema.String,
@@ -267,7 +267,7 @@ describe("approval of tools of ours in effect/ai", () => {
     {
       role: "assistant",
       content: [
-        { type: "tool-call", id: "c1", name: "open", params },
+        { type: "tool-call", id: "c1", name: "unlock", params },
         { type: "tool-approval-request", approvalId: "a1", toolCallId: "c1" }
       ]
     },
@@ -278,7 +278,7 @@ describe("approval of tools of ours in effect/ai", () => {
     Effect.gen(function* () {
       const { made, paid } = paying()
       const script = yield* Script.make(
-        Script.calls(Script.call("open", { cents: "500" }, "c1"), Script.call("open", { cents: 5 }, "c2")),
+        Script.calls(Script.call("unlock", { cents: "500" }, "c1"), Script.call("unlock", { cents: 5 }, "c2")),
         Script.says("done")
       )
       const layer = Layer.merge(script.layer, made.layer)

@@ -8,18 +8,18 @@ import { failsWith } from "../../_support/network.ts"
 import { bothWays, failing, instant, refused } from "./_support/guardedCalls.ts"
 
 describe("stores", () => {
-  bothWays("those of the context are shared between guards", (asking) =>
+  bothWays("those of the context are shared between guards", (modelCall) =>
     Effect.gen(function* () {
       const options: Resilience.Options = {
         breaker: { failures: 1 },
         limits: [{ requests: 2, per: "1 hour", maxWait: 0 }]
       }
       const [one, other] = yield* Effect.all([Resilience.make(options), Resilience.make(options)])
-      yield* Effect.provide(asking, one(instant))
-      yield* Effect.provide(asking, other(instant))
-      failsWith(yield* Effect.exit(Effect.provide(asking, one(instant))), LlmError.RateLimitError)
-      yield* Effect.exit(Effect.provide(asking, one(played(() => Effect.fail(overload), { name: "sick" }))))
-      refused(yield* Effect.exit(Effect.provide(asking, other(played(() => Effect.void, { name: "sick" })))))
+      yield* Effect.provide(modelCall, one(instant))
+      yield* Effect.provide(modelCall, other(instant))
+      failsWith(yield* Effect.exit(Effect.provide(modelCall, one(instant))), LlmError.RateLimitError)
+      yield* Effect.exit(Effect.provide(modelCall, one(played(() => Effect.fail(overload), { name: "sick" }))))
+      refused(yield* Effect.exit(Effect.provide(modelCall, other(played(() => Effect.void, { name: "sick" })))))
     }).pipe(Effect.provide([CircuitBreaker.layerStoreMemory(), RateLimiter.layerStoreMemory]))
   )
 
@@ -48,14 +48,14 @@ describe("stores", () => {
     ["a circuit", { breaker: { failures: 1 } }]
   ]
   for (const [what, options] of parts) {
-    bothWays(`without its store ${what} lets calls through, unless it is told to fail them`, (asking) =>
+    bothWays(`without its store ${what} lets calls through, unless the option fails them`, (modelCall) =>
       Effect.gen(function* () {
         const lenient = yield* Resilience.make(options)
-        for (let n = 0; n < 3; n++) yield* Effect.provide(asking, lenient(instant))
+        for (let n = 0; n < 3; n++) yield* Effect.provide(modelCall, lenient(instant))
         const model = failing()
         const strict = yield* Resilience.make({ ...options, onStoreError: "fail" })
         const error = failsWith(
-          yield* Effect.exit(Effect.provide(asking, strict(model.layer))),
+          yield* Effect.exit(Effect.provide(modelCall, strict(model.layer))),
           LlmError.UnknownLlmError
         )
         assert.include(error.message, "no store")

@@ -10,7 +10,7 @@ import { bothWays, failing, refused } from "./_support/guardedCalls.ts"
 
 describe("circuit", () => {
   for (const [way, run] of Object.entries(runners)) {
-    it.effect(`a shared breaker skips a sick model without calling it, whoever asks (${way}) [P1004]`, () =>
+    it.effect(`a shared breaker skips a failing model without calling it, for every agent (${way}) [P1004]`, () =>
       Effect.gen(function* () {
         const guard = yield* Resilience.make({ breaker: { failures: 2, openFor: "30 seconds" } })
         const model = failing(overload, overload)
@@ -42,18 +42,18 @@ describe("circuit", () => {
     )
   }
 
-  bothWays("circuits are apart by provider and name, or as they are told [P1004]", (asking) =>
+  bothWays("circuits are separate by provider and name, or by the option [P1004]", (modelCall) =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({ breaker: { failures: 1 } })
       const byProvider = yield* Resilience.make({ breaker: { failures: 1, by: "provider" } })
       const sick = () => Effect.fail(overload)
       const well = () => Effect.void
-      yield* Effect.exit(Effect.provide(asking, guard(played(sick))))
-      yield* Effect.provide(asking, guard(played(well, { name: "other" })))
-      yield* Effect.provide(asking, guard(played(well, { provider: "other" })))
-      refused(yield* Effect.exit(Effect.provide(asking, guard(played(well)))))
-      yield* Effect.exit(Effect.provide(asking, byProvider(played(sick))))
-      refused(yield* Effect.exit(Effect.provide(asking, byProvider(played(well, { name: "other" })))))
+      yield* Effect.exit(Effect.provide(modelCall, guard(played(sick))))
+      yield* Effect.provide(modelCall, guard(played(well, { name: "other" })))
+      yield* Effect.provide(modelCall, guard(played(well, { provider: "other" })))
+      refused(yield* Effect.exit(Effect.provide(modelCall, guard(played(well)))))
+      yield* Effect.exit(Effect.provide(modelCall, byProvider(played(sick))))
+      refused(yield* Effect.exit(Effect.provide(modelCall, byProvider(played(well, { name: "other" })))))
     })
   )
 
@@ -78,11 +78,11 @@ describe("circuit", () => {
   ]
   bothWays(
     "failures of the service count, with the wait that they ask for; those of a request do not [L801]",
-    (asking) =>
+    (modelCall) =>
       Effect.gen(function* () {
         for (const [error, openFor] of errors) {
           const guard = yield* Resilience.make({ breaker: { failures: 1 } })
-          const exit = yield* Effect.exit(Effect.provide(asking, guard(played(() => Effect.fail(error)))))
+          const exit = yield* Effect.exit(Effect.provide(modelCall, guard(played(() => Effect.fail(error)))))
           assert.strictEqual(failureOf(exit), error)
           const state = yield* guard.state("p/m")
           const seen = state._tag === "Open" ? Duration.toSeconds(state.retryAfter) : undefined
@@ -134,10 +134,10 @@ describe("circuit", () => {
       yield* calm
       assert.deepInclude(yield* guard.state("p/m"), { _tag: "HalfOpen", probing: false })
       // the finish is the end, though the stream stays open
-      const open = service(() => Effect.void)
+      const base = service(() => Effect.void)
       const lingering = {
-        ...open,
-        stream: (request: Model.Request) => Stream.concat(open.stream(request), Stream.never)
+        ...base,
+        stream: (request: Model.Request) => Stream.concat(base.stream(request), Stream.never)
       }
       yield* Stream.runDrain(Stream.takeUntil(asked(lingering), ({ type }) => type === "finish"))
       assert.strictEqual(yield* tag, "Closed")
@@ -147,29 +147,35 @@ describe("circuit", () => {
     })
   )
 
-  bothWays("while one call tries the model, others are refused, before they wait for a limit [L801 P1004]", (asking) =>
-    Effect.gen(function* () {
-      const guard = yield* Resilience.make({
-        breaker: { failures: 1, openFor: "1 second" },
-        limits: [{ requests: 2, per: "1 day", maxWait: 0 }]
+  bothWays(
+    "while one call tries the model, others are refused, before they wait for a limit [L801 P1004]",
+    (modelCall) =>
+      Effect.gen(function* () {
+        const guard = yield* Resilience.make({
+          breaker: { failures: 1, openFor: "1 second" },
+          limits: [{ requests: 2, per: "1 day", maxWait: 0 }]
+        })
+        yield* Effect.exit(Effect.provide(modelCall, guard(played(() => Effect.fail(overload)))))
+        for (let n = 0; n < 5; n++)
+          refused(yield* Effect.exit(Effect.provide(modelCall, guard(played(() => Effect.void)))))
+        yield* TestClock.adjust("1 second")
+        const probe = yield* Effect.forkChild(Effect.provide(modelCall, guard(played(() => Effect.sleep("1 second")))))
+        yield* calm
+        assert.isUndefined(
+          refused(yield* Effect.exit(Effect.provide(modelCall, guard(played(() => Effect.void))))).retryAfter
+        )
+        yield* pass(1000)
+        assert(Exit.isSuccess(yield* Fiber.await(probe)))
+        // an own limit that is used up says nothing of the model
+        failsWith(
+          yield* Effect.exit(Effect.provide(modelCall, guard(played(() => Effect.void)))),
+          LlmError.RateLimitError
+        )
+        assert.strictEqual((yield* guard.state("p/m"))._tag, "Closed")
       })
-      yield* Effect.exit(Effect.provide(asking, guard(played(() => Effect.fail(overload)))))
-      for (let n = 0; n < 5; n++) refused(yield* Effect.exit(Effect.provide(asking, guard(played(() => Effect.void)))))
-      yield* TestClock.adjust("1 second")
-      const probe = yield* Effect.forkChild(Effect.provide(asking, guard(played(() => Effect.sleep("1 second")))))
-      yield* calm
-      assert.isUndefined(
-        refused(yield* Effect.exit(Effect.provide(asking, guard(played(() => Effect.void))))).retryAfter
-      )
-      yield* pass(1000)
-      assert(Exit.isSuccess(yield* Fiber.await(probe)))
-      // an own limit that is used up says nothing of the model
-      failsWith(yield* Effect.exit(Effect.provide(asking, guard(played(() => Effect.void)))), LlmError.RateLimitError)
-      assert.strictEqual((yield* guard.state("p/m"))._tag, "Closed")
-    })
   )
 
-  it.effect("tells what its circuits do [L801]", () =>
+  it.effect("streams the changes of its circuits [L801]", () =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({ breaker: { failures: 1, openFor: "1 second" } })
       const seen = yield* Effect.forkChild(Stream.runCollect(Stream.take(guard.transitions, 3)))

@@ -19,7 +19,7 @@ const billed = fails(
 
 const layerOf = (model: Model.Service) => Layer.succeed(Model.Model, model)
 
-const again = { ModelOverloadedError: Recovery.retry({ retries: 1 }) }
+const retrying = { ModelOverloadedError: Recovery.retry({ retries: 1 }) }
 
 const everything: Resilience.Options = { breaker: {}, concurrency: 1, limits: [{ requests: 9, per: "1 minute" }] }
 
@@ -31,12 +31,12 @@ it.run("a guard around models in an order, or around a table, books every attemp
     })
     const table = Effect.gen(function* () {
       const b = yield* namedModel("b", billed, text("hi"))
-      return (yield* Resilience.make(everything))(Model.onError(b.layer, again))
+      return (yield* Resilience.make(everything))(Model.onError(b.layer, retrying))
     })
     const nested = Effect.gen(function* () {
       const [a, b] = [yield* namedModel("a", billed, billed), yield* namedModel("b", billed, text("hi"))]
       const [inner, outer] = [yield* Resilience.make(everything), yield* Resilience.make(everything)]
-      return outer(Model.onError(layerOf(inner.model(Model.fallback(a.service, b.service))), again))
+      return outer(Model.onError(layerOf(inner.model(Model.fallback(a.service, b.service))), retrying))
     })
     const cases: ReadonlyArray<readonly [typeof order | typeof table | typeof nested, ReadonlyArray<string>]> = [
       [order, ["a failed 1000", "b used 10"]],
@@ -83,7 +83,7 @@ asked("a guarded order within an order is one place and one outcome, whole or fo
     const b = yield* namedModel("b", billed, billed)
     const c = yield* namedModel("c", text("hi"), text("hi"))
     const order = Model.fallback(guard.model(Model.fallback(a.service, b.service)), c.service)
-    // a place that was not given back would let nobody in
+    // A slot that is not released would block the next call.
     const models = yield* Effect.forEach([1, 2, 3], () => Effect.map(ask(order), ({ model }) => model))
     assert.deepStrictEqual(models, ["c", "a", "c"])
     // two failures, but not in a row

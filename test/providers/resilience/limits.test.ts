@@ -7,16 +7,16 @@ import { played, usage, ways } from "../../_support/guard.ts"
 import { calm, failsWith, finished, pass } from "../../_support/network.ts"
 import { bothWays, failing, instant } from "./_support/guardedCalls.ts"
 
-class Tenant extends Context.Reference<string>("test/Tenant", { defaultValue: () => "nobody" }) {}
+class Tenant extends Context.Reference<string>("test/Tenant", { defaultValue: () => "none" }) {}
 
 describe("limits over many calls", () => {
-  bothWays("per tenant and day, by what the caller provides [L803]", (asking) =>
+  bothWays("per tenant and day, by what the caller provides [L803]", (modelCall) =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({
         limits: [{ requests: 2, per: "1 day", by: () => Tenant, maxWait: 0, name: "daily" }]
       })
       const asked = (tenant: string) =>
-        Effect.exit(asking.pipe(Effect.provide(guard(instant)), Effect.provideService(Tenant, tenant)))
+        Effect.exit(modelCall.pipe(Effect.provide(guard(instant)), Effect.provideService(Tenant, tenant)))
       for (const tenant of ["ada", "ada", "bob"]) assert(Exit.isSuccess(yield* asked(tenant)))
       const error = failsWith(yield* asked("ada"), LlmError.RateLimitError)
       assert.deepStrictEqual(error.retryAfter, Duration.days(1))
@@ -29,24 +29,26 @@ describe("limits over many calls", () => {
     })
   )
 
-  bothWays("counts the tokens that replies and failures report, input and output or what it is told [L803]", (asking) =>
-    Effect.gen(function* () {
-      const total = usage.inputTokens + usage.outputTokens
-      const limits: ReadonlyArray<readonly [Resilience.Limit, calls: number]> = [
-        [{ tokens: 2 * total, per: "1 minute", maxWait: 0 }, 2],
-        [{ tokens: 2 * total + 1, per: "1 minute", maxWait: 0 }, 3],
-        [{ tokens: 2 * total, per: "1 minute", maxWait: 0, measure: ({ outputTokens }) => outputTokens }, 6]
-      ]
-      const costly = played(() => Effect.fail(new LlmError.ServerError({ model: "m", message: "!", usage })))
-      for (const [limit, calls] of limits) {
-        for (const model of [instant, costly]) {
-          const guard = yield* Resilience.make({ limits: [limit] })
-          for (let n = 0; n < calls; n++) yield* Effect.exit(Effect.provide(asking, guard(model)))
-          const exit = yield* Effect.exit(Effect.provide(asking, guard(instant)))
-          failsWith(exit, LlmError.RateLimitError)
+  bothWays(
+    "counts the tokens that replies and failures report, input and output or the given measure [L803]",
+    (modelCall) =>
+      Effect.gen(function* () {
+        const total = usage.inputTokens + usage.outputTokens
+        const limits: ReadonlyArray<readonly [Resilience.Limit, calls: number]> = [
+          [{ tokens: 2 * total, per: "1 minute", maxWait: 0 }, 2],
+          [{ tokens: 2 * total + 1, per: "1 minute", maxWait: 0 }, 3],
+          [{ tokens: 2 * total, per: "1 minute", maxWait: 0, measure: ({ outputTokens }) => outputTokens }, 6]
+        ]
+        const costly = played(() => Effect.fail(new LlmError.ServerError({ model: "m", message: "!", usage })))
+        for (const [limit, calls] of limits) {
+          for (const model of [instant, costly]) {
+            const guard = yield* Resilience.make({ limits: [limit] })
+            for (let n = 0; n < calls; n++) yield* Effect.exit(Effect.provide(modelCall, guard(model)))
+            const exit = yield* Effect.exit(Effect.provide(modelCall, guard(instant)))
+            failsWith(exit, LlmError.RateLimitError)
+          }
         }
-      }
-    })
+      })
   )
 
   it.effect("what a reply took beyond the limit is missing afterwards [L803]", () =>
@@ -60,10 +62,10 @@ describe("limits over many calls", () => {
     })
   )
 
-  bothWays("an interrupted wait ends at once, and takes nothing [L803]", (asking) =>
+  bothWays("an interrupted wait ends at once, and takes nothing [L803]", (modelCall) =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({ limits: [{ requests: 1, per: "1 minute" }], concurrency: 5 })
-      const asked = Effect.provide(asking, guard(instant))
+      const asked = Effect.provide(modelCall, guard(instant))
       yield* asked
       const waiting = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(asked))
       yield* pass(1000)
@@ -78,7 +80,7 @@ describe("limits over many calls", () => {
     })
   )
 
-  bothWays("several limits hold together, the first refusal counts [L803]", (asking) =>
+  bothWays("several limits hold together, the first refusal counts [L803]", (modelCall) =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({
         limits: [
@@ -87,15 +89,15 @@ describe("limits over many calls", () => {
         ]
       })
       for (const at of [0, 1000, 2000]) {
-        assert(Exit.isSuccess(yield* finished(Effect.provide(asking, guard(instant)))))
+        assert(Exit.isSuccess(yield* finished(Effect.provide(modelCall, guard(instant)))))
         assert.strictEqual(yield* Clock.currentTimeMillis, at)
       }
-      const error = failsWith(yield* finished(Effect.provide(asking, guard(instant))), LlmError.RateLimitError)
+      const error = failsWith(yield* finished(Effect.provide(modelCall, guard(instant))), LlmError.RateLimitError)
       assert.strictEqual(error.service, "own limit: 3 requests per 1h")
     })
   )
 
-  bothWays("learns from a refusal that says how long to wait: nobody calls before [L803]", (asking) =>
+  bothWays("learns from a refusal that says how long to wait: no call starts earlier [L803]", (modelCall) =>
     Effect.gen(function* () {
       const starts: Array<number> = []
       const limited = LlmError.RateLimitError.limited("s", { retryAfter: Duration.seconds(20) })
@@ -107,24 +109,27 @@ describe("limits over many calls", () => {
         )
       )
       const guard = yield* Resilience.make({ adaptive: true })
-      failsWith(yield* Effect.exit(Effect.provide(asking, guard(noting))), LlmError.RateLimitError)
+      failsWith(yield* Effect.exit(Effect.provide(modelCall, guard(noting))), LlmError.RateLimitError)
       yield* TestClock.adjust("5 seconds")
-      const fibers = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(Effect.provide(asking, guard(noting))))
+      const fibers = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(Effect.provide(modelCall, guard(noting))))
       yield* pass(14_999)
       assert.deepStrictEqual(starts, [0])
       yield* pass(1)
       for (const fiber of fibers) assert(Exit.isSuccess(yield* Fiber.await(fiber)))
       assert.deepStrictEqual(starts, [0, 20_000, 20_000, 20_000])
       const hasty = yield* Resilience.make({ adaptive: { maxWait: "10 seconds" } })
-      const again = failing(limited)
-      yield* Effect.exit(Effect.provide(asking, hasty(again.layer)))
-      const error = failsWith(yield* Effect.exit(Effect.provide(asking, hasty(again.layer))), LlmError.RateLimitError)
+      const refusing = failing(limited)
+      yield* Effect.exit(Effect.provide(modelCall, hasty(refusing.layer)))
+      const error = failsWith(
+        yield* Effect.exit(Effect.provide(modelCall, hasty(refusing.layer))),
+        LlmError.RateLimitError
+      )
       assert.deepStrictEqual(error.retryAfter, Duration.seconds(20))
-      assert.strictEqual(again.state.calls, 1)
+      assert.strictEqual(refusing.state.calls, 1)
     })
   )
 
-  bothWays("runs so many calls of a model at once; whoever leaves makes room", (asking) =>
+  bothWays("bounds concurrent calls of a model; a call that leaves makes room", (modelCall) =>
     Effect.gen(function* () {
       let running = 0
       let most = 0
@@ -140,7 +145,7 @@ describe("limits over many calls", () => {
         )
       const guard = yield* Resilience.make({ concurrency: 2 })
       const fibers = yield* Effect.forEach([1, 2, 3, 4, 5], () =>
-        Effect.forkChild(Effect.provide(asking, guard(busy("m"))))
+        Effect.forkChild(Effect.provide(modelCall, guard(busy("m"))))
       )
       yield* pass(500)
       const [first, , third] = fibers
@@ -150,7 +155,7 @@ describe("limits over many calls", () => {
       yield* calm
       assert.strictEqual(running, 2)
       // another model has a queue of its own
-      const other = yield* Effect.forkChild(Effect.provide(asking, guard(busy("other"))))
+      const other = yield* Effect.forkChild(Effect.provide(modelCall, guard(busy("other"))))
       yield* calm
       assert.strictEqual(running, 3)
       yield* pass(10_000)

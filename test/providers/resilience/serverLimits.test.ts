@@ -61,10 +61,10 @@ const headers: ReadonlyArray<readonly [string, Readonly<Record<string, string>>,
   ],
   ["nothing said", {}, 0],
   ["some left", { "x-ratelimit-remaining-requests": "7", "x-ratelimit-reset-requests": "1m" }, 0],
-  ["what nobody can read", { "x-ratelimit-remaining-requests": "few", "x-ratelimit-reset-requests": "soon" }, 0]
+  ["unreadable headers", { "x-ratelimit-remaining-requests": "few", "x-ratelimit-reset-requests": "soon" }, 0]
 ]
 
-describe("limits that a server tells in its answers", () => {
+describe("limits that a server reports in its answers", () => {
   for (const [way, asking] of Object.entries(ways)) {
     const body = way === "whole" ? bodies.whole : bodies.streamed
     const using = (script: ReadonlyArray<Reaction>) => {
@@ -73,10 +73,10 @@ describe("limits that a server tells in its answers", () => {
       return { network, model: openAi({ requestTimeout: Infinity }).pipe(Layer.provide(http)) }
     }
 
-    for (const [what, told, wait] of headers) {
+    for (const [what, limits, wait] of headers) {
       it.effect(`${what}: the next request is sent after ${wait} ms (${way}) [L803]`, () =>
         Effect.gen(function* () {
-          const { model, network } = using([respond(200, body, told), respond(200, body)])
+          const { model, network } = using([respond(200, body, limits), respond(200, body)])
           const fiber = yield* Effect.forkChild(Effect.andThen(asking, asking).pipe(Effect.provide(model)))
           yield* calm
           if (wait > 0) yield* pass(wait - 1)
@@ -90,9 +90,9 @@ describe("limits that a server tells in its answers", () => {
 
     it.effect(`requests on their way count against what was left (${way}) [L803]`, () =>
       Effect.gen(function* () {
-        const told = { "x-ratelimit-remaining-requests": "2", "x-ratelimit-reset-requests": "10s" }
+        const limits = { "x-ratelimit-remaining-requests": "2", "x-ratelimit-reset-requests": "10s" }
         const slow: Reaction = () => Effect.delay(respond(200, body)(), "1 second")
-        const { model, network } = using([respond(200, body, told), slow, slow, slow])
+        const { model, network } = using([respond(200, body, limits), slow, slow, slow])
         const exit = yield* finished(
           Effect.andThen(asking, Effect.all([asking, asking, asking], { concurrency: "unbounded" })).pipe(
             Effect.provide(model)
@@ -104,7 +104,7 @@ describe("limits that a server tells in its answers", () => {
     )
 
     it.effect(
-      `after a 429 nobody sends before its wait is over, and the transport alone sends again (${way}) [L803 A801]`,
+      `after a 429 no call sends before its wait is over, and the transport alone resends (${way}) [L803 A801]`,
       () =>
         Effect.gen(function* () {
           const limited = respond(429, "{}", { "retry-after": "7" })

@@ -46,11 +46,11 @@ describe("Anthropic.layer", () => {
     Effect.gen(function* () {
       const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }
       const fine = sse(...streamed([text("ok")], "end_turn"))
-      const again = fakeNetwork([sse(overloaded), sse(start, overloaded), fine])
-      const exit = yield* finished(streamText.pipe(Effect.provide(anthropic()), Effect.provide(again.layer)))
+      const second = fakeNetwork([sse(overloaded), sse(start, overloaded), fine])
+      const exit = yield* finished(streamText.pipe(Effect.provide(anthropic()), Effect.provide(second.layer)))
       assert(Exit.isSuccess(exit))
       assert.strictEqual(exit.value.text, "ok")
-      assert.strictEqual(again.sent.length, 3)
+      assert.strictEqual(second.sent.length, 3)
       const once = fakeNetwork([sse(start, ...eventsOf(text("part"), 0, 9), overloaded)])
       const { exit: end, text: shown } = yield* streamText.pipe(Effect.provide(anthropic()), Effect.provide(once.layer))
       assert.strictEqual(shown, "part")

@@ -93,7 +93,7 @@ describe("a base URL", () => {
       })
     )
 
-    it.effect(`tells nobody of the key in the query of ${name} [T8 P202]`, () =>
+    it.effect(`repeats the key in the query of ${name} nowhere [T8 P202]`, () =>
       Effect.gen(function* () {
         for (const query of [`key=${planted}`, `api-version=2024&x=${encodeURIComponent(planted)}`]) {
           for (const call of [Effect.asVoid(generate), Effect.asVoid(streamParts)]) {
@@ -135,7 +135,7 @@ describe("a base URL", () => {
     )
   }
 
-  it("is masked where a value looks like a credential, and a version of the interface is none", () => {
+  it("is redacted where a value looks like a credential, and a version of the API is none", () => {
     const secrets = (query: string) => ByName.secretsOf({}, `https://g.test?${query}`).map(Redacted.value)
     assert.deepStrictEqual(secrets("api-version=2024-10-01-preview&deployment=a&sig=ab%2Fc&x=12345678y"), [
       "ab/c",

@@ -182,8 +182,8 @@ describe("DeepSeek", () => {
 
   it.effect("counts what came from the cache", () =>
     Effect.gen(function* () {
-      const told = { ...usage, prompt_cache_hit_tokens: 8, prompt_cache_miss_tokens: 2 }
-      const answer = respond(200, { choices: [{ message: { content: "4" }, finish_reason: "stop" }], usage: told })
+      const reported = { ...usage, prompt_cache_hit_tokens: 8, prompt_cache_miss_tokens: 2 }
+      const answer = respond(200, { choices: [{ message: { content: "4" }, finish_reason: "stop" }], usage: reported })
       const reply = replyOf((yield* reading(layer, generate, answer)).exit)
       assert.strictEqual(reply.usage.cachedInputTokens, 8)
       assert.strictEqual(reply.usage.inputTokens, 10)
@@ -255,7 +255,7 @@ describe("Perplexity", () => {
     })
   )
 
-  it.effect("tells with each piece what was counted so far, for a stream that is cut off [P703]", () =>
+  it.effect("emits the usage so far with each piece, for a stream that is cut off [P703]", () =>
     Effect.gen(function* () {
       const parts = Effect.gen(function* () {
         const model = yield* Model.Model
@@ -264,13 +264,13 @@ describe("Perplexity", () => {
         return seen
       })
       const { exit } = yield* reading(layer, parts, events(cumulative("1", "1"), cumulative(" 2", "1 2")))
-      const told = { type: "usage", usage: Usage.make({ inputTokens: 10, outputTokens: 5 }) }
+      const reported = { type: "usage", usage: Usage.make({ inputTokens: 10, outputTokens: 5 }) }
       assert(Exit.isSuccess(exit))
       assert.deepStrictEqual<ReadonlyArray<unknown>>(exit.value, [
         { type: "text-delta", text: "1" },
-        told,
+        reported,
         { type: "text-delta", text: " 2" },
-        told
+        reported
       ])
     })
   )
@@ -278,7 +278,7 @@ describe("Perplexity", () => {
   it.effect("has the whole reply with its last event, though the connection stays open", () =>
     Effect.gen(function* () {
       const last = cumulative("", "1 2", { finish_reason: "stop" }, { object: "chat.completion.done" })
-      const open = respondWith(200, () => {
+      const endless = respondWith(200, () => {
         let left = [cumulative("1 2", "1 2"), last]
         return new ReadableStream({
           pull(controller) {
@@ -289,7 +289,7 @@ describe("Perplexity", () => {
           }
         })
       })
-      assert.deepStrictEqual(replyOf((yield* reading(layer, collect, open)).exit).content, expected)
+      assert.deepStrictEqual(replyOf((yield* reading(layer, collect, endless)).exit).content, expected)
     })
   )
 

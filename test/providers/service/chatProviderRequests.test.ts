@@ -7,7 +7,7 @@ import { DeepSeek, Kimi, OpenAi, OpenRouter, Perplexity } from "@kintsugi/provid
 import { ConfigProvider, Effect, Exit, Layer, Stream } from "effect"
 import { failsWith, fakeNetwork, key, respondWith, body, textChunk, finishChunk, done } from "../../_support/network.ts"
 import {
-  asking,
+  exchangeWith,
   bodyOf,
   chosen,
   image,
@@ -16,7 +16,7 @@ import {
   output,
   plain,
   said,
-  settled,
+  answered,
   thought,
   tool,
   wireCall
@@ -30,7 +30,7 @@ const streamedBodyOf = (layer: ModelLayer) =>
     return JSON.parse(network.sent[0]?.body ?? "")
   })
 
-const told = {
+const instruction = {
   role: "system",
   content:
     'Your final answer is JSON and nothing else. It fits this JSON Schema: {"type":"object","properties":{"a":{"type":"string"}}}'
@@ -47,7 +47,7 @@ describe("every provider", () => {
   for (const [name, layer, url] of providers) {
     it.effect(`${name} is asked at its own address, with its key, and named by the model [A814]`, () =>
       Effect.gen(function* () {
-        const { exit, sent } = yield* asking(layer)
+        const { exit, sent } = yield* exchangeWith(layer)
         assert(Exit.isSuccess(exit))
         assert.strictEqual(sent?.url, url)
         assert.strictEqual(sent?.headers["authorization"], `Bearer ${key}`)
@@ -64,13 +64,13 @@ describe("every provider", () => {
     )
   }
 
-  it.effect("is sent the same messages again, whatever is added after them [P1110]", () =>
+  it.effect("is sent the same messages again, with any messages behind them [P1110]", () =>
     Effect.gen(function* () {
       const messages = [
         Message.system("be brief"),
         Message.user("weather?"),
-        said(thought("deepseek", "hm", "reasoning_content"), settled("c1")),
-        said(thought("kimi", "hm", "reasoning_content"), settled("c2", "told", "no such city")),
+        said(thought("deepseek", "hm", "reasoning_content"), answered("c1")),
+        said(thought("kimi", "hm", "reasoning_content"), answered("c2", "told", "no such city")),
         said(Message.text("rain")),
         Message.user("sure?")
       ]
@@ -114,8 +114,8 @@ describe("DeepSeek", () => {
     Effect.gen(function* () {
       const messages = yield* messagesOf(
         layer,
-        said(thought("deepseek", "hm", "reasoning_content"), settled("c1"), settled("c2", "told", "no such city")),
-        said(thought("kimi", "so", "reasoning_content"), settled("c3")),
+        said(thought("deepseek", "hm", "reasoning_content"), answered("c1"), answered("c2", "told", "no such city")),
+        said(thought("kimi", "so", "reasoning_content"), answered("c3")),
         said(thought("kimi", "so", "reasoning_content"), Message.text("rain"))
       )
       assert.deepStrictEqual(messages, [
@@ -155,11 +155,11 @@ describe("DeepSeek", () => {
     })
   )
 
-  it.effect("is told the schema of an output in words, and held to JSON [P301]", () =>
+  it.effect("gets the schema of an output as text, and the format JSON [P301]", () =>
     Effect.gen(function* () {
       const body = yield* bodyOf(layer, { output })
       assert.deepStrictEqual(body.response_format, { type: "json_object" })
-      assert.deepStrictEqual(body.messages, [told, { role: "user", content: "hi" }])
+      assert.deepStrictEqual(body.messages, [instruction, { role: "user", content: "hi" }])
       const list = yield* bodyOf(layer, { output: { name: "list", schema: { type: "array" } } })
       assert.notProperty(list, "response_format")
       assert.include(list.messages[0].content, '{"type":"array"}')
@@ -172,7 +172,7 @@ describe("DeepSeek", () => {
         [image({ data: "aGk=" }), "vision"],
         [Message.file("application/pdf", { data: "aGk=" }), "files"]
       ] as const) {
-        const { exit, sent } = yield* asking(layer, { messages: [Message.user([part])] })
+        const { exit, sent } = yield* exchangeWith(layer, { messages: [Message.user([part])] })
         assert.strictEqual(failsWith(exit, LlmError.CapabilityMismatchError).capability, capability)
         assert.isUndefined(sent)
       }
@@ -185,10 +185,10 @@ describe("Kimi", () => {
     Effect.gen(function* () {
       const messages = yield* messagesOf(
         Kimi.layer(chosen),
-        said(settled("get_weather:0")),
+        said(answered("get_weather:0")),
         said(
           thought("kimi", "hm", "reasoning_content"),
-          settled("functions.get_weather.with.a.very.long.name.of.its.own:0")
+          answered("functions.get_weather.with.a.very.long.name.of.its.own:0")
         )
       )
       assert.deepStrictEqual(messages, [
@@ -219,7 +219,7 @@ describe("Kimi", () => {
       const shown = yield* messagesOf(Kimi.layer(chosen), Message.user([image({ data: "aGk=" })]))
       assert.strictEqual(shown[0].content[0].image_url.url, "data:image/png;base64,aGk=")
       const asked = { messages: [Message.user([image({ url: "https://example.org/a.png" })])] }
-      const { exit } = yield* asking(Kimi.layer(chosen), asked)
+      const { exit } = yield* exchangeWith(Kimi.layer(chosen), asked)
       assert.strictEqual(failsWith(exit, LlmError.CapabilityMismatchError).capability, "vision")
     })
   )
@@ -231,7 +231,7 @@ describe("OpenAI", () => {
       const [long, fitting] = ["x".repeat(60), "y".repeat(40)]
       const messages = yield* messagesOf(
         OpenAi.layer(chosen),
-        said(settled(long), settled(long), settled("c"), settled(fitting))
+        said(answered(long), answered(long), answered("c"), answered(fitting))
       )
       const ids = messages[0].tool_calls.map(({ id }: { id: string }) => id)
       assert.deepStrictEqual(ids, [`${"x".repeat(38)}_0`, `${"x".repeat(38)}_1`, "c", fitting])
@@ -246,7 +246,7 @@ describe("OpenAI", () => {
     Effect.gen(function* () {
       const layer = OpenAi.layer({ ...chosen, toolChoice: "required" })
       assert.strictEqual((yield* bodyOf(layer, { tools: [tool] })).tool_choice, "required")
-      const messages = [Message.user("hi"), said(settled("c"))]
+      const messages = [Message.user("hi"), said(answered("c"))]
       assert.notProperty(yield* bodyOf(layer, { tools: [tool], messages }), "tool_choice")
       assert.strictEqual((yield* bodyOf(layer, { tools: [tool], toolChoice: "none" })).tool_choice, "none")
     })

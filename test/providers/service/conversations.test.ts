@@ -26,8 +26,8 @@ it.run("Gemini reads its rejected call, its errors and its signatures again [P40
     const network = fakeNetwork(replies.map((reply) => respond(200, run.isStreamed ? event(reply) : reply)))
     const layer = Gemini.layer({ model: "gemini-3-pro", apiKey: Redacted.make(key), baseUrl: "https://g.test" })
     const { tool } = scripted("look", Effect.fail(busy("not now")), Effect.succeed("seen"))
-    const told = tool.pipe(Tool.onError({ InvalidArgs: Recovery.tell(), Busy: Recovery.tell() }))
-    const text = yield* run(agentWith(told), "go").pipe(Effect.provide(layer), Effect.provide(network.layer))
+    const telling = tool.pipe(Tool.onError({ InvalidArgs: Recovery.tell(), Busy: Recovery.tell() }))
+    const text = yield* run(agentWith(telling), "go").pipe(Effect.provide(layer), Effect.provide(network.layer))
     assert.strictEqual(text, "done")
     const last = JSON.parse(network.sent.at(-1)?.body ?? "")
     const [, rejected, rejection, failing, failure, working, result] = last.contents
@@ -58,9 +58,9 @@ it.run("Ollama reads its calls again as objects, each with its result [C1 C2]", 
     ]
     const network = fakeNetwork(replies.map((reply) => respond(200, `${JSON.stringify(reply)}\n`)))
     const { tool } = scripted("look", Effect.succeed("seen"), Effect.fail(busy("not now")))
-    const told = tool.pipe(Tool.onError({ Busy: Recovery.tell() }))
+    const telling = tool.pipe(Tool.onError({ Busy: Recovery.tell() }))
     const layer = Ollama.layer({ model: "m" })
-    const text = yield* run(agentWith(told), "go").pipe(Effect.provide(layer), Effect.provide(network.layer))
+    const text = yield* run(agentWith(telling), "go").pipe(Effect.provide(layer), Effect.provide(network.layer))
     assert.strictEqual(text, "done")
     const last = JSON.parse(network.sent.at(-1)?.body ?? "")
     assert.strictEqual(last.stream, run.isStreamed)

@@ -39,7 +39,7 @@ interface Step {
   readonly isInstructed: boolean
 }
 
-/** The bodies that were sent, one after the other, each with whoever got it. */
+/** The sent bodies, in order, each with its receiver. */
 const walk = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
   let next: object = {}
   const network = fakeNetwork(() => Effect.suspend(respond(200, next)))
@@ -94,7 +94,7 @@ const stepOf = (of: Participant, isPictured: boolean): fc.Arbitrary<Step> =>
     isInstructed: fc.boolean()
   })
 
-/** Everybody once, and then once more in another order, so that each gets its own words back between those of others. */
+/** Each model once, and then once more in another order, so that each gets its own texts back between those of others. */
 const conversation = (all: ReadonlyArray<Participant>, isPictured: boolean): fc.Arbitrary<ReadonlyArray<Step>> => {
   const once = fc.shuffledSubarray([...all], { minLength: all.length })
   return fc
@@ -158,7 +158,7 @@ describe("one conversation through all models [P1002]", () => {
     })
   )
 
-  it.effect("in any order, with whatever each of them did in its turn [P1002]", () =>
+  it.effect("in any order, with any action of each of them in its turn [P1002]", () =>
     runs(conversation(participants, false), 40)
   )
 

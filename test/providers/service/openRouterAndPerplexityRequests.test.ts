@@ -6,14 +6,14 @@ import { OpenRouter, Perplexity } from "@kintsugi/providers"
 import { Effect } from "effect"
 import { failsWith } from "../../_support/network.ts"
 import {
-  asking,
+  exchangeWith,
   bodyOf,
   chosen,
   image,
   messagesOf,
   output,
   said,
-  settled,
+  answered,
   thought,
   tool,
   wireCall
@@ -30,7 +30,7 @@ describe("OpenRouter", () => {
         sort: "price",
         extra: { zdr: true, order: ["never"] }
       } as const
-      const { sent } = yield* asking(
+      const { sent } = yield* exchangeWith(
         OpenRouter.layer({
           ...chosen,
           referer: "https://example.org",
@@ -89,7 +89,7 @@ describe("OpenRouter", () => {
       })
       const messages = yield* messagesOf(
         OpenRouter.layer(chosen),
-        said(thought("openrouter", "hm", "reasoning"), settled("t"), item("openrouter")),
+        said(thought("openrouter", "hm", "reasoning"), answered("t"), item("openrouter")),
         said(thought("deepseek", "hm", "reasoning_content"), Message.text("rain"), item("other"))
       )
       assert.deepStrictEqual(messages, [
@@ -116,7 +116,7 @@ describe("Perplexity", () => {
 
   it.effect("refuses tools before anything is sent [A814]", () =>
     Effect.gen(function* () {
-      const { exit, sent } = yield* asking(layer, { tools: [tool] })
+      const { exit, sent } = yield* exchangeWith(layer, { tools: [tool] })
       assert.strictEqual(failsWith(exit, LlmError.CapabilityMismatchError).capability, "tools")
       assert.isUndefined(sent)
     })
@@ -153,7 +153,7 @@ describe("Perplexity", () => {
     })
   )
 
-  it.effect("is told in words what tools others have called; sources stay out [P1002]", () =>
+  it.effect("gets the calls of other providers as text; sources stay out [P1002]", () =>
     Effect.gen(function* () {
       const sources: Message.ProviderItem = {
         type: "provider-item",
@@ -163,7 +163,7 @@ describe("Perplexity", () => {
       const messages = yield* messagesOf(
         layer,
         Message.user("weather?"),
-        said(Message.text("let me see"), settled("c1"), settled("c2", "denied", "not allowed")),
+        said(Message.text("let me see"), answered("c1"), answered("c2", "denied", "not allowed")),
         said(Message.text("rain"), sources),
         Message.user("sure?")
       )

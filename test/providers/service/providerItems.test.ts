@@ -13,7 +13,7 @@ const apiKey = Redacted.make("k")
 
 type ModelLayer = Layer.Layer<Model.Model, never, Transport.HttpClient>
 
-const asking = Effect.fnUntraced(function* (
+const exchangeWith = Effect.fnUntraced(function* (
   layer: ModelLayer,
   body: object,
   tools: ReadonlyArray<Message.ToolSpec> = []
@@ -102,7 +102,7 @@ describe("provider items", () => {
   for (const { body, kinds, layer, of } of cases) {
     it.effect(`each has the word of the wire for its kind, and its price: ${of} [P703]`, () =>
       Effect.gen(function* () {
-        const { reply } = yield* asking(layer, body)
+        const { reply } = yield* exchangeWith(layer, body)
         const found = reply.content.flatMap((part) => (part.type === "provider-item" ? [part.kind] : []))
         assert.deepStrictEqual(found, kinds)
         for (const kind of new Set(kinds)) {
@@ -127,9 +127,9 @@ describe("provider tools", () => {
   for (const [of, [layer, wire]] of Object.entries(cases)) {
     it.effect(`are offered as the wire names them, alone and beside those of an agent: ${of} [A814]`, () =>
       Effect.gen(function* () {
-        const alone = yield* asking(layer, answerOf(wire))
+        const alone = yield* exchangeWith(layer, answerOf(wire))
         assert.deepStrictEqual(alone.body.tools, [theirs])
-        const beside = yield* asking(layer, answerOf(wire), [look])
+        const beside = yield* exchangeWith(layer, answerOf(wire), [look])
         assert.strictEqual(beside.body.tools.length, 2)
         assert.deepStrictEqual(beside.body.tools[1], theirs)
       })

@@ -9,7 +9,7 @@ const sizes = (text: string, split: Split.Split) => Split.pieces(encode(text), s
 const texts = (text: string, split: Split.Split) =>
   Split.pieces(encode(text), split).map((piece) => new TextDecoder().decode(piece))
 
-it("cuts where it is told", () => {
+it("cuts at the given positions", () => {
   assert.deepStrictEqual(texts("abc", "whole"), ["abc"])
   assert.deepStrictEqual(texts("abc", "byte"), ["a", "b", "c"])
   assert.deepStrictEqual(texts("abcde", { every: 2 }), ["ab", "cd", "e"])

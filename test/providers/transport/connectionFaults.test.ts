@@ -27,7 +27,7 @@ const collect = Effect.gen(function* () {
 describe("what the format cannot say", () => {
   it.live("is a CapabilityMismatchError, whole and streamed, and nothing is sent", () =>
     Effect.gen(function* () {
-      // a port where nobody listens: whatever is sent fails otherwise
+      // a port without a server: a sent request would fail differently
       const layer = modelAt(yield* LoopbackServer.refusedUrl, { retry: false })
       const file = Message.file("application/pdf", { url: "https://example.org/a.pdf" })
       const asked = { ...request, messages: [Message.user([file])] }
@@ -41,7 +41,7 @@ describe("what the format cannot say", () => {
 })
 
 describe("faults of the connection", () => {
-  it.live("a port where nobody listens is a NetworkError, after three attempts [A801]", () =>
+  it.live("a port without a server is a NetworkError, after three attempts [A801]", () =>
     Effect.gen(function* () {
       const url = yield* LoopbackServer.refusedUrl
       const { effect, events } = listening(Effect.provide(generate, modelAt(url, brisk)))
@@ -119,7 +119,7 @@ describe("faults of the connection", () => {
 })
 
 describe("streams", () => {
-  it.live("faults before the first part are healed, and nobody sees them [A810]", () =>
+  it.live("faults before the first part are healed and invisible [A810]", () =>
     Effect.gen(function* () {
       const server = yield* serving([OpenAiChatWire.overloaded, Fault.lostAfter(10)])
       const reply = yield* Effect.provide(collect, modelAt(server.url, brisk))

@@ -221,12 +221,12 @@ describe("bodies", () => {
       const text = JSON.stringify(completion("ok"))
       const exact = calling([respond(200, text)], { maxResponseBytes: text.length })
       assert(Exit.isSuccess(yield* finished(exact.call)))
-      const above = calling([respond(200, text)], { maxResponseBytes: text.length - 1 })
-      failsWith(yield* finished(above.call), LlmError.ServerError)
+      const beyond = calling([respond(200, text)], { maxResponseBytes: text.length - 1 })
+      failsWith(yield* finished(beyond.call), LlmError.ServerError)
     })
   )
 
-  it.effect("holds for the body of an error too, which is then sent once whatever its status [A812]", () =>
+  it.effect("holds for the body of an error too, which is then sent once with any status [A812]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(503, "x".repeat(2000))], { maxResponseBytes: 1000 })
       assert.include(failsWith(yield* finished(call), LlmError.ServerError).message, "longer than 1000 bytes")
@@ -246,27 +246,25 @@ describe("bodies", () => {
     })
   )
 
-  it.effect(
-    "gives the connection back: of a body above the limit, and of one that nobody waits for any more [A812 A111]",
-    () =>
-      Effect.gen(function* () {
-        const ends: Array<string> = []
-        const open = (size: number): Reaction =>
-          respondWith(
-            200,
-            () =>
-              new ReadableStream({
-                start: (controller) => controller.enqueue(new Uint8Array(size)),
-                cancel: () => void ends.push(`of ${size}`)
-              })
-          )
-        failsWith(yield* finished(calling([open(2000)], { maxResponseBytes: 1000 }).call), LlmError.ServerError)
-        const reading = yield* Effect.forkChild(calling([open(10)]).call)
-        yield* calm
-        assert.deepStrictEqual(ends, ["of 2000"])
-        assert(Exit.hasInterrupts(yield* Fiber.interrupt(reading).pipe(Effect.andThen(Fiber.await(reading)))))
-        assert.deepStrictEqual(ends, ["of 2000", "of 10"])
-      })
+  it.effect("gives the connection back: of a body above the limit, and of an interrupted one [A812 A111]", () =>
+    Effect.gen(function* () {
+      const ends: Array<string> = []
+      const stalling = (size: number): Reaction =>
+        respondWith(
+          200,
+          () =>
+            new ReadableStream({
+              start: (controller) => controller.enqueue(new Uint8Array(size)),
+              cancel: () => void ends.push(`of ${size}`)
+            })
+        )
+      failsWith(yield* finished(calling([stalling(2000)], { maxResponseBytes: 1000 }).call), LlmError.ServerError)
+      const reading = yield* Effect.forkChild(calling([stalling(10)]).call)
+      yield* calm
+      assert.deepStrictEqual(ends, ["of 2000"])
+      assert(Exit.hasInterrupts(yield* Fiber.interrupt(reading).pipe(Effect.andThen(Fiber.await(reading)))))
+      assert.deepStrictEqual(ends, ["of 2000", "of 10"])
+    })
   )
 
   it.effect(

@@ -20,8 +20,8 @@ const reference = (text: string) =>
 
 /** A text cut at random places. */
 const cut = (text: string, at: ReadonlyArray<number>): ReadonlyArray<string> => {
-  const places = [0, ...at.map((place) => place % (text.length + 1)).toSorted((a, b) => a - b), text.length]
-  return places.slice(1).map((end, index) => text.slice(places[index], end))
+  const positions = [0, ...at.map((position) => position % (text.length + 1)).toSorted((a, b) => a - b), text.length]
+  return positions.slice(1).map((end, index) => text.slice(positions[index], end))
 }
 
 describe("lines", () => {

@@ -114,7 +114,7 @@ describe("what is sent again, and when", () => {
     })
   )
 
-  it.effect("sends what nobody can read once, though it claims success [A802]", () =>
+  it.effect("sends once for an unreadable answer, though it claims success [A802]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(200, "<html>log in</html>")])
       failsWith(yield* finished(call), LlmError.UnknownLlmError)
@@ -167,7 +167,7 @@ describe("limits of time", () => {
     })
   )
 
-  it.effect("has no limit when it is told so [A805]", () =>
+  it.effect("has no limit if the option is Infinity [A805]", () =>
     Effect.gen(function* () {
       const { call } = calling([silence], { requestTimeout: Infinity })
       const fiber = yield* Effect.forkChild(call)
@@ -241,7 +241,7 @@ describe("what is left in the end", () => {
     })
   )
 
-  it.effect("takes no advice for a hint: a 429 without one waits 250 milliseconds [A809]", () =>
+  it.effect("takes advice not as a hint: a 429 without one waits 250 milliseconds [A809]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(429), ok])
       assert(Exit.isSuccess(yield* finished(call)))

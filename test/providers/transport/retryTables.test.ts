@@ -28,8 +28,8 @@ const calling = (
   way: "whole" | "streamed" = "whole"
 ) => {
   const network = fakeNetwork(script)
-  const asking = way === "whole" ? Effect.map(generate, Message.textOf) : Effect.map(streamParts, saying)
-  return { network, call: asking.pipe(Effect.provide(openAi(transport)), Effect.provide(network.layer)) }
+  const modelCall = way === "whole" ? Effect.map(generate, Message.textOf) : Effect.map(streamParts, saying)
+  return { network, call: modelCall.pipe(Effect.provide(openAi(transport)), Effect.provide(network.layer)) }
 }
 
 const instead = ScriptedModel.reply({ content: [Message.text("instead")] })
@@ -38,7 +38,7 @@ const twice = Schedule.max([Schedule.spaced("1 second"), Schedule.recurs(2)])
 describe("a policy of a transport", () => {
   it.effect("is a schedule, with the same sends, instants and events as the options that say it [P1321]", () =>
     Effect.gen(function* () {
-      const told = (retry: Transport.Options["retry"] & {}) =>
+      const observed = (retry: Transport.Options["retry"] & {}) =>
         Effect.gen(function* () {
           const { call, network } = calling(respond(503), { retry })
           const { effect, events } = listening(call)
@@ -51,9 +51,9 @@ describe("a policy of a transport", () => {
             )
           }
         })
-      const bySchedule = yield* told(twice)
-      const byOptions = yield* told({ retries: 2, initialBackoff: "1 second", factor: 1 })
-      const byTable = yield* told({ ModelOverloadedError: Recovery.retry(twice) })
+      const bySchedule = yield* observed(twice)
+      const byOptions = yield* observed({ retries: 2, initialBackoff: "1 second", factor: 1 })
+      const byTable = yield* observed({ ModelOverloadedError: Recovery.retry(twice) })
       assert.deepStrictEqual(bySchedule.times, [0, 1000, 2000])
       assert.deepStrictEqual(byOptions, bySchedule)
       assert.deepStrictEqual(byTable, bySchedule)
@@ -198,9 +198,9 @@ describe("{ transport: 'off' }", () => {
       Effect.gen(function* () {
         const network = fakeNetwork(respond(503))
         const model = openAi().pipe(Model.onError(table, { transport: "off" }))
-        const asking = way === "whole" ? Effect.asVoid(generate) : Effect.asVoid(streamParts)
+        const modelCall = way === "whole" ? Effect.asVoid(generate) : Effect.asVoid(streamParts)
         failsWith(
-          yield* finished(asking.pipe(Effect.provide(model), Effect.provide(network.layer))),
+          yield* finished(modelCall.pipe(Effect.provide(model), Effect.provide(network.layer))),
           LlmError.ModelOverloadedError
         )
         assert.deepStrictEqual(network.times(), [0, 60_000])
@@ -211,13 +211,13 @@ describe("{ transport: 'off' }", () => {
   it.effect("is for the model of the table alone: what its handlers ask is sent again as before [P1327]", () =>
     Effect.gen(function* () {
       const seen: Array<string> = []
-      const asking = () =>
+      const modelCall = () =>
         Effect.map(Model.Resending, (resending) => {
           seen.push(resending)
           return { content: [Message.text("later")], finish: "stop", usage: Usage.empty } as const
         })
       const network = fakeNetwork(respond(503))
-      const model = openAi().pipe(Model.onError({ ModelOverloadedError: asking }, { transport: "off" }))
+      const model = openAi().pipe(Model.onError({ ModelOverloadedError: modelCall }, { transport: "off" }))
       yield* finished(Effect.asVoid(generate).pipe(Effect.provide(model), Effect.provide(network.layer)))
       assert.deepStrictEqual(seen, ["on"])
       assert.strictEqual(network.sent.length, 1)

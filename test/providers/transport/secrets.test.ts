@@ -27,7 +27,7 @@ const layer = (overrides: Partial<OpenAi.LayerOptions> = {}) =>
     model: "m",
     apiKey: Redacted.make(key),
     baseUrl: "https://api.test/v1",
-    headers: { "x-gateway-token": Redacted.make(headerSecret), "x-open": "visible" },
+    headers: { "x-gateway-token": Redacted.make(headerSecret), "x-visible": "visible" },
     ...overrides
   })
 
@@ -89,7 +89,7 @@ describe("secrets", () => {
           // they were sent, so that there was something to keep
           assert.strictEqual(network.sent[0]?.headers["authorization"], `Bearer ${key}`)
           assert.strictEqual(network.sent[0]?.headers["x-gateway-token"], headerSecret)
-          assert.strictEqual(network.sent[0]?.headers["x-open"], "visible")
+          assert.strictEqual(network.sent[0]?.headers["x-visible"], "visible")
         }
       })
     )

@@ -11,7 +11,7 @@ import { apis, fixtures, formats } from "../../_support/wireFixtures.ts"
 
 const live = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.exit(effect)
 
-/** Nothing that anybody sees of the call holds the key; the server has it, so that there was something to keep. */
+/** Nothing observable of the call holds the key. The server has it, so there was something to keep. */
 const keepsIt = Effect.fnUntraced(function* (
   server: LoopbackServer.LoopbackServer,
   call: Effect.Effect<unknown, LlmError.LlmError>,
@@ -63,16 +63,16 @@ describe("secrets over a real connection", () => {
       Layer.provide(Transport.layerFetch)
     )
 
-  for (const [way, asking] of Object.entries({
+  for (const [way, modelCall] of Object.entries({
     whole: Effect.asVoid(generate),
     streamed: Effect.asVoid(streamParts)
   })) {
-    it.live(`never come out, whatever the server does (${way}) [T8 P202]`, () =>
+    it.live(`never come out, for every fault of the server (${way}) [T8 P202]`, () =>
       Effect.gen(function* () {
         for (const [index, fault] of faults.entries()) {
           const server = yield* LoopbackServer.make(Fault.inFront(() => fault, brain))
           const model = modelAt(server.url, { retry: { retries: 1, initialBackoff: 0 } })
-          yield* keepsIt(server, Effect.provide(asking, model), `fault ${index}`)
+          yield* keepsIt(server, Effect.provide(modelCall, model), `fault ${index}`)
         }
       })
     )
@@ -82,7 +82,7 @@ describe("secrets over a real connection", () => {
         for (const fault of [Fault.silent, Fault.stalledAfter(60)]) {
           const server = yield* LoopbackServer.make(Fault.inFront([fault], brain))
           const model = modelAt(server.url, { requestTimeout: "1 minute" })
-          yield* keepsIt(server, Effect.provide(asking, model), "silence", <A, E, R>(call: Effect.Effect<A, E, R>) =>
+          yield* keepsIt(server, Effect.provide(modelCall, model), "silence", <A, E, R>(call: Effect.Effect<A, E, R>) =>
             outwaiting(server, call)
           )
         }
@@ -127,8 +127,8 @@ describe("secrets in the failures of each format", () => {
           assert.isDefined(json, fixture.id)
           const body = JSON.stringify(planted(json))
           const ofBody = new Set(["content-length", "content-encoding", "transfer-encoding", "content-type"])
-          const told = Object.entries(fixture.headers).filter(([name]) => !ofBody.has(name.toLowerCase()))
-          const headers = { ...Object.fromEntries(told), "x-request-id": key }
+          const sentHeaders = Object.entries(fixture.headers).filter(([name]) => !ofBody.has(name.toLowerCase()))
+          const headers = { ...Object.fromEntries(sentHeaders), "x-request-id": key }
           const server = yield* LoopbackServer.make(() => Effect.succeed({ status: fixture.status, body, headers }))
           const source: Source.Source = { provider: fixture.provider, model: "m", secrets: [Redacted.make(key)] }
           const transport = Effect.provide(

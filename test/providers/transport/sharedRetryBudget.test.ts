@@ -18,7 +18,7 @@ import {
 } from "../../_support/network.ts"
 
 describe("a shared retry budget", () => {
-  for (const [way, asking] of Object.entries(ways)) {
+  for (const [way, modelCall] of Object.entries(ways)) {
     it.effect(
       `bounds the resends of all calls together; without it the first failure leaves at once (${way}) [L806]`,
       () =>
@@ -29,7 +29,7 @@ describe("a shared retry budget", () => {
           for (let call = 1; call <= 12; call++) {
             const network = fakeNetwork(() => respond(503)())
             const model = openAi({ retry }, { model: `m-${call % 3}` })
-            const { effect, events } = listening(asking.pipe(Effect.provide(model), Effect.provide(network.layer)))
+            const { effect, events } = listening(modelCall.pipe(Effect.provide(model), Effect.provide(network.layer)))
             failsWith(yield* finished(effect), LlmError.ModelOverloadedError)
             sends.push(network.sent.length)
             const [first, ...others] = network.times()
@@ -48,13 +48,13 @@ describe("a shared retry budget", () => {
         const budget = yield* RetryBudget.make({ ratio: 0.5, reserve: 0 })
         const once = { retry: false } as const
         const failing = fakeNetwork(() => respond(503)())
-        yield* finished(asking.pipe(Effect.provide(openAi(once)), Effect.provide(failing.layer)))
+        yield* finished(modelCall.pipe(Effect.provide(openAi(once)), Effect.provide(failing.layer)))
         assert.isFalse(yield* budget.withdraw)
         const body = way === "whole" ? completion("ok") : `${textChunk("ok")}${finishChunk()}${done}`
         const network = fakeNetwork(() => respond(200, body)())
         for (let call = 0; call < 2; call++) {
           const exit = yield* finished(
-            asking.pipe(Effect.provide(openAi({ retry: { budget } })), Effect.provide(network.layer))
+            modelCall.pipe(Effect.provide(openAi({ retry: { budget } })), Effect.provide(network.layer))
           )
           assert(Exit.isSuccess(exit))
         }

@@ -122,7 +122,7 @@ describe("before the first part", () => {
     })
   )
 
-  it.effect("a row for model calls may ask again, and nobody sees it [P505 P501]", () =>
+  it.effect("a row for model calls may retry, invisibly [P505 P501]", () =>
     Effect.gen(function* () {
       const network = fakeNetwork([silence, respondWith(200, () => body([textChunk("well"), finishChunk(), done]))])
       const agent = Agent.make("patient", {}).pipe(

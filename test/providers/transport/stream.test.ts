@@ -60,7 +60,7 @@ describe("before the first part", () => {
     ["a clean end before any part", events(role)],
     ["an overload as first event", events(event({ error: { type: "overloaded_error", message: "Overloaded" } }))]
   ] as const) {
-    it.effect(`${what} is sent again, with the same waits, and nobody sees it [A810 P501]`, () =>
+    it.effect(`${what} is resent, with the same waits, invisibly [A810 P501]`, () =>
       Effect.gen(function* () {
         const { call, network } = using(streamParts, [failing, failing, hello])
         const exit = yield* finished(call)
@@ -283,14 +283,14 @@ describe("framing", () => {
   it.effect("reads nothing after [DONE], and does not wait for the end of the connection", () =>
     Effect.gen(function* () {
       let cancelled = false
-      const open = () =>
+      const lingering = () =>
         new ReadableStream<Uint8Array>({
           start: (controller) => controller.enqueue(new TextEncoder().encode([...lines, textChunk("more")].join(""))),
           cancel: () => {
             cancelled = true
           }
         })
-      const exit = yield* finished(using(streamParts, [respondWith(200, open)]).call, 0)
+      const exit = yield* finished(using(streamParts, [respondWith(200, lingering)]).call, 0)
       assert(Exit.isSuccess(exit))
       assert.deepStrictEqual(
         exit.value.map(({ type }) => type),

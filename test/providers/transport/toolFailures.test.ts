@@ -32,7 +32,7 @@ const ways: Readonly<Record<string, Ask>> = {
     }).pipe(Effect.provide(FetchHttpClient.layer))
 }
 
-const told = (cause: unknown) =>
+const telling = (cause: unknown) =>
   Render.labelled(cause, {
     attempt: 1,
     previous: [],
@@ -44,7 +44,7 @@ const told = (cause: unknown) =>
 
 const failing = (ask: Effect.Effect<unknown, unknown>) =>
   Effect.map(Effect.flip(ask), (cause) => {
-    assert.match(told(cause), /^transient: .*; safe to retry$/s)
+    assert.match(telling(cause), /^transient: .*; safe to retry$/s)
     const { category, isRetryable, status } = ToolError.ExecutionError.wrap(
       { tool: "look", callId: "c1", kind: "web-service", args: null },
       cause
@@ -97,11 +97,11 @@ describe("a tool that asks a silent server", () => {
             return { body: "late", cut: { after: "nothing", how: "silence" } }
           })
         )
-        const asking = Effect.tryPromise({
+        const modelCall = Effect.tryPromise({
           try: () => fetch(server.url, { signal: controller.signal }),
           catch: (cause) => cause
         })
-        assert.deepStrictEqual(yield* failing(asking), network)
+        assert.deepStrictEqual(yield* failing(modelCall), network)
       }
     })
   )

@@ -43,10 +43,10 @@ const serving = (...script: ReadonlyArray<Fault.Fault>) => LoopbackServer.make(F
 
 /** What each way of asking a server with this fault ends with; and that it was asked once. */
 const failures = (fault: Fault.Fault, ways = bothWays, transport?: Transport.Options) =>
-  Effect.forEach(ways, (asking) =>
+  Effect.forEach(ways, (modelCall) =>
     Effect.gen(function* () {
       const server = yield* serving(fault)
-      const exit = yield* Effect.exit(Effect.provide(asking, modelAt(server.url, transport)))
+      const exit = yield* Effect.exit(Effect.provide(modelCall, modelAt(server.url, transport)))
       assert.strictEqual((yield* server.requests).length, 1)
       return { exit, server }
     })
@@ -76,12 +76,12 @@ const listener = (use: (socket: Net.Socket) => void) =>
 
 const silent = (id: string, fault: Fault.Fault, ways: typeof bothWays, transport: Transport.Options) =>
   Effect.gen(function* () {
-    for (const asking of ways) {
+    for (const modelCall of ways) {
       const server = yield* serving(fault)
-      const call = Effect.provide(asking, modelAt(server.url, { retry: false, ...transport }))
+      const call = Effect.provide(modelCall, modelAt(server.url, { retry: false, ...transport }))
       failsWith(yield* outwaiting(server, call), LlmError.RequestTimeoutError)
       assert.strictEqual((yield* server.requests).length, 1)
-      // the server sees that nobody waits any more
+      // The server sees that the client disconnected.
       assert.strictEqual((yield* server.nextAbort).number, 1, id)
     }
   })
@@ -89,28 +89,28 @@ const silent = (id: string, fault: Fault.Fault, ways: typeof bothWays, transport
 const tests: Readonly<Record<string, (id: string) => Effect.Effect<unknown, unknown, Scope.Scope>>> = {
   refused: () =>
     Effect.gen(function* () {
-      for (const asking of bothWays) {
-        const exit = yield* Effect.exit(Effect.provide(asking, modelAt(yield* LoopbackServer.refusedUrl)))
+      for (const modelCall of bothWays) {
+        const exit = yield* Effect.exit(Effect.provide(modelCall, modelAt(yield* LoopbackServer.refusedUrl)))
         assert.match(failsWith(exit, LlmError.NetworkError).message, /Connection to 127\.0\.0\.1:\d+ was refused/)
       }
     }),
   dns: () =>
     Effect.gen(function* () {
-      for (const asking of bothWays) {
-        const exit = yield* Effect.exit(Effect.provide(asking, modelAt("http://nowhere.invalid")))
+      for (const modelCall of bothWays) {
+        const exit = yield* Effect.exit(Effect.provide(modelCall, modelAt("http://nowhere.invalid")))
         assert.include(failsWith(exit, LlmError.NetworkError).message, "could not be resolved")
         for (const code of ["ENOTFOUND", "EAI_AGAIN"]) {
           const network = fakeNetwork([throwing(code)])
-          const call = asking.pipe(Effect.provide(openAi({ retry: false })), Effect.provide(network.layer))
+          const call = modelCall.pipe(Effect.provide(openAi({ retry: false })), Effect.provide(network.layer))
           assert.include(failsWith(yield* Effect.exit(call), LlmError.NetworkError).message, "could not be resolved")
         }
       }
     }),
   "connect-timeout": () =>
     Effect.gen(function* () {
-      for (const asking of bothWays) {
+      for (const modelCall of bothWays) {
         const network = fakeNetwork([throwing("UND_ERR_CONNECT_TIMEOUT")])
-        const call = asking.pipe(Effect.provide(openAi({ retry: false })), Effect.provide(network.layer))
+        const call = modelCall.pipe(Effect.provide(openAi({ retry: false })), Effect.provide(network.layer))
         assert.include(failsWith(yield* Effect.exit(call), LlmError.NetworkError).message, "took too long")
       }
     }),
@@ -118,9 +118,9 @@ const tests: Readonly<Record<string, (id: string) => Effect.Effect<unknown, unkn
     Effect.gen(function* () {
       yield* silent(id, Fault.silent, bothWays, { requestTimeout: "1 minute" })
       yield* silent(id, Fault.silent, [streamed], { firstPart: "1 minute" })
-      for (const asking of bothWays) {
+      for (const modelCall of bothWays) {
         const network = fakeNetwork([throwing("UND_ERR_HEADERS_TIMEOUT")])
-        const call = asking.pipe(Effect.provide(openAi({ retry: false })), Effect.provide(network.layer))
+        const call = modelCall.pipe(Effect.provide(openAi({ retry: false })), Effect.provide(network.layer))
         failsWith(yield* Effect.exit(call), LlmError.RequestTimeoutError)
       }
     }),
@@ -136,8 +136,8 @@ const tests: Readonly<Record<string, (id: string) => Effect.Effect<unknown, unkn
       yield* Effect.provide(whole, modelAt(server.url, { retry: { initialBackoff: 0 } }))
       // so is a connection that was never answered at all
       const rude = yield* listener((socket) => socket.resetAndDestroy())
-      for (const asking of bothWays) {
-        failsWith(yield* Effect.exit(Effect.provide(asking, modelAt(rude.url))), LlmError.NetworkError)
+      for (const modelCall of bothWays) {
+        failsWith(yield* Effect.exit(Effect.provide(modelCall, modelAt(rude.url))), LlmError.NetworkError)
       }
     }),
   "reset-mid-body": () =>
@@ -173,18 +173,18 @@ const tests: Readonly<Record<string, (id: string) => Effect.Effect<unknown, unkn
     }),
   abort: () =>
     Effect.gen(function* () {
-      for (const asking of bothWays) {
+      for (const modelCall of bothWays) {
         const arrived = yield* Deferred.make<void>()
         // the stream has begun by then, the whole answer has its head
-        const isStuck = (index: number) => asking === whole || index === 2
+        const isStuck = (index: number) => modelCall === whole || index === 2
         const stuck = Fault.all(
-          Fault.split(asking === whole ? "whole" : "event"),
+          Fault.split(modelCall === whole ? "whole" : "event"),
           Fault.gated((index) =>
             isStuck(index) ? Effect.andThen(Deferred.succeed(arrived, undefined), Effect.never) : Effect.void
           )
         )
         const server = yield* serving(stuck)
-        const fiber = yield* Effect.forkChild(Effect.provide(asking, modelAt(server.url, {})))
+        const fiber = yield* Effect.forkChild(Effect.provide(modelCall, modelAt(server.url, {})))
         yield* Deferred.await(arrived)
         yield* Fiber.interrupt(fiber)
         // the close of the socket, as the server sees it
@@ -202,9 +202,9 @@ describe("transport cases", () => {
   it.effect("slow-but-alive [P505]", () =>
     Effect.gen(function* () {
       let writer: ReadableStreamDefaultController<Uint8Array> | undefined
-      const open = () => new ReadableStream<Uint8Array>({ start: (controller) => void (writer = controller) })
+      const endless = () => new ReadableStream<Uint8Array>({ start: (controller) => void (writer = controller) })
       const say = (text: string) => Effect.sync(() => writer?.enqueue(new TextEncoder().encode(text)))
-      const network = fakeNetwork([respondWith(200, open)])
+      const network = fakeNetwork([respondWith(200, endless)])
       const limits = { firstPart: "5 seconds", betweenParts: "5 seconds", retry: false } as const
       const fiber = yield* Effect.forkChild(
         streamText.pipe(Effect.provide(openAi(limits)), Effect.provide(network.layer))

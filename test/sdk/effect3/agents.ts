@@ -26,8 +26,7 @@ const guide = Agent.make("guide", { prompt: "Answer in one sentence." }).pipe(
 export const makeAgents = (model: Layer.Layer<Model>) => {
   const runtime = ManagedRuntime.make(model)
   return {
-    guide: (question: string, signal: AbortSignal) =>
-      runtime.runPromiseExit(guide(question), { signal }).then(outcomeOf),
+    guide: (input: string, signal: AbortSignal) => runtime.runPromiseExit(guide(input), { signal }).then(outcomeOf),
     dispose: () => runtime.dispose()
   }
 }

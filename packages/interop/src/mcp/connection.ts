@@ -76,7 +76,7 @@ export interface Connection {
 /** How long a server has to answer to the newest version: it may not know it, and not even reply with an error. */
 const probe = Duration.seconds(5)
 
-/** Tries the versions, newest first, within the time limit. If the server names another version, that one is used. */
+/** Tries the versions, newest first, within the time limit. If the server names another version, it is used. */
 export const connect = (
   way: Way,
   notices: Notices,

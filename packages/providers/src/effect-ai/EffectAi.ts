@@ -97,7 +97,7 @@ export const fromToolkit = <Tools extends Record<string, AiTool.Any>, const O ex
   FromToolkit.fromToolkit(toolkit.tools, options ?? {}) as ToolTypes.ToolsOf<Tools, O>
 
 /**
- * Tools of this library as a toolkit, with the layer of its handlers. Each call is a run with that one tool: it mends
+ * Tools of this library as a toolkit, with the layer of its handlers. Each call is a run with this one tool: it mends
  * arguments and applies the tool's table, with fixers, time limits and events. The remaining failures are those of
  * the toolkit's tool.
  *

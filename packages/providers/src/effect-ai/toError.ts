@@ -37,7 +37,7 @@ const reasonOf = (error: LlmError.LlmError, now: RetryAfter.Instant): AiError.Ai
   return define(reason, "cause", error)
 }
 
-/** `AiError` reads these properties of its reason, whatever the class of the reason. */
+/** `AiError` reads these properties of its reason, for every class of reason. */
 const define = (reason: AiError.AiErrorReason, key: string, value: unknown): AiError.AiErrorReason =>
   Object.defineProperty(reason, key, { value, configurable: true, writable: true })
 

@@ -1,4 +1,4 @@
-/** Tools of this library as a toolkit of `effect/ai`. Each call is a run with that one tool, with all of its recovery. */
+/** Tools of this library as a toolkit of `effect/ai`. Each call is a run with this one tool, with all of its recovery. */
 import * as Agent from "@kintsugi/core/Agent"
 import * as Approval from "@kintsugi/core/Approval"
 import { Approver } from "@kintsugi/core/Approver"

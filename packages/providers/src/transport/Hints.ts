@@ -52,7 +52,7 @@ export interface Left {
   readonly resetAfter?: Duration.Duration
 }
 
-/** The limits in the headers of an answer, whatever its status: `x-ratelimit-*`, `anthropic-ratelimit-*`, `ratelimit-*`. */
+/** The limits in the headers of an answer, of any status: `x-ratelimit-*`, `anthropic-ratelimit-*`, `ratelimit-*`. */
 export const left = (answer: Answer.Answer): ReadonlyArray<Left> =>
   Object.entries(answer.headers).flatMap(([name, value]): ReadonlyArray<Left> => {
     const remaining = isLimit(name, remains) ? scaled(value, 1) : undefined

@@ -12,7 +12,7 @@ const resentWithin: ReadonlySet<LlmError.LlmError["_tag"]> = new Set([
   "ServerError"
 ])
 
-/** The classification comes first: a spent quota is not resent, whatever its status. */
+/** The classification comes first: a spent quota is not resent, with any status. */
 export const mayResend = (error: LlmError.LlmError, answer: Answer.Answer): boolean => {
   if (!error.isRetryable || Hints.forbidsResend(answer)) return false
   return Answer.isSuccess(answer) ? resentWithin.has(error._tag) : resent.has(answer.status)

@@ -14,7 +14,7 @@ import * as Schedule from "effect/Schedule"
 export interface Options {
   /**
    * How failed requests are resent: options, a `Schedule`, or a table with a row per tag; `false` sends everything
-   * once. A failure that must not be resent, such as a spent quota, is never resent, whatever its row says; `orElse`,
+   * once. A failure that must not be resent, such as a spent quota, is never resent, even if its row retries; `orElse`,
    * options and schedules do not see it. A row may answer with a `Reply`.
    */
   readonly retry?: RetryOptions | Schedule.Schedule<unknown, LlmError.LlmError> | Model.TransportRows | false

@@ -1,4 +1,4 @@
-/** What servers get wrong though they mean well, each as a table of bodies and what is read from them. */
+/** Faults of careless servers, each as a table of bodies and their results. */
 import { assert, describe, it } from "@effect/vitest"
 import type * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
@@ -44,7 +44,7 @@ const gist = ({ content, finish, usage: { inputTokens, outputTokens } }: Message
   ...(inputTokens + outputTokens === 0 ? [] : [`${inputTokens}/${outputTokens}`])
 ]
 
-const told = (error: LlmError.LlmError): ReadonlyArray<unknown> => [
+const errorFields = (error: LlmError.LlmError): ReadonlyArray<unknown> => [
   error._tag,
   ...(error.usage === undefined ? [] : [`${error.usage.inputTokens}/${error.usage.outputTokens}`])
 ]
@@ -56,7 +56,7 @@ export const reads = (title: string, cases: Readonly<Record<string, Case>>) =>
         Effect.gen(function* () {
           const isLong = JSON.stringify(each.body).length > 10_000
           for (const size of [undefined, isLong ? 997 : 1]) {
-            const read = yield* Effect.match(ask(each, size), { onFailure: told, onSuccess: gist })
+            const read = yield* Effect.match(ask(each, size), { onFailure: errorFields, onSuccess: gist })
             assert.deepStrictEqual(read, each.reads)
           }
         })

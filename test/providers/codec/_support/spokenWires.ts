@@ -192,7 +192,7 @@ export const stream = (participant: Participant, body: string, status = 200, hea
   )
 }
 
-/** Those who can be called for, or everybody. */
+/** The participants of a test; all by default. */
 export const each = (
   title: string,
   test: (participant: Participant, wire: Wire) => Effect.Effect<void, LlmError.LlmError | Message.Reply>,

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import type { Schema } from "effect"
 import * as fc from "fast-check"
-import { call, messagesOf, said, settled, text, thought } from "./_support/requests.ts"
+import { call, messagesOf, said, answered, text, thought } from "./_support/requests.ts"
 
 const item = (data: Schema.JsonObject, provider = "anthropic"): Message.ProviderItem => ({
   type: "provider-item",
@@ -33,7 +33,7 @@ describe("what only this provider can read", () => {
           Message.text("so"),
           sourcesOf({ type: "char_location", cited_text: "x" }),
           thought("", "sig-2"),
-          settled({ ...call("c1"), opaque: { provider: "anthropic", data: caller } })
+          answered({ ...call("c1"), opaque: { provider: "anthropic", data: caller } })
         )
       )[0].content,
       [
@@ -48,17 +48,17 @@ describe("what only this provider can read", () => {
     )
   })
 
-  it("leaves out the thoughts and items of others, and thoughts that nobody signed [P1002]", () => {
+  it("leaves out the thoughts and items of others, and unsigned thoughts [P1002]", () => {
     assert.deepStrictEqual(
       messagesOf(
         said(
           thought("theirs", "reasoning_content", "deepseek"),
-          { type: "reasoning", text: "nobody's" },
+          { type: "reasoning", text: "unsigned" },
           { type: "reasoning", text: "cut off", opaque: { provider: "anthropic", data: null } },
           item({ type: "web_search_call" }, "openai"),
           Message.text("4"),
           { ...sourcesOf("x"), opaque: { provider: "perplexity", data: ["x"] } },
-          settled({ ...call("c1"), opaque: { provider: "gemini", data: { thoughtSignature: "x" } } })
+          answered({ ...call("c1"), opaque: { provider: "gemini", data: { thoughtSignature: "x" } } })
         )
       )[0].content,
       [text("4"), { type: "tool_use", id: "c1", name: "search", input: {} }]
@@ -66,7 +66,7 @@ describe("what only this provider can read", () => {
   })
 
   it("rewrites ids of other forms, and ids that come again, in the call as in its result [P1002]", () => {
-    const turn = (...ids: ReadonlyArray<string>) => said(...ids.map((id) => settled(call(id))))
+    const turn = (...ids: ReadonlyArray<string>) => said(...ids.map((id) => answered(call(id))))
     const messages = [
       turn("functions.search:0", "functions.search:1"),
       turn("functions.search:0"),
@@ -83,19 +83,19 @@ describe("what only this provider can read", () => {
     assert.deepStrictEqual(contents, [first, first, second, second, third, third])
   })
 
-  it("every id is of the wire's form and stands once, whatever came before [P1002]", () => {
+  it("every id has the wire's form and is unique, after any messages [P1002]", () => {
     const ids = fc.array(fc.oneof(fc.constantFrom("a", "a:", "a_2", "a_", "", "é"), fc.string()), { maxLength: 30 })
     fc.assert(
       fc.property(ids, (ids) => {
-        const messages = ids.map((id) => said(settled(call(id))))
+        const messages = ids.map((id) => said(answered(call(id))))
         const blocks: ReadonlyArray<Record<string, string>> = messagesOf(...messages).flatMap(
           ({ content }: { content: ReadonlyArray<unknown> }) => content
         )
         const used = blocks.flatMap(({ id }) => (id === undefined ? [] : [id]))
-        const answered = blocks.flatMap(({ tool_use_id: id }) => (id === undefined ? [] : [id]))
+        const results = blocks.flatMap(({ tool_use_id: id }) => (id === undefined ? [] : [id]))
         assert.strictEqual(used.length, ids.length)
         assert.strictEqual(new Set(used).size, ids.length)
-        assert.deepStrictEqual(answered, used)
+        assert.deepStrictEqual(results, used)
         for (const id of used) assert.match(id, /^[a-zA-Z0-9_-]+$/)
       })
     )
@@ -110,9 +110,9 @@ describe("what only this provider can read", () => {
     assert.deepStrictEqual(contentOf(paused), [text("a"), search])
     assert.deepStrictEqual(contentOf(paused, said(found)), [text("a"), search, found.opaque.data])
     assert.deepStrictEqual(contentOf(paused, Message.user("stop")), [text("a")])
-    assert.deepStrictEqual(contentOf({ ...paused, content: [...paused.content, settled(call("c1"))] }).length, 3)
+    assert.deepStrictEqual(contentOf({ ...paused, content: [...paused.content, answered(call("c1"))] }).length, 3)
     assert.deepStrictEqual(contentOf(said(Message.text("a"), item(search))), [text("a")])
-    const calling = said(item(search), settled(call("c1")))
+    const calling = said(item(search), answered(call("c1")))
     assert.deepStrictEqual(contentOf(calling, Message.user("stop"))[0], search)
   })
 

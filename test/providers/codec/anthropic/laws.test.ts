@@ -203,7 +203,7 @@ describe("whole and streamed [A114]", () => {
   })
 
   it("what the provider sent goes back to it, block by block: calls with their arguments, thoughts with their signatures", () => {
-    const kept = blocks.map((content) =>
+    const retained = blocks.map((content) =>
       content.filter(({ text, signature, type }) =>
         type === "tool_use"
           ? false
@@ -213,7 +213,7 @@ describe("whole and streamed [A114]", () => {
       )
     )
     fc.assert(
-      fc.property(kept, (content) => {
+      fc.property(retained, (content) => {
         const sent = Message.settle(ok(decode(message(content, "pause_turn"))), [])
         const body = JSON.parse(codec.encode({ messages: [sent], tools: [], toolChoice: "auto" }, "whole"))
         // texts without sources are one

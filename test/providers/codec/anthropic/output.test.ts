@@ -9,7 +9,7 @@ describe("the output", () => {
   const formatOf = (schema: Model.OutputSpec["schema"], parameters?: AnthropicMessages.Parameters) =>
     encode({ output: { name: "report", schema } }, parameters).output_config
 
-  it("goes as output_config in the provider's dialect, what it does not know in words [P301]", () => {
+  it("goes as output_config in the provider's dialect, unsupported keywords in the description [P301]", () => {
     const schema: Model.OutputSpec["schema"] = {
       type: "object",
       $schema: "x",
@@ -46,7 +46,7 @@ describe("the output", () => {
     })
   })
 
-  it("says every shape, format and constraint either in the dialect or in words, and leaves out what says nothing [P301]", () => {
+  it("has every shape, format and constraint in the dialect or in the description, and leaves out annotations [P301]", () => {
     const ofField = (field: Schema.JsonObject) => {
       const schema = formatOf({ type: "object", properties: { a: field } })?.format?.schema
       return schema?.properties.a
@@ -81,9 +81,9 @@ describe("the output", () => {
       default: "a"
     }
     for (const [name, value] of Object.entries(constraints)) {
-      const told = { type: "string", description: JSON.stringify({ [name]: value }) }
-      assert.deepStrictEqual(ofField({ type: "string", [name]: value }), told)
-      assert.deepStrictEqual(ofField({ type: "string", allOf: [{ [name]: value }] }), told)
+      const described = { type: "string", description: JSON.stringify({ [name]: value }) }
+      assert.deepStrictEqual(ofField({ type: "string", [name]: value }), described)
+      assert.deepStrictEqual(ofField({ type: "string", allOf: [{ [name]: value }] }), described)
     }
     const nothing = { $schema: "s", $comment: "c", $id: "i", examples: ["a"] }
     assert.deepStrictEqual(ofField({ type: "string", ...nothing, allOf: [nothing, null] }), { type: "string" })
@@ -112,7 +112,7 @@ describe("the output", () => {
     }
     const late = { anyOf: [text, { $ref: "#" }] }
     assert.isUndefined(formatOf(root(late, {})))
-    // each is looked at once, or nobody would see the end of it
+    // each definition is read once, or this would not end
     const pairs = Array.from({ length: 40 }, (_, at): readonly [string, Schema.JsonObject] => {
       const next = at === 39 ? text : { $ref: `#/$defs/D${at + 1}` }
       return [`D${at}`, { type: "object", properties: { a: next, b: next } }]
@@ -120,7 +120,7 @@ describe("the output", () => {
     assert.isDefined(formatOf(root({ $ref: "#/$defs/D0" }, Object.fromEntries(pairs))))
   })
 
-  it("is left out where the dialect cannot say it, and where the user says otherwise [P301]", () => {
+  it("is left out if the dialect cannot express it, or the user sets a format [P301]", () => {
     const object = (properties: Schema.JsonObject, more: Schema.JsonObject = {}) => ({
       type: "object",
       properties,
@@ -140,7 +140,7 @@ describe("the output", () => {
       object({ list: { type: "array", items: {} } }),
       object({ one: { anyOf: [{ type: "string" }, {}] } }),
       object({ one: { oneOf: [{ type: "string" }, {}] } }),
-      object({ open: { type: "object", additionalProperties: true } }),
+      object({ loose: { type: "object", additionalProperties: true } }),
       object({ other: { type: "string", contentEncoding: false } }),
       object({}, { $defs: { T: {} } }),
       object({ self: { $ref: "#" } }),

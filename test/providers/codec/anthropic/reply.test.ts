@@ -65,7 +65,7 @@ describe("replies", () => {
     })
   })
 
-  it("keeps thoughts that are not shown, and tells apart those that nobody signed", () => {
+  it("keeps thoughts that are not shown, and distinguishes unsigned ones", () => {
     const thinking = (thinking: string, signature: string): Block => ({ type: "thinking", thinking, signature })
     const reply = both([thinking("", "only-signed"), thinking("a", ""), thinking("b", "sig-b")])
     assert.deepStrictEqual(reply.content, [
@@ -150,7 +150,7 @@ describe("replies", () => {
     }
   })
 
-  it("fills what a careless server left out, and counts what is not told as nothing", () => {
+  it("fills absent fields, and counts absent tokens as zero", () => {
     const reply = ok(
       decode({
         content: [{ type: "tool_use" }, { type: "text" }, { type: "tool_use", id: "" }, 7, null, { citations: ["x"] }]
@@ -166,23 +166,23 @@ describe("replies", () => {
     })
   })
 
-  it("tells what was thought apart from what was said", () => {
-    const told = { input_tokens: 1, output_tokens: 9, output_tokens_details: { thinking_tokens: 6 } }
+  it("counts reasoning tokens apart from text", () => {
+    const counts = { input_tokens: 1, output_tokens: 9, output_tokens_details: { thinking_tokens: 6 } }
     assert.deepStrictEqual(
-      ok(decode(message([], "end_turn", { usage: told }))).usage,
+      ok(decode(message([], "end_turn", { usage: counts }))).usage,
       Usage.make({ inputTokens: 1, outputTokens: 9, reasoningTokens: 6 })
     )
   })
 
-  it("keeps what was thought where later counts say nothing of it", () => {
-    const told = { output_tokens: 7, output_tokens_details: { thinking_tokens: 6 } }
-    const begun = { type: "message_start", message: message([], null, { usage: told }) }
+  it("keeps the reasoning count if later counts lack it", () => {
+    const counts = { output_tokens: 7, output_tokens_details: { thinking_tokens: 6 } }
+    const begun = { type: "message_start", message: message([], null, { usage: counts }) }
     assert.strictEqual(ok(decodeEvents([begun, ended("end_turn"), stop])).usage.reasoningTokens, 6)
   })
 })
 
 describe("streams", () => {
-  it("ignores events and deltas that nobody knows, and shows text and thoughts as they come [A114]", () => {
+  it("ignores unknown events and deltas, and emits text and thoughts as they arrive [A114]", () => {
     const decoder = codec.decoder(answer(200, ""))
     const push = (event: unknown) => {
       const parts = decoder.push(JSON.stringify(event))
@@ -218,7 +218,7 @@ describe("streams", () => {
     assert.strictEqual(decoder.state(), "done")
   })
 
-  it("a call that never closed was cut off, whatever the reason says [P403]", () => {
+  it("a call that never closed was cut off, with any stop reason [P403]", () => {
     const [begun, , , piece] = eventsOf(use("c1", { q: "long" }), 0, 4)
     const reply = ok(decodeEvents([start, begun, piece, ended("tool_use"), stop]))
     assert.strictEqual(reply.finish, "length")
@@ -300,7 +300,7 @@ describe("streams", () => {
     assert.strictEqual(of(" [1] "), " [1] ")
   })
 
-  it("counts nothing where nothing was told before the first block", () => {
+  it("counts nothing if no usage came before the first block", () => {
     const decoder = codec.decoder(answer(200, ""))
     const pushed = [
       { type: "message_start", message: {} },
@@ -323,14 +323,14 @@ describe("streams", () => {
     failed(decode("nonsense"), LlmError.UnknownLlmError)
   })
 
-  it("the counts at the end hold those from the beginning, where they are told again", () => {
-    const again = {
+  it("the counts at the end replace those at the beginning, if they are reported again", () => {
+    const repeated = {
       type: "message_delta",
       delta: {},
       usage: { input_tokens: 11, cache_read_input_tokens: null, output_tokens: 9 }
     }
     assert.deepStrictEqual(
-      ok(decodeEvents([start, again, ended("end_turn"), stop])).usage,
+      ok(decodeEvents([start, repeated, ended("end_turn"), stop])).usage,
       Usage.make({ inputTokens: 17, outputTokens: 7, cachedInputTokens: 4, cacheWriteTokens: 2 })
     )
   })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import { AnthropicMessages } from "@kintsugi/providers"
-import { call, encode, messagesOf, plain, said, settled, source, text, thought } from "./_support/requests.ts"
+import { call, encode, messagesOf, plain, said, answered, source, text, thought } from "./_support/requests.ts"
 
 const tool: Message.ToolSpec = {
   name: "weather",
@@ -59,8 +59,8 @@ describe("messages", () => {
         Message.user("go"),
         said(
           Message.text("let me see"),
-          settled(call("c1", { q: 1 }), "result", "one"),
-          settled(call("c2", '{"q":2}'), "told", "two failed")
+          answered(call("c1", { q: 1 }), "result", "one"),
+          answered(call("c2", '{"q":2}'), "told", "two failed")
         ),
         Message.user("and?")
       ),
@@ -88,7 +88,7 @@ describe("messages", () => {
 
   it("every settlement but a result carries the flag, and words [C2]", () => {
     const resultOf = (kind: Message.SettlementKind, text: string) =>
-      messagesOf(said(settled(call("c1"), kind, text)))[1].content[0]
+      messagesOf(said(answered(call("c1"), kind, text)))[1].content[0]
     for (const kind of ["told", "denied", "interrupted", "truncated", "unknown"] as const) {
       assert.deepInclude(resultOf(kind, "no rows"), { content: "no rows", is_error: true })
       assert.deepInclude(resultOf(kind, ""), { content: "The call failed.", is_error: true })
@@ -98,7 +98,7 @@ describe("messages", () => {
 
   it("sends arguments back as an object, and a text that makes up none under a name of its own", () => {
     const inputOf = (args: Message.ToolCall["arguments"]) =>
-      messagesOf(said(settled(call("c1", args))))[0].content[0].input
+      messagesOf(said(answered(call("c1", args))))[0].content[0].input
     for (const [args, input] of [
       [{ a: [1, null] }, { a: [1, null] }],
       ['{"a":"é"}', { a: "é" }],
@@ -118,7 +118,7 @@ describe("messages", () => {
 
   it("sends the model's own text of arguments byte for byte, and survives what nests deeper than the stack reaches", () => {
     const sent = (args: Message.ToolCall["arguments"]) =>
-      AnthropicMessages.make(source).encode({ ...plain, messages: [said(settled(call("c1", args)))] }, "whole")
+      AnthropicMessages.make(source).encode({ ...plain, messages: [said(answered(call("c1", args)))] }, "whole")
     assert.include(sent('{"n": 12345678901234567890,"é":1.0}'), '"input":{"n": 12345678901234567890,"é":1.0}')
     const deep = `${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`
     assert.include(sent(deep), deep)
@@ -175,7 +175,7 @@ describe("images and files", () => {
     assert.isUndefined(refuses?.({ ...plain, tools: [tool], toolChoice: { tool: "weather" } }))
   })
 
-  it("writes a text that is not in base64 as it is, for whoever asks although it is refused", () => {
+  it("writes a text that is not in base64 unchanged, although such a request is refused", () => {
     const [document] = messagesOf(Message.user([Message.file("text/plain", { data: "plain, words" })]))[0].content
     assert.deepStrictEqual(document.source, { type: "text", media_type: "text/plain", data: "plain, words" })
   })
@@ -282,15 +282,15 @@ describe("the rest of the body", () => {
     assert.isFalse(thinks("high", { toolChoice: { tool: "weather" } }))
     assert.isTrue(thinks("high", { toolChoice: "none" }))
     assert.isTrue("thinking" in encode({ tools: [tool], toolChoice: "required" }, { reasoning: "none" }))
-    const foreign = [Message.user("go"), said(settled(call("c1")))]
+    const foreign = [Message.user("go"), said(answered(call("c1")))]
     assert.isFalse(thinks(budget, { messages: foreign }))
     assert.isFalse(thinks(budget, { messages: [...foreign, Message.user("and?")] }))
     assert.isTrue(thinks("high", { messages: foreign }))
     assert.isTrue(thinks(budget, { messages: [...foreign, Message.assistant("so"), Message.user("and?")] }))
-    assert.isTrue(thinks(budget, { messages: [Message.user("go"), said(thought("hm", "s"), settled(call("c1")))] }))
+    assert.isTrue(thinks(budget, { messages: [Message.user("go"), said(thought("hm", "s"), answered(call("c1")))] }))
   })
 
-  it("what this format has no word for does not compile", () => {
+  it("parameters that this format lacks do not compile", () => {
     // @ts-expect-error there is no seed
     AnthropicMessages.make(source, { seed: 7 })
     // @ts-expect-error the cache has no key

@@ -60,7 +60,7 @@ describe("parts", () => {
     assert.strictEqual(finish, "tool-calls")
   })
 
-  it("makes up ids that are told apart, within a reply and from those of others", () => {
+  it("generates ids that are unique within a reply and differ from those of other replies", () => {
     const call = (id?: string) => ({ functionCall: { ...(id === undefined ? {} : { id }), name: "f" } })
     const ids = Message.callsOf(both([call(), call(), call("x"), call("x"), call("call_r-1_4"), call()])).map(
       ({ id }) => id
@@ -108,7 +108,7 @@ describe("parts", () => {
     assert.deepStrictEqual(both(interrupted).content, [{ type: "reasoning", text: "hm", ...opaque({}) }])
   })
 
-  it("says at the end whatever stood beside the content, in one order", () => {
+  it("emits the metadata beside the content at the end, in a fixed order", () => {
     const remarks = {
       citationMetadata: { citationSources: [{ uri: "https://example.org" }] },
       groundingMetadata: { webSearchQueries: ["x"] },
@@ -178,7 +178,7 @@ describe("usage", () => {
     })
   })
 
-  it("tells with each piece what was counted so far, for a stream that is cut off [P703]", () => {
+  it("emits the usage so far with each piece, for a stream that is cut off [P703]", () => {
     const decoder = codec.decoder(answerOf(""))
     const pushed = (chunk: object) => {
       const pushed = decoder.push(JSON.stringify(chunk))
@@ -208,7 +208,7 @@ describe("streams", () => {
     assert.deepStrictEqual(ok(streamed(codec, chunks)).content, [{ type: "text", text: "a" }])
   })
 
-  it("without a reason to end there is no end, whatever else comes [P504]", () => {
+  it("without a finish reason there is no end, after any other chunk [P504]", () => {
     for (const events of [
       [chunk([{ text: "a" }])],
       [chunk([{ text: "a" }]), "[DONE]"],
@@ -288,7 +288,7 @@ describe("replies that are none", () => {
     assert.deepStrictEqual(quoted("mydefault_api.f(1) default_api.g(2)"), ["g", "2"])
   })
 
-  it("an end without a message is told by its reason, a blocked prompt by Gemini's words or its reason [T8]", () => {
+  it("an end without a message has its reason as text, a blocked prompt Gemini's message or its reason [T8]", () => {
     const textOf = (body: unknown) => failed(whole(codec, body), LlmError.ContentFilteredError).detail ?? ""
     assert.include(textOf(chunk(undefined, "SAFETY")), "the reply ended with SAFETY")
     const blocked = (more: object) => ({ promptFeedback: { blockReason: "OTHER", ...more } })

@@ -22,7 +22,7 @@ const call = (id: string, args: Message.ToolCall["arguments"], opaque?: Message.
   ...(opaque === undefined ? {} : { opaque })
 })
 
-const settled = (toolCall: Message.ToolCall, kind: Message.SettlementKind, text: string): Message.SettledCall => ({
+const answered = (toolCall: Message.ToolCall, kind: Message.SettlementKind, text: string): Message.SettledCall => ({
   type: "settled-call",
   call: toolCall,
   settlement: { kind, text }
@@ -82,8 +82,8 @@ describe("settled calls", () => {
   it("writes one response per call in a turn of the user, an error under the name of one [C1 C2]", () => {
     const assistant = said(
       Message.text("let me see"),
-      settled(call("c1", '{"q":1}'), "result", "one"),
-      settled(call("c2", { q: 2 }), "told", "two failed")
+      answered(call("c1", '{"q":1}'), "result", "one"),
+      answered(call("c2", { q: 2 }), "told", "two failed")
     )
     assert.deepStrictEqual(contentsOf([Message.user("go"), assistant, Message.user("and?")]), [
       { role: "user", parts: [{ text: "go" }] },
@@ -108,26 +108,26 @@ describe("settled calls", () => {
 
   it("every settlement that is no result is an error [C2]", () => {
     for (const kind of ["told", "denied", "interrupted", "truncated", "unknown"] as const) {
-      const [, responses] = contentsOf([said(settled(call("c1", null), kind, "x"))])
+      const [, responses] = contentsOf([said(answered(call("c1", null), kind, "x"))])
       assert.deepStrictEqual(responses.parts[0].functionResponse.response, { error: "x" })
     }
   })
 
   it("sends back the ids that Gemini gave, in call and response, and none of any other origin", () => {
-    const [own, ownResponse] = contentsOf([said(settled(call("fc-1", {}, signed("s", "fc-1")), "result", "x"))])
+    const [own, ownResponse] = contentsOf([said(answered(call("fc-1", {}, signed("s", "fc-1")), "result", "x"))])
     assert.strictEqual(own.parts[0].functionCall.id, "fc-1")
     assert.strictEqual(ownResponse.parts[0].functionResponse.id, "fc-1")
     const foreign = { provider: "openai", data: { id: "c1", thoughtSignature: "s" } }
     for (const made of [call("c1", {}), call("c1", {}, foreign)]) {
-      const [model, response] = contentsOf([said(settled(made, "result", "x"))])
+      const [model, response] = contentsOf([said(answered(made, "result", "x"))])
       assert.deepStrictEqual(model.parts, [{ functionCall: { name: "search", args: {} } }])
       assert.notProperty(response.parts[0].functionResponse, "id")
     }
   })
 
-  it("writes arguments as an object, whatever the model wrote", () => {
+  it("writes any arguments as an object", () => {
     const argsOf = (args: Message.ToolCall["arguments"]) =>
-      contentsOf([said(settled(call("c1", args), "told", "x"))])[0].parts[0].functionCall.args
+      contentsOf([said(answered(call("c1", args), "told", "x"))])[0].parts[0].functionCall.args
     for (const [args, wire] of [
       ['{"a": [1]}', { a: [1] }],
       [{ a: null }, { a: null }],
@@ -149,7 +149,7 @@ describe("what Gemini wants back", () => {
     opaque: { provider, data }
   })
 
-  it("sends signatures back on the part that they came with, and to nobody else [P1002]", () => {
+  it("sends signatures back on their part, and to no other provider [P1002]", () => {
     const assistant = said(
       { type: "reasoning", text: "hmm", opaque: { provider: "gemini", data: { thoughtSignature: "s1" } } },
       { type: "reasoning", text: "so", opaque: { provider: "gemini", data: {} } },
@@ -157,7 +157,7 @@ describe("what Gemini wants back", () => {
       item("thoughtSignature", { thoughtSignature: "s2", length: 4 }),
       Message.text("more"),
       item("thoughtSignature", { thoughtSignature: "s3", length: 0 }),
-      settled(call("c1", {}, signed("s4")), "result", "x")
+      answered(call("c1", {}, signed("s4")), "result", "x")
     )
     const parts = [
       { text: "hmm", thought: true, thoughtSignature: "s1" },
@@ -189,12 +189,12 @@ describe("what Gemini wants back", () => {
   })
 
   it("marks the first of another model's calls, for the models that refuse calls without a signature [P1002]", () => {
-    const assistant = said(settled(call("c1", {}), "result", "x"), settled(call("c2", {}), "result", "y"))
+    const assistant = said(answered(call("c1", {}), "result", "x"), answered(call("c2", {}), "result", "y"))
     const signatures = (from: Source.Source) =>
       contentsOf([assistant], from)[0].parts.map((part: object) => Reflect.get(part, "thoughtSignature"))
     assert.deepStrictEqual(signatures(third), ["skip_thought_signature_validator", undefined])
     assert.deepStrictEqual(signatures(source), [undefined, undefined])
-    const own = said(settled(call("c1", {}, signed("real")), "result", "x"))
+    const own = said(answered(call("c1", {}, signed("real")), "result", "x"))
     assert.strictEqual(contentsOf([own], third)[0].parts[0].thoughtSignature, "real")
   })
 })
@@ -312,7 +312,7 @@ describe("the rest of the body", () => {
     })
   })
 
-  it("leaves the schema of the reply to those who wrote one, and says nothing of it in words then", () => {
+  it("leaves the output schema to a user who set one, and adds no text for it", () => {
     const output = { name: "answer", schema: { type: "object" } }
     const words = (generationConfig: Record<string, Schema.Json>) =>
       JSON.stringify(encode({ output, tools: [tool] }, { extra: { generationConfig } }).systemInstruction ?? "none")
@@ -345,7 +345,7 @@ describe("the rest of the body", () => {
 describe("what is remembered", () => {
   it("a later turn begins with the contents of the one before [P1110]", () => {
     const codec = GeminiContent.make(source)
-    const messages = [Message.user("b"), said(settled(call("c1", "{}"), "told", "no"))]
+    const messages = [Message.user("b"), said(answered(call("c1", "{}"), "told", "no"))]
     const first = codec.encode({ ...plain, messages }, "whole")
     const second = codec.encode({ ...plain, messages: [...messages, Message.assistant("c")] }, "whole")
     assert.isTrue(second.startsWith(first.slice(0, -2)))

@@ -62,7 +62,7 @@ const sentOf = (v: Schema.Codec<unknown, unknown>) =>
     run: () => Effect.succeed("ok")
   }).definition.spec().parameters
 
-describe("what Gemini is sent of a schema", () => {
+describe("the schema for Gemini", () => {
   it("has the keywords that are documented, for each kind of schema [P1334]", () => {
     for (const [name, [schema]] of Object.entries(schemaKinds))
       for (const sent of encode(sentOf(schema)))
@@ -73,7 +73,7 @@ describe("what Gemini is sent of a schema", () => {
         )
   })
 
-  it("tells in the description what it has no keyword for; a reference stands alone [P1334]", () => {
+  it("has unsupported keywords in the description; a reference stands alone [P1334]", () => {
     const [sent] = encode({
       type: "object",
       description: "All.",

@@ -57,7 +57,7 @@ describe("replies", () => {
     assert.deepStrictEqual(ok(streamed(codec, lines)), reply)
   })
 
-  it("makes up ids that are told apart over all lines [A114]", () => {
+  it("generates ids that are unique over all lines [A114]", () => {
     const lines = [
       line({ tool_calls: [wireCall("f", {}), wireCall("f", {}, "x")] }),
       line({ tool_calls: [wireCall("f", {}, "x")] }, { done: false, created_at: "2025-06-09T17:58:57Z" }),
@@ -78,7 +78,7 @@ describe("replies", () => {
     assert.isAtMost(call?.id.length ?? Infinity, 40)
   })
 
-  it("says how it ended, also where no reason is told", () => {
+  it("says how it ended, also without a reason", () => {
     const finishOf = (more: object, message: object = { content: "a" }) => ok(whole(codec, line(message, more))).finish
     const calling = { tool_calls: [wireCall("f", {})] }
     assert.strictEqual(finishOf({ done: true }), "stop")
@@ -88,7 +88,7 @@ describe("replies", () => {
     assert.strictEqual(finishOf(done({ done_reason: "load" }), {}), "other")
   })
 
-  it("counts a prompt that is not told as none", () => {
+  it("counts an absent prompt count as zero", () => {
     const { usage } = ok(whole(codec, line({ content: "a" }, { done: true, eval_count: 5 })))
     assert.strictEqual(usage.inputTokens, 0)
     assert.strictEqual(usage.outputTokens, 5)
@@ -115,7 +115,7 @@ describe("a prompt that fills the context", () => {
     assert.deepStrictEqual(items(undefined, { prompt_eval_count: 4096 }), [])
   })
 
-  it("is a ContextTooLongError where the server was told not to cut, in its own words or those of its runner", () => {
+  it("is a ContextTooLongError if the server may not truncate, in its own words or those of its runner", () => {
     const runner = {
       error: {
         code: 400,
@@ -131,9 +131,9 @@ describe("a prompt that fills the context", () => {
       const classified = codec.classify({ ...answerOf(JSON.stringify({ error })), status: 400 })
       assert(classified instanceof LlmError.ContextTooLongError, `${classified._tag}: ${error}`)
     }
-    const known = codec.classify({ ...answerOf(JSON.stringify({ error: JSON.stringify(runner) })), status: 400 })
-    assert(known instanceof LlmError.ContextTooLongError)
-    assert.deepStrictEqual([known.limit, known.actual], [4096, 8889])
+    const error = codec.classify({ ...answerOf(JSON.stringify({ error: JSON.stringify(runner) })), status: 400 })
+    assert(error instanceof LlmError.ContextTooLongError)
+    assert.deepStrictEqual([error.limit, error.actual], [4096, 8889])
   })
 })
 

@@ -23,7 +23,7 @@ const call = (id: string, args: Message.ToolCall["arguments"]): Message.ToolCall
   arguments: args
 })
 
-const settled = (toolCall: Message.ToolCall, kind: Message.SettlementKind, text: string): Message.SettledCall => ({
+const answered = (toolCall: Message.ToolCall, kind: Message.SettlementKind, text: string): Message.SettledCall => ({
   type: "settled-call",
   call: toolCall,
   settlement: { kind, text }
@@ -55,9 +55,9 @@ describe("messages", () => {
   it("writes one result per call, right after the message that made them, errors in their text [C1 C2]", () => {
     const assistant = said(
       Message.text("let me see"),
-      settled(call("c1", '{"q":1}'), "result", "one"),
-      settled(call("c2", { q: 2 }), "told", "two failed"),
-      settled(call("c3", null), "told", "transient: three; safe to retry")
+      answered(call("c1", '{"q":1}'), "result", "one"),
+      answered(call("c2", { q: 2 }), "told", "two failed"),
+      answered(call("c3", null), "told", "transient: three; safe to retry")
     )
     assert.deepStrictEqual(messagesOf(assistant, Message.user("and?")), [
       {
@@ -78,7 +78,7 @@ describe("messages", () => {
 
   it("writes arguments as an object, also those that are none", () => {
     const argumentsOf = (args: Message.ToolCall["arguments"]) =>
-      messagesOf(said(settled(call("c1", args), "told", "x")))[0].tool_calls[0].function.arguments
+      messagesOf(said(answered(call("c1", args), "told", "x")))[0].tool_calls[0].function.arguments
     for (const [args, wire] of [
       ['{"a": 1,}', { arguments: '{"a": 1,}' }],
       ["nonsense", { arguments: "nonsense" }],
@@ -105,11 +105,11 @@ describe("messages", () => {
 
   it("refuses what it cannot say before anything is sent", () => {
     const { refuses } = OllamaChat.make(source)
-    const asking = (...content: Message.UserContent) => refuses?.({ ...plain, messages: [Message.user(content)] })
+    const refusalOf = (...content: Message.UserContent) => refuses?.({ ...plain, messages: [Message.user(content)] })
     const url = { url: "https://example.org/a" }
-    assert(asking(Message.image("image/png", url)) instanceof LlmError.CapabilityMismatchError)
-    assert(asking(Message.file("application/pdf", { data: "aGk=" })) instanceof LlmError.CapabilityMismatchError)
-    assert.isUndefined(asking(png))
+    assert(refusalOf(Message.image("image/png", url)) instanceof LlmError.CapabilityMismatchError)
+    assert(refusalOf(Message.file("application/pdf", { data: "aGk=" })) instanceof LlmError.CapabilityMismatchError)
+    assert.isUndefined(refusalOf(png))
     for (const toolChoice of ["required", { tool: "search" }] as const) {
       const refusal = refuses?.({ ...plain, tools: [tool], toolChoice })
       assert(refusal instanceof LlmError.CapabilityMismatchError)

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { ofMessage } from "../../../../packages/providers/src/codec/openai-chat/calls.ts"
 
-it("of a message that tells its calls in both ways, the older one is not read [A114]", () => {
+it("of a message with calls in both forms, the older form is not read [A114]", () => {
   const fn = (name: string) => ({ name, arguments: "{}" })
   const names = (message: Parameters<typeof ofMessage>[0]) => ofMessage(message).map(({ name }) => name)
   const tool_calls = ["v", "w"].map((name) => ({ id: name, function: fn(name) }))

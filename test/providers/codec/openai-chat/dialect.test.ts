@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import { OpenAiChat } from "@kintsugi/providers"
-import { call, encode, plain, settled, source, tool } from "./_support/requests.ts"
+import { call, encode, plain, answered, source, tool } from "./_support/requests.ts"
 
 describe("other servers", () => {
   const { capabilities } = OpenAiChat
@@ -18,7 +18,7 @@ describe("other servers", () => {
       Message.user(""),
       {
         role: "assistant",
-        content: [settled(call("c1", "{}"), "result", ""), settled(call("c2", "{}"), "result", "two")]
+        content: [answered(call("c1", "{}"), "result", ""), answered(call("c2", "{}"), "result", "two")]
       },
       Message.user("and"),
       Message.user("now?"),
@@ -40,7 +40,7 @@ describe("other servers", () => {
       Message.assistant("rain"),
       Message.assistant(" "),
       { role: "assistant", content: [{ type: "reasoning", text: "hm" }] },
-      { role: "assistant", content: [settled(call("c1", "{}"), "result", "sun")] }
+      { role: "assistant", content: [answered(call("c1", "{}"), "result", "sun")] }
     ]
     assert.deepStrictEqual(encodeFor({ capabilities: { ...capabilities, tools: false } }, { messages }).messages, [
       { role: "assistant", content: "rain" },
@@ -49,7 +49,7 @@ describe("other servers", () => {
     ])
   })
 
-  it("that cannot be told to call nothing are offered nothing then", () => {
+  it("without the choice none are offered no tools for it", () => {
     const dialect: OpenAiChat.Dialect = { capabilities: { ...capabilities, toolChoice: ["required"] } }
     assert.notProperty(encodeFor(dialect, { tools: [tool], toolChoice: "none" }), "tools")
     for (const toolChoice of ["auto", "required"] as const) {
@@ -78,14 +78,14 @@ describe("other servers", () => {
     assert.deepStrictEqual(body, { ...encode({}), stream: true })
   })
 
-  it("that take no schema at all are told it in words only [P301]", () => {
+  it("that take no schema get it as text only [P301]", () => {
     const output: Model.OutputSpec = { name: "o", schema: { type: "object", properties: {} } }
     const body = encodeFor({ capabilities: { ...capabilities, output: "none" } }, { output })
     assert.notProperty(body, "response_format")
     assert.include(body.messages[0].content, '{"type":"object","properties":{}}')
   })
 
-  it("that are only held to JSON are told so, and the schema in words; a list is told in words alone [P301]", () => {
+  it("that support only JSON get that format, and the schema as text; a list is text alone [P301]", () => {
     const body = (schema: Model.OutputSpec["schema"]) =>
       encodeFor({ capabilities: { ...capabilities, output: "json" } }, { output: { name: "o", schema } })
     const object = body({ type: "object", properties: {} })

@@ -39,13 +39,15 @@ const fold = (events: ReadonlyArray<string>): Result.Result<Message.Reply | unde
   return Result.succeed(collector.reply())
 }
 
-/** A text in pieces that end at these places. */
-const cut = (text: string, places: ReadonlyArray<number>): ReadonlyArray<string> => {
-  const ends = [...new Set(places.map((place) => place % (text.length + 1))), text.length].toSorted((a, b) => a - b)
+/** A text in pieces that end at these positions. */
+const cut = (text: string, positions: ReadonlyArray<number>): ReadonlyArray<string> => {
+  const ends = [...new Set(positions.map((position) => position % (text.length + 1))), text.length].toSorted(
+    (a, b) => a - b
+  )
   return ends.map((end, index) => text.slice(index === 0 ? 0 : ends[index - 1], end))
 }
 
-const places = fc.array(fc.nat(200), { maxLength: 6 })
+const positions = fc.array(fc.nat(200), { maxLength: 6 })
 
 const text = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),
@@ -82,7 +84,7 @@ const replies = fc.record({
   usage: fc.option(fc.record({ prompt_tokens: fc.nat(), completion_tokens: fc.nat(), cost: fc.nat() })),
   reason: fc.constantFrom("stop", "tool_calls", "length", "brand_new"),
   hasDone: fc.boolean(),
-  places
+  positions
 })
 
 type Rendered = typeof replies extends fc.Arbitrary<infer A> ? A : never
@@ -108,26 +110,26 @@ const whole = (reply: Rendered): string => {
   return JSON.stringify({ model: "m-1", choices: [{ message, finish_reason: reason }], ...top(reply) })
 }
 
-/** The same reply in pieces, each cut at the same places. */
+/** The same reply in pieces, each cut at the same positions. */
 const streamed = (reply: Rendered): ReadonlyArray<string> => {
-  const { calls, content, details, hasDone, places, reason, reasoning } = reply
+  const { calls, content, details, hasDone, positions, reason, reasoning } = reply
   const chunk = (delta: object) => ({ model: "m-1", choices: [{ index: 0, delta }] })
   const detailPieces = indexed(details).flatMap(({ index, signature, text, type, ...rest }) => [
-    ...cut(text, places).map((piece) => ({ type, text: piece, index, ...rest })),
+    ...cut(text, positions).map((piece) => ({ type, text: piece, index, ...rest })),
     // the signature comes last, alone
     ...(signature === undefined ? [] : [{ type, index, signature, ...rest }])
   ])
   const callPieces = calls.flatMap(({ args, id, name }, index) => [
     { index, id, function: { name, arguments: "" } },
-    ...cut(args, places).map((piece) => ({ index, id: null, function: { name: null, arguments: piece } }))
+    ...cut(args, positions).map((piece) => ({ index, id: null, function: { name: null, arguments: piece } }))
   ])
   const events = [
-    ...(reasoning === null ? [] : cut(reasoning.text, places).map((piece) => chunk({ [reasoning.field]: piece }))),
+    ...(reasoning === null ? [] : cut(reasoning.text, positions).map((piece) => chunk({ [reasoning.field]: piece }))),
     // beside their text, unless details are all there is
     ...(reasoning === null || reasoning.text === ""
       ? detailPieces.map((piece) => chunk({ reasoning_details: [piece] }))
       : []),
-    ...cut(content, places).map((piece) => chunk({ content: piece })),
+    ...cut(content, positions).map((piece) => chunk({ content: piece })),
     ...callPieces.map((piece) => chunk({ tool_calls: [piece] })),
     ...(reasoning === null || reasoning.text === ""
       ? []
@@ -251,7 +253,7 @@ describe("what servers of this format send, spoilt", () => {
     }
   })
 
-  it.live("recorded streams give the same reply, whatever pieces their bytes come in [A114 A814]", () =>
+  it.live("recorded streams give the same reply, in any pieces of their bytes [A114 A814]", () =>
     Effect.gen(function* () {
       const streams = recorded.filter(({ streaming }) => streaming)
       for (const fixture of streams) {
@@ -302,12 +304,12 @@ describe("thoughts between tags", () => {
     assert.deepStrictEqual(split(["<think></think>  4 "]), { thought: "", said: "4 " })
   })
 
-  it("are the same in whatever pieces the text comes [A114]", () => {
+  it("are the same in any pieces of the text [A114]", () => {
     const alphabet = fc.constantFrom("<think>", "</think>", "<", "think>", "/", " ", "\n", "a", "</", "t")
     fc.assert(
-      fc.property(fc.array(alphabet, { maxLength: 12 }), places, (words, places) => {
+      fc.property(fc.array(alphabet, { maxLength: 12 }), positions, (words, positions) => {
         const text = words.join("")
-        assert.deepStrictEqual(split(cut(text, places)), split([text]))
+        assert.deepStrictEqual(split(cut(text, positions)), split([text]))
         assert.deepStrictEqual(split(Array.from(text)), split([text]))
       })
     )

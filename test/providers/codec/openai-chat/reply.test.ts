@@ -71,7 +71,7 @@ describe("errors within a success", () => {
 })
 
 describe("usage and names", () => {
-  it("reads the token counts, and zero for those that are not told", () => {
+  it("reads the token counts, and zero for absent ones", () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 5,
@@ -137,7 +137,7 @@ describe("text and reasoning", () => {
     failed(decodeStream([chunk({ refusal: "No." }), "[DONE]"]), LlmError.ContentFilteredError)
   })
 
-  it("has the name of the model from the first piece that tells it", () => {
+  it("has the name of the model from the first piece that has it", () => {
     const { choices } = chunk({ content: "a" })
     const reply = ok(decodeStream([{ choices }, chunk({ content: "b" }), { choices }, " [DONE] "]))
     assert.strictEqual(reply.model, "m-1")
@@ -169,18 +169,18 @@ it("a stream without any reply in it is an UnknownLlmError, also if it ends well
 })
 
 describe("what a reply says beside its message", () => {
-  it("tells what it cost, as a number or as a sum of numbers, whole and streamed", () => {
-    const told = (usage: object) => [
+  it("has its cost, as a number or as a sum of numbers, whole and streamed", () => {
+    const costs = (usage: object) => [
       ok(whole({ content: "a" }, { finish_reason: "stop" }, { usage })).cost,
       ok(decodeStream([chunk({ content: "a" }), { ...chunk({}, "stop"), usage }])).cost
     ]
-    assert.deepStrictEqual(told({ cost: 0.5 }), [0.5, 0.5])
-    assert.deepStrictEqual(told({ cost: { total_cost: 0.25, request_cost: 0.2 } }), [0.25, 0.25])
-    assert.deepStrictEqual(told({ cost: "free" }), [undefined, undefined])
+    assert.deepStrictEqual(costs({ cost: 0.5 }), [0.5, 0.5])
+    assert.deepStrictEqual(costs({ cost: { total_cost: 0.25, request_cost: 0.2 } }), [0.25, 0.25])
+    assert.deepStrictEqual(costs({ cost: "free" }), [undefined, undefined])
     assert.isFalse("cost" in ok(whole({ content: "a" })))
   })
 
-  it("the end that a filter, a failure or load makes is told in our words", () => {
+  it("an end by a filter, a failure or overload has our message", () => {
     const detailOf = (reason: string) => {
       const result = whole({ content: "a" }, { finish_reason: reason })
       return Result.isFailure(result) ? (result.failure.detail ?? "") : undefined

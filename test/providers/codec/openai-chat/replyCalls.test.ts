@@ -46,7 +46,7 @@ describe("calls", () => {
     ])
   })
 
-  it("tells calls without index apart by their ids", () => {
+  it("distinguishes calls without index by their ids", () => {
     const { content } = streamed(
       { id: "a", function: { name: "f", arguments: "{" } },
       { function: { arguments: "}" } },
@@ -129,7 +129,7 @@ describe("calls that careless servers cut into pieces", () => {
     )
   })
 
-  it("keep their order by index, told or counted on", () => {
+  it("keep their order by index, stated or counted", () => {
     assert.deepStrictEqual(
       callsOf(piece("a", "f", "{}", 5), piece("b", "g", "{}", 2), piece("c", "h", "{}")).map(([id]) => id),
       ["b", "a", "c"]

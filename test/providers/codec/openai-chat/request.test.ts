@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import { OpenAiChat } from "@kintsugi/providers"
-import { call, encode, plain, settled, source, tool } from "./_support/requests.ts"
+import { call, encode, plain, answered, source, tool } from "./_support/requests.ts"
 
 const messagesOf = (...messages: ReadonlyArray<Message.Message>) => encode({ messages }).messages
 
@@ -33,8 +33,8 @@ describe("messages", () => {
       role: "assistant",
       content: [
         Message.text("let me see"),
-        settled(call("c1", '{"q":1}'), "result", "one"),
-        settled(call("c2", '{"q":2}'), "told", "ERROR: two failed")
+        answered(call("c1", '{"q":1}'), "result", "one"),
+        answered(call("c2", '{"q":2}'), "told", "ERROR: two failed")
       ]
     }
     assert.deepStrictEqual(messagesOf(Message.user("go"), assistant, Message.user("and?")), [
@@ -54,7 +54,7 @@ describe("messages", () => {
   })
 
   it("writes null for the text of a message that has calls only, and leaves out one that has nothing", () => {
-    const calling: Message.Assistant = { role: "assistant", content: [settled(call("c1", "{}"), "result", "")] }
+    const calling: Message.Assistant = { role: "assistant", content: [answered(call("c1", "{}"), "result", "")] }
     assert.deepStrictEqual(messagesOf(Message.assistant(" \n")), [])
     assert.deepStrictEqual(
       messagesOf(calling, { role: "assistant", content: [] }).map(({ content }: { content: unknown }) => content),
@@ -64,20 +64,20 @@ describe("messages", () => {
 
   it("a failed call differs from a successful one with the same text; texts that say so themselves stay as they are [C2]", () => {
     const contentOf = (kind: Message.SettlementKind, text: string) =>
-      messagesOf({ role: "assistant", content: [settled(call("c1", "{}"), kind, text)] })[1].content
+      messagesOf({ role: "assistant", content: [answered(call("c1", "{}"), kind, text)] })[1].content
     assert.strictEqual(contentOf("result", "no rows"), "no rows")
     for (const kind of ["told", "denied", "interrupted", "truncated", "unknown"] as const) {
       assert.strictEqual(contentOf(kind, "no rows"), "ERROR: no rows")
     }
-    for (const told of ["ERROR: a", "transient: a; safe to retry", "permanent: a", "unknown tool: x. Known: y"]) {
-      assert.strictEqual(contentOf("told", told), told)
+    for (const failure of ["ERROR: a", "transient: a; safe to retry", "permanent: a", "unknown tool: x. Known: y"]) {
+      assert.strictEqual(contentOf("told", failure), failure)
     }
     assert.strictEqual(contentOf("told", "an ERROR: a"), "ERROR: an ERROR: a")
   })
 
   it("sends arguments back byte for byte, also those that are no JSON", () => {
     const argumentsOf = (args: Message.ToolCall["arguments"]) =>
-      messagesOf({ role: "assistant", content: [settled(call("c1", args), "told", "x")] })[0].tool_calls[0].function
+      messagesOf({ role: "assistant", content: [answered(call("c1", args), "told", "x")] })[0].tool_calls[0].function
         .arguments
     for (const text of ['{"a": 1,}', "", " { } ", "nonsense", '{"a":"\\u00e9é"}']) {
       assert.strictEqual(argumentsOf(text), text)
@@ -86,7 +86,7 @@ describe("messages", () => {
     assert.strictEqual(argumentsOf(null), "{}")
   })
 
-  it("sends reasoning back to the provider that wrote it, under its own name, and to nobody else", () => {
+  it("sends reasoning back to its provider, under its own name, and to no other", () => {
     const thinking = (provider: string): Message.Assistant => ({
       role: "assistant",
       content: [{ type: "reasoning", text: "hmm", opaque: { provider, data: "reasoning_content" } }, Message.text("4")]

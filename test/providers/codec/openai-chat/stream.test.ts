@@ -10,7 +10,7 @@ import * as fc from "fast-check"
 import { take } from "../../../_support/codec.ts"
 import { answer, chunk, decode, decodeStream, failed, ok, source, whole, wireCall } from "./_support/replies.ts"
 
-describe("whatever comes", () => {
+describe("any input", () => {
   const fragment = fc.oneof(
     fc.jsonValue(),
     fc.record(
@@ -122,7 +122,7 @@ describe("the next piece of a text", () => {
     }
   })
 
-  it("is not told by counts alone", () => {
+  it("is not recognised by counts alone", () => {
     const usage = { prompt_tokens: 3, completion_tokens: 2 }
     assert.deepStrictEqual(decoderOf().push({ ...chunk({}), usage }), Result.succeed([]))
   })

@@ -16,7 +16,7 @@ describe("schemas go in the strict dialect where they fit it [P301]", () => {
   }
   const optional = { ...closed, required: [] }
   const nullable = { ...closed, properties: { q: { anyOf: [{ type: "string" }, { type: "null" }] } } }
-  const open = { type: "object", properties: { q: { type: "string" } } }
+  const loose = { type: "object", properties: { q: { type: "string" } } }
   const sentBy = (of: string, schema: Schema.JsonObject, keepsNulls: boolean) =>
     Effect.gen(function* () {
       const network = fakeNetwork([respond(400)])
@@ -42,7 +42,7 @@ describe("schemas go in the strict dialect where they fit it [P301]", () => {
       { parameters: nullable, strict: true }
     ],
     ["but where null is a value", chat, optional, true, { schema: nullable, strict: true }, { parameters: optional }],
-    ["but where it does not fit", chat, open, false, { schema: open }, { parameters: open }],
+    ["but where it does not fit", chat, loose, false, { schema: loose }, { parameters: loose }],
     ["but not for others", "openrouter/openai-chat", closed, false, { schema: closed }, { parameters: closed }]
   ]
   for (const [title, of, schema, keepsNulls, format, fn] of cases) {

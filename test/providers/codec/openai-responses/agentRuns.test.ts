@@ -85,14 +85,14 @@ it.effect("a model by its name needs nothing but the environment", () =>
       sent.push({ url: String(input), headers: new Headers(init?.headers), body: JSON.parse(body) })
       return Promise.resolve(Response.json(response([message("hello")])))
     }
-    const asking = (values: Readonly<Record<string, string>>) =>
+    const generateWith = (values: Readonly<Record<string, string>>) =>
       generate.pipe(
         Effect.provide(OpenAi.responses("gpt-5", { reasoning: "low", organization: "org" })),
         Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(values)),
         Effect.provideService(FetchHttpClient.Fetch, serving)
       )
-    yield* asking({ OPENAI_API_KEY: key, OPENAI_BASE_URL: "https://proxy.test/v1/" })
-    yield* asking({ OPENAI_API_KEY: key })
+    yield* generateWith({ OPENAI_API_KEY: key, OPENAI_BASE_URL: "https://proxy.test/v1/" })
+    yield* generateWith({ OPENAI_API_KEY: key })
     assert.deepStrictEqual(
       sent.map(({ url }) => url),
       ["https://proxy.test/v1/responses", "https://api.openai.com/v1/responses"]
@@ -100,7 +100,7 @@ it.effect("a model by its name needs nothing but the environment", () =>
     assert.deepInclude(sent[0]?.body, { model: "gpt-5", reasoning: { effort: "low" }, store: false })
     assert.strictEqual(sent[0]?.headers.get("authorization"), `Bearer ${key}`)
     assert.strictEqual(sent[0]?.headers.get("openai-organization"), "org")
-    const error = failureOf(yield* Effect.exit(asking({})))
+    const error = failureOf(yield* Effect.exit(generateWith({})))
     assert.strictEqual(error._tag, "ConfigError")
   })
 )

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import { call, type Item, message, reasoning, response } from "./_support/responses.ts"
-import { encode, inputOf, result, said, settled } from "./_support/requests.ts"
+import { encode, inputOf, result, said, answered } from "./_support/requests.ts"
 
 describe("what goes back", () => {
   const [first, second] = [reasoning("rs_1", "Hm. ", "Well."), reasoning("rs_2")]
@@ -39,8 +39,13 @@ describe("what goes back", () => {
     const called = { type: "function_call", call_id: "call_a", name: "search", arguments: "{}" }
     assert.deepStrictEqual(encode({ messages }).input[0], called)
     assert.deepStrictEqual(encode({ messages }, { store: true }).input.slice(0, 2), [bare, { ...called, id: "fc_a" }])
-    const open = { type: "reasoning", id: "rs_3", summary: [], content: [{ type: "reasoning_text", text: "Hm." }] }
-    assert.deepStrictEqual(inputOf(said([open, message("4")]))[0], open)
+    const plainReasoning = {
+      type: "reasoning",
+      id: "rs_3",
+      summary: [],
+      content: [{ type: "reasoning_text", text: "Hm." }]
+    }
+    assert.deepStrictEqual(inputOf(said([plainReasoning, message("4")]))[0], plainReasoning)
   })
 
   it("what the provider did on its own side, and the sources of a text [P1002]", () => {
@@ -51,7 +56,7 @@ describe("what goes back", () => {
     assert.deepStrictEqual(inputOf(said(output as ReadonlyArray<Item>)), output)
   })
 
-  it("nothing that waits for an answer which nobody gives, and no reasoning before it", () => {
+  it("no call without an answer, and no reasoning before it", () => {
     const custom = { id: "ct_1", type: "custom_tool_call", call_id: "c1", name: "x", input: "y" }
     assert.deepStrictEqual(inputOf(said([message("Well."), first, custom])), [{ role: "assistant", content: "Well." }])
     const shell = { id: "sh_1", type: "shell_call", call_id: "c2", action: {} }
@@ -73,8 +78,8 @@ describe("what goes back", () => {
         { type: "provider-item", kind: "web_search_call", ...opaque("gemini", { type: "web_search_call" }) },
         { type: "provider-item", kind: "annotations", ...opaque("openai", [{ type: "url_citation" }]) },
         {
-          ...settled("toolu_1", "result", "ok"),
-          call: { ...settled("toolu_1", "result", "ok").call, ...opaque("x", "fc") }
+          ...answered("toolu_1", "result", "ok"),
+          call: { ...answered("toolu_1", "result", "ok").call, ...opaque("x", "fc") }
         }
       ]
     }

@@ -157,7 +157,7 @@ describe("errors within a success", () => {
     assert.strictEqual(failure(null)._tag, "ServerError")
   })
 
-  it("an end without words is told in ours [T8]", () => {
+  it("an end without a message has ours [T8]", () => {
     assert.include(errorOf(response([], { status: "failed", error: null })).detail ?? "", "the response failed")
     const filtered = { status: "incomplete", incomplete_details: { reason: "content_filter" } }
     const detail = errorOf(response([], filtered)).detail ?? ""
@@ -170,7 +170,7 @@ describe("errors within a success", () => {
     assert.include(unread({ output: null }), "the body holds no output")
   })
 
-  it("a refusal that only its own event tells [T8]", () => {
+  it("a refusal that only its own event reports [T8]", () => {
     const piece = JSON.stringify({ type: "response.refusal.delta", delta: "N" })
     assert.deepStrictEqual(codec.decoder(answer(200, "")).push(piece), Result.succeed([]))
     const [created, ...rest] = events(response([]))
@@ -181,14 +181,14 @@ describe("errors within a success", () => {
   })
 
   it("an error event, nested or flat, before and after parts, whether a failure follows or not [T8]", () => {
-    const told = { code: "rate_limit_exceeded", message: "Please try again in 2s.", param: null }
-    const failed = { type: "response.failed", response: response([], { status: "failed", error: told }) }
+    const details = { code: "rate_limit_exceeded", message: "Please try again in 2s.", param: null }
+    const failed = { type: "response.failed", response: response([], { status: "failed", error: details }) }
     const begun = itemEvents(message("half a text"), 0).slice(0, -1)
     for (const before of [[], begun]) {
       for (const after of [[], [failed]]) {
         for (const error of [
-          { type: "error", sequence_number: 2, error: { type: "tokens", ...told } },
-          { type: "error", sequence_number: 2, ...told }
+          { type: "error", sequence_number: 2, error: { type: "tokens", ...details } },
+          { type: "error", sequence_number: 2, ...details }
         ]) {
           const result = decodeStream([...before, error, ...after])
           assert(Result.isFailure(result))
@@ -232,7 +232,7 @@ describe("streams", () => {
     )
   })
 
-  it("is open until one of its ends, whatever else ends chat completions [P504]", () => {
+  it("is open until one of its own ends, not those of chat completions [P504]", () => {
     const decoder = codec.decoder(answer(200, ""))
     for (const event of [...events(body).slice(0, -1), "[DONE]"]) {
       assert.isTrue(Result.isSuccess(decoder.push(typeof event === "string" ? event : JSON.stringify(event))))
@@ -273,7 +273,7 @@ describe("streams", () => {
     assert.deepStrictEqual(Result.getOrThrow(decodeStream(all.toSpliced(last, 1))), Result.getOrThrow(decode(body)))
   })
 
-  it("tells items apart by their ids alone, and pieces without any place are the first item's", () => {
+  it("distinguishes items by their ids alone, and pieces without index or id are the first item's", () => {
     const body = response([message("Hello."), call("a", '{"q":"x"}')])
     const whole = Result.getOrThrow(decode(body))
     const withoutIndex = events(body).map((event) => ({ ...event, output_index: null }))
@@ -328,7 +328,7 @@ describe("streams", () => {
     assert.isTrue(Result.isFailure(decodeStream([added, "[DONE", last])))
   })
 
-  it("tells one text of reasoning from the next, by what it is of and which", () => {
+  it("separates the texts of reasoning, by their kind and index", () => {
     const of = (kind: "text" | "summary_text", at: object, delta: string) => ({
       type: `response.reasoning_${kind}.delta`,
       item_id: "rs_1",
@@ -357,15 +357,15 @@ describe("streams", () => {
     for (const event of events(response([message("a")]))) push(event)
     assert.strictEqual(decoder.state(), "done")
     assert.deepStrictEqual(Result.getOrThrow(decoder.end()), [])
-    const open = codec.decoder(answer(200, ""))
+    const unfinished = codec.decoder(answer(200, ""))
     const [added, delta, ended] = itemEvents(message("a"), 0)
-    for (const event of [added, delta, ended]) open.push(JSON.stringify(event))
+    for (const event of [added, delta, ended]) unfinished.push(JSON.stringify(event))
     for (const late of [
       delta,
       ended,
       { type: "response.function_call_arguments.delta", output_index: 0, delta: "{" }
     ]) {
-      assert.deepStrictEqual(Result.getOrThrow(open.push(JSON.stringify(late))), [])
+      assert.deepStrictEqual(Result.getOrThrow(unfinished.push(JSON.stringify(late))), [])
     }
   })
 

@@ -5,12 +5,12 @@ import type * as Model from "@kintsugi/core/Model"
 import { OpenAiResponses } from "@kintsugi/providers"
 import { type Schema } from "effect"
 import { call, codec, type Item, message, reasoning, source } from "./_support/responses.ts"
-import { encode, inputOf, plain, result, said, settled } from "./_support/requests.ts"
+import { encode, inputOf, plain, result, said, answered } from "./_support/requests.ts"
 
 /** A message with a call of each id. */
 const calling = (...ids: ReadonlyArray<string>): Message.Assistant => ({
   role: "assistant",
-  content: ids.map((id) => settled(id, "result", id))
+  content: ids.map((id) => answered(id, "result", id))
 })
 
 describe("messages", () => {
@@ -66,7 +66,7 @@ describe("messages", () => {
 
   it("a failed call differs from a successful one with the same text; texts that say so themselves stay as they are [C2]", () => {
     const outputOf = (kind: Message.SettlementKind, text: string) =>
-      inputOf({ role: "assistant", content: [settled("c", kind, text)] })[1].output
+      inputOf({ role: "assistant", content: [answered("c", kind, text)] })[1].output
     assert.strictEqual(outputOf("result", "no rows"), "no rows")
     assert.strictEqual(outputOf("unknown", "no rows"), "ERROR: no rows")
     assert.strictEqual(outputOf("told", "transient: busy"), "transient: busy")
@@ -76,7 +76,7 @@ describe("messages", () => {
     const ids = ["a".repeat(65), `${"a".repeat(64)}b`, "a".repeat(64)]
     const input: ReadonlyArray<Item> = inputOf({
       role: "assistant",
-      content: ids.map((id) => settled(id, "result", ""))
+      content: ids.map((id) => answered(id, "result", ""))
     })
     const [calls, results] = [input.slice(0, 3), input.slice(3)].map((items) => items.map((item) => item["call_id"]))
     assert.deepStrictEqual(calls, results)
@@ -86,7 +86,7 @@ describe("messages", () => {
     assert.notProperty(input[0], "id")
   })
 
-  it("tells calls apart whose ids come again in a later message, and keeps to what an id may be [P1002]", () => {
+  it("keeps calls with repeated ids distinct in later messages, within the limits of an id [P1002]", () => {
     const long = "a".repeat(64)
     const input: ReadonlyArray<Item> = inputOf(calling("x", long), calling("y", "x"), calling(long))
     const idsOf = (type: string) => input.flatMap((item) => (item["type"] === type ? [String(item["call_id"])] : []))
@@ -134,8 +134,8 @@ describe("tools", () => {
     const flat = { type: "function", name: "search", description: "Searches." }
     assert.deepStrictEqual(sent(tool(closed)), { ...flat, parameters: closed, strict: true })
     assert.deepStrictEqual(sent(tool(closed), { strict: false }), { ...flat, parameters: closed, strict: false })
-    const open = { type: "object", properties: { q: { type: "string" } } }
-    assert.deepStrictEqual(sent(tool(open)), { ...flat, parameters: open, strict: false })
+    const loose = { type: "object", properties: { q: { type: "string" } } }
+    assert.deepStrictEqual(sent(tool(loose)), { ...flat, parameters: loose, strict: false })
   })
 
   it("have optional parameters that may be null, where null is read as absence", () => {
@@ -192,8 +192,8 @@ describe("the output", () => {
         strict: true
       }
     })
-    const open = { type: "object", properties: {} }
-    assert.deepInclude(encode({ output: { name: "o", schema: open } }).text.format, { schema: open, strict: false })
+    const loose = { type: "object", properties: {} }
+    assert.deepInclude(encode({ output: { name: "o", schema: loose } }).text.format, { schema: loose, strict: false })
     assert.notProperty(encode({}), "text")
   })
 
@@ -205,13 +205,13 @@ describe("the output", () => {
     assert.deepStrictEqual(encode({ output: { name: "o", schema } }, { extra: { text } }).text, text)
   })
 
-  it("is told in words where its schema is not sent, unless the user says the format [P301]", () => {
+  it("is text if its schema is not sent, unless the user sets the format [P301]", () => {
     const list = { name: "l", schema: { type: "array" } }
     const inputFor = (output: Model.OutputSpec, extra: Schema.JsonObject) => encode({ output }, { extra }).input
     const said = { role: "user", content: "hi" }
     for (const extra of [{}, { text: { verbosity: "low" } }]) {
-      const [told, ...rest] = inputFor(list, extra)
-      assert.include(told.content, '{"type":"array"}')
+      const [refused, ...rest] = inputFor(list, extra)
+      assert.include(refused.content, '{"type":"array"}')
       assert.deepStrictEqual(rest, [said])
       assert.deepStrictEqual(inputFor({ name: "o", schema }, extra), [said])
     }
@@ -304,8 +304,8 @@ describe("what is remembered", () => {
   it("a told error leaves the text before it as it was [P1110]", () => {
     const messages = [Message.system("a"), Message.user("b")]
     const first = codec.encode({ ...plain, messages }, "whole")
-    const told = said([reasoning("rs_1"), call("a", "{")], { kind: "told", text: "no JSON" })
-    const second = codec.encode({ ...plain, messages: [...messages, told] }, "whole")
+    const refused = said([reasoning("rs_1"), call("a", "{")], { kind: "told", text: "no JSON" })
+    const second = codec.encode({ ...plain, messages: [...messages, refused] }, "whole")
     assert.isTrue(second.startsWith(first.slice(0, -2)))
   })
 })

@@ -15,14 +15,14 @@ interface Said {
 
 const Weather = Tool.make("weather", {
   description: "The weather of a place.",
-  parameters: Schema.Struct({ place: Schema.String, days: Schema.optionalKey(Schema.Finite) }),
+  parameters: Schema.Struct({ city: Schema.String, days: Schema.optionalKey(Schema.Finite) }),
   success: Schema.Struct({ sky: Schema.String })
 })
 
 export const toolkit = Toolkit.make(Weather)
 
 export const handlers = toolkit.toLayer({
-  weather: ({ days = 1, place }) => Effect.succeed({ sky: `rain in ${place} for ${days}` })
+  weather: ({ days = 1, city }) => Effect.succeed({ sky: `rain in ${city} for ${days}` })
 })
 
 type Ask = (

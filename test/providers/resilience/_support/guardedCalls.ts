@@ -8,9 +8,9 @@ import { failureOf } from "../../../_support/network.ts"
 /** One test for whole calls and one for streamed ones. */
 export const bothWays = (
   title: string,
-  check: (asking: (typeof ways)["whole"]) => Effect.Effect<unknown, unknown, Scope.Scope>
+  check: (modelCall: (typeof ways)["whole"]) => Effect.Effect<unknown, unknown, Scope.Scope>
 ): void => {
-  for (const [way, asking] of Object.entries(ways)) it.effect(`${title} (${way})`, () => check(asking))
+  for (const [way, modelCall] of Object.entries(ways)) it.effect(`${title} (${way})`, () => check(modelCall))
 }
 
 /** A model that fails with these, one call each, and replies afterwards; `calls` counts. */

@@ -13,7 +13,7 @@ export const chosen = { model: "m", apiKey: Redacted.make(key) }
 export const plain: Model.Request = { messages: [Message.user("hi")], tools: [], toolChoice: "auto" }
 
 /** What was sent, and how it ended. */
-export const asking = (layer: ModelLayer, request: Partial<Model.Request> = {}) =>
+export const exchangeWith = (layer: ModelLayer, request: Partial<Model.Request> = {}) =>
   Effect.gen(function* () {
     const network = fakeNetwork([ok])
     const exit = yield* Effect.flatMap(Model.Model, (model) => model.generate({ ...plain, ...request })).pipe(
@@ -24,7 +24,7 @@ export const asking = (layer: ModelLayer, request: Partial<Model.Request> = {}) 
   })
 
 export const bodyOf = (layer: ModelLayer, request: Partial<Model.Request> = {}) =>
-  Effect.map(asking(layer, request), ({ exit, sent }) => {
+  Effect.map(exchangeWith(layer, request), ({ exit, sent }) => {
     assert(Exit.isSuccess(exit), String(exit))
     assert(sent !== undefined)
     return JSON.parse(sent.body)
@@ -35,7 +35,7 @@ export const messagesOf = (layer: ModelLayer, ...messages: ReadonlyArray<Message
 
 export const tool: Message.ToolSpec = { name: "search", description: "Searches.", parameters: { type: "object" } }
 
-export const settled = (id: string, kind: Message.SettlementKind = "result", text = "rain"): Message.SettledCall => ({
+export const answered = (id: string, kind: Message.SettlementKind = "result", text = "rain"): Message.SettledCall => ({
   type: "settled-call",
   call: { type: "tool-call", id, name: "get_weather", arguments: '{"city":"Oslo"}' },
   settlement: { kind, text }

@@ -11,10 +11,10 @@ import { agent, folder, key, models, read, recorded, replayed, server } from "./
 import { failsWith, request } from "../../../_support/network.ts"
 
 const generate = Effect.flatMap(Model.Model, (model) => model.generate(request))
-const asking = (words: string) =>
+const ask = (words: string) =>
   Effect.flatMap(Model.Model, (model) => model.generate({ ...request, messages: [Message.user(words)] }))
 
-/** Nobody listens there: whatever is sent fails. */
+/** No server listens there, so every request fails. */
 const nowhere = "http://127.0.0.1:9"
 
 describe("recordings", () => {
@@ -41,8 +41,8 @@ describe("recordings", () => {
           const splits: ReadonlyArray<Split.Split | undefined> = [undefined, "byte"]
           for (const split of splits) {
             const layer = replayed(file, split === undefined ? {} : { split })
-            const again = run(agent, "go").pipe(Effect.provide(modelAt(nowhere, "another")), Effect.provide(layer))
-            assert.strictEqual(yield* again, said)
+            const replay = run(agent, "go").pipe(Effect.provide(modelAt(nowhere, "another")), Effect.provide(layer))
+            assert.strictEqual(yield* replay, said)
           }
           assert.strictEqual((yield* requests).length, 2)
         })
@@ -72,9 +72,9 @@ describe("recordings", () => {
         exchanges: [{ ...exchange, request: { method: "POST", path: "/v1/chat/completions" } }]
       }
       writeFileSync(file, JSON.stringify(bare))
-      const again = yield* Effect.provide(client, Recording.replay(file))
+      const replay = yield* Effect.provide(client, Recording.replay(file))
       assert.deepStrictEqual(
-        again.map((piece) => Buffer.from(piece).toString("hex")),
+        replay.map((piece) => Buffer.from(piece).toString("hex")),
         bytes.map((piece) => piece.toString("hex"))
       )
     })
@@ -96,13 +96,13 @@ describe("recordings", () => {
         [429, 401, 200]
       )
       assert.isDefined(read(file).exchanges[0]?.response?.headers["retry-after"])
-      const again = yield* thrice.pipe(Effect.provide(models["openai-chat"](nowhere)), Effect.provide(replayed(file)))
-      const [limited, refused, well] = again
+      const replay = yield* thrice.pipe(Effect.provide(models["openai-chat"](nowhere)), Effect.provide(replayed(file)))
+      const [limited, refused, well] = replay
       assert(limited !== undefined && refused !== undefined && well !== undefined)
       assert.isDefined(failsWith(limited, LlmError.RateLimitError).retryAfter)
       failsWith(refused, LlmError.AuthenticationError)
       assert.isTrue(Exit.isSuccess(well))
-      assert.deepStrictEqual(JSON.stringify(again), JSON.stringify(first))
+      assert.deepStrictEqual(JSON.stringify(replay), JSON.stringify(first))
     })
   )
 
@@ -128,13 +128,13 @@ describe("recordings", () => {
         const { exchanges } = read(file)
         assert.deepStrictEqual([...new Set(exchanges.map(({ end }) => end))], ["failed"])
         assert.isAbove(exchanges[0]?.failure?.length ?? 0, 0)
-        const again = listen.pipe(Effect.provide(models["openai-chat"](nowhere)), Effect.provide(replayed(file)))
-        assert.deepStrictEqual(yield* again, first)
+        const replay = listen.pipe(Effect.provide(models["openai-chat"](nowhere)), Effect.provide(replayed(file)))
+        assert.deepStrictEqual(yield* replay, first)
       })
     )
   }
 
-  it.live("tell a refused connection as what it was", () =>
+  it.live("replay a refused connection as one", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "refused.json")
       const url = yield* LoopbackServer.refusedUrl
@@ -144,12 +144,12 @@ describe("recordings", () => {
         Effect.exit
       )
       assert.match(failsWith(first, LlmError.NetworkError).message, /was refused/)
-      const again = yield* generate.pipe(
+      const replay = yield* generate.pipe(
         Effect.provide(models["openai-chat"](nowhere)),
         Effect.provide(replayed(file)),
         Effect.exit
       )
-      assert.match(failsWith(again, LlmError.NetworkError).message, /was refused/)
+      assert.match(failsWith(replay, LlmError.NetworkError).message, /was refused/)
     })
   )
 
@@ -192,23 +192,23 @@ describe("recordings", () => {
           read(file).exchanges.map(({ end, response }) => [end, response === undefined]),
           [["interrupted", where === "before anything came"]]
         )
-        const again = listen(Effect.repeat(Effect.yieldNow, { times: 100 })).pipe(
+        const replay = listen(Effect.repeat(Effect.yieldNow, { times: 100 })).pipe(
           Effect.provide(models["openai-chat"](nowhere)),
           Effect.provide(replayed(file))
         )
-        assert.strictEqual(yield* again, first)
+        assert.strictEqual(yield* replay, first)
       })
     )
   }
 
-  it.live("find a request whatever the order of its fields, and equal ones in their order [P1105]", () =>
+  it.live("find a request with any order of its fields, and equal ones in their order [P1105]", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "order.json")
       let count = 0
       const { url } = yield* LoopbackServer.make(
         AnyWire.handler(() => Effect.succeed({ content: [Message.text(`answer ${++count}`)] }))
       )
-      const say = (words: string) => Effect.map(asking(words), Message.textOf)
+      const say = (words: string) => Effect.map(ask(words), Message.textOf)
       const talk = Effect.all([say("a"), say("b"), say("a")])
       const model = models["openai-chat"]
       assert.deepStrictEqual(yield* talk.pipe(Effect.provide(model(url)), Effect.provide(recorded(file))), [
@@ -239,10 +239,10 @@ describe("recordings", () => {
     Effect.gen(function* () {
       const file = join(yield* folder, "unmatched.json")
       const { url } = yield* LoopbackServer.make(server)
-      const talk = Effect.all([asking("one"), asking("two and more")])
+      const talk = Effect.all([ask("one"), ask("two and more")])
       yield* talk.pipe(Effect.provide(models["openai-chat"](url)), Effect.provide(recorded(file)))
       const events: Array<AgentEvent.AgentEvent["type"]> = []
-      const unknown = asking("two").pipe(
+      const unknown = ask("two").pipe(
         Effect.tapError(() => Effect.sync(() => events.push("model-failed"))),
         Effect.provide(models["openai-chat"](nowhere)),
         Effect.provide(replayed(file)),

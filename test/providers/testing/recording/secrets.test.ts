@@ -39,7 +39,7 @@ const parrot = (words: string) =>
     })
   )
 
-const asking = (words: string, isStreamed: boolean) =>
+const ask = (words: string, isStreamed: boolean) =>
   Effect.flatMap(Model.Model, (model): Effect.Effect<string, unknown> => {
     const asked = { ...request, messages: [Message.user(words)] }
     if (!isStreamed) return Effect.map(model.generate(asked), (reply) => JSON.stringify(reply.content))
@@ -59,7 +59,7 @@ describe("secrets", () => {
           Effect.gen(function* () {
             const file = join(yield* folder, "secrets.json")
             const words = `The keys are ${all.join(" and ")}, ${JSON.stringify({ inside: `Bearer ${key}` })} so far.`
-            // the keys of Ollama are nobody's but those of its headers
+            // Ollama has only the keys in its headers
             const headers = {
               // of which no name tells that it is one
               "x-door": Redacted.make(tenant),
@@ -79,7 +79,7 @@ describe("secrets", () => {
                 split: { every: 7 }
               }))
             )
-            const said = yield* asking(words, isStreamed).pipe(
+            const said = yield* ask(words, isStreamed).pipe(
               Effect.provide(modelAt(`${url}`, key, headers)),
               Effect.provide(recorded(file))
             )
@@ -100,12 +100,12 @@ describe("secrets", () => {
               }
             }
             // another key, in another place: what stood there does not matter
-            const again = yield* asking(words.replaceAll(key, "some-other-key"), isStreamed).pipe(
+            const replay = yield* ask(words.replaceAll(key, "some-other-key"), isStreamed).pipe(
               Effect.provide(modelAt("http://127.0.0.1:9", "some-other-key", headers)),
               Effect.provide(replayed(file))
             )
-            assert.include(again, "The keys are <redacted>")
-            assert.match(again, /so far\./)
+            assert.include(replay, "The keys are <redacted>")
+            assert.match(replay, /so far\./)
           })
       )
     }
@@ -124,8 +124,8 @@ describe("secrets", () => {
       assert.strictEqual(exchanges[0]?.request.path, "/models?alt=sse&b=2")
       assert.deepStrictEqual(exchanges[0]?.response?.json, { heard: "<redacted>" })
       for (const secret of all) assert.notInclude(text, secret)
-      const again = get("http://127.0.0.1:9/models?alt=sse&b=2&key=another").pipe(Effect.provide(replayed(file)))
-      assert.deepStrictEqual(yield* again, { heard: "<redacted>" })
+      const replay = get("http://127.0.0.1:9/models?alt=sse&b=2&key=another").pipe(Effect.provide(replayed(file)))
+      assert.deepStrictEqual(yield* replay, { heard: "<redacted>" })
     })
   )
 
@@ -134,9 +134,9 @@ describe("secrets", () => {
       const file = join(yield* folder, "fields.json")
       const hidden = ["value-1", "value-2", "value-3", "value-4", "value-5", "value-6", "value-7"]
       const [access, refresh, old, client, mcp, camel, pass] = hidden
-      const kept = { logprobs: [{ token: "Hello" }], signature: "a-signature", key: "a-field" }
+      const harmless = { logprobs: [{ token: "Hello" }], signature: "a-signature", key: "a-field" }
       const { url } = yield* LoopbackServer.make(() =>
-        Effect.succeed({ body: JSON.stringify({ access_token: access, refresh_token: refresh, ...kept }) })
+        Effect.succeed({ body: JSON.stringify({ access_token: access, refresh_token: refresh, ...harmless }) })
       )
       const send = (body: Parameters<typeof HttpClientRequest.setBody>[1], at: string, query = "") =>
         Effect.flatMap(Effect.service(Transport.HttpClient), (client) =>
@@ -157,12 +157,12 @@ describe("secrets", () => {
       assert.deepStrictEqual(exchanges[0]?.response?.json, {
         access_token: "<redacted>",
         refresh_token: "<redacted>",
-        ...kept
+        ...harmless
       })
       assert.include(text, '"grant=refresh&refresh_token=<redacted>&client_secret=<redacted>"')
-      // whatever stands there now, it is the same request
-      const again = send(form("another"), "http://127.0.0.1:9", "?v=1")
-      assert.deepInclude(yield* Effect.provide(again, replayed(file)), kept)
+      // the replaced values do not matter: it is the same request
+      const replay = send(form("another"), "http://127.0.0.1:9", "?v=1")
+      assert.deepInclude(yield* Effect.provide(replay, replayed(file)), harmless)
     })
   )
 
@@ -178,10 +178,10 @@ describe("secrets", () => {
         }))
       )
       const openAi = models["openai-chat"]!
-      yield* asking(words, false).pipe(Effect.provide(openAi(url)), Effect.provide(recorded(file)))
+      yield* ask(words, false).pipe(Effect.provide(openAi(url)), Effect.provide(recorded(file)))
       assert.notInclude(read(file).text, cookie)
-      const again = asking(words, false).pipe(Effect.provide(openAi(url)), Effect.provide(replayed(file)))
-      assert.include(yield* again, `${words} But <redacted>.`)
+      const replay = ask(words, false).pipe(Effect.provide(openAi(url)), Effect.provide(replayed(file)))
+      assert.include(yield* replay, `${words} But <redacted>.`)
     })
   )
 
@@ -192,9 +192,9 @@ describe("secrets", () => {
       const late = "L4te-0815-Key-4711-known"
       const { url } = yield* LoopbackServer.make(parrot("Hello."))
       const talk = Effect.gen(function* () {
-        yield* Effect.provide(asking(`Once: ${late}`, false), models["openai-chat"](url, "a-first-key-of-all"))
+        yield* Effect.provide(ask(`Once: ${late}`, false), models["openai-chat"](url, "a-first-key-of-all"))
         assert.include(readFileSync(file, "utf8"), late)
-        yield* Effect.provide(asking("Twice", false), models["openai-chat"](url, late))
+        yield* Effect.provide(ask("Twice", false), models["openai-chat"](url, late))
       })
       yield* Effect.provide(talk, recorded(file))
       assert.notInclude(readFileSync(file, "utf8"), late)
@@ -207,7 +207,7 @@ describe("bodies", () => {
     .tuple(fc.string({ unit: "binary", maxLength: 60 }), fc.integer({ min: 1, max: 9 }))
     .map(([text, every]) => Split.pieces(new TextEncoder().encode(text), { every }))
 
-  it("come back as they were, piece by piece, whatever they are", () => {
+  it("come back unchanged, piece by piece, with any content", () => {
     const bytes = fc.array(fc.uint8Array({ minLength: 1, maxLength: 6 }), { maxLength: 8 })
     fc.assert(
       fc.property(fc.oneof(pieces, bytes), (sent) => {

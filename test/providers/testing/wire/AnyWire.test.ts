@@ -79,7 +79,7 @@ type ClientAt = (url: string) => Layer.Layer<Model.Model, never, Transport.HttpC
 function checkFormat(format: Wire.Format, clientAt: ClientAt): void {
   // Ollama tells of no cache, and has no filter
   const isOllama = format === "ollama-chat"
-  const known = (reply: Wire.BrainReply): Wire.BrainReply =>
+  const expected = (reply: Wire.BrainReply): Wire.BrainReply =>
     isOllama ? { ...reply, usage: { ...Usage.empty, ...reply.usage, cachedInputTokens: 0 } } : reply
   const layerAt = (url: string) => Layer.provide(clientAt(url), Transport.layerFetch)
 
@@ -101,7 +101,7 @@ function checkFormat(format: Wire.Format, clientAt: ClientAt): void {
           const layer = yield* saying(reply, () => Fault.split(split))
           const [whole, streamed] = yield* Effect.provide(Effect.all([generate, collect]), layer)
           assert.deepStrictEqual(unnumbered(streamed), unnumbered(whole))
-          assert.deepStrictEqual(gist(whole), gist(known(reply)))
+          assert.deepStrictEqual(gist(whole), gist(expected(reply)))
           assert.strictEqual(whole.model, model)
         }
       })
@@ -177,18 +177,18 @@ function checkFormat(format: Wire.Format, clientAt: ClientAt): void {
         )
         assert.deepStrictEqual(first?.messages, [Message.system("Halve."), Message.user("4 and 3")])
         const transcript = Message.repair(second?.messages ?? [])
-        const settled = transcript.flatMap((message) =>
+        const callParts = transcript.flatMap((message) =>
           message.role === "assistant" ? message.content.filter((part) => part.type === "settled-call") : []
         )
         assert.deepStrictEqual(
-          settled.map(({ call: { arguments: args, id } }) => [id, parsed(args)]),
+          callParts.map(({ call: { arguments: args, id } }) => [id, parsed(args)]),
           [
             ["call_1", { n: 4 }],
             ["call_2", { n: 3 }]
           ]
         )
-        assert.strictEqual(settled[0]?.settlement.text, "2")
-        assert.match(settled[1]?.settlement.text ?? "", /3 is odd/)
+        assert.strictEqual(callParts[0]?.settlement.text, "2")
+        assert.match(callParts[1]?.settlement.text ?? "", /3 is odd/)
       }
     })
   )
@@ -222,7 +222,7 @@ function checkFormat(format: Wire.Format, clientAt: ClientAt): void {
     })
   )
 
-  it.live("lets in the key and the models that it is told to", () =>
+  it.live("accepts only the given key and models", () =>
     Effect.gen(function* () {
       const ask = (rules: Wire.Rules) =>
         Effect.gen(function* () {

@@ -123,7 +123,7 @@ describe("the events of a stream", () => {
 
 describe.each(Object.entries(apis) as ReadonlyArray<[Wire.Format, Api]>)("the fields of %s", (format, api) => {
   /** Of all recordings of the format, whole and streamed, as far as they are JSON. */
-  const known = new Set(
+  const documented = new Set(
     fixtures
       .filter((fixture) => fixture.api === api)
       .flatMap(({ body }) => documentsIn(body))
@@ -137,7 +137,7 @@ describe.each(Object.entries(apis) as ReadonlyArray<[Wire.Format, Api]>)("the fi
     for (const reply of [said, called]) {
       const documents = documentsIn(bodyOf(answerTo(format, reply, isStreamed)))
       assert.isAbove(documents.length, 0)
-      const novel = new Set(documents.flatMap((json) => pathsIn(json)).filter((path) => !known.has(path)))
+      const novel = new Set(documents.flatMap((json) => pathsIn(json)).filter((path) => !documented.has(path)))
       assert.deepStrictEqual([...novel], [])
     }
   })

@@ -232,7 +232,7 @@ describe("one server for all", () => {
     })
   )
 
-  it.live("streams an array to whoever asks Gemini for no events", () =>
+  it.live("streams an array if a request asks Gemini for no events", () =>
     Effect.gen(function* () {
       const server = yield* LoopbackServer.make(AnyWire.handler(brain))
       const response = yield* Effect.promise(async () => {

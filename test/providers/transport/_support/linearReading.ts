@@ -81,13 +81,13 @@ const bodies: Texts = {
 }
 
 /** The CPU time of one of so many rounds; the least of three tries. */
-const costOf = async (rounds: number, round: () => Promise<unknown>) => {
+const costOf = async (repeats: number, task: () => Promise<unknown>) => {
   const times: Array<number> = []
   for (let tries = 3; tries > 0; tries--) {
     const before = process.threadCpuUsage()
-    for (let left = rounds; left > 0; left--) await round()
+    for (let left = repeats; left > 0; left--) await task()
     const { system, user } = process.threadCpuUsage(before)
-    times.push((system + user) / 1000 / rounds)
+    times.push((system + user) / 1000 / repeats)
   }
   return Math.min(...times)
 }
@@ -95,9 +95,9 @@ const costOf = async (rounds: number, round: () => Promise<unknown>) => {
 const measure = async (kind: string, texts: Texts, read: (text: string, size: number) => Effect.Effect<unknown>) => {
   for (const [name, make] of Object.entries(texts)) {
     for (const size of [16, 64 * kibi]) {
-      const round = (bytes: number) => () => Effect.runPromise(read(make(bytes), size))
-      const small = await costOf(16, round(16 * kibi))
-      const large = await costOf(1, round(256 * kibi))
+      const task = (bytes: number) => () => Effect.runPromise(read(make(bytes), size))
+      const small = await costOf(16, task(16 * kibi))
+      const large = await costOf(1, task(256 * kibi))
       const measured: Measured = { what: `${kind}: ${name}, in pieces of ${size} bytes`, small, large }
       console.log(JSON.stringify(measured))
     }

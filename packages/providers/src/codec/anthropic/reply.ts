@@ -46,7 +46,7 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
   return Result.succeed(reply)
 }
 
-/** How a reply ended. A reply with calls ends with `tool-calls`, whatever the reason: its calls must be settled first. */
+/** How a reply ended. A reply with calls ends with `tool-calls` despite any other reason: its calls must be settled first. */
 export const finishOf = (reason: string | undefined, calls: boolean): Message.FinishReason => {
   switch (reason) {
     case "max_tokens":

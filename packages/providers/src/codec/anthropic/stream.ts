@@ -74,7 +74,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     }
   }
 
-  /** Ends the reply. An unclosed call was cut off, whatever the stop reason says. */
+  /** Ends the reply. An unclosed call was cut off, even if the stop reason says otherwise. */
   end(): Step {
     if (!this.#seen) return this.#undecodable(new Error("the stream holds no reply"))
     const isCut = [...this.#unfinished.values()].some(({ start }) => start["type"] === "tool_use")

@@ -60,7 +60,7 @@ type Used = Pick<Report, "usage">
 const adding = (report: Report | undefined, used: Used): Report | undefined =>
   report === undefined ? undefined : { ...report, ...used }
 
-/** The error of a blocked prompt. It has no candidates, whatever the reason. */
+/** The error of a blocked prompt. It has no candidates. */
 const blocked = (
   source: Source,
   answer: Answer,

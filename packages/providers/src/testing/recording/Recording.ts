@@ -84,7 +84,7 @@ export interface ReplayOptions {
 }
 
 /**
- * Answers from the file and sends nothing. A request matches by its method, path and body, whatever the order of
+ * Answers from the file and sends nothing. A request matches by its method, path and body, in any order of
  * fields; equal requests get the recorded answers in order. A failed connection fails again. After the point where a
  * reader was interrupted, nothing more arrives.
  */

@@ -23,7 +23,7 @@ export const call = (id: string, args: Message.ToolCall["arguments"] = {}): Mess
   arguments: args
 })
 
-export const settled = (
+export const answered = (
   toolCall: Message.ToolCall,
   kind: Message.SettlementKind = "result",
   text = "found"

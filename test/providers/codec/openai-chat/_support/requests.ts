@@ -21,7 +21,7 @@ export const call = (id: string, args: Message.ToolCall["arguments"]): Message.T
   arguments: args
 })
 
-export const settled = (
+export const answered = (
   toolCall: Message.ToolCall,
   kind: Message.SettlementKind,
   text: string

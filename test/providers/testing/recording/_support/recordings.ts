@@ -13,7 +13,7 @@ export const folder = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true }))
 )
 
-/** A key that no masking rule knows by its form. */
+/** A key that no rule of redaction knows by its form. */
 export const key = "c0rrect-H0rse-b4ttery-5taple"
 
 type ModelAt = (
