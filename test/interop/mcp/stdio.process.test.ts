@@ -75,13 +75,13 @@ describe("a program", { timeout: 30_000 }, () => {
         env: { TOKEN: Redacted.make("correcthorsebatterystaple") }
       })
       const error = yield* Effect.flip(Mcp.connect("program", way))
-      assert.include(error.message, "at last it wrote: y")
+      assert.include(error.message, "the last text that it wrote is: y")
       assert.notMatch(error.message, /stap|ijkl/)
       const short = Mcp.stdio({
         command: process.execPath,
         args: ["-e", "console.error('no ' + process.argv[1]); process.exit(1)", Redacted.make("abc-DEF-0815")]
       })
-      assert.include((yield* Effect.flip(Mcp.connect("program", short))).message, "at last it wrote: no <redacted>")
+      assert.include((yield* Effect.flip(Mcp.connect("program", short))).message, "the last text that it wrote is: no <redacted>")
     }).pipe(Effect.provide(spawner))
   )
 
@@ -122,8 +122,8 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
         const server = yield* connectNoisy
         assert.deepStrictEqual((yield* call(server, "dig", { levels: 1 })).structured, { a: 1 })
         const error = yield* Effect.flip(call(server, "dig", { levels: 0 }))
-        assert.include(error.message, "at last it wrote: the mine is closed")
-        assert.include(error.message, "it printed what is no message: ")
+        assert.include(error.message, "the last text that it wrote is: the mine is closed")
+        assert.include(error.message, "it printed a line that is not a message: ")
         assert.include(error.message, "[FATAL] out of gold <redacted>")
         assert.include(error.message, '{"level":"info"}')
         // the next call starts it anew
@@ -154,7 +154,7 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
         const error = yield* Effect.flip(Mcp.connect("mute", way, { connectTimeout: "2 seconds" }))
         const took = (yield* Clock.currentTimeMillis) - begin
         assert.isBelow(took, 4000)
-        assert.include(error.message, "it printed what is no message: [INFO] thinking")
+        assert.include(error.message, "it printed a line that is not a message: [INFO] thinking")
         assert(error instanceof ToolError.ExecutionError && error.cause instanceof Mcp.McpError)
         assert.strictEqual(error.cause.reason, "timeout")
       }).pipe(Effect.provide(spawner))

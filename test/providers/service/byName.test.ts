@@ -110,12 +110,12 @@ describe("a base URL", () => {
     it.effect(`that cannot be one is a bad request of ${name}: not sent, not sent again, not quoted [T8]`, () =>
       Effect.gen(function* () {
         for (const [base, why] of [
-          ["", "is no URL"],
-          ["not a url", "is no URL"],
-          [`ht!tp//${planted}@x`, "is no URL"],
+          ["", "is not a URL"],
+          ["not a url", "is not a URL"],
+          [`ht!tp//${planted}@x`, "is not a URL"],
           ["localhost:9/v1", "begin with http://"],
           [`${planted}:pw@host/v1`, "begin with http://"],
-          ["127.0.0.1:11434", "is no URL"],
+          ["127.0.0.1:11434", "is not a URL"],
           ["ftp://g.test", "begin with http://"],
           ["file:///v1", "begin with http://"],
           [`http://user:${planted}@g.test`, "a user name or a password"],

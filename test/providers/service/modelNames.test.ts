@@ -126,7 +126,7 @@ describe("a model's name", () => {
         for (const exit of exits) {
           const error = failsWith(exit, LlmError.InvalidRequestError)
           assert.include(error.message, "was not sent", model)
-          assert.include(error.message, "no single segment of a path", model)
+          assert.include(error.message, "not a single path segment", model)
           assert.isFalse(error.isRetryable)
         }
       }

@@ -370,7 +370,7 @@ describe("what is not followed, and what is not sent", () => {
     Effect.gen(function* () {
       const network = fakeNetwork([])
       const call = generate.pipe(Effect.provide(openAi({}, { baseUrl: "not a url" })), Effect.provide(network.layer))
-      assert.include(failsWith(yield* finished(call), LlmError.InvalidRequestError).message, "is no URL")
+      assert.include(failsWith(yield* finished(call), LlmError.InvalidRequestError).message, "is not a URL")
       assert.strictEqual(network.sent.length, 0)
     })
   )

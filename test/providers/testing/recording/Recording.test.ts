@@ -230,7 +230,7 @@ describe("recordings", () => {
       assert.deepStrictEqual([b, first, second], ["answer 2", "answer 1", "answer 3"])
       assert.match(
         error.message,
-        /POST \/v1\/chat\/completions is not in the recording .*: it has it 2 times, and all were given/
+        /POST \/v1\/chat\/completions is not in the recording .*: it was recorded 2 times, and all answers were already used/
       )
     })
   )
