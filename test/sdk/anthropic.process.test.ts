@@ -90,7 +90,7 @@ describe("@anthropic-ai/sdk", () => {
     })
   )
 
-  it.live("throws in the middle of a stream, after what was said", () =>
+  it.live("throws in the middle of a stream, after its text", () =>
     Effect.gen(function* () {
       const { url } = yield* serving([AnyWire.breakingOff({ type: "overloaded" }, 5)])
       let text = ""

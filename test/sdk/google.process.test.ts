@@ -99,7 +99,7 @@ describe("@google/genai", () => {
     })
   )
 
-  it.live("throws in the middle of a stream, after what was said", () =>
+  it.live("throws in the middle of a stream, after its text", () =>
     Effect.gen(function* () {
       const { url } = yield* serving([AnyWire.breakingOff({ type: "overloaded" }, 2)])
       let said = ""

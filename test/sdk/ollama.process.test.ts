@@ -85,7 +85,7 @@ describe("ollama", () => {
     })
   )
 
-  it.live("throws in the middle of a stream, after what was said", () =>
+  it.live("throws in the middle of a stream, after its text", () =>
     Effect.gen(function* () {
       const { url } = yield* serving([AnyWire.breakingOff({ type: "server-error" }, 2)])
       let text = ""

@@ -94,7 +94,7 @@ describe("openai, chat completions", () => {
     })
   )
 
-  it.live("throws in the middle of a stream, after what was said", () =>
+  it.live("throws in the middle of a stream, after its text", () =>
     Effect.gen(function* () {
       const { url } = yield* serving([AnyWire.breakingOff({ type: "server-error" }, 3)])
       let text = ""
@@ -173,7 +173,7 @@ describe("openai, Responses", () => {
     })
   )
 
-  it.live("throws in the middle of a stream, after what was said", () =>
+  it.live("throws in the middle of a stream, after its text", () =>
     Effect.gen(function* () {
       const { url } = yield* serving([AnyWire.breakingOff({ type: "server-error" }, 6)])
       let text = ""

@@ -71,7 +71,7 @@ const partsOf = (message: UIMessage) =>
   })
 
 describe("readUIMessageStream", () => {
-  it.effect("reads text, calls, progress, results and failures; ids that repeat stay apart", () =>
+  it.effect("reads text, calls, progress, results and failures; repeated ids stay distinct", () =>
     Effect.gen(function* () {
       const both = calls(call("weather", { city: "Graz" }, "c1"), call("weather", { city: "Oslo" }, "c2"))
       const message = yield* messageOf(both, calls(call("weather", { city: "Wien" }, "c1")), text("All blue."))
@@ -89,7 +89,7 @@ describe("readUIMessageStream", () => {
     })
   )
 
-  it.effect("knows what was asked and refused [P902]", () =>
+  it.effect("knows requests for approval and refusals [P902]", () =>
     Effect.gen(function* () {
       const message = yield* messageOf(calls(call("pay", {}, "c1")), text("Then not."))
       assert.deepStrictEqual(partsOf(message), ["c1: output-denied", "text: Then not."])

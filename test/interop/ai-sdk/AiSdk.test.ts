@@ -86,7 +86,7 @@ it.effect("a result that cannot be written as JSON is a failure of category vali
   })
 )
 
-it.effect("what cannot be read of it is a failure and no defect: its answer for a model, its iterator [P1107]", () =>
+it.effect("an unreadable part is a failure and no defect: its answer for a model, its iterator [P1107]", () =>
   Effect.gen(function* () {
     const bare: unknown = Object.create(null)
     const outputs = [10n, { type: "json", value: 10n }, { type: "content", value: [{ type: 10n }] }]
@@ -217,7 +217,7 @@ it.effect("its signal is aborted when its call is interrupted, and a generator i
   })
 )
 
-it.effect("what it yields before its last value is progress [P1107]", () =>
+it.effect("values before its last one are progress [P1107]", () =>
   Effect.gen(function* () {
     const tool = AiSdk.tool("load", {
       inputSchema,
@@ -242,7 +242,7 @@ it.effect("what it yields before its last value is progress [P1107]", () =>
   })
 )
 
-it.run("what it says to a model is what the model reads, as an error where it says so [P1107]", (run) =>
+it.run("the model reads its toModelOutput, as an error if it says so [P1107]", (run) =>
   Effect.gen(function* () {
     const tool = AiSdk.tool("weather", {
       inputSchema,
@@ -320,7 +320,7 @@ it.run("a name that some provider refuses is changed, and the event of a call ha
   })
 )
 
-it("what cannot be one of ours is refused by name when it is made [P1107]", () => {
+it("a tool that cannot be converted is refused by name [P1107]", () => {
   assert.throws(() => AiSdk.tool("client", { inputSchema }), /tool 'client' has no execute/)
   for (const schema of [{ "~standard": { version: 1 } }, { jsonSchema: Promise.resolve(cityJson) }, undefined])
     assert.throws(() => AiSdk.tool("odd", { inputSchema: schema, execute: () => 1 }), /JSON Schema of tool 'odd'/)

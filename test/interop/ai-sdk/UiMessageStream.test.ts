@@ -172,7 +172,7 @@ it.run("an interrupted run is aborted, its unfinished parts are closed", (run) =
   })
 )
 
-it.run("what a person is asked, and says; a refused call is denied", (run) =>
+it.run("requests for approval and decisions; a refused call is denied", (run) =>
   Effect.gen(function* () {
     const pay = Tool.make("pay", {
       description: "Pays.",
@@ -241,7 +241,7 @@ it.effect("as server-sent events, with the mark of the end, also after a failure
   })
 )
 
-it.effect("what is too deep to be written is shown as the text it was, or as a mark [P1393]", () =>
+it.effect("a value that is too deep to write is shown as its text, or as a mark [P1393]", () =>
   Effect.gen(function* () {
     const text = "[".repeat(50_000) + "]".repeat(50_000)
     const deep: Schema.Json = JSON.parse(text)

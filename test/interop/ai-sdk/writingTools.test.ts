@@ -39,7 +39,7 @@ const spoilt = {
   ]
 }
 
-it.run("a tool writes into a copy of its own in each attempt; what was approved and recorded stays [P1396]", (run) =>
+it.run("a tool writes into a copy of its own in each attempt; approved and recorded arguments stay [P1396]", (run) =>
   Effect.gen(function* () {
     const got: Array<unknown> = []
     const tool = AiSdk.tool(
@@ -171,7 +171,7 @@ for (const { inputSchema, name } of filling) {
   )
 }
 
-it.effect("what is no plain object is handed on as it is, rings and shared parts too [P1396]", () =>
+it.effect("a value that is not a plain object is shared, cycles and shared parts stay [P1396]", () =>
   Effect.gen(function* () {
     class City {
       readonly name: string

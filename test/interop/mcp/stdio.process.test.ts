@@ -81,7 +81,10 @@ describe("a program", { timeout: 30_000 }, () => {
         command: process.execPath,
         args: ["-e", "console.error('no ' + process.argv[1]); process.exit(1)", Redacted.make("abc-DEF-0815")]
       })
-      assert.include((yield* Effect.flip(Mcp.connect("program", short))).message, "the last text that it wrote is: no <redacted>")
+      assert.include(
+        (yield* Effect.flip(Mcp.connect("program", short))).message,
+        "the last text that it wrote is: no <redacted>"
+      )
     }).pipe(Effect.provide(spawner))
   )
 

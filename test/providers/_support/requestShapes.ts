@@ -28,8 +28,8 @@ class Problems {
   /** Checks that each call has one result right behind it, and nothing else. */
   answered(calls: ReadonlyArray<unknown>, answers: ReadonlyArray<unknown>): void {
     this.demand(new Set(calls).size === calls.length, `one id for two calls: ${calls.join()}`)
-    const [called, told] = [[...calls].map(String).toSorted(), [...answers].map(String).toSorted()]
-    this.demand(called.join("\n") === told.join("\n"), `calls ${called.join()} are answered by ${told.join()}`)
+    const [called, replied] = [[...calls].map(String).toSorted(), [...answers].map(String).toSorted()]
+    this.demand(called.join("\n") === replied.join("\n"), `calls ${called.join()} are answered by ${replied.join()}`)
   }
 }
 

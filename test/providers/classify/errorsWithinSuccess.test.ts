@@ -185,7 +185,7 @@ describe("what an error keeps [L1104]", () => {
     assert.strictEqual(inside("anthropic", body)?.requestId, "req_body")
   })
 
-  it("tells what is left of the limit that is nearest to its end [L1104]", () => {
+  it("has what is left of the limit that is nearest to its end [L1104]", () => {
     const remaining = (headers: Readonly<Record<string, string>>) => {
       const error = classify("anthropic", 429, "", headers)
       assert(error instanceof LlmError.RateLimitError)

@@ -102,7 +102,7 @@ it("what the server forbids stays forbidden above the transport [P802]", () => {
   assert.isTrue(classify(503, "", { "x-should-retry": "true" }).isRetryable)
 })
 
-describe("what is missing [T20]", () => {
+describe("missing capabilities [T20]", () => {
   const rows: ReadonlyArray<readonly [object, string]> = [
     [{ code: "unsupported_parameter", param: "parallel_tool_calls" }, "InvalidRequestError"],
     [{ code: "unsupported_parameter", param: "stream_options" }, "InvalidRequestError"],

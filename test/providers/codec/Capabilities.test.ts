@@ -136,7 +136,7 @@ const check = Effect.fnUntraced(function* (participant: Participant, wish: Wish)
   return undefined
 })
 
-describe("what is said of a provider", () => {
+describe("the capabilities of a provider", () => {
   for (const participant of participants) {
     it(`a supported request is sent, any other is refused unsent: ${participant.name} [A814]`, () =>
       fc.assert(

@@ -1,4 +1,4 @@
-/** No turn pays for the transcript before it: what was encoded once is not read again, in any format. */
+/** No turn pays for the transcript before it: each format reads a message once. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Message } from "@kintsugi/core"
 import {
@@ -52,7 +52,7 @@ const countedTool = () => {
   return { spec, state }
 }
 
-describe("what is remembered", () => {
+describe("the cached encoding", () => {
   for (const [name, make] of Object.entries(codecs)) {
     it(`${name}: each message and each tool is read in its first turn only [P1110]`, () => {
       const codec = make()

@@ -35,7 +35,7 @@ reads("the older `function_call` is a call [A114]", {
 const pieces = (...calls: ReadonlyArray<object>) =>
   calls.map((call) => chunk({ tool_calls: [call] })).join("") + chunk({}, "tool_calls") + done
 
-reads("calls are told apart [A114]", {
+reads("calls stay distinct [A114]", {
   "by their ids, where all have one index": {
     of: chat,
     body: pieces(

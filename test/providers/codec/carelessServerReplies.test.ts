@@ -15,7 +15,7 @@ import {
 } from "./_support/carelessServers.ts"
 import { done, event } from "../../_support/network.ts"
 
-reads("a content filter is an error, with what was used up [T8]", {
+reads("a content filter is an error, with its usage [T8]", {
   ...each(chats, () => ({
     isWhole: true,
     body: completion({ content: "he" }, "content_filter", { usage }),

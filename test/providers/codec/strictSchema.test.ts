@@ -37,7 +37,7 @@ describe("what fits", () => {
     assert.deepStrictEqual(strict(schema, { optional: false }), schema)
   })
 
-  it("is left without remarks that the dialect does not know", () => {
+  it("loses annotations that the dialect does not support", () => {
     const schema = { ...object({ a: { ...text, default: "x", examples: ["y"] } }), $schema: "s", $comment: "c" }
     assert.deepStrictEqual(strict(schema, { optional: false }), object({ a: text }))
   })
@@ -92,7 +92,7 @@ describe("what does not fit", () => {
     cannot(object({ a: true }))
   })
 
-  it("is a word that the dialect does not know, wherever it stands", () => {
+  it("is an unsupported keyword, at any depth", () => {
     for (const word of [
       { minLength: 1 },
       { maxLength: 1 },
@@ -116,7 +116,7 @@ describe("what does not fit", () => {
     cannot({ ...object({ a: { $ref: "other.json" } }), $defs: { A: text } })
   })
 
-  it("is a root that is no object", () => {
+  it("is a root that is not an object", () => {
     for (const schema of [{ type: "array", items: text }, { anyOf: [object({}), object({ a: text })] }, text, {}]) {
       cannot(schema)
       assert.isUndefined(objectRoot(schema))
@@ -210,7 +210,7 @@ describe("optional properties", () => {
     assert.isUndefined(strict(specOf(Point), { optional: false }))
   })
 
-  it.effect("a tool whose arguments are not mended so says that it keeps nulls", () =>
+  it.effect("a tool whose arguments are not mended this way declares that it keeps nulls", () =>
     Effect.gen(function* () {
       const tool = (name: string, coercion?: ReadonlyArray<Coercion.Step>) =>
         Tool.make(name, {

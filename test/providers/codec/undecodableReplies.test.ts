@@ -39,10 +39,10 @@ const streamed = (codec: Codec.Codec, ...events: ReadonlyArray<string>) => {
   return saidOf(decoder.end())
 }
 
-it.each(Object.entries(codecs))("%s says of text that it is no JSON, and where", (_name, codec) => {
+it.each(Object.entries(codecs))("%s says of text that it is not JSON, and where", (_name, codec) => {
   for (const read of [whole, streamed]) {
-    assert.strictEqual(read(codec, '{"a":1,}'), "it is no JSON at position 7")
-    assert.strictEqual(read(codec, "<html>"), "it is no JSON")
+    assert.strictEqual(read(codec, '{"a":1,}'), "it is not JSON at position 7")
+    assert.strictEqual(read(codec, "<html>"), "it is not JSON")
   }
 })
 
@@ -52,25 +52,25 @@ it("a body of JSON that is no reply says what it lacks [T8]", () => {
     assert.strictEqual(whole(codecs.anthropicMessages, body), "the body holds no message")
   }
   for (const body of ["null", "5", '"x"', "[5]"]) {
-    assert.strictEqual(whole(codecs.geminiContent, body), "a chunk is no object")
+    assert.strictEqual(whole(codecs.geminiContent, body), "a chunk is not an object")
   }
   for (const body of ["{}", "[]", '{"candidates":[{}]}']) {
     assert.strictEqual(whole(codecs.geminiContent, body), "the answer holds no content")
   }
-  for (const body of ["null", "5", "[]"]) assert.strictEqual(whole(codecs.ollamaChat, body), "a line is no object")
+  for (const body of ["null", "5", "[]"]) assert.strictEqual(whole(codecs.ollamaChat, body), "a line is not an object")
   assert.strictEqual(
     whole(codecs.ollamaChat, '{"message":{"content":"a"},"done":false}'),
-    "the body is no finished reply"
+    "the body is not a finished reply"
   )
 })
 
-it("an event that is no object says so, and a stream that ends before a reply says that [T8]", () => {
+it("an event that is not an object says so, and a stream that ends before a reply says that [T8]", () => {
   for (const event of ["null", "5", '"x"']) {
-    assert.strictEqual(streamed(codecs.openAiChat, event), "an event is no object")
-    assert.strictEqual(streamed(codecs.openAiResponses, event), "an event is no object")
-    assert.strictEqual(streamed(codecs.anthropicMessages, event), "an event is no object")
-    assert.strictEqual(streamed(codecs.geminiContent, event), "a chunk is no object")
-    assert.strictEqual(streamed(codecs.ollamaChat, event), "a line is no object")
+    assert.strictEqual(streamed(codecs.openAiChat, event), "an event is not an object")
+    assert.strictEqual(streamed(codecs.openAiResponses, event), "an event is not an object")
+    assert.strictEqual(streamed(codecs.anthropicMessages, event), "an event is not an object")
+    assert.strictEqual(streamed(codecs.geminiContent, event), "a chunk is not an object")
+    assert.strictEqual(streamed(codecs.ollamaChat, event), "a line is not an object")
   }
   assert.strictEqual(streamed(codecs.openAiChat), "the stream holds no reply")
   assert.strictEqual(streamed(codecs.openAiResponses), "the stream holds no reply")

@@ -8,7 +8,7 @@ import { participants } from "../_support/participants.ts"
 import { callers, chatBody, claude, each, generate, response, stream, type Tag, tagOf } from "./_support/spokenWires.ts"
 
 describe("an end that is none", () => {
-  each("a stream without its mark of an end is no success, however much of it came [P504]", (participant, wire) =>
+  each("a stream without its end mark is a failure, after any number of parts [P504]", (participant, wire) =>
     Effect.gen(function* () {
       for (const sent of [wire.text("half"), wire.text("half") + wire.call(false), ""]) {
         const { error } = yield* stream(participant, sent)
@@ -36,7 +36,7 @@ describe("an end that is none", () => {
     callers
   )
 
-  each("what was said before a failure was seen, and the failure is its own error [A810]", (participant, wire) =>
+  each("text before a failure is emitted, and the failure is its own error [A810]", (participant, wire) =>
     Effect.gen(function* () {
       const { error, reply, seen } = yield* stream(participant, wire.text("so ") + wire.text("far") + wire.error)
       assert.strictEqual(tagOf(error), "ServerError")

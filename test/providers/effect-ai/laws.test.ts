@@ -77,7 +77,7 @@ const withResults = (reply: Message.Reply): Message.Assistant =>
     Message.callsOf(reply).map(() => Message.interrupted)
   )
 
-describe("what is said through effect/ai", () => {
+describe("conversations through effect/ai", () => {
   it.each([false, true])(
     "any reply of ours comes back to its model, part by part (streamed: %s) [P1002 P1107]",
     async (isStreamed) => {

@@ -87,29 +87,27 @@ describe("agents on a model of effect/ai", () => {
     })
   )
 
-  it.run(
-    "its failures go the way of ours: what may be sent again is, after the wait that was asked for [P801 P1107]",
-    (run) =>
-      Effect.gen(function* () {
-        const script = yield* Script.make(Script.fails(limited), Script.fails(overloaded), Script.says("done"))
-        const agent = Agent.make("a", {}).pipe(
-          Agent.onLlmError({
-            RateLimitError: Recovery.retry({ retries: 1 }),
-            ModelOverloadedError: Recovery.retry({ retries: 1 })
-          })
-        )
-        const fiber = yield* Effect.forkChild(
-          run(agent, "go").pipe(Effect.provide(EffectAi.model({ isScripted: true })), Effect.provide(script.layer))
-        )
-        yield* calm
-        assert.strictEqual(script.requests.length, 1)
-        yield* TestClock.adjust("6999 millis")
-        assert.strictEqual(script.requests.length, 1)
-        yield* TestClock.adjust("1 millis")
-        yield* calm
-        yield* TestClock.adjust("1 minute")
-        assert.strictEqual(yield* Fiber.join(fiber), "done")
-      })
+  it.run("its failures go the way of ours: retryable ones are retried, after the requested wait [P801 P1107]", (run) =>
+    Effect.gen(function* () {
+      const script = yield* Script.make(Script.fails(limited), Script.fails(overloaded), Script.says("done"))
+      const agent = Agent.make("a", {}).pipe(
+        Agent.onLlmError({
+          RateLimitError: Recovery.retry({ retries: 1 }),
+          ModelOverloadedError: Recovery.retry({ retries: 1 })
+        })
+      )
+      const fiber = yield* Effect.forkChild(
+        run(agent, "go").pipe(Effect.provide(EffectAi.model({ isScripted: true })), Effect.provide(script.layer))
+      )
+      yield* calm
+      assert.strictEqual(script.requests.length, 1)
+      yield* TestClock.adjust("6999 millis")
+      assert.strictEqual(script.requests.length, 1)
+      yield* TestClock.adjust("1 millis")
+      yield* calm
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(yield* Fiber.join(fiber), "done")
+    })
   )
 
   it.run("an unhandled failure is ours, of its class, with the original as its cause [P1107]", (run) =>
@@ -182,7 +180,7 @@ const failureIn = (message: Prompt.MessageEncoded | undefined): string => {
   return part?.type === "tool-result" ? String(part.result) : ""
 }
 
-describe("what a model of effect/ai says", () => {
+describe("a reply of a model of effect/ai", () => {
   const signed: ReadonlyArray<Response.PartEncoded> = [
     { type: "response-metadata", id: "r1", modelId: "script-1-2026" },
     { type: "reasoning", text: "hmm", metadata: { scripts: { signature: "s1" } } },
@@ -265,7 +263,7 @@ describe("what a model of effect/ai says", () => {
     })
   )
 
-  asked("what its provider did on its own side is kept for it, and no call of ours [P1107]", (ask) =>
+  asked("a provider-side call is stored for its provider, and is no call of ours [P1107]", (ask) =>
     Effect.gen(function* () {
       const tool = AiTool.providerDefined({
         id: "scripts.search",

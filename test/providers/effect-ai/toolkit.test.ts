@@ -133,7 +133,7 @@ describe("a toolkit under tables of ours", () => {
       })
   )
 
-  it.run("what effect/ai says of a handler is an ExecutionError: of a model, or of a wrong result [P1107]", (run) =>
+  it.run("a failure of effect/ai itself is an ExecutionError: of a model, or of a wrong result [P1107]", (run) =>
     Effect.gen(function* () {
       const toolkit = Toolkit.make(Unlock)
       const { unlock } = EffectAi.fromToolkit(toolkit)
@@ -259,7 +259,7 @@ describe("a toolkit under tables of ours", () => {
   )
 })
 
-describe("what a toolkit says of its tools", () => {
+describe("the hints of a toolkit", () => {
   const plain = AiTool.make("t")
   type Annotate = (tool: typeof plain) => typeof plain
 
@@ -349,7 +349,7 @@ describe("what a toolkit says of its tools", () => {
     })
   )
 
-  it("what a provider runs on its own side is no tool of an agent [P1107]", () => {
+  it("a tool that the provider runs is no tool of an agent [P1107]", () => {
     const search = AiTool.providerDefined({ id: "a.search", customName: "Search", providerName: "search" })()
     assert.deepStrictEqual(Object.keys(EffectAi.fromToolkit(Toolkit.make(search, AiTool.make("own")))), ["own"])
   })

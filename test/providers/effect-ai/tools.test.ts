@@ -140,9 +140,9 @@ describe("tools of ours as a toolkit", () => {
   both("a text for the model is among the results, and is what it reads [P1107]", (ask) =>
     Effect.gen(function* () {
       const unlock = shop(closed).pipe(Tool.onError({ Closed: Recovery.tell((error) => `closed: ${error.shop}`) }))
-      const [told] = yield* ask(EffectAi.toToolkit([unlock]), { shop: "a" })
-      assert.deepStrictEqual(told?.result, new EffectAi.Told({ kind: "told", text: "closed: a" }))
-      assert.deepStrictEqual([told?.isFailure, told?.encoded], [false, "closed: a"])
+      const [outcome] = yield* ask(EffectAi.toToolkit([unlock]), { shop: "a" })
+      assert.deepStrictEqual(outcome?.result, new EffectAi.Told({ kind: "told", text: "closed: a" }))
+      assert.deepStrictEqual([outcome?.isFailure, outcome?.encoded], [false, "closed: a"])
     })
   )
 
@@ -274,7 +274,7 @@ describe("approval of tools of ours in effect/ai", () => {
     { role: "tool", content: [{ type: "tool-approval-response", approvalId: "a1", approved: true }] }
   ]
 
-  it.effect("is asked for by effect/ai, which runs what was approved [P905 P1107]", () =>
+  it.effect("is requested by effect/ai, which runs approved calls [P905 P1107]", () =>
     Effect.gen(function* () {
       const { made, paid } = paying()
       const script = yield* Script.make(

@@ -65,7 +65,7 @@ const headers: ReadonlyArray<readonly [string, Readonly<Record<string, string>>,
 ]
 
 describe("limits that a server reports in its answers", () => {
-  for (const [way, asking] of Object.entries(ways)) {
+  for (const [way, modelCall] of Object.entries(ways)) {
     const body = way === "whole" ? bodies.whole : bodies.streamed
     const using = (script: ReadonlyArray<Reaction>) => {
       const network = fakeNetwork(script)
@@ -77,7 +77,7 @@ describe("limits that a server reports in its answers", () => {
       it.effect(`${what}: the next request is sent after ${wait} ms (${way}) [L803]`, () =>
         Effect.gen(function* () {
           const { model, network } = using([respond(200, body, limits), respond(200, body)])
-          const fiber = yield* Effect.forkChild(Effect.andThen(asking, asking).pipe(Effect.provide(model)))
+          const fiber = yield* Effect.forkChild(Effect.andThen(modelCall, modelCall).pipe(Effect.provide(model)))
           yield* calm
           if (wait > 0) yield* pass(wait - 1)
           assert.strictEqual(network.sent.length, wait > 0 ? 1 : 2)
@@ -94,7 +94,7 @@ describe("limits that a server reports in its answers", () => {
         const slow: Reaction = () => Effect.delay(respond(200, body)(), "1 second")
         const { model, network } = using([respond(200, body, limits), slow, slow, slow])
         const exit = yield* finished(
-          Effect.andThen(asking, Effect.all([asking, asking, asking], { concurrency: "unbounded" })).pipe(
+          Effect.andThen(modelCall, Effect.all([modelCall, modelCall, modelCall], { concurrency: "unbounded" })).pipe(
             Effect.provide(model)
           )
         )
@@ -109,7 +109,7 @@ describe("limits that a server reports in its answers", () => {
         Effect.gen(function* () {
           const limited = respond(429, "{}", { "retry-after": "7" })
           const { model, network } = using([limited, limited, limited, respond(200, body)])
-          const exit = yield* finished(Effect.all([Effect.exit(asking), asking]).pipe(Effect.provide(model)))
+          const exit = yield* finished(Effect.all([Effect.exit(modelCall), modelCall]).pipe(Effect.provide(model)))
           assert(Exit.isSuccess(exit))
           failsWith(exit.value[0], LlmError.RateLimitError)
           // three sends of one call, not three times three; then one of the other, which waits as well
@@ -129,7 +129,7 @@ describe("limits that a server reports in its answers", () => {
           adaptiveFeedback: () => failing
         })
         const { model, network } = using([])
-        const exit = yield* finished(asking.pipe(Effect.provide(model), Effect.provide(broken)))
+        const exit = yield* finished(modelCall.pipe(Effect.provide(model), Effect.provide(broken)))
         failsWith(exit, LlmError.NetworkError)
         assert.strictEqual(network.sent.length, 0)
       })

@@ -1,4 +1,4 @@
-/** Streams that end otherwise than they should, over the transport: Gemini's, without any mark of an end, and lines. */
+/** Streams with faulty ends, over the transport: Gemini's, without any end mark, and lines. */
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Model from "@kintsugi/core/Model"
@@ -78,7 +78,7 @@ describe("Ollama", () => {
     })
   )
 
-  it.effect("what is no line of JSON at all cannot be read [T8]", () =>
+  it.effect("a line that is not JSON cannot be read [T8]", () =>
     Effect.gen(function* () {
       for (const page of ["<html>busy</html>", "<html>busy</html>\n", '{"message":\n']) {
         failsWith((yield* reading(ollama, page)).exit, LlmError.UnknownLlmError)

@@ -107,7 +107,7 @@ describe("a base URL", () => {
       })
     )
 
-    it.effect(`that cannot be one is a bad request of ${name}: not sent, not sent again, not quoted [T8]`, () =>
+    it.effect(`that is invalid is a bad request of ${name}: not sent, not resent, not quoted [T8]`, () =>
       Effect.gen(function* () {
         for (const [base, why] of [
           ["", "is not a URL"],
@@ -213,7 +213,7 @@ describe("Ollama.model", () => {
     })
   )
 
-  it.live("prefers what is given to the environment, and there the base URL to the host", () =>
+  it.live("prefers options to the environment, and there the base URL to the host", () =>
     Effect.gen(function* () {
       const environment = { OLLAMA_HOST: "gpu.test", OLLAMA_BASE_URL: "https://base.test", OLLAMA_API_KEY: "key-1234" }
       const [sent] = yield* sendingOf(Ollama.model("m", { transport }), environment)

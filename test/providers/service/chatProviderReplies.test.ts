@@ -102,7 +102,7 @@ describe("OpenRouter", () => {
     })
   )
 
-  it.effect("thoughts that stand in details alone are read from them [A114]", () =>
+  it.effect("thoughts in details alone are read from them [A114]", () =>
     Effect.gen(function* () {
       const message = { content: "4", reasoning_details: [{ type: "reasoning.text", text: "hm", index: 0 }] }
       const whole = respond(200, { choices: [{ message, finish_reason: "stop" }] })
@@ -118,7 +118,7 @@ describe("OpenRouter", () => {
     })
   )
 
-  it.effect("what was streamed of reasoning goes back in one piece, its signature with it [P1002]", () =>
+  it.effect("streamed reasoning goes back in one piece, with its signature [P1002]", () =>
     Effect.gen(function* () {
       const detail = { type: "reasoning.text", format: "anthropic-claude-v1", index: 0 }
       const call = { index: 0, id: "t", function: { name: "f", arguments: "{}" } }
@@ -239,7 +239,7 @@ describe("Perplexity", () => {
   it.effect("keeps no sources where there are none [A114]", () =>
     Effect.gen(function* () {
       const message = { message: { content: "1" }, delta: { content: "1" }, finish_reason: "stop" }
-      for (const [sources, kept] of [
+      for (const [sources, expected] of [
         [{ citations: [], search_results: [] }, []],
         [{ ...found, citations: [] }, [{ search_results: found.search_results }]]
       ] as const) {
@@ -249,7 +249,7 @@ describe("Perplexity", () => {
           const items = replyOf(exit).content.flatMap((part) =>
             part.type === "provider-item" ? [part.opaque.data] : []
           )
-          assert.deepStrictEqual<unknown>(items, kept)
+          assert.deepStrictEqual<unknown>(items, expected)
         }
       }
     })

@@ -125,7 +125,7 @@ describe("one conversation through all models [P1002]", () => {
     })
   )
 
-  it.effect("what was sent before is sent again as it was, ids that come again included [P1110]", () =>
+  it.effect("earlier messages are sent unchanged, including repeated ids [P1110]", () =>
     Effect.gen(function* () {
       const steps = [...participants, ...participants].map(({ capabilities, name }): Step => {
         const turns: ReadonlyArray<Turn> = capabilities.tools ? ["calls", "answer"] : ["answer"]

@@ -206,7 +206,7 @@ describe("data in the body [P801]", () => {
     it(`reads a retry delay of ${delay} [P801]`, () => assert.strictEqual(gemini([info(delay)]), expected))
   }
 
-  it("a retry delay stands over the reset of a limit [P801]", () => {
+  it("a retry delay overrides the reset of a limit [P801]", () => {
     const spent = { "x-ratelimit-reset-tokens": "6m0s" }
     assert.strictEqual(gemini([info("34.4s")], "", spent), 34_400)
     assert.strictEqual(gemini([info("-1s")], "", spent), 360_000)

@@ -1,4 +1,4 @@
-/** The transport over real connections: nothing here waits for a time, only for what happens. */
+/** The transport over real connections: no test waits for a time, only for events. */
 import { assert, describe, it } from "@effect/vitest"
 import { Agent, Recovery } from "@kintsugi/core"
 import * as LlmError from "@kintsugi/core/LlmError"
@@ -11,7 +11,7 @@ import { FetchHttpClient } from "effect/http"
 import { failsWith, key, listening, outwaiting, request, streamText } from "../../_support/network.ts"
 import { content, generate, modelAt, serving } from "../_support/loopback.ts"
 
-/** Waits that a test need not feel. */
+/** Waits of no length. */
 const brisk: Transport.Options = { retry: { initialBackoff: "1 millis" } }
 
 /** The same words, without the call. */
@@ -24,7 +24,7 @@ const collect = Effect.gen(function* () {
   return collector.reply()
 })
 
-describe("what the format cannot say", () => {
+describe("a request that the format cannot express", () => {
   it.live("is a CapabilityMismatchError, whole and streamed, and nothing is sent", () =>
     Effect.gen(function* () {
       // a port without a server: a sent request would fail differently

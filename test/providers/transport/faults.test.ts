@@ -28,7 +28,7 @@ const coded = (code: string, message = "") => Object.assign(new Error(message), 
 const undici = (code: string) => new TypeError("fetch failed", { cause: coded(code) })
 const named = (name: string, message: string) => Object.assign(new Error(message), { name })
 
-/** What a runtime throws, and what the message of the error has to say of it. */
+/** Errors of runtimes, and the message of the resulting error. */
 const connectionFaults: ReadonlyArray<readonly [string, () => unknown, RegExp]> = [
   ["Node: refused", () => undici("ECONNREFUSED"), /refused/],
   [
@@ -41,8 +41,8 @@ const connectionFaults: ReadonlyArray<readonly [string, () => unknown, RegExp]> 
   ["Node: reset", () => undici("ECONNRESET"), /was lost/],
   ["Node: other side closed", () => undici("UND_ERR_SOCKET"), /was lost/],
   ["Node: a bad port, without a code", () => new TypeError("fetch failed", { cause: new Error("bad port") }), /failed/],
-  ["Node: no route", () => undici("EHOSTUNREACH"), /no way to/],
-  ["Node: no network", () => undici("ENETUNREACH"), /no way to/],
+  ["Node: no route", () => undici("EHOSTUNREACH"), /no route to/],
+  ["Node: no network", () => undici("ENETUNREACH"), /no route to/],
   ["Node: aborted by the system", () => undici("ECONNABORTED"), /was lost/],
   ["Node: a pipe without an end", () => undici("EPIPE"), /was lost/],
   ["Node: an old certificate", () => undici("CERT_HAS_EXPIRED"), /certificate of api\.test:443 is not trusted/],
@@ -72,8 +72,8 @@ const connectionFaults: ReadonlyArray<readonly [string, () => unknown, RegExp]> 
     /lost/
   ],
   ["Deno: no handshake", () => new TypeError("client error (Connect): tls handshake eof"), /was lost/],
-  ["Deno: no network", () => new TypeError("tcp connect error: Network is unreachable (os error 101)"), /no way to/],
-  ["Deno: no route", () => new TypeError("tcp connect error: No route to host (os error 113)"), /no way to/],
+  ["Deno: no network", () => new TypeError("tcp connect error: Network is unreachable (os error 101)"), /no route to/],
+  ["Deno: no route", () => new TypeError("tcp connect error: No route to host (os error 113)"), /no route to/],
   ["Deno: an old certificate", () => new TypeError("(Connect): invalid peer certificate: Expired"), /is not trusted/],
   ["Deno: a body that ended early", () => new TypeError("error reading a body from connection"), /was lost/],
   [
@@ -353,7 +353,7 @@ describe("bodies", () => {
   )
 })
 
-describe("what is not followed, and what is not sent", () => {
+describe("redirects and invalid URLs", () => {
   it.effect("a redirect is an InvalidRequestError that names the other host, and no more of it", () =>
     Effect.gen(function* () {
       const { call, network } = calling([

@@ -27,7 +27,7 @@ const calling = (script: ReadonlyArray<Reaction> | Reaction, transport?: Transpo
 
 const reset = throwing("ECONNRESET")
 
-describe("what is sent again, and when", () => {
+describe("resends", () => {
   it.effect("sends three times at most, after 250 and 500 milliseconds, to the millisecond [A801]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(503), respond(503), respond(503)])
@@ -178,7 +178,7 @@ describe("limits of time", () => {
   )
 })
 
-describe("what is left in the end", () => {
+describe("the last failure", () => {
   it.effect("fails with the last error as a single attempt would have: class, words, id, hint [A807]", () =>
     Effect.gen(function* () {
       const last = respond(
@@ -257,7 +257,7 @@ describe("what is left in the end", () => {
     })
   )
 
-  it.effect("sends nothing again that the server forbids to send again [P802]", () =>
+  it.effect("resends nothing if the server forbids it [P802]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(503, "{}", { "x-should-retry": "false" })])
       failsWith(yield* finished(call), LlmError.ModelOverloadedError)

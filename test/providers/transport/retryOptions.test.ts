@@ -95,13 +95,15 @@ describe("options", () => {
   )
 })
 
-describe("what others see", () => {
-  it.effect("hands only what its own sends did not heal to the layer above: 3 and 3 are at most 9 [A815]", () =>
-    Effect.gen(function* () {
-      const { call, network } = calling(respond(503))
-      failsWith(yield* finished(Effect.retry(call, Schedule.recurs(2))), LlmError.ModelOverloadedError)
-      assert.strictEqual(network.sent.length, 9)
-    })
+describe("observers", () => {
+  it.effect(
+    "passes only failures that its own resends did not heal to the layer around it: 3 and 3 are at most 9 [A815]",
+    () =>
+      Effect.gen(function* () {
+        const { call, network } = calling(respond(503))
+        failsWith(yield* finished(Effect.retry(call, Schedule.recurs(2))), LlmError.ModelOverloadedError)
+        assert.strictEqual(network.sent.length, 9)
+      })
   )
 
   it.effect("reports each resend before its wait, and the last giving up [A815]", () =>
@@ -131,7 +133,7 @@ describe("what others see", () => {
     })
   )
 
-  it.effect("says nothing of a call that succeeds at once, or may not be sent again [A815]", () =>
+  it.effect("emits nothing for a call that succeeds at once, or must not be resent [A815]", () =>
     Effect.gen(function* () {
       for (const script of [[ok], [respond(401)]]) {
         const { effect, events } = listening(calling(script).call)

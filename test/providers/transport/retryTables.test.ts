@@ -83,7 +83,7 @@ describe("a policy of a transport", () => {
     })
   )
 
-  it.effect("never sends again what may not be sent again, and has no event for it [P1321]", () =>
+  it.effect("never resends a failure that must not be resent, and emits no event for it [P1321]", () =>
     Effect.gen(function* () {
       const refused = respond(401)
       const orElse = calling([refused, ok], { retry: { orElse: twice } })
@@ -120,7 +120,7 @@ describe("a policy of a transport", () => {
     )
   }
 
-  it.effect("has no wait that its own limit of time would cut [P1321]", () =>
+  it.effect("begins no wait that its own time limit would cut [P1321]", () =>
     Effect.gen(function* () {
       const { call, network } = calling(respond(503), { retry: twice, requestTimeout: "1500 millis" })
       failsWith(yield* finished(call), LlmError.ModelOverloadedError)
@@ -135,7 +135,7 @@ describe("a policy of a transport", () => {
     assert.strictEqual(Transport.explain({ retry: twice }).worst.requests, 3)
   })
 
-  it("refuses what is no row by its key [P1321]", () => {
+  it("refuses an invalid row by its key [P1321]", () => {
     // an untyped program
     const wrong = { RateLimitError: 3 } as unknown as Model.TransportRows
     const make = () => OpenAi.layer({ model: "m", apiKey: Redacted.make("k"), transport: { retry: wrong } })

@@ -68,7 +68,7 @@ export const undecodable = (source: Source.Source, answer: Answer.Answer, cause:
 const withoutSnippet = (cause: unknown): unknown => {
   if (!Predicate.isError(cause) || cause.name !== "SyntaxError") return cause
   const at = /\bat position (\d+)/.exec(cause.message)?.[1]
-  const message = `it is no JSON${at === undefined ? "" : ` at position ${at}`}`
+  const message = `it is not JSON${at === undefined ? "" : ` at position ${at}`}`
   return new ErrorCause.ForeignError({ name: "SyntaxError", message })
 }
 

@@ -57,7 +57,7 @@ const peerOf = (url: URL): { readonly host: string; readonly port?: number } => 
 const sentences: Readonly<Record<Exclude<ForeignFailure.Connection, "silent">, (peer: string) => string>> = {
   refused: (peer) => `Connection to ${peer} was refused`,
   unresolved: (peer) => `The name of ${peer} could not be resolved`,
-  unreachable: (peer) => `There is no way to ${peer}`,
+  unreachable: (peer) => `There is no route to ${peer}`,
   untrusted: (peer) => `The certificate of ${peer} is not trusted`,
   "slow-connect": (peer) => `Connecting to ${peer} took too long`,
   lost: (peer) => `The connection to ${peer} was lost`,

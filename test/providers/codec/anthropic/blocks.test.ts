@@ -17,7 +17,7 @@ const sourcesOf = (...data: ReadonlyArray<Schema.Json>): Message.ProviderItem =>
   opaque: { provider: "anthropic", data }
 })
 
-describe("what only this provider can read", () => {
+describe("blocks that only this provider can read", () => {
   it("sends thoughts back unchanged and in their order, and a call with what it came with", () => {
     const search: Schema.JsonObject = { type: "server_tool_use", id: "s1", name: "web_search", input: { query: "x" } }
     const found: Schema.JsonObject = { type: "web_search_tool_result", tool_use_id: "s1", content: [] }
@@ -65,7 +65,7 @@ describe("what only this provider can read", () => {
     )
   })
 
-  it("rewrites ids of other forms, and ids that come again, in the call as in its result [P1002]", () => {
+  it("rewrites ids of other forms, and repeated ids, in the call and its result [P1002]", () => {
     const turn = (...ids: ReadonlyArray<string>) => said(...ids.map((id) => answered(call(id))))
     const messages = [
       turn("functions.search:0", "functions.search:1"),

@@ -86,7 +86,7 @@ describe("marks", () => {
     JSON.parse(encoder(promptCache)({ ...request, ...more }))
   const ephemeral = { type: "ephemeral" }
 
-  it("stand after the system text and after the last block, and only where they are asked for [P1110]", () => {
+  it("are after the system text and after the last block, and only on request [P1110]", () => {
     assert.notInclude(encoder(undefined)(request), "cache_control")
     const { messages, system, tools } = body({})
     assert.deepStrictEqual(system, [{ type: "text", text: "s", cache_control: ephemeral }])
@@ -95,7 +95,7 @@ describe("marks", () => {
     assert.notProperty(tools[1], "cache_control")
   })
 
-  it("stand where they are asked for, as long as it is said [P1110]", () => {
+  it("are at the requested breakpoints, with the given lifetime [P1110]", () => {
     const cachedIn = (cache: Cache) => {
       const { messages, system } = body(cache)
       return [system[0].cache_control, messages[0].content[1].cache_control]
@@ -106,7 +106,7 @@ describe("marks", () => {
     assert.deepStrictEqual(cachedIn({ breakpoints: [] }), [undefined, undefined])
   })
 
-  it("stand after the tools where there is no system text, one of the user's own excepted [P1110]", () => {
+  it("are after the tools if there is no system text, unless the user set one [P1110]", () => {
     const bare = { messages: [user] }
     assert.deepStrictEqual(body({}, bare).tools[1].cache_control, ephemeral)
     assert.notProperty(body({}, bare).tools[0], "cache_control")
@@ -119,7 +119,7 @@ describe("marks", () => {
     assert.notInclude(encoder({})({ messages: [], tools: [], toolChoice: "auto" }), "cache_control")
   })
 
-  it("never stand on thoughts, which take none [P1110]", () => {
+  it("are never on thoughts, which take none [P1110]", () => {
     const thought: Message.Reasoning = { type: "reasoning", text: "hm", opaque: { provider: "anthropic", data: "s" } }
     const said: Message.Assistant = { role: "assistant", content: [Message.text("a"), thought], paused: true }
     const { content } = body({}, { messages: [user, said] }).messages[1]

@@ -111,7 +111,7 @@ describe("replies", () => {
     assert.deepStrictEqual(argumentsOf("", '{"a"', ':"é🙂"}'), [{ a: "é🙂" }])
   })
 
-  it("what is passed through goes back as it came, also a call that a program made", () => {
+  it("provider-side items go back unchanged, also a call that a program made", () => {
     const found: Block = {
       type: "web_search_tool_result",
       tool_use_id: "s1",
@@ -356,7 +356,7 @@ describe("errors within a success", () => {
     assert.isUndefined(counted.usage)
   })
 
-  it("an error event is its own error, at any point, with what was used up until then [T8]", () => {
+  it("an error event is its own error, at any point, with the usage so far [T8]", () => {
     const overloaded = {
       type: "error",
       error: { details: null, type: "overloaded_error", message: "Overloaded" },

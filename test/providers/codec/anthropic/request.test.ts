@@ -27,14 +27,14 @@ describe("messages", () => {
     })
   })
 
-  it("writes each text of the system by itself, and leaves out what is blank", () => {
+  it("writes each system text separately, and leaves out blank ones", () => {
     const systemOf = (...texts: ReadonlyArray<string>) =>
       encode({ messages: [...texts.map((text) => Message.system(text)), Message.user("hi")] }).system
     assert.deepStrictEqual(systemOf("be brief", " \n", "be kind"), [text("be brief"), text("be kind")])
     assert.isUndefined(systemOf("", " "))
   })
 
-  it("makes one turn of what one side says in several messages, and leaves out what is blank", () => {
+  it("joins adjacent messages of one side, and leaves out blank ones", () => {
     assert.deepStrictEqual(
       messagesOf(
         Message.user("a"),
@@ -221,7 +221,7 @@ describe("tools", () => {
 })
 
 describe("the rest of the body", () => {
-  it("sends what was set, under the names of the wire, and nothing in the place of its own", () => {
+  it("sends the given parameters, under the names of the wire, and lets nothing replace its own fields", () => {
     const { messages: _, ...body } = encode(
       {},
       {
@@ -274,7 +274,7 @@ describe("the rest of the body", () => {
     assert.deepStrictEqual(asked(shown).thinking, { type: "never", display: "summarized" })
   })
 
-  it("leaves out thinking where it would be refused: beside a forced call, and a budget within calls made without it", () => {
+  it("leaves out thinking where the provider refuses it: beside a forced call, and a budget within calls made without it", () => {
     const thinks = (reasoning: "high" | { readonly maxTokens: number }, request: Partial<Model.Request>) =>
       "thinking" in encode({ tools: [tool], ...request }, { reasoning })
     const budget = { maxTokens: 1024 }

@@ -83,11 +83,11 @@ describe("parts", () => {
   it("a call without a name or arguments is one of no name, and nothing is Gemini's own in it", () => {
     const reply = ok(whole(codec, chunk([{ functionCall: {} }], "STOP")))
     assert.deepStrictEqual(reply.content, [{ type: "tool-call", id: "call_r-1_0", name: "", arguments: null }])
-    const [told] = Message.callsOf(both([{ functionCall: { id: "fc-1", name: "f" } }]))
-    assert.deepStrictEqual(told?.opaque, opaque({ id: "fc-1" }).opaque)
+    const [withId] = Message.callsOf(both([{ functionCall: { id: "fc-1", name: "f" } }]))
+    assert.deepStrictEqual(withId?.opaque, opaque({ id: "fc-1" }).opaque)
   })
 
-  it("what says something of a part beside its content is no content", () => {
+  it("fields beside the content of a part are not content", () => {
     const beside = { partMetadata: { a: 1 }, videoMetadata: { fps: 1 }, mediaResolution: { level: "LOW" } }
     assert.deepStrictEqual(both([{ text: "a", ...beside }, { ...beside, thought: true }, {}]).content, [
       { type: "text", text: "a" }

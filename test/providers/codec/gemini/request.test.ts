@@ -142,7 +142,7 @@ describe("settled calls", () => {
   })
 })
 
-describe("what Gemini wants back", () => {
+describe("data that Gemini demands back", () => {
   const item = (kind: string, data: Message.Opaque["data"], provider = "gemini"): Message.ProviderItem => ({
     type: "provider-item",
     kind,
@@ -175,7 +175,7 @@ describe("what Gemini wants back", () => {
     assert.notInclude(elsewhere, "hmm")
   })
 
-  it("sends what was done on its side back as it came, but not what stood beside the content", () => {
+  it("sends provider-side items back unchanged, but not the metadata beside the content", () => {
     const code = { executableCode: { language: "PYTHON", code: "1" }, thoughtSignature: "s" }
     const result = { codeExecutionResult: { outcome: "OUTCOME_OK", output: "1" } }
     const assistant = said(
@@ -253,13 +253,13 @@ describe("the output", () => {
 })
 
 describe("the rest of the body", () => {
-  it("sends nothing that was not set, whole and streamed", () => {
+  it("sends no parameter that is not given, whole and streamed", () => {
     const body = { contents: [{ role: "user", parts: [{ text: "hi" }] }] }
     assert.deepStrictEqual(encode({}), body)
     assert.deepStrictEqual(JSON.parse(GeminiContent.make(source).encode(plain, "streamed")), body)
   })
 
-  it("sends what was set, under the names of the wire, and lets nothing replace what it writes itself", () => {
+  it("sends the given parameters, under the names of the wire, and lets nothing replace its own fields", () => {
     const body = encode(
       {},
       {
@@ -292,7 +292,7 @@ describe("the rest of the body", () => {
     })
   })
 
-  it("lets nothing replace what it writes itself, under neither of its names", () => {
+  it("lets nothing replace its own fields, under either of their names", () => {
     const never = (name: string) => [name, "never"] as const
     const names = [
       "contents",
@@ -342,7 +342,7 @@ describe("the rest of the body", () => {
   })
 })
 
-describe("what is remembered", () => {
+describe("the cached encoding", () => {
   it("a later turn begins with the contents of the one before [P1110]", () => {
     const codec = GeminiContent.make(source)
     const messages = [Message.user("b"), said(answered(call("c1", "{}"), "told", "no"))]

@@ -103,7 +103,7 @@ describe("messages", () => {
     ])
   })
 
-  it("refuses what it cannot say before anything is sent", () => {
+  it("refuses what it cannot express before anything is sent", () => {
     const { refuses } = OllamaChat.make(source)
     const refusalOf = (...content: Message.UserContent) => refuses?.({ ...plain, messages: [Message.user(content)] })
     const url = { url: "https://example.org/a" }
@@ -144,14 +144,14 @@ describe("tools and output", () => {
 })
 
 describe("the rest of the body", () => {
-  it("says whether to stream, and not to drop messages in silence; else nothing that was not set", () => {
+  it("sends whether to stream, and not to drop messages silently; no other parameter that is not given", () => {
     const body = { model: "llama3", truncate: false, messages: [{ role: "user", content: "hi" }] }
     assert.deepStrictEqual(encode({}), { ...body, stream: false })
     assert.deepStrictEqual(encode({}, {}, "streamed"), { ...body, stream: true })
     assert.isTrue(encode({}, { truncate: true }).truncate)
   })
 
-  it("sends what was set, under the names of the wire, and lets nothing replace what it writes itself", () => {
+  it("sends the given parameters, under the names of the wire, and lets nothing replace its own fields", () => {
     const body = encode(
       {},
       {

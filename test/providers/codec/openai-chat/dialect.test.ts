@@ -10,7 +10,7 @@ describe("other servers", () => {
   const encodeFor = (dialect: OpenAiChat.Dialect, request: Partial<Model.Request>) =>
     JSON.parse(OpenAiChat.make(source, {}, dialect).encode({ ...plain, ...request }, "whole"))
 
-  it("keep calls and their results apart where neighbours of one role are made one message [C1]", () => {
+  it("keep calls and their results separate where adjacent messages of one role are joined [C1]", () => {
     const wireCall = (id: string) => ({ id, type: "function", function: { name: "search", arguments: "{}" } })
     const messages: Message.Transcript = [
       Message.user("go"),

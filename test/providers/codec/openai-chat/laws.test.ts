@@ -164,7 +164,7 @@ describe("whole and streamed", () => {
   })
 })
 
-describe("what servers of this format send, spoilt", () => {
+describe("damaged answers of this format", () => {
   const recorded = fixtures.filter(({ api, status }) => api === "openai-chat" && status === 200)
 
   /** A reply with its end, an error of ours, or, without an end, nothing. */
@@ -346,12 +346,12 @@ describe("details of reasoning", () => {
     ])
   })
 
-  it("sealed parts of several calls stay apart, though their index is one [P1002]", () => {
+  it("encrypted parts of several calls stay separate, though their index is one [P1002]", () => {
     const sealed = (id: string) => ({ type: "reasoning.encrypted", data: `data of ${id}`, id, index: 0 })
     assert.deepStrictEqual<unknown>(merged(sealed("a"), sealed("b")), [sealed("a"), sealed("b")])
   })
 
-  it("without an index, a text goes on with the text before it, and what is sealed stands alone [P1002]", () => {
+  it("without an index, a text continues the text before it, and an encrypted part stays alone [P1002]", () => {
     const sealed = { type: "reasoning.encrypted", data: "x" }
     assert.deepStrictEqual<unknown>(
       merged(text(undefined, "a"), text(undefined, "b"), sealed, sealed, text(undefined, "c")),

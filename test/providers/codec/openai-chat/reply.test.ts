@@ -116,7 +116,7 @@ describe("text and reasoning", () => {
     for (const content of ["", null, undefined]) assert.deepStrictEqual(ok(whole({ content })).content, [])
   })
 
-  it("takes thoughts out of a text only where they are said to stand in it, and has no empty text beside them", () => {
+  it("takes thoughts out of a text only if the dialect has them there, and has no empty text beside them", () => {
     const content = "<think>hm</think>"
     assert.deepStrictEqual(ok(whole({ content })).content, [Message.text(content)])
     assert.deepStrictEqual(ok(decodeStream([chunk({ content }), "[DONE]"])).content, [Message.text(content)])
@@ -168,7 +168,7 @@ it("a stream without any reply in it is an UnknownLlmError, also if it ends well
   failed(decodeStream([{ choices: [], usage: { prompt_tokens: 1 } }, "[DONE]"]), LlmError.UnknownLlmError)
 })
 
-describe("what a reply says beside its message", () => {
+describe("fields beside the message", () => {
   it("has its cost, as a number or as a sum of numbers, whole and streamed", () => {
     const costs = (usage: object) => [
       ok(whole({ content: "a" }, { finish_reason: "stop" }, { usage })).cost,

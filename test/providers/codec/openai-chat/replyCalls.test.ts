@@ -136,7 +136,7 @@ describe("calls that careless servers cut into pieces", () => {
     )
   })
 
-  it("take arguments in text or as an object, and what is null for nothing", () => {
+  it("take arguments as text or as an object, and null as absent", () => {
     assert.deepStrictEqual(
       callsOf(
         piece("a", "f", null),

@@ -180,7 +180,7 @@ describe("the output", () => {
     assert.notProperty(encode({}), "response_format")
   })
 
-  it("is left out where it is no object, and where the user says otherwise [P301]", () => {
+  it("is left out if it is not an object, and if the user sets a format [P301]", () => {
     assert.notProperty(encode({ output: { name: "list", schema: { type: "array" } } }), "response_format")
     const extra = { response_format: { type: "json_object" } }
     assert.deepStrictEqual(encode({ output }, { extra }).response_format, { type: "json_object" })
@@ -188,7 +188,7 @@ describe("the output", () => {
 })
 
 describe("the rest of the body", () => {
-  it("leaves to the user's own fields what was not set", () => {
+  it("lets the user's own fields set parameters that are not given", () => {
     const own = { temperature: 1, seed: 7, stop: ["x"] }
     assert.deepStrictEqual(encode({}, { temperature: 0, extra: own }), { ...encode({}), ...own, temperature: 0 })
   })
@@ -197,11 +197,11 @@ describe("the rest of the body", () => {
     assert.deepStrictEqual(encode({}, { extra: { n: 2 } }), encode({}))
   })
 
-  it("sends nothing that was not set", () => {
+  it("sends no parameter that is not given", () => {
     assert.deepStrictEqual(encode({}), { model: "gpt-x", messages: [{ role: "user", content: "hi" }] })
   })
 
-  it("sends what was set, under the names of the wire", () => {
+  it("sends the given parameters, under the names of the wire", () => {
     const body = encode(
       {},
       {
@@ -272,7 +272,7 @@ describe("the rest of the body", () => {
   })
 })
 
-describe("what is remembered", () => {
+describe("the cached encoding", () => {
   it("gives the same text again, the part before new messages unchanged", () => {
     const codec = OpenAiChat.make(source)
     const messages = [Message.system("a"), Message.user("b")]

@@ -127,7 +127,7 @@ describe("the next piece of a text", () => {
     assert.deepStrictEqual(decoderOf().push({ ...chunk({}), usage }), Result.succeed([]))
   })
 
-  it("may be the last in no stream but one whose reply has ended, and by no event but its own [P504]", () => {
+  it("ends a stream only if its reply has ended, and only by its own event [P504]", () => {
     const object = "chat.completion.done"
     const decoder = OpenAiChat.make(source, {}, { lastEvent: object }).decoder(answer(""))
     const states = [{ ...chunk({ content: "a" }), object }, { ...chunk({}), object }, chunk({}, "stop"), { object }]

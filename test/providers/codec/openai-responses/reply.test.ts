@@ -109,7 +109,7 @@ describe("replies", () => {
     })
   })
 
-  it("has no part for an empty text, and of a message only what is said to be its text", () => {
+  it("has no part for an empty text, and of a message only its text parts", () => {
     assert.deepStrictEqual(replyOf(response([message("")])).content, [])
     const text = (text: string) => ({ type: "output_text", text })
     const content = [text("a"), { type: "output_text" }, { type: "brand_new", text: "x" }, text("b")]
@@ -288,7 +288,7 @@ describe("streams", () => {
     assert.deepStrictEqual(Result.getOrThrow(decodeStream([...bare, ended])), whole)
   })
 
-  it("takes whole texts, and of texts that came in pieces what is beyond them", () => {
+  it("takes whole texts, and the rest of texts that came in pieces", () => {
     const item = (event: object) => ({ output_index: 0, item_id: "msg_1", content_index: 0, ...event })
     const delta = (text: string, at = 0) => item({ type: "response.output_text.delta", delta: text, content_index: at })
     const done = (text: unknown, at = 0) => item({ type: "response.output_text.done", text, content_index: at })
@@ -351,7 +351,7 @@ describe("streams", () => {
     )
   })
 
-  it("after its end there is nothing, and what is about no item changes none", () => {
+  it("after its end there are no parts, and an event about no item changes none", () => {
     const decoder = codec.decoder(answer(200, ""))
     const push = (event: object) => Result.getOrThrow(decoder.push(JSON.stringify(event)))
     for (const event of events(response([message("a")]))) push(event)

@@ -197,7 +197,7 @@ describe("the output", () => {
     assert.notProperty(encode({}), "text")
   })
 
-  it("is left out where it is no object, and where the user says otherwise [P301]", () => {
+  it("is left out if it is not an object, and if the user sets a format [P301]", () => {
     const extra = { text: { verbosity: "low" } }
     assert.deepStrictEqual(encode({ output: { name: "l", schema: { type: "array" } } }, { extra }).text, extra.text)
     assert.strictEqual(encode({ output: { name: "o", schema } }, { extra }).text.verbosity, "low")
@@ -257,7 +257,7 @@ describe("the rest of the body", () => {
     assert.deepStrictEqual(included("o3", { extra }), ["reasoning.encrypted_content", "web_search_call.action.sources"])
   })
 
-  it("sends what was set, under the names of the wire", () => {
+  it("sends the given parameters, under the names of the wire", () => {
     const {
       include: _,
       input,
@@ -300,7 +300,7 @@ describe("the rest of the body", () => {
   })
 })
 
-describe("what is remembered", () => {
+describe("the cached encoding", () => {
   it("a told error leaves the text before it as it was [P1110]", () => {
     const messages = [Message.system("a"), Message.user("b")]
     const first = codec.encode({ ...plain, messages }, "whole")

@@ -1,4 +1,4 @@
-/** What must not reach the file of a recording, wherever it stood; and what stays as it was. */
+/** Secrets that must not reach the file of a recording, in any position; and content that stays unchanged. */
 import { assert, describe, it } from "@effect/vitest"
 import { Message, Model } from "@kintsugi/core"
 import { Transport } from "@kintsugi/providers"
@@ -185,7 +185,7 @@ describe("secrets", () => {
     })
   )
 
-  it.live("that are seen late are taken out of what was written before [P202]", () =>
+  it.live("that are found late are removed from exchanges written earlier [P202]", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "late.json")
       // the process knows the key of each model from the moment that its layer is made

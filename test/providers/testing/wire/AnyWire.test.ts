@@ -140,7 +140,7 @@ function checkFormat(format: Wire.Format, clientAt: ClientAt): void {
     })
   )
 
-  it.live("takes what an agent sends back: results, a told error, and thoughts with their marks", () =>
+  it.live("accepts an agent's next request: results, a told error, and thoughts with their marks", () =>
     Effect.gen(function* () {
       const asked = yield* Ref.make<ReadonlyArray<Wire.BrainRequest>>([])
       const brain: Wire.Brain = (request) =>
@@ -193,7 +193,7 @@ function checkFormat(format: Wire.Format, clientAt: ClientAt): void {
     })
   )
 
-  it.live("breaks a stream off with a typed error, after what was said", () =>
+  it.live("breaks a stream off with a typed error, after its text", () =>
     Effect.gen(function* () {
       const layer = yield* saying(called, () => AnyWire.breakingOff({ type: "overloaded" }, 5))
       const { exit, text } = yield* Effect.provide(streamText, layer)
@@ -212,7 +212,7 @@ function checkFormat(format: Wire.Format, clientAt: ClientAt): void {
     [{ type: "unknown-model", model }, "ModelNotFoundError"],
     [{ type: "invalid-request", message: "no" }, "InvalidRequestError"]
   ]
-  it.live("fails in its own words, which are read as what they mean [T8]", () =>
+  it.live("fails in its own words, which are classified correctly [T8]", () =>
     Effect.gen(function* () {
       for (const [failure, tag] of tags) {
         const layer = yield* saying(called, () => AnyWire.failing(failure))

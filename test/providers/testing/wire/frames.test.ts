@@ -1,4 +1,4 @@
-/** What the server sides send, against what the real services were recorded to send. */
+/** The events of the server sides, against those that the real services were recorded to send. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import { AnyWire, type LoopbackServer, type Wire } from "@kintsugi/providers/testing"

@@ -1,4 +1,4 @@
-/** What OpenAI refuses, its server sides here refuse too, with the same status and much the same words. */
+/** OpenAI's server sides here refuse what OpenAI refuses, with the same status and similar words. */
 import { describe } from "@effect/vitest"
 import { checking } from "./_support/refusals.ts"
 

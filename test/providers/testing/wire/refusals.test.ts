@@ -1,4 +1,4 @@
-/** What the real services refuse, their server sides here refuse too, with the same status and much the same words. */
+/** The server sides here refuse what the real services refuse, with the same status and similar words. */
 import { assert, describe, it } from "@effect/vitest"
 import { AnyWire, LoopbackServer } from "@kintsugi/providers/testing"
 import { Effect } from "effect"

@@ -105,8 +105,8 @@ const conversation = (
       turn.blocks.push(text)
     }
   }
-  for (const [index, { blocks, ids: known, isPaused, results, role }] of said.entries()) {
-    const calls = known.map((id) => ids.next(id))
+  for (const [index, { blocks, ids: seen, isPaused, results, role }] of said.entries()) {
+    const calls = seen.map((id) => ids.next(id))
     // The provider continues an unfinished turn immediately or never.
     const goesOn = calls.length > 0 || (isPaused && said[index + 1]?.role !== "user")
     push(role, goesOn ? blocks : ended(blocks), calls)

@@ -54,7 +54,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     const parsed = Json.parse(data)
     if (Result.isFailure(parsed)) return this.#undecodable(parsed.failure)
     const event = parsed.success
-    if (!Predicate.isObject(event)) return this.#undecodable(new Error("an event is no object"))
+    if (!Predicate.isObject(event)) return this.#undecodable(new Error("an event is not an object"))
     switch (Json.field(event, "type")) {
       case "content_block_delta":
         return this.#readDelta(this.#indexOf(event), Json.field(event, "delta"))

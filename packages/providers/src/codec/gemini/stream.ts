@@ -67,7 +67,7 @@ export class ContentDecoder implements Decoder<Model.Part> {
     const parts: Array<Model.Part> = []
     // Without `alt=sse` a stream is one list.
     for (const chunk of Array.isArray(json.success) ? Json.items(json.success) : [json.success]) {
-      if (!Predicate.isObject(chunk)) return this.undecodable("a chunk is no object")
+      if (!Predicate.isObject(chunk)) return this.undecodable("a chunk is not an object")
       const read = this.#read(chunk)
       if (Result.isFailure(read)) return read
       parts.push(...read.success)

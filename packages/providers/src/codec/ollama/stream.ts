@@ -26,7 +26,7 @@ export const decode = (
     const collector = new Model.Collector()
     for (const part of parts) collector.push(part)
     const reply = collector.reply()
-    return reply === undefined ? decoder.undecodable("the body is no finished reply") : Result.succeed(reply)
+    return reply === undefined ? decoder.undecodable("the body is not a finished reply") : Result.succeed(reply)
   })
 }
 
@@ -55,7 +55,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
   push(data: string): Step {
     const line = Json.parse(data)
     if (Result.isFailure(line)) return this.undecodable(line.failure)
-    if (!Predicate.isObject(line.success)) return this.undecodable("a line is no object")
+    if (!Predicate.isObject(line.success)) return this.undecodable("a line is not an object")
     const error = OllamaError.inside(this.#source, this.#answer, line.success)
     return error === undefined ? Result.succeed(this.#read(line.success)) : Result.fail(error)
   }

@@ -142,12 +142,12 @@ class Braces {
       this.#isInString = code !== quote
       this.#isEscaped = code === backslash
     } else if (code === quote) this.#isInString = true
-    else if (code === open) this.#depth++
-    else if (code === close) this.#isClosed = --this.#depth <= 0
+    else if (code === leftBrace) this.#depth++
+    else if (code === rightBrace) this.#isClosed = --this.#depth <= 0
   }
 }
 
-const [space, quote, backslash, open, close] = [0x20, 0x22, 0x5c, 0x7b, 0x7d]
+const [space, quote, backslash, leftBrace, rightBrace] = [0x20, 0x22, 0x5c, 0x7b, 0x7d]
 
 /** Arguments arrive in pieces of text; some servers send them as an object, in one piece. */
 const joined = (before: Schema.Json | undefined, piece: Schema.Json | undefined): Schema.Json | undefined => {

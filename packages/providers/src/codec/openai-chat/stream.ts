@@ -59,7 +59,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     const parsed = Json.parse(data)
     if (Result.isFailure(parsed)) return this.#undecodable(parsed.failure)
     const chunk = parsed.success
-    if (!Predicate.isObject(chunk)) return this.#undecodable(new Error("an event is no object"))
+    if (!Predicate.isObject(chunk)) return this.#undecodable(new Error("an event is not an object"))
     // Mutant `false` survives: speed only. No chunk takes the short way, and the careful reading below gives the same
     // part
     const plain = this.#reasoningField === undefined ? plainText(chunk) : undefined

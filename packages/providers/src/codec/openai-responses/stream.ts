@@ -67,7 +67,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     if (Result.isFailure(event)) {
       return data.trim() === "[DONE]" ? Result.succeed([]) : this.#undecodable(event.failure)
     }
-    if (!Predicate.isObject(event.success)) return this.#undecodable(new Error("an event is no object"))
+    if (!Predicate.isObject(event.success)) return this.#undecodable(new Error("an event is not an object"))
     return this.#read(event.success)
   }
 

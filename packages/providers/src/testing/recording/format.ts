@@ -79,12 +79,12 @@ export const parse = (text: string): Result.Result<ReadonlyArray<Exchange>, Faul
   try {
     json = JSON.parse(text)
   } catch (error) {
-    return Result.fail({ field: "", message: `it is no JSON: ${String(error)}` })
+    return Result.fail({ field: "", message: `it is not JSON: ${String(error)}` })
   }
   const decoded = decode(json)
   if (Result.isSuccess(decoded)) return Result.succeed(decoded.success.exchanges)
   const [first, ...others] = Issue.fromSchema(decoded.failure.issue, json)
-  if (first === undefined) return Result.fail({ field: "", message: "it is no recording" })
+  if (first === undefined) return Result.fail({ field: "", message: "it is not a recording" })
   return Result.fail({ field: fieldOf(first.path), message: Issue.formatAll([first, ...others]) })
 }
 
