@@ -285,7 +285,7 @@ describe("a broken file", () => {
   const file = (value: object) =>
     JSON.stringify({ format: "kintsugi-recording", version: 1, exchanges: [exchange, exchange], ...value })
   const cases: ReadonlyArray<readonly [title: string, text: string, field: string, says: RegExp]> = [
-    ["is no JSON", "{", "", /is no JSON/],
+    ["is not JSON", "{", "", /is not JSON/],
     ["is something else", "[]", "", /is broken/],
     ["is of another version", file({ version: 2 }), "version", /version: Expected 1, got number 2/],
     ["is of another kind", file({ format: "har" }), "format", /format: /],
