@@ -125,7 +125,7 @@ const refined = (
     : LlmError.UnknownLlmError.unknown(model, error, { ...from, shouldRetry: false })
 }
 
-/** Tags without a benefit: the elapsed time of a timeout is unknown here, and for an unknown error the reason says more. */
+/** Tags that say less than the reason: the elapsed time of a timeout is unknown here, and an unknown error has no details. */
 const unclear: ReadonlySet<string> = new Set(["RequestTimeoutError", "UnknownLlmError"])
 
 /** The same error, with the partial text of its reply. */

@@ -82,7 +82,7 @@ const asked = (answer: Answer.Answer): ReadonlyArray<number | undefined> => [
   millisOf(RetryAfter.parse(once(answer.headers["retry-after"]), serverTime(answer)))
 ]
 
-/** Takes the first value: a repeated header is joined by commas. */
+/** A repeated header is joined by commas: equal values become one. */
 const once = (value: string | undefined): string | undefined =>
   /^\s*([\d.]+)(?:\s*,\s*\1)+\s*$/.exec(value ?? "")?.[1] ?? value
 

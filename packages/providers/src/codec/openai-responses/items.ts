@@ -12,8 +12,8 @@ import { argumentsText, settlementText } from "../text.ts"
 type Item = Schema.JsonObject
 
 /**
- * `stored`: whether the provider stores replies. A reasoning item that is not stored must be complete. `times` counts
- * earlier uses of a call id, to distinguish repeated ids.
+ * `stored`: whether the provider stores replies. A reasoning item that is not stored must be complete. `time`
+ * distinguishes call ids from equal ids in earlier messages.
  */
 export const ofAssistant = (
   message: Message.Assistant,

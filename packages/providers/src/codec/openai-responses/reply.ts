@@ -109,7 +109,10 @@ const textOf = (item: Schema.Json): string =>
     .map((part) => Json.text(Json.field(part, "text")) ?? "")
     .join("")
 
-/** The data of a message besides its text: its sources, its phase, and its id if reasoning precedes it. */
+/**
+ * The data of a message besides its text: its id, phase and sources. `undefined` if it has no phase and no sources,
+ * and no reasoning precedes it.
+ */
 const remarksOf = (item: Schema.Json, afterReasoning: boolean): Schema.Json | undefined => {
   const annotations = Json.items(Json.field(item, "content")).flatMap((part) =>
     Json.items(Json.field(part, "annotations"))
