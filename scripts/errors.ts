@@ -4,6 +4,7 @@
  *
  *   node scripts/launch.mjs scripts/errors.ts
  */
+import * as Factories from "@kintsugi/core/Factories"
 import { DoorError, LlmError, RecoveryAdvice, RunError, ToolError, Usage } from "@kintsugi/core"
 import { Duration } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
@@ -17,31 +18,41 @@ const callId = "call"
 
 /** One error of every class. */
 const instances: Record<RecoveryAdvice.Tag, RecoveryAdvice.RecoveryAdvice> = {
-  ModelNotFoundError: LlmError.ModelNotFoundError.modelNotFound("model"),
-  AuthenticationError: LlmError.AuthenticationError.authenticationFailed("model", "why"),
-  ContentFilteredError: LlmError.ContentFilteredError.contentFiltered("model", "why"),
-  InvalidRequestError: LlmError.InvalidRequestError.invalidRequest("model", "why"),
-  ModelOverloadedError: LlmError.ModelOverloadedError.modelOverloaded("model"),
-  ContextTooLongError: LlmError.ContextTooLongError.contextTooLong("model"),
-  ServerError: LlmError.ServerError.serverError("model"),
-  MalformedToolCallError: LlmError.MalformedToolCallError.malformedToolCall("model", tool, "why"),
-  CapabilityMismatchError: LlmError.CapabilityMismatchError.toolCallNotSupported("model", "provider"),
-  UnknownLlmError: LlmError.UnknownLlmError.unknown("model", "why"),
-  RateLimitError: LlmError.RateLimitError.limited("service"),
-  QuotaExhaustedError: LlmError.QuotaExhaustedError.llmQuotaExceeded("model"),
-  NetworkError: LlmError.NetworkError.connectionRefused("host", 443),
-  RequestTimeoutError: LlmError.RequestTimeoutError.llmTimeout("1 hour"),
-  EmptyReplyError: LlmError.EmptyReplyError.emptyReply("model", "stop"),
-  InvalidArgs: ToolError.InvalidArgs.of(tool, callId, "{", "why"),
-  DeserializationError: ToolError.DeserializationError.of(tool, callId, {}, "parameters", []),
-  ExecutionError: ToolError.ExecutionError.fromNetworkError(tool, "local", "why"),
-  EscalationError: ToolError.EscalationError.of("agent", "why"),
-  UnknownToolError: ToolError.UnknownToolError.of(tool, callId, []),
-  ToolTimeoutError: ToolError.ToolTimeoutError.actionTimeout(tool, "1 hour"),
-  ToolDeniedError: ToolError.ToolDeniedError.of(tool, callId, "why"),
-  OutcomeUnknownError: ToolError.OutcomeUnknownError.of(tool, callId, "key"),
-  ToolExecutionError: ToolError.ToolExecutionError.raised("agent", "why"),
-  BudgetExceededError: RunError.BudgetExceededError.exceeded({
+  ModelNotFoundError: LlmError.ModelNotFoundError.make({ model: "model" }),
+  AuthenticationError: LlmError.AuthenticationError.make({ model: "model", detail: "why" }),
+  ContentFilteredError: LlmError.ContentFilteredError.make({ model: "model", detail: "why" }),
+  InvalidRequestError: LlmError.InvalidRequestError.make({ model: "model", detail: "why" }),
+  ModelOverloadedError: LlmError.ModelOverloadedError.make({ model: "model" }),
+  ContextTooLongError: LlmError.ContextTooLongError.make({ model: "model" }),
+  ServerError: LlmError.ServerError.make({ model: "model" }),
+  MalformedToolCallError: LlmError.MalformedToolCallError.make({ model: "model", tool, detail: "why" }),
+  CapabilityMismatchError: LlmError.CapabilityMismatchError.make({
+    model: "model",
+    provider: "provider",
+    capability: "tools"
+  }),
+  UnknownLlmError: LlmError.UnknownLlmError.make({ model: "model", cause: "why" }),
+  RateLimitError: LlmError.RateLimitError.make({ service: "service" }),
+  QuotaExhaustedError: LlmError.QuotaExhaustedError.make({ model: "model" }),
+  NetworkError: Factories.connectionRefused("host", 443),
+  RequestTimeoutError: Factories.llmTimeout("1 hour"),
+  EmptyReplyError: LlmError.EmptyReplyError.make({ model: "model", finishReason: "stop" }),
+  InvalidArgs: ToolError.InvalidArgs.make({ tool, callId, rawArgs: "{", parseError: "why" }),
+  DeserializationError: ToolError.DeserializationError.make({
+    tool,
+    callId,
+    rawValue: {},
+    targetType: "parameters",
+    issues: []
+  }),
+  ExecutionError: Factories.fromNetworkError(tool, "local", "why"),
+  EscalationError: ToolError.EscalationError.make({ source: "agent", reason: "why" }),
+  UnknownToolError: ToolError.UnknownToolError.make({ tool, callId, known: [] }),
+  ToolTimeoutError: ToolError.ToolTimeoutError.make({ tool, timeout: Duration.fromInputUnsafe("1 hour") }),
+  ToolDeniedError: ToolError.ToolDeniedError.make({ tool, callId, reason: "why" }),
+  OutcomeUnknownError: ToolError.OutcomeUnknownError.make({ tool, callId, idempotencyKey: "key" }),
+  ToolExecutionError: ToolError.ToolExecutionError.make({ tool: "agent", message: "why" }),
+  BudgetExceededError: RunError.BudgetExceededError.make({
     agent: "agent",
     reason: "maxTurns",
     limit: 1,
@@ -50,18 +61,24 @@ const instances: Record<RecoveryAdvice.Tag, RecoveryAdvice.RecoveryAdvice> = {
     usage: Usage.empty,
     partial: ""
   }),
-  InvalidOutputError: RunError.InvalidOutputError.invalid({
+  InvalidOutputError: RunError.InvalidOutputError.make({
     agent: "agent",
     text: "",
     issues: [],
     transcript: [],
     usage: Usage.empty
   }),
-  RoutingError: RunError.RoutingError.of("agent", [], "", { transcript: [], usage: Usage.empty }),
-  LoopExhaustedError: RunError.LoopExhaustedError.of(1, null),
-  InputTooLargeError: DoorError.InputTooLargeError.beyond("what", { bound: "depth", limit: 1 }),
-  RunLostError: DoorError.RunLostError.of("run", "a row"),
-  SnapshotRefusedError: DoorError.SnapshotRefusedError.of("unsigned", "what")
+  RoutingError: RunError.RoutingError.make({
+    agent: "agent",
+    candidates: [],
+    answer: "",
+    transcript: [],
+    usage: Usage.empty
+  }),
+  LoopExhaustedError: RunError.LoopExhaustedError.make({ iterations: 1, last: null }),
+  InputTooLargeError: DoorError.InputTooLargeError.make({ what: "what", bound: "depth", limit: 1 }),
+  RunLostError: DoorError.RunLostError.make({ executionId: "run", what: "a row" }),
+  SnapshotRefusedError: DoorError.SnapshotRefusedError.make({ reason: "unsigned", what: "what" })
 }
 
 /** What depends on an error's own data, in words; the numbers are those of the instances. */

@@ -52,7 +52,7 @@ const settled: ReadonlyArray<Told> = [
 const summaryOf: Effect.Effect<string> = Effect.gen(function* () {
   const { compact } = Compaction.summarise(() => Effect.succeed("The user has booked a room in Oslo."), { keepLast: 1 })
   const transcript = ["one", "two", "three"].map((text) => Message.user(text))
-  const error = LlmError.ContextTooLongError.contextTooLong("m")
+  const error = LlmError.ContextTooLongError.make({ model: "m" })
   const [first] = yield* Effect.orDie(compact({ transcript, error }))
   return first?.role === "user" ? Message.textOf(first) : ""
 })

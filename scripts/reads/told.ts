@@ -177,7 +177,7 @@ const nested = Tool.make("weather", {
 })
 
 const escalating = Agent.fromFunction("mender", (): string => {
-  throw ToolError.EscalationError.of("mender", 'Take {"city": "Oslo"}')
+  throw ToolError.EscalationError.make({ source: "mender", reason: 'Take {"city": "Oslo"}' })
 })
 
 /** Of calls. */

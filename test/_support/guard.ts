@@ -29,8 +29,8 @@ export const service = (
 export const played = (...of: Parameters<typeof service>): Layer.Layer<Model.Model> =>
   Layer.succeed(Model.Model, service(...of))
 
-export const overload = LlmError.ModelOverloadedError.modelOverloaded("m")
-export const refusal = LlmError.InvalidRequestError.invalidRequest("m", "no")
+export const overload = LlmError.ModelOverloadedError.make({ model: "m" })
+export const refusal = LlmError.InvalidRequestError.make({ model: "m", detail: "no" })
 
 /** Both ways to call a model. */
 export const ways: Readonly<Record<"whole" | "streamed", Effect.Effect<void, LlmError.LlmError, Model.Model>>> = {

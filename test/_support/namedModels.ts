@@ -57,6 +57,6 @@ export const asked = <E>(name: string, body: (ask: Asking) => Effect.Effect<void
   it.effect(`${name} (streamed)`, () => body(streamed))
 }
 
-export const overloaded = (name = "a") => LlmError.ModelOverloadedError.modelOverloaded(name)
-export const unauthorised = (name = "a") => LlmError.AuthenticationError.authenticationFailed(name, "no such key")
+export const overloaded = (name = "a") => LlmError.ModelOverloadedError.make({ model: name })
+export const unauthorised = (name = "a") => LlmError.AuthenticationError.make({ model: name, detail: "no such key" })
 export const says = (text: string): Model.Part => ({ type: "text-delta", text })

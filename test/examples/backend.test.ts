@@ -1,3 +1,4 @@
+import * as Factories from "@kintsugi/core/Factories"
 import { assert, it } from "@effect/vitest"
 import { DoorError, LlmError, Model, RecoveryAdvice } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
@@ -66,13 +67,18 @@ it.effect("backend: what cannot be recovered is told to the model, which answers
 )
 
 const failures = [
-  [LlmError.ModelOverloadedError.modelOverloaded("own"), 503, "KINTSUGI-MODEL-OVERLOADED", "5"],
-  [LlmError.RateLimitError.apiRateLimit("openai", "7 seconds"), 429, "KINTSUGI-RATE-LIMIT", "7"],
-  [LlmError.ContextTooLongError.contextTooLong("own"), 413, "KINTSUGI-CONTEXT-TOO-LONG", null],
-  [LlmError.ContentFilteredError.contentFiltered("own", "no"), 422, "KINTSUGI-CONTENT-FILTERED", null],
-  [LlmError.AuthenticationError.authenticationFailed("own", "bad"), 502, "KINTSUGI-AUTHENTICATION", null],
-  [LlmError.RequestTimeoutError.llmTimeout("2 seconds"), 504, "KINTSUGI-REQUEST-TIMEOUT", "1"],
-  [LlmError.CapabilityMismatchError.toolCallNotSupported("own", "x"), 501, "KINTSUGI-CAPABILITY-MISMATCH", null]
+  [LlmError.ModelOverloadedError.make({ model: "own" }), 503, "KINTSUGI-MODEL-OVERLOADED", "5"],
+  [Factories.apiRateLimit("openai", "7 seconds"), 429, "KINTSUGI-RATE-LIMIT", "7"],
+  [LlmError.ContextTooLongError.make({ model: "own" }), 413, "KINTSUGI-CONTEXT-TOO-LONG", null],
+  [LlmError.ContentFilteredError.make({ model: "own", detail: "no" }), 422, "KINTSUGI-CONTENT-FILTERED", null],
+  [LlmError.AuthenticationError.make({ model: "own", detail: "bad" }), 502, "KINTSUGI-AUTHENTICATION", null],
+  [Factories.llmTimeout("2 seconds"), 504, "KINTSUGI-REQUEST-TIMEOUT", "1"],
+  [
+    LlmError.CapabilityMismatchError.make({ model: "own", provider: "x", capability: "tools" }),
+    501,
+    "KINTSUGI-CAPABILITY-MISMATCH",
+    null
+  ]
 ] as const
 
 for (const [error, status, code, retryAfter] of failures) {

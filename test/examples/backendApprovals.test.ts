@@ -104,7 +104,7 @@ it.effect(
   () =>
     Effect.gen(function* () {
       const { layer, paid } = till()
-      const overloaded = LlmError.ModelOverloadedError.modelOverloaded("scripted")
+      const overloaded = LlmError.ModelOverloadedError.make({ model: "scripted" })
       const model = yield* make(refunding, fails(overloaded), text("Done."))
       const { ask, client } = yield* serving(model.layer, layer)
       const { approving } = waitingOf(yield* ask("Refund order B-4."))

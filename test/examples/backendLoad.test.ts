@@ -17,7 +17,7 @@ import {
   shopOf
 } from "./_support/backendServer.ts"
 
-const overloaded = LlmError.ModelOverloadedError.modelOverloaded("own")
+const overloaded = LlmError.ModelOverloadedError.make({ model: "own" })
 
 /** A model that looks an order up, and a shop that never finds it. */
 const hanging = Effect.gen(function* () {

@@ -29,7 +29,7 @@ it.effect("backend: a run is streamed as events, whole, and each is what it was"
 
 it.effect("backend: a stream fails as its run fails, after the event that tells of it", () =>
   Effect.gen(function* () {
-    const model = yield* make(looking, fails(LlmError.ModelOverloadedError.modelOverloaded("scripted")))
+    const model = yield* make(looking, fails(LlmError.ModelOverloadedError.make({ model: "scripted" })))
     const { client } = yield* serving(model.layer)
     const seen: Array<string> = []
     const events = yield* client.runs.watch(question)
@@ -100,7 +100,7 @@ it.effect("backend: a front end of the AI SDK gets its chunks, and the model wha
 
 it.effect("backend: a chat that fails ends with a chunk that says so, by its code", () =>
   Effect.gen(function* () {
-    const model = yield* make(fails(LlmError.ModelOverloadedError.modelOverloaded("scripted")))
+    const model = yield* make(fails(LlmError.ModelOverloadedError.make({ model: "scripted" })))
     const { client } = yield* serving(model.layer)
     const messages = [{ role: "user", parts: [{ type: "text", text: "Hello." }] }] as const
     const { body } = yield* client.chat({ payload: { messages } })

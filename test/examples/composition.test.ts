@@ -17,7 +17,7 @@ it.effect(
       let looks = 0
       const model = yield* make(
         text(long),
-        fails(LlmError.ModelNotFoundError.modelNotFound("m")),
+        fails(LlmError.ModelNotFoundError.make({ model: "m" })),
         text("A short page.")
       )
       // the first look at the facts never ends

@@ -8,8 +8,8 @@ import { namedModel } from "../_support/namedModels.ts"
 
 const { call, calls, fails, text } = ScriptedModel
 
-const overloaded = fails(LlmError.ModelOverloadedError.modelOverloaded("first"))
-const tooLong = fails(LlmError.ContextTooLongError.contextTooLong("first"))
+const overloaded = fails(LlmError.ModelOverloadedError.make({ model: "first" }))
+const tooLong = fails(LlmError.ContextTooLongError.make({ model: "first" }))
 const turn = (page: number) => calls(call("read", { page }, `c${page}`))
 
 type Steps = ReadonlyArray<ScriptedModel.Step>
@@ -56,7 +56,7 @@ it.effect("18-model-recovery: the longest page is cut, then what was read is sum
 
 it.effect("18-model-recovery: where no model has any quota left, there is an answer", () =>
   Effect.gen(function* () {
-    const empty = fails(LlmError.QuotaExhaustedError.llmQuotaExceeded("any"))
+    const empty = fails(LlmError.QuotaExhaustedError.make({ model: "any" }))
     const { exit } = yield* reading([empty], [empty], [], 1)
     assert.deepStrictEqual(exit, Exit.succeed("Nobody can read for you today."))
   })

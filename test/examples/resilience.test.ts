@@ -6,7 +6,7 @@ import { Effect } from "effect"
 
 it.effect("16-resilience: what one agent found out another one knows, and the model is not called", () =>
   Effect.gen(function* () {
-    const sick = ScriptedModel.fails(LlmError.ModelOverloadedError.modelOverloaded("scripted"))
+    const sick = ScriptedModel.fails(LlmError.ModelOverloadedError.make({ model: "scripted" }))
     // a third request would be one too many for the script
     const model = yield* ScriptedModel.make(sick, sick)
     const [first, second, third] = yield* program(model.layer)

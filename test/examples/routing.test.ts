@@ -20,7 +20,7 @@ const shop = () => {
   return { layer, paid }
 }
 
-const overloaded = fails(LlmError.ModelOverloadedError.modelOverloaded("scripted"))
+const overloaded = fails(LlmError.ModelOverloadedError.make({ model: "scripted" }))
 
 it.effect("08-routing: the model chooses refunds, and only then can money be paid back", () =>
   Effect.gen(function* () {

@@ -36,7 +36,7 @@ it.effect("12-streaming: the text is shown piece by piece, and is the answer", (
 it.effect("12-streaming: what a broken attempt has shown is wiped away, one that has shown nothing is not seen", () =>
   Effect.gen(function* () {
     const half = cutOff({ type: "text-delta", text: "grey and" })
-    const { exit, seen } = yield* watch(half, fails(LlmError.ModelOverloadedError.modelOverloaded("x")), text("blue"))
+    const { exit, seen } = yield* watch(half, fails(LlmError.ModelOverloadedError.make({ model: "x" })), text("blue"))
     assert.strictEqual(yield* exit, "blue")
     assert.deepStrictEqual(seen, ["grey and", wiped, "bl", "ue"])
   })
@@ -44,7 +44,7 @@ it.effect("12-streaming: what a broken attempt has shown is wiped away, one that
 
 it.effect("12-streaming: when every attempt fails, the stream fails as the run does", () =>
   Effect.gen(function* () {
-    const failing = fails(LlmError.ModelOverloadedError.modelOverloaded("x"))
+    const failing = fails(LlmError.ModelOverloadedError.make({ model: "x" }))
     const { exit, seen } = yield* watch(failing, failing, failing)
     assert.instanceOf(yield* Effect.flip(exit), LlmError.ModelOverloadedError)
     assert.deepStrictEqual(seen, [])

@@ -47,7 +47,7 @@ it.effect(
 
 it.effect("19-terminal-chat: an answer that fails is told, and the next one knows what was said and done before", () =>
   Effect.gen(function* () {
-    const overloaded = LlmError.ModelOverloadedError.modelOverloaded("scripted")
+    const overloaded = LlmError.ModelOverloadedError.make({ model: "scripted" })
     const model = yield* make(looking, fails(overloaded), text("A lamp."))
     const terminal = yield* ScriptedTerminal.make
     yield* terminal.type("What is order A-17?", "Once more, please.")

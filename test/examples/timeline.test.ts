@@ -100,7 +100,13 @@ describe("the timeline", () => {
       started,
       of(1, { type: "fix-start", tool: "count", callId: "c1", round: 1, input: "report" }),
       inside(2, { type: "run-start", input: "A call failed.\nArguments: {", transcript: [] }),
-      of(3, { type: "fix-failed", tool: "count", callId: "c1", round: 1, error: EscalationError.of("fixer", "no") })
+      of(3, {
+        type: "fix-failed",
+        tool: "count",
+        callId: "c1",
+        round: 1,
+        error: EscalationError.make({ source: "fixer", reason: "no" })
+      })
     ])
     expect(lines).toContain("\n  0.002    run        fixer starts: A call failed.\n")
     expect(lines).toContain("\n  0.003  fix        count: round 1: the fixer escalated")

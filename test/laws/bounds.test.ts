@@ -14,8 +14,8 @@ type Ends = "answers" | "fails" | "is refused"
 
 /** Errors with which an order goes on, and with which it stops. */
 const errors = {
-  fails: LlmError.ModelOverloadedError.modelOverloaded("m"),
-  "is refused": LlmError.ContentFilteredError.contentFiltered("m", "no")
+  fails: LlmError.ModelOverloadedError.make({ model: "m" }),
+  "is refused": LlmError.ContentFilteredError.make({ model: "m", detail: "no" })
 }
 
 const reply: Message.Reply = { content: [Message.text("hi")], finish: "stop", usage: Usage.empty }

@@ -8,7 +8,7 @@ import { eventLog, play, settlements } from "../_support/dialogue.ts"
 import { lawOfRuns } from "./_support/runs.ts"
 import { law } from "../_support/laws.ts"
 
-const tooLong = () => LlmError.ContextTooLongError.contextTooLong("m")
+const tooLong = () => LlmError.ContextTooLongError.make({ model: "m" })
 
 const words = fc.string({ maxLength: 60 })
 

@@ -16,8 +16,8 @@ const act: fc.Arbitrary<Act> = fc.record({
 
 const errors = {
   busy: busy(),
-  missing: LlmError.ModelNotFoundError.modelNotFound("m"),
-  denied: LlmError.AuthenticationError.authenticationFailed("m", "no")
+  missing: LlmError.ModelNotFoundError.make({ model: "m" }),
+  denied: LlmError.AuthenticationError.make({ model: "m", detail: "no" })
 }
 
 type Failure = (typeof errors)[keyof typeof errors]

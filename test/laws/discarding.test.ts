@@ -39,7 +39,7 @@ const story: fc.Arbitrary<Story> = fc.record({
   onPartial: fc.constantFrom("restart", "restart", "fail")
 })
 
-const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("scripted")
+const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" })
 
 const partsOf = ({ pieces }: Attempt, mark: string): ReadonlyArray<Model.Part> =>
   pieces.map((piece, index) =>

@@ -70,8 +70,8 @@ lawOfRuns(
       started.push(`fixer ${params.turn}.${params.index}`)
       const error =
         kind === "has a fixer that throws"
-          ? ToolError.ToolExecutionError.raised("fixer", "hopeless")
-          : ToolError.EscalationError.of("fixer", "send other arguments", "LOW")
+          ? ToolError.ToolExecutionError.make({ tool: "fixer", message: "hopeless" })
+          : ToolError.EscalationError.make({ source: "fixer", reason: "send other arguments", severity: "LOW" })
       return Effect.delay(Effect.fail(error), takes)
     })
     const guarded = tool.pipe(

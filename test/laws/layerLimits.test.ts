@@ -58,10 +58,10 @@ const ends = fc.constantFrom<Ends>("answers", "passes", "falls back", "falls bac
 
 const errorOf = (ends: Ends, name: string): LlmError.LlmError =>
   ends === "passes"
-    ? LlmError.ModelOverloadedError.modelOverloaded(name)
+    ? LlmError.ModelOverloadedError.make({ model: name })
     : ends === "is fatal"
-      ? LlmError.AuthenticationError.authenticationFailed(name, "no")
-      : LlmError.QuotaExhaustedError.llmQuotaExceeded(name)
+      ? LlmError.AuthenticationError.make({ model: name, detail: "no" })
+      : LlmError.QuotaExhaustedError.make({ model: name })
 
 lawOfRuns(
   "model i + 1 is asked only after model i gave up with an error that is admitted; all failing keeps every reason [L708]",

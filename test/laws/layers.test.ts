@@ -166,7 +166,7 @@ lawOfRuns(
   })
 )
 
-const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("scripted")
+const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" })
 
 lawOfRuns(
   "the table is asked once for each failure that is left, and counts afresh in each turn [L704]",

@@ -205,7 +205,9 @@ law(
 const limit = fc.integer({ min: 0, max: 20_000 }).map((millis) => Duration.millis(millis + 0.123))
 
 const timedOut = (limit: Duration.Duration) => () =>
-  Effect.fail(ToolError.ToolTimeoutError.actionTimeout("work", limit, { callId: "c1", sideEffects: "undeclared" }))
+  Effect.fail(
+    ToolError.ToolTimeoutError.make({ tool: "work", timeout: limit, callId: "c1", sideEffects: "undeclared" })
+  )
 
 law(
   "Effect.timeout within Effect.retry is a tool with that limit for each run [A906]",

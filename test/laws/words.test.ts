@@ -1,6 +1,7 @@
 /** Laws of texts: what is read from headers, and what models read. */
+import * as Factories from "@kintsugi/core/Factories"
 import { assert } from "@effect/vitest"
-import { LlmError, Recovery, Render, Tool, ToolError } from "@kintsugi/core"
+import { Recovery, Render, Tool, ToolError } from "@kintsugi/core"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
 import { ScriptedModel } from "@kintsugi/core/testing"
@@ -13,7 +14,7 @@ import { law } from "../_support/laws.ts"
 // --- hints of servers
 
 const hintOf = (header: string, now: number) => {
-  const { retryAfter } = LlmError.RateLimitError.fromHttp429("openai", header, { now })
+  const { retryAfter } = Factories.fromHttp429("openai", header, { now })
   return retryAfter === undefined ? undefined : Duration.toMillis(retryAfter)
 }
 

@@ -136,7 +136,7 @@ const ended = (end: End, { end: answer, fiber }: Real["calls"][number]): Effect.
   if (end === "interruption") return Fiber.interrupt(fiber)
   return Deferred.fail(
     answer,
-    LlmError.ModelOverloadedError.modelOverloaded("m", { retryAfter: Duration.millis(end.wait) })
+    LlmError.ModelOverloadedError.make({ model: "m", retryAfter: Duration.millis(end.wait) })
   )
 }
 

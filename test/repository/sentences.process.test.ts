@@ -144,7 +144,7 @@ const mistakes: ReadonlyArray<readonly [id: string, code: string, said: string]>
   ],
   [
     "P1307",
-    `Tool.make('t', { parameters: ${own} () => Effect.fail(ToolError.ToolDeniedError.of('t', 'c', '')) })`,
+    `Tool.make('t', { parameters: ${own} () => Effect.fail(ToolError.ToolDeniedError.make({ tool: 't', callId: 'c', reason: '' })) })`,
     "A tool cannot fail with 'ToolDeniedError': the library alone does, before and after a tool runs"
   ],
   [

@@ -15,7 +15,7 @@ const agentsWith = (...steps: ReadonlyArray<ScriptedModel.Step>) =>
 
 describe("agents below Effect 3", () => {
   it("answer, and their failures are handled by tag and typed", async () => {
-    const agents = agentsWith(text("Forty-two."), fails(LlmError.ModelOverloadedError.modelOverloaded("m")))
+    const agents = agentsWith(text("Forty-two."), fails(LlmError.ModelOverloadedError.make({ model: "m" })))
     const ask = fromRun((signal) => agents.guide("What?", signal))
     const handled: Effect3.Effect<
       string,

@@ -8,7 +8,7 @@ import { Effect, Schema, Stream } from "effect"
 
 const { call, calls, fails, make, text } = ScriptedModel
 
-const overloaded = LlmError.ModelOverloadedError.modelOverloaded("m")
+const overloaded = LlmError.ModelOverloadedError.make({ model: "m" })
 
 const weather = Tool.make("weather", {
   description: "Tells the weather.",

@@ -104,7 +104,7 @@ describe("Recovery.compact", () => {
       description: "d",
       parameters: Schema.Struct({}),
       success: Schema.String,
-      run: () => Effect.fail(LlmError.ContextTooLongError.contextTooLong("m"))
+      run: () => Effect.fail(LlmError.ContextTooLongError.make({ model: "m" }))
     })
     const drop = Recovery.compact<LlmError.ContextTooLongError>(Compaction.dropOldest({ keepLast: 2 }))
     // @ts-expect-error no conversation of this call failed
@@ -113,7 +113,7 @@ describe("Recovery.compact", () => {
     tool.pipe(Tool.onError({ ContextTooLongError: Recovery.ladder(drop, Recovery.tell()) }))
     // @ts-expect-error nor for all tools
     plain.pipe(Agent.toolDefaults({ ExecutionError: Recovery.compact(Compaction.dropOldest({ keepLast: 2 })) }))
-    const effect = Effect.fail(LlmError.ContextTooLongError.contextTooLong("m"))
+    const effect = Effect.fail(LlmError.ContextTooLongError.make({ model: "m" }))
     // @ts-expect-error an effect has no conversation
     Recovery.onError(effect, { ContextTooLongError: drop })
   })

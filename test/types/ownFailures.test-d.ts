@@ -23,13 +23,14 @@ describe("a tool", () => {
     // @ts-expect-error one of several
     Tool.make("t", { ...options, run: (): Effect.Effect<string, NoKeys | Busy> => Effect.succeed("") })
     // the library's own class is what the row expects
-    Tool.make("t", { ...options, run: () => Effect.fail(LlmError.ModelOverloadedError.modelOverloaded("m")) })
+    Tool.make("t", { ...options, run: () => Effect.fail(LlmError.ModelOverloadedError.make({ model: "m" })) })
     Tool.make("t", { ...options, run: (): Effect.Effect<string, ToolError.ExecutionError> => Effect.succeed("") })
   })
 
   it("does not fail with what gates and rows alone fail with, nor with any text as a tag [P1307]", () => {
+    const denied = Effect.fail(ToolError.ToolDeniedError.make({ tool: "t", callId: "c", reason: "r" }))
     // @ts-expect-error of a gate
-    Tool.make("t", { ...options, run: () => Effect.fail(ToolError.ToolDeniedError.of("t", "c", "r")) })
+    Tool.make("t", { ...options, run: () => denied })
     // @ts-expect-error of the arguments of another tool
     Tool.make("t", { ...options, run: () => Tool.call(name, {}) })
     // @ts-expect-error which row it has is not known

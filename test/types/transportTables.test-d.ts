@@ -21,7 +21,7 @@ describe("the retry of a transport", () => {
       orElse: (error, { attempt }) =>
         error.isRetryable && attempt < 2 ? Recovery.retry({ retries: 1 }) : Recovery.rethrow
     })
-    options({ RateLimitError: () => Effect.fail(LlmError.ModelOverloadedError.modelOverloaded("m")) })
+    options({ RateLimitError: () => Effect.fail(LlmError.ModelOverloadedError.make({ model: "m" })) })
   })
 
   it("has no row that fails otherwise, needs something, answers with text, or talks to a model [P1309 P1321]", () => {

@@ -6,6 +6,7 @@
  * Medians of several rounds in which both take turns, in microseconds per error, from a stack of ten frames. Exits with
  * code 1 when a class costs three times as much or more.
  */
+import * as Factories from "@kintsugi/core/Factories"
 import { type KintsugiError, LlmError, Message, RunError, ToolError, Usage } from "@kintsugi/core"
 import { Data, Duration } from "effect"
 
@@ -35,23 +36,38 @@ const issues = Array.from({ length: 2000 }, (_, index) => ({
 }))
 
 const subjects: Record<string, () => KintsugiError.KintsugiError> = {
-  "ServerError.serverError": () => LlmError.ServerError.serverError("gpt-5", cause, from),
-  "RateLimitError.limited": () => LlmError.RateLimitError.limited("openai", from, 0),
-  "NetworkError.connectionRefused": () => LlmError.NetworkError.connectionRefused("localhost", 80),
-  "InvalidArgs.of": () => ToolError.InvalidArgs.of("fetch", "c1", '{"n":', "Unexpected end of JSON input"),
-  "DeserializationError.of": () =>
-    ToolError.DeserializationError.of("fetch", "c1", { n: "x" }, "fetch parameters", [
-      { path: ["n"], expected: "Expected number", actual: 'string "x"' }
-    ]),
-  "DeserializationError.of, large": () =>
-    ToolError.DeserializationError.of("fetch", "c1", large, "fetch parameters", issues),
-  "ExecutionError.wrap, large": () => ToolError.ExecutionError.wrap({ ...ofCall, kind: "local", args: large }, cause),
-  "ExecutionError.wrap": () =>
-    ToolError.ExecutionError.wrap({ ...ofCall, kind: "local", args: { n: 1, tags: ["a", "b"] } }, cause),
-  "ToolExecutionError.exhausted": () =>
-    ToolError.ToolExecutionError.exhausted(ofCall, { failures: [cause, cause, cause], runs: 3 }),
-  "BudgetExceededError.exceeded, 21 messages": () =>
-    RunError.BudgetExceededError.exceeded({
+  ServerError: () => LlmError.ServerError.make({ model: "gpt-5", cause, ...from }),
+  RateLimitError: () => LlmError.RateLimitError.make({ service: "openai", ...from, remainingQuota: 0 }),
+  NetworkError: () => Factories.connectionRefused("localhost", 80),
+  InvalidArgs: () =>
+    ToolError.InvalidArgs.make({
+      tool: "fetch",
+      callId: "c1",
+      rawArgs: '{"n":',
+      parseError: "Unexpected end of JSON input"
+    }),
+  DeserializationError: () =>
+    ToolError.DeserializationError.make({
+      tool: "fetch",
+      callId: "c1",
+      rawValue: { n: "x" },
+      targetType: "fetch parameters",
+      issues: [{ path: ["n"], expected: "Expected number", actual: 'string "x"' }]
+    }),
+  "DeserializationError, large": () =>
+    ToolError.DeserializationError.make({
+      tool: "fetch",
+      callId: "c1",
+      rawValue: large,
+      targetType: "fetch parameters",
+      issues
+    }),
+  "ExecutionError, large": () => ToolError.executionErrorOf({ ...ofCall, kind: "local", args: large }, cause),
+  ExecutionError: () =>
+    ToolError.executionErrorOf({ ...ofCall, kind: "local", args: { n: 1, tags: ["a", "b"] } }, cause),
+  ToolExecutionError: () => ToolError.exhausted(ofCall, { failures: [cause, cause, cause], runs: 3 }),
+  "BudgetExceededError, 21 messages": () =>
+    RunError.BudgetExceededError.make({
       agent: "worker",
       reason: "maxTurns",
       limit: 20,

@@ -136,9 +136,7 @@ const collected = (model: string, self: Effect.Effect<unknown, unknown>): Effect
   })
 
 const cutOff = (model: string) =>
-  LlmError.NetworkError.connectionFailed({ host: model }, `The stream of model '${model}' ended before its end`, {
-    model
-  })
+  LlmError.NetworkError.make({ host: model, what: `The stream of model '${model}' ended before its end`, model })
 
 const parts = (reply: Message.Reply): Stream.Stream<Model.Part> => Stream.fromArray(Model.partsOf(reply))
 

@@ -17,7 +17,7 @@ export const again = { instant: -1, text: "again" } as const
 
 /** Ends the run, past everything that handles failures. */
 export const lose = ({ executionId }: Pick<Replay, "executionId">, missing: string): Effect.Effect<never> =>
-  Effect.die(DoorError.RunLostError.of(executionId, missing))
+  Effect.die(DoorError.RunLostError.make({ executionId, what: missing }))
 
 const resultOf = <S extends Schema.Constraint, E extends Schema.Constraint>(
   { engine, instance }: Replay,
@@ -76,7 +76,7 @@ export const orLost = <A, E, R>(
         if (!(yield* rows.isLost("activity", stepId(step)))) continue
         // nothing is recorded any more of what is under way
         taken.isSo = true
-        return yield* Effect.fail(DoorError.RunLostError.of(executionId, `what came of step '${step}'`))
+        return yield* Effect.fail(DoorError.RunLostError.make({ executionId, what: `what came of step '${step}'` }))
       }
     }
   })
@@ -88,5 +88,5 @@ export const demandRow = (workflow: Workflow.Any, executionId: string): Effect.E
   Effect.gen(function* () {
     const rows = yield* rowsOf(workflow, executionId)
     if (rows === undefined || !(yield* rows.isLost("run", ""))) return
-    return yield* Effect.fail(DoorError.RunLostError.of(executionId, "how it stands"))
+    return yield* Effect.fail(DoorError.RunLostError.make({ executionId, what: "how it stands" }))
   })

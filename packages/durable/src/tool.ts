@@ -44,7 +44,7 @@ export const compensation = (
     record(replay, { line, name, run, value: Schema.Void, error: orLost(Said), work })
   )
   return Effect.mapError(undone, (error) =>
-    error instanceof Interception.Lost ? ToolError.OutcomeUnknownError.of(tool, callId, idempotencyKey) : error
+    error instanceof Interception.Lost ? ToolError.OutcomeUnknownError.make({ tool, callId, idempotencyKey }) : error
   )
 }
 

@@ -35,35 +35,39 @@ const minute = Duration.minutes(1)
 
 export const coreErrors: Table = {
   "core/src/errors/DoorError.ts": {
-    InputTooLargeError: made((text) => DoorError.InputTooLargeError.beyond(text, { bound: "depth", limit: 1 })),
-    RunLostError: made((text) => DoorError.RunLostError.of(text, text)),
-    SnapshotRefusedError: made((text) => DoorError.SnapshotRefusedError.of("other-agent", text)),
+    InputTooLargeError: made((text) => DoorError.InputTooLargeError.make({ what: text, bound: "depth", limit: 1 })),
+    RunLostError: made((text) => DoorError.RunLostError.make({ executionId: text, what: text })),
+    SnapshotRefusedError: made((text) => DoorError.SnapshotRefusedError.make({ reason: "other-agent", what: text })),
     isDoorError: grows(values, DoorError.isDoorError)
   },
   "core/src/errors/KintsugiError.ts": { isKintsugiError: grows(values, isKintsugiError) },
   "core/src/errors/Limit.ts": each(fixed, "limitOf"),
   "core/src/errors/LlmError.ts": {
-    ModelNotFoundError: made((text) => LlmError.ModelNotFoundError.modelNotFound(text, { detail: text })),
-    AuthenticationError: made((text) => LlmError.AuthenticationError.authenticationFailed("m", text)),
-    ContentFilteredError: made((text) => LlmError.ContentFilteredError.contentFiltered("m", text)),
-    InvalidRequestError: made((text) => LlmError.InvalidRequestError.invalidRequest("m", text, { requestId: text })),
-    ModelOverloadedError: made((text) => LlmError.ModelOverloadedError.modelOverloaded("m", { detail: text })),
-    ContextTooLongError: made((text) => LlmError.ContextTooLongError.contextTooLong("m", 1, 2, { detail: text })),
-    ServerError: made((text) => LlmError.ServerError.serverError("m", new Error(text), { detail: text })),
+    ModelNotFoundError: made((text) => LlmError.ModelNotFoundError.make({ model: text, detail: text })),
+    AuthenticationError: made((text) => LlmError.AuthenticationError.make({ model: "m", detail: text })),
+    ContentFilteredError: made((text) => LlmError.ContentFilteredError.make({ model: "m", detail: text })),
+    InvalidRequestError: made((text) =>
+      LlmError.InvalidRequestError.make({ model: "m", detail: text, requestId: text })
+    ),
+    ModelOverloadedError: made((text) => LlmError.ModelOverloadedError.make({ model: "m", detail: text })),
+    ContextTooLongError: made((text) =>
+      LlmError.ContextTooLongError.make({ model: "m", limit: 1, actual: 2, detail: text })
+    ),
+    ServerError: made((text) => LlmError.ServerError.make({ model: "m", cause: new Error(text), detail: text })),
     MalformedToolCallError: made((text) =>
-      LlmError.MalformedToolCallError.malformedToolCall("m", text, text, undefined, { rawArgs: text })
+      LlmError.MalformedToolCallError.make({ model: "m", tool: text, detail: text, rawArgs: text })
     ),
     CapabilityMismatchError: made((text) =>
-      LlmError.CapabilityMismatchError.notSupported("m", "p", "tools", { detail: text })
+      LlmError.CapabilityMismatchError.make({ model: "m", provider: "p", capability: "tools", detail: text })
     ),
-    UnknownLlmError: made((text) => LlmError.UnknownLlmError.unknown("m", new Error(text))),
-    RateLimitError: made((text) => LlmError.RateLimitError.limited("p", { detail: text })),
-    QuotaExhaustedError: made((text) => LlmError.QuotaExhaustedError.llmQuotaExceeded("m", { detail: text })),
-    NetworkError: made((text) =>
-      LlmError.NetworkError.connectionFailed({ host: text }, text, { cause: new Error(text) })
+    UnknownLlmError: made((text) => LlmError.UnknownLlmError.make({ model: "m", cause: new Error(text) })),
+    RateLimitError: made((text) => LlmError.RateLimitError.make({ service: "p", detail: text })),
+    QuotaExhaustedError: made((text) => LlmError.QuotaExhaustedError.make({ model: "m", detail: text })),
+    NetworkError: made((text) => LlmError.NetworkError.make({ host: text, what: text, cause: new Error(text) })),
+    RequestTimeoutError: made((text) =>
+      LlmError.RequestTimeoutError.make({ operation: text, timeout: minute, detail: text })
     ),
-    RequestTimeoutError: made((text) => LlmError.RequestTimeoutError.timedOut(text, minute, { detail: text })),
-    EmptyReplyError: made((text) => LlmError.EmptyReplyError.emptyReply(text, "stop", { detail: text })),
+    EmptyReplyError: made((text) => LlmError.EmptyReplyError.make({ model: text, finishReason: "stop", detail: text })),
     isLlmError: grows(values, LlmError.isLlmError),
     ...each(looksOnce, "reasonsOf")
   },
@@ -80,43 +84,50 @@ export const coreErrors: Table = {
   },
   "core/src/errors/RunError.ts": {
     BudgetExceededError: made((text) =>
-      RunError.BudgetExceededError.exceeded({
-        agent: text,
-        reason: "maxTurns",
-        limit: 1,
-        spent: 1,
-        partial: text,
-        ...kept
-      })
+      RunError.BudgetExceededError.make({ agent: text, reason: "maxTurns", limit: 1, spent: 1, partial: text, ...kept })
     ),
     InvalidOutputError: grows(misfits, ({ input, issue }) => {
       const issues = Issue.fromSchema(issue, input)
       return JSON.stringify(
-        RunError.InvalidOutputError.invalid({ agent: "a", text: JSON.stringify(input), issues, ...kept })
+        RunError.InvalidOutputError.make({ agent: "a", text: JSON.stringify(input), issues, ...kept })
       )
     }),
-    RoutingError: made((text) => RunError.RoutingError.of("a", [text], text, kept)),
-    LoopExhaustedError: grows(values, (value) => JSON.stringify(RunError.LoopExhaustedError.of(1, value))),
+    RoutingError: made((text) => RunError.RoutingError.make({ agent: "a", candidates: [text], answer: text, ...kept })),
+    LoopExhaustedError: grows(values, (value) =>
+      JSON.stringify(RunError.LoopExhaustedError.make({ iterations: 1, last: value }))
+    ),
     isRunError: grows(values, RunError.isRunError)
   },
   "core/src/errors/ToolError.ts": {
-    InvalidArgs: made((text) => ToolError.InvalidArgs.of("look", "c1", text, text)),
+    InvalidArgs: made((text) =>
+      ToolError.InvalidArgs.make({ tool: "look", callId: "c1", rawArgs: text, parseError: text })
+    ),
     DeserializationError: grows(misfits, ({ input, issue }) =>
       JSON.stringify(
-        ToolError.DeserializationError.of("look", "c1", input, "{ a: number }", Issue.fromSchema(issue, input))
+        ToolError.DeserializationError.make({
+          tool: "look",
+          callId: "c1",
+          rawValue: input,
+          targetType: "{ a: number }",
+          issues: Issue.fromSchema(issue, input)
+        })
       )
     ),
     ExecutionError: grows(texts, (text) => {
       const call = { tool: "look", kind: "mcp-tool", callId: "c1", args: text } as const
-      const error = ToolError.ExecutionError.wrap(call, new Error(text, { cause: text }))
+      const error = ToolError.executionErrorOf(call, new Error(text, { cause: text }))
       return [writtenDown(error), error.detailedMessage]
     }),
-    EscalationError: made((text) => ToolError.EscalationError.of("fixer", text)),
-    UnknownToolError: made((text) => ToolError.UnknownToolError.of(text, "c1", ["look", text.slice(1)])),
-    ToolTimeoutError: made((text) => ToolError.ToolTimeoutError.actionTimeout(text, minute)),
-    ToolDeniedError: made((text) => ToolError.ToolDeniedError.of("look", "c1", text)),
-    OutcomeUnknownError: made((text) => ToolError.OutcomeUnknownError.of(text, "c1", text)),
-    ToolExecutionError: made((text) => ToolError.ToolExecutionError.raised("fixer", text)),
+    EscalationError: made((text) => ToolError.EscalationError.make({ source: "fixer", reason: text })),
+    UnknownToolError: made((text) =>
+      ToolError.UnknownToolError.make({ tool: text, callId: "c1", known: ["look", text.slice(1)] })
+    ),
+    ToolTimeoutError: made((text) => ToolError.ToolTimeoutError.make({ tool: text, timeout: minute })),
+    ToolDeniedError: made((text) => ToolError.ToolDeniedError.make({ tool: "look", callId: "c1", reason: text })),
+    OutcomeUnknownError: made((text) =>
+      ToolError.OutcomeUnknownError.make({ tool: text, callId: "c1", idempotencyKey: text })
+    ),
+    ToolExecutionError: made((text) => ToolError.ToolExecutionError.make({ tool: "fixer", message: text })),
     isToolError: grows(values, ToolError.isToolError)
   },
   "core/src/errors/llmOrigin.ts": each(reached, "told"),

@@ -1,4 +1,5 @@
 /** One error of every class, and of every constructor of it, with optional fields given and left out. */
+import * as Factories from "@kintsugi/core/Factories"
 import { DoorError, LlmError, Message, RunError, ToolError, type Trail, Usage } from "@kintsugi/core"
 import { Duration } from "effect"
 
@@ -74,62 +75,76 @@ const trail: Trail.Trail = [
 const overloaded = new LlmError.ModelOverloadedError({ model: "m", message: "It is full", ...origin })
 
 export const samples = {
-  ModelNotFoundError: [LlmError.ModelNotFoundError.modelNotFound("m")],
-  AuthenticationError: [LlmError.AuthenticationError.authenticationFailed("m", "no key")],
+  ModelNotFoundError: [LlmError.ModelNotFoundError.make({ model: "m" })],
+  AuthenticationError: [LlmError.AuthenticationError.make({ model: "m", detail: "no key" })],
   ContentFilteredError: [
-    LlmError.ContentFilteredError.contentFiltered("m", "no"),
-    LlmError.ContentFilteredError.contentFiltered("m", "no", {}, "refusal")
+    LlmError.ContentFilteredError.make({ model: "m", detail: "no" }),
+    LlmError.ContentFilteredError.make({ model: "m", detail: "no", kind: "refusal" })
   ],
-  InvalidRequestError: [LlmError.InvalidRequestError.invalidRequest("m", "no")],
-  ModelOverloadedError: [LlmError.ModelOverloadedError.modelOverloaded("m"), overloaded],
+  InvalidRequestError: [LlmError.InvalidRequestError.make({ model: "m", detail: "no" })],
+  ModelOverloadedError: [LlmError.ModelOverloadedError.make({ model: "m" }), overloaded],
   ContextTooLongError: [
-    LlmError.ContextTooLongError.contextTooLong("m", 1, 2),
-    LlmError.ContextTooLongError.contextTooLong("m")
+    LlmError.ContextTooLongError.make({ model: "m", limit: 1, actual: 2 }),
+    LlmError.ContextTooLongError.make({ model: "m" })
   ],
-  ServerError: [LlmError.ServerError.serverError("m", new Error("boom"))],
+  ServerError: [LlmError.ServerError.make({ model: "m", cause: new Error("boom") })],
   MalformedToolCallError: [
-    LlmError.MalformedToolCallError.malformedToolCall("m", "fetch", "no"),
-    LlmError.MalformedToolCallError.malformedToolCall("m", "fetch", "no", new Error("boom"))
+    LlmError.MalformedToolCallError.make({ model: "m", tool: "fetch", detail: "no" }),
+    LlmError.MalformedToolCallError.make({ model: "m", tool: "fetch", detail: "no", cause: new Error("boom") })
   ],
   CapabilityMismatchError: [
-    LlmError.CapabilityMismatchError.streamingNotSupported("m", "p"),
-    LlmError.CapabilityMismatchError.visionNotSupported("m", "p"),
-    LlmError.CapabilityMismatchError.structuredOutputNotSupported("m", "p"),
-    LlmError.CapabilityMismatchError.toolCallNotSupported("m", "p"),
-    LlmError.CapabilityMismatchError.notSupported("m", "p", "tools", { requestId: "r1" })
+    LlmError.CapabilityMismatchError.make({ model: "m", provider: "p", capability: "streaming" }),
+    LlmError.CapabilityMismatchError.make({ model: "m", provider: "p", capability: "vision" }),
+    LlmError.CapabilityMismatchError.make({ model: "m", provider: "p", capability: "structuredOutput" }),
+    LlmError.CapabilityMismatchError.make({ model: "m", provider: "p", capability: "tools" }),
+    LlmError.CapabilityMismatchError.make({ model: "m", provider: "p", capability: "tools", requestId: "r1" })
   ],
   UnknownLlmError: [
-    LlmError.UnknownLlmError.unknown("m", new Error("what?")),
-    LlmError.UnknownLlmError.unreadable("m", "no JSON", { status: 200 })
+    LlmError.UnknownLlmError.make({ model: "m", cause: new Error("what?") }),
+    LlmError.UnknownLlmError.make({
+      model: "m",
+      detail: "no JSON",
+      status: 200,
+      what: `The reply of model '${"m"}' could not be read`
+    })
   ],
   RateLimitError: [
-    LlmError.RateLimitError.apiRateLimit("api", "10 seconds"),
-    LlmError.RateLimitError.fromHttp429("api", "1.5", { now: 0 }),
-    LlmError.RateLimitError.limited("api", { ...origin, model: "m" }, 3),
+    Factories.apiRateLimit("api", "10 seconds"),
+    Factories.fromHttp429("api", "1.5", { now: 0 }),
+    LlmError.RateLimitError.make({ service: "api", ...origin, model: "m", remainingQuota: 3 }),
     new LlmError.RateLimitError({ service: "api", message: "Too many", remainingQuota: 0 })
   ],
-  QuotaExhaustedError: [LlmError.QuotaExhaustedError.llmQuotaExceeded("m")],
+  QuotaExhaustedError: [LlmError.QuotaExhaustedError.make({ model: "m" })],
   NetworkError: [
-    LlmError.NetworkError.connectionRefused("host", 80),
-    LlmError.NetworkError.dnsResolutionFailed("host", new Error("ENOTFOUND")),
-    LlmError.NetworkError.connectionTimeout("host", 80, "1 second"),
-    LlmError.NetworkError.connectionFailed({ host: "host" }, "It broke off", { model: "m" })
+    Factories.connectionRefused("host", 80),
+    Factories.dnsResolutionFailed("host", new Error("ENOTFOUND")),
+    Factories.connectionTimeout("host", 80, "1 second"),
+    LlmError.NetworkError.make({ host: "host", what: "It broke off", model: "m" })
   ],
   RequestTimeoutError: [
-    LlmError.RequestTimeoutError.llmTimeout("30 seconds"),
-    LlmError.RequestTimeoutError.httpTimeout("http://host/path", "10 seconds"),
-    LlmError.RequestTimeoutError.timedOut("a search", "1 minute", { model: "m" })
+    Factories.llmTimeout("30 seconds"),
+    Factories.httpTimeout("http://host/path", "10 seconds"),
+    LlmError.RequestTimeoutError.make({
+      operation: "a search",
+      timeout: Duration.fromInputUnsafe("1 minute"),
+      model: "m"
+    })
   ],
   EmptyReplyError: [
-    LlmError.EmptyReplyError.emptyReply("m", "stop"),
-    LlmError.EmptyReplyError.emptyReply("m", "length")
+    LlmError.EmptyReplyError.make({ model: "m", finishReason: "stop" }),
+    LlmError.EmptyReplyError.make({ model: "m", finishReason: "length" })
   ],
-  InvalidArgs: [ToolError.InvalidArgs.of("fetch", "c1", "{", "no JSON")],
+  InvalidArgs: [ToolError.InvalidArgs.make({ tool: "fetch", callId: "c1", rawArgs: "{", parseError: "no JSON" })],
   DeserializationError: [
-    ToolError.DeserializationError.of("fetch", "c1", { n: "x" }, "fetch parameters", [
-      { path: ["n", 0], expected: "Expected number", actual: "string" }
-    ]),
-    ToolError.DeserializationError.misfit("The answer does not fit", {
+    ToolError.DeserializationError.make({
+      tool: "fetch",
+      callId: "c1",
+      rawValue: { n: "x" },
+      targetType: "fetch parameters",
+      issues: [{ path: ["n", 0], expected: "Expected number", actual: "string" }]
+    }),
+    ToolError.DeserializationError.make({
+      what: "The answer does not fit",
       tool: "fetch",
       callId: "c1",
       rawValue: [1],
@@ -140,64 +155,77 @@ export const samples = {
   ExecutionError: [
     execution("network"),
     execution("llm", overloaded),
-    ToolError.ExecutionError.of("fetch", "local", "mcp", "It failed", undefined, { callId: "c1" }, 500),
-    ToolError.ExecutionError.fromNetworkError("fetch", "local", new Error("boom")),
-    ToolError.ExecutionError.fromParameterError("fetch", "local", "n is required"),
-    ToolError.ExecutionError.fromApiError("fetch", "web-service", 429, "Too many"),
-    ToolError.ExecutionError.fromLlmError("fetch", "llm", overloaded),
-    ToolError.ExecutionError.fromMcpError("fetch", new Error("boom")),
-    ToolError.ExecutionError.fromInvocationError("fetch", "local", new Error("boom")),
-    ToolError.ExecutionError.ofResult("fetch", "local", "it gave a number", new Error("boom")),
-    ToolError.ExecutionError.wrap(
+    ToolError.ExecutionError.make({
+      tool: "fetch",
+      kind: "local",
+      category: "mcp",
+      message: "It failed",
+      callId: "c1",
+      status: 500
+    }),
+    Factories.fromNetworkError("fetch", "local", new Error("boom")),
+    Factories.fromParameterError("fetch", "local", "n is required"),
+    Factories.fromApiError("fetch", "web-service", 429, "Too many"),
+    Factories.fromLlmError("fetch", "llm", overloaded),
+    Factories.fromMcpError("fetch", new Error("boom")),
+    Factories.fromInvocationError("fetch", "local", new Error("boom")),
+    ToolError.resultErrorOf({ tool: "fetch", kind: "local", message: "it gave a number", cause: new Error("boom") }),
+    ToolError.executionErrorOf(
       { tool: "fetch", callId: "c1", kind: "local", args: {} },
       Object.assign(new Error("boom"), { isRetryable: true, code: "E1" })
     ),
-    ToolError.ExecutionError.wrap({ tool: "fetch", callId: "c1", kind: "local", args: {} }, new Error("boom"))
+    ToolError.executionErrorOf({ tool: "fetch", callId: "c1", kind: "local", args: {} }, new Error("boom"))
   ],
   EscalationError: [
-    ToolError.EscalationError.of("fixer", "no keys", "LOW"),
+    ToolError.EscalationError.make({ source: "fixer", reason: "no keys", severity: "LOW" }),
     new ToolError.EscalationError({
       message: "m",
       source: "fixer",
       reason: "no keys",
       severity: "CRITICAL",
-      originalError: ToolError.InvalidArgs.of("fetch", "c1", "{", "no JSON"),
+      originalError: ToolError.InvalidArgs.make({ tool: "fetch", callId: "c1", rawArgs: "{", parseError: "no JSON" }),
       attempts: 2
     })
   ],
   UnknownToolError: [
-    ToolError.UnknownToolError.of("fetch", "c1", ["look"]),
+    ToolError.UnknownToolError.make({ tool: "fetch", callId: "c1", known: ["look"] }),
     new ToolError.UnknownToolError({ ...ofCall, known: ["look"] })
   ],
   ToolTimeoutError: [
-    ToolError.ToolTimeoutError.actionTimeout("fetch", "5 seconds"),
-    ToolError.ToolTimeoutError.notStarted("fetch", "5 seconds", { sideEffects: "unsafe", isAsked: true }),
+    ToolError.ToolTimeoutError.make({ tool: "fetch", timeout: Duration.fromInputUnsafe("5 seconds") }),
+    ToolError.ToolTimeoutError.make({
+      tool: "fetch",
+      timeout: Duration.seconds(5),
+      sideEffects: "unsafe",
+      tookEffect: false,
+      what: "Tool 'fetch' did not begin within 5s, because its call had no approval"
+    }),
     timedOut("unsafe")
   ],
   ToolDeniedError: [
-    ToolError.ToolDeniedError.of("fetch", "c1", "not at night"),
+    ToolError.ToolDeniedError.make({ tool: "fetch", callId: "c1", reason: "not at night" }),
     new ToolError.ToolDeniedError({ ...ofCall, reason: "not at night" })
   ],
   OutcomeUnknownError: [
-    ToolError.OutcomeUnknownError.of("fetch", "c1", "key"),
+    ToolError.OutcomeUnknownError.make({ tool: "fetch", callId: "c1", idempotencyKey: "key" }),
     new ToolError.OutcomeUnknownError({ ...ofCall, idempotencyKey: "key" })
   ],
   ToolExecutionError: [
-    ToolError.ToolExecutionError.raised("fixer", "hopeless"),
-    ToolError.ToolExecutionError.exhausted(
-      { tool: "fetch", callId: "c1" },
-      { failures: [new Error("boom")], runs: 1, why: "why", trail }
-    ),
+    ToolError.ToolExecutionError.make({ tool: "fixer", message: "hopeless" }),
+    ToolError.exhausted({ tool: "fetch", callId: "c1" }, { failures: [new Error("boom")], runs: 1, why: "why", trail }),
     new ToolError.ToolExecutionError({
       ...ofCall,
-      attempts: [ToolError.InvalidArgs.of("fetch", "c1", "{", "no JSON"), execution("server", overloaded)],
+      attempts: [
+        ToolError.InvalidArgs.make({ tool: "fetch", callId: "c1", rawArgs: "{", parseError: "no JSON" }),
+        execution("server", overloaded)
+      ],
       cause: execution("server", overloaded),
       transcript,
       usage
     })
   ],
   BudgetExceededError: [
-    RunError.BudgetExceededError.exceeded({
+    RunError.BudgetExceededError.make({
       agent: "worker",
       reason: "maxTurns",
       limit: 3,
@@ -208,7 +236,7 @@ export const samples = {
     })
   ],
   InvalidOutputError: [
-    RunError.InvalidOutputError.invalid({
+    RunError.InvalidOutputError.make({
       agent: "worker",
       text: "x",
       issues: [{ path: [], expected: "number", actual: "string" }],
@@ -225,23 +253,26 @@ export const samples = {
     })
   ],
   RoutingError: [
-    RunError.RoutingError.of("worker", ["a"], "b", { transcript, usage }),
+    RunError.RoutingError.make({ agent: "worker", candidates: ["a"], answer: "b", transcript, usage }),
     new RunError.RoutingError({ message: "m", agent: "worker", candidates: ["a"], answer: "b", transcript, usage })
   ],
   LoopExhaustedError: [
-    RunError.LoopExhaustedError.of(3, { draft: 1 }),
+    RunError.LoopExhaustedError.make({ iterations: 3, last: { draft: 1 } }),
     new RunError.LoopExhaustedError({ message: "m", iterations: 3, last: { draft: 1 } })
   ],
   InputTooLargeError: [
-    DoorError.InputTooLargeError.beyond("The input schema of tool 'fetch'", { bound: "depth", limit: 128 }),
+    DoorError.InputTooLargeError.make({ what: "The input schema of tool 'fetch'", bound: "depth", limit: 128 }),
     new DoorError.InputTooLargeError({ message: "m", what: "It", bound: "nodes", limit: 20_000 })
   ],
   RunLostError: [
-    DoorError.RunLostError.of("run-1", "what came of its step 'a'"),
+    DoorError.RunLostError.make({ executionId: "run-1", what: "what came of its step 'a'" }),
     new DoorError.RunLostError({ message: "m", executionId: "run-1" })
   ],
   SnapshotRefusedError: [
-    DoorError.SnapshotRefusedError.of("already-resumed", "The snapshot of run 'r' was resumed before"),
+    DoorError.SnapshotRefusedError.make({
+      reason: "already-resumed",
+      what: "The snapshot of run 'r' was resumed before"
+    }),
     new DoorError.SnapshotRefusedError({ message: "m", reason: "bad-signature" })
   ]
 } as const

@@ -21,7 +21,7 @@ import {
 
 const { call, calls, fails, make, text } = ScriptedModel
 
-const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("scripted")
+const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" })
 
 /** Stories for the comparison of both ways to run an agent: a script, and tools that are made afresh for each run. */
 const stories: ReadonlyArray<

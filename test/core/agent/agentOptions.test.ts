@@ -8,7 +8,7 @@ import { it } from "../../_support/run.ts"
 
 const { fails, make, text } = ScriptedModel
 
-const overloaded = LlmError.ModelOverloadedError.modelOverloaded("m")
+const overloaded = LlmError.ModelOverloadedError.make({ model: "m" })
 
 it.run("tools are what an agent can call, and its tables hold from the start [P1320]", (run) =>
   Effect.gen(function* () {

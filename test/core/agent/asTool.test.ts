@@ -41,7 +41,7 @@ it.run(
           ])
           const inner = yield* make(
             batch("pay"),
-            fails(LlmError.ServerError.serverError("m")),
+            fails(LlmError.ServerError.make({ model: "m" })),
             ...(options.sideEffects === undefined ? [] : [batch("pay"), done])
           )
           const ask = Agent.asTool(expertWith(inner, tool), { name: "ask", description, ...options })

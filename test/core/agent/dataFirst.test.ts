@@ -6,7 +6,7 @@ import { Effect, Exit, Schema } from "effect"
 import { agentWith, batch, busy, done, gone, overADay, read, scripted } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
 
-const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("scripted")
+const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" })
 
 it.run("an agent as an argument has the same tables as in a pipe [P1320]", (run) =>
   Effect.gen(function* () {

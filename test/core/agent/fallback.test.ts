@@ -10,10 +10,10 @@ const { fails, make, text } = ScriptedModel
 
 const echo = Agent.deterministic("echo", (input: string) => Effect.succeed(input))
 
-const missing = LlmError.ModelNotFoundError.modelNotFound("m")
-const down = LlmError.ServerError.serverError("m")
-const denied = LlmError.AuthenticationError.authenticationFailed("m", "no")
-const filtered = LlmError.ContentFilteredError.contentFiltered("m", "no")
+const missing = LlmError.ModelNotFoundError.make({ model: "m" })
+const down = LlmError.ServerError.make({ model: "m" })
+const denied = LlmError.AuthenticationError.make({ model: "m", detail: "no" })
+const filtered = LlmError.ContentFilteredError.make({ model: "m", detail: "no" })
 
 it.run(
   "the next agent is asked after a failure that asks for it, or that sending again did not cure [A1107 P1001]",
@@ -21,12 +21,12 @@ it.run(
     Effect.gen(function* () {
       for (const [error, goesOn] of [
         [missing, true],
-        [LlmError.CapabilityMismatchError.visionNotSupported("m", "p"), true],
+        [LlmError.CapabilityMismatchError.make({ model: "m", provider: "p", capability: "vision" }), true],
         [down, true],
-        [LlmError.RateLimitError.limited("s"), true],
+        [LlmError.RateLimitError.make({ service: "s" }), true],
         [denied, false],
         [filtered, false],
-        [LlmError.InvalidRequestError.invalidRequest("m", "no"), false]
+        [LlmError.InvalidRequestError.make({ model: "m", detail: "no" }), false]
       ] as const) {
         const log = eventLog()
         const [first, second] = [yield* make(fails(error)), yield* make(...(goesOn ? [text("spare")] : []))]

@@ -17,8 +17,8 @@ const made = (f: (input: string, context: { readonly signal: AbortSignal }) => s
     Agent.make("plain", { skills: [Skill.fromFunction("plain", { description: "Works.", run: f })] })
   ] as const
 
-const escalation = ToolError.EscalationError.of("plain", "Schema mismatch", "HIGH")
-const hard = ToolError.ToolExecutionError.raised("plain", "hopeless")
+const escalation = ToolError.EscalationError.make({ source: "plain", reason: "Schema mismatch", severity: "HIGH" })
+const hard = ToolError.ToolExecutionError.make({ tool: "plain", message: "hopeless" })
 
 it.run("a value, and a promise of one, is the answer [P1351]", (run) =>
   Effect.gen(function* () {

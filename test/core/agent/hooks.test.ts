@@ -38,7 +38,7 @@ it.run(
       const told = scripted("told", Effect.fail(busy()))
       const escalated = scripted("escalated", Effect.fail(busy()))
       const byFixer = scripted("byFixer", Effect.fail(busy()))
-      const giving = fixer(Effect.fail(ToolError.EscalationError.of("fixer", "look up")))
+      const giving = fixer(Effect.fail(ToolError.EscalationError.make({ source: "fixer", reason: "look up" })))
       const { heard, hook } = listening()
       const model = yield* callingOnce("plain", "retried", "mended", "answered", "told", "escalated", "byFixer")
       const agent = agentWith(

@@ -330,7 +330,7 @@ it.effect("partials begin anew when the model is asked again, and hear nothing o
 
 it.effect("partials fail as the run fails, and an answer of its table is the last of them [P301]", () =>
   Effect.gen(function* () {
-    const down = LlmError.ServerError.serverError("scripted")
+    const down = LlmError.ServerError.make({ model: "scripted" })
     const failing = ScriptedModel.fails(down, { type: "text-delta", text: '{"n":1' })
     const agent = Agent.make("w", { output: Schema.Struct({ n: Schema.Finite }) })
     const failed = yield* Effect.flip(collect(Agent.partials(agent)("go"), failing))
@@ -369,7 +369,7 @@ it.effect(
       for (const agent of [Agent.seal(provided), limited, Agent.fallback(limited), Agent.fallback(provided, sub)]) {
         assert.deepStrictEqual(yield* seen(agent, pieces(...parts)), growing)
       }
-      const overloaded = ScriptedModel.fails(LlmError.ModelOverloadedError.modelOverloaded("m"), {
+      const overloaded = ScriptedModel.fails(LlmError.ModelOverloadedError.make({ model: "m" }), {
         type: "text-delta",
         text: '{"t":"x'
       })

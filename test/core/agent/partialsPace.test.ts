@@ -205,7 +205,7 @@ describe("a reader of partials", () => {
 
   it.effect("that fails behind gets what was written last before the failure [P1392]", () =>
     Effect.gen(function* () {
-      const down = LlmError.ServerError.serverError("writer")
+      const down = LlmError.ServerError.make({ model: "writer" })
       const pieces = ["x".repeat(1000), after(10, "y"), Effect.fail(down)]
       const { exit, seen } = yield* timed(Agent.partials(plain)("go"), pieces)
       assert.deepStrictEqual(

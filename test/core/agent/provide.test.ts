@@ -40,7 +40,7 @@ it.run("a provided agent keeps its tables, and takes more of them after it [P130
     const { count, layer } = counting()
     const log = eventLog()
     const model = yield* make(
-      fails(LlmError.ModelOverloadedError.modelOverloaded("m")),
+      fails(LlmError.ModelOverloadedError.make({ model: "m" })),
       calls(call("look", {}, "c1")),
       calls(call("look", {}, "c2")),
       done

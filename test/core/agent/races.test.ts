@@ -21,8 +21,8 @@ const { make } = ScriptedModel
 
 const description = "d"
 
-const overloaded = LlmError.ModelOverloadedError.modelOverloaded("m")
-const denied = LlmError.AuthenticationError.authenticationFailed("m", "no")
+const overloaded = LlmError.ModelOverloadedError.make({ model: "m" })
+const denied = LlmError.AuthenticationError.make({ model: "m", detail: "no" })
 
 it.run("all start, the first success wins, the others are interrupted and awaited before it counts [A1106]", (run) =>
   Effect.gen(function* () {

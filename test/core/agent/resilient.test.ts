@@ -109,7 +109,7 @@ it.run("a tool waits as long as its server asks for, and gives up beyond a minut
 it.effect("a reply that breaks off while it is streamed is asked for again [P1343]", () =>
   Effect.gen(function* () {
     const broken = () =>
-      fails(LlmError.ModelOverloadedError.modelOverloaded("m"), { type: "text-delta", text: "half a" })
+      fails(LlmError.ModelOverloadedError.make({ model: "m" }), { type: "text-delta", text: "half a" })
     const plain = Agent.make("worker", {})
     for (const [agent, requests] of [
       [plain.pipe(Agent.resilient()), 2],
@@ -170,7 +170,7 @@ it.run("rows of others come first, wherever it stands in the pipe, and what they
   })
 )
 
-const overloaded = () => fails(LlmError.ModelOverloadedError.modelOverloaded("m"))
+const overloaded = () => fails(LlmError.ModelOverloadedError.make({ model: "m" }))
 
 it.run("a model is asked again for what may pass, and for nothing else [P1343]", (run) =>
   Effect.gen(function* () {
@@ -181,7 +181,7 @@ it.run("a model is asked again for what may pass, and for nothing else [P1343]",
     const over = yield* make(...Array.from({ length: 5 }, overloaded))
     const failed = yield* Effect.flip(Effect.flatten(overADay(run(agent, "go").pipe(Effect.provide(over.layer)))))
     assert.instanceOf(failed, LlmError.ModelOverloadedError)
-    const refusing = yield* make(fails(LlmError.AuthenticationError.authenticationFailed("m", "no key")))
+    const refusing = yield* make(fails(LlmError.AuthenticationError.make({ model: "m", detail: "no key" })))
     const final = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(refusing.layer)))
     assert.instanceOf(final, LlmError.AuthenticationError)
   })
@@ -225,7 +225,7 @@ it.run("a conversation that is too long is shortened: its long results, then its
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.succeed("x".repeat(5000)))
     const log = eventLog()
-    const tooLong = fails(LlmError.ContextTooLongError.contextTooLong("m"))
+    const tooLong = fails(LlmError.ContextTooLongError.make({ model: "m" }))
     const model = yield* make(batch("fetch"), tooLong, done)
     yield* run(agentOf(tool).pipe(Agent.resilient(), log.listen), "go").pipe(Effect.provide(model.layer))
     assert.isBelow(read(model)[0]?.length ?? 0, 2500)
@@ -243,7 +243,7 @@ it.run("all long results of a reply are cut at once [P1343]", (run) =>
     const log = eventLog()
     const model = yield* make(
       calls(...names.map((name) => call(name, {}, name))),
-      fails(LlmError.ContextTooLongError.contextTooLong("m")),
+      fails(LlmError.ContextTooLongError.make({ model: "m" })),
       done
     )
     const agent = Agent.make("worker", { tools }).pipe(Agent.resilient(), log.listen)

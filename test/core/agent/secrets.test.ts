@@ -17,7 +17,7 @@ it.run("a text of the user's own reaches the model as it is written, and whole [
     const escalated = scripted("escalated", Effect.fail(busy()))
     const chosen = scripted("chosen", Effect.fail(busy()))
     const denied = scripted("denied", Effect.succeed("never"))
-    const giving = fixer(Effect.fail(ToolError.EscalationError.of("fixer", words)))
+    const giving = fixer(Effect.fail(ToolError.EscalationError.make({ source: "fixer", reason: words })))
     const model = yield* ScriptedModel.make(batch("rendered", "escalated", "chosen", "denied"), done)
     const agent = agentWith(
       rendered.tool.pipe(Tool.onError({ Busy: Recovery.tell(() => words) })),

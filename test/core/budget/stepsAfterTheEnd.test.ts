@@ -196,7 +196,7 @@ it.run("tokens that a child has spent end the run at its next safe point, before
 
 it.run("nor does a wait before another call of a model [P1308]", (run) =>
   Effect.gen(function* () {
-    const overloaded = ScriptedModel.fails(LlmError.ModelOverloadedError.modelOverloaded("m"))
+    const overloaded = ScriptedModel.fails(LlmError.ModelOverloadedError.make({ model: "m" }))
     const late = yield* make(ScriptedModel.answers((request) => Effect.delay(overloaded.answer(request), "1 second")))
     const patient = Agent.make("patient", {
       model: late.layer,

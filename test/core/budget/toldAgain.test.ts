@@ -28,7 +28,9 @@ it.run("the call that follows the hints of a fixer is run, after many wrong ones
       "quote the words",
       "sum it"
     ]
-    const escalating = fixer(...hints.map((hint) => Effect.fail(ToolError.EscalationError.of("fixer", hint))))
+    const escalating = fixer(
+      ...hints.map((hint) => Effect.fail(ToolError.EscalationError.make({ source: "fixer", reason: hint })))
+    )
     const query = Tool.make("query", {
       description: "Asks.",
       parameters: Schema.Struct({ sql: Schema.String }),

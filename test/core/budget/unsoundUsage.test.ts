@@ -144,7 +144,7 @@ it.run("a cost that is no amount is left out, and the tokens are kept [P1397]", 
 
 it.effect("an attempt that breaks off, or is interrupted, after such a usage is booked with an estimate [P1397]", () =>
   Effect.gen(function* () {
-    const broken = LlmError.NetworkError.connectionFailed({ host: "test" }, "gone")
+    const broken = LlmError.NetworkError.make({ host: "test", what: "gone" })
     const parts: ReadonlyArray<Model.Part> = [
       { type: "text-delta", text: words },
       { type: "usage", usage: usageOf({ ...sound, inputTokens: -1 }), cost: -1 }

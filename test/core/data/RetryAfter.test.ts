@@ -1,11 +1,10 @@
 import { assert, it } from "@effect/vitest"
-import { LlmError, type RetryAfter } from "@kintsugi/core"
+import type { RetryAfter } from "@kintsugi/core"
+import { fromHttp429 } from "@kintsugi/core/Factories"
 import { DateTime, Duration } from "effect"
 
 /** Friday, 1 January 2027, noon. */
 const noon = 1_798_804_800_000
-
-const { fromHttp429 } = LlmError.RateLimitError
 
 const hintOf = (header: string | null | undefined, now: RetryAfter.Instant = noon) => {
   const { retryAfter } = fromHttp429("openai", header, { now })

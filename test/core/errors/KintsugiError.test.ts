@@ -1,3 +1,4 @@
+import * as Factories from "@kintsugi/core/Factories"
 import { assert, it } from "@effect/vitest"
 import { KintsugiError, LlmError, Problem, RecoveryAdvice, RunError, ToolError, Usage } from "@kintsugi/core"
 import { Exit, Schema } from "effect"
@@ -5,8 +6,8 @@ import { all } from "../_support/errorSamples.ts"
 import { through } from "../_support/json.ts"
 
 it("a rate limit and a spent quota are model failures like any other [T16]", () => {
-  const limited = LlmError.RateLimitError.apiRateLimit("api", "1 second")
-  for (const error of [limited, LlmError.QuotaExhaustedError.llmQuotaExceeded("m")]) {
+  const limited = Factories.apiRateLimit("api", "1 second")
+  for (const error of [limited, LlmError.QuotaExhaustedError.make({ model: "m" })]) {
     assert.isTrue(LlmError.isLlmError(error))
     assert.isFalse(ToolError.isToolError(error))
   }
@@ -48,15 +49,26 @@ it("every class has an HTTP status, and is a problem in the sense of RFC 9457 [T
 })
 
 it("a problem says when to come back and what it is about, and no secret [T39]", () => {
-  const limited = Problem.fromError(LlmError.RateLimitError.limited("openai", { requestId: "r1" }))
+  const limited = Problem.fromError(LlmError.RateLimitError.make({ service: "openai", requestId: "r1" }))
   assert.deepInclude(limited, { retryAfter: 60, requestId: "r1", title: "Rate limit reached" })
-  const denied = Problem.fromError(ToolError.ToolDeniedError.of("transfer", "c1", "token=abcdefgh1234 is not admitted"))
+  const denied = Problem.fromError(
+    ToolError.ToolDeniedError.make({ tool: "transfer", callId: "c1", reason: "token=abcdefgh1234 is not admitted" })
+  )
   assert.deepInclude(denied, { tool: "transfer", callId: "c1", status: 403, retryable: false })
   assert.notInclude(JSON.stringify(denied), "abcdefgh1234")
   const routing = Problem.fromError(
-    RunError.RoutingError.of("desk", ["a", "b"], "c", { transcript: [], usage: Usage.empty })
+    RunError.RoutingError.make({
+      agent: "desk",
+      candidates: ["a", "b"],
+      answer: "c",
+      transcript: [],
+      usage: Usage.empty
+    })
   )
   assert.deepInclude(routing, { agent: "desk", type: "urn:kintsugi:error:routing" })
   assert.notProperty(routing, "tool")
-  assert.notProperty(Problem.fromError(ToolError.ToolExecutionError.raised("fixer", "hopeless")), "callId")
+  assert.notProperty(
+    Problem.fromError(ToolError.ToolExecutionError.make({ tool: "fixer", message: "hopeless" })),
+    "callId"
+  )
 })

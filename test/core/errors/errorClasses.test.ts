@@ -1,6 +1,7 @@
+import * as Factories from "@kintsugi/core/Factories"
 import { assert, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
-import { LlmError, RecoveryAdvice, ToolError } from "@kintsugi/core"
+import { LlmError, RecoveryAdvice } from "@kintsugi/core"
 import { Duration, Effect } from "effect"
 import { all, execution, samples, timedOut } from "../_support/errorSamples.ts"
 
@@ -88,14 +89,14 @@ const readings = { source: readFileSync(new URL("../_support/errorSamples.ts", i
 
 it("the rows of four classes depend on their data [T1 L1102]", () => {
   const limited = new LlmError.RateLimitError({ service: "api", message: "m" })
-  const waiting = LlmError.RateLimitError.apiRateLimit("api", "7 seconds")
+  const waiting = Factories.apiRateLimit("api", "7 seconds")
   assert.deepStrictEqual(rowOf(limited), ["KINTSUGI-RATE-LIMIT", "yes", "resend", 60_000, 6, 429])
   assert.deepStrictEqual(rowOf(waiting), ["KINTSUGI-RATE-LIMIT", "yes", "resend", 7000, 6, 429])
   for (const [limit, delay] of [
     ["30 seconds", 5000],
     ["3 seconds", 1500]
   ] as const) {
-    const late = LlmError.RequestTimeoutError.llmTimeout(limit)
+    const late = Factories.llmTimeout(limit)
     assert.deepStrictEqual(rowOf(late), ["KINTSUGI-REQUEST-TIMEOUT", "yes", "resend", delay, 4, 504])
   }
   for (const sideEffects of ["none", "idempotent"] as const) {
@@ -129,7 +130,7 @@ it("codes are unique, and follow from the tags [T2 L1102]", () => {
 
 const hintless: Array<RecoveryAdvice.RecoveryAdvice> = [
   new LlmError.RateLimitError({ service: "api", message: "m", retryAfter: Duration.zero }),
-  LlmError.RequestTimeoutError.llmTimeout(0),
+  Factories.llmTimeout(0),
   timedOut("none", 0)
 ]
 
@@ -147,8 +148,8 @@ it("what is not retryable has no delay and one attempt; what is has both a delay
 
 it("maxAttempts counts the first call: 4 is three retries, 6 is five, 2 is one, 1 is none [T4]", () => {
   assert.deepStrictEqual([...new Set(all.map(({ maxAttempts }) => maxAttempts))].toSorted(), [1, 2, 4, 6])
-  assert.strictEqual(LlmError.ServerError.serverError("m", 1).maxAttempts, 4)
-  assert.strictEqual(LlmError.NetworkError.connectionRefused("h", 1).maxAttempts, 6)
+  assert.strictEqual(Factories.serverError("m", 1).maxAttempts, 4)
+  assert.strictEqual(Factories.connectionRefused("h", 1).maxAttempts, 6)
 })
 
 it("isRetryable is about the same input: too long, malformed and filtered are not, though a change may cure them [T5]", () => {
@@ -165,25 +166,25 @@ it("isRetryable is about the same input: too long, malformed and filtered are no
 it("the constructors of model failures set their fields, and their message names what they were given [T9 T10]", () => {
   const cause = new Error("boom")
   for (const [error, fields, words] of [
-    [LlmError.ModelNotFoundError.modelNotFound("gpt"), { model: "gpt" }, ["gpt"]],
-    [LlmError.AuthenticationError.authenticationFailed("gpt", "bad key"), { model: "gpt" }, ["gpt", "bad key"]],
-    [LlmError.ContentFilteredError.contentFiltered("gpt", "violence"), { model: "gpt" }, ["gpt", "violence"]],
-    [LlmError.ModelOverloadedError.modelOverloaded("gpt"), { model: "gpt" }, ["gpt"]],
-    [LlmError.ServerError.serverError("gpt", cause), { model: "gpt", cause }, ["gpt", "boom"]],
-    [LlmError.ContextTooLongError.contextTooLong("gpt", 8000, 9001), { limit: 8000, actual: 9001 }, ["8000", "9001"]],
-    [LlmError.ContextTooLongError.contextTooLong("gpt", 8000), { limit: 8000 }, ["8000"]],
-    [LlmError.ContextTooLongError.contextTooLong("gpt", undefined, 9001), { actual: 9001 }, ["9001"]]
+    [Factories.modelNotFound("gpt"), { model: "gpt" }, ["gpt"]],
+    [Factories.authenticationFailed("gpt", "bad key"), { model: "gpt" }, ["gpt", "bad key"]],
+    [Factories.contentFiltered("gpt", "violence"), { model: "gpt" }, ["gpt", "violence"]],
+    [Factories.modelOverloaded("gpt"), { model: "gpt" }, ["gpt"]],
+    [Factories.serverError("gpt", cause), { model: "gpt", cause }, ["gpt", "boom"]],
+    [Factories.contextTooLong("gpt", 8000, 9001), { limit: 8000, actual: 9001 }, ["8000", "9001"]],
+    [Factories.contextTooLong("gpt", 8000), { limit: 8000 }, ["8000"]],
+    [Factories.contextTooLong("gpt", undefined, 9001), { actual: 9001 }, ["9001"]]
   ] as const) {
     assert.deepInclude(error, fields)
     for (const word of words) assert.include(error.message, word)
   }
-  const bare = LlmError.ContextTooLongError.contextTooLong("gpt")
+  const bare = Factories.contextTooLong("gpt")
   assert.notProperty(bare, "limit")
   assert.notProperty(bare, "actual")
 })
 
 it("malformedToolCall has no cause when none was given [T11]", () => {
-  const { malformedToolCall } = LlmError.MalformedToolCallError
+  const { malformedToolCall } = Factories
   const error = malformedToolCall("gpt", "fetch", "no JSON")
   assert.deepInclude(error, { model: "gpt", tool: "fetch" })
   assert.notProperty(error, "cause")
@@ -192,7 +193,7 @@ it("malformedToolCall has no cause when none was given [T11]", () => {
 })
 
 it("the hint of a rate limit is kept as it is; a hint of 0 waits 1 ms, never a hot loop [T13 T14]", () => {
-  const { apiRateLimit } = LlmError.RateLimitError
+  const { apiRateLimit } = Factories
   const ten = apiRateLimit("api", "10 seconds")
   assert.deepStrictEqual([ten.retryAfter, ten.suggestedDelay], [Duration.seconds(10), Duration.seconds(10)])
   assert.strictEqual(ten.service, "api")
@@ -202,7 +203,7 @@ it("the hint of a rate limit is kept as it is; a hint of 0 waits 1 ms, never a h
 })
 
 it("an exhausted quota is not retryable; when it may be worth looking again is advice, 5 minutes by default [T15]", () => {
-  const error = LlmError.QuotaExhaustedError.llmQuotaExceeded("gpt")
+  const error = Factories.llmQuotaExceeded("gpt")
   assert.deepInclude(error, { model: "gpt", isRetryable: false, suggestedDelay: Duration.zero })
   assert.deepStrictEqual(error.resetAfter, Duration.minutes(5))
   const later = new LlmError.QuotaExhaustedError({ model: "gpt", message: "m", resetAfter: Duration.hours(2) })
@@ -210,7 +211,7 @@ it("an exhausted quota is not retryable; when it may be worth looking again is a
 })
 
 it("the constructors of NetworkError name host, port and time [T17]", () => {
-  const { connectionRefused, connectionTimeout, dnsResolutionFailed } = LlmError.NetworkError
+  const { connectionRefused, connectionTimeout, dnsResolutionFailed } = Factories
   const cause = new Error("ENOTFOUND")
   assert.deepInclude(connectionRefused("example.org", 443), { host: "example.org", port: 443 })
   assert.deepInclude(dnsResolutionFailed("example.org", cause), { host: "example.org", cause })
@@ -222,8 +223,8 @@ it("the constructors of NetworkError name host, port and time [T17]", () => {
 
 it("timeouts advise half of the limit, 5 s at most, 1 ms at least; no query string is in the message [T18]", () => {
   const delay = ({ suggestedDelay }: RecoveryAdvice.RecoveryAdvice) => Duration.toMillis(suggestedDelay)
-  const { httpTimeout, llmTimeout } = LlmError.RequestTimeoutError
-  const { actionTimeout } = ToolError.ToolTimeoutError
+  const { httpTimeout, llmTimeout } = Factories
+  const { actionTimeout } = Factories
   assert.deepStrictEqual(
     [llmTimeout("30 seconds"), httpTimeout("http://h", "10 seconds"), llmTimeout("3 seconds")].map(delay),
     [5000, 5000, 1500]
@@ -248,7 +249,7 @@ it("each constructor of CapabilityMismatchError names its capability [T20]", () 
 it.effect("errors fail an effect by being yielded, and are caught by their tag [T1]", () =>
   Effect.gen(function* () {
     const failing = Effect.gen(function* () {
-      return yield* LlmError.ModelNotFoundError.modelNotFound("m")
+      return yield* Factories.modelNotFound("m")
     })
     assert.strictEqual(
       yield* Effect.catchTag(failing, "ModelNotFoundError", ({ recovery }) => Effect.succeed(recovery)),

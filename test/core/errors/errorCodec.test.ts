@@ -1,3 +1,4 @@
+import * as Factories from "@kintsugi/core/Factories"
 import { assert, it } from "@effect/vitest"
 import { DoorError, LlmError, Recovery, RunError, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
@@ -73,8 +74,8 @@ it("the unions decode each of their members to its own class [T6]", () => {
 })
 
 it("our own errors keep their class as a nested cause, three levels down [T6]", () => {
-  const innermost = LlmError.RateLimitError.apiRateLimit("api", "7 seconds")
-  const inner = ToolError.ExecutionError.wrap({ tool: "t", callId: "c", kind: "llm", args: {} }, innermost)
+  const innermost = Factories.apiRateLimit("api", "7 seconds")
+  const inner = ToolError.executionErrorOf({ tool: "t", callId: "c", kind: "llm", args: {} }, innermost)
   const outer = new ToolError.ToolExecutionError({
     tool: "t",
     callId: "c",
@@ -116,11 +117,11 @@ it("foreign causes become name, message and code; planted secrets never reach th
   for (const secret of planted) {
     const cause = leaky(secret)
     for (const error of [
-      LlmError.ServerError.serverError("m", cause),
-      LlmError.UnknownLlmError.unknown("m", cause),
-      LlmError.NetworkError.dnsResolutionFailed("h", cause),
-      LlmError.MalformedToolCallError.malformedToolCall("m", "t", "no", cause),
-      ToolError.ExecutionError.wrap({ tool: "t", callId: "c", kind: "local", args: {} }, cause),
+      LlmError.ServerError.make({ model: "m", cause }),
+      LlmError.UnknownLlmError.make({ model: "m", cause }),
+      Factories.dnsResolutionFailed("h", cause),
+      LlmError.MalformedToolCallError.make({ model: "m", tool: "t", detail: "no", cause }),
+      ToolError.executionErrorOf({ tool: "t", callId: "c", kind: "local", args: {} }, cause),
       new ToolError.ToolExecutionError({ tool: "t", callId: "c", message: "m", attempts: [cause, secret], cause }),
       new ToolError.EscalationError({ message: "m", source: "a", reason: "r", severity: "LOW", originalError: cause })
     ]) {

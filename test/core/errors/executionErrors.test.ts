@@ -1,5 +1,7 @@
+import * as Factories from "@kintsugi/core/Factories"
 import { assert, it as plain } from "@effect/vitest"
-import { Agent, LlmError, Recovery, type RecoveryAdvice, Tool, ToolError } from "@kintsugi/core"
+import type { LlmError } from "@kintsugi/core"
+import { Agent, Recovery, type RecoveryAdvice, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Data, Duration, Effect, Schema } from "effect"
 import { it } from "../../_support/run.ts"
@@ -32,7 +34,13 @@ const ofCategory: Record<ToolError.Category, ReadonlyArray<unknown>> = {
 plain("the category decides whether the same call may be tried again, how long to wait and what helps [T21]", () => {
   assert.sameMembers([...ToolError.Category.literals], Object.keys(ofCategory))
   for (const category of ToolError.Category.literals) {
-    const error = ExecutionError.of("fetch", "local", category, "no", new Error("boom"))
+    const error = ExecutionError.make({
+      tool: "fetch",
+      kind: "local",
+      category,
+      message: "no",
+      cause: new Error("boom")
+    })
     assert.deepStrictEqual([category, ...adviceOf(error)], [category, ...(ofCategory[category] ?? [])])
     assert.strictEqual(error.code, "KINTSUGI-EXECUTION")
   }
@@ -40,14 +48,14 @@ plain("the category decides whether the same call may be tried again, how long t
 
 plain("an advice of a foreign cause is not taken over by an error that somebody has built [T21]", () => {
   const cause = Object.assign(new Error("boom"), { isRetryable: false, code: "E1" })
-  assert.deepStrictEqual(adviceOf(ExecutionError.fromNetworkError("fetch", "local", cause)), resent)
-  assert.strictEqual(ExecutionError.fromNetworkError("fetch", "local", cause).code, "KINTSUGI-EXECUTION")
+  assert.deepStrictEqual(adviceOf(Factories.fromNetworkError("fetch", "local", cause)), resent)
+  assert.strictEqual(Factories.fromNetworkError("fetch", "local", cause).code, "KINTSUGI-EXECUTION")
 })
 
 plain("a failure of a model advises for itself [T22 T24]", () => {
-  const denied = LlmError.AuthenticationError.authenticationFailed("m", "no key")
-  const limited = LlmError.RateLimitError.apiRateLimit("api", "7 seconds")
-  const of = (cause: LlmError.LlmError) => ExecutionError.fromLlmError("summarize", "llm", cause)
+  const denied = Factories.authenticationFailed("m", "no key")
+  const limited = Factories.apiRateLimit("api", "7 seconds")
+  const of = (cause: LlmError.LlmError) => Factories.fromLlmError("summarize", "llm", cause)
   assert.deepStrictEqual(adviceOf(of(denied)), final("escalate"))
   assert.deepStrictEqual(adviceOf(of(limited)), [true, "resend", 7000, 6])
   assert.deepInclude(of(limited), { tool: "summarize", kind: "llm", category: "llm", cause: limited })
@@ -58,13 +66,13 @@ plain(
   () => {
     const waitable = new Set([408, 425, 429])
     for (let status = 100; status <= 599; status++) {
-      const error = ExecutionError.fromApiError("createIssue", "web-service", status, "no", new Error("boom"))
+      const error = Factories.fromApiError("createIssue", "web-service", status, "no", new Error("boom"))
       const category = status < 400 ? "unknown" : status < 500 ? "client" : "server"
       assert.deepInclude(error, { category, status, tool: "createIssue", kind: "web-service" })
       assert.strictEqual(error.isRetryable, category === "server" || waitable.has(status), String(status))
       if (error.isRetryable) assert.deepStrictEqual(adviceOf(error), resent)
     }
-    const busy = ExecutionError.fromApiError("createIssue", "web-service", 503, "Service Unavailable")
+    const busy = Factories.fromApiError("createIssue", "web-service", 503, "Service Unavailable")
     assert.strictEqual(busy.message, "Service Unavailable (status 503)")
     assert.notProperty(busy, "cause")
   }
@@ -73,18 +81,18 @@ plain(
 plain("each constructor sets category and kind, keeps the cause, and says what the cause says [T24]", () => {
   const cause = new Error("boom")
   for (const [error, category, kind] of [
-    [ExecutionError.fromNetworkError("t", "web-service", cause), "network", "web-service"],
-    [ExecutionError.fromMcpError("t", cause), "mcp", "mcp-tool"],
-    [ExecutionError.fromInvocationError("t", "local", cause), "invocation", "local"]
+    [Factories.fromNetworkError("t", "web-service", cause), "network", "web-service"],
+    [Factories.fromMcpError("t", cause), "mcp", "mcp-tool"],
+    [Factories.fromInvocationError("t", "local", cause), "invocation", "local"]
   ] as const) {
     assert.deepInclude(error, { tool: "t", category, kind, message: "boom", callId: "", args: null })
     assert.strictEqual(error.cause, cause)
   }
-  const error = ExecutionError.fromParameterError("search", "local", "query is required", cause)
+  const error = Factories.fromParameterError("search", "local", "query is required", cause)
   assert.deepInclude(error, { tool: "search", category: "parameter", kind: "local", message: "query is required" })
   assert.strictEqual(error.cause, cause)
-  assert.notProperty(ExecutionError.fromParameterError("search", "local", "query is required"), "cause")
-  const called = ExecutionError.fromMcpError("t", cause, { callId: "c1", args: { n: 1 } })
+  assert.notProperty(Factories.fromParameterError("search", "local", "query is required"), "cause")
+  const called = Factories.fromMcpError("t", cause, { callId: "c1", args: { n: 1 } })
   assert.deepInclude(called, { callId: "c1", args: { n: 1 } })
 })
 
@@ -119,7 +127,7 @@ plain(
   "detailedMessage is one line: kind, tool, message, category, retryable, and the cause if there is one [T26]",
   () => {
     class SocketTimeout extends Data.TaggedError("SocketTimeout")<{ readonly message: string }> {}
-    const { fromApiError, fromInvocationError, fromNetworkError, fromParameterError } = ExecutionError
+    const { fromApiError, fromInvocationError, fromNetworkError, fromParameterError } = Factories
     assert.strictEqual(
       fromNetworkError("fetchWeather", "web-service", new SocketTimeout({ message: "Connect timed out" }))
         .detailedMessage,
@@ -164,7 +172,7 @@ it.run("a failure of `run` lends advice, code and category of its own to the err
         { category: "network", code: "E1", isRetryable: false }
       ],
       [
-        Effect.fail(LlmError.ModelOverloadedError.modelOverloaded("m")),
+        Effect.fail(Factories.modelOverloaded("m")),
         { category: "llm", code: "KINTSUGI-MODEL-OVERLOADED", isRetryable: true }
       ],
       [contract, { ...byDefault, category: "validation" }]
@@ -193,7 +201,7 @@ it.run("a failure of `run` lends advice, code and category of its own to the err
 
 it.run("an ExecutionError that a tool makes itself reaches its row as it is, and learns its call [T24 A108]", (run) =>
   Effect.gen(function* () {
-    const made = ExecutionError.fromApiError("createIssue", "web-service", 503, "Service Unavailable")
+    const made = Factories.fromApiError("createIssue", "web-service", 503, "Service Unavailable")
     const seen: Array<ToolError.ExecutionError> = []
     const { tool } = scripted("fetch", Effect.fail(made), Effect.fail(made))
     const told = tool.pipe(
@@ -220,9 +228,9 @@ it.run(
   "the switch by category is one row: network and server retry, parameter and validation fix, else it leaves [T34]",
   (run) =>
     Effect.gen(function* () {
-      const { fromApiError, fromInvocationError, fromLlmError, fromNetworkError, fromParameterError } = ExecutionError
-      const overloaded = LlmError.ModelOverloadedError.modelOverloaded("m")
-      const denied = LlmError.AuthenticationError.authenticationFailed("m", "no key")
+      const { fromApiError, fromInvocationError, fromLlmError, fromNetworkError, fromParameterError } = Factories
+      const overloaded = Factories.modelOverloaded("m")
+      const denied = Factories.authenticationFailed("m", "no key")
       for (const [error, outcome] of [
         [fromNetworkError("fetch", "local", new Error("lost")), "retried"],
         [fromApiError("fetch", "local", 500, "boom"), "retried"],

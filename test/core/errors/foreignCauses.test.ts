@@ -1,3 +1,4 @@
+import * as Factories from "@kintsugi/core/Factories"
 import { inspect } from "node:util"
 import { assert, describe, it as plain } from "@effect/vitest"
 import { ErrorCause, KintsugiError, LlmError, Problem, Recovery, Tool, ToolError } from "@kintsugi/core"
@@ -39,14 +40,14 @@ const outside = (error: KintsugiError.KintsugiError): ReadonlyArray<string> => [
 ]
 
 const around = (cause: unknown): ReadonlyArray<KintsugiError.KintsugiError> => [
-  LlmError.ServerError.serverError("m", cause),
-  LlmError.UnknownLlmError.unknown("m", cause),
-  LlmError.NetworkError.dnsResolutionFailed("host", cause),
-  LlmError.MalformedToolCallError.malformedToolCall("m", "t", "no", cause),
-  ToolError.ExecutionError.wrap({ tool: "t", callId: "c", kind: "local", args: {} }, cause),
-  ToolError.ExecutionError.fromNetworkError("t", "web-service", cause),
-  ToolError.ToolExecutionError.exhausted({ tool: "t", callId: "c" }, { failures: [cause, cause], runs: 2 }),
-  ToolError.EscalationError.of("a", "why").about({ error: cause, attempts: 1 })
+  LlmError.ServerError.make({ model: "m", cause }),
+  LlmError.UnknownLlmError.make({ model: "m", cause }),
+  Factories.dnsResolutionFailed("host", cause),
+  LlmError.MalformedToolCallError.make({ model: "m", tool: "t", detail: "no", cause }),
+  ToolError.executionErrorOf({ tool: "t", callId: "c", kind: "local", args: {} }, cause),
+  Factories.fromNetworkError("t", "web-service", cause),
+  ToolError.exhausted({ tool: "t", callId: "c" }, { failures: [cause, cause], runs: 2 }),
+  ToolError.EscalationError.make({ source: "a", reason: "why" }).about({ error: cause, attempts: 1 })
 ]
 
 describe("foreign causes", () => {
@@ -143,7 +144,9 @@ it.run("no planted secret is in what a model or a fixer reads of a failure [P202
     const told = scripted("told", Effect.fail(words()))
     const escalated = scripted("escalated", Effect.fail(words()))
     const fixed = scripted("fixed", Effect.fail(words()))
-    const { agent: silent, inputs } = fixer(Effect.fail(ToolError.EscalationError.of("fixer", "it cannot be mended")))
+    const { agent: silent, inputs } = fixer(
+      Effect.fail(ToolError.EscalationError.make({ source: "fixer", reason: "it cannot be mended" }))
+    )
     const model = yield* callingOnce("told", "escalated", "fixed")
     const agent = agentWith(
       told.tool.pipe(Tool.onError({ orElse: Recovery.tell() })),

@@ -23,7 +23,7 @@ const transported = (cause: unknown) =>
   new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
 
 const category = (cause: unknown) =>
-  ToolError.ExecutionError.wrap({ tool: "look", callId: "c1", kind: "web-service", args: null }, cause)
+  ToolError.executionErrorOf({ tool: "look", callId: "c1", kind: "web-service", args: null }, cause)
 
 const context: Recovery.FailureContext = {
   attempt: 1,
@@ -104,9 +104,12 @@ describe("failures that are not the library's", () => {
       category(Object.assign(new Error("no"), { category: "validation", status: 503 })).category,
       "validation"
     )
-    const lost = LlmError.NetworkError.connectionFailed({ host: "h" }, "lost", { cause: refused })
+    const lost = LlmError.NetworkError.make({ host: "h", what: "lost", cause: refused })
     assert.strictEqual(category(lost).category, "llm")
-    const hard = ToolError.EscalationError.of("fixer", "no").about({ error: refused, attempts: 1 })
+    const hard = ToolError.EscalationError.make({ source: "fixer", reason: "no" }).about({
+      error: refused,
+      attempts: 1
+    })
     assert.strictEqual(category(hard).category, "unknown")
   })
 

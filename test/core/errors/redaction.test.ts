@@ -1,3 +1,4 @@
+import * as Factories from "@kintsugi/core/Factories"
 import { assert, describe } from "@effect/vitest"
 import { LlmError, Problem, Recovery, RecoveryAdvice, Render, RetryAfter, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
@@ -23,14 +24,14 @@ describe("redaction", () => {
     const tool = "fetch"
     for (const [text, secret] of credentials) {
       const errors = [
-        LlmError.AuthenticationError.authenticationFailed("m", `Incorrect key: ${text}`),
-        LlmError.ServerError.serverError("m", new Error(text)),
-        ToolError.ExecutionError.fromApiError(tool, "web-service", 401, text),
-        ToolError.ExecutionError.wrap(
+        LlmError.AuthenticationError.make({ model: "m", detail: `Incorrect key: ${text}` }),
+        LlmError.ServerError.make({ model: "m", cause: new Error(text) }),
+        Factories.fromApiError(tool, "web-service", 401, text),
+        ToolError.executionErrorOf(
           { tool, kind: "local", callId: "c", args: {} },
           Object.assign(new Error("x"), { code: text })
         ),
-        ToolError.ExecutionError.wrap({ tool, kind: "local", callId: "c", args: {} }, { name: text, message: "x" })
+        ToolError.executionErrorOf({ tool, kind: "local", callId: "c", args: {} }, { name: text, message: "x" })
       ]
       for (const error of errors) {
         assert.notInclude(error.message, secret)
@@ -39,8 +40,8 @@ describe("redaction", () => {
         assert.notInclude(RecoveryAdvice.labelsOf(error).code, secret)
       }
     }
-    const late = LlmError.RequestTimeoutError.httpTimeout("https://admin:hunter2@host/path?x=1", "10 seconds")
-    const limited = LlmError.RateLimitError.apiRateLimit("https://h/x?key=hunter2hunter2", "1 second")
+    const late = Factories.httpTimeout("https://admin:hunter2@host/path?x=1", "10 seconds")
+    const limited = Factories.apiRateLimit("https://h/x?key=hunter2hunter2", "1 second")
     assert.notInclude(JSON.stringify([late, limited, late.message, limited.message]), "hunter2")
   })
 
@@ -50,7 +51,13 @@ describe("redaction", () => {
       expected: "Expected string",
       actual: "number 3"
     }))
-    const error = ToolError.DeserializationError.of("t", "c", {}, "t parameters", issues)
+    const error = ToolError.DeserializationError.make({
+      tool: "t",
+      callId: "c",
+      rawValue: {},
+      targetType: "t parameters",
+      issues
+    })
     const text = Render.messageOf(error)
     assert.include(text, "field0: Expected string, got number 3")
     assert.include(text, "and 40 more")
@@ -62,7 +69,9 @@ describe("redaction", () => {
       const key = `sk-proj-${"a1B2c3D4".repeat(6)}`
       const rendered = scripted("one", Effect.fail(new Error(key)))
       const escalated = scripted("two", Effect.fail(new Error("broken")))
-      const giving = fixer(Effect.fail(ToolError.EscalationError.of("fixer", `no access with ${key}`)))
+      const giving = fixer(
+        Effect.fail(ToolError.EscalationError.make({ source: "fixer", reason: `no access with ${key}` }))
+      )
       const model = yield* ScriptedModel.make(batch("one", "two"), done)
       const agent = agentWith(
         rendered.tool.pipe(Tool.onError({ orElse: Recovery.tell((error) => `told ${String(error)}`) })),
@@ -112,7 +121,7 @@ const hostile: ReadonlyArray<unknown> = [
 it.run("whatever a tool fails with, its error can be made, told and written as JSON [T27 P203]", (run) =>
   Effect.gen(function* () {
     for (const failure of hostile) {
-      const wrapped = ToolError.ExecutionError.wrap({ tool: "t", kind: "local", callId: "c", args: {} }, failure)
+      const wrapped = ToolError.executionErrorOf({ tool: "t", kind: "local", callId: "c", args: {} }, failure)
       assert.isBelow(JSON.stringify(wrapped).length, 5000)
       assert.isTrue(wrapped.isRetryable ? wrapped.maxAttempts > 1 : wrapped.maxAttempts === 1)
       assert.isTrue(wrapped.recovery === "resend" ? wrapped.isRetryable : !wrapped.isRetryable)
@@ -127,18 +136,24 @@ it.run("whatever a tool fails with, its error can be made, told and written as J
 )
 
 it("numbers that are none are left out, and no depth of arguments is too much [T10]", () => {
-  const error = LlmError.ContextTooLongError.contextTooLong("m", Number.NaN, Infinity)
+  const error = LlmError.ContextTooLongError.make({ model: "m", limit: Number.NaN, actual: Infinity })
   assert.notProperty(error, "limit")
   assert.notProperty(error, "actual")
   const deep = JSON.parse(`${"[".repeat(20_000)}${"]".repeat(20_000)}`) as Schema.Json
-  const misfit = ToolError.DeserializationError.of("t", "c", deep, "t parameters", [])
+  const misfit = ToolError.DeserializationError.make({
+    tool: "t",
+    callId: "c",
+    rawValue: deep,
+    targetType: "t parameters",
+    issues: []
+  })
   assert.include(JSON.stringify(misfit), "KINTSUGI-DESERIALIZATION")
 })
 
 it("a problem never asks for a shorter wait than the server did, nor for one without end [T39]", () => {
-  const minute = LlmError.ModelOverloadedError.modelOverloaded("m", { retryAfter: Duration.minutes(1) })
+  const minute = LlmError.ModelOverloadedError.make({ model: "m", retryAfter: Duration.minutes(1) })
   assert.strictEqual(Problem.fromError(minute).retryAfter, 60)
-  const endless = Problem.fromError(LlmError.RateLimitError.apiRateLimit("m", Duration.infinity))
+  const endless = Problem.fromError(Factories.apiRateLimit("m", Duration.infinity))
   assert.notProperty(endless, "retryAfter")
   assert.isTrue(Schema.is(Problem.Problem)(endless))
 })
@@ -150,8 +165,8 @@ it("numbers beyond all waiting are instants, or say nothing [T12 P801]", () => {
 })
 
 it("an error whose server forbids to send it again is not retryable, whatever its kind [P802]", () => {
-  const error = LlmError.ServerError.serverError("m", undefined, { status: 503, shouldRetry: false })
+  const error = LlmError.ServerError.make({ model: "m", status: 503, shouldRetry: false })
   assert.deepInclude(error, { isRetryable: false, recovery: "fallback", maxAttempts: 1 })
   assert.isTrue(Duration.isZero(error.suggestedDelay))
-  assert.isTrue(LlmError.ServerError.serverError("m").isRetryable)
+  assert.isTrue(LlmError.ServerError.make({ model: "m" }).isRetryable)
 })

@@ -7,9 +7,15 @@ const framesOf = (error: Error): number => (error.stack ?? "").split("\n").filte
 describe("errors about what a model has sent", () => {
   it("say nothing of where they were made, as Effect's own SchemaError", () => {
     const errors = [
-      ToolError.InvalidArgs.of("add", "c1", "{", "it ends too early"),
-      ToolError.DeserializationError.of("add", "c1", {}, "add parameters", []),
-      ToolError.UnknownToolError.of("sub", "c1", ["add"])
+      ToolError.InvalidArgs.make({ tool: "add", callId: "c1", rawArgs: "{", parseError: "it ends too early" }),
+      ToolError.DeserializationError.make({
+        tool: "add",
+        callId: "c1",
+        rawValue: {},
+        targetType: "add parameters",
+        issues: []
+      }),
+      ToolError.UnknownToolError.make({ tool: "sub", callId: "c1", known: ["add"] })
     ]
     assert.deepStrictEqual(
       errors.map((error) => [framesOf(error), error.stack?.includes(error.message)]),

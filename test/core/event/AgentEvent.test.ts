@@ -1,3 +1,4 @@
+import * as Factories from "@kintsugi/core/Factories"
 import { assert } from "@effect/vitest"
 import { Agent, type AgentEvent, LlmError, Recovery, RunContext, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
@@ -21,7 +22,7 @@ import {
 
 const { call, calls, fails, make } = ScriptedModel
 
-const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("scripted")
+const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" })
 
 it.run("every run emits exactly one terminal event: completed, failed, interrupted [A1202]", (run) =>
   Effect.gen(function* () {
@@ -104,7 +105,7 @@ it.run(
   "attempts, waits, hints, verdicts and costs are events with run, agent, turn, call, attempt, instant [A1203]",
   (run) =>
     Effect.gen(function* () {
-      const limited = LlmError.RateLimitError.apiRateLimit("api", "3 seconds")
+      const limited = Factories.apiRateLimit("api", "3 seconds")
       const { tool } = scripted("fetch", Effect.fail(busy("1")), Effect.fail(busy("2")), Effect.succeed("page"))
       const log = eventLog()
       const model = yield* make(fails(limited), batch("fetch"), done)

@@ -55,7 +55,7 @@ const use: Required<AgentEvent.ToolUse> = {
 }
 const asked = { model: "m", attempt: 2, spent: entry }
 const spent = { usage, ledger: [entry] }
-const error = ToolError.InvalidArgs.of("t", "c", "{", "no JSON")
+const error = ToolError.InvalidArgs.make({ tool: "t", callId: "c", rawArgs: "{", parseError: "no JSON" })
 const limit = { reason: "maxTurns", spent: 4, limit: 5 } as const
 
 const asking = new Approval.Request({
@@ -356,9 +356,9 @@ it("no planted secret of a failure crosses, of whatever class it is [A1203 P202]
     `token=${hush} ${key}`,
     { ...foreign, message: foreign.message },
     new LlmError.NetworkError({ host: "h", message: `failed with ${key}`, detail: `token=${hush}`, cause: foreign }),
-    LlmError.UnknownLlmError.unknown("m", foreign),
-    ToolError.ExecutionError.wrap({ tool: "t", callId: "c", kind: "local", args: {} }, foreign),
-    ToolError.ToolExecutionError.exhausted({ tool: "t", callId: "c" }, { failures: [foreign], runs: 1 })
+    LlmError.UnknownLlmError.make({ model: "m", cause: foreign }),
+    ToolError.executionErrorOf({ tool: "t", callId: "c", kind: "local", args: {} }, foreign),
+    ToolError.exhausted({ tool: "t", callId: "c" }, { failures: [foreign], runs: 1 })
   ]) {
     const written = write(failed(error))
     assert.notInclude(written, key)

@@ -68,7 +68,7 @@ it.run(
 
 it.run("what tables of models and fallbacks decide is said in the same way [P1366]", (run) =>
   Effect.gen(function* () {
-    const overloaded = ScriptedModel.fails(LlmError.ModelOverloadedError.modelOverloaded("m"))
+    const overloaded = ScriptedModel.fails(LlmError.ModelOverloadedError.make({ model: "m" }))
     const model = yield* ScriptedModel.make(overloaded, overloaded, overloaded)
     const other = yield* ScriptedModel.make(ScriptedModel.text("done"))
     const log = eventLog()

@@ -18,7 +18,7 @@ it.run("somebody else waits before another attempt, for a model and for a tool [
     const waits: Array<number> = []
     const wait = (delay: Duration.Duration) => Effect.sync(() => void waits.push(Duration.toMillis(delay)))
     const model = yield* ScriptedModel.make(
-      ScriptedModel.fails(LlmError.ModelOverloadedError.modelOverloaded("scripted")),
+      ScriptedModel.fails(LlmError.ModelOverloadedError.make({ model: "scripted" })),
       batch("look"),
       done
     )
@@ -38,8 +38,8 @@ it.run("each member of a model that is made of others is a step, and an entry of
     const failing: Model.Service = {
       name: "first",
       provider: "a",
-      generate: () => Effect.fail(LlmError.ModelOverloadedError.modelOverloaded("first")),
-      stream: () => Stream.fail(LlmError.ModelOverloadedError.modelOverloaded("first"))
+      generate: () => Effect.fail(LlmError.ModelOverloadedError.make({ model: "first" })),
+      stream: () => Stream.fail(LlmError.ModelOverloadedError.make({ model: "first" }))
     }
     const second = yield* ScriptedModel.make(done)
     const asked: Array<string> = []

@@ -12,7 +12,7 @@ import {
   scripted
 } from "../../_support/dialogue.ts"
 
-const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("planned")
+const overloaded = () => LlmError.ModelOverloadedError.make({ model: "planned" })
 
 /** A model that does this when it is asked, whole or for its first part. */
 const doing = (

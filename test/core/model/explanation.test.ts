@@ -96,7 +96,7 @@ it.effect("Model.explain counts waits, transports and what compactions ask", () 
     const agent = Agent.make("w", { model: short, budget: { maxTurns: 1 } })
     // the summariser spends turns of the run
     assert.strictEqual(Agent.explain(agent).worst.modelCalls, 4)
-    const errors = [LlmError.RateLimitError.limited("s", { retryAfter: Duration.seconds(7) })]
+    const errors = [LlmError.RateLimitError.make({ service: "s", retryAfter: Duration.seconds(7) })]
     const hinted = Model.onError(one, { RateLimitError: Recovery.retry({ retries: 1 }) })
     assert.deepInclude(Model.explain(hinted, { errors }).worst, { time: Duration.minutes(1) })
   })

@@ -8,9 +8,9 @@ import { asked, hello, type Named, namedModel, overloaded, says, unauthorised } 
 
 const { fails, text } = ScriptedModel
 
-const filtered = () => LlmError.ContentFilteredError.contentFiltered("a", "no")
-const tooLong = () => LlmError.ContextTooLongError.contextTooLong("a")
-const quota = () => LlmError.QuotaExhaustedError.llmQuotaExceeded("a")
+const filtered = () => LlmError.ContentFilteredError.make({ model: "a", detail: "no" })
+const tooLong = () => LlmError.ContextTooLongError.make({ model: "a" })
+const quota = () => LlmError.QuotaExhaustedError.make({ model: "a" })
 
 const counts = (...models: ReadonlyArray<Named>) => models.map(({ requests }) => requests.length)
 
@@ -18,7 +18,7 @@ asked(
   "the next model is asked when one is overloaded, out of quota or unknown; the reply says which it was [P1001]",
   (ask) =>
     Effect.gen(function* () {
-      for (const error of [overloaded(), quota(), LlmError.ModelNotFoundError.modelNotFound("a")]) {
+      for (const error of [overloaded(), quota(), LlmError.ModelNotFoundError.make({ model: "a" })]) {
         const [a, b, c] = [
           yield* namedModel("a", fails(error)),
           yield* namedModel("b", text("from b")),
@@ -37,7 +37,7 @@ asked("a wrong key, a filter, a refused request and an overflow stop the order w
       unauthorised(),
       filtered(),
       tooLong(),
-      LlmError.InvalidRequestError.invalidRequest("a", "no")
+      LlmError.InvalidRequestError.make({ model: "a", detail: "no" })
     ]) {
       const [a, b] = [yield* namedModel("a", fails(error)), yield* namedModel("b")]
       assert.strictEqual(yield* Effect.flip(ask(Model.fallback(a.service, b.service))), error)
@@ -61,7 +61,7 @@ asked("when all fail, the error is the last one, and keeps every reason in order
     const errors = [
       overloaded("a"),
       quota(),
-      LlmError.ServerError.serverError("c", new Error("boom"), { requestId: "r" })
+      LlmError.ServerError.make({ model: "c", cause: new Error("boom"), requestId: "r" })
     ]
     const models = yield* Effect.forEach(["a", "b", "c"], (name, index) => {
       const error = errors[index]
@@ -137,7 +137,7 @@ it.effect("nor within a run, whatever was shown: text or thoughts; the agent's t
 it.run("within a run each attempt is told and booked under the model that made it [P1001 P703]", (run) =>
   Effect.gen(function* () {
     const usage = { ...ScriptedModel.reply({}).usage, inputTokens: 7 }
-    const a = yield* namedModel("a", fails(LlmError.ServerError.serverError("a", undefined, { usage })))
+    const a = yield* namedModel("a", fails(LlmError.ServerError.make({ model: "a", usage })))
     const b = yield* namedModel("b", text("from b"))
     const log = eventLog()
     yield* run(agentWith().pipe(log.listen), "go").pipe(Effect.provide(Model.fallback(a.layer, b.layer)))

@@ -1,4 +1,5 @@
 /** A function in the place of a table for model calls. */
+import * as Factories from "@kintsugi/core/Factories"
 import { assert } from "@effect/vitest"
 import { Agent, Compaction, LlmError, Message, Model, Recovery, Router, Skill } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
@@ -9,8 +10,8 @@ import { asked, namedModel } from "../../_support/namedModels.ts"
 
 const { fails, make, text } = ScriptedModel
 
-const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("scripted")
-const refused = () => LlmError.NetworkError.connectionRefused("h", 1)
+const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" })
+const refused = () => Factories.connectionRefused("h", 1)
 
 const patient = Recovery.retry({ maxAttempts: 3, initialBackoff: "500 millis" })
 
@@ -126,7 +127,7 @@ it.run("counts of a function start afresh in every turn [A709 A710]", (run) =>
 it.run("a function may shorten the conversation [A704]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed("seen ".repeat(400)))
-    const model = yield* make(batch("look"), fails(LlmError.ContextTooLongError.contextTooLong("scripted")), done)
+    const model = yield* make(batch("look"), fails(LlmError.ContextTooLongError.make({ model: "scripted" })), done)
     const agent = agentWith(tool).pipe(
       Agent.onLlmError((error) =>
         error._tag === "ContextTooLongError"

@@ -31,7 +31,7 @@ asked("before the first part a failed attempt of a bare model is made again unse
 
 asked("the table of a bare model is asked once for each failure, and may switch to a reply [A704 A708]", (ask) =>
   Effect.gen(function* () {
-    const errors = [overloaded(), LlmError.ServerError.serverError("a"), overloaded()]
+    const errors = [overloaded(), LlmError.ServerError.make({ model: "a" }), overloaded()]
     const model = yield* namedModel("a", ...errors.map((error) => fails(error)))
     const seen: Array<unknown> = []
     const stock = ScriptedModel.reply({ content: [Message.text("sorry")] })

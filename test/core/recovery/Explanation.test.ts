@@ -1,5 +1,6 @@
+import * as Factories from "@kintsugi/core/Factories"
 import { assert } from "@effect/vitest"
-import { Agent, Backoff, Explanation, LlmError, Recovery, RetryBudget, Skill, Tool } from "@kintsugi/core"
+import { Agent, Backoff, Explanation, Recovery, RetryBudget, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Transport } from "@kintsugi/providers"
 import { Cause, Duration, Effect, Exit, Option, Schedule, Schema } from "effect"
@@ -179,7 +180,7 @@ it("explains a run: its turns and calls, times what each of them is at worst [P1
 
 it.run("a real run makes as many model calls as were explained, and no more [P1102]", (run) =>
   Effect.gen(function* () {
-    const failure = LlmError.NetworkError.connectionRefused("localhost", 1)
+    const failure = Factories.connectionRefused("localhost", 1)
     const { tool } = scripted("fetch", Effect.succeed("fine"))
     const agent = Agent.make("worker", {
       budget: { maxTurns: 1 },

@@ -1,3 +1,4 @@
+import * as Factories from "@kintsugi/core/Factories"
 import { assert, it as plain } from "@effect/vitest"
 import { Issue, Recovery, Render, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
@@ -155,7 +156,7 @@ it.run(
         [429, 2],
         [500, 2]
       ] as const) {
-        const failing = ToolError.ExecutionError.fromApiError("fetch", "web-service", status, "no")
+        const failing = Factories.fromApiError("fetch", "web-service", status, "no")
         const { runs, tool } = scripted("fetch", Effect.fail(failing), Effect.succeed("fine"))
         const led = tool.pipe(
           Tool.onError({

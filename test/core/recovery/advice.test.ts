@@ -1,6 +1,7 @@
 /** Retries by the advice that errors carry themselves, and what is kept of one for which a run has no time. */
+import * as Factories from "@kintsugi/core/Factories"
 import { assert } from "@effect/vitest"
-import { Agent, Backoff, KintsugiError, LlmError, Recovery, RunError, Tool } from "@kintsugi/core"
+import { Agent, Backoff, KintsugiError, Recovery, RunError, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Data, Effect, Schema } from "effect"
 import { batch, done, failureOf, instantsOf, overADay, scripted } from "../../_support/dialogue.ts"
@@ -31,7 +32,7 @@ it.run("is the same in a row by tag, in orElse and in ExecutionError [P1326]", (
 
 it.run("a wait that the run has no time for keeps the failure before it as the cause, and the trail [P1326]", (run) =>
   Effect.gen(function* () {
-    const limit = LlmError.RateLimitError.apiRateLimit("https://example.org", "40 seconds")
+    const limit = Factories.apiRateLimit("https://example.org", "40 seconds")
     const budget = { maxDuration: "1 minute" } as const
     const { tool } = scripted("ping", Effect.fail(limit), Effect.fail(limit))
     const calling = Agent.make("a", { budget, tools: [tool.pipe(Tool.onError({ RateLimitError: advised }))] })

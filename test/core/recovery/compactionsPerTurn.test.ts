@@ -110,7 +110,7 @@ asked("at most twice for a bare model, however many tables stand around it [P100
 it.effect("a question that was asked 10,000 times is not asked again with a shorter conversation [P1005 A210]", () =>
   Effect.gen(function* () {
     let asked = 0
-    const busyOnce = LlmError.ModelOverloadedError.modelOverloaded("m")
+    const busyOnce = LlmError.ModelOverloadedError.make({ model: "m" })
     const service: Model.Service = {
       name: "m",
       provider: "p",

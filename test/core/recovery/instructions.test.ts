@@ -56,9 +56,13 @@ plain("what happened to the call besides decides what the model is asked for [P1
   assert.deepStrictEqual(of(busy, { isRepeated: true }), [Instructions.anotherWay])
   assert.deepStrictEqual(of(busy, { isRepeated: true, isOpen: true }), [Instructions.lookUp])
   assert.deepStrictEqual(of(new Error("no"), {}), [Instructions.clarify])
-  const misfit = ToolError.DeserializationError.of("fetch", "c1", {}, "{ a: number }", [
-    { path: ["a"], expected: "a number", message: "Missing key" } as never
-  ])
+  const misfit = ToolError.DeserializationError.make({
+    tool: "fetch",
+    callId: "c1",
+    rawValue: {},
+    targetType: "{ a: number }",
+    issues: [{ path: ["a"], expected: "a number", message: "Missing key" } as never]
+  })
   assert.deepStrictEqual(of(misfit, {}), ["correct a and call the tool again"])
   assert.deepStrictEqual(of(misfit, { tool: "other" }), [Instructions.clarify])
   // nobody knows what the cut run did; a repetition is not called safe for a tool with effects
@@ -73,7 +77,7 @@ const tables = {
   repeatedly: { orElse: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell()) }
 }
 
-const failures = { own: busy(), network: execution("network"), overloaded: LlmError.ServerError.serverError("m") }
+const failures = { own: busy(), network: execution("network"), overloaded: LlmError.ServerError.make({ model: "m" }) }
 
 for (const [name, table] of Object.entries(tables))
   for (const [kind, error] of Object.entries(failures))

@@ -6,8 +6,8 @@ import { TestClock } from "effect/testing"
 import { Broken, type Busy, busy, fails, fine, gone, odd, overADay, scripted } from "./_support/scriptedEffect.ts"
 
 const many = Recovery.retry({ retries: 1_000_000 })
-const overloaded = LlmError.ModelOverloadedError.modelOverloaded("m")
-const denied = LlmError.AuthenticationError.authenticationFailed("m", "no")
+const overloaded = LlmError.ModelOverloadedError.make({ model: "m" })
+const denied = LlmError.AuthenticationError.make({ model: "m", detail: "no" })
 const said = (text: string) => ScriptedModel.reply({ content: [Message.text(text)] })
 
 /** A model that fails each time, behind a table. */

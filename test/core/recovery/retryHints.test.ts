@@ -1,3 +1,4 @@
+import * as Factories from "@kintsugi/core/Factories"
 import { assert, describe, it } from "@effect/vitest"
 import { Backoff, LlmError, Recovery } from "@kintsugi/core"
 import { Duration, Effect, Schedule } from "effect"
@@ -140,8 +141,8 @@ describe("suggested", () => {
 
   it.effect("suggested waits as long and tries as often as each error itself advises [T33]", () =>
     Effect.gen(function* () {
-      const overloaded = LlmError.ModelOverloadedError.modelOverloaded("m")
-      const limited = LlmError.RateLimitError.apiRateLimit("https://example.org", "10 seconds")
+      const overloaded = LlmError.ModelOverloadedError.make({ model: "m" })
+      const limited = Factories.apiRateLimit("https://example.org", "10 seconds")
       assert.deepStrictEqual(
         yield* waits(
           Backoff.suggested(),
@@ -176,7 +177,7 @@ describe("suggested", () => {
     Effect.gen(function* () {
       const delay = Duration.seconds(1)
       for (const error of [
-        LlmError.AuthenticationError.authenticationFailed("m", "no"),
+        LlmError.AuthenticationError.make({ model: "m", detail: "no" }),
         advised(delay, 1),
         { ...advised(delay, 3), isRetryable: "yes" },
         new Error("plain"),
@@ -199,7 +200,7 @@ describe("suggested", () => {
 
   it.effect("under Effect.retry or in a table, suggested is TnsAI's sleep, then retry [T33 A516]", () =>
     Effect.gen(function* () {
-      const limited = LlmError.RateLimitError.apiRateLimit("https://example.org", "10 seconds")
+      const limited = Factories.apiRateLimit("https://example.org", "10 seconds")
       const script: Script = { steps: [], rest: { does: "fail", tag: "A", takes: 1000 } }
       const failingAs = (
         guard: (self: Effect.Effect<string, LlmError.RateLimitError>) => Effect.Effect<string, unknown>

@@ -23,7 +23,7 @@ import { it, type Runner } from "../../_support/run.ts"
 
 type Row = Recovery.RowOf<Busy, string, "exhausted" | "told" | "rethrow" | "raise", "repeats" | "repairs">
 const { fails, make } = ScriptedModel
-const overloaded = LlmError.ModelOverloadedError.modelOverloaded("m")
+const overloaded = LlmError.ModelOverloadedError.make({ model: "m" })
 const every = Schedule.max([Schedule.spaced("10 seconds"), Schedule.recurs(2)])
 /** A tool that is busy so many times. */
 const failing = (times: number) =>
@@ -97,7 +97,10 @@ it.run(
 
 it.effect("a model behind a table of such rows answers as they say [P1320]", () =>
   Effect.gen(function* () {
-    const script = yield* make(fails(overloaded), fails(LlmError.AuthenticationError.authenticationFailed("m", "no")))
+    const script = yield* make(
+      fails(overloaded),
+      fails(LlmError.AuthenticationError.make({ model: "m", detail: "no" }))
+    )
     const reply = ScriptedModel.reply({ content: [{ type: "text", text: "from the row" }] })
     const layer = Model.onError({
       ModelOverloadedError: Schedule.recurs(1),

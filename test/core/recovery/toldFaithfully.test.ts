@@ -109,7 +109,7 @@ it.effect(
           /^told: permanent: The answer of agent 'sub' .*; consider asking the user for clarification$/
         )
       }
-      const misfit = ToolError.ExecutionError.ofResult("fetch", "local", "it gave a number")
+      const misfit = ToolError.resultErrorOf({ tool: "fetch", kind: "local", message: "it gave a number" })
       assert.deepInclude(misfit, { category: "validation", isRetryable: false, recovery: "none" })
       assert.strictEqual(
         Render.labelled(misfit, contextOf("unsafe")),
@@ -141,9 +141,13 @@ it.run(
 )
 
 plain("the fields to correct are named as in the text before [P1332]", () => {
-  const misfit = ToolError.DeserializationError.of("fetch", "c1", {}, "", [
-    { path: ["rooms", 0, "beds"], expected: "Expected number", actual: "nothing" }
-  ])
+  const misfit = ToolError.DeserializationError.make({
+    tool: "fetch",
+    callId: "c1",
+    rawValue: {},
+    targetType: "",
+    issues: [{ path: ["rooms", 0, "beds"], expected: "Expected number", actual: "nothing" }]
+  })
   assert.match(Render.labelled(misfit, contextOf("none")), /: rooms\[0\]\.beds: .*; correct rooms\[0\]\.beds and call/)
 })
 

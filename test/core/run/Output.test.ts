@@ -194,7 +194,7 @@ it.run("its count is its own: calls and model retries in between do not touch it
     const agent = Agent.make("reporter", { output: Report, skills }).pipe(
       Agent.onLlmError({ ServerError: Recovery.retry({ retries: 1 }) })
     )
-    const down = ScriptedModel.fails(LlmError.ServerError.serverError("scripted"))
+    const down = ScriptedModel.fails(LlmError.ServerError.make({ model: "scripted" }))
     const model = yield* make(down, text(bad), calls(call("look", {})), down, text(bad))
     const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert.instanceOf(error, RunError.InvalidOutputError)
@@ -230,7 +230,7 @@ it.run("a blank reply does not fit, unless the schema takes it [P302]", (run) =>
 it.run("an answer of the table for model calls is the output, and is not read again [A711]", (run) =>
   Effect.gen(function* () {
     const agent = reporter.pipe(Agent.onLlmError({ orElse: Recovery.respondWith({ city: "?", degrees: 0 }) }))
-    const model = yield* make(text(bad), ScriptedModel.fails(LlmError.ServerError.serverError("scripted")))
+    const model = yield* make(text(bad), ScriptedModel.fails(LlmError.ServerError.make({ model: "scripted" })))
     assert.deepStrictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), { city: "?", degrees: 0 })
   })
 )
@@ -341,7 +341,7 @@ it.run("the last event says how the reply ended that is the output [A1203]", (ru
 
 it.run("where no reply is the output, it says nothing of that [A1203]", (run) =>
   Effect.gen(function* () {
-    const failing = ScriptedModel.fails(LlmError.ServerError.serverError("scripted"))
+    const failing = ScriptedModel.fails(LlmError.ServerError.make({ model: "scripted" }))
     const completing = Skill.make("s", { description: "d", tools: [Tool.complete] })
     const echoing = Skill.deterministic("e", { description: "d", run: (input) => Effect.succeed(input) })
     const answering = Agent.onLlmError({ orElse: Recovery.respondWith("enough") })

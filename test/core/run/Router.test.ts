@@ -10,7 +10,7 @@ const { fails, make, text } = ScriptedModel
 /** What a model says that has chosen. */
 const chooses = (name: string, confidence: unknown) => text(JSON.stringify({ name, confidence }))
 
-const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("scripted")
+const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" })
 
 /** An agent that bills by function and talks by model. */
 const desk = (budget: Budget.Limits = {}) => {
@@ -315,7 +315,7 @@ it.run("the router's own table retries, answers with a skill, or lets through [A
         ["table", "billing"]
       ]
     )
-    const failed = LlmError.ServerError.serverError("scripted", new Error("boom"))
+    const failed = LlmError.ServerError.make({ model: "scripted", cause: new Error("boom") })
     const broken = yield* make(fails(failed))
     assert.strictEqual(yield* Effect.flip(run(routed, "go").pipe(Effect.provide(broken.layer))), failed)
   })
@@ -326,7 +326,7 @@ it.run(
   (run) =>
     Effect.gen(function* () {
       const short = Compaction.make("short", () => [Message.user("which?")])
-      const tooLong = LlmError.ContextTooLongError.contextTooLong("scripted", 100, 120)
+      const tooLong = LlmError.ContextTooLongError.make({ model: "scripted", limit: 100, actual: 120 })
       const router = Router.byModel().pipe(Router.onLlmError({ ContextTooLongError: Recovery.compact(short) }))
       const { agent } = desk()
       const model = yield* make(fails(tooLong), chooses("talking", 1), done)

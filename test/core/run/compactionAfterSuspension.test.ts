@@ -9,7 +9,7 @@ import { deciding, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
 
 const { fails, make, text } = ScriptedModel
 
-const tooLong = fails(LlmError.ContextTooLongError.contextTooLong("scripted", 100, 120))
+const tooLong = fails(LlmError.ContextTooLongError.make({ model: "scripted", limit: 100, actual: 120 }))
 
 const look = Tool.make("look", {
   description: "Looks.",

@@ -184,7 +184,7 @@ it.run(
       const seen: Array<number> = []
       const first = yield* ScriptedModel.make(
         batch("car"),
-        ScriptedModel.fails(LlmError.ModelOverloadedError.modelOverloaded("scripted"))
+        ScriptedModel.fails(LlmError.ModelOverloadedError.make({ model: "scripted" }))
       )
       const one = Agent.make("one", { model: first.layer, skills: [skillOf(booking("car"))] })
       const two = Agent.deterministic("two", (said: string) => Effect.sync(() => `${said} ${seen.push(undone.length)}`))

@@ -43,7 +43,7 @@ it.effect(
   () =>
     Effect.gen(function* () {
       const cause = new TypeError("beneath")
-      const error = LlmError.ServerError.serverError("scripted", cause, { requestId: "r1", status: 502 })
+      const error = LlmError.ServerError.make({ model: "scripted", cause, requestId: "r1", status: 502 })
       const model = yield* make(fails(error, thinks("hm"), says("all "), says("is")))
       const log = eventLog()
       const agent = agentWith().pipe(retrying, log.listen)
@@ -157,7 +157,10 @@ it.effect("a row that fails itself discards nothing [P502]", () =>
 it.effect("text before a call that the provider rejects is discarded: its reply is that call alone [P502 P404]", () =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch", Effect.succeed("page"))
-    const rejected = LlmError.MalformedToolCallError.malformedToolCall("scripted", "fetch", "no JSON", undefined, {
+    const rejected = LlmError.MalformedToolCallError.make({
+      model: "scripted",
+      tool: "fetch",
+      detail: "no JSON",
       rawArgs: "{}"
     })
     const model = yield* make(fails(rejected, says("Let me ")), done)

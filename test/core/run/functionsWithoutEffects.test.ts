@@ -40,8 +40,8 @@ const answering = (wrong: unknown) => () => wrong as Effect.Effect<string>
 
 const working = Tool.make("work", { ...about, run: () => Effect.succeed("worked") })
 const failing = Tool.make("fail", { ...about, run: () => Effect.fail(gone()) })
-const overlong = LlmError.ContextTooLongError.contextTooLong("scripted")
-const overloaded = LlmError.ModelOverloadedError.modelOverloaded("scripted")
+const overlong = LlmError.ContextTooLongError.make({ model: "scripted" })
+const overloaded = LlmError.ModelOverloadedError.make({ model: "scripted" })
 const plain = Agent.deterministic("plain", (said: string) => Effect.succeed(said))
 const cutOff = { ...about, sideEffects: "unsafe", timeout: 1000, run: () => Effect.never } as const
 

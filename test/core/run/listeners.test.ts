@@ -18,7 +18,7 @@ import { database, Db, now, watched } from "./_support/listening.ts"
 
 const { make } = ScriptedModel
 
-const missing = ScriptedModel.fails(LlmError.ModelNotFoundError.modelNotFound("scripted"))
+const missing = ScriptedModel.fails(LlmError.ModelNotFoundError.make({ model: "scripted" }))
 
 /** A listener that notes when it is handed each event, and which ones it has handled after `takes`. */
 const working = (takes: (type: string) => Effect.Effect<void>) => {

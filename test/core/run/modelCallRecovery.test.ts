@@ -1,3 +1,4 @@
+import * as Factories from "@kintsugi/core/Factories"
 import { assert } from "@effect/vitest"
 import { Agent, LlmError, Recovery } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
@@ -18,8 +19,8 @@ import {
 
 const { fails, make, text } = ScriptedModel
 
-const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("scripted")
-const serverError = () => LlmError.ServerError.serverError("scripted", new Error("boom"))
+const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" })
+const serverError = () => LlmError.ServerError.make({ model: "scripted", cause: new Error("boom") })
 
 /** Fails, and writes down when it was asked. */
 const failsAt = (instants: Array<number>, error: LlmError.LlmError = overloaded()): ScriptedModel.Step =>
@@ -43,7 +44,7 @@ it.run("without a table the error of the model escapes as the same reference [A7
 
 it.run("the table is asked once for every failed call, and sees the original error [A702 A704]", (run) =>
   Effect.gen(function* () {
-    const errors = [overloaded(), serverError(), overloaded(), LlmError.NetworkError.connectionRefused("h", 1)]
+    const errors = [overloaded(), serverError(), overloaded(), Factories.connectionRefused("h", 1)]
     const seen: Array<unknown> = []
     const model = yield* make(...errors.map((error) => fails(error)), text("at last"))
     const agent = agentWith().pipe(
@@ -64,7 +65,7 @@ it.run("a row learns that no calls are its matter, and its verdict tells what th
   Effect.gen(function* () {
     const seen: Array<unknown> = []
     const log = eventLog()
-    const overloaded = LlmError.ModelOverloadedError.modelOverloaded("m")
+    const overloaded = LlmError.ModelOverloadedError.make({ model: "m" })
     const { tool } = scripted("look", Effect.succeed("seen"))
     const model = yield* make(batch("look"), fails(overloaded), done)
     const skills = [{ name: "s", description: "d", tools: [tool] }]

@@ -30,7 +30,7 @@ it.run("an error that leaves a run is counted once, by code and by whether it is
     for (const [error, expected] of [
       [busy(), "Busy false"],
       [Object.assign(busy(), { code: "E42", isRetryable: true }), "E42 true"],
-      [LlmError.ModelOverloadedError.modelOverloaded("m"), "KINTSUGI-MODEL-OVERLOADED true"],
+      [LlmError.ModelOverloadedError.make({ model: "m" }), "KINTSUGI-MODEL-OVERLOADED true"],
       ["a bare text", "UNKNOWN false"],
       [new Error("no tag"), "UNKNOWN false"],
       [{ code: "", _tag: "" }, "UNKNOWN false"]
@@ -128,7 +128,7 @@ it.run("without the layer nothing is counted [T32]", (run) =>
 it.effect("labels are the error's own code, else its tag, else UNKNOWN [T37]", () =>
   Effect.sync(() => {
     const { labelsOf } = RecoveryAdvice
-    assert.deepStrictEqual(labelsOf(ToolError.ToolDeniedError.of("t", "c", "no")), {
+    assert.deepStrictEqual(labelsOf(ToolError.ToolDeniedError.make({ tool: "t", callId: "c", reason: "no" })), {
       code: "KINTSUGI-TOOL-DENIED",
       retryable: false
     })

@@ -28,7 +28,7 @@ it.run("tokens, durations, costs and verdicts are counted, by the conventions [A
       Effect.sleep("30 millis").pipe(Effect.andThen(Effect.fail(gone())))
     )
     const model = yield* make(
-      fails(LlmError.ModelOverloadedError.modelOverloaded("scripted")),
+      fails(LlmError.ModelOverloadedError.make({ model: "scripted" })),
       answers((request) => Effect.delay(batch("fetch").answer(request), "2 seconds")),
       answers(() => Effect.succeed(reply({ content: [{ type: "text", text: "done" }], usage, model: "scripted-2" })))
     )

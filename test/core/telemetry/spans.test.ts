@@ -26,7 +26,7 @@ it.run(
         skills: [Skill.make("help", { description: "Helps.", tools: [look.tool] })]
       })
       const ask = Tool.make("ask", { ...asking, run: () => helper("where?") })
-      const overloaded = LlmError.ModelOverloadedError.modelOverloaded("scripted")
+      const overloaded = LlmError.ModelOverloadedError.make({ model: "scripted" })
       const model = yield* make(fails(overloaded), calls(call("fetch", {}), call("ask", {})), done)
       const agent = agentWith(
         tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 1 }), Gone: Recovery.fix(mender, { retries: 1 }) })),
@@ -144,7 +144,7 @@ it.run("spans say by the conventions what was asked, what it has used, and what 
 
 it.run("a wait, a hint and a limit are notes of a span [A1203]", (run) =>
   Effect.gen(function* () {
-    const limited = LlmError.RateLimitError.limited("scripted", { retryAfter: Duration.seconds(2) })
+    const limited = LlmError.RateLimitError.make({ service: "scripted", retryAfter: Duration.seconds(2) })
     const model = yield* make(fails(limited), done)
     const agent = Agent.make("worker", { budget: { maxTurns: 1, warnAt: 0.5 } }).pipe(
       Agent.onLlmError({
@@ -207,7 +207,7 @@ const talkative = Effect.gen(function* () {
     run: () => Effect.fail(busy(said("error")))
   }).pipe(Tool.onError({ Busy: Recovery.tell() }))
   const model = yield* make(
-    fails(LlmError.ServerError.serverError("scripted", undefined, { detail: said("cause") })),
+    fails(LlmError.ServerError.make({ model: "scripted", detail: said("cause") })),
     calls(call("fetch", { about: said("argument") }, "c1")),
     text(said("answer"))
   )

@@ -209,7 +209,7 @@ describe("compare", () => {
 
   it.effect("counts the failures of models, and what their calls have used", () =>
     Effect.gen(function* () {
-      const failing = answering(() => ScriptedModel.fails(LlmError.ServerError.serverError("m")))
+      const failing = answering(() => ScriptedModel.fails(LlmError.ServerError.make({ model: "m" })))
       const report = yield* Eval.compare({
         ...comparison,
         agent: (world: World) => Agent.make("clerk", { tools: [look(world)], model: failing }),

@@ -124,7 +124,7 @@ it.effect(
   "errors in a case that fails are told with their tag and their fields, and so is one that it fails with [P1105]",
   () =>
     Effect.gen(function* () {
-      const limited = LlmError.RateLimitError.limited("gpt-5", { retryAfter: Duration.seconds(3) })
+      const limited = LlmError.RateLimitError.make({ service: "gpt-5", retryAfter: Duration.seconds(3) })
       const told = FastCheck.check(
         fc.constant([{ error: limited }, new TypeError("plain")]),
         () => Effect.fail(limited),
@@ -139,7 +139,7 @@ it.effect(
       )
       assert.strictEqual(said, `RateLimitError: ${limited.message}`)
       const cause: Record<string, unknown> = {}
-      const looped = LlmError.UnknownLlmError.unknown("gpt-5", cause)
+      const looped = LlmError.UnknownLlmError.make({ model: "gpt-5", cause })
       cause["looped"] = looped
       const { message } = yield* Effect.flip(FastCheck.check(fc.constant(looped), () => Effect.die("never told")))
       assert.include(message, '"_tag":"UnknownLlmError"')

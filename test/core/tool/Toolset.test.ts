@@ -19,7 +19,7 @@ import {
 
 const { call, calls, make } = ScriptedModel
 
-const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("m")
+const overloaded = () => LlmError.ModelOverloadedError.make({ model: "m" })
 
 it.run("a told failure answers its own call, flagged as an error; nothing leaves the loop [C1 C2]", (run) =>
   Effect.gen(function* () {
@@ -81,7 +81,7 @@ it.run(
         ["none", busy(), permanent],
         ["none", Object.assign(busy("lent"), { isRetryable: true }), "transient: lent; safe to retry"],
         ["none", Object.assign(busy("lent"), { isRetryable: false }), permanent.replace("busy", "lent")],
-        ["none", LlmError.AuthenticationError.authenticationFailed("m", "no key"), undefined]
+        ["none", LlmError.AuthenticationError.make({ model: "m", detail: "no key" }), undefined]
       ] as const) {
         const { tool } = play("fetch", { sideEffects }, [Effect.fail(failure)])
         const model = yield* callingOnce("fetch")

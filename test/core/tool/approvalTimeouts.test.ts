@@ -66,7 +66,7 @@ it.run("a call whose time ends while somebody thinks has never run, though it is
     assert.deepStrictEqual(runs, [])
     assert.match(
       error.message,
-      /^Tool 'pay' was never run \(call c1, after 10s for the whole call\): .*nobody had approved/
+      /^Tool 'pay' was never run \(call c1, after 10s for the whole call\): .*its call had no approval/
     )
     assert.deepStrictEqual(error.attempts, [])
     assert.deepStrictEqual(error.trail, [])

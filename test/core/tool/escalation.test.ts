@@ -209,7 +209,9 @@ it.run("what was made of a built-in's arguments is told of, and nothing where th
 
 it.run("a deterministic agent escalates by failing: told when soft, the end of the run when hard [A407]", (run) =>
   Effect.gen(function* () {
-    const soft = fixer(Effect.fail(ToolError.EscalationError.of("fixer", "try n = 1", "MEDIUM")))
+    const soft = fixer(
+      Effect.fail(ToolError.EscalationError.make({ source: "fixer", reason: "try n = 1", severity: "MEDIUM" }))
+    )
     const { tool } = scripted("fetch", Effect.fail(busy()))
     const model = yield* callingOnce("fetch")
     const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.fix(soft.agent) })))
@@ -217,7 +219,7 @@ it.run("a deterministic agent escalates by failing: told when soft, the end of t
     assert.include(read(model)[0], "failed: try n = 1 (severity: MEDIUM)")
 
     const alone = Agent.deterministic("alone", (reason: string) =>
-      Effect.fail(ToolError.EscalationError.of("alone", reason))
+      Effect.fail(ToolError.EscalationError.make({ source: "alone", reason }))
     )
     assert.deepInclude(asEscalation(yield* Effect.flip(run(alone, "stop"))), { source: "alone", reason: "stop" })
   })

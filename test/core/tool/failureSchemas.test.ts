@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Tool, ToolError } from "@kintsugi/core"
-import { Effect, Schema } from "effect"
+import { Duration, Effect, Schema } from "effect"
 import { it } from "../../_support/run.ts"
 
 class NoKeys extends Schema.TaggedError<NoKeys>()("NoKeys", { json: Schema.String }) {}
@@ -30,7 +30,12 @@ it.effect("with a failure schema, whatever a call fails with comes back from JSO
       assert.deepStrictEqual(back, error)
       assert.strictEqual(back.constructor, error.constructor)
     }
-    const late = ToolError.ToolTimeoutError.actionTimeout("countKeys", "1 second", { callId: "c", sideEffects: "none" })
+    const late = ToolError.ToolTimeoutError.make({
+      tool: "countKeys",
+      timeout: Duration.fromInputUnsafe("1 second"),
+      callId: "c",
+      sideEffects: "none"
+    })
     assert.instanceOf(overJson(schema, late), ToolError.ToolTimeoutError)
   })
 )

@@ -27,7 +27,9 @@ import {
 it.run("a fixer that escalates ends the fix at once: the call is told, the rest of r is unused [A310]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch", Effect.fail(busy()))
-    const mender = fixer(Effect.fail(ToolError.EscalationError.of("fixer", "Use n = 2", "LOW")))
+    const mender = fixer(
+      Effect.fail(ToolError.EscalationError.make({ source: "fixer", reason: "Use n = 2", severity: "LOW" }))
+    )
     const model = yield* callingOnce("fetch")
     const verdict = Recovery.ladder(Recovery.fix(mender.agent, { retries: 5 }), Recovery.raise)
     const agent = agentWith(tool.pipe(Tool.onError({ Busy: verdict })))
@@ -60,7 +62,7 @@ it.run("a fixer with a model ends it by a built-in tool [A310 A311]", (run) =>
 
 it.run("a fixer that fails hard ends the run with that error; the rest of r is unused [A311]", (run) =>
   Effect.gen(function* () {
-    const failure = ToolError.ToolExecutionError.raised("fixer", "hopeless")
+    const failure = ToolError.ToolExecutionError.make({ tool: "fixer", message: "hopeless" })
     const { runs, tool } = scripted("fetch", Effect.fail(busy()))
     const mender = fixer(Effect.fail(failure))
     const model = yield* ScriptedModel.make(batch("fetch"))

@@ -137,7 +137,7 @@ it.run("a call that no fixer could mend speaks of the arguments, and of the fixe
   Effect.gen(function* () {
     const { seen, tool } = counting()
     const model = yield* make(calls(call("count", { n: "two" }, "c1")))
-    const down = Agent.deterministic("down", () => Effect.fail(LlmError.ServerError.serverError("m")))
+    const down = Agent.deterministic("down", () => Effect.fail(LlmError.ServerError.make({ model: "m" })))
     const agent = agentWith(tool.pipe(Tool.onError({ InvalidArgs: Recovery.fix(down) })))
     const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
     assert.deepStrictEqual(seen, [])

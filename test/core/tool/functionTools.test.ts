@@ -52,7 +52,7 @@ it.run("a value or a promise of one is the result; anything may be thrown [A109]
       )
       assert.deepStrictEqual(read(model), ["result: 1"])
     }
-    for (const thrown of ["a text", undefined, 5, LlmError.ModelOverloadedError.modelOverloaded("m")]) {
+    for (const thrown of ["a text", undefined, 5, LlmError.ModelOverloadedError.make({ model: "m" })]) {
       const tool = Tool.fromFunction("work", { ...options, run: () => Promise.reject(thrown) })
       const model = yield* one()
       const error = yield* Effect.flip(run(agentWith(tool), "go").pipe(Effect.provide(model.layer)))

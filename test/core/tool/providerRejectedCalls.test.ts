@@ -9,13 +9,12 @@ import { deciding, outcomeOf, paying, snapshotOf } from "../../_support/suspensi
 const { fails, make } = ScriptedModel
 
 const rejection = (tool: string, rawArgs?: string) =>
-  LlmError.MalformedToolCallError.malformedToolCall(
-    "m",
+  LlmError.MalformedToolCallError.make({
+    model: "m",
     tool,
-    "no",
-    undefined,
-    rawArgs === undefined ? {} : { rawArgs }
-  )
+    detail: "no",
+    ...(rawArgs === undefined ? {} : { rawArgs })
+  })
 
 it.run("a call that the provider rejected goes the way of InvalidArgs: to the rows of its tool [P404]", (run) =>
   Effect.gen(function* () {

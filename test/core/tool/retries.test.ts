@@ -177,7 +177,7 @@ it.run("the next rung is asked instead [A211]", (run) =>
 
 it.run("bad arguments of a tool further down are a failed run like any other [A211]", (run) =>
   Effect.gen(function* () {
-    const below = ToolError.InvalidArgs.of("below", "c9", "x", "no JSON")
+    const below = ToolError.InvalidArgs.make({ tool: "below", callId: "c9", rawArgs: "x", parseError: "no JSON" })
     for (const sideEffects of ["none", "unsafe"] as const) {
       const { runs, tool } = play("ask", { sideEffects }, [Effect.fail(below), Effect.succeed("page")])
       const model = yield* callingOnce("ask")

@@ -182,7 +182,7 @@ it.run("the happy path constructs no error, whatever tables there are [A508]", (
     yield* run(agent, "go").pipe(Effect.provide(happy.layer))
     assert.strictEqual(errors.made(), 0)
     // it does count
-    ToolError.ToolExecutionError.raised("worker", "no")
+    ToolError.ToolExecutionError.make({ tool: "worker", message: "no" })
     assert.strictEqual(errors.made(), 1)
   })
 )

@@ -12,7 +12,7 @@ it.run("behind a fixer that failed, `previous` holds its failure and not the pre
   Effect.gen(function* () {
     const seen: Array<readonly [unknown, ReadonlyArray<unknown>]> = []
     const present = busy("present")
-    const own = ToolError.ToolDeniedError.of("look", "c1", "of the fixer")
+    const own = ToolError.ToolDeniedError.make({ tool: "look", callId: "c1", reason: "of the fixer" })
     const { tool } = scripted("look", Effect.fail(present))
     const row = Recovery.ladder(
       Recovery.fix(fixer(Effect.fail(own)).agent),
@@ -34,7 +34,7 @@ it.run("after a retry it holds what came before as well, oldest first [A511]", (
     const seen: Array<ReadonlyArray<unknown>> = []
     const failures = [busy("1"), busy("2")] as const
     const { tool } = scripted("look", Effect.fail(failures[0]), Effect.fail(failures[1]))
-    const own = ToolError.ToolDeniedError.of("look", "c1", "of the fixer")
+    const own = ToolError.ToolDeniedError.make({ tool: "look", callId: "c1", reason: "of the fixer" })
     const row = Recovery.ladder(
       Recovery.retry({ retries: 1 }),
       Recovery.fix(fixer(Effect.fail(own)).agent),
@@ -64,7 +64,9 @@ it.run("a row that escalates unknown names is told in the words of an escalation
 it.run("a long reason reaches the model whole, before severity and the last sentence [A401 P1330]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.fail(busy()))
-    const giving = fixer(Effect.fail(ToolError.EscalationError.of("fixer", "x".repeat(10_000), "CRITICAL")))
+    const giving = fixer(
+      Effect.fail(ToolError.EscalationError.make({ source: "fixer", reason: "x".repeat(10_000), severity: "CRITICAL" }))
+    )
     const model = yield* callingOnce("look")
     yield* run(agentWith(tool.pipe(Tool.onError({ Busy: Recovery.fix(giving.agent) }))), "go").pipe(
       Effect.provide(model.layer)

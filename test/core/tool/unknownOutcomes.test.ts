@@ -211,7 +211,10 @@ it.run(
   (run) =>
     Effect.gen(function* () {
       const heard = eventLog()
-      const giving = fixer(Effect.fail(busy("no idea")), Effect.fail(ToolError.EscalationError.of("fixer", "ask Ann")))
+      const giving = fixer(
+        Effect.fail(busy("no idea")),
+        Effect.fail(ToolError.EscalationError.make({ source: "fixer", reason: "ask Ann" }))
+      )
       const verdict = Recovery.fix(giving.agent, { retries: 2, acknowledge })
       const agent = agentWith(pay.pipe(Tool.onError({ OutcomeUnknownError: verdict }))).pipe(heard.listen)
       const model = yield* script(done)

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, type Model, Recovery, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Cause, Effect, Exit, Option, Schema } from "effect"
+import { Duration, Cause, Effect, Exit, Option, Schema } from "effect"
 import { it, type Runnable, type Runner } from "../../_support/run.ts"
 import {
   agentWith,
@@ -60,7 +60,12 @@ const paid = () => script(done)
 it.run("a ToolTimeoutError that the tool itself fails with was not looked up: nothing runs again [P601 P603]", (run) =>
   Effect.gen(function* () {
     for (const known of [{}, { tookEffect: false }] as const) {
-      const made = ToolError.ToolTimeoutError.actionTimeout("pay", "1 second", { callId: "c1", ...known })
+      const made = ToolError.ToolTimeoutError.make({
+        tool: "pay",
+        timeout: Duration.fromInputUnsafe("1 second"),
+        callId: "c1",
+        ...known
+      })
       const { runs, tool } = paying(nothing, Effect.fail(made))
       const guarded = tool.pipe(Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 3 }) }))
       const error = yield* ending(run, agentWith(guarded), yield* script())
@@ -182,7 +187,7 @@ it.run("what is found, or not, closes what an earlier run has left open [P602 P6
 
 it.run("what is not found closes what a run before the one that was looked up has left open [P602 P603]", (run) =>
   Effect.gen(function* () {
-    const open = ToolError.OutcomeUnknownError.of("pay", "c1", "k")
+    const open = ToolError.OutcomeUnknownError.make({ tool: "pay", callId: "c1", idempotencyKey: "k" })
     const { runs, tool } = paying(nothing, Effect.fail(open), Effect.never, Effect.fail(busy()))
     const guarded = tool.pipe(
       Tool.onError({

@@ -5,7 +5,7 @@ import { Effect, Option, Schema, type Scope, Stream } from "effect"
 import { batch, done } from "../../_support/dialogue.ts"
 import { type Cast, cast, Gone, model, skilled, slowly, tools } from "./scenarios.ts"
 
-const tooLong = LlmError.ContextTooLongError.contextTooLong("scripted")
+const tooLong = LlmError.ContextTooLongError.make({ model: "scripted" })
 
 export const choices: Readonly<Record<string, Effect.Effect<Cast, never, Scope.Scope>>> = {
   "a rule that says something else each time": Effect.gen(function* () {
@@ -91,7 +91,7 @@ export const choices: Readonly<Record<string, Effect.Effect<Cast, never, Scope.S
   "an agent that is read while it streams": Effect.gen(function* () {
     const { runs, tool } = tools()
     const asked = yield* model(
-      ScriptedModel.fails(LlmError.ModelOverloadedError.modelOverloaded("scripted")),
+      ScriptedModel.fails(LlmError.ModelOverloadedError.make({ model: "scripted" })),
       batch("look"),
       done
     )

@@ -76,7 +76,7 @@ export const cast = (
   layer: layer ?? models[0]?.layer ?? Layer.succeed(Model.Model, {} as never)
 })
 
-const overloaded = LlmError.ModelOverloadedError.modelOverloaded("scripted")
+const overloaded = LlmError.ModelOverloadedError.make({ model: "scripted" })
 
 export const slowly = <A, E>(effect: Effect.Effect<A, E>, millis = 1000) => Effect.delay(effect, millis)
 

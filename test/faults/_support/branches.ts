@@ -37,7 +37,7 @@ const lines: ReadonlyArray<Message.Reply["content"]> = [
 /** What the expert says. */
 const advice: ReadonlyArray<Message.Reply["content"]> = [[call("check", { n: 9 }, "e1")], [text("It is cheap.")]]
 
-const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("scripted")
+const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" })
 
 const turnOf = ({ messages }: Model.Request) => messages.filter(({ role }) => role === "assistant").length
 

@@ -71,7 +71,7 @@ const lines: ReadonlyArray<Message.Reply["content"]> = [
   [text("All is done.")]
 ]
 
-const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("scripted")
+const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" })
 
 const turnOf = ({ messages }: Model.Request) => messages.filter(({ role }) => role === "assistant").length
 

@@ -21,7 +21,7 @@ import { it } from "../../_support/run.ts"
 
 const { call, calls, fails, make, text } = ScriptedModel
 
-const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("scripted")
+const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" })
 const says = (text: string): Model.Part => ({ type: "text-delta", text })
 
 /** What a front end holds after the chunks; it refuses what the SDK refuses: a part that never began, an unknown call. */
@@ -217,7 +217,7 @@ it.run("an output that no reply has shown is shown as text; child runs are not s
     const model = yield* make(
       calls(call("inner", { input: "?" }, "c1")),
       text("inner answer"),
-      fails(LlmError.ServerError.serverError("scripted"))
+      fails(LlmError.ServerError.make({ model: "scripted" }))
     )
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(message(UiMessageStream.fromEvents(log.all)), [

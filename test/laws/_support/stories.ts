@@ -115,13 +115,13 @@ export const modelOf = (steps: ReadonlyArray<Step>) => {
         return Effect.succeed(ScriptedModel.reply({ finish: "filtered" }))
       case "is rejected":
         return Effect.fail(
-          LlmError.MalformedToolCallError.malformedToolCall("m", "act", "no", undefined, { rawArgs: '{"kind": ' })
+          LlmError.MalformedToolCallError.make({ model: "m", tool: "act", detail: "no", rawArgs: '{"kind": ' })
         )
       case "is overloaded":
       case "breaks off":
-        return Effect.fail(LlmError.ModelOverloadedError.modelOverloaded("m"))
+        return Effect.fail(LlmError.ModelOverloadedError.make({ model: "m" }))
       case "refuses":
-        return Effect.fail(LlmError.AuthenticationError.authenticationFailed("m", "no key"))
+        return Effect.fail(LlmError.AuthenticationError.make({ model: "m", detail: "no key" }))
       case "dies":
         return Effect.die("a bug of the model")
     }

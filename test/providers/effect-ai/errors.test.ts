@@ -160,12 +160,12 @@ describe("the nearest error", () => {
     const made = EffectAi.fromAiError(error, failed)
     assert.instanceOf(made, LlmError.QuotaExhaustedError)
     assert.deepInclude(made, { resetAfter: Duration.minutes(1) })
-    const reason = reasonOf(LlmError.QuotaExhaustedError.llmQuotaExceeded("m", { resetAfter: Duration.minutes(1) }))
+    const reason = reasonOf(LlmError.QuotaExhaustedError.make({ model: "m", resetAfter: Duration.minutes(1) }))
     assert.deepInclude(reason, { resetAt: at })
   })
 
   it("what the server forbids to send again has a reason that is not sent again [P802 P1107]", () => {
-    const reason = reasonOf(LlmError.ServerError.serverError("m", undefined, { shouldRetry: false, status: 500 }))
+    const reason = reasonOf(LlmError.ServerError.make({ model: "m", shouldRetry: false, status: 500 }))
     assert.strictEqual(reason._tag, "UnknownError")
     assert.isFalse(reason.isRetryable)
     assert.deepInclude(reason, { http: { response: { status: 500, headers: {} } } })

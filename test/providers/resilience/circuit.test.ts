@@ -1,3 +1,4 @@
+import * as Factories from "@kintsugi/core/Factories"
 import { assert, describe, it } from "@effect/vitest"
 import { Agent, LlmError, type Model, Recovery } from "@kintsugi/core"
 import { Resilience } from "@kintsugi/providers"
@@ -60,21 +61,21 @@ describe("circuit", () => {
   const from = { retryAfter: Duration.minutes(2) }
   const errors: ReadonlyArray<readonly [LlmError.LlmError, openFor: number | undefined]> = [
     [overload, 30],
-    [LlmError.ModelOverloadedError.modelOverloaded("m", from), 120],
-    [LlmError.ServerError.serverError("m"), 30],
-    [LlmError.NetworkError.connectionRefused("h", 1), 30],
-    [LlmError.RequestTimeoutError.llmTimeout("1 minute"), 30],
-    [LlmError.RateLimitError.limited("s", from), 120],
-    [LlmError.RateLimitError.limited("s", { retryAfter: Duration.days(1) }), 3600],
-    [LlmError.QuotaExhaustedError.llmQuotaExceeded("m"), 30],
+    [LlmError.ModelOverloadedError.make({ model: "m", ...from }), 120],
+    [LlmError.ServerError.make({ model: "m" }), 30],
+    [Factories.connectionRefused("h", 1), 30],
+    [Factories.llmTimeout("1 minute"), 30],
+    [LlmError.RateLimitError.make({ service: "s", ...from }), 120],
+    [LlmError.RateLimitError.make({ service: "s", retryAfter: Duration.days(1) }), 3600],
+    [LlmError.QuotaExhaustedError.make({ model: "m" }), 30],
     [refusal, undefined],
-    [LlmError.AuthenticationError.authenticationFailed("m", "no"), undefined],
-    [LlmError.ModelNotFoundError.modelNotFound("m"), undefined],
-    [LlmError.ContentFilteredError.contentFiltered("m", "no"), undefined],
-    [LlmError.ContextTooLongError.contextTooLong("m"), undefined],
-    [LlmError.MalformedToolCallError.malformedToolCall("m", "t", "no"), undefined],
-    [LlmError.CapabilityMismatchError.visionNotSupported("m", "p"), undefined],
-    [LlmError.UnknownLlmError.unknown("m", "?"), undefined]
+    [LlmError.AuthenticationError.make({ model: "m", detail: "no" }), undefined],
+    [LlmError.ModelNotFoundError.make({ model: "m" }), undefined],
+    [LlmError.ContentFilteredError.make({ model: "m", detail: "no" }), undefined],
+    [LlmError.ContextTooLongError.make({ model: "m" }), undefined],
+    [LlmError.MalformedToolCallError.make({ model: "m", tool: "t", detail: "no" }), undefined],
+    [LlmError.CapabilityMismatchError.make({ model: "m", provider: "p", capability: "vision" }), undefined],
+    [LlmError.UnknownLlmError.make({ model: "m", cause: "?" }), undefined]
   ]
   bothWays(
     "failures of the service count, with the wait that they ask for; those of a request do not [L801]",

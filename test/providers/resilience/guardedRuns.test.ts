@@ -14,7 +14,7 @@ import { completion, fakeNetwork, openAi, respond } from "../../_support/network
 const { fails, text } = ScriptedModel
 
 const billed = fails(
-  LlmError.ModelOverloadedError.modelOverloaded("m", { usage: Usage.make({ inputTokens: 1000, outputTokens: 0 }) })
+  LlmError.ModelOverloadedError.make({ model: "m", usage: Usage.make({ inputTokens: 1000, outputTokens: 0 }) })
 )
 
 const layerOf = (model: Model.Service) => Layer.succeed(Model.Model, model)
@@ -95,7 +95,7 @@ it.run("a wait for a limit that would pass the end of the run is not begun: the 
   Effect.gen(function* () {
     const limited = yield* Resilience.make({ limits: [{ requests: 1, per: "50 seconds" }] })
     const learning = yield* Resilience.make({ adaptive: true })
-    const wait = LlmError.RateLimitError.limited("s", { retryAfter: Duration.seconds(30) })
+    const wait = LlmError.RateLimitError.make({ service: "s", retryAfter: Duration.seconds(30) })
     let calls = 0
     const sick = played(() => (calls++ === 0 ? Effect.fail(wait) : Effect.void))
     const answer = Agent.onLlmError({ orElse: Recovery.respondWith("no table hears of it") })

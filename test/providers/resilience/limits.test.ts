@@ -100,7 +100,7 @@ describe("limits over many calls", () => {
   bothWays("learns from a refusal that says how long to wait: no call starts earlier [L803]", (modelCall) =>
     Effect.gen(function* () {
       const starts: Array<number> = []
-      const limited = LlmError.RateLimitError.limited("s", { retryAfter: Duration.seconds(20) })
+      const limited = LlmError.RateLimitError.make({ service: "s", retryAfter: Duration.seconds(20) })
       const model = failing(limited)
       const noting = played(() =>
         Effect.andThen(

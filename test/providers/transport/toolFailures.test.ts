@@ -45,7 +45,7 @@ const telling = (cause: unknown) =>
 const failing = (ask: Effect.Effect<unknown, unknown>) =>
   Effect.map(Effect.flip(ask), (cause) => {
     assert.match(telling(cause), /^transient: .*; safe to retry$/s)
-    const { category, isRetryable, status } = ToolError.ExecutionError.wrap(
+    const { category, isRetryable, status } = ToolError.executionErrorOf(
       { tool: "look", callId: "c1", kind: "web-service", args: null },
       cause
     )

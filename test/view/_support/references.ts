@@ -114,7 +114,7 @@ const failed = Effect.gen(function* () {
   }).pipe(Agent.onLlmError({ ModelOverloadedError: Recovery.retry({ retries: 2, initialBackoff: "300 millis" }) }))
   const call = ScriptedModel.call
   const model = yield* ScriptedModel.make(
-    fails("200 millis", LlmError.ModelOverloadedError.modelOverloaded("m")),
+    fails("200 millis", LlmError.ModelOverloadedError.make({ model: "m" })),
     says("450 millis", 500, call("book", { hotel: "Korinkyo", nights: "two" })),
     says("520 millis", 800, call("book", { hotel: "Korinkyo", nights: 2 }, "call-2")),
     says("300 millis", 900, text("It is full."))

@@ -105,7 +105,11 @@ const fixers: Readonly<Record<"escalates" | "breaks", Agent.Any<string, string, 
       guest: { name: "Ada Berg", age: 36 }
     })
     const said = "The arguments were cut off. ".repeat(214)
-    throw ToolError.EscalationError.of("escalating", `${said}These are right: ${right}`, "HIGH")
+    throw ToolError.EscalationError.make({
+      source: "escalating",
+      reason: `${said}These are right: ${right}`,
+      severity: "HIGH"
+    })
   }),
   breaks: Agent.fromFunction("breaking", () => {
     throw new Error("the fixer has no connection")

@@ -204,7 +204,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     name: "overloaded-model",
     of: "model",
     says: "the model is overloaded twice",
-    fault: { at: "model", times: 2, error: (model) => LlmError.ModelOverloadedError.modelOverloaded(model) },
+    fault: { at: "model", times: 2, error: (model) => LlmError.ModelOverloadedError.make({ model }) },
     names: []
   },
   {

@@ -21,7 +21,7 @@ export const damaged = (model: Model.Service, scenario: Scenario, world: World):
       }
       if (fault.at === "window" && Compaction.sizeOf(request.messages).characters > fault.characters) {
         world.isMet = true
-        return Effect.fail(Errors.ContextTooLongError.contextTooLong(model.name))
+        return Effect.fail(Errors.ContextTooLongError.make({ model: model.name }))
       }
       return Effect.map(reply, (whole) => {
         if (failed >= (fault.at === "answer" ? (fault.times ?? 1) : 1)) return whole

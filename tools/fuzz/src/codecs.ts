@@ -105,8 +105,8 @@ const streamed = (codec: Codec.Codec, chunks: ReadonlyArray<Uint8Array>): Read =
     bytes: Stream.fromIterable(chunks),
     text: Effect.never,
     failed,
-    truncated: () => failed(LlmError.UnknownLlmError.unknown("m", "cut off")),
-    oversized: () => failed(LlmError.UnknownLlmError.unknown("m", "too long"))
+    truncated: () => failed(LlmError.UnknownLlmError.make({ model: "m", cause: "cut off" })),
+    oversized: () => failed(LlmError.UnknownLlmError.make({ model: "m", cause: "too long" }))
   }
   const parts: Array<Model.Part> = []
   const reading = Effect.gen(function* () {
@@ -114,7 +114,7 @@ const streamed = (codec: Codec.Codec, chunks: ReadonlyArray<Uint8Array>): Read =
       maxBytes,
       whole: (body) => Result.map(codec.decode({ ...answer, body }), Model.partsOf),
       silence: { firstPart: Duration.infinity, betweenParts: Duration.infinity },
-      silent: () => failed(LlmError.UnknownLlmError.unknown("m", "silent"))
+      silent: () => failed(LlmError.UnknownLlmError.make({ model: "m", cause: "silent" }))
     })
     while (true) parts.push(...(yield* pull))
   })

@@ -1,4 +1,5 @@
 /** The agents that a scenario describes, with all that they need. */
+import * as Factories from "@kintsugi/core/Factories"
 import {
   Agent,
   Approval,
@@ -230,12 +231,12 @@ const deciding = (approving: Approving): Approver.Service["decide"] => {
 }
 
 const failures: Readonly<Record<ModelFailure, () => LlmError.LlmError>> = {
-  overloaded: () => LlmError.ModelOverloadedError.modelOverloaded("scripted"),
-  limited: () => LlmError.RateLimitError.apiRateLimit("scripted", "2 seconds"),
-  "too long": () => LlmError.ContextTooLongError.contextTooLong("scripted", 100, 200),
-  lost: () => LlmError.NetworkError.connectionRefused("127.0.0.1", 80),
-  unauthorised: () => LlmError.AuthenticationError.authenticationFailed("scripted", "no key"),
-  server: () => LlmError.ServerError.serverError("scripted")
+  overloaded: () => LlmError.ModelOverloadedError.make({ model: "scripted" }),
+  limited: () => Factories.apiRateLimit("scripted", "2 seconds"),
+  "too long": () => LlmError.ContextTooLongError.make({ model: "scripted", limit: 100, actual: 200 }),
+  lost: () => Factories.connectionRefused("127.0.0.1", 80),
+  unauthorised: () => LlmError.AuthenticationError.make({ model: "scripted", detail: "no key" }),
+  server: () => LlmError.ServerError.make({ model: "scripted" })
 }
 
 /** Each reply has another usage, so that no sum is that of other replies. */

@@ -154,7 +154,9 @@ export const loopUntil: {
           const isAccepted = ok(answer.value, iteration) as boolean | Effect.Effect<boolean, unknown>
           if (yield* Returned.valueOf(isAccepted, Returned.aBoolean, "The condition of Agent.loopUntil")) return answer
           if (iteration === maxIterations) {
-            return yield* Effect.fail(LoopExhaustedError.of(iteration, jsonOf(answer.value) ?? null))
+            return yield* Effect.fail(
+              LoopExhaustedError.make({ iterations: iteration, last: jsonOf(answer.value) ?? null })
+            )
           }
           const next = feedback(answer.value, iteration) as Effect.Effect<unknown, unknown>
           input = yield* Returned.valueOf(next, anInput, "The feedback of Agent.loopUntil")

@@ -70,13 +70,19 @@ export const nested = (known: () => Schema.Codec<unknown, unknown>) => {
  *
  * @internal
  */
-export const kept = <T, E>(codec: Schema.Codec<T, E>): Schema.Codec<T, E> =>
+export const kept = <T, E>(codec: Schema.Codec<T, E>): Carried<T, E> =>
   codec.pipe(
     Schema.decodeTo(
       Schema.declare((_value): _value is T => true),
       SchemaTransformation.passthrough()
     )
   )
+
+/** A codec whose constructor takes a `T`: the one of any codec takes `unknown`. */
+export interface Carried<T, E> extends Schema.Codec<T, E> {
+  readonly "~type.make": T
+  readonly "~type.make.in": T
+}
 
 /** Name, message and code of any value; total. */
 export const summarise = (value: unknown): typeof Encoded.Type => {

@@ -8,19 +8,17 @@ export type Instant = number | Date | DateTime.DateTime
 
 /**
  * Seconds, fractions included, or a date relative to `now` (as some servers write it, in seconds since the epoch): one in the
- * past is a wait of zero. Blank, negative and
- * unreadable values say nothing.
+ * past is a wait of zero. Blank, negative and unreadable values say nothing, nor does a date without `now`.
  */
-export const parse = (header: string | null | undefined, now: Instant): Duration.Duration | undefined => {
+export const parse = (header: string | null | undefined, now?: Instant): Duration.Duration | undefined => {
   const text = header?.trim() ?? ""
   const seconds = decimal.test(text) && text.length < 20 ? Number(text) : Number.NaN
-  if (seconds > epochs) return Duration.millis(Math.max(0, Math.ceil(seconds * 1000 - millisOf(now))))
-  if (Number.isFinite(seconds)) return Duration.millis(Math.ceil(seconds * 1000))
-  const date = httpDate(text)
-  return date === undefined ? undefined : Duration.millis(Math.max(0, date - millisOf(now)))
+  if (Number.isFinite(seconds) && seconds <= epochs) return Duration.millis(Math.ceil(seconds * 1000))
+  const date = seconds > epochs ? Math.ceil(seconds * 1000) : httpDate(text)
+  return date === undefined || now === undefined ? undefined : Duration.millis(Math.max(0, date - millisOf(now)))
 }
 
-/** Nobody asks to wait for thirty years: such a number is an instant, in seconds since the epoch. */
+/** No server asks to wait for thirty years: such a number is an instant, in seconds since the epoch. */
 const epochs = 1e9
 
 const decimal = /^\d+(?:\.\d+)?$/

@@ -1,16 +1,11 @@
 /** Failures of single functions, where something enters from outside. No agent has them in its `E`, but one that is resumed. */
 import * as Schema from "effect/Schema"
-import type { Exceeded } from "../data/Bounds.ts"
 import { advised } from "./RecoveryAdvice.ts"
-import { sentence } from "./sentence.ts"
+import { type Defaulted, type Made, sentence } from "./sentence.ts"
 
 const units = { depth: "levels", nodes: "nodes", bytes: "bytes" } as const
 
-/**
- * A schema or a value from outside is beyond a bound (`Bounds`), and was not expanded. Beneath an `ExecutionError` where it was
- * about a tool's call.
- */
-export class InputTooLargeError extends advised<InputTooLargeError>()("InputTooLargeError", {
+const ofInput = {
   message: Schema.String,
   /** What is too large: it names the tool and the server that it came from. */
   what: Schema.String,
@@ -18,41 +13,51 @@ export class InputTooLargeError extends advised<InputTooLargeError>()("InputTooL
   bound: Schema.Literals(["depth", "nodes", "bytes"]),
   /** In levels, nodes or bytes. */
   limit: Schema.Finite
-}) {
-  /** `what` is the subject of a sentence. */
-  static beyond(what: string, { bound, limit }: Exceeded): InputTooLargeError {
-    const message = sentence("InputTooLargeError", {
-      what: `${what} is beyond the bound of ${limit} ${units[bound]}`,
-      where: [bound]
-    })
-    return new InputTooLargeError({ what, bound, limit, message })
-  }
 }
 
 /**
- * What is stored of a durable run has gaps: rows that were there are gone. The run does not go on, as nothing tells any more what was
- * done in it.
+ * A schema or a value from outside is beyond a bound (`Bounds`), and was not expanded. Beneath an `ExecutionError` where it was
+ * about a tool's call.
  */
-export class RunLostError extends advised<RunLostError>()("RunLostError", {
-  message: Schema.String,
-  /** Of the run, as its engine knows it. */
-  executionId: Schema.String
-}) {
-  /** `missing` says what is gone, as the subject of a sentence. */
-  static of(executionId: string, missing: string): RunLostError {
-    const what = `Run '${executionId}' is lost: ${missing} is gone from its storage`
-    return new RunLostError({ executionId, message: sentence("RunLostError", { what }) })
+export class InputTooLargeError extends advised<InputTooLargeError>()("InputTooLargeError", ofInput) {
+  /** `what` is the subject of a sentence. */
+  static override make(fields: Defaulted<Schema.Struct.Type<typeof ofInput>, "message">): InputTooLargeError {
+    const { bound, limit, what } = fields
+    const beyond = `${what} is beyond the bound of ${limit} ${units[bound]}`
+    const message = sentence("InputTooLargeError", { what: beyond, where: [bound] })
+    return new InputTooLargeError({ message, ...fields })
   }
 }
 
-/** A snapshot, or a decision about one of its requests, is not what a run may go on with. Nothing was run. */
-export class SnapshotRefusedError extends advised<SnapshotRefusedError>()("SnapshotRefusedError", {
+const ofRun = {
+  message: Schema.String,
+  /** Of the run, as its engine knows it. */
+  executionId: Schema.String
+}
+
+/**
+ * What is stored of a durable run has gaps: rows that were there are gone. The run does not go on, because no record of what it did is
+ * left.
+ */
+export class RunLostError extends advised<RunLostError>()("RunLostError", ofRun) {
+  /** `what` says what is gone, as the subject of a sentence. */
+  static override make({ what = "a row", ...fields }: Made<typeof ofRun>): RunLostError {
+    const lost = `Run '${fields.executionId}' is lost: ${what} is gone from its storage`
+    return new RunLostError({ message: sentence("RunLostError", { what: lost }), ...fields })
+  }
+}
+
+const ofSnapshot = {
   message: Schema.String,
   reason: Schema.Literals(["unsigned", "bad-signature", "unknown-key", "already-resumed", "other-agent", "malformed"])
-}) {
+}
+
+/** A snapshot, or a decision about one of its requests, is not what a run may go on with. Nothing was run. */
+export class SnapshotRefusedError extends advised<SnapshotRefusedError>()("SnapshotRefusedError", ofSnapshot) {
   /** `what` is a clause: it names the snapshot or the decision, and says what is wrong. */
-  static of(reason: SnapshotRefusedError["reason"], what: string): SnapshotRefusedError {
-    return new SnapshotRefusedError({ reason, message: sentence("SnapshotRefusedError", { what, where: [reason] }) })
+  static override make({ what = "The snapshot is refused", ...fields }: Made<typeof ofSnapshot>): SnapshotRefusedError {
+    const message = sentence("SnapshotRefusedError", { what, where: [fields.reason] })
+    return new SnapshotRefusedError({ message, ...fields })
   }
 }
 

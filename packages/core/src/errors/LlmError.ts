@@ -3,11 +3,10 @@ import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import { FinishReason } from "../data/FinishReason.ts"
-import * as Redaction from "../data/Redaction.ts"
 import { quietly } from "../data/Foreign.ts"
-import { Capability, ofResponse, type Origin, type ServiceOrigin, spoken, told } from "./llmOrigin.ts"
+import { Capability, type Made, ofResponse, spoken, worded } from "./llmOrigin.ts"
 import { advised } from "./RecoveryAdvice.ts"
-import * as RetryAfter from "../data/RetryAfter.ts"
+import type { Defaulted } from "./sentence.ts"
 
 export { Capability, type Origin, type ServiceOrigin } from "./llmOrigin.ts"
 
@@ -30,80 +29,87 @@ const ofService = { message: Schema.String, ...originFields, model: Schema.optio
 
 const ofModel = { message: Schema.String, ...originFields, model: Schema.String }
 
+/** Fields whose numbers a provider may not have said. */
+type Unmeasured<Fields, Key extends string> = Omit<Fields, Key> & { readonly [K in Key]?: number | undefined }
+
 /** The model does not exist, or this key may not use it. */
 export class ModelNotFoundError extends advised<ModelNotFoundError>()("ModelNotFoundError", ofModel) {
-  static modelNotFound(model: string, from: Origin = {}): ModelNotFoundError {
-    return new ModelNotFoundError({ ...told("ModelNotFoundError", `Model '${model}' was not found`, from), model })
+  static override make(fields: Made<typeof ofModel>): ModelNotFoundError {
+    return new ModelNotFoundError(worded("ModelNotFoundError", `Model '${fields.model}' was not found`, fields))
   }
 }
 
 /** The key is missing, wrong, or lacks the permission. */
 export class AuthenticationError extends advised<AuthenticationError>()("AuthenticationError", ofModel) {
-  static authenticationFailed(model: string, message: string, from: Origin = {}): AuthenticationError {
-    const what = `Authentication failed for model '${model}'`
-    return new AuthenticationError({ ...told("AuthenticationError", what, from, message), model })
+  static override make(fields: Made<typeof ofModel>): AuthenticationError {
+    return new AuthenticationError(
+      worded("AuthenticationError", `Authentication failed for model '${fields.model}'`, fields)
+    )
   }
 }
+
+const ofFilter = { ...ofModel, kind: Schema.Literals(["refusal", "filter"]) }
 
 /** The provider's content policy held the prompt or the answer back (`filter`), or the model itself declined (`refusal`). */
-export class ContentFilteredError extends advised<ContentFilteredError>()("ContentFilteredError", {
-  ...ofModel,
-  kind: Schema.Literals(["refusal", "filter"])
-}) {
-  static contentFiltered(
-    model: string,
-    message: string,
-    from: Origin = {},
-    kind: "refusal" | "filter" = "filter"
-  ): ContentFilteredError {
+export class ContentFilteredError extends advised<ContentFilteredError>()("ContentFilteredError", ofFilter) {
+  /** `kind` is `filter` unless it is given. */
+  static override make(fields: Defaulted<Made<typeof ofFilter>, "kind">): ContentFilteredError {
+    const { kind = "filter", model } = fields
     const what = kind === "filter" ? `Model '${model}' filtered the content` : `Model '${model}' refused to answer`
-    return new ContentFilteredError({ ...told("ContentFilteredError", what, from, message), model, kind })
+    return new ContentFilteredError({ ...worded("ContentFilteredError", what, fields), kind })
   }
 }
 
-/** The reply has neither text nor a call: nothing, or only thoughts. A run has asked once more before it fails. */
-export class EmptyReplyError extends advised<EmptyReplyError>()("EmptyReplyError", {
+const ofEmptyReply = {
   ...ofModel,
   /** Why the model stopped, as it says. */
   finishReason: FinishReason
-}) {
-  static emptyReply(model: string, finishReason: FinishReason, from: Origin = {}): EmptyReplyError {
-    const what = `Model '${model}' gave an empty reply (finish reason ${finishReason})`
-    return new EmptyReplyError({ ...told("EmptyReplyError", what, from), model, finishReason })
+}
+
+/** The reply has neither text nor a call: nothing, or only thoughts. A run has asked once more before it fails. */
+export class EmptyReplyError extends advised<EmptyReplyError>()("EmptyReplyError", ofEmptyReply) {
+  static override make(fields: Made<typeof ofEmptyReply>): EmptyReplyError {
+    const what = `Model '${fields.model}' gave an empty reply (finish reason ${fields.finishReason})`
+    return new EmptyReplyError(worded("EmptyReplyError", what, fields))
   }
 }
 
 /** The provider refused the request as malformed. */
 export class InvalidRequestError extends advised<InvalidRequestError>()("InvalidRequestError", ofModel) {
-  static invalidRequest(model: string, message: string, from: Origin = {}): InvalidRequestError {
-    const what = `Model '${model}' refused the request`
-    return new InvalidRequestError({ ...told("InvalidRequestError", what, from, message), model })
+  static override make(fields: Made<typeof ofModel>): InvalidRequestError {
+    return new InvalidRequestError(worded("InvalidRequestError", `Model '${fields.model}' refused the request`, fields))
   }
 }
 
 /** The model has no capacity left just now. */
 export class ModelOverloadedError extends advised<ModelOverloadedError>()("ModelOverloadedError", ofModel) {
-  static modelOverloaded(model: string, from: Origin = {}): ModelOverloadedError {
-    return new ModelOverloadedError({ ...told("ModelOverloadedError", `Model '${model}' is overloaded`, from), model })
+  static override make(fields: Made<typeof ofModel>): ModelOverloadedError {
+    return new ModelOverloadedError(worded("ModelOverloadedError", `Model '${fields.model}' is overloaded`, fields))
   }
 }
 
-/** The conversation does not fit the model's context window. */
-export class ContextTooLongError extends advised<ContextTooLongError>()("ContextTooLongError", {
+const ofLength = {
   ...ofModel,
   /** In tokens, where the provider names it. */
   limit: Schema.optionalKey(Schema.Finite),
   actual: Schema.optionalKey(Schema.Finite)
-}) {
-  static contextTooLong(model: string, limit?: number, actual?: number, from: Origin = {}): ContextTooLongError {
+}
+
+/** The conversation does not fit the model's context window. */
+export class ContextTooLongError extends advised<ContextTooLongError>()("ContextTooLongError", ofLength) {
+  /** A number that is not finite is left out. */
+  static override make({
+    actual,
+    limit,
+    ...fields
+  }: Unmeasured<Made<typeof ofLength>, "limit" | "actual">): ContextTooLongError {
     const isSent = actual !== undefined && Number.isFinite(actual)
     const isLimited = limit !== undefined && Number.isFinite(limit)
     const sent = isSent ? `, ${actual} tokens were sent` : ""
     const admitted = isLimited ? `, at most ${limit} are admitted` : ""
-    const what = `The conversation is too long for model '${model}'${sent}${admitted}`
+    const what = `The conversation is too long for model '${fields.model}'${sent}${admitted}`
     return new ContextTooLongError({
-      ...told("ContextTooLongError", what, from),
-      model,
+      ...worded("ContextTooLongError", what, fields),
       ...(isLimited ? { limit } : {}),
       ...(isSent ? { actual } : {})
     })
@@ -112,182 +118,104 @@ export class ContextTooLongError extends advised<ContextTooLongError>()("Context
 
 /** The provider failed on its own side. */
 export class ServerError extends advised<ServerError>()("ServerError", ofModel) {
-  static serverError(model: string, cause?: unknown, from: Origin = {}): ServerError {
-    const given = cause === undefined ? from : { ...from, cause }
-    return new ServerError({ ...told("ServerError", `The server of model '${model}' failed`, given), model })
+  static override make(fields: Made<typeof ofModel>): ServerError {
+    return new ServerError(worded("ServerError", `The server of model '${fields.model}' failed`, fields))
   }
 }
 
-/** The provider itself rejected the tool call that its model wrote. */
-export class MalformedToolCallError extends advised<MalformedToolCallError>()("MalformedToolCallError", {
+const ofMalformedCall = {
   ...ofModel,
   /** Empty when the provider did not name it. */
   tool: Schema.String,
   /** The arguments as the model wrote them, where the provider shows them. */
   rawArgs: Schema.optionalKey(Schema.String)
-}) {
-  static malformedToolCall(
-    model: string,
-    tool: string,
-    message: string,
-    cause?: unknown,
-    from: Origin & { readonly rawArgs?: string } = {}
-  ): MalformedToolCallError {
-    const of = tool === "" ? "" : ` of tool '${tool}'`
-    const what = `Model '${model}' wrote a malformed call${of}`
-    const beneath = cause === undefined ? {} : { cause }
-    return new MalformedToolCallError({
-      ...told("MalformedToolCallError", what, from, message),
-      model,
-      tool,
-      ...beneath
-    })
+}
+
+/** The provider itself rejected the tool call that its model wrote. */
+export class MalformedToolCallError extends advised<MalformedToolCallError>()(
+  "MalformedToolCallError",
+  ofMalformedCall
+) {
+  static override make(fields: Made<typeof ofMalformedCall>): MalformedToolCallError {
+    const of = fields.tool === "" ? "" : ` of tool '${fields.tool}'`
+    const what = `Model '${fields.model}' wrote a malformed call${of}`
+    return new MalformedToolCallError(worded("MalformedToolCallError", what, fields))
   }
 }
 
+const ofCapability = { ...ofModel, provider: Schema.String, capability: Capability }
+
 /** The model cannot do what the request asks for. */
-export class CapabilityMismatchError extends advised<CapabilityMismatchError>()("CapabilityMismatchError", {
-  ...ofModel,
-  provider: Schema.String,
-  capability: Capability
-}) {
-  static streamingNotSupported(model: string, provider: string, from: Origin = {}): CapabilityMismatchError {
-    return CapabilityMismatchError.notSupported(model, provider, "streaming", from)
-  }
-  static visionNotSupported(model: string, provider: string, from: Origin = {}): CapabilityMismatchError {
-    return CapabilityMismatchError.notSupported(model, provider, "vision", from)
-  }
-  static structuredOutputNotSupported(model: string, provider: string, from: Origin = {}): CapabilityMismatchError {
-    return CapabilityMismatchError.notSupported(model, provider, "structuredOutput", from)
-  }
-  static toolCallNotSupported(model: string, provider: string, from: Origin = {}): CapabilityMismatchError {
-    return CapabilityMismatchError.notSupported(model, provider, "tools", from)
-  }
-  static notSupported(
-    model: string,
-    provider: string,
-    capability: Capability,
-    from: Origin = {}
-  ): CapabilityMismatchError {
+export class CapabilityMismatchError extends advised<CapabilityMismatchError>()(
+  "CapabilityMismatchError",
+  ofCapability
+) {
+  static override make(fields: Made<typeof ofCapability>): CapabilityMismatchError {
+    const { capability, model, provider } = fields
     const what = `Model '${model}' of ${provider} does not support ${spoken[capability] ?? capability}`
     // the clause has named the provider
-    const rest = told("CapabilityMismatchError", what, { ...from, provider: "" })
-    return new CapabilityMismatchError({ ...rest, model, provider, capability })
+    return new CapabilityMismatchError({
+      ...worded("CapabilityMismatchError", what, { ...fields, provider: "" }),
+      provider
+    })
   }
 }
 
 /** A failure that fits no other tag; the original is its cause. */
 export class UnknownLlmError extends advised<UnknownLlmError>()("UnknownLlmError", ofModel) {
-  static unknown(model: string, cause: unknown, from: Origin = {}): UnknownLlmError {
-    const given = { ...from, cause }
-    const what = `Model '${model}' failed in an unknown way`
-    return new UnknownLlmError({ ...told("UnknownLlmError", what, given), model })
-  }
-  /** An answer that claims success and makes no sense. */
-  static unreadable(model: string, why: string, from: Origin = {}): UnknownLlmError {
-    const what = `The reply of model '${model}' could not be read`
-    return new UnknownLlmError({ ...told("UnknownLlmError", what, from, why), model })
+  static override make(fields: Made<typeof ofModel>): UnknownLlmError {
+    return new UnknownLlmError(worded("UnknownLlmError", `Model '${fields.model}' failed in an unknown way`, fields))
   }
 }
+
+const ofRate = { ...ofService, service: Schema.String, remainingQuota: Schema.optionalKey(Schema.Finite) }
 
 /** Too many requests: waiting cures it. */
-export class RateLimitError extends advised<RateLimitError>()("RateLimitError", {
-  ...ofService,
-  service: Schema.String,
-  remainingQuota: Schema.optionalKey(Schema.Finite)
-}) {
-  /**
-   * From the answer 429 of a service and its `Retry-After`: seconds, fractions included, or an HTTP date relative to
-   * `now`. A date in the past is a wait of zero; a header that cannot be read says nothing.
-   */
-  static fromHttp429(
-    service: string,
-    retryAfter: string | null | undefined,
-    { now }: { readonly now: RetryAfter.Instant }
-  ): RateLimitError {
-    const wait = RetryAfter.parse(retryAfter, now)
-    return RateLimitError.limited(service, { status: 429, ...(wait === undefined ? {} : { retryAfter: wait }) })
-  }
-  static apiRateLimit(endpoint: string, retryAfter: Duration.Input): RateLimitError {
-    return RateLimitError.limited(Redaction.foreign(endpoint.replace(/[?#].*$/s, "")), {
-      retryAfter: Duration.fromInputUnsafe(retryAfter)
-    })
-  }
-  static limited(service: string, from: ServiceOrigin = {}, remainingQuota?: number): RateLimitError {
-    const { retryAfter } = from
-    const asked = retryAfter === undefined ? "" : `, it asks to wait ${Duration.format(retryAfter)}`
-    const what = `'${service}' limits the rate of requests${asked}`
-    return new RateLimitError({
-      ...told("RateLimitError", what, from),
-      service,
-      ...(remainingQuota === undefined ? {} : { remainingQuota })
-    })
+export class RateLimitError extends advised<RateLimitError>()("RateLimitError", ofRate) {
+  static override make({
+    remainingQuota,
+    ...fields
+  }: Unmeasured<Made<typeof ofRate>, "remainingQuota">): RateLimitError {
+    const { retryAfter, service } = fields
+    const wait = retryAfter === undefined ? "" : `, it asks to wait ${Duration.format(retryAfter)}`
+    const rest = worded("RateLimitError", `'${service}' limits the rate of requests${wait}`, fields)
+    return new RateLimitError({ ...rest, ...(remainingQuota === undefined ? {} : { remainingQuota }) })
   }
 }
 
-/** The account has no credit or quota left: waiting a little does not cure it. */
-export class QuotaExhaustedError extends advised<QuotaExhaustedError>()("QuotaExhaustedError", {
+const ofQuota = {
   ...ofModel,
   /** When it may be worth looking again; advice, not a hint to wait. */
   resetAfter: Schema.Duration
-}) {
+}
+
+/** The account has no credit or quota left: waiting a little does not cure it. */
+export class QuotaExhaustedError extends advised<QuotaExhaustedError>()("QuotaExhaustedError", ofQuota) {
   /** `resetAfter` is 5 minutes unless the provider says more. */
-  static llmQuotaExceeded(
-    model: string,
-    { resetAfter, ...from }: Omit<Origin, "retryAfter"> & { readonly resetAfter?: Duration.Duration } = {}
-  ): QuotaExhaustedError {
-    const rest = told("QuotaExhaustedError", `The quota for model '${model}' is used up`, from)
-    return new QuotaExhaustedError({ ...rest, model, resetAfter: resetAfter ?? Duration.minutes(5) })
+  static override make(fields: Defaulted<Made<typeof ofQuota>, "resetAfter">): QuotaExhaustedError {
+    const { resetAfter = Duration.minutes(5) } = fields
+    const rest = worded("QuotaExhaustedError", `The quota for model '${fields.model}' is used up`, fields)
+    return new QuotaExhaustedError({ ...rest, resetAfter })
   }
 }
+
+const ofPeer = { ...ofService, host: Schema.String, port: Schema.optionalKey(Schema.Finite) }
 
 /** The connection could not be made, or was lost. */
-export class NetworkError extends advised<NetworkError>()("NetworkError", {
-  ...ofService,
-  host: Schema.String,
-  port: Schema.optionalKey(Schema.Finite)
-}) {
-  static connectionRefused(host: string, port: number, from: ServiceOrigin = {}): NetworkError {
-    return NetworkError.connectionFailed({ host, port }, `Connection to ${host}:${port} was refused`, from)
-  }
-  static dnsResolutionFailed(host: string, cause: unknown, from: ServiceOrigin = {}): NetworkError {
-    return NetworkError.connectionFailed({ host }, `The name '${host}' could not be resolved`, { ...from, cause })
-  }
-  static connectionTimeout(
-    host: string,
-    port: number,
-    timeout: Duration.Input,
-    from: ServiceOrigin = {}
-  ): NetworkError {
-    const what = `Connecting to ${host}:${port} took longer than ${Duration.format(Duration.fromInputUnsafe(timeout))}`
-    return NetworkError.connectionFailed({ host, port }, what, from)
-  }
-  static connectionFailed(
-    peer: { readonly host: string; readonly port?: number },
-    what: string,
-    from: ServiceOrigin = {}
-  ): NetworkError {
-    return new NetworkError({ ...told("NetworkError", what, from), ...peer })
+export class NetworkError extends advised<NetworkError>()("NetworkError", ofPeer) {
+  static override make(fields: Made<typeof ofPeer>): NetworkError {
+    const peer = fields.port === undefined ? fields.host : `${fields.host}:${fields.port}`
+    return new NetworkError(worded("NetworkError", `The connection to ${peer} failed`, fields))
   }
 }
 
+const ofTime = { ...ofService, operation: Schema.String, timeout: Schema.Duration }
+
 /** The answer took longer than the request's total time limit. */
-export class RequestTimeoutError extends advised<RequestTimeoutError>()("RequestTimeoutError", {
-  ...ofService,
-  operation: Schema.String,
-  timeout: Schema.Duration
-}) {
-  static llmTimeout(timeout: Duration.Input, from: ServiceOrigin = {}): RequestTimeoutError {
-    return RequestTimeoutError.timedOut("the model call", timeout, from)
-  }
-  /** The query string, which may hold a key, is left out of the message. */
-  static httpTimeout(url: string, timeout: Duration.Input, from: ServiceOrigin = {}): RequestTimeoutError {
-    return RequestTimeoutError.timedOut(Redaction.foreign(url.replace(/[?#].*$/s, "")), timeout, from)
-  }
-  static timedOut(operation: string, limit: Duration.Input, from: ServiceOrigin = {}): RequestTimeoutError {
-    const timeout = Duration.fromInputUnsafe(limit)
-    const what = `'${operation}' did not answer within ${Duration.format(timeout)}`
-    return new RequestTimeoutError({ ...told("RequestTimeoutError", what, from), operation, timeout })
+export class RequestTimeoutError extends advised<RequestTimeoutError>()("RequestTimeoutError", ofTime) {
+  static override make(fields: Made<typeof ofTime>): RequestTimeoutError {
+    const what = `'${fields.operation}' did not answer within ${Duration.format(fields.timeout)}`
+    return new RequestTimeoutError(worded("RequestTimeoutError", what, fields))
   }
 }
 

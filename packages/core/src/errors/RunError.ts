@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Issue from "../data/Issue.ts"
 import { limitOf } from "./Limit.ts"
-import { sentence } from "./sentence.ts"
+import { type Made, sentence } from "./sentence.ts"
 import * as Message from "../data/Message.ts"
 import { advised } from "./RecoveryAdvice.ts"
 import * as Trail from "./Trail.ts"
@@ -28,6 +28,7 @@ export const BudgetReason = Schema.Literals([
 const ofRun = { transcript: Message.KeptTranscript, usage: Usage.Usage }
 
 const ofBudget = {
+  message: Schema.String,
   /** The agent to which the limit belongs: the one that ran, or one above it. */
   agent: Schema.String,
   reason: BudgetReason,
@@ -43,18 +44,16 @@ const ofBudget = {
 }
 
 /** The run reached a limit of its budget. Nothing is lost: transcript, usage and the last text come along. */
-export class BudgetExceededError extends advised<BudgetExceededError>()("BudgetExceededError", {
-  message: Schema.String,
-  ...ofBudget
-}) {
-  static exceeded(fields: Schema.Struct.Type<typeof ofBudget>): BudgetExceededError {
-    const what = `Agent '${fields.agent}' reached ${limitOf(fields)}`
-    const message = sentence("BudgetExceededError", { what, where: [fields.reason] })
-    return new BudgetExceededError({ ...fields, message })
+export class BudgetExceededError extends advised<BudgetExceededError>()("BudgetExceededError", ofBudget) {
+  static override make({ what, ...fields }: Made<typeof ofBudget>): BudgetExceededError {
+    const reached = what ?? `Agent '${fields.agent}' reached ${limitOf(fields)}`
+    const message = sentence("BudgetExceededError", { what: reached, where: [fields.reason] })
+    return new BudgetExceededError({ message, ...fields })
   }
 }
 
 const ofOutput = {
+  message: Schema.String,
   agent: Schema.String,
   /** The last answer. */
   text: Schema.String,
@@ -65,49 +64,44 @@ const ofOutput = {
 }
 
 /** The final text never fitted the agent's output schema. Transcript and usage come along. */
-export class InvalidOutputError extends advised<InvalidOutputError>()("InvalidOutputError", {
-  message: Schema.String,
-  ...ofOutput
-}) {
-  static invalid(fields: Schema.Struct.Type<typeof ofOutput>): InvalidOutputError {
+export class InvalidOutputError extends advised<InvalidOutputError>()("InvalidOutputError", ofOutput) {
+  static override make({ what, ...fields }: Made<typeof ofOutput>): InvalidOutputError {
     const why = fields.isCut === true ? "was cut off by the limit of its length and " : ""
-    const what = `The answer of agent '${fields.agent}' ${why}does not fit its output schema`
-    const message = sentence("InvalidOutputError", { what, words: Issue.formatAll(fields.issues) })
-    return new InvalidOutputError({ ...fields, message })
+    const unfit = what ?? `The answer of agent '${fields.agent}' ${why}does not fit its output schema`
+    const message = sentence("InvalidOutputError", { what: unfit, words: Issue.formatAll(fields.issues) })
+    return new InvalidOutputError({ message, ...fields })
   }
 }
 
-/** No skill could be chosen for the input. Transcript and usage come along, with that of the question which skill to take. */
-export class RoutingError extends advised<RoutingError>()("RoutingError", {
+const ofRouting = {
   message: Schema.String,
   agent: Schema.String,
   candidates: Schema.Array(Schema.String),
   /** What was said instead of the name of a skill. */
   answer: Schema.String,
   ...ofRun
-}) {
-  static of(
-    agent: string,
-    candidates: ReadonlyArray<string>,
-    answer: string,
-    kept: Schema.Struct.Type<typeof ofRun>
-  ): RoutingError {
-    const what = `Agent '${agent}' could not choose one of its skills ${candidates.join(", ")}`
-    const message = sentence("RoutingError", { what, words: answer })
-    return new RoutingError({ agent, candidates, answer, message, ...kept })
+}
+
+/** No skill could be chosen for the input. Transcript and usage come along, with that of the model call that was to choose. */
+export class RoutingError extends advised<RoutingError>()("RoutingError", ofRouting) {
+  static override make({ what, ...fields }: Made<typeof ofRouting>): RoutingError {
+    const failed = what ?? `Agent '${fields.agent}' could not choose one of its skills ${fields.candidates.join(", ")}`
+    return new RoutingError({ message: sentence("RoutingError", { what: failed, words: fields.answer }), ...fields })
   }
 }
 
-/** A loop used up its iterations without an accepted output. */
-export class LoopExhaustedError extends advised<LoopExhaustedError>()("LoopExhaustedError", {
+const ofLoop = {
   message: Schema.String,
   iterations: Schema.Finite,
   /** The last output, where it can be written as JSON. */
-  last: Schema.Json
-}) {
-  static of(iterations: number, last: Schema.Json): LoopExhaustedError {
-    const what = `No output was accepted in ${iterations} iterations`
-    return new LoopExhaustedError({ iterations, last, message: sentence("LoopExhaustedError", { what }) })
+  last: ErrorCause.kept(Schema.Json)
+}
+
+/** A loop used up its iterations without an accepted output. */
+export class LoopExhaustedError extends advised<LoopExhaustedError>()("LoopExhaustedError", ofLoop) {
+  static override make({ what, ...fields }: Made<typeof ofLoop>): LoopExhaustedError {
+    const exhausted = what ?? `No output was accepted in ${fields.iterations} iterations`
+    return new LoopExhaustedError({ message: sentence("LoopExhaustedError", { what: exhausted }), ...fields })
   }
 }
 

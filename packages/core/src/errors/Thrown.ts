@@ -7,7 +7,7 @@ import { isLlmError } from "./LlmError.ts"
 import {
   type CallOf,
   EscalationError,
-  ExecutionError,
+  executionErrorOf,
   type FunctionError,
   type Kind,
   ToolExecutionError
@@ -20,10 +20,7 @@ const isEnd = (thrown: unknown): thrown is EscalationError | ToolExecutionError 
 export const thrownBy = (tool: string, kind: Kind, call: Required<CallOf>, thrown: unknown): FunctionError => {
   if (isEnd(thrown)) return thrown
   const known = categoryOf(thrown, isLlmError)
-  return ExecutionError.wrap(
-    { tool, kind, ...call, ...(known === "unknown" ? { category: "invocation" } : {}) },
-    thrown
-  )
+  return executionErrorOf({ tool, kind, ...call, ...(known === "unknown" ? { category: "invocation" } : {}) }, thrown)
 }
 
 /** A plain function of this name. Its signal is aborted when it is stopped. */

@@ -4,19 +4,9 @@ import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Issue from "../data/Issue.ts"
-import {
-  categories,
-  categoryOf,
-  categoryOfStatus,
-  final,
-  Lent,
-  lentBy,
-  ofCategory,
-  sayingOf,
-  statusOf
-} from "./facts.ts"
+import { categories, categoryOf, final, Lent, lentBy, ofCategory, sayingOf, statusOf } from "./facts.ts"
 import { stackless } from "./stackless.ts"
-import { sentence } from "./sentence.ts"
+import { type Defaulted, type Made, sentence } from "./sentence.ts"
 import { InputTooLargeError } from "./DoorError.ts"
 import { isLlmError, LlmError } from "./LlmError.ts"
 import * as Message from "../data/Message.ts"
@@ -38,44 +28,36 @@ const ofCall = {
 
 const whereOf = (callId: string): ReadonlyArray<string> => (callId === "" ? [] : [`call ${callId}`])
 
-/** The arguments are no JSON. The tool did not run. It is made without a stack. */
-export class InvalidArgs extends advised<InvalidArgs>()("InvalidArgs", {
+const ofText = {
   ...ofCall,
   /** The model's text, unchanged. */
   rawArgs: Schema.String,
   parseError: Schema.String
-}) {
-  static of(tool: string, callId: string, rawArgs: string, parseError: string): InvalidArgs {
-    const what = `The arguments of tool '${tool}' are not valid JSON`
-    const message = sentence("InvalidArgs", { what, where: whereOf(callId), words: parseError })
-    return stackless(() => new InvalidArgs({ tool, callId, rawArgs, parseError, message }))
+}
+
+/** The arguments are no JSON. The tool did not run. It is made without a stack. */
+export class InvalidArgs extends advised<InvalidArgs>()("InvalidArgs", ofText) {
+  static override make({ what, ...fields }: Made<typeof ofText>): InvalidArgs {
+    const invalid = what ?? `The arguments of tool '${fields.tool}' are not valid JSON`
+    const happened = { what: invalid, where: whereOf(fields.callId), words: fields.parseError }
+    return stackless(() => new InvalidArgs({ message: sentence("InvalidArgs", happened), ...fields }))
   }
 }
 
-const misfitting = { rawValue: KeptJson, targetType: Schema.String, issues: ErrorCause.kept(Schema.Array(Issue.Issue)) }
-
-type Misfit = Schema.Struct.Type<Omit<typeof ofCall, "message"> & typeof misfitting>
+const ofMisfit = {
+  ...ofCall,
+  rawValue: KeptJson,
+  targetType: Schema.String,
+  issues: ErrorCause.kept(Schema.Array(Issue.Issue))
+}
 
 /** The arguments are JSON that does not fit the tool's parameters. The tool did not run. It is made without a stack. */
-export class DeserializationError extends advised<DeserializationError>()("DeserializationError", {
-  ...ofCall,
-  ...misfitting
-}) {
-  static of(
-    tool: string,
-    callId: string,
-    rawValue: Schema.Json,
-    targetType: string,
-    issues: ReadonlyArray<Issue.Issue>
-  ): DeserializationError {
-    const what = `The arguments of tool '${tool}' do not fit its parameters`
-    return DeserializationError.misfit(what, { tool, callId, rawValue, targetType, issues })
-  }
-  /** Of a value that is not the arguments themselves, as `what` says. */
-  static misfit(what: string, fields: Misfit): DeserializationError {
-    const words = Issue.formatAll(fields.issues)
-    const message = sentence("DeserializationError", { what, where: whereOf(fields.callId), words })
-    return stackless(() => new DeserializationError({ ...fields, message }))
+export class DeserializationError extends advised<DeserializationError>()("DeserializationError", ofMisfit) {
+  /** `what` is for a value that is not the arguments themselves. */
+  static override make({ what, ...fields }: Made<typeof ofMisfit>): DeserializationError {
+    const misfit = what ?? `The arguments of tool '${fields.tool}' do not fit its parameters`
+    const happened = { what: misfit, where: whereOf(fields.callId), words: Issue.formatAll(fields.issues) }
+    return stackless(() => new DeserializationError({ message: sentence("DeserializationError", happened), ...fields }))
   }
 }
 
@@ -95,13 +77,7 @@ export interface CallOf {
   readonly args?: Schema.Json
 }
 
-type Wrapping = { readonly tool: string; readonly kind: Kind; readonly category?: Category } & Required<CallOf>
-
-/**
- * A tool's own failure, as rows for `ExecutionError` see it: the original is the cause. The category decides about its
- * advice, unless the original lends its own.
- */
-export class ExecutionError extends advised<ExecutionError>()("ExecutionError", {
+const ofExecution = {
   ...ofCall,
   /** The decoded parameters that the tool ran with, as JSON. */
   args: KeptJson,
@@ -111,68 +87,20 @@ export class ExecutionError extends advised<ExecutionError>()("ExecutionError", 
   /** What a failure of the tool's own carried: it keeps it here, also where its class is lost on a wire. */
   lent: Schema.optionalKey(Lent),
   cause: Schema.optionalKey(NestedCause)
-}) {
-  /**
-   * Puts any failure of a tool into one shape; advice, code and category of its own, where it has them, are taken over. One
-   * that has the shape already only learns which call it is about. A category that is given comes first.
-   */
-  static wrap({ category: given, kind, tool, ...call }: Wrapping & Required<CallOf>, cause: unknown): ExecutionError {
-    if (cause instanceof ExecutionError) return cause.callId === "" ? cause.inCall(call) : cause
-    const lent = lentBy(cause)
-    const category = given ?? categoryOf(cause, isLlmError)
-    const message = sayingOf(cause, category)
-    const status = statusOf(cause)
-    const known = { ...(lent === undefined ? {} : { lent }), ...(status === undefined ? {} : { status }) }
-    return new ExecutionError({ tool, kind, category, message, ...call, ...known, cause })
-  }
-  static fromNetworkError(tool: string, kind: Kind, cause: unknown, call?: CallOf): ExecutionError {
-    return ExecutionError.of(tool, kind, "network", "", cause, call)
-  }
-  static fromParameterError(tool: string, kind: Kind, message: string, cause?: unknown, call?: CallOf): ExecutionError {
-    return ExecutionError.of(tool, kind, "parameter", message, cause, call)
-  }
-  /** Status 4xx is of category `client`, 5xx `server`; 408, 425 and 429 are retryable all the same. */
-  static fromApiError(
-    tool: string,
-    kind: Kind,
-    status: number,
-    message: string,
-    cause?: unknown,
-    call?: CallOf
-  ): ExecutionError {
-    const said = message === "" ? `status ${status}` : `${message} (status ${status})`
-    return ExecutionError.of(tool, kind, categoryOfStatus(status), said, cause, call, status)
-  }
-  static fromLlmError(tool: string, kind: Kind, cause: LlmError, call?: CallOf): ExecutionError {
-    return ExecutionError.of(tool, kind, "llm", "", cause, call)
-  }
-  static fromMcpError(tool: string, cause: unknown, call?: CallOf): ExecutionError {
-    return ExecutionError.of(tool, "mcp-tool", "mcp", "", cause, call)
-  }
-  static fromInvocationError(tool: string, kind: Kind, cause: unknown, call?: CallOf): ExecutionError {
-    return ExecutionError.of(tool, kind, "invocation", "", cause, call)
-  }
-  /** The tool has run, and what it gave does not fit: other arguments do not help. */
-  static ofResult(tool: string, kind: Kind, message: string, cause?: unknown, call?: CallOf): ExecutionError {
-    const made = ExecutionError.of(tool, kind, "validation", message, cause, call)
-    const beneath = cause === undefined ? {} : { cause }
-    return new ExecutionError({ ...made, ...beneath, message: made.message, lent: { outlook: final("none") } })
-  }
-  /** Without a message, the cause speaks; without either, the category. */
-  static of(
-    tool: string,
-    kind: Kind,
-    category: Category,
-    message: string,
-    cause?: unknown,
-    { args = null, callId = "" }: CallOf = {},
-    status?: number
-  ): ExecutionError {
+}
+
+/**
+ * A tool's own failure, as rows for `ExecutionError` see it: the original is the cause. The category decides about its
+ * advice, unless the original lends its own.
+ */
+export class ExecutionError extends advised<ExecutionError>()("ExecutionError", ofExecution) {
+  /** Without a message, the cause speaks; without either, the category. A status that is not finite is left out. */
+  static override make(fields: Omit<Defaulted<Made<typeof ofExecution>, "callId" | "args">, "what">): ExecutionError {
+    const { args = null, callId = "", category, cause, message = "", status, ...rest } = fields
     return new ExecutionError({
-      tool,
+      ...rest,
       callId,
       args,
-      kind,
       category,
       message: message === "" ? sayingOf(cause, category) : Redaction.foreign(message),
       ...(status === undefined || !Number.isFinite(status) ? {} : { status }),
@@ -185,7 +113,7 @@ export class ExecutionError extends advised<ExecutionError>()("ExecutionError", 
     const beneath = "cause" in this ? { cause: this.cause } : {}
     return new ExecutionError({ ...this, ...beneath, message: this.message, ...call })
   }
-  /** All of it in one line, for a log: no stack, and whatever looks like a credential masked. */
+  /** All of it in one line, for a log: no stack, and everything that looks like a credential redacted. */
   get detailedMessage(): string {
     const parts = [
       `[${this.kind.toUpperCase().replaceAll("-", "_")}] Tool '${this.tool}' failed: ${this.message}`,
@@ -200,13 +128,42 @@ export class ExecutionError extends advised<ExecutionError>()("ExecutionError", 
   }
 }
 
+/**
+ * Puts any failure of a tool into one shape; advice, code and category of its own, where it has them, are taken over. A failure that has
+ * the shape already only learns which call it is about. A category that is given comes first.
+ *
+ * @internal
+ */
+export const executionErrorOf = (
+  { category: given, kind, tool, ...call }: Wrapping & Required<CallOf>,
+  cause: unknown
+): ExecutionError => {
+  if (cause instanceof ExecutionError) return cause.callId === "" ? cause.inCall(call) : cause
+  const lent = lentBy(cause)
+  const category = given ?? categoryOf(cause, isLlmError)
+  const message = sayingOf(cause, category)
+  const status = statusOf(cause)
+  const carried = { ...(lent === undefined ? {} : { lent }), ...(status === undefined ? {} : { status }) }
+  return new ExecutionError({ tool, kind, category, message, ...call, ...carried, cause })
+}
+
+/** The tool has run, and its result does not fit: other arguments do not help. */
+export const resultErrorOf = (
+  fields: Omit<Parameters<typeof ExecutionError.make>[0], "category" | "lent">
+): ExecutionError => ExecutionError.make({ ...fields, category: "validation", lent: { outlook: final("none") } })
+
+interface Wrapping {
+  readonly tool: string
+  readonly kind: Kind
+  readonly category?: Category
+}
+
 /** How badly an escalation wants attention. */
 export type Severity = typeof Severity.Type
 
 export const Severity = Schema.Literals(["LOW", "MEDIUM", "HIGH", "CRITICAL"])
 
-/** Soft: an agent gave up on its task and says why. Around a tool call it is told to the model that made the call. */
-export class EscalationError extends advised<EscalationError>()("EscalationError", {
+const ofEscalation = {
   message: Schema.String,
   /** The agent that escalated. */
   source: Schema.String,
@@ -214,11 +171,16 @@ export class EscalationError extends advised<EscalationError>()("EscalationError
   severity: Severity,
   originalError: Schema.optionalKey(NestedCause),
   attempts: Schema.optionalKey(Schema.Finite)
-}) {
-  static of(source: string, reason: string, severity: Severity = "HIGH"): EscalationError {
-    const what = `Agent '${source}' gave up (severity ${severity})`
-    const message = sentence("EscalationError", { what, words: reason })
-    return new EscalationError({ source, reason, severity, message })
+}
+
+/** Soft: an agent gave up on its task and says why. Around a tool call it is told to the model that made the call. */
+export class EscalationError extends advised<EscalationError>()("EscalationError", ofEscalation) {
+  /** `severity` is `HIGH` unless it is given. */
+  static override make({ what, ...fields }: Defaulted<Made<typeof ofEscalation>, "severity">): EscalationError {
+    const { reason, severity = "HIGH", source } = fields
+    const gaveUp = what ?? `Agent '${source}' gave up (severity ${severity})`
+    const message = sentence("EscalationError", { what: gaveUp, words: reason })
+    return new EscalationError({ message, ...fields, severity })
   }
   /** The same escalation, of a fixer that was at work on this failure. */
   about(repairing: { readonly error: unknown; readonly attempts: number } | undefined): EscalationError {
@@ -229,83 +191,64 @@ export class EscalationError extends advised<EscalationError>()("EscalationError
   }
 }
 
+const ofUnknownTool = { ...ofCall, known: Schema.Array(Schema.String) }
+
 /** The model named a tool that its skill does not offer. */
-export class UnknownToolError extends advised<UnknownToolError>()("UnknownToolError", {
-  ...ofCall,
-  known: Schema.Array(Schema.String)
-}) {
-  static of(tool: string, callId: string, known: ReadonlyArray<string>): UnknownToolError {
+export class UnknownToolError extends advised<UnknownToolError>()("UnknownToolError", ofUnknownTool) {
+  static override make({ what, ...fields }: Made<typeof ofUnknownTool>): UnknownToolError {
+    const { callId, known, tool } = fields
     const words = known.length === 0 ? "there are no tools" : `known are ${known.join(", ")}`
-    const message = sentence("UnknownToolError", { what: `There is no tool '${tool}'`, where: whereOf(callId), words })
-    return stackless(() => new UnknownToolError({ tool, callId, known, message }))
+    const happened = { what: what ?? `There is no tool '${tool}'`, where: whereOf(callId), words }
+    return stackless(() => new UnknownToolError({ message: sentence("UnknownToolError", happened), ...fields }))
   }
 }
 
-/** The tool did not end within its time limit. */
-export class ToolTimeoutError extends advised<ToolTimeoutError>()("ToolTimeoutError", {
+const ofToolTimeout = {
   ...ofCall,
   timeout: Schema.Duration,
   sideEffects: Schema.Literals(["none", "idempotent", "unsafe", "undeclared"]),
   /** `false` where it was looked up that the tool did not take effect, and where it had not even begun. */
   tookEffect: Schema.optionalKey(Schema.Literal(false))
-}) {
+}
+
+/** The tool did not end within its time limit. */
+export class ToolTimeoutError extends advised<ToolTimeoutError>()("ToolTimeoutError", ofToolTimeout) {
   /** Of a tool without side effects, unless they are given. */
-  static actionTimeout(
-    tool: string,
-    limit: Duration.Input,
-    known: Partial<Pick<ToolTimeoutError, "callId" | "sideEffects" | "tookEffect">> = {}
-  ): ToolTimeoutError {
-    return timedOut(tool, "end", limit, known.tookEffect === undefined ? "" : ", and took no effect", known)
-  }
-  /** The time of the call was over before the tool began; `isAsked`: while somebody was asked for approval. */
-  static notStarted(
-    tool: string,
-    limit: Duration.Input,
-    known: Partial<Pick<ToolTimeoutError, "callId" | "sideEffects">> & { readonly isAsked?: boolean } = {}
-  ): ToolTimeoutError {
-    const { isAsked = false, ...call } = known
-    const why = isAsked ? ", as nobody had approved of the call" : ""
-    return timedOut(tool, "begin", limit, why, { ...call, tookEffect: false })
+  static override make({
+    what,
+    ...given
+  }: Defaulted<Made<typeof ofToolTimeout>, "callId" | "sideEffects">): ToolTimeoutError {
+    const fields = { callId: "", sideEffects: "none" as const, ...given }
+    const why = fields.tookEffect === undefined ? "" : ", and took no effect"
+    const late = what ?? `Tool '${fields.tool}' did not end within ${Duration.format(fields.timeout)}${why}`
+    const message = sentence("ToolTimeoutError", { what: late, where: whereOf(fields.callId) })
+    return new ToolTimeoutError({ message, ...fields })
   }
 }
 
-type TimedOut = Partial<Pick<ToolTimeoutError, "callId" | "sideEffects" | "tookEffect">>
-
-const timedOut = (tool: string, missed: string, limit: Duration.Input, why: string, known: TimedOut) => {
-  const { callId = "", sideEffects = "none", tookEffect } = known
-  const timeout = Duration.fromInputUnsafe(limit)
-  const what = `Tool '${tool}' did not ${missed} within ${Duration.format(timeout)}${why}`
-  const message = sentence("ToolTimeoutError", { what, where: whereOf(callId) })
-  const lookedUp = tookEffect === undefined ? {} : { tookEffect }
-  return new ToolTimeoutError({ tool, callId, timeout, sideEffects, message, ...lookedUp })
-}
+const ofDenial = { ...ofCall, reason: Schema.String }
 
 /** The call was refused, by a policy or by a person. */
-export class ToolDeniedError extends advised<ToolDeniedError>()("ToolDeniedError", {
-  ...ofCall,
-  reason: Schema.String
-}) {
-  static of(tool: string, callId: string, reason: string): ToolDeniedError {
-    const happened = { what: `The call of tool '${tool}' was denied`, where: whereOf(callId), words: reason }
-    return new ToolDeniedError({ tool, callId, reason, message: sentence("ToolDeniedError", happened) })
+export class ToolDeniedError extends advised<ToolDeniedError>()("ToolDeniedError", ofDenial) {
+  static override make({ what, ...fields }: Made<typeof ofDenial>): ToolDeniedError {
+    const denied = what ?? `The call of tool '${fields.tool}' was denied`
+    const happened = { what: denied, where: whereOf(fields.callId), words: fields.reason }
+    return new ToolDeniedError({ message: sentence("ToolDeniedError", happened), ...fields })
   }
 }
 
-/** A tool with side effects was cut off after its start: nobody knows whether they took place. */
-export class OutcomeUnknownError extends advised<OutcomeUnknownError>()("OutcomeUnknownError", {
-  ...ofCall,
-  idempotencyKey: Schema.String
-}) {
-  static of(tool: string, callId: string, idempotencyKey: string): OutcomeUnknownError {
-    const what = `Tool '${tool}' was cut off after its start, and may have taken effect`
-    const where = [...whereOf(callId), `key ${idempotencyKey}`]
-    const message = sentence("OutcomeUnknownError", { what, where })
-    return new OutcomeUnknownError({ tool, callId, idempotencyKey, message })
+const ofOutcome = { ...ofCall, idempotencyKey: Schema.String }
+
+/** A tool with side effects was cut off after its start: no record tells whether they took place. */
+export class OutcomeUnknownError extends advised<OutcomeUnknownError>()("OutcomeUnknownError", ofOutcome) {
+  static override make({ what, ...fields }: Made<typeof ofOutcome>): OutcomeUnknownError {
+    const cut = what ?? `Tool '${fields.tool}' was cut off after its start, and may have taken effect`
+    const where = [...whereOf(fields.callId), `key ${fields.idempotencyKey}`]
+    return new OutcomeUnknownError({ message: sentence("OutcomeUnknownError", { what: cut, where }), ...fields })
   }
 }
 
-/** Hard: recovery of a tool call ended without success, or somebody raised it. */
-export class ToolExecutionError extends advised<ToolExecutionError>()("ToolExecutionError", {
+const ofGivenUp = {
   ...ofCall,
   /** Every error on the way, those of fixers included, oldest first. */
   attempts: Schema.Array(NestedCause),
@@ -315,42 +258,45 @@ export class ToolExecutionError extends advised<ToolExecutionError>()("ToolExecu
   trail: Schema.optionalKey(Trail.Trail),
   transcript: Schema.optionalKey(Message.KeptTranscript),
   usage: Schema.optionalKey(Usage.Usage)
-}) {
-  /**
-   * Recovery gave up, or it was too late. `runs` are those of the tool itself: 0 before it began, or while its arguments did not fit.
-   * `failures` are all on the way, oldest first; `cause` is what is left of the tool, and a failure of its fixer stands beside it.
-   */
-  static exhausted(
-    { callId, tool }: { readonly tool: string; readonly callId: string },
-    {
-      failures,
-      cause = failures.at(-1),
-      ofFixer,
-      runs,
-      trail,
-      why
-    }: {
-      readonly failures: ReadonlyArray<unknown>
-      readonly cause?: unknown
-      readonly ofFixer?: unknown
-      readonly runs: number
-      readonly trail?: Trail.Trail
-      readonly why?: string
-    }
+}
+
+/** Hard: recovery of a tool call ended without success, or a tool, a fixer or a policy raised it. */
+export class ToolExecutionError extends advised<ToolExecutionError>()("ToolExecutionError", ofGivenUp) {
+  /** The message is kept exactly. Outside of a call, `tool` is the agent that gives up. */
+  static override make(
+    fields: Defaulted<Schema.Struct.Type<typeof ofGivenUp>, "callId" | "attempts">
   ): ToolExecutionError {
-    const failed = `failed after ${runs} ${runs === 1 ? "attempt" : "attempts"}`
-    const what = `Tool '${tool}' ${runs === 0 ? "was never run" : failed}`
-    const where = [...whereOf(callId), why]
-    const beside = ofFixer === undefined ? "" : `; its fixer failed: ${ErrorCause.sayingOf(ofFixer)}`
-    const words = `${ErrorCause.sayingOf(cause)}${beside}`
-    const message = sentence("ToolExecutionError", { what, where, words })
-    const decided = trail === undefined ? {} : { trail }
-    return new ToolExecutionError({ tool, callId, message, attempts: failures, cause, ...decided })
+    return new ToolExecutionError({ callId: "", attempts: [], ...fields })
   }
-  /** A hard failure by decision: what `throwException` and deterministic agents fail with; the message is kept exactly. */
-  static raised(source: string, message: string): ToolExecutionError {
-    return new ToolExecutionError({ tool: source, callId: "", attempts: [], message })
-  }
+}
+
+interface GivenUp {
+  readonly failures: ReadonlyArray<unknown>
+  readonly cause?: unknown
+  readonly ofFixer?: unknown
+  readonly runs: number
+  readonly trail?: Trail.Trail
+  readonly why?: string
+}
+
+/**
+ * Recovery gave up, or it was too late. `runs` are those of the tool itself: 0 before it began, or while its arguments did not fit.
+ * `failures` are all on the way, oldest first; `cause` is what is left of the tool, and a failure of its fixer stands beside it.
+ *
+ * @internal
+ */
+export const exhausted = (
+  { callId, tool }: { readonly tool: string; readonly callId: string },
+  { failures, cause = failures.at(-1), ofFixer, runs, trail, why }: GivenUp
+): ToolExecutionError => {
+  const failed = `failed after ${runs} ${runs === 1 ? "attempt" : "attempts"}`
+  const what = `Tool '${tool}' ${runs === 0 ? "was never run" : failed}`
+  const where = [...whereOf(callId), why]
+  const beside = ofFixer === undefined ? "" : `; its fixer failed: ${ErrorCause.sayingOf(ofFixer)}`
+  const words = `${ErrorCause.sayingOf(cause)}${beside}`
+  const message = sentence("ToolExecutionError", { what, where, words })
+  const decided = trail === undefined ? {} : { trail }
+  return new ToolExecutionError({ tool, callId, message, attempts: failures, cause, ...decided })
 }
 
 /** What a plain function fails with: see `Agent.fromFunction`. */

@@ -1,9 +1,10 @@
 /** Where a failure of a model comes from, what a model may lack, and how messages tell that. */
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Redaction from "../data/Redaction.ts"
 import * as Usage from "../data/Usage.ts"
 import type { Tag } from "./RecoveryAdvice.ts"
-import { sentence } from "./sentence.ts"
+import { type Made as MadeOf, type Said, sentence } from "./sentence.ts"
 
 export const ofResponse = {
   provider: Schema.optionalKey(Schema.String),
@@ -30,12 +31,26 @@ export interface ServiceOrigin extends Origin {
   readonly model?: string
 }
 
+interface Quoted extends Said {
+  /** What the provider said, for the message, in the place of `detail`. No field of the error. */
+  readonly words?: string
+}
+
+/** What `make` of a model failure takes. */
+export type Made<F extends Schema.Struct.Fields> = MadeOf<F> & Quoted
+
 /**
- * What a failure holds of its origin, and its message. There speaks the caller, the provider, or what lies beneath: the first that
- * says something.
+ * The fields of an error with its message. The message says what happened, where, and in whose words: the provider's or, where it said
+ * nothing, those of the cause.
  */
-export const told = <From extends ServiceOrigin>(tag: Tag, what: string, from: From, said?: string) => {
-  const { cause, detail, model, provider, requestId, status } = from
+export const worded = <F extends ServiceOrigin & Quoted>(
+  tag: Tag,
+  what: string,
+  { detail, what: given, words: said, ...fields }: F
+) => {
+  const { cause, message, model, provider, requestId, status } = fields
+  const quoted = detail === undefined || detail === "" ? {} : { detail: Redaction.foreign(detail) }
+  if (message !== undefined) return { ...fields, ...quoted, message }
   const where = [
     provider,
     model === undefined ? undefined : `model ${model}`,
@@ -43,7 +58,7 @@ export const told = <From extends ServiceOrigin>(tag: Tag, what: string, from: F
     requestId === undefined ? undefined : `request ${requestId}`
   ]
   const words = said ?? detail ?? (cause === undefined ? undefined : ErrorCause.summarise(cause).message)
-  return { ...from, message: sentence(tag, { what, where, words }) }
+  return { ...fields, ...quoted, message: sentence(tag, { what: given ?? what, where, words }) }
 }
 
 /** What a model may lack; `other` is named by nothing but the provider's words, in `detail`. */

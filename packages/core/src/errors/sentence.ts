@@ -1,4 +1,5 @@
 /** How the message of an error is put together: what happened, where, in whose words, and what helps. */
+import type * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import { type FactsTable, wording } from "./facts.ts"
@@ -8,9 +9,24 @@ export interface Happened {
   readonly what: string
   /** Ids and names by which it can be found again; those that are absent are left out. */
   readonly where?: ReadonlyArray<string | undefined>
-  /** What somebody else said about it; empty when nobody did. */
+  /** What another party said about it; empty when it said nothing. */
   readonly words?: string | undefined
 }
+
+/** What the maker of an error may say about it. */
+export interface Said {
+  /** The whole message; by default it is composed of the fields. */
+  readonly message?: string
+  /** What happened, as a clause, in the place of the one that the class says. No field of the error. */
+  readonly what?: string
+}
+
+/** What `make` of an error class takes: the fields of the class. Its message is composed of them unless it is given. */
+export type Made<F extends Schema.Struct.Fields> = Omit<Schema.Struct.Type<F>, "message" | "cause"> &
+  Said & { readonly cause?: unknown }
+
+/** Fields of which some have defaults. */
+export type Defaulted<Fields, Key extends keyof Fields> = Omit<Fields, Key> & Partial<Pick<Fields, Key>>
 
 /** `What (where): words. What helps`; it ends without a full stop, for it may be quoted. */
 export const sentence = (tag: keyof FactsTable, { what, where, words }: Happened): string => {

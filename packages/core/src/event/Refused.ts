@@ -16,4 +16,4 @@ export const refused = (
   reason: SnapshotRefusedError["reason"],
   subject: string
 ): Effect.Effect<never, SnapshotRefusedError> =>
-  Effect.fail(SnapshotRefusedError.of(reason, `${subject} ${clauses[reason]}`))
+  Effect.fail(SnapshotRefusedError.make({ reason, what: `${subject} ${clauses[reason]}` }))

@@ -167,7 +167,7 @@ export const fallback: {
  * import { Effect, Schedule } from "effect"
  *
  * const program = Effect.gen(function* () {
- *   const overloaded = LlmError.ModelOverloadedError.modelOverloaded("m")
+ *   const overloaded = LlmError.ModelOverloadedError.make({ model: "m" })
  *   const scripted = yield* ScriptedModel.make(ScriptedModel.fails(overloaded), ScriptedModel.text("hello"))
  *   const model = Model.around(scripted.layer, (attempt) => Effect.retry(attempt, Schedule.recurs(1)))
  *   return yield* Agent.make("clerk", { model })("hi")

@@ -44,7 +44,9 @@ export const named = (model: Service, reply: Message.Reply): Message.Reply =>
 export const refused = (model: Service, reply: Message.Reply): LlmError | undefined =>
   reply.finish === "filtered" && Message.callsOf(reply).length === 0
     ? withPartial(
-        ContentFilteredError.contentFiltered(model.name, "the reply was cut off by a content filter", {
+        ContentFilteredError.make({
+          model: model.name,
+          detail: "the reply was cut off by a content filter",
           provider: model.provider
         }),
         Message.textOf(reply)
@@ -55,7 +57,7 @@ export const refused = (model: Service, reply: Message.Reply): LlmError | undefi
 export const empty = (model: Service, { content, finish }: Message.Reply): LlmError | undefined =>
   finish === "paused" || content.some((part) => (part.type === "text" ? part.text !== "" : part.type !== "reasoning"))
     ? undefined
-    : EmptyReplyError.emptyReply(model.name, finish, { provider: model.provider })
+    : EmptyReplyError.make({ model: model.name, finishReason: finish, provider: model.provider })
 
 /**
  * A call that the provider itself rejected, as the model wrote it: without a row for that it is settled like any other bad
@@ -69,7 +71,9 @@ export const rejected = (error: unknown, { tools }: Request, turn: number): Mess
 }
 
 export const cutOff = (model: Service): NetworkError =>
-  NetworkError.connectionFailed({ host: model.provider }, `The stream of model '${model.name}' ended before its end`, {
+  NetworkError.make({
+    host: model.provider,
+    what: `The stream of model '${model.name}' ended before its end`,
     provider: model.provider,
     model: model.name
   })

@@ -51,12 +51,11 @@ export const errorOf = (
   run: RunContext.RunContext,
   state: Saying
 ) =>
-  BudgetExceededError.exceeded({
+  BudgetExceededError.make({
     agent: meter.agent,
     reason,
     limit,
     spent,
-    // a run that says nothing itself has what the run below it had said
     ...(state.partial === undefined && said !== undefined
       ? said
       : { transcript: state.transcript(), partial: state.partial ?? "" }),

@@ -241,5 +241,5 @@ const refused = (answer: string, { candidates, run, transcript }: Place): Effect
   Effect.suspend(() => {
     const names = candidates.map(({ name }) => name)
     const kept = { transcript: transcript(), usage: run.ledger.usage }
-    return Effect.fail(RoutingError.of(run.agent, names, answer, kept))
+    return Effect.fail(RoutingError.make({ agent: run.agent, candidates: names, answer, ...kept }))
   })

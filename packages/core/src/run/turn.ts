@@ -74,7 +74,7 @@ export const read = ({ plan, run, state }: Running): Effect.Effect<End, InvalidO
   const rejected = { type: "output-rejected", text, issues, ...(isCut ? { isCut } : {}) } as const
   if (state.outputsRejected >= outputRetries) {
     const kept = { transcript: state.transcript(), usage: run.ledger.usage, ...(isCut ? { isCut } : {}) }
-    const failing = Effect.fail(InvalidOutputError.invalid({ agent: run.agent, text, issues, ...kept }))
+    const failing = Effect.fail(InvalidOutputError.make({ agent: run.agent, text, issues, ...kept }))
     return RunContext.emitThen(
       run,
       () => rejected,

@@ -102,7 +102,9 @@ export class Operations<Operation> {
       case "tool-refused": {
         const call = callOf(open, event.callId)
         if (call === undefined) return this.#note(open, event, now)
-        call.failure = { error: ToolDeniedError.of(event.tool, event.callId, event.settlement.text) }
+        call.failure = {
+          error: ToolDeniedError.make({ tool: event.tool, callId: event.callId, reason: event.settlement.text })
+        }
         return this.#settle(open, event.callId, event.settlement, event, now)
       }
       case "turn-end":

@@ -107,10 +107,10 @@ function causeOf(kind: string, text: string, depth: number): unknown {
     case "null":
       return null
     case "ours":
-      return LlmError.RateLimitError.limited(text, { retryAfter: Duration.millis(text.length) })
+      return LlmError.RateLimitError.make({ service: text, retryAfter: Duration.millis(text.length) })
     default: {
       const beneath = depth === 0 ? new Error(text) : causeOf("nested", text, depth - 1)
-      return ToolError.ExecutionError.wrap({ tool: text, callId: "c", kind: "local", args: { n: depth } }, beneath)
+      return ToolError.executionErrorOf({ tool: text, callId: "c", kind: "local", args: { n: depth } }, beneath)
     }
   }
 }

@@ -215,7 +215,7 @@ const soon = Effect.forEach([1, 2, 3], () => Effect.yieldNow, { discard: true })
 
 const failureOf = (step: Step): unknown =>
   step.kind === "model call" || step.kind === "stream part"
-    ? LlmError.ModelOverloadedError.modelOverloaded(step.name)
+    ? LlmError.ModelOverloadedError.make({ model: step.name })
     : new InjectedError({ message: `injected at ${format(step)}` })
 
 const nameOf = (step: Interception.Step): string => {

@@ -55,7 +55,7 @@ export const tooLarge = (
   { bounds, what = "The JSON Schema" }: Options = {}
 ): InputTooLargeError | undefined => {
   const exceeded = exceededBy(schema, Bounds.resolve(bounds))
-  return exceeded === undefined ? undefined : InputTooLargeError.beyond(what, exceeded)
+  return exceeded === undefined ? undefined : InputTooLargeError.make({ what, ...exceeded })
 }
 
 /** A codec of any kind that models are shown by this JSON Schema. */

@@ -321,7 +321,8 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
       }
       return ToolRun.runAlone({ tool: definition, decoded, context, onCleared })
     })
-    const refusal = () => (isCleared ? undefined : OutcomeUnknownError.of(self.name, id, id))
+    const refusal = () =>
+      isCleared ? undefined : OutcomeUnknownError.make({ tool: self.name, callId: id, idempotencyKey: id })
     const value = yield* definition.around?.(running, refusal) ?? running
     // dies of a value that its own schema refuses; its caller reads the value, not the text
     yield* Effect.ignore(definition.encode(value))

@@ -130,7 +130,10 @@ const approve = (self: ToolCall, state: Decoded, gate: ApprovalGate): Attempt =>
     const { decision } = passed
     // everything but an approval refuses, also a value of another type: JSON that was not decoded
     if (decision.type !== "approve") {
-      return deny(self, ToolDeniedError.of(entry.tool.name, site.call.id, String(decision.reason)))
+      return deny(
+        self,
+        ToolDeniedError.make({ tool: entry.tool.name, callId: site.call.id, reason: String(decision.reason) })
+      )
     }
     return decision.arguments === undefined ? start(self, admitted(state)) : edit(self, state, decision.arguments)
   })
@@ -185,7 +188,7 @@ const start = (self: ToolCall, state: Admitted): Attempt => {
   const refusal = () =>
     self.state.type === "Running" && self.state.isCleared
       ? undefined
-      : OutcomeUnknownError.of(name, site.call.id, site.key)
+      : OutcomeUnknownError.make({ tool: name, callId: site.call.id, idempotencyKey: site.key })
   return tries.run(around(each, refusal))
 }
 
@@ -267,12 +270,16 @@ const oversized = (
   const whose = isRepaired ? "the repaired arguments" : "the arguments"
   // text is measured as it is; what arrives as an object may be nested deeper than the stack reaches
   if (Predicate.isString(raw) && Object.hasOwn(Arguments.refused, raw)) {
-    return ToolDeniedError.of(tool, callId, `${whose} ${Arguments.refused[raw as keyof typeof Arguments.refused]}`)
+    return ToolDeniedError.make({
+      tool,
+      callId,
+      reason: `${whose} ${Arguments.refused[raw as keyof typeof Arguments.refused]}`
+    })
   }
-  if (isDeep(raw)) return ToolDeniedError.of(tool, callId, `${whose} are nested too deeply`)
+  if (isDeep(raw)) return ToolDeniedError.make({ tool, callId, reason: `${whose} are nested too deeply` })
   return isWithin(raw, maxArgsBytes)
     ? undefined
-    : ToolDeniedError.of(tool, callId, `${whose} are longer than ${maxArgsBytes} bytes`)
+    : ToolDeniedError.make({ tool, callId, reason: `${whose} are longer than ${maxArgsBytes} bytes` })
 }
 
 /** Once they are decoded: why the call is not admitted, if it is not. */
@@ -286,7 +293,8 @@ const denied = (
       () => ({ kind: "policy", tool: call.tool, callId: call.callId }),
       () => ToolPolicy.ask(policies, () => ({ ...call, params: decoded.params() }))
     ),
-    (reason) => (reason === undefined ? undefined : ToolDeniedError.of(call.tool, call.callId, reason))
+    (reason) =>
+      reason === undefined ? undefined : ToolDeniedError.make({ tool: call.tool, callId: call.callId, reason })
   )
 
 const isWithin = (raw: Message.ToolCall["arguments"], max: number): boolean => {

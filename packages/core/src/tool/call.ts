@@ -104,7 +104,14 @@ const settled = (tool: ToolDefinition, call: Message.ToolCall, first: Open): Eff
 const tryToDecode = (tool: ToolDefinition, call: Message.ToolCall, answers = noAnswers): Read | Open => {
   const parsed = parse(tool, call.arguments)
   if (Result.isFailure(parsed)) {
-    return Result.fail(InvalidArgs.of(tool.name, call.id, rawText(call.arguments), parsed.failure))
+    return Result.fail(
+      InvalidArgs.make({
+        tool: tool.name,
+        callId: call.id,
+        rawArgs: rawText(call.arguments),
+        parseError: parsed.failure
+      })
+    )
   }
   let step = 0
   const decodeValue = (value: Schema.Json): Effect.Success<Later> => {
@@ -122,7 +129,15 @@ const tryToDecode = (tool: ToolDefinition, call: Message.ToolCall, answers = noA
     // about what the model sent, not about a half-mended value
     const { value } = parsed.success
     const issues = issuesOf(decoded.failure, value, tool.coercion)
-    return Result.fail(DeserializationError.of(tool.name, call.id, value, tool.targetType, issues))
+    return Result.fail(
+      DeserializationError.make({
+        tool: tool.name,
+        callId: call.id,
+        rawValue: value,
+        targetType: tool.targetType,
+        issues
+      })
+    )
   } catch (thrown) {
     if (thrown instanceof Open) return thrown
     throw broken(tool, thrown)

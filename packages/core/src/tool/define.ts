@@ -168,7 +168,7 @@ const resultDecoder = (schema: Schema.Codec<unknown, unknown>): ToolDefinition["
 const encoder = (name: string, schema: Schema.Codec<unknown, unknown>): ToolDefinition["encode"] => {
   const encode = once(() => Schema.encodeUnknownExit(Schema.toCodecJson(schema)))
   const tooDeep = () =>
-    Exit.fail(InputTooLargeError.beyond(`The result of tool '${name}'`, { bound: "depth", limit: deepest }))
+    Exit.fail(InputTooLargeError.make({ what: `The result of tool '${name}'`, bound: "depth", limit: deepest }))
   const refused = (error: unknown, value: unknown) => {
     if (isOverflow(error)) return tooDeep()
     if (!Schema.isSchemaError(error)) return Exit.die(error)

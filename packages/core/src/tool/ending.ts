@@ -24,14 +24,15 @@ export const escalate = ending({
     reason: Schema.optionalKey(Schema.String),
     severity: Schema.optionalKey(Schema.String.annotate({ description: `One of ${Severity.literals.join(", ")}` }))
   }),
-  errorOf: ({ reason, severity }, agent) => EscalationError.of(agent, reasonOf(reason), severityOf(severity))
+  errorOf: ({ reason, severity }, agent) =>
+    EscalationError.make({ source: agent, reason: reasonOf(reason), severity: severityOf(severity) })
 })
 
 export const throwException = ending({
   name: "throwException",
   description: "Give up for good: nothing that the caller could correct would help. Ends the whole pipeline.",
   parameters: Schema.Struct({ reason: Schema.optionalKey(Schema.String) }),
-  errorOf: ({ reason }, agent) => ToolExecutionError.raised(agent, reasonOf(reason))
+  errorOf: ({ reason }, agent) => ToolExecutionError.make({ tool: agent, message: reasonOf(reason) })
 })
 
 const reasonOf = (text: string | undefined): string =>

@@ -16,10 +16,11 @@ import { labelsOf } from "../errors/RecoveryAdvice.ts"
 import {
   DeserializationError,
   EscalationError,
-  ExecutionError,
   InvalidArgs,
   ToolExecutionError,
-  ToolTimeoutError
+  ToolTimeoutError,
+  executionErrorOf,
+  exhausted
 } from "../errors/ToolError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { trailOf } from "../recovery/Decisions.ts"
@@ -111,7 +112,7 @@ export const late = (self: ToolCall, limit: Duration.Duration): Effect.Effect<Ou
       const failures = state.runs === 0 ? trace.failures : [...trace.failures, cause]
       const runs = state.runs === 0 ? 0 : attemptsOf(self, { ...trace, attempts })
       const all = { failures, cause, runs, trail: trailOf(trace.trail), why }
-      const failure = { error: ToolExecutionError.exhausted(callOf(self), all), isOurs: true }
+      const failure = { error: exhausted(callOf(self), all), isOurs: true }
       return hard(self, failure, ToolRun.isOpen(error))
     }
   })
@@ -132,12 +133,16 @@ const stopped = (self: ToolCall, limit: Duration.Duration) => {
       self.state = cleared(state)
     })
   }
+  const late = { tool: name, timeout: limit, callId, sideEffects }
   return Effect.fail(
     state.runs === 0
-      ? ToolTimeoutError.notStarted(name, limit, { callId, sideEffects, isAsked: state.type === "Waiting" })
-      : ToolTimeoutError.actionTimeout(name, limit, { callId, sideEffects })
+      ? ToolTimeoutError.make({ ...late, tookEffect: false, what: notBegun(name, limit, state.type === "Waiting") })
+      : ToolTimeoutError.make(late)
   )
 }
+
+const notBegun = (tool: string, limit: Duration.Duration, isWaiting: boolean): string =>
+  `Tool '${tool}' did not begin within ${Duration.format(limit)}${isWaiting ? ", because its call had no approval" : ""}`
 
 /** A call that is over without its tables. */
 const over = (self: ToolCall, why: Exclude<Why, { readonly type: "capped" }>): Effect.Effect<Outcome> => {
@@ -185,7 +190,7 @@ const left = (self: ToolCall, { cap, error, isLate, why }: Leaves, trace: Trace)
   const last = failures.at(-1)
   const ofFixer = last === error ? {} : { ofFixer: last }
   const all = { failures, cause: error, ...ofFixer, runs: self.state.runs, trail: trailOf(trail), ...stopped }
-  return hard(self, { error: ToolExecutionError.exhausted(callOf(self), all), isOurs: true })
+  return hard(self, { error: exhausted(callOf(self), all), isOurs: true })
 }
 
 /** A value of the tool, or what stands in for one. */
@@ -207,7 +212,7 @@ const unshown = (self: ToolCall, tooLarge: InputTooLargeError, attempts: number)
   const { call, run } = self.site
   const { kind, name } = self.entry.tool
   const where = { tool: name, kind, callId: call.id, args: call.arguments }
-  const error = ExecutionError.wrap({ ...where, category: "validation" }, tooLarge)
+  const error = executionErrorOf({ ...where, category: "validation" }, tooLarge)
   return Effect.andThen(
     RunContext.emit(run, () => ({ type: "tool-failed", attempt: attempts, error, ...callOf(self) })),
     settled(self, { kind: "told", text: Render.unshown(name, tooLarge.limit) }, attempts, {

@@ -44,7 +44,9 @@ const asResult = (answer: string, { decodeResult, name }: ToolDefinition, callId
   const decoded = decodeResult(answer)
   if (Result.isSuccess(decoded)) return { type: "answered", value: decoded.success }
   const known = { tool: name, callId, rawValue: answer, targetType: `${name} result`, issues: decoded.failure }
-  return next(DeserializationError.misfit(`The answer of the fixer does not fit the result of tool '${name}'`, known))
+  return next(
+    DeserializationError.make({ what: `The answer of the fixer does not fit the result of tool '${name}'`, ...known })
+  )
 }
 
 /** The answer itself is what fails now. */

@@ -4,7 +4,7 @@ import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as Issue from "../data/Issue.ts"
 import { thrownBy } from "../errors/Thrown.ts"
-import { ExecutionError, type FunctionError, type Kind } from "../errors/ToolError.ts"
+import { type FunctionError, type Kind, resultErrorOf } from "../errors/ToolError.ts"
 import type { ToolContext } from "./ToolDefinition.ts"
 
 interface Foreign<Params, A> {
@@ -33,7 +33,7 @@ export const lift = <Params, A>(tool: string, { kind = "local", parameters, run,
       if (checked._tag === "Success") return Effect.succeed(value)
       const issues = Issue.fromSchema(checked.failure.issue, value).map(Issue.format).join("; ")
       const message = `it gave a value that its success schema refuses: ${issues}`
-      return Effect.fail(ExecutionError.ofResult(tool, kind, message, undefined, callOf()))
+      return Effect.fail(resultErrorOf({ tool, kind, message, ...callOf() }))
     })
   }
 }

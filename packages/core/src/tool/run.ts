@@ -105,7 +105,7 @@ const announced = (self: Execution): Effect.Effect<unknown, unknown> =>
 const lost = (self: Execution): Effect.Effect<unknown, unknown> => {
   const { context, onCleared, tool } = self
   const { callId, idempotencyKey } = context
-  const unknown = () => OutcomeUnknownError.of(tool.name, callId, idempotencyKey)
+  const unknown = () => OutcomeUnknownError.make({ tool: tool.name, callId, idempotencyKey })
   if (tool.verify === undefined) return Effect.suspend(() => Effect.fail(unknown()))
   return lookUp(tool, tool.verify, context, unknown, () => {
     onCleared?.()
@@ -132,13 +132,13 @@ export const cutOff = (
 ): Effect.Effect<unknown, unknown> => {
   const { name, sideEffects, verify } = tool
   if (sideEffects !== "unsafe") {
-    return Effect.suspend(() => Effect.fail(ToolTimeoutError.actionTimeout(name, limit, { callId, sideEffects })))
+    return Effect.suspend(() => Effect.fail(ToolTimeoutError.make({ tool: name, timeout: limit, callId, sideEffects })))
   }
-  const unknown = () => OutcomeUnknownError.of(tool.name, callId, idempotencyKey)
+  const unknown = () => OutcomeUnknownError.make({ tool: tool.name, callId, idempotencyKey })
   if (verify === undefined) return Effect.suspend(() => Effect.fail(unknown()))
   const lookedUp = lookUp(tool, verify, { callId, idempotencyKey }, unknown, () => {
     onCleared?.()
-    return Effect.fail(ToolTimeoutError.actionTimeout(name, limit, { callId, sideEffects, tookEffect: false }))
+    return Effect.fail(ToolTimeoutError.make({ tool: name, timeout: limit, callId, sideEffects, tookEffect: false }))
   })
   return Effect.timeoutOrElse(lookedUp, {
     duration: limit,

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Message from "../data/Message.ts"
-import { ExecutionError } from "../errors/ToolError.ts"
+import { type ExecutionError, executionErrorOf } from "../errors/ToolError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import { Attempts } from "../recovery/Attempts.ts"
@@ -161,7 +161,7 @@ const whyOver = (self: ToolCall, error: unknown): Why | undefined => {
 
 /** Rows for `ExecutionError` see every failure of a tool in one shape, around the original. */
 const execution = ({ entry: { tool }, site, state }: ToolCall, error: unknown): ExecutionError =>
-  ExecutionError.wrap(
+  executionErrorOf(
     { tool: tool.name, callId: site.call.id, kind: tool.kind, args: decodedOf(state)?.json ?? null },
     error
   )

@@ -7,7 +7,7 @@ import type * as Bounds from "@kintsugi/core/Bounds"
 import type * as RawSchema from "@kintsugi/core/RawSchema"
 import type * as Recovery from "@kintsugi/core/Recovery"
 import * as Tool from "@kintsugi/core/Tool"
-import { ExecutionError, type Kind } from "@kintsugi/core/ToolError"
+import { ExecutionError, executionErrorOf, type Kind, resultErrorOf } from "@kintsugi/core/ToolError"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -120,11 +120,11 @@ const made = <Name extends string, In, Out, S extends Recovery.SideEffects, Appr
     ...(maxResultChars === undefined ? {} : { maxResultChars }),
     run: (params, { callId, progress }): Effect.Effect<Answer<unknown>, ExecutionError> => {
       const call = { tool: name, kind, callId, args: isJson(params) ? params : null }
-      const thrown = (cause: unknown) => ExecutionError.wrap(call, cause)
+      const thrown = (cause: unknown) => executionErrorOf(call, cause)
       const about = { toolCallId: callId, messages: [], context, experimental_context: context }
       return Effect.gen(function* () {
         const checked = yield* Effect.mapError(late(params), (wrong) =>
-          ExecutionError.fromParameterError(name, kind, `the arguments do not fit: ${wrong}`, undefined, call)
+          ExecutionError.make({ ...call, category: "parameter", message: `the arguments do not fit: ${wrong}` })
         )
         // Tools of the SDK may write into their input.
         const input = copyOf(checked)
@@ -132,7 +132,7 @@ const made = <Name extends string, In, Out, S extends Recovery.SideEffects, Appr
         if (!Predicate.isFunction(toModelOutput)) {
           const text = yield* Effect.try({
             try: () => Output.plain(value),
-            catch: (cause) => ExecutionError.ofResult(name, kind, "its result cannot be written as JSON", cause, call)
+            catch: (cause) => resultErrorOf({ ...call, message: "its result cannot be written as JSON", cause })
           })
           return { value, text }
         }

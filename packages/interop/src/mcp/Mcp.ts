@@ -5,7 +5,7 @@
  */
 import * as Bounds from "@kintsugi/core/Bounds"
 import type * as Recovery from "@kintsugi/core/Recovery"
-import { ExecutionError } from "@kintsugi/core/ToolError"
+import { type ExecutionError, executionErrorOf } from "@kintsugi/core/ToolError"
 import type * as McpClient from "effect/ai/McpClient"
 import type * as McpClientError from "effect/ai/McpClientError"
 import type * as McpSchema from "effect/ai/McpSchema"
@@ -193,7 +193,7 @@ export const connect = <R>(
             )
         })
     const failureOf = (tool: string, error: unknown) =>
-      ExecutionError.wrap({ tool, kind: "mcp-tool", category: "mcp", callId: "", args: null }, error)
+      executionErrorOf({ tool, kind: "mcp-tool", category: "mcp", callId: "", args: null }, error)
     const ofServer = Effect.mapError((error: Failure.McpError) => failureOf(name, error))
     const renewed = yield* Connection.renewed(opened, Connection.connect(opened, notices, settings))
     const { client, version } = yield* renewed.current.pipe(translate(), ofServer)

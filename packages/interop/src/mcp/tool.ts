@@ -5,7 +5,7 @@ import * as Issue from "@kintsugi/core/Issue"
 import * as RawSchema from "@kintsugi/core/RawSchema"
 import type * as Recovery from "@kintsugi/core/Recovery"
 import * as Tool from "@kintsugi/core/Tool"
-import { ExecutionError } from "@kintsugi/core/ToolError"
+import { type ExecutionError, executionErrorOf } from "@kintsugi/core/ToolError"
 import type * as McpSchema from "effect/ai/McpSchema"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -80,10 +80,7 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
     ...(maxResultChars === undefined ? {} : { maxResultChars }),
     run: (params, context): Effect.Effect<McpResult, ExecutionError> => {
       const failing = Effect.mapError((error: Failure.McpError | InputTooLargeError) =>
-        ExecutionError.wrap(
-          { tool: name, kind: "mcp-tool", category: "mcp", callId: context.callId, args: params },
-          error
-        )
+        executionErrorOf({ tool: name, kind: "mcp-tool", category: "mcp", callId: context.callId, args: params }, error)
       )
       return call(tool, isObject(params) ? params : {}).pipe(
         Effect.provideService(OnProgress, ({ message, ...progress }) =>
@@ -93,7 +90,7 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
           if (Bounds.isDeeper(wire.structuredContent, bounds.depth)) {
             const exceeded = { bound: "depth", limit: bounds.depth } as const
             const what = `The data that ${called(calling.where, tool.name)} gave`
-            return Effect.fail(InputTooLargeError.beyond(what, exceeded))
+            return Effect.fail(InputTooLargeError.make({ what, ...exceeded }))
           }
           const result = fromWire(wire, where.redact)
           if (wire.isError === true) return Effect.fail(fromResult(where, textOf(result)))

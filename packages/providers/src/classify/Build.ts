@@ -36,52 +36,62 @@ export const build = (tag: Tag, { answer, facts, report, source, text }: Evidenc
   const { model, provider } = source
   switch (tag) {
     case "ModelNotFoundError":
-      return LlmError.ModelNotFoundError.modelNotFound(model, facts)
+      return LlmError.ModelNotFoundError.make({ model, ...facts })
     case "AuthenticationError":
-      return LlmError.AuthenticationError.authenticationFailed(model, text, facts)
+      return LlmError.AuthenticationError.make({ model, detail: text, ...facts })
     case "ContentFilteredError":
-      return LlmError.ContentFilteredError.contentFiltered(
+      return LlmError.ContentFilteredError.make({
         model,
-        text,
-        facts,
-        report.codes.includes("refusal") ? "refusal" : "filter"
-      )
+        detail: text,
+        ...facts,
+        kind: report.codes.includes("refusal") ? "refusal" : "filter"
+      })
     case "InvalidRequestError":
-      return LlmError.InvalidRequestError.invalidRequest(model, text, facts)
+      return LlmError.InvalidRequestError.make({ model, detail: text, ...facts })
     case "ModelOverloadedError":
-      return LlmError.ModelOverloadedError.modelOverloaded(model, facts)
+      return LlmError.ModelOverloadedError.make({ model, ...facts })
     case "ContextTooLongError": {
       const { actual, limit } = ErrorText.sizes(report.text)
-      return LlmError.ContextTooLongError.contextTooLong(model, limit, actual, facts)
+      return LlmError.ContextTooLongError.make({ model, limit, actual, ...facts })
     }
     case "ServerError":
-      return LlmError.ServerError.serverError(model, undefined, facts)
+      return LlmError.ServerError.make({ model, ...facts })
     case "MalformedToolCallError": {
       const tool = quote(report.tool ?? "")
       const rawArgs = report.rawArgs === undefined ? {} : { rawArgs: Redaction.own(report.rawArgs) }
-      return LlmError.MalformedToolCallError.malformedToolCall(model, tool, text, undefined, { ...facts, ...rawArgs })
+      return LlmError.MalformedToolCallError.make({ model, tool, detail: text, ...facts, ...rawArgs })
     }
     case "CapabilityMismatchError": {
       const capability = ErrorText.capabilityOf(report) ?? "other"
-      return LlmError.CapabilityMismatchError.notSupported(model, provider, capability, facts)
+      return LlmError.CapabilityMismatchError.make({ ...facts, model, provider, capability })
     }
     case "RateLimitError":
-      return LlmError.RateLimitError.limited(provider, { ...facts, model }, Hints.remaining(answer))
+      return LlmError.RateLimitError.make({
+        service: provider,
+        ...facts,
+        model,
+        remainingQuota: Hints.remaining(answer)
+      })
     case "QuotaExhaustedError": {
       // The wait is advice, not a hint: waiting buys no credit. Beside a daily quota the wait belongs to another
       // limit.
       const { retryAfter, ...rest } = facts
       const isOther = retryAfter === undefined || report.codes.includes(dailyQuota)
       const later = isOther ? {} : { resetAfter: retryAfter }
-      return LlmError.QuotaExhaustedError.llmQuotaExceeded(model, { ...rest, ...later })
+      return LlmError.QuotaExhaustedError.make({ model, ...rest, ...later })
     }
     case "NetworkError":
-      return LlmError.NetworkError.connectionFailed({ host: provider }, "The connection failed", { ...facts, model })
+      return LlmError.NetworkError.make({ host: provider, what: "The connection failed", ...facts, model })
     case "RequestTimeoutError":
-      return LlmError.RequestTimeoutError.timedOut("the model call", answer.elapsed, { ...facts, model })
+      return LlmError.RequestTimeoutError.make({
+        operation: "the model call",
+        timeout: answer.elapsed,
+        ...facts,
+        model
+      })
     case "UnknownLlmError": {
       const cause = { name: quote(report.codes[0] ?? "Error"), message: text }
-      return LlmError.UnknownLlmError.unknown(model, cause, facts)
+      return LlmError.UnknownLlmError.make({ model, cause, ...facts })
     }
   }
 }

@@ -52,12 +52,15 @@ export const undecodable = (source: Source.Source, answer: Answer.Answer, cause:
   const detail = ErrorCause.cut(Source.quote(answer.body), 200)
   const shown = withoutSnippet(cause)
   const why = Source.quote(ErrorCause.messageOf(shown))
-  return LlmError.UnknownLlmError.unreadable(source.model, why, {
+  return LlmError.UnknownLlmError.make({
+    model: source.model,
+    words: why,
     provider: source.provider,
     status: answer.status,
     ...(requestId === undefined ? {} : { requestId }),
     ...(detail === "" ? {} : { detail }),
-    cause: Source.scrubCause(shown)
+    cause: Source.scrubCause(shown),
+    what: `The reply of model '${source.model}' could not be read`
   })
 }
 

@@ -39,7 +39,7 @@ export const refusing = (
 ): ((request: Model.Request) => CapabilityMismatchError | undefined) => {
   const sayable = new WeakSet<Message.Message | Message.ToolSpec>()
   const refused = (capability: CapabilityMismatchError["capability"], detail: string) =>
-    CapabilityMismatchError.notSupported(model, provider, capability, { detail })
+    CapabilityMismatchError.make({ model, provider, capability, detail })
   return ({ messages, toolChoice, tools }) => {
     if (tools.length > 0 && !capabilities.tools) return refused("tools", `${tools.length} tools were offered`)
     for (const tool of tools) {

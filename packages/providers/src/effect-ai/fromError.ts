@@ -53,48 +53,67 @@ const ofReason = (error: AiError.AiError, failed: Defined): LlmError.LlmError =>
   const words = from.detail ?? ""
   switch (reason._tag) {
     case "RateLimitError":
-      return LlmError.RateLimitError.limited(provider, { ...from, model }, Hints.remaining(answer))
+      return LlmError.RateLimitError.make({
+        service: provider,
+        ...from,
+        model,
+        remainingQuota: Hints.remaining(answer)
+      })
     case "QuotaExhaustedError": {
       const reset = reason.resetAt === undefined ? undefined : until(reason.resetAt, failed.now)
-      return LlmError.QuotaExhaustedError.llmQuotaExceeded(model, {
+      return LlmError.QuotaExhaustedError.make({
+        model,
         ...from,
         ...(reset === undefined ? {} : { resetAfter: reset })
       })
     }
     case "AuthenticationError":
-      return LlmError.AuthenticationError.authenticationFailed(model, words === "" ? reason.kind : words, from)
+      return LlmError.AuthenticationError.make({ model, detail: words === "" ? reason.kind : words, ...from })
     case "ContentPolicyError":
-      return LlmError.ContentFilteredError.contentFiltered(model, words, from)
+      return LlmError.ContentFilteredError.make({ model, detail: words, ...from })
     case "NetworkError":
       return reason.reason === "TransportError"
-        ? LlmError.NetworkError.connectionFailed(peerOf(reason.url, provider), "The connection failed", {
-            ...from,
-            model
-          })
-        : LlmError.InvalidRequestError.invalidRequest(model, words, from)
+        ? LlmError.NetworkError.make({ ...peerOf(reason.url, provider), what: "The connection failed", ...from, model })
+        : LlmError.InvalidRequestError.make({ model, detail: words, ...from })
     case "InvalidRequestError":
     case "InternalProviderError":
     case "UnknownError":
       return refined(error, answer, { ...failed, provider }, from)
     case "UnsupportedSchemaError":
-      return LlmError.CapabilityMismatchError.structuredOutputNotSupported(model, provider, from)
+      return LlmError.CapabilityMismatchError.make({ model, provider, ...from, capability: "structuredOutput" })
     case "InvalidOutputError":
     case "ToolNotFoundError":
     case "ToolParameterValidationError":
-      return LlmError.UnknownLlmError.unreadable(model, words, from)
+      return LlmError.UnknownLlmError.make({
+        model,
+        detail: words,
+        ...from,
+        what: `The reply of model '${model}' could not be read`
+      })
     case "StructuredOutputError": {
       const { responseText } = reason
-      const unread = LlmError.UnknownLlmError.unreadable(model, words, from)
+      const unread = LlmError.UnknownLlmError.make({
+        model,
+        detail: words,
+        ...from,
+        what: `The reply of model '${model}' could not be read`
+      })
       return responseText === "" ? unread : withText(unread, responseText)
     }
     case "InvalidResponseError":
-      return LlmError.UnknownLlmError.unreadable(model, words, { ...from, shouldRetry: false })
+      return LlmError.UnknownLlmError.make({
+        model,
+        detail: words,
+        ...from,
+        shouldRetry: false,
+        what: `The reply of model '${model}' could not be read`
+      })
     case "InvalidToolResultError":
     case "ToolResultEncodingError":
     case "ToolConfigurationError":
     case "ToolkitRequiredError":
     case "InvalidUserInputError":
-      return LlmError.InvalidRequestError.invalidRequest(model, words, from)
+      return LlmError.InvalidRequestError.make({ model, detail: words, ...from })
   }
 }
 
@@ -119,10 +138,11 @@ const refined = (
     const found = build(tag, { source, report, text, answer, facts: { ...from, provider } })
     if (found.isRetryable === isRetryable) return found
   }
-  if (error.reason._tag === "InvalidRequestError") return LlmError.InvalidRequestError.invalidRequest(model, text, from)
+  if (error.reason._tag === "InvalidRequestError")
+    return LlmError.InvalidRequestError.make({ model, detail: text, ...from })
   return error.reason._tag === "InternalProviderError"
-    ? LlmError.ServerError.serverError(model, error, from)
-    : LlmError.UnknownLlmError.unknown(model, error, { ...from, shouldRetry: false })
+    ? LlmError.ServerError.make({ model, cause: error, ...from })
+    : LlmError.UnknownLlmError.make({ model, cause: error, ...from, shouldRetry: false })
 }
 
 /** Tags that say less than the reason: the elapsed time of a timeout is unknown here, and an unknown error has no details. */

@@ -156,7 +156,9 @@ const undeclaredIn = (
 }
 
 const cutOff = ({ name, provider }: Model.Service): LlmError.NetworkError =>
-  LlmError.NetworkError.connectionFailed({ host: provider }, `The stream of model '${name}' ended before its end`, {
+  LlmError.NetworkError.make({
+    host: provider,
+    what: `The stream of model '${name}' ended before its end`,
     provider,
     model: name
   })

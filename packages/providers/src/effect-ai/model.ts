@@ -144,13 +144,13 @@ const failureIn = (part: Part, { name, provider }: Known): { readonly error: unk
   if (part.type === "error") return { error: part.error }
   if (part.type !== "finish" || part.reason !== "error") return undefined
   const why = "the reply ended with an error"
-  return { error: LlmError.ServerError.serverError(name, why, { provider, usage: usageOf(part.usage) }) }
+  return { error: LlmError.ServerError.make({ model: name, cause: why, provider, usage: usageOf(part.usage) }) }
 }
 
 const failureOf = (error: unknown, { name, provider }: Known, now: () => number): LlmError.LlmError => {
   if (AiError.isAiError(error)) return fromAiError(error, { model: name, provider, now: now() })
   if (LlmError.isLlmError(error)) return error
-  if (!AiError.isAiErrorReason(error)) return LlmError.UnknownLlmError.unknown(name, error, { provider })
+  if (!AiError.isAiErrorReason(error)) return LlmError.UnknownLlmError.make({ model: name, cause: error, provider })
   return failureOf(
     AiError.make({ module: "LanguageModel", method: "generateText", reason: error }),
     { name, provider },

@@ -7,7 +7,7 @@ import { tell } from "@kintsugi/core/Recovery"
 import * as Render from "@kintsugi/core/Render"
 import * as RunContext from "@kintsugi/core/RunContext"
 import * as Tool from "@kintsugi/core/Tool"
-import { ExecutionError, type Kind } from "@kintsugi/core/ToolError"
+import { ExecutionError, type Kind, resultErrorOf } from "@kintsugi/core/ToolError"
 import * as AiError from "effect/ai/AiError"
 import type * as Prompt from "effect/ai/Prompt"
 import * as AiTool from "effect/ai/Tool"
@@ -129,13 +129,13 @@ const failing = (
   if (!AiError.isAiError(error) || isOwn(error)) return Effect.fail(error)
   const { message } = error.reason
   if (ofResults.has(error.reason._tag))
-    return Effect.fail(ExecutionError.ofResult(name, kind, message, error, { callId }))
+    return Effect.fail(resultErrorOf({ tool: name, kind, message, cause: error, callId }))
   return Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const category = categories[error.reason._tag]
     return Effect.fail(
       category === undefined
-        ? ExecutionError.fromLlmError(name, kind, fromAiError(error, { now }), { callId })
-        : ExecutionError.of(name, kind, category, message, error, { callId })
+        ? ExecutionError.make({ tool: name, kind, category: "llm", cause: fromAiError(error, { now }), callId })
+        : ExecutionError.make({ tool: name, kind, category, message, cause: error, callId })
     )
   })
 }

@@ -120,18 +120,20 @@ const outcomeOf = (ended: Ended, counts: (error: LlmError.LlmError) => boolean):
 const rejected = ({ reason }: CircuitBreaker.CircuitBreakerError, call: Call): LlmError.LlmError => {
   if (reason._tag === "CircuitOpen") return tripped(call, reason.retryAfter)
   if (reason._tag === "CircuitHalfOpen") return alreadyProbing(call)
-  return LlmError.UnknownLlmError.unknown(call.model, reason, { provider: call.provider })
+  return LlmError.UnknownLlmError.make({ model: call.model, cause: reason, provider: call.provider })
 }
 
 const tripped = ({ model, provider }: Call, retryAfter: Duration.Duration): LlmError.LlmError =>
-  LlmError.ModelOverloadedError.modelOverloaded(model, {
+  LlmError.ModelOverloadedError.make({
+    model,
     provider,
     retryAfter,
     detail: `the circuit is open for another ${Duration.format(retryAfter)}, the model was not called`
   })
 
 const alreadyProbing = ({ model, provider }: Call): LlmError.LlmError =>
-  LlmError.ModelOverloadedError.modelOverloaded(model, {
+  LlmError.ModelOverloadedError.make({
+    model,
     provider,
     detail: "the circuit is half open: another call tries the model, it was not called again"
   })

@@ -133,7 +133,8 @@ const stopwatch = Effect.map(Clock.currentTimeMillis, (start) =>
 
 const exceeded = ({ model, provider }: Call, limit: string, wait: number) =>
   Effect.fail(
-    LlmError.RateLimitError.limited(`own limit: ${limit}`, {
+    LlmError.RateLimitError.make({
+      service: `own limit: ${limit}`,
       provider,
       model,
       retryAfter: Duration.millis(wait),
@@ -147,7 +148,7 @@ const storeFailed = (
   onStoreError: OnStoreError
 ): Effect.Effect<undefined, LlmError.LlmError> =>
   onStoreError === "fail"
-    ? Effect.fail(LlmError.UnknownLlmError.unknown(model, error, { provider }))
+    ? Effect.fail(LlmError.UnknownLlmError.make({ model, cause: error, provider }))
     : Effect.as(reportUnhandled("the store of the rate limiter failed, the call goes unlimited", error), undefined)
 
 /** A failed report changes nothing for the call, which is over. */

@@ -19,7 +19,7 @@ export const fromCause = (cause: unknown, attempt: Attempt): LlmError.NetworkErr
   if (kind === "silent") return timedOut(source, url, attempt.elapsed, common.cause)
   const port = portOf(url)
   const name = port === undefined ? url.hostname : `${url.hostname}:${port}`
-  return LlmError.NetworkError.connectionFailed(peerOf(url), sentences[kind](name), common)
+  return LlmError.NetworkError.make({ ...peerOf(url), what: sentences[kind](name), ...common })
 }
 
 /** The answer did not come within `timeout`. */
@@ -29,7 +29,9 @@ export const timedOut = (
   timeout: Duration.Duration,
   cause?: unknown
 ): LlmError.RequestTimeoutError =>
-  LlmError.RequestTimeoutError.timedOut(`POST ${url.origin}${url.pathname}`, timeout, {
+  LlmError.RequestTimeoutError.make({
+    operation: `POST ${url.origin}${url.pathname}`,
+    timeout,
     provider,
     model,
     ...(cause === undefined ? {} : { cause })
@@ -37,7 +39,9 @@ export const timedOut = (
 
 /** Nothing of the reply arrived for `limit`, while a reader waited for it. */
 export const silent = ({ model, provider }: Source.Source, url: URL, limit: Duration.Duration) =>
-  LlmError.RequestTimeoutError.timedOut(`POST ${url.origin}${url.pathname}`, limit, {
+  LlmError.RequestTimeoutError.make({
+    operation: `POST ${url.origin}${url.pathname}`,
+    timeout: limit,
     provider,
     model,
     detail: "the stream was silent"
@@ -46,7 +50,7 @@ export const silent = ({ model, provider }: Source.Source, url: URL, limit: Dura
 /** The connection ended before the reply was complete. */
 export const incomplete = (source: Source.Source, url: URL): LlmError.NetworkError => {
   const what = `The stream from ${url.host} ended before the reply was complete`
-  return LlmError.NetworkError.connectionFailed(peerOf(url), what, { provider: source.provider, model: source.model })
+  return LlmError.NetworkError.make({ ...peerOf(url), what, provider: source.provider, model: source.model })
 }
 
 const peerOf = (url: URL): { readonly host: string; readonly port?: number } => {

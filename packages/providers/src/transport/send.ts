@@ -183,7 +183,8 @@ const redirected = ({ model, provider }: Source.Source, { status }: Answer.Answe
 
 const tooLong = (source: Source.Source, answer: Answer.Answer, maxBytes: number): LlmError.LlmError => {
   const id = Answer.requestId(answer)
-  return LlmError.ServerError.serverError(source.model, undefined, {
+  return LlmError.ServerError.make({
+    model: source.model,
     provider: source.provider,
     status: answer.status,
     ...(id === undefined ? {} : { requestId: Source.quote(id) }),

@@ -1,6 +1,7 @@
 /** Agents with limits, and the errors of their runs. */
+import * as Factories from "@kintsugi/core/Factories"
 import { assert } from "@effect/vitest"
-import { Agent, type Budget, LlmError, RunError, Skill, Tool } from "@kintsugi/core"
+import { Agent, type Budget, RunError, Skill, Tool } from "@kintsugi/core"
 import { type ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Schema } from "effect"
 import { batch, scripted } from "../../../_support/dialogue.ts"
@@ -17,7 +18,7 @@ export const exceeded = (error: unknown): RunError.BudgetExceededError => {
 export const failing = <A, E>(exit: Exit.Exit<A, E>): unknown =>
   Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
 
-export const refused = () => LlmError.NetworkError.connectionRefused("localhost", 1)
+export const refused = () => Factories.connectionRefused("localhost", 1)
 
 export const seen = (times: number) => Array.from({ length: times }, () => Effect.succeed("seen"))
 

@@ -4,7 +4,7 @@ import { type ScriptedModel } from "@kintsugi/core/testing"
 import { Effect } from "effect"
 import { scripted, settlements } from "../../../_support/dialogue.ts"
 
-export const tooLong = () => LlmError.ContextTooLongError.contextTooLong("scripted", 100, 120)
+export const tooLong = () => LlmError.ContextTooLongError.make({ model: "scripted", limit: 100, actual: 120 })
 
 export const compacting = <R>(compaction: Compaction.Compaction<R>) =>
   Agent.onLlmError({ ContextTooLongError: Recovery.compact(compaction) })
@@ -38,7 +38,7 @@ export const outline = (messages: Message.Transcript) =>
 
 export const requested = (model: ScriptedModel.ScriptedModel) => model.requests.map(({ messages }) => outline(messages))
 
-export const busyModel = LlmError.ModelOverloadedError.modelOverloaded("scripted")
+export const busyModel = LlmError.ModelOverloadedError.make({ model: "scripted" })
 
 export const conversation: Message.Transcript = [
   Message.system("Be brief."),

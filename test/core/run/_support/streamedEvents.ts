@@ -2,7 +2,7 @@
 import { Agent, type AgentEvent, LlmError, type Model, Recovery } from "@kintsugi/core"
 import { Effect, Stream } from "effect"
 
-export const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("scripted")
+export const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" })
 export const says = (text: string): Model.Part => ({ type: "text-delta", text })
 
 export const retrying = Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) })

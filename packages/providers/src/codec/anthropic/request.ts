@@ -191,7 +191,7 @@ export const refusing = (
     if (refusal !== undefined) return refusal
     for (const message of request.messages) {
       const { detail } = message.role === "user" ? whyNot(message) : {}
-      if (detail !== undefined) return CapabilityMismatchError.notSupported(model, provider, "files", { detail })
+      if (detail !== undefined) return CapabilityMismatchError.make({ model, provider, capability: "files", detail })
     }
     return undefined
   }

@@ -71,7 +71,7 @@ export const refusing = (
   const { model, provider } = source
   const budget =
     dialect.reasoning.endsWith("effort") && Predicate.isObject(reasoning)
-      ? InvalidRequestError.invalidRequest(model, "reasoning is asked for by an effort, not in tokens", { provider })
+      ? InvalidRequestError.make({ model, detail: "reasoning is asked for by an effort, not in tokens", provider })
       : undefined
   return (request) => budget ?? refuses({ ...request, toolChoice: Parameters.choiceOf(request, toolChoice) })
 }

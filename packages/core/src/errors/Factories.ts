@@ -1,0 +1,160 @@
+/**
+ * Errors by the names of TnsAI's factories, in camel case and with its order of parameters: for programs that come from there. `make` of
+ * each class does the same with named fields.
+ */
+import * as Duration from "effect/Duration"
+import type * as Schema from "effect/Schema"
+import * as Redaction from "../data/Redaction.ts"
+import * as RetryAfter from "../data/RetryAfter.ts"
+import { categoryOfStatus } from "./facts.ts"
+import * as LlmError from "./LlmError.ts"
+import * as ToolError from "./ToolError.ts"
+
+export const modelNotFound = (model: string): LlmError.ModelNotFoundError => LlmError.ModelNotFoundError.make({ model })
+
+export const authenticationFailed = (model: string, message: string): LlmError.AuthenticationError =>
+  LlmError.AuthenticationError.make({ model, detail: message })
+
+export const contentFiltered = (model: string, message: string): LlmError.ContentFilteredError =>
+  LlmError.ContentFilteredError.make({ model, detail: message })
+
+export const modelOverloaded = (model: string): LlmError.ModelOverloadedError =>
+  LlmError.ModelOverloadedError.make({ model })
+
+/** `limit` and `actual` are in tokens; either may be unknown. */
+export const contextTooLong = (model: string, limit?: number, actual?: number): LlmError.ContextTooLongError =>
+  LlmError.ContextTooLongError.make({ model, limit, actual })
+
+export const serverError = (model: string, cause?: unknown): LlmError.ServerError =>
+  LlmError.ServerError.make({ model, ...causeOf(cause) })
+
+export const malformedToolCall = (
+  model: string,
+  tool: string,
+  message: string,
+  cause?: unknown
+): LlmError.MalformedToolCallError =>
+  LlmError.MalformedToolCallError.make({ model, tool, detail: message, ...causeOf(cause) })
+
+/**
+ * From the status 429 of a service and its header `Retry-After`: seconds, fractions included, or an HTTP date relative to `now`. A date
+ * in the past is a wait of zero. A header that cannot be read gives no hint, nor does a date without `now`.
+ */
+export const fromHttp429 = (
+  service: string,
+  retryAfter: string | null | undefined,
+  { now }: { readonly now?: RetryAfter.Instant } = {}
+): LlmError.RateLimitError => {
+  const wait = RetryAfter.parse(retryAfter, now)
+  return LlmError.RateLimitError.make({ service, status: 429, ...(wait === undefined ? {} : { retryAfter: wait }) })
+}
+
+/** The query string of the endpoint, which may hold a key, is left out. */
+export const apiRateLimit = (endpoint: string, retryAfter: Duration.Input): LlmError.RateLimitError =>
+  LlmError.RateLimitError.make({
+    service: withoutQuery(endpoint),
+    retryAfter: Duration.fromInputUnsafe(retryAfter)
+  })
+
+export const llmQuotaExceeded = (model: string): LlmError.QuotaExhaustedError =>
+  LlmError.QuotaExhaustedError.make({ model })
+
+export const connectionRefused = (host: string, port: number): LlmError.NetworkError =>
+  LlmError.NetworkError.make({ host, port, what: `Connection to ${host}:${port} was refused` })
+
+export const dnsResolutionFailed = (host: string, cause: unknown): LlmError.NetworkError =>
+  LlmError.NetworkError.make({ host, cause, what: `The name '${host}' could not be resolved` })
+
+export const connectionTimeout = (host: string, port: number, timeout: Duration.Input): LlmError.NetworkError => {
+  const limit = Duration.format(Duration.fromInputUnsafe(timeout))
+  return LlmError.NetworkError.make({ host, port, what: `Connecting to ${host}:${port} took longer than ${limit}` })
+}
+
+export const llmTimeout = (timeout: Duration.Input): LlmError.RequestTimeoutError => timedOut("the model call", timeout)
+
+/** The query string of the URL, which may hold a key, is left out. */
+export const httpTimeout = (url: string, timeout: Duration.Input): LlmError.RequestTimeoutError =>
+  timedOut(withoutQuery(url), timeout)
+
+export const streamingNotSupported = (model: string, provider: string): LlmError.CapabilityMismatchError =>
+  LlmError.CapabilityMismatchError.make({ model, provider, capability: "streaming" })
+
+export const visionNotSupported = (model: string, provider: string): LlmError.CapabilityMismatchError =>
+  LlmError.CapabilityMismatchError.make({ model, provider, capability: "vision" })
+
+export const structuredOutputNotSupported = (model: string, provider: string): LlmError.CapabilityMismatchError =>
+  LlmError.CapabilityMismatchError.make({ model, provider, capability: "structuredOutput" })
+
+export const toolCallNotSupported = (model: string, provider: string): LlmError.CapabilityMismatchError =>
+  LlmError.CapabilityMismatchError.make({ model, provider, capability: "tools" })
+
+/** Of a tool without side effects. */
+export const actionTimeout = (tool: string, timeout: Duration.Input): ToolError.ToolTimeoutError =>
+  ToolError.ToolTimeoutError.make({ tool, timeout: Duration.fromInputUnsafe(timeout) })
+
+export const fromNetworkError = (
+  tool: string,
+  kind: ToolError.Kind,
+  cause: unknown,
+  call?: Call
+): ToolError.ExecutionError =>
+  ToolError.ExecutionError.make({ tool, kind, category: "network", ...call, ...causeOf(cause) })
+
+export const fromParameterError = (
+  tool: string,
+  kind: ToolError.Kind,
+  message: string,
+  cause?: unknown,
+  call?: Call
+): ToolError.ExecutionError =>
+  ToolError.ExecutionError.make({ tool, kind, category: "parameter", message, ...call, ...causeOf(cause) })
+
+/** Status 4xx is of category `client`, 5xx `server`; 408, 425 and 429 are retryable all the same. */
+export const fromApiError = (
+  tool: string,
+  kind: ToolError.Kind,
+  status: number,
+  message: string,
+  cause?: unknown,
+  call?: Call
+): ToolError.ExecutionError =>
+  ToolError.ExecutionError.make({
+    tool,
+    kind,
+    category: categoryOfStatus(status),
+    status,
+    message: message === "" ? `status ${status}` : `${message} (status ${status})`,
+    ...call,
+    ...causeOf(cause)
+  })
+
+export const fromLlmError = (
+  tool: string,
+  kind: ToolError.Kind,
+  cause: LlmError.LlmError,
+  call?: Call
+): ToolError.ExecutionError => ToolError.ExecutionError.make({ tool, kind, category: "llm", cause, ...call })
+
+export const fromMcpError = (tool: string, cause: unknown, call?: Call): ToolError.ExecutionError =>
+  ToolError.ExecutionError.make({ tool, kind: "mcp-tool", category: "mcp", ...call, ...causeOf(cause) })
+
+export const fromInvocationError = (
+  tool: string,
+  kind: ToolError.Kind,
+  cause: unknown,
+  call?: Call
+): ToolError.ExecutionError =>
+  ToolError.ExecutionError.make({ tool, kind, category: "invocation", ...call, ...causeOf(cause) })
+
+/** The call that failed, where it is known: its id and its decoded arguments. */
+interface Call {
+  readonly callId?: string
+  readonly args?: Schema.Json
+}
+
+const causeOf = (cause: unknown) => (cause === undefined ? {} : { cause })
+
+const withoutQuery = (url: string): string => Redaction.foreign(url.replace(/[?#].*$/s, ""))
+
+const timedOut = (operation: string, timeout: Duration.Input): LlmError.RequestTimeoutError =>
+  LlmError.RequestTimeoutError.make({ operation, timeout: Duration.fromInputUnsafe(timeout) })
