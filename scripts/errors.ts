@@ -5,7 +5,9 @@
  *   node scripts/launch.mjs scripts/errors.ts
  */
 import * as Factories from "@kintsugi/core/Factories"
-import { DoorError, LlmError, RecoveryAdvice, RunError, ToolError, Usage } from "@kintsugi/core"
+import { LlmError, RunError, ToolError, Usage } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
+import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
 import { Duration } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -47,7 +49,7 @@ const instances: Record<RecoveryAdvice.Tag, RecoveryAdvice.RecoveryAdvice> = {
   }),
   ExecutionError: Factories.fromNetworkError(tool, "local", "why"),
   EscalationError: ToolError.EscalationError.make({ source: "agent", reason: "why" }),
-  UnknownToolError: ToolError.UnknownToolError.make({ tool, callId, known: [] }),
+  UnknownToolError: ToolError.UnknownToolError.make({ tool, callId, available: [] }),
   ToolTimeoutError: ToolError.ToolTimeoutError.make({ tool, timeout: Duration.fromInputUnsafe("1 hour") }),
   ToolDeniedError: ToolError.ToolDeniedError.make({ tool, callId, reason: "why" }),
   OutcomeUnknownError: ToolError.OutcomeUnknownError.make({ tool, callId, idempotencyKey: "key" }),

@@ -4,18 +4,9 @@
  *
  *   node scripts/launch.mjs scripts/providers.ts
  */
-import {
-  Anthropic,
-  type Capabilities,
-  DeepSeek,
-  Gemini,
-  Kimi,
-  Ollama,
-  OpenAi,
-  OpenAiResponses,
-  OpenRouter,
-  Perplexity
-} from "@kintsugi/providers"
+import { Anthropic, DeepSeek, Gemini, Kimi, Ollama, OpenAi, OpenRouter, Perplexity } from "@kintsugi/providers"
+import type * as Capabilities from "@kintsugi/providers/Capabilities"
+import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
 import type { Config, Layer } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

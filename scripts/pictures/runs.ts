@@ -1,6 +1,5 @@
 /** Runs of the demo's agent on virtual time, so that they are the same whenever and wherever they are played. */
-import type { AgentEvent } from "@kintsugi/core"
-import { Agent } from "@kintsugi/core"
+import { Agent, type AgentEvent } from "@kintsugi/core"
 import { analyst } from "@kintsugi/examples/demo/agents"
 import { encode } from "@kintsugi/examples/demo/eventLog"
 import { reply } from "@kintsugi/examples/demo/standIn"

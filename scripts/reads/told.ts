@@ -1,8 +1,7 @@
 /** What a model reads of its calls, of its answers and as a fixer: each text comes out of a run. */
 import {
   Agent,
-  type Approval,
-  Approver,
+  Approval,
   type Budget,
   type Message,
   Recovery,
@@ -93,7 +92,7 @@ const requestsOf = (asked: Asked) =>
     const steps = replies ?? Array.from({ length: times }, (_, index) => calls(call(name, args, `c${index + 1}`)))
     const model = yield* make(...steps, text("done"))
     const running = agentOf(asked)("go").pipe(
-      Effect.provide(Approver.layer(() => Effect.succeed(decide))),
+      Effect.provide(Approval.layer(() => Effect.succeed(decide))),
       Effect.provide(model.layer),
       Effect.provide(Logger.layer([])),
       Effect.exit

@@ -1,5 +1,6 @@
 /** The ladder by itself: what it makes of arguments for a schema, and how often it decodes. And a tool around it. */
-import { Coercion, Issue, Tool } from "@kintsugi/core"
+import { Coercion, Tool } from "@kintsugi/core"
+import * as Issue from "@kintsugi/core/Issue"
 import { Effect, Result, Schema } from "effect"
 
 const strict = { errors: "all", onExcessProperty: "error" } as const

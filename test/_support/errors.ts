@@ -1,6 +1,8 @@
 /** Errors of every class of the library, drawn from their schemas, and what of them has to survive a wire. */
 import { assert } from "@effect/vitest"
-import { DoorError, ErrorCause, KintsugiError, LlmError, RunError, ToolError } from "@kintsugi/core"
+import { KintsugiError, LlmError, RunError, ToolError } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import { Duration, Effect, Predicate, Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"

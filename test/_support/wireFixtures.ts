@@ -1,15 +1,13 @@
 /** Recorded answers of all providers, and the formats that read them. */
 import { readdirSync, readFileSync } from "node:fs"
 import type { LlmError } from "@kintsugi/core/LlmError"
-import {
-  type Answer,
-  AnthropicMessages,
-  GeminiContent,
-  OllamaChat,
-  OpenAiChat,
-  OpenAiResponses,
-  type Source
-} from "@kintsugi/providers"
+import type * as Answer from "@kintsugi/providers/Answer"
+import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
+import * as GeminiContent from "@kintsugi/providers/GeminiContent"
+import * as OllamaChat from "@kintsugi/providers/OllamaChat"
+import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
+import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
+import type * as Source from "@kintsugi/providers/Source"
 import { Duration, Schema } from "effect"
 
 export interface Format {

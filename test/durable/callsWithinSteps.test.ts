@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Agent, Approval, Approver, Message, Skill, Tool } from "@kintsugi/core"
+import { Agent, Approval, Message, Skill, Tool } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
 import { Cause, Effect, Exit, Layer, Schema } from "effect"
 import * as WorkflowEngine from "effect/workflow/WorkflowEngine"
@@ -8,7 +8,7 @@ import { call, reading } from "./_support/readingModel.ts"
 const about = { description: "x", parameters: Schema.Struct({}), success: Schema.String }
 
 /** A tool whose `run` calls an agent that has to ask before it pays. */
-const story = (approver: Layer.Layer<never> | Layer.Layer<Approver.Approver>) => {
+const story = (approver: Layer.Layer<never> | Layer.Layer<Approval.Approver>) => {
   const log: Array<string> = []
   const pay = Tool.make("pay", {
     ...about,
@@ -38,7 +38,7 @@ const story = (approver: Layer.Layer<never> | Layer.Layer<Approver.Approver>) =>
 it.effect("a call within a step is decided about by the approver of the program [P1137]", () =>
   Effect.gen(function* () {
     const asked: Array<string> = []
-    const approver = Approver.layer((request) =>
+    const approver = Approval.layer((request) =>
       Effect.sync(() => {
         asked.push(request.tool)
         return Approval.approve

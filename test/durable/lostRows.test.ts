@@ -1,6 +1,7 @@
 /** Runs of which rows were deleted by hand: they end, and do nothing again. */
 import { assert, describe, it } from "@effect/vitest"
-import { Agent, Approval, DoorError, Message, Problem, Skill, Tool } from "@kintsugi/core"
+import { Agent, Approval, KintsugiError, Message, Skill, Tool } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
 import { Durable } from "@kintsugi/durable"
 import { Cause, Effect, Exit, Fiber, Option, Schema } from "effect"
 import * as MessageStorage from "effect/cluster/MessageStorage"
@@ -146,7 +147,7 @@ describe("a durable run", () => {
         assert.instanceOf(error, DoorError.RunLostError)
         assert.strictEqual(error.executionId, id)
         assert.include(error.message, loss.says)
-        assert.strictEqual(Problem.fromError(error).status, 410)
+        assert.strictEqual(KintsugiError.toProblem(error).status, 410)
         assert.deepStrictEqual(after, before)
       })
     )

@@ -1,6 +1,7 @@
 /** Documents that leave the server: signed for an audience, by a ring of keys, and refused once anything of them is altered. */
 import { assert, describe, it } from "@effect/vitest"
-import { Agent, Approval, Budget, DoorError, Skill, Snapshot } from "@kintsugi/core"
+import { Agent, Approval, Budget, Skill, Snapshot } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { SnapshotKeys } from "@kintsugi/durable"
 import { Effect, Redacted, Schema } from "effect"

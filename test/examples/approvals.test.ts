@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Approval, type Approver, type LlmError, type Model, type RunError } from "@kintsugi/core"
+import { Approval, type LlmError, type Model, type RunError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Clerk from "@kintsugi/examples/13-approvals"
 import { Effect, Layer } from "effect"
@@ -27,7 +27,7 @@ for (const [isAllowed, reads, transfers] of [
 ] as const) {
   it.effect(`13-approvals: the run waits for whoever is at the desk, who says ${isAllowed ? "yes" : "no"}`, () =>
     Effect.gen(function* () {
-      sameType<Effect.Effect<string, Own, Model.Model | Clerk.Bank | Approver.Approver>>()(Clerk.program)
+      sameType<Effect.Effect<string, Own, Model.Model | Clerk.Bank | Approval.Approver>>()(Clerk.program)
       const { layer, paid } = bank()
       const questions: Array<string> = []
       const desk = Clerk.desk((question) =>

@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { type DoorError, type LlmError, type Model, RunError } from "@kintsugi/core"
+import { type LlmError, type Model, RunError } from "@kintsugi/core"
+import type * as DoorError from "@kintsugi/core/DoorError"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Trains from "@kintsugi/examples/14-conversation"
 import { Effect, Layer } from "effect"

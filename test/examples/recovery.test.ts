@@ -1,6 +1,7 @@
 /** The numbered examples, played against a scripted model. Each test says what was answered, read and run. */
 import { assert, it } from "@effect/vitest"
-import { type AgentEvent, type LlmError, type Model, type RunError, RunContext, ToolError } from "@kintsugi/core"
+import { type AgentEvent, type LlmError, type Model, type RunError, ToolError } from "@kintsugi/core"
+import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Retry from "@kintsugi/examples/01-retry"
 import * as Dates from "@kintsugi/examples/02-fix-deterministic"

@@ -1,8 +1,8 @@
+import type * as RunError from "@kintsugi/core/RunError"
 import * as AgentEvent from "@kintsugi/core/AgentEvent"
 import { NetworkError, ServerError } from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import { EscalationError } from "@kintsugi/core/ToolError"
-import type * as Trail from "@kintsugi/core/Trail"
 import * as Usage from "@kintsugi/core/Usage"
 import * as EventLog from "@kintsugi/examples/demo/eventLog"
 import * as Timeline from "@kintsugi/examples/demo/timeline"
@@ -133,7 +133,7 @@ describe("the timeline", () => {
 
 describe("what was decided", () => {
   it("is put into words in its line: again with its wait, given up, or the verdict alone [P1366]", () => {
-    const decided = (verdict: Trail.VerdictKind, gaveUp: boolean) => ({
+    const decided = (verdict: RunError.VerdictKind, gaveUp: boolean) => ({
       ...retry,
       layer: "tool" as const,
       verdict,

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, type Ledger, type Message, Model, Price, RunError, Skill, Tool, Usage } from "@kintsugi/core"
+import { Agent, Budget, type Ledger, type Message, Model, RunError, Skill, Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Layer, Schema, Stream } from "effect"
 import fc from "fast-check"
@@ -31,10 +31,10 @@ law(
       const price = { input, output }
       const plain = { ...a, cachedInputTokens: 0, cacheWriteTokens: 0 }
       const expected = (a.inputTokens * input + a.outputTokens * output) / 1e6
-      assert.approximately(Price.costOf(price, plain), expected, 1e-9)
+      assert.approximately(Budget.costOf(price, plain), expected, 1e-9)
       const cached = { ...plain, cachedInputTokens: a.inputTokens }
-      assert.approximately(Price.costOf(price, cached), expected, 1e-9)
-      assert.approximately(Price.costOf({ ...price, cachedInput: 0 }, cached), (a.outputTokens * output) / 1e6, 1e-9)
+      assert.approximately(Budget.costOf(price, cached), expected, 1e-9)
+      assert.approximately(Budget.costOf({ ...price, cachedInput: 0 }, cached), (a.outputTokens * output) / 1e6, 1e-9)
     })
 )
 

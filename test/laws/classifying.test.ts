@@ -1,8 +1,9 @@
 /** Laws of errors as data: what every class advises, and what becomes of what a provider says. */
 import { assert } from "@effect/vitest"
-import { LlmError, RecoveryAdvice } from "@kintsugi/core"
+import { LlmError } from "@kintsugi/core"
+import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
-import type { Source } from "@kintsugi/providers"
+import type * as Source from "@kintsugi/providers/Source"
 import { Duration, Effect, Schema } from "effect"
 import fc from "fast-check"
 import * as Arbitrary from "effect/Arbitrary"

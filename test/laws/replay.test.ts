@@ -1,17 +1,8 @@
 /** Laws of replay: what a run has said, spent and decided can be told from its events alone. */
 import { assert, it } from "@effect/vitest"
-import {
-  AgentEvent,
-  ErrorCause,
-  Redaction,
-  type Ledger,
-  Message,
-  Model,
-  RunError,
-  ToolError,
-  type Trail,
-  Usage
-} from "@kintsugi/core"
+import { AgentEvent, type Ledger, Message, Model, RunError, ToolError, Usage } from "@kintsugi/core"
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
+import * as Redaction from "@kintsugi/core/Redaction"
 import { Effect, Schema, Stream } from "effect"
 import { calm, eventLog, interruptedAt, keptUsage, overADay } from "../_support/dialogue.ts"
 import { lawOfRuns } from "./_support/runs.ts"
@@ -25,7 +16,7 @@ interface Replayed {
   readonly transcript: Array<Message.Message>
   readonly ledger: Array<Ledger.Entry>
   /** By call, of the present turn. */
-  readonly trails: Map<string, Array<Trail.Entry>>
+  readonly trails: Map<string, Array<RunError.TrailEntry>>
 }
 
 /** What is known of a run at its end. */
@@ -33,7 +24,7 @@ interface End {
   readonly transcript: Message.Transcript
   readonly ledger: ReadonlyArray<Ledger.Entry>
   readonly usage: Usage.Usage
-  readonly trails: ReadonlyMap<string, Trail.Trail>
+  readonly trails: ReadonlyMap<string, RunError.Trail>
 }
 
 const replay = (events: ReadonlyArray<AgentEvent.AgentEvent>): ReadonlyMap<string, End> => {

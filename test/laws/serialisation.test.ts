@@ -1,15 +1,7 @@
 import { assert, describe } from "@effect/vitest"
-import {
-  Approval,
-  Completion,
-  DoorError,
-  KintsugiError,
-  LlmError,
-  Problem,
-  RecoveryAdvice,
-  RunError,
-  ToolError
-} from "@kintsugi/core"
+import { Approval, Completion, KintsugiError, LlmError, RunError, ToolError } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
+import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
 import { Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { classes, instances, isMisread, jsonOf, lawOf, readAs, shape, shapeOf } from "../_support/errors.ts"
@@ -50,7 +42,7 @@ describe("[L1101]", () => {
   for (const [name, schema] of [
     ["Completion", Completion.Completion],
     ["Approval.Request", Approval.Request],
-    ["Problem", Problem.Problem]
+    ["Problem", KintsugiError.Problem]
   ] as const) {
     lawOf(
       `${name} comes back from JSON text as it was [L1101 T6]`,

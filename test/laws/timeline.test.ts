@@ -1,6 +1,6 @@
 /** What is drawn of layers is what they do. */
 import { assert } from "@effect/vitest"
-import { Agent, Recovery, Timeline } from "@kintsugi/core"
+import { Agent, Explanation, Recovery } from "@kintsugi/core"
 import { Transport } from "@kintsugi/providers"
 import { Effect } from "effect"
 import fc from "fast-check"
@@ -26,7 +26,7 @@ lawOfRuns(
     const options = { retry: transport }
     const net = fakeNetwork(respond(503))
     yield* finished(run(agent, "go").pipe(Effect.provide(openAi(options)), Effect.provide(net.layer)))
-    const { isCut, lanes } = Timeline.make([
+    const { isCut, lanes } = Explanation.timeline([
       { name: "model", explanation: Agent.explain(agent).model },
       { name: "transport", explanation: Transport.explain(options) }
     ])

@@ -1,6 +1,6 @@
 /** Laws of transcripts: mended, the same whole and streamed, and gone on with after a suspension. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, Budget, Message, Model, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
+import { Agent, Approval, Budget, Message, Model, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Random, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -156,7 +156,7 @@ lawOfRuns(
     const log = eventLog()
     const exit = yield* Effect.exit(
       run(whole.agent.pipe(log.listen), "go").pipe(
-        Effect.provide(Approver.layer(() => Effect.succeed(Approval.approve))),
+        Effect.provide(Approval.layer(() => Effect.succeed(Approval.approve))),
         Effect.provide(model.layer)
       )
     )

@@ -1,7 +1,8 @@
 /** Laws of texts: what is read from headers, and what models read. */
 import * as Factories from "@kintsugi/core/Factories"
 import { assert } from "@effect/vitest"
-import { Recovery, Render, Tool, ToolError } from "@kintsugi/core"
+import { Recovery, Tool, ToolError } from "@kintsugi/core"
+import * as Render from "@kintsugi/core/Render"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
 import { ScriptedModel } from "@kintsugi/core/testing"

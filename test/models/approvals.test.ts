@@ -1,6 +1,7 @@
 /** Calls that wait for somebody, who approves, edits, refuses, or comes too late, while the run is a document. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Message, type Model as Llm, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
+import { Agent, Approval, Message, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
+import type * as Llm from "@kintsugi/core/Model"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Effect, type Layer, Schema, type Scope } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,6 +1,7 @@
 /** Batches of calls under Kani's table: what is counted from one to the next, and when tools are withheld or switched off. */
 import { assert } from "@effect/vitest"
-import { Agent, Message, Recovery, Render, RunError, Skill, Tool } from "@kintsugi/core"
+import { Agent, Message, Recovery, RunError, Skill, Tool } from "@kintsugi/core"
+import * as Render from "@kintsugi/core/Render"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, type Fiber, Schema, type Scope } from "effect"
 import fc from "fast-check"

@@ -1,17 +1,7 @@
 /** Runs that are suspended wherever their plan says, and go on from any document that was kept: that is a fork of the run. */
 import { assert } from "@effect/vitest"
-import {
-  Agent,
-  Approval,
-  Approver,
-  Budget,
-  Message,
-  type Model as Llm,
-  Skill,
-  Snapshot,
-  Tool,
-  Usage
-} from "@kintsugi/core"
+import { Agent, Approval, Budget, Message, Skill, Snapshot, Tool, Usage } from "@kintsugi/core"
+import type * as Llm from "@kintsugi/core/Model"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema, type Scope } from "effect"
 import fc from "fast-check"
@@ -198,7 +188,7 @@ const made = ({ maxTurns, plan }: Setup) => {
 }
 
 /** What was decided is in the resumption. */
-const nobody = Approver.layer(() => Effect.die(new Error("nobody is to be asked")))
+const nobody = Approval.layer(() => Effect.die(new Error("nobody is to be asked")))
 
 const started = (setup: Setup): Effect.Effect<Real, never, Scope.Scope> =>
   Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { RecoveryAdvice } from "@kintsugi/core"
+import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
 import { assert, describe, it } from "vitest"
 import { path, render } from "../../scripts/errors.ts"
 import { pathsIn, root } from "../../scripts/files.ts"

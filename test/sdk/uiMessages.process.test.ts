@@ -1,6 +1,6 @@
 /** The AI SDK reads the UI message stream of our runs. */
 import { assert, describe, it } from "@effect/vitest"
-import { Agent, Approval, Approver, LlmError, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, Approval, LlmError, Recovery, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { isToolUIPart, readUIMessageStream, type UIMessage, type UIMessageChunk, uiMessageChunkSchema } from "ai"
@@ -36,7 +36,7 @@ const agent = Agent.make("a", {
 const messageOf = (...steps: ReadonlyArray<ScriptedModel.Step>): Effect.Effect<UIMessage> =>
   Effect.gen(function* () {
     const model = yield* make(...steps)
-    const approver = Approver.layer(() => Effect.succeed(Approval.refuse("too much")))
+    const approver = Approval.layer(() => Effect.succeed(Approval.refuse("too much")))
     const chunks = yield* Stream.runCollect(
       UiMessageStream.fromStream(agent.stream("go").pipe(Stream.provide(model.layer), Stream.provide(approver)))
     )

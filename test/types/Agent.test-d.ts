@@ -1,6 +1,19 @@
 /** Agents: the program of the first page, what they need, their built-in tools, and what they are as values. */
-import { Agent, Approval, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
-import type { AgentEvent, DoorError, LlmError, Message, Model, RunError, ToolError } from "@kintsugi/core"
+import {
+  Agent,
+  type AgentEvent,
+  Approval,
+  type LlmError,
+  type Message,
+  type Model,
+  Recovery,
+  type RunError,
+  Skill,
+  Snapshot,
+  Tool,
+  type ToolError
+} from "@kintsugi/core"
+import type * as DoorError from "@kintsugi/core/DoorError"
 import { SnapshotClaims, SnapshotKeys } from "@kintsugi/durable"
 import { Effect, type Layer, Redacted, Schema, type Scope, type Stream } from "effect"
 import type { KeyValueStore } from "effect/persistence/KeyValueStore"

@@ -1,7 +1,16 @@
 /** What compositions leave in types, and what does not compile. */
-import { Agent, Recovery, Tool } from "@kintsugi/core"
-import { type Budget, Model, Router, Skill, type ToolPolicy } from "@kintsugi/core"
-import type { LlmError, RunError } from "@kintsugi/core"
+import {
+  Agent,
+  type Budget,
+  type LlmError,
+  Model,
+  Recovery,
+  Router,
+  type RunError,
+  Skill,
+  Tool,
+  type ToolPolicy
+} from "@kintsugi/core"
 import { Effect, type Layer, Schema, type Stream } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"

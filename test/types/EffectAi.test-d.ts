@@ -1,7 +1,7 @@
 /** What is left in `E` and `R` of what comes through `effect/ai`, and what must not compile. */
 import {
   Agent,
-  type Approver,
+  type Approval,
   type LlmError,
   type Model,
   Recovery,
@@ -86,7 +86,7 @@ describe("a tool of a toolkit", () => {
       Effect.Effect<
         string,
         Run | BadArgs | ToolError.ExecutionError,
-        Model.Model | AiTool.Handler<"pay"> | Approver.Approver
+        Model.Model | AiTool.Handler<"pay"> | Approval.Approver
       >
     >()(agentWith(pay)("x"))
   })

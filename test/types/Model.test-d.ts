@@ -1,6 +1,5 @@
 /** Tables for models themselves, compactions, and orders of models. */
-import { Agent, Compaction, LlmError, type Message, Model, Recovery, Tool } from "@kintsugi/core"
-import type { Usage } from "@kintsugi/core"
+import { Agent, Compaction, LlmError, type Message, Model, Recovery, Tool, type Usage } from "@kintsugi/core"
 import { Effect, type Layer, Schema } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"

@@ -1,6 +1,20 @@
 /** Several skills in one agent: what they leave in its failures, needs and output, and what routers add. */
-import { Agent, Budget as Limits, Recovery, Router, Skill, Tool, ToolPolicy } from "@kintsugi/core"
-import type { AgentEvent, DoorError, Explanation, LlmError, Model, RunError, ToolError } from "@kintsugi/core"
+import {
+  Agent,
+  type AgentEvent,
+  type Explanation,
+  type LlmError,
+  type Model,
+  Recovery,
+  Router,
+  type RunError,
+  Skill,
+  Tool,
+  type ToolError,
+  ToolPolicy
+} from "@kintsugi/core"
+import * as Limits from "@kintsugi/core/Budget"
+import type * as DoorError from "@kintsugi/core/DoorError"
 import { Effect, type Layer, type Stream } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"

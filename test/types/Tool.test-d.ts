@@ -1,6 +1,5 @@
 /** Tables of tools: what their rows see and what they admit; and a tool by itself. */
-import { Recovery, Tool } from "@kintsugi/core"
-import type { Model, ToolError } from "@kintsugi/core"
+import { type Model, Recovery, Tool, type ToolError } from "@kintsugi/core"
 import { Effect, Schedule, Schema } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"

@@ -1,5 +1,5 @@
 /** Verdicts as values: what they are made from, and what their types say. */
-import { type AgentEvent, Backoff, Recovery, type ToolError, type Trail } from "@kintsugi/core"
+import { type AgentEvent, Backoff, Recovery, type RunError, type ToolError } from "@kintsugi/core"
 import { type Duration, Effect, type Schedule } from "effect"
 import { describe, it } from "vitest"
 import { type Equal, type Expect, sameType } from "./_support/Identity.ts"
@@ -195,16 +195,16 @@ describe("what was decided", () => {
   it("has one of the kinds that there are, in events, trails and decisions alike [P1366]", () => {
     type Kind = "retry" | "fix" | "compact" | "tell" | "escalate" | "respondWith" | "raise" | "rethrow" | "fallback"
     type _ = [
-      Expect<Equal<Trail.VerdictKind, Kind>>,
-      Expect<Equal<Trail.Entry["verdict"], Kind>>,
+      Expect<Equal<RunError.VerdictKind, Kind>>,
+      Expect<Equal<RunError.TrailEntry["verdict"], Kind>>,
       Expect<Equal<Recovery.Decision["verdict"], Kind>>,
       Expect<Equal<AgentEvent.OfType<"verdict">["verdict"], Kind>>,
       Expect<Equal<AgentEvent.OfType<"verdict">["gaveUp"], boolean>>,
-      Expect<Equal<Trail.Entry["gaveUp"], boolean>>,
+      Expect<Equal<RunError.TrailEntry["gaveUp"], boolean>>,
       Expect<Equal<Recovery.Position["version"], 1>>
     ]
     // @ts-expect-error a kind is no sentence
-    const sentence: Trail.VerdictKind = "retry exhausted"
+    const sentence: RunError.VerdictKind = "retry exhausted"
     void sentence
   })
 })

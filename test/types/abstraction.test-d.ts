@@ -1,5 +1,5 @@
 /** Functions over any tool and any agent, policies outside of a pipe, ports, and what layers leave. */
-import { Agent, Approver, type Model, Recovery, type RunError, Skill, Tool, type ToolError } from "@kintsugi/core"
+import { Agent, Approval, type Model, Recovery, type RunError, Skill, Tool, type ToolError } from "@kintsugi/core"
 import { Effect, type Layer } from "effect"
 import { describe, it } from "vitest"
 import { type Equal, type Expect, type IsAny, sameType } from "./_support/Identity.ts"
@@ -165,7 +165,7 @@ describe("Agent.Any, the type of a port", () => {
 describe("a layer around an agent or a tool", () => {
   const db: Layer.Layer<Db> = undefined as never
   const mail: Layer.Layer<Mail, Oops, Db> = undefined as never
-  const approver = Approver.layer(() => Effect.succeed({ type: "approve" }))
+  const approver = Approval.layer(() => Effect.succeed({ type: "approve" }))
 
   it("takes what it gives from tools, tables and the choice of a skill [P1306]", () => {
     const handled = having(name).pipe(
@@ -189,7 +189,7 @@ describe("a layer around an agent or a tool", () => {
     type _ = Expect<Equal<typeof before, typeof after>>
     sameType<Effect.Effect<string, Own | BadArgs | Boom>>()(before)
     const waiting = having(check.pipe(Tool.requireApproval()))
-    sameType<Effect.Effect<string, Own | BadArgs, Approver.Approver>>()(waiting.pipe(Agent.provide(modelLayer))(""))
+    sameType<Effect.Effect<string, Own | BadArgs, Approval.Approver>>()(waiting.pipe(Agent.provide(modelLayer))(""))
     sameType<Call<BadArgs>>()(waiting.pipe(Agent.provide(approver))(""))
     waiting.pipe(Agent.provide(modelLayer), Agent.resume)
   })

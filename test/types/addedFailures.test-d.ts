@@ -1,6 +1,15 @@
 /** Time limits, policies, unknown names and presets: what they add to the failures of an agent, and what they take away. */
-import { Agent, Recovery, Skill, Tool, ToolPolicy } from "@kintsugi/core"
-import type { LlmError, Model, RunError, ToolError } from "@kintsugi/core"
+import {
+  Agent,
+  type LlmError,
+  type Model,
+  Recovery,
+  type RunError,
+  Skill,
+  Tool,
+  type ToolError,
+  ToolPolicy
+} from "@kintsugi/core"
 import { Effect, type Option, Schema } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"

@@ -1,6 +1,15 @@
 /** Agents as tools: what their types leave in the tool's, and what does not compile. */
-import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
-import type { Completion, LlmError, Model, RunError, ToolError } from "@kintsugi/core"
+import {
+  Agent,
+  type Completion,
+  type LlmError,
+  type Model,
+  Recovery,
+  type RunError,
+  Skill,
+  Tool,
+  type ToolError
+} from "@kintsugi/core"
 import { Effect, type Option, Schema } from "effect"
 import { describe, it } from "vitest"
 import { type Equal, type Expect, sameType } from "./_support/Identity.ts"

@@ -1,6 +1,5 @@
 /** The name of an agent is in its type, through all combinators, so that the tool that it becomes has rows by that name. */
-import { Agent, Budget, Recovery, Router, Skill, type Tool, ToolPolicy } from "@kintsugi/core"
-import type { Model } from "@kintsugi/core"
+import { Agent, Budget, type Model, Recovery, Router, Skill, type Tool, ToolPolicy } from "@kintsugi/core"
 import { Effect, Layer } from "effect"
 import { describe, it } from "vitest"
 import { type Equal, type Expect, sameType } from "./_support/Identity.ts"

@@ -1,6 +1,15 @@
 /** Tool.complete: what it adds to the output of agents that list it, and that it adds nothing to any other. */
-import { Agent, Recovery, Router, Skill, Tool } from "@kintsugi/core"
-import type { Completion, Model, RunError, ToolError } from "@kintsugi/core"
+import {
+  Agent,
+  type Completion,
+  type Model,
+  Recovery,
+  Router,
+  type RunError,
+  Skill,
+  Tool,
+  type ToolError
+} from "@kintsugi/core"
 import { Effect } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"

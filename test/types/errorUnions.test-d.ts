@@ -1,5 +1,6 @@
 /** The closed unions of errors: exhaustive handling leaves nothing. */
-import type { KintsugiError, LlmError, RecoveryAdvice, RunError, ToolError } from "@kintsugi/core"
+import type { KintsugiError, LlmError, RunError, ToolError } from "@kintsugi/core"
+import type * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
 import { Effect } from "effect"
 import { describe, it } from "vitest"
 import { type Equal, type Expect, sameType } from "./_support/Identity.ts"

@@ -1,5 +1,5 @@
 /** What tools need that are served over MCP. */
-import { Agent, type Approver, type Model, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, type Approval, type Model, Recovery, Skill, Tool } from "@kintsugi/core"
 import * as AiSdk from "@kintsugi/interop/AiSdk"
 import type { ExecutionError } from "@kintsugi/core/ToolError"
 import type * as Mcp from "@kintsugi/interop/Mcp"
@@ -31,7 +31,7 @@ describe("foreign tools", () => {
   it("a server needs what its tools need, and who approves, and the model of its fixers [P1107]", () => {
     sameType<Layer.Layer<never, never, Stdio>>()(served(plain))
     sameType<Layer.Layer<never, never, Stdio | Db>>()(served(query))
-    sameType<Layer.Layer<never, never, Stdio | Approver.Approver>>()(served(asking))
+    sameType<Layer.Layer<never, never, Stdio | Approval.Approver>>()(served(asking))
     sameType<Layer.Layer<never, never, Stdio | Db | Model.Model>>()(served(mended))
     sameType<Layer.Layer<never, never, HttpRouter | Db>>()(
       McpServer.http({ name: "ours", version: "1", path: "/mcp", tools: [plain, query] })

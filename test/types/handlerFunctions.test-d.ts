@@ -1,6 +1,15 @@
 /** A function in the place of a table for model calls: `Agent.onLlmError`, `Router.onLlmError`, `Model.onError`. */
-import { Agent, Compaction, type LlmError, type Message, Model, Recovery, Router, Skill } from "@kintsugi/core"
-import type { RunError } from "@kintsugi/core"
+import {
+  Agent,
+  Compaction,
+  type LlmError,
+  type Message,
+  Model,
+  Recovery,
+  Router,
+  type RunError,
+  Skill
+} from "@kintsugi/core"
 import { Effect, type Layer, Schema } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"

@@ -1,6 +1,14 @@
 /** Agents with an input or an output schema. */
-import { Agent, type Completion, Message, Recovery, Skill } from "@kintsugi/core"
-import type { LlmError, Model, RunError } from "@kintsugi/core"
+import {
+  Agent,
+  type Completion,
+  type LlmError,
+  Message,
+  type Model,
+  Recovery,
+  type RunError,
+  Skill
+} from "@kintsugi/core"
 import { type Duration, Effect, type Option, Schema } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"

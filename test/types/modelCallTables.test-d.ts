@@ -1,6 +1,5 @@
 /** Tables for model calls: what `Agent.onLlmError` leaves of an agent's model failures. */
-import { Agent, Recovery, Tool } from "@kintsugi/core"
-import type { LlmError, Model, RunError } from "@kintsugi/core"
+import { Agent, type LlmError, type Model, Recovery, type RunError, Tool } from "@kintsugi/core"
 import { Effect, type Layer, type Schedule, Schema } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"

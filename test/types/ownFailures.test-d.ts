@@ -1,6 +1,5 @@
 /** Failures that a tool cannot have: what a row is typed by is what the row gets. */
-import { Agent, LlmError, Skill, Tool, ToolError } from "@kintsugi/core"
-import type { Model } from "@kintsugi/core"
+import { Agent, LlmError, type Model, Skill, Tool, ToolError } from "@kintsugi/core"
 import { Data, Effect, Schema } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"

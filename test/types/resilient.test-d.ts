@@ -1,6 +1,5 @@
 /** What `Agent.resilient` leaves in the types, and for which agents it is. */
-import { Agent, type Compaction, Recovery, Tool } from "@kintsugi/core"
-import type { LlmError, Model, ToolError } from "@kintsugi/core"
+import { Agent, type Compaction, type LlmError, type Model, Recovery, Tool, type ToolError } from "@kintsugi/core"
 import { Effect } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"

@@ -1,6 +1,5 @@
 /** Three levels of tables: what an agent's call leaves of the failures of its tools, and what the tables admit. */
-import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
-import type { LlmError, Model, RunError, ToolError } from "@kintsugi/core"
+import { Agent, type LlmError, type Model, Recovery, type RunError, Skill, Tool, type ToolError } from "@kintsugi/core"
 import { Effect } from "effect"
 import { describe, it } from "vitest"
 import { type Equal, type Expect, sameType } from "./_support/Identity.ts"

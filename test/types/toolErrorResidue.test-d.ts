@@ -1,6 +1,5 @@
 /** What the verdicts of a tool's table leave of its failures, pinned at the call of an agent that has the tool. */
-import { Backoff, Recovery, Tool } from "@kintsugi/core"
-import type { Model, ToolError } from "@kintsugi/core"
+import { Backoff, type Model, Recovery, Tool, type ToolError } from "@kintsugi/core"
 import { Effect, Schedule, Schema } from "effect"
 import { describe, it } from "vitest"
 import { type Equal, type Expect, sameType } from "./_support/Identity.ts"

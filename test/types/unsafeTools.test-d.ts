@@ -1,6 +1,5 @@
 /** What tables may do with an unsafe tool, and what looking it up needs. */
-import { Backoff, Recovery, Tool } from "@kintsugi/core"
-import type { Model, ToolError } from "@kintsugi/core"
+import { Backoff, type Model, Recovery, Tool, type ToolError } from "@kintsugi/core"
 import { Effect, Option, Schedule, Schema } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"

@@ -1,6 +1,5 @@
 /** Tools whose table or name is not known where they are used: nothing of them is lost, or it does not compile. */
-import { Agent, Recovery, Router, Skill, Tool, type ToolError } from "@kintsugi/core"
-import type { Model, RunError } from "@kintsugi/core"
+import { Agent, type Model, Recovery, Router, type RunError, Skill, Tool, type ToolError } from "@kintsugi/core"
 import { Effect, Schema } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"

@@ -1,7 +1,6 @@
 /** A person is asked before its tool runs, and the run waits for the answer. */
 import * as Agent from "@kintsugi/core/Agent"
 import * as Approval from "@kintsugi/core/Approval"
-import * as Approver from "@kintsugi/core/Approver"
 import * as Skill from "@kintsugi/core/Skill"
 import * as Tool from "@kintsugi/core/Tool"
 import * as OpenAi from "@kintsugi/providers/OpenAi"
@@ -25,7 +24,7 @@ const layer = Layer.provide(OpenAi.layer({ model: "m", apiKey: Redacted.make("ke
 export const main = (question: string, ask: (question: string) => Promise<boolean>): Promise<string> =>
   agent(question).pipe(
     Effect.provide(
-      Approver.layer(({ reason, tool }) =>
+      Approval.layer(({ reason, tool }) =>
         Effect.map(
           Effect.promise(() => ask(`${tool}: ${reason}. Is it allowed?`)),
           (isAllowed) => (isAllowed ? Approval.approve : Approval.refuse("It is not allowed."))

@@ -16,16 +16,11 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
-import {
-  type Agent,
-  Approval,
-  Approver,
-  type DoorError,
-  Interception,
-  Issue,
-  KintsugiError,
-  RunContext
-} from "@kintsugi/core"
+import { type Agent, Approval, KintsugiError } from "@kintsugi/core"
+import type * as DoorError from "@kintsugi/core/DoorError"
+import * as Interception from "@kintsugi/core/Interception"
+import * as Issue from "@kintsugi/core/Issue"
+import * as RunContext from "@kintsugi/core/RunContext"
 import { answerOf, deferredOf, refusalOf } from "./approval.ts"
 import {
   asFailures,
@@ -115,7 +110,7 @@ export const workflow = <
 >(
   agent: A & Agent.AnyPart,
   options: Options<Name, Input, Output, R> & { readonly error?: Failure } & For<NoInfer<A>, Input, Output, Failure>
-): Durable<Name, Input, Output, ErrorOf<A>, Exclude<ServicesOf<A> | R, Approver.Approver>> => {
+): Durable<Name, Input, Output, ErrorOf<A>, Exclude<ServicesOf<A> | R, Approval.Approver>> => {
   const { name, version } = options
   // a schema where the agent has failures of its own, by `For`
   const error = options.error as AnyCodec | undefined
@@ -147,7 +142,7 @@ export const workflow = <
         failures: { schema: failures, isKnown: Schema.is(failures) },
         atWork: new Map() satisfies AtWork,
         intents: new Set<string>(),
-        approver: Option.getOrElse(yield* Effect.serviceOption(Approver.Approver), () => nobody)
+        approver: Option.getOrElse(yield* Effect.serviceOption(Approval.Approver), () => nobody)
       }
       const context = yield* Effect.context<never>()
       // by `For` it takes what the input schema gives; what it needs is in that context
@@ -178,7 +173,7 @@ export const workflow = <
     Input,
     Output,
     ErrorOf<A>,
-    Exclude<ServicesOf<A> | R, Approver.Approver>
+    Exclude<ServicesOf<A> | R, Approval.Approver>
   >
 }
 
@@ -198,7 +193,7 @@ const watched = <A, E, R>(taken: { isSo: boolean }, self: Effect.Effect<A, E, R>
   )
 
 /** A step cannot wait without a process: whoever decides within one is a service. */
-const nobody: Approver.Service = {
+const nobody: Approval.Approver["Service"] = {
   decide: ({ tool }) =>
     Effect.die(
       new TypeError(
@@ -234,7 +229,7 @@ const running = (
       Effect.provideService(RunContext.Observers, [() => watch, ...observers]),
       Effect.provideService(Interception.Current, interceptor),
       // it is asked in its place
-      Effect.provideService(Approver.Approver, { decide: () => Effect.never }),
+      Effect.provideService(Approval.Approver, { decide: () => Effect.never }),
       Effect.provideService(Clock.Clock, Time.clock(lines, replay.clock)),
       Effect.provideService(Random.Random, Time.random(lines))
     )

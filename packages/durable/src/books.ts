@@ -1,6 +1,7 @@
 /** What agents spend that are called within a step: booked with its run while it is done, and again where it is only read. */
 import * as Effect from "effect/Effect"
-import { Ledger, RunContext } from "@kintsugi/core"
+import { Ledger } from "@kintsugi/core"
+import * as RunContext from "@kintsugi/core/RunContext"
 
 /** The ledger of a step. Its work may outlive a replay: then it goes on in the books of the run in the next one. */
 export class Books extends Ledger.Ledger {

@@ -2,7 +2,8 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { DoorError, type Issue } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
+import type * as Issue from "@kintsugi/core/Issue"
 
 const where = {
   message: Schema.String,

@@ -8,7 +8,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import type * as Random from "effect/Random"
-import type { RunContext } from "@kintsugi/core"
+import type * as RunContext from "@kintsugi/core/RunContext"
 import { seeded } from "./random.ts"
 
 /** Somebody waits for an instant, by the time of a line. */

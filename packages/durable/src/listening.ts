@@ -2,7 +2,9 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
-import { AgentEvent, Interception, type RunContext } from "@kintsugi/core"
+import { AgentEvent } from "@kintsugi/core"
+import * as Interception from "@kintsugi/core/Interception"
+import type * as RunContext from "@kintsugi/core/RunContext"
 import type { Replay } from "./recording.ts"
 import { present } from "./time.ts"
 

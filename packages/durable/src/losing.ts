@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
-import { DoorError } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
 import type { Replay } from "./recording.ts"
 import { rowsOf, stepId } from "./rows.ts"
 

@@ -13,7 +13,12 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { Approver, Bounds, ErrorCause, Interception, Issue, Ledger, type RunContext } from "@kintsugi/core"
+import { Approval, Ledger } from "@kintsugi/core"
+import * as Bounds from "@kintsugi/core/Bounds"
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
+import * as Interception from "@kintsugi/core/Interception"
+import * as Issue from "@kintsugi/core/Issue"
+import type * as RunContext from "@kintsugi/core/RunContext"
 import * as Redaction from "@kintsugi/core/Redaction"
 import { Books } from "./books.ts"
 import { ChangedAgentError, UnreadableStepError } from "./errors.ts"
@@ -41,7 +46,7 @@ export interface Replay {
   readonly taken: { isSo: boolean }
   readonly lines: Lines
   /** Decides about what is called within a step, which cannot wait without a process. */
-  readonly approver: Approver.Service
+  readonly approver: Approval.Approver["Service"]
   /** The clock and the chance of this process. */
   readonly clock: Clock.Clock
   readonly random: Random.Random
@@ -252,7 +257,7 @@ export const activity = (
     // what is encoded by a schema for JSON is JSON
     execute: (begins as Effect.Effect<Schema.Json | undefined, never, WorkflowInstance>).pipe(
       Effect.provideService(Random.Random, random),
-      Effect.provideService(Approver.Approver, approver),
+      Effect.provideService(Approval.Approver, approver),
       // whatever it starts is a part of it
       Effect.provideService(Interception.Current, undefined)
     )

@@ -4,7 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Random from "effect/Random"
-import { RunContext } from "@kintsugi/core"
+import * as RunContext from "@kintsugi/core/RunContext"
 import type { Line, Lines } from "./lines.ts"
 
 /** The line of the fiber that is at work just now. */

@@ -1,7 +1,10 @@
 /** One attempt of a tool: run once, unless its process dies; what must not run twice says first that it begins. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { ErrorCause, Interception, KintsugiError, type RunContext, ToolError } from "@kintsugi/core"
+import { KintsugiError, ToolError } from "@kintsugi/core"
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
+import * as Interception from "@kintsugi/core/Interception"
+import type * as RunContext from "@kintsugi/core/RunContext"
 import type { Line } from "./lines.ts"
 import { again, isNoted, lose, note } from "./losing.ts"
 import { type AnyCodec, record, type Replay, Said, saying } from "./recording.ts"

@@ -2,7 +2,7 @@
  * Large payments need the word of a person. Somebody at a desk decides while the run waits; where nobody is there, the run is
  * put away as JSON and goes on when a decision has come, perhaps in another process.
  */
-import { Agent, Approval, Approver, Recovery, Snapshot, Tool } from "@kintsugi/core"
+import { Agent, Approval, Recovery, Snapshot, Tool } from "@kintsugi/core"
 import { Context, Effect, Schema } from "effect"
 
 export class Bank extends Context.Service<
@@ -32,7 +32,7 @@ export const program = clerk("Pay the rent, 800 euros.")
 
 /** Whoever sits at the desk: a console, a chat, a web page. */
 export const desk = (ask: (question: string) => Effect.Effect<boolean>) =>
-  Approver.layer(({ arguments: args, reason, tool }) =>
+  Approval.layer(({ arguments: args, reason, tool }) =>
     Effect.map(ask(`${tool} ${JSON.stringify(args)}: ${reason}?`), (isAllowed) =>
       isAllowed ? Approval.approve : Approval.refuse("The owner says no.")
     )

@@ -2,7 +2,8 @@
  * A chat in the terminal. Ctrl-C stops the answer; where there is none, or where the input ends, the chat is over. What fails
  * is shown, and the conversation goes on with all that was said and done: see `chat/main.ts` for an agent and a real terminal.
  */
-import { type Agent, type AgentEvent, ErrorCause, type Message } from "@kintsugi/core"
+import type { Agent, AgentEvent, Message } from "@kintsugi/core"
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import { Effect, Stream, Terminal } from "effect"
 
 /** Of an answer: its words as they come, its tools, and how it ended if not well. */

@@ -5,9 +5,8 @@ import * as Issue from "../../../packages/core/src/data/Issue.ts"
 import * as Usage from "../../../packages/core/src/data/Usage.ts"
 import * as DoorError from "../../../packages/core/src/errors/DoorError.ts"
 import * as ForeignFailure from "../../../packages/core/src/errors/ForeignFailure.ts"
-import { isKintsugiError } from "../../../packages/core/src/errors/KintsugiError.ts"
 import * as LlmError from "../../../packages/core/src/errors/LlmError.ts"
-import * as Problem from "../../../packages/core/src/errors/Problem.ts"
+import * as KintsugiError from "../../../packages/core/src/errors/KintsugiError.ts"
 import * as RecoveryAdvice from "../../../packages/core/src/errors/RecoveryAdvice.ts"
 import * as RunError from "../../../packages/core/src/errors/RunError.ts"
 import * as Thrown from "../../../packages/core/src/errors/Thrown.ts"
@@ -18,7 +17,7 @@ import * as Render from "../../../packages/core/src/recovery/Render.ts"
 import { misfits, texts, values } from "./data.ts"
 import { each, effectOnly, fixed, grows, looksOnce, none, reached, type Table } from "./entry.ts"
 
-type Made = Parameters<typeof Problem.fromError>[0]
+type Made = Parameters<typeof KintsugiError.toProblem>[0]
 
 /** The error is made of the text, and written down as it goes to a log, to a wire and to a client. */
 const made = (make: (text: string) => Made) => grows(texts, (text) => writtenDown(make(text)))
@@ -26,7 +25,7 @@ const made = (make: (text: string) => Made) => grows(texts, (text) => writtenDow
 const writtenDown = (error: Made) => [
   error.message,
   JSON.stringify(error),
-  Problem.fromError(error),
+  KintsugiError.toProblem(error),
   RecoveryAdvice.labelsOf(error)
 ]
 
@@ -40,7 +39,6 @@ export const coreErrors: Table = {
     SnapshotRefusedError: made((text) => DoorError.SnapshotRefusedError.make({ reason: "other-agent", what: text })),
     isDoorError: grows(values, DoorError.isDoorError)
   },
-  "core/src/errors/KintsugiError.ts": { isKintsugiError: grows(values, isKintsugiError) },
   "core/src/errors/Limit.ts": each(fixed, "limitOf"),
   "core/src/errors/LlmError.ts": {
     ModelNotFoundError: made((text) => LlmError.ModelNotFoundError.make({ model: text, detail: text })),
@@ -76,7 +74,10 @@ export const coreErrors: Table = {
     connectionOf: grows(texts, (text) => ForeignFailure.connectionOf(new Error(text, { cause: text }))),
     chainOf: grows(values, ForeignFailure.chainOf)
   },
-  "core/src/errors/Problem.ts": { fromError: reached },
+  "core/src/errors/KintsugiError.ts": {
+    isKintsugiError: grows(values, KintsugiError.isKintsugiError),
+    toProblem: reached
+  },
   "core/src/errors/RecoveryAdvice.ts": {
     ...each(fixed, "describe", "mostFor"),
     ...each(reached, "labelsOf"),
@@ -120,7 +121,7 @@ export const coreErrors: Table = {
     }),
     EscalationError: made((text) => ToolError.EscalationError.make({ source: "fixer", reason: text })),
     UnknownToolError: made((text) =>
-      ToolError.UnknownToolError.make({ tool: text, callId: "c1", known: ["look", text.slice(1)] })
+      ToolError.UnknownToolError.make({ tool: text, callId: "c1", available: ["look", text.slice(1)] })
     ),
     ToolTimeoutError: made((text) => ToolError.ToolTimeoutError.make({ tool: text, timeout: minute })),
     ToolDeniedError: made((text) => ToolError.ToolDeniedError.make({ tool: "look", callId: "c1", reason: text })),

@@ -1,6 +1,7 @@
 /** One error of every class, and of every constructor of it, with optional fields given and left out. */
 import * as Factories from "@kintsugi/core/Factories"
-import { DoorError, LlmError, Message, RunError, ToolError, type Trail, Usage } from "@kintsugi/core"
+import { LlmError, Message, RunError, ToolError, Usage } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
 import { Duration } from "effect"
 
 const ofCall = { tool: "fetch", callId: "c1", message: "It failed" }
@@ -56,7 +57,7 @@ const origin = {
   cause: new Error("socket hang up")
 }
 
-const trail: Trail.Trail = [
+const trail: RunError.Trail = [
   {
     tag: "Busy",
     message: "busy",
@@ -188,8 +189,8 @@ export const samples = {
     })
   ],
   UnknownToolError: [
-    ToolError.UnknownToolError.make({ tool: "fetch", callId: "c1", known: ["look"] }),
-    new ToolError.UnknownToolError({ ...ofCall, known: ["look"] })
+    ToolError.UnknownToolError.make({ tool: "fetch", callId: "c1", available: ["look"] }),
+    new ToolError.UnknownToolError({ ...ofCall, available: ["look"] })
   ],
   ToolTimeoutError: [
     ToolError.ToolTimeoutError.make({ tool: "fetch", timeout: Duration.fromInputUnsafe("5 seconds") }),

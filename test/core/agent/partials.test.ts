@@ -1,6 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Agent, LlmError, Recovery, RunError, Skill } from "@kintsugi/core"
-import type { Model } from "@kintsugi/core"
+import { Agent, LlmError, type Model, Recovery, RunError, Skill } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Duration, Effect, Equal, Layer, Schema, Stream } from "effect"
 import { agentWith, scripted } from "../../_support/dialogue.ts"

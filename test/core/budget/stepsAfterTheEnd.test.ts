@@ -1,6 +1,6 @@
 /** Once a limit of a run was reached, no step of it begins, and what is done about its end is no step of it. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, Budget, LlmError, Recovery, Tool, ToolPolicy } from "@kintsugi/core"
+import { Agent, Approval, Budget, LlmError, Recovery, Tool, ToolPolicy } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Effect, Exit, Layer, Schema } from "effect"
 import { batch, busy, done, eventLog, failureOf, overADay, play, scripted } from "../../_support/dialogue.ts"
@@ -92,7 +92,7 @@ it.run("a tool does not run when the limit is reached while its policy or its ap
       const boss = isAsked ? bare : bare.pipe(Agent.toolPolicy(() => Effect.as(reaching, policy)))
       const model = yield* make(batch("pay"))
       const approving = Effect.as(isAsked ? Effect.provide(reaching, model.layer) : Effect.void, Approval.approve)
-      const approver = Approver.layer(() => approving)
+      const approver = Approval.layer(() => approving)
       const exit = yield* Effect.exit(run(boss, "go").pipe(Effect.provide(Layer.merge(model.layer, approver))))
       assert.deepInclude(yield* failureOf(exit), exceeded("maxTurns"))
       assert.strictEqual(runs.length, 0)
@@ -104,7 +104,7 @@ it.run("an unsafe tool that was approved after the end does not run [P1308]", (r
   Effect.gen(function* () {
     const { runs, tool } = play("pay", { sideEffects: "unsafe" }, [Effect.succeed("paid")])
     const boss = Agent.make("boss", { tools: [tool.pipe(Tool.requireApproval()), ask], budget: once })
-    const approver = Approver.layer(() => Effect.as(Effect.sleep("1 hour"), Approval.approve))
+    const approver = Approval.layer(() => Effect.as(Effect.sleep("1 hour"), Approval.approve))
     const model = yield* make(batch("pay", "ask"))
     const exit = yield* overADay(run(boss, "go").pipe(Effect.provide(Layer.merge(model.layer, approver))))
     assert.deepInclude(yield* failureOf(exit), exceeded("maxTurns"))

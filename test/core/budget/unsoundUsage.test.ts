@@ -1,16 +1,7 @@
 /** What a provider says of tokens and cost may be no amount: the run goes by an estimate, and says so. */
 import { assert } from "@effect/vitest"
-import {
-  Agent,
-  AgentEvent,
-  type Budget,
-  Interception,
-  type Ledger,
-  LlmError,
-  Message,
-  Model,
-  Usage
-} from "@kintsugi/core"
+import { Agent, AgentEvent, type Budget, type Ledger, LlmError, Message, Model, Usage } from "@kintsugi/core"
+import * as Interception from "@kintsugi/core/Interception"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Layer, Schema, Stream } from "effect"
 import { it, type Runner } from "../../_support/run.ts"

@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { Approval, Approver, Coercion, Recovery, Tool, ToolError } from "@kintsugi/core"
+import { Approval, Coercion, Recovery, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Result, Schema } from "effect"
 import { it } from "../../_support/run.ts"
@@ -264,7 +264,7 @@ it.run("text that holds JSON is unwrapped as deeply as arguments may be nested, 
       [50_000, "told: told"]
     ] as const) {
       const model = yield* ScriptedModel.make(calls(call("keep", { a: lists(levels) })), ScriptedModel.text("done"))
-      const approving = Approver.layer(() => Effect.succeed(Approval.approve))
+      const approving = Approval.layer(() => Effect.succeed(Approval.approve))
       yield* run(agent, "go").pipe(Effect.provide(approving), Effect.provide(model.layer))
       assert.deepStrictEqual(read(model), [expected], `${levels}`)
     }

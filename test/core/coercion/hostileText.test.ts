@@ -1,6 +1,7 @@
 /** Texts that a model may send, and that the repair of arguments reads in the time of their length. */
 import { assert, it } from "@effect/vitest"
-import { RawSchema, Tool } from "@kintsugi/core"
+import { Tool } from "@kintsugi/core"
+import * as RawSchema from "@kintsugi/core/RawSchema"
 import { Effect, Exit, Schema } from "effect"
 
 const look = Tool.make("look", {

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import type { RetryAfter } from "@kintsugi/core"
+import type * as RetryAfter from "@kintsugi/core/RetryAfter"
 import { fromHttp429 } from "@kintsugi/core/Factories"
 import { DateTime, Duration } from "effect"
 

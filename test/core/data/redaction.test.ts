@@ -1,6 +1,6 @@
 /** What is taken out of texts, and what stays. */
 import { assert, describe, it } from "@effect/vitest"
-import { Redaction } from "@kintsugi/core"
+import * as Redaction from "@kintsugi/core/Redaction"
 import * as fc from "fast-check"
 import { ordinaryTexts } from "./_support/ordinaryTexts.ts"
 import { publishedKeys } from "./_support/publishedKeys.ts"

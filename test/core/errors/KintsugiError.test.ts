@@ -1,6 +1,7 @@
 import * as Factories from "@kintsugi/core/Factories"
 import { assert, it } from "@effect/vitest"
-import { KintsugiError, LlmError, Problem, RecoveryAdvice, RunError, ToolError, Usage } from "@kintsugi/core"
+import { KintsugiError, LlmError, RunError, ToolError, Usage } from "@kintsugi/core"
+import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
 import { Exit, Schema } from "effect"
 import { all } from "../_support/errorSamples.ts"
 import { through } from "../_support/json.ts"
@@ -30,8 +31,8 @@ it("every error of the library, and nothing else, is a KintsugiError, and decode
 it("every class has an HTTP status, and is a problem in the sense of RFC 9457 [T39]", () => {
   for (const error of all) {
     assert(error.httpStatus >= 400 && error.httpStatus <= 599, error._tag)
-    const problem = Problem.fromError(error)
-    assert.deepStrictEqual(through(Problem.Problem, problem), problem)
+    const problem = KintsugiError.toProblem(error)
+    assert.deepStrictEqual(through(KintsugiError.Problem, problem), problem)
     assert.deepInclude(problem, { status: error.httpStatus, code: error.code, retryable: error.isRetryable })
     assert.match(problem.type, /^urn:kintsugi:error:[a-z-]+$/)
     assert.isNotEmpty(problem.title)
@@ -45,18 +46,18 @@ it("every class has an HTTP status, and is a problem in the sense of RFC 9457 [T
     ),
     [429, 503, 504, 422, 403]
   )
-  assert.strictEqual(Problem.mediaType, "application/problem+json")
+  assert.strictEqual(KintsugiError.problemMediaType, "application/problem+json")
 })
 
 it("a problem says when to come back and what it is about, and no secret [T39]", () => {
-  const limited = Problem.fromError(LlmError.RateLimitError.make({ service: "openai", requestId: "r1" }))
+  const limited = KintsugiError.toProblem(LlmError.RateLimitError.make({ service: "openai", requestId: "r1" }))
   assert.deepInclude(limited, { retryAfter: 60, requestId: "r1", title: "Rate limit reached" })
-  const denied = Problem.fromError(
+  const denied = KintsugiError.toProblem(
     ToolError.ToolDeniedError.make({ tool: "transfer", callId: "c1", reason: "token=abcdefgh1234 is not admitted" })
   )
   assert.deepInclude(denied, { tool: "transfer", callId: "c1", status: 403, retryable: false })
   assert.notInclude(JSON.stringify(denied), "abcdefgh1234")
-  const routing = Problem.fromError(
+  const routing = KintsugiError.toProblem(
     RunError.RoutingError.make({
       agent: "desk",
       candidates: ["a", "b"],
@@ -68,7 +69,7 @@ it("a problem says when to come back and what it is about, and no secret [T39]",
   assert.deepInclude(routing, { agent: "desk", type: "urn:kintsugi:error:routing" })
   assert.notProperty(routing, "tool")
   assert.notProperty(
-    Problem.fromError(ToolError.ToolExecutionError.make({ tool: "fixer", message: "hopeless" })),
+    KintsugiError.toProblem(ToolError.ToolExecutionError.make({ tool: "fixer", message: "hopeless" })),
     "callId"
   )
 })

@@ -1,7 +1,8 @@
 import * as Factories from "@kintsugi/core/Factories"
 import { assert, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
-import { LlmError, RecoveryAdvice } from "@kintsugi/core"
+import { LlmError } from "@kintsugi/core"
+import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
 import { Duration, Effect } from "effect"
 import { all, execution, samples, timedOut } from "../_support/errorSamples.ts"
 

@@ -1,6 +1,7 @@
 import * as Factories from "@kintsugi/core/Factories"
 import { assert, it } from "@effect/vitest"
-import { DoorError, LlmError, Recovery, RunError, Tool, ToolError } from "@kintsugi/core"
+import { LlmError, Recovery, RunError, Tool, ToolError } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Duration, Effect, Predicate, Schema } from "effect"
 import { agentWith, asHard, scripted } from "../../_support/dialogue.ts"

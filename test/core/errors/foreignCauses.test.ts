@@ -1,7 +1,8 @@
 import * as Factories from "@kintsugi/core/Factories"
 import { inspect } from "node:util"
 import { assert, describe, it as plain } from "@effect/vitest"
-import { ErrorCause, KintsugiError, LlmError, Problem, Recovery, Tool, ToolError } from "@kintsugi/core"
+import { KintsugiError, LlmError, Recovery, Tool, ToolError } from "@kintsugi/core"
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import { Effect, Redacted, Schema } from "effect"
 import { it } from "../../_support/run.ts"
 import { agentWith, callingOnce, fixer, read, scripted } from "../../_support/dialogue.ts"
@@ -31,7 +32,7 @@ const codec = Schema.toCodecJson(KintsugiError.KintsugiError)
 const outside = (error: KintsugiError.KintsugiError): ReadonlyArray<string> => [
   JSON.stringify(Schema.encodeSync(codec)(error)),
   JSON.stringify(error),
-  JSON.stringify(Problem.fromError(error)),
+  JSON.stringify(KintsugiError.toProblem(error)),
   error.message,
   String(error),
   // as loggers show an error

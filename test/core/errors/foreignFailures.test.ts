@@ -1,6 +1,9 @@
 /** What the structure of a failure tells that is not the library's. */
 import { assert, describe, it } from "@effect/vitest"
-import { Backoff, ForeignFailure, LlmError, Recovery, RecoveryAdvice, Render, Tool, ToolError } from "@kintsugi/core"
+import { Backoff, LlmError, Recovery, Tool, ToolError } from "@kintsugi/core"
+import * as ForeignFailure from "@kintsugi/core/ForeignFailure"
+import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
+import * as Render from "@kintsugi/core/Render"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Clock, Data, Duration, Effect, PlatformError, Schema } from "effect"
 import { HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"

@@ -1,6 +1,9 @@
 import * as Factories from "@kintsugi/core/Factories"
 import { assert, describe } from "@effect/vitest"
-import { LlmError, Problem, Recovery, RecoveryAdvice, Render, RetryAfter, Tool, ToolError } from "@kintsugi/core"
+import { KintsugiError, LlmError, Recovery, Tool, ToolError } from "@kintsugi/core"
+import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
+import * as Render from "@kintsugi/core/Render"
+import * as RetryAfter from "@kintsugi/core/RetryAfter"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Duration, Effect, Exit, Schema } from "effect"
 import { it } from "../../_support/run.ts"
@@ -36,7 +39,7 @@ describe("redaction", () => {
       for (const error of errors) {
         assert.notInclude(error.message, secret)
         assert.notInclude(JSON.stringify(error), secret)
-        assert.notInclude(JSON.stringify(Problem.fromError(error)), secret)
+        assert.notInclude(JSON.stringify(KintsugiError.toProblem(error)), secret)
         assert.notInclude(RecoveryAdvice.labelsOf(error).code, secret)
       }
     }
@@ -152,10 +155,10 @@ it("numbers that are none are left out, and no depth of arguments is too much [T
 
 it("a problem never asks for a shorter wait than the server did, nor for one without end [T39]", () => {
   const minute = LlmError.ModelOverloadedError.make({ model: "m", retryAfter: Duration.minutes(1) })
-  assert.strictEqual(Problem.fromError(minute).retryAfter, 60)
-  const endless = Problem.fromError(Factories.apiRateLimit("m", Duration.infinity))
+  assert.strictEqual(KintsugiError.toProblem(minute).retryAfter, 60)
+  const endless = KintsugiError.toProblem(Factories.apiRateLimit("m", Duration.infinity))
   assert.notProperty(endless, "retryAfter")
-  assert.isTrue(Schema.is(Problem.Problem)(endless))
+  assert.isTrue(Schema.is(KintsugiError.Problem)(endless))
 })
 
 it("numbers beyond all waiting are instants, or say nothing [T12 P801]", () => {

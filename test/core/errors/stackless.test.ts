@@ -15,7 +15,7 @@ describe("errors about what a model has sent", () => {
         targetType: "add parameters",
         issues: []
       }),
-      ToolError.UnknownToolError.make({ tool: "sub", callId: "c1", known: ["add"] })
+      ToolError.UnknownToolError.make({ tool: "sub", callId: "c1", available: ["add"] })
     ]
     assert.deepStrictEqual(
       errors.map((error) => [framesOf(error), error.stack?.includes(error.message)]),

@@ -1,6 +1,7 @@
 import * as Factories from "@kintsugi/core/Factories"
 import { assert } from "@effect/vitest"
-import { Agent, type AgentEvent, LlmError, Recovery, RunContext, Tool } from "@kintsugi/core"
+import { Agent, type AgentEvent, LlmError, Recovery, Tool } from "@kintsugi/core"
+import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Duration, Effect, Logger, Schema, Stream } from "effect"
 import { it } from "../../_support/run.ts"

@@ -2,7 +2,6 @@ import { assert, it } from "@effect/vitest"
 import {
   AgentEvent,
   Approval,
-  ErrorCause,
   KintsugiError,
   type Ledger,
   LlmError,
@@ -11,6 +10,7 @@ import {
   ToolError,
   Usage
 } from "@kintsugi/core"
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import { Duration, Effect, Exit, Redacted, Schema, SchemaIssue } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { cause, check, instances, shape, shapeOf as shapeOfError } from "../../_support/errors.ts"

@@ -1,17 +1,6 @@
 /** What a policy has decided, as data: in events, in the trail of an error, and in the document of a run that waits. */
 import { assert } from "@effect/vitest"
-import {
-  Agent,
-  AgentEvent,
-  Approval,
-  Approver,
-  LlmError,
-  Model,
-  Recovery,
-  Snapshot,
-  Tool,
-  type Trail
-} from "@kintsugi/core"
+import { Agent, AgentEvent, Approval, LlmError, Model, Recovery, type RunError, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -25,9 +14,9 @@ const codec = Schema.fromJsonString(AgentEvent.AgentEvent)
 const overJson = (event: AgentEvent.AgentEvent) =>
   Schema.decodeUnknownSync(codec)(Schema.encodeUnknownSync(codec)(event))
 
-const decidedOf = ({ gaveUp, rung, verdict }: Trail.Entry | AgentEvent.Decision) => ({ verdict, gaveUp, rung })
+const decidedOf = ({ gaveUp, rung, verdict }: RunError.TrailEntry | AgentEvent.Decision) => ({ verdict, gaveUp, rung })
 
-const decided = (verdict: Trail.VerdictKind, gaveUp = false, rung = 0) => ({ verdict, gaveUp, rung })
+const decided = (verdict: RunError.VerdictKind, gaveUp = false, rung = 0) => ({ verdict, gaveUp, rung })
 
 const ladder = (mended: string) =>
   Recovery.ladder(
@@ -83,7 +72,7 @@ it.run("what tables of models and fallbacks decide is said in the same way [P136
   })
 )
 
-const approving = Approver.layer(() => Effect.succeed(Approval.approve))
+const approving = Approval.layer(() => Effect.succeed(Approval.approve))
 
 /** A call that has failed twice; then its arguments were mended, and it waits for a decision about them. */
 const waiting = Effect.gen(function* () {

@@ -1,5 +1,7 @@
 import { assert } from "@effect/vitest"
-import { Agent, Interception, LlmError, Model, Recovery, RunContext, Skill, Tool, ToolError } from "@kintsugi/core"
+import { Agent, LlmError, Model, Recovery, Skill, Tool, ToolError } from "@kintsugi/core"
+import * as Interception from "@kintsugi/core/Interception"
+import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Duration, Effect, Layer, Option, Schema, Stream } from "effect"
 import { it } from "../../_support/run.ts"

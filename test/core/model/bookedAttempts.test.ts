@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
-import { Agent, LlmError, Message, Model, Recovery, RunContext, Usage } from "@kintsugi/core"
+import { Agent, LlmError, Message, Model, Recovery, Usage } from "@kintsugi/core"
+import * as RunContext from "@kintsugi/core/RunContext"
 import { Cause, Effect, Exit, Layer, Stream } from "effect"
 import { it } from "../../_support/run.ts"
 import {

@@ -1,6 +1,6 @@
 /** Replies that say nothing and call nothing. */
 import { assert } from "@effect/vitest"
-import { Agent, type Message, LlmError, Model, Recovery, Router, Skill } from "@kintsugi/core"
+import { Agent, LlmError, type Message, Model, Recovery, Router, Skill } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Schema } from "effect"
 import { agentWith, batch, done, eventLog, read, scripted } from "../../_support/dialogue.ts"

@@ -1,6 +1,6 @@
 /** Policies over time, as `explain` knows them. */
 import { assert, describe, it } from "@effect/vitest"
-import { Agent, Backoff, Compaction, Recovery, Timeline } from "@kintsugi/core"
+import { Agent, Backoff, Compaction, Explanation, Recovery } from "@kintsugi/core"
 import { Transport } from "@kintsugi/providers"
 import { Schedule } from "effect"
 
@@ -9,12 +9,12 @@ const transport = Transport.explain()
 
 describe("Timeline", () => {
   it("is drawn with a column for each attempt of the innermost layer [L508]", () => {
-    const timeline = Timeline.make([
+    const timeline = Explanation.timeline([
       { name: "onLlmError", explanation: patient },
       { name: "transport", explanation: transport }
     ])
     assert.strictEqual(timeline.end, 3750)
-    assert.deepStrictEqual(Timeline.format(timeline).split("\n"), [
+    assert.deepStrictEqual(Explanation.formatTimeline(timeline).split("\n"), [
       "ms             0   250   750  1250  1500  2000  3000  3250  3750",
       "onLlmError     1                 2                 3",
       "transport      1     2     3     1     2     3     1     2     3"
@@ -23,7 +23,7 @@ describe("Timeline", () => {
       { from: 750, to: 1250, verdict: "retry" },
       { from: 2000, to: 3000, verdict: "retry" }
     ])
-    assert.deepStrictEqual(Timeline.format(timeline, { width: 30 }).split("\n").slice(0, 5), [
+    assert.deepStrictEqual(Explanation.formatTimeline(timeline, { width: 30 }).split("\n").slice(0, 5), [
       "ms             0   250   750",
       "onLlmError     1",
       "transport      1     2     3",
@@ -35,8 +35,8 @@ describe("Timeline", () => {
   it("three layers begin anew below each attempt of the one above [L508]", () => {
     const twice = (initialBackoff: number) =>
       Recovery.explain({ A: Recovery.retry({ maxAttempts: 2, initialBackoff }) })
-    const text = Timeline.format(
-      Timeline.make([
+    const text = Explanation.formatTimeline(
+      Explanation.timeline([
         { name: "tool", explanation: twice(100) },
         { name: "agent", explanation: twice(10) },
         { name: "send", explanation: twice(1) }
@@ -57,7 +57,7 @@ describe("Timeline", () => {
       C: Recovery.rethrow
     })
     const drawn = (row?: string) => {
-      const [lane] = Timeline.make([{ name: "x", explanation, ...(row === undefined ? {} : { row }) }]).lanes
+      const [lane] = Explanation.timeline([{ name: "x", explanation, ...(row === undefined ? {} : { row }) }]).lanes
       return [lane?.row, lane?.attempts.length]
     }
     assert.deepStrictEqual(
@@ -69,7 +69,7 @@ describe("Timeline", () => {
       ]
     )
     assert.throws(() => drawn("D"), /layer 'x' has no row 'D', but A, B, C/)
-    assert.deepStrictEqual(Timeline.make([{ name: "none", explanation: Recovery.explain({}) }]), {
+    assert.deepStrictEqual(Explanation.timeline([{ name: "none", explanation: Recovery.explain({}) }]), {
       lanes: [{ name: "none", attempts: [{ at: 0, number: 1 }], pauses: [] }],
       end: 0,
       isCut: false
@@ -80,7 +80,7 @@ describe("Timeline", () => {
     const explanation = Recovery.explain({
       A: Recovery.retry({ maxAttempts: 2, initialBackoff: 1000, jitter: "equal" })
     })
-    const end = (waits: "least" | "most") => Timeline.make([{ name: "x", explanation }], { waits }).end
+    const end = (waits: "least" | "most") => Explanation.timeline([{ name: "x", explanation }], { waits }).end
     assert.deepStrictEqual([end("least"), end("most")], [500, 1000])
   })
 
@@ -94,30 +94,30 @@ describe("Timeline", () => {
       )
     })
     assert.deepStrictEqual(
-      Timeline.make([{ name: "x", explanation: fixed }]).lanes[0]?.attempts.map(({ at }) => at),
+      Explanation.timeline([{ name: "x", explanation: fixed }]).lanes[0]?.attempts.map(({ at }) => at),
       [0, 3000, 3000, 3000]
     )
     const compacting = Recovery.explain({
       A: Recovery.compact(Compaction.dropOldest({ keepLast: 2 }))
     })
-    const { lanes } = Timeline.make([{ name: "x", explanation: compacting }])
+    const { lanes } = Explanation.timeline([{ name: "x", explanation: compacting }])
     assert.strictEqual(lanes[0]?.attempts.length, compacting.worst.attempts)
     assert.include(lanes[0]?.pauses[0]?.verdict ?? "", "compact")
   })
 
   it("says where it does not know, and where it was cut [L508]", () => {
-    const unknown = Timeline.make([
+    const unknown = Explanation.timeline([
       { name: "x", explanation: Recovery.explain({ A: Recovery.when(() => Recovery.tell()) }) }
     ])
-    assert.match(Timeline.format(unknown), /^ms {2}0\nx {3}1\n\nx: chosen at each failure/)
+    assert.match(Explanation.formatTimeline(unknown), /^ms {2}0\nx {3}1\n\nx: chosen at each failure/)
     const many = Recovery.explain({ A: Recovery.retry(Backoff.make({ retries: 99, initialBackoff: 1 })) })
-    const cut = Timeline.make([{ name: "x", explanation: many }], { maxAttempts: 3 })
+    const cut = Explanation.timeline([{ name: "x", explanation: many }], { maxAttempts: 3 })
     assert.isTrue(cut.isCut)
     assert.strictEqual(cut.lanes[0]?.attempts.length, 3)
-    assert.match(Timeline.format(cut), /… and more attempts$/)
-    assert.isFalse(Timeline.make([{ name: "x", explanation: many }], { maxAttempts: 100 }).isCut)
+    assert.match(Explanation.formatTimeline(cut), /… and more attempts$/)
+    assert.isFalse(Explanation.timeline([{ name: "x", explanation: many }], { maxAttempts: 100 }).isCut)
     for (const maxAttempts of [0, 1.5, Number.NaN]) {
-      assert.throws(() => Timeline.make([{ name: "x", explanation: many }], { maxAttempts }), RangeError)
+      assert.throws(() => Explanation.timeline([{ name: "x", explanation: many }], { maxAttempts }), RangeError)
     }
   })
 
@@ -125,6 +125,6 @@ describe("Timeline", () => {
     const explanation = Recovery.explain({
       A: Recovery.retry(Schedule.max([Schedule.spaced("1 second"), Schedule.recurs(2)]))
     })
-    assert.strictEqual(Timeline.make([{ name: "x", explanation }]).end, 2000)
+    assert.strictEqual(Explanation.timeline([{ name: "x", explanation }]).end, 2000)
   })
 })

@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
-import { Recovery, Render, Tool } from "@kintsugi/core"
+import { Recovery, Tool } from "@kintsugi/core"
+import * as Render from "@kintsugi/core/Render"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect } from "effect"
 import * as fc from "fast-check"

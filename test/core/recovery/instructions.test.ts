@@ -1,6 +1,8 @@
 /** What a model reads of a failure tells it one thing to do. */
 import { assert, it as plain } from "@effect/vitest"
-import { Agent, LlmError, Recovery, RecoveryAdvice, Render, Tool, ToolError } from "@kintsugi/core"
+import { Agent, LlmError, Recovery, Tool, ToolError } from "@kintsugi/core"
+import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
+import * as Render from "@kintsugi/core/Render"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema } from "effect"
 import * as Instructions from "../../../packages/core/src/recovery/instructions.ts"

@@ -1,6 +1,9 @@
 /** What a model reads of a failure: what went wrong, and advice that fits what is at fault. */
 import { assert, it as plain } from "@effect/vitest"
-import { Agent, ErrorCause, Recovery, RecoveryAdvice, Render, Tool, ToolError } from "@kintsugi/core"
+import { Agent, Recovery, Tool, ToolError } from "@kintsugi/core"
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
+import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
+import * as Render from "@kintsugi/core/Render"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Data, Effect, Schema } from "effect"
 import { agentWith, batch, done, overADay, read, scripted } from "../../_support/dialogue.ts"

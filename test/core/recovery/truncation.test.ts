@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Render } from "@kintsugi/core"
+import * as Render from "@kintsugi/core/Render"
 
 const { truncated } = Render
 

@@ -63,7 +63,7 @@ it.run("the error of an unknown name does not know it either [A1001]", (run) =>
     const agent = Agent.make("desk", { skills }).pipe(
       Agent.toolDefaults({
         UnknownToolError: Recovery.tell((error) => {
-          known.push(error.known)
+          known.push(error.available)
           return "no"
         })
       }),

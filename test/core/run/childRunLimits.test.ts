@@ -1,6 +1,6 @@
 /** Limits that a child run reaches: checkpoints, and the agent whose limit it is. */
 import { assert } from "@effect/vitest"
-import { Agent, type AgentEvent, Approver, Budget, Recovery, Skill, Tool, ToolPolicy } from "@kintsugi/core"
+import { Agent, type AgentEvent, Approval, Budget, Recovery, Skill, Tool, ToolPolicy } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Fiber, Queue, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -129,7 +129,7 @@ it.run(
           skills: [Skill.make("b", { description: "B.", tools: [tool] })]
         })
         const model = yield* make(calls(asking()), look)
-        const approving = Approver.layer(() => Effect.die("nobody is asked"))
+        const approving = Approval.layer(() => Effect.die("nobody is asked"))
         const error = yield* Effect.flip(run(boss, "go").pipe(Effect.provide(approving), Effect.provide(model.layer)))
         assert(error._tag === "BudgetExceededError")
         assert.include(error.message, "Agent 'boss' reached its limit of 2 turns")
@@ -184,7 +184,7 @@ it.run("a limit of the run above is no failure of the sub-agent: no row is asked
       skills: [Skill.make("b", { description: "B.", tools: [tool] })]
     })
     const model = yield* make(calls(asking()), look)
-    const nobody = Approver.layer(() => Effect.die("nobody is asked"))
+    const nobody = Approval.layer(() => Effect.die("nobody is asked"))
     const error = yield* Effect.flip(run(boss, "go").pipe(Effect.provide(nobody), Effect.provide(model.layer)))
     assert(error._tag === "BudgetExceededError")
     assert.deepStrictEqual(asked, [])

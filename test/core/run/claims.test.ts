@@ -1,6 +1,7 @@
 /** One snapshot is resumed once, unless that is said to be meant. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, Budget, DoorError, Skill, Snapshot } from "@kintsugi/core"
+import { Agent, Approval, Budget, Skill, Snapshot } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, Logger, Stream } from "effect"
 import { agentWith, done, eventLog, scripted } from "../../_support/dialogue.ts"
@@ -28,7 +29,7 @@ const refused = { _tag: "SnapshotRefusedError", reason: "already-resumed", code:
 it.run("the second resumption of a snapshot is refused: nothing runs, and no event is emitted [P1506]", (run) =>
   Effect.gen(function* () {
     const { agent, from, log, model, runs } = yield* waiting(done)
-    const decider = Approver.layer(() => Effect.die(new Error("asked")))
+    const decider = Approval.layer(() => Effect.die(new Error("asked")))
     const resumed = run(Agent.resume(agent), deciding(from)).pipe(Effect.provide(decider), Effect.provide(model.layer))
     assert.strictEqual(yield* resumed, "done")
     assert.deepStrictEqual(runs, [5])
@@ -209,7 +210,7 @@ it.run("of two decisions about one request a refusal counts, in either order; el
         { digest, decision: first },
         { digest, decision: second }
       ]
-      const decider = Approver.layer(() => Effect.die(new Error("asked")))
+      const decider = Approval.layer(() => Effect.die(new Error("asked")))
       const resumed = run(Agent.resume(agent), { from, decisions })
       assert.strictEqual(yield* resumed.pipe(Effect.provide(decider), Effect.provide(model.layer)), "done")
       assert.deepStrictEqual<ReadonlyArray<number>>(runs, paid)

@@ -1,6 +1,6 @@
 /** Conversations that grow too long for a run that was suspended before: what it was asked stays, as without that. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, Compaction, LlmError, Message, Recovery, Tool } from "@kintsugi/core"
+import { Agent, Approval, Compaction, LlmError, Message, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema } from "effect"
 import { it } from "../../_support/run.ts"
@@ -41,7 +41,7 @@ it.run(
   (run) =>
     Effect.gen(function* () {
       const straight = yield* make(...steps)
-      const approving = Approver.layer(() => Effect.succeed(Approval.approve))
+      const approving = Approval.layer(() => Effect.succeed(Approval.approve))
       const output = yield* run(counter, "How many?").pipe(Effect.provide(straight.layer), Effect.provide(approving))
       assert.strictEqual(output, 5)
       // what was asked, the last word of a user, the last reply

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import {
   Agent,
-  Approver,
+  Approval,
   Compaction,
   LlmError,
   type Message,
@@ -78,15 +78,15 @@ const rows: ReadonlyArray<Row> = [
     agent: (wrong) =>
       Agent.provide(
         agentWith(working.pipe(Tool.requireApproval({ when: giving(wrong) }))),
-        Approver.layer(() => Effect.never)
+        Approval.layer(() => Effect.never)
       ),
     steps: [batch("work")],
     names: "The when of Tool.requireApproval for tool 'work'",
     orValue: "boolean"
   },
   {
-    hook: "Approver.layer",
-    agent: (wrong) => Agent.provide(agentWith(working.pipe(Tool.requireApproval())), Approver.layer(giving(wrong))),
+    hook: "Approval.layer",
+    agent: (wrong) => Agent.provide(agentWith(working.pipe(Tool.requireApproval())), Approval.layer(giving(wrong))),
     steps: [batch("work")],
     names: "The decide of the Approver"
   },

@@ -1,17 +1,6 @@
 /** Calls that are suspended for approval in the middle of their ladders: they go on with the counts that they had. */
 import { assert } from "@effect/vitest"
-import {
-  Agent,
-  Approval,
-  Approver,
-  Message,
-  Recovery,
-  RunError,
-  Skill,
-  Snapshot,
-  Tool,
-  type ToolError
-} from "@kintsugi/core"
+import { Agent, Approval, Message, Recovery, RunError, Skill, Snapshot, Tool, type ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Duration, Effect, type Exit, Fiber, Queue, Schema, type Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -36,7 +25,7 @@ import { deciding, outcomeOf, snapshotOf, waitingCalls } from "../../_support/su
 
 const { call, calls, make } = ScriptedModel
 
-const approving = Approver.layer(() => Effect.succeed(Approval.approve))
+const approving = Approval.layer(() => Effect.succeed(Approval.approve))
 
 interface Attempt {
   readonly cents: number
@@ -310,7 +299,7 @@ it.run("what may have taken effect before a suspension may still have after it [
     const from = yield* snapshotOf(second)
     assert.deepInclude(waitingCalls(from)[0]?.progress, { isOpen: true, runs: 1 })
     const asked = yield* Queue.unbounded<void>()
-    const thinking = Approver.layer(() => Effect.andThen(Queue.offer(asked, undefined), Effect.never))
+    const thinking = Approval.layer(() => Effect.andThen(Queue.offer(asked, undefined), Effect.never))
     const resumed = Effect.flip(run(Agent.resume(agent), { from }))
     const late = yield* after(asked, "1 minute", resumed.pipe(Effect.provide(thinking), Effect.provide(model.layer)))
     assert(late instanceof RunError.BudgetExceededError)

@@ -1,6 +1,7 @@
 /** The safe point: the place between two turns at which every call of the last reply has a settlement. */
 import { assert } from "@effect/vitest"
-import { Agent, ErrorCause, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit } from "effect"
 import { batch, busy, done, eventLog, scripted, settlements } from "../../_support/dialogue.ts"

@@ -1,6 +1,6 @@
 /** What survives a suspension, as JSON, besides the conversation itself. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, Budget, Message, Recovery, Skill, Snapshot, Tool, Usage } from "@kintsugi/core"
+import { Agent, Approval, Budget, Message, Recovery, Skill, Snapshot, Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Fiber, Queue, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -30,7 +30,7 @@ const pay = (cents = 5, id = "c1") => call("pay", { cents }, id)
 /** Somebody who gives these decisions, one after the other, and what he was asked about. */
 const answering = (...decisions: ReadonlyArray<Approval.Decision>) => {
   const shown: Array<unknown> = []
-  const layer = Approver.layer((request) => {
+  const layer = Approval.layer((request) => {
     const decision = decisions[shown.push(request.arguments) - 1]
     return decision === undefined ? Effect.die(new Error("nobody is to be asked again")) : Effect.succeed(decision)
   })

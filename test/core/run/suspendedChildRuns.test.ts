@@ -1,17 +1,6 @@
 /** Sub-agents that are suspended with the run whose tools they are, and go on with it. */
 import { assert } from "@effect/vitest"
-import {
-  Agent,
-  Approval,
-  Approver,
-  Message,
-  Recovery,
-  Skill,
-  Snapshot,
-  Tool,
-  type ToolError,
-  ToolPolicy
-} from "@kintsugi/core"
+import { Agent, Approval, Message, Recovery, Skill, Snapshot, Tool, type ToolError, ToolPolicy } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Fiber, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -34,7 +23,7 @@ it.run("an approval in a sub-agent suspends the run that calls it, and it goes o
     assert.strictEqual(suspendedAgents(from)[0]?.agent, "sub")
     yield* TestClock.adjust("3 hours")
     // nobody is there to be asked: what was decided counts
-    const nobody = Approver.layer(() => Effect.die(new Error("nobody is to be asked")))
+    const nobody = Approval.layer(() => Effect.die(new Error("nobody is to be asked")))
     const output = yield* run(Agent.resume(boss), deciding(from)).pipe(
       Effect.provide(nobody),
       Effect.provide(model.layer)
@@ -88,7 +77,7 @@ it.effect("without a decision it waits on; its bill and its counts are booked on
     assert.strictEqual(second.ledger.length, 3)
     const handle = yield* Agent.resume(boss)
       .start(deciding(second))
-      .pipe(Effect.provide(model.layer), Effect.provide(Approver.layer(() => Effect.die("nobody"))))
+      .pipe(Effect.provide(model.layer), Effect.provide(Approval.layer(() => Effect.die("nobody"))))
     assert.strictEqual((yield* handle.outcome)._tag, "Completed")
     assert.deepStrictEqual(
       (yield* handle.ledger).map(({ agent, turn }) => [agent, turn]),
@@ -150,7 +139,7 @@ it.effect("a sub-agent that a tool of the user's calls itself waits for its Appr
     })
     const boss = Agent.make("boss", { skills: [Skill.make("b", { description: "B.", tools: [own] })] })
     const model = yield* make(calls(asking()), payment, text("sub done"), done)
-    const approving = Approver.layer(() => Effect.succeed(Approval.approve))
+    const approving = Approval.layer(() => Effect.succeed(Approval.approve))
     const end = yield* Effect.provide(outcomeOf(boss, "go", model), approving)
     assert.strictEqual(end._tag, "Completed")
     assert.deepStrictEqual(paid, [5])

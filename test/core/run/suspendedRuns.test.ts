@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, Budget, Model, Recovery, RunError, Skill, Snapshot, Tool } from "@kintsugi/core"
+import { Agent, Approval, Budget, Model, Recovery, RunError, Skill, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Layer, Schema } from "effect"
 import { it } from "../../_support/run.ts"
@@ -84,7 +84,7 @@ it.run("decisions count however the run is resumed, before anybody is asked [P90
     const from = suspendedBy(
       yield* Effect.flatMap(agent.start("go"), ({ outcome }) => outcome).pipe(Effect.provide(model.layer))
     )
-    const nobody = Approver.layer(() => Effect.die(new Error("nobody is to be asked")))
+    const nobody = Approval.layer(() => Effect.die(new Error("nobody is to be asked")))
     yield* run(Agent.resume(agent), { from, decisions: all(from, Approval.refuse("no")) }).pipe(
       Effect.provide(nobody),
       Effect.provide(model.layer)
@@ -104,7 +104,7 @@ it.run("a predicate that throws means that approval is needed; of two, each may 
     for (const tool of [throwing.tool, both]) {
       let asked = 0
       const model = yield* make(calls(pay()), done)
-      const layer = Approver.layer(() => Effect.sync(() => (asked++, Approval.refuse("no"))))
+      const layer = Approval.layer(() => Effect.sync(() => (asked++, Approval.refuse("no"))))
       yield* run(agentWith(tool), "go").pipe(Effect.provide(layer), Effect.provide(model.layer))
       assert.strictEqual(asked, 1)
     }

@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
-import { Agent, LlmError, Recovery, RecoveryAdvice, Telemetry, Tool, ToolError } from "@kintsugi/core"
+import { Agent, LlmError, Recovery, Telemetry, Tool, ToolError } from "@kintsugi/core"
+import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Fiber, Logger, Metric, References, Schema } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
-import { Agent, LlmError, Recovery, RunContext, Skill, Telemetry, Tool, type Usage } from "@kintsugi/core"
+import { Agent, LlmError, Recovery, Skill, Telemetry, Tool, type Usage } from "@kintsugi/core"
+import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Context, Duration, Effect, Exit, type Layer, Logger, Metric, Schema, Tracer } from "effect"
 import { Operations } from "../../../packages/core/src/telemetry/Operations.ts"

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Agent, Approval, Approver, Model, Recovery, Skill, Tool, ToolPolicy } from "@kintsugi/core"
+import { Agent, Approval, Model, Recovery, Skill, Tool, ToolPolicy } from "@kintsugi/core"
 import { type FaultPlan, FaultSweep, faultSweep, type Invariants, ScriptedModel } from "@kintsugi/core/testing"
 import { Context, Effect, Layer, Option } from "effect"
 import { busy, type Gone, gone } from "../../_support/dialogue.ts"
@@ -94,7 +94,7 @@ it.effect(
         script: richScript,
         layer: Layer.merge(
           Layer.succeed(Desk, { look: fine }),
-          Approver.layer(() => Effect.delay(Effect.succeed(Approval.approve), 10))
+          Approval.layer(() => Effect.delay(Effect.succeed(Approval.approve), 10))
         ),
         failures: { look: gone, pay: busy }
       })

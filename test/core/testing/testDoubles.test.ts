@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { Agent, KintsugiError, Message, Model, RecoveryAdvice, Skill, Tool } from "@kintsugi/core"
+import { Agent, KintsugiError, Message, Model, Skill, Tool } from "@kintsugi/core"
+import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
 import { noRealModels, RecordedEvents, ScriptedModel } from "@kintsugi/core/testing"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"

@@ -1,6 +1,7 @@
 /** JSON Schemas of strangers as parameters of tools. */
 import { assert, it } from "@effect/vitest"
-import { RawSchema, Tool, ToolError } from "@kintsugi/core"
+import { Tool, ToolError } from "@kintsugi/core"
+import * as RawSchema from "@kintsugi/core/RawSchema"
 import { Effect, Schema } from "effect"
 
 const tool = (parameters: RawSchema.RawSchema) =>

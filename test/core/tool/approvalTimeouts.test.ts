@@ -1,6 +1,6 @@
 /** Time that goes by while somebody thinks about an approval: what is said of a call that never ran, and of one that did. */
 import { assert } from "@effect/vitest"
-import { Approval, Approver, Recovery, RunError, Skill, Agent, Tool, ToolError } from "@kintsugi/core"
+import { Agent, Approval, Recovery, RunError, Skill, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Fiber, Queue, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -22,7 +22,7 @@ const { call, calls, make } = ScriptedModel
 const thinking = (approvals = 0) =>
   Effect.map(Queue.unbounded<void>(), (asked) => {
     let left = approvals
-    const layer = Approver.layer(() =>
+    const layer = Approval.layer(() =>
       Effect.andThen(Queue.offer(asked, undefined), left-- > 0 ? Effect.succeed(Approval.approve) : Effect.never)
     )
     return { asked, layer }
@@ -190,7 +190,7 @@ it.run("arguments that somebody edits badly leave what an earlier run did as ope
     const began = yield* Queue.unbounded<void>()
     const mending = yield* Queue.unbounded<void>()
     const decisions = [Approval.approve, Approval.approveWith({ cents: "no number" })]
-    const layer = Approver.layer(() => Effect.sync(() => decisions.shift() ?? Approval.refuse("asked too often")))
+    const layer = Approval.layer(() => Effect.sync(() => decisions.shift() ?? Approval.refuse("asked too often")))
     const { runs, tool } = paying(Effect.andThen(Queue.offer(began, undefined), Effect.never), { timeout: "1 second" })
     const mended = tool.pipe(
       Tool.onError({

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, AgentEvent, Approval, Approver, type Model, Recovery, Snapshot, Tool, ToolPolicy } from "@kintsugi/core"
+import { Agent, AgentEvent, Approval, type Model, Recovery, Snapshot, Tool, ToolPolicy } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, type Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -30,7 +30,7 @@ const pay = (args: Schema.Json, id = "c1") => calls(call("pay", args, id))
 /** Answers with these decisions, one after the other. */
 const deciding = (...decisions: ReadonlyArray<Approval.Decision | Effect.Effect<Approval.Decision>>) => {
   const requests: Array<Approval.Request> = []
-  const layer: Layer.Layer<Approver.Approver> = Approver.layer((request) => {
+  const layer: Layer.Layer<Approval.Approver> = Approval.layer((request) => {
     const decision = decisions[requests.push(request) - 1] ?? Effect.die(new Error("not expected to be asked"))
     return Effect.isEffect(decision) ? decision : Effect.succeed(decision)
   })

@@ -1,6 +1,6 @@
 /** The combinators of a tool with the tool as their first argument. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, Recovery, Tool } from "@kintsugi/core"
+import { Agent, Approval, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Context, Effect, Layer, Schema } from "effect"
 import { batch, busy, done, failureOf, gone, overADay, read, scripted } from "../../_support/dialogue.ts"
@@ -25,7 +25,7 @@ it.run("a tool as an argument has the same rows, approval, compensation and laye
     const failing = scripted("fail", Effect.fail(busy()), Effect.fail(gone()))
     const fail = Tool.onError(failing.tool, { Busy: Recovery.retry({ retries: 1 }), Gone: Recovery.raise })
     const model = yield* ScriptedModel.make(batch("book"), batch("fail"))
-    const approver = Approver.layer(() => Effect.succeed(Approval.approve))
+    const approver = Approval.layer(() => Effect.succeed(Approval.approve))
     const agent = Agent.make("a", { tools: [book, fail] })
     const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(Layer.merge(model.layer, approver))))
     assert.strictEqual((yield* failureOf(exit))._tag, "ToolExecutionError")
@@ -39,7 +39,7 @@ it.run("approval needs no options, in either form [P1320]", (run) =>
     const { tool } = scripted("ping", Effect.succeed("pong"), Effect.succeed("pong"))
     for (const asked of [Tool.requireApproval(tool), tool.pipe(Tool.requireApproval())]) {
       const model = yield* ScriptedModel.make(batch("ping"), done)
-      const approver = Approver.layer(() => Effect.succeed(Approval.refuse("no")))
+      const approver = Approval.layer(() => Effect.succeed(Approval.refuse("no")))
       const agent = Agent.make("a", { tools: [asked] })
       yield* run(agent, "go").pipe(Effect.provide(Layer.merge(model.layer, approver)))
       assert.match(read(model)[0] ?? "", /^denied: /)

@@ -1,6 +1,7 @@
 /** Results of our own tools that are nested deeper than they can be written down. */
 import { assert } from "@effect/vitest"
-import { DoorError, Recovery, Tool, ToolError } from "@kintsugi/core"
+import { Recovery, Tool, ToolError } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Schema } from "effect"
 import { it } from "../../_support/run.ts"

@@ -1,6 +1,7 @@
 /** Schemas in the words of models: what is sent, and what is taken. */
 import { assert, describe, it } from "@effect/vitest"
-import { Agent, Issue, Recovery, Tool, type Message } from "@kintsugi/core"
+import { Agent, type Message, Recovery, Tool } from "@kintsugi/core"
+import * as Issue from "@kintsugi/core/Issue"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import { Effect, type Result, Schema, type SchemaIssue } from "effect"

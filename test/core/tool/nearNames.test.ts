@@ -1,6 +1,6 @@
 /** Names that differ from that of one tool only in case, separators or a known prefix. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, Completion, type Message, Recovery, Tool, ToolPolicy } from "@kintsugi/core"
+import { Agent, Approval, Completion, type Message, Recovery, Tool, ToolPolicy } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema } from "effect"
 import { batch, busy, done, eventLog, play, read, scripted } from "../../_support/dialogue.ts"
@@ -116,7 +116,7 @@ it.run("a tool that is unsafe or needs approval is never guessed [P1342]", (run)
     const asked = scripted("readMail", Effect.succeed("read"))
     const agent = Agent.make("worker", { tools: [unsafe.tool, asked.tool.pipe(Tool.requireApproval())] })
     const model = yield* ScriptedModel.make(batch("send_mail"), batch("read_mail"), done)
-    const approving = Approver.layer(() => Effect.succeed(Approval.approve))
+    const approving = Approval.layer(() => Effect.succeed(Approval.approve))
     yield* run(agent, "go").pipe(Effect.provide([model.layer, approving]))
     assert.deepStrictEqual(read(model), [
       "told: unknown tool: send_mail; available tools: sendMail, readMail; did you mean sendMail?",

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, Recovery, Tool } from "@kintsugi/core"
+import { Agent, Approval, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { it } from "../../_support/run.ts"
@@ -20,7 +20,7 @@ const counting = () => {
   return { count, layer: Layer.effect(Desk, desk) }
 }
 
-const approving = Approver.layer(() => Effect.succeed(Approval.approve))
+const approving = Approval.layer(() => Effect.succeed(Approval.approve))
 
 const options = { description: "Looks.", parameters: Schema.Struct({}), success: Schema.Number }
 

@@ -1,6 +1,10 @@
 /** JSON Schemas that a stranger has made large: they are refused before anything follows their references. */
 import { assert, it } from "@effect/vitest"
-import { Bounds, DoorError, type RawSchema as Raw, RawSchema, Tool } from "@kintsugi/core"
+import { Tool } from "@kintsugi/core"
+import * as Bounds from "@kintsugi/core/Bounds"
+import * as DoorError from "@kintsugi/core/DoorError"
+import * as RawSchema from "@kintsugi/core/RawSchema"
+import type * as Raw from "@kintsugi/core/RawSchema"
 import { Effect, Schema } from "effect"
 
 const look = (parameters: Raw.RawSchema, bounds?: Partial<Bounds.Bounds>) =>

@@ -1,6 +1,6 @@
 /** What has read the parameters of a call cannot change what others read: policies, predicates, approvers, attempts, events. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, Recovery, Tool, ToolPolicy } from "@kintsugi/core"
+import { Agent, Approval, Recovery, Tool, ToolPolicy } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Layer, Schema, SchemaTransformation } from "effect"
 import { it } from "../../_support/run.ts"
@@ -92,7 +92,7 @@ it.run("policies and predicates that write change neither what the next one read
       }
       const asking = Tool.requireApproval({ when: (params: Params) => (reading(params), false) })
       const asked: Array<unknown> = []
-      const approver = Approver.layer(({ arguments: args }) =>
+      const approver = Approval.layer(({ arguments: args }) =>
         Effect.sync(() => (asked.push(structuredClone(args)), spoil(args), Approval.approve))
       )
       const policy = Agent.toolPolicy(({ arguments: args, params }) => {
@@ -156,7 +156,7 @@ it.run("what a fixer or an approver has put in their place is shared in the same
     const { agent: fixing } = fixer(Effect.succeed(JSON.stringify(written)))
     const { runs, tool } = spoiling(3)
     const repaired = tool.pipe(Tool.onError({ DeserializationError: Recovery.fix(fixing) }), Tool.requireApproval())
-    const approver = Approver.layer(() => Effect.succeed(Approval.approveWith(forms["an object"]())))
+    const approver = Approval.layer(() => Effect.succeed(Approval.approveWith(forms["an object"]())))
     const model = yield* make(calls(call("pay", { amount: "much" })), done)
     yield* run(agentWith(repaired), "go").pipe(Effect.provide(Layer.mergeAll(model.layer, approver)))
     assert.deepStrictEqual(runs, [original, original, original])

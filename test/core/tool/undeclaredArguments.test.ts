@@ -1,6 +1,7 @@
 /** Arguments that the schema of a tool does not declare. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, Coercion, RawSchema, Recovery, Tool, ToolError, ToolPolicy } from "@kintsugi/core"
+import { Agent, Approval, Coercion, Recovery, Tool, ToolError, ToolPolicy } from "@kintsugi/core"
+import * as RawSchema from "@kintsugi/core/RawSchema"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Result, Schema } from "effect"
 import { mend } from "../../_support/coercion.ts"
@@ -27,7 +28,7 @@ it.run("they are dropped with an event, in nested objects too, and the transcrip
       log.listen,
       Agent.toolPolicy(({ params }) => (seen.push(params), ToolPolicy.allow))
     )
-    const approving = Approver.layer(({ arguments: args }) => Effect.sync(() => (seen.push(args), Approval.approve)))
+    const approving = Approval.layer(({ arguments: args }) => Effect.sync(() => (seen.push(args), Approval.approve)))
     yield* run(agent, "go").pipe(Effect.provide(approving), Effect.provide(model.layer))
     const read = { people: [{ name: "Ada", home: { city: "Oslo" } }, { name: "Bo" }] }
     // the policy, the approver and the tool

@@ -1,5 +1,5 @@
 /** Runs that have to be the same in memory and as workflows: each is made anew for every way to run it. */
-import { Agent, Approval, Approver, type KintsugiError, LlmError, Model, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, Approval, type KintsugiError, LlmError, Model, Recovery, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Effect, Layer, Schema, type Scope } from "effect"
 import { batch, done } from "../../_support/dialogue.ts"
@@ -23,7 +23,7 @@ type Failing = Busy | Gone
 
 /** What a scenario is made of. */
 export interface Cast {
-  readonly agent: Agent.Agent<string, string, KintsugiError.KintsugiError | Failing, Model.Model | Approver.Approver>
+  readonly agent: Agent.Agent<string, string, KintsugiError.KintsugiError | Failing, Model.Model | Approval.Approver>
   readonly models: ReadonlyArray<ScriptedModel.ScriptedModel>
   readonly layer: Layer.Layer<Model.Model>
   readonly runs: ReadonlyArray<ToolRun>
@@ -298,4 +298,4 @@ export const scenarios: Readonly<Record<string, Effect.Effect<Cast, never, Scope
 export const decision = (request: Approval.Request): Approval.Decision =>
   request.tool === "drop" ? Approval.refuse("keep it") : Approval.approve
 
-export const approver = Approver.layer((request) => Effect.delay(Effect.succeed(decision(request)), "1 hour"))
+export const approver = Approval.layer((request) => Effect.delay(Effect.succeed(decision(request)), "1 hour"))

@@ -1,5 +1,6 @@
 /** Starts the backend of the examples on the loopback interface, with a model and a shop of the test's own, and stops it. */
-import { AgentEvent, Message, Model, RunContext, Usage } from "@kintsugi/core"
+import { AgentEvent, Message, Model, Usage } from "@kintsugi/core"
+import * as RunContext from "@kintsugi/core/RunContext"
 import { Access, localHosts } from "@kintsugi/examples/backend/access"
 import * as Client from "@kintsugi/examples/backend/client"
 import * as Node from "@kintsugi/examples/backend/node"

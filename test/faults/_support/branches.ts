@@ -5,7 +5,6 @@
 import {
   Agent,
   Approval,
-  Approver,
   Budget,
   LlmError,
   Message,
@@ -239,7 +238,7 @@ export const playBranches = (mode: Mode, injection?: Injection) =>
                 : mode === "streamed"
                   ? Stream.runForEach(agent.stream("go"), see)
                   : agent("go"),
-              Layer.merge(worker, Approver.layer(approving))
+              Layer.merge(worker, Approval.layer(approving))
             )
         }
       })

@@ -12,12 +12,12 @@ import {
   Message,
   Model,
   Recovery,
-  RunContext,
   Skill,
   Tool,
   ToolPolicy,
   Usage
 } from "@kintsugi/core"
+import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Effect, Exit, Fiber, Layer, Logger, Metric, Option, Schedule, Schema, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,6 +1,7 @@
 /** Tools of the Vercel AI SDK by their shape; `test/sdk/ai.process.test.ts` tries the real ones. */
 import { assert } from "@effect/vitest"
-import { Approval, Approver, DoorError, Tool, ToolError } from "@kintsugi/core"
+import { Approval, Tool, ToolError } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as AiSdk from "@kintsugi/interop/AiSdk"
 import { Deferred, Effect, Fiber } from "effect"
@@ -285,7 +286,7 @@ it.run("a tool that needs approval asks for an Approver, and is refused without 
     assert.doesNotThrow(() => AiSdk.tool("go", { ...foreign, needsApproval: false }))
     const tool = AiSdk.tool("go", foreign, { approval: true })
     const model = yield* make(calls(call("go", { city: "Oslo" }, "c1"), call("go", { city: "Rome" }, "c2")), done)
-    const layer = Approver.layer(() => Effect.succeed(Approval.refuse("too far")))
+    const layer = Approval.layer(() => Effect.succeed(Approval.refuse("too far")))
     yield* run(agentWith(tool), "go").pipe(Effect.provide(layer), Effect.provide(model.layer))
     assert.deepStrictEqual(ran, ["Oslo"])
   })

@@ -4,7 +4,6 @@ import {
   Agent,
   type AgentEvent,
   Approval,
-  Approver,
   type Ledger,
   LlmError,
   type Message,
@@ -182,7 +181,7 @@ it.run("requests for approval and decisions; a refused call is denied", (run) =>
     }).pipe(Tool.requireApproval({ reason: "money" }))
     const log = eventLog()
     const model = yield* make(calls(call("pay", { cents: 1 }, "c1"), call("pay", { cents: 2 }, "c2")), done)
-    const approver = Approver.layer(({ callId }) =>
+    const approver = Approval.layer(({ callId }) =>
       Effect.succeed(callId === "c1" ? Approval.approve : Approval.refuse("no"))
     )
     yield* run(agentWith(pay).pipe(log.listen), "go").pipe(Effect.provide(approver), Effect.provide(model.layer))

@@ -1,6 +1,6 @@
 /** Tools of the AI SDK that write into what they are given, as theirs may: what was approved and recorded stays as it was. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, Recovery, Tool } from "@kintsugi/core"
+import { Agent, Approval, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as AiSdk from "@kintsugi/interop/AiSdk"
 import { Effect } from "effect"
@@ -64,7 +64,7 @@ it.run("a tool writes into a copy of its own in each attempt; approved and recor
       { sideEffects: "none", approval: true }
     ).pipe(Tool.onError({ ExecutionError: Recovery.retry({ retries: 1, initialBackoff: "1 millis" }) }))
     const shown: Array<unknown> = []
-    const approver = Approver.layer(({ arguments: args }) =>
+    const approver = Approval.layer(({ arguments: args }) =>
       Effect.sync(() => {
         shown.push(structuredClone(args))
         return Approval.approve
@@ -112,7 +112,7 @@ it.run("a predicate of approval that writes is believed, as it has a copy of its
       { approval: true }
     )
     const model = yield* make(calls(call("order", asked(), "c1")), done)
-    const approver = Approver.layer(() => Effect.die(new Error("not expected to be asked")))
+    const approver = Approval.layer(() => Effect.die(new Error("not expected to be asked")))
     yield* run(agentWith(tool), "go").pipe(Effect.provide([approver, model.layer]))
     assert.deepStrictEqual(got, [asked()])
   })

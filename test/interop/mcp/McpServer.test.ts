@@ -1,6 +1,6 @@
 /** Tools of ours served over MCP; `test/sdk` tries it with the official clients. */
 import { assert } from "@effect/vitest"
-import { Approval, Approver, Recovery, Tool } from "@kintsugi/core"
+import { Approval, Recovery, Tool } from "@kintsugi/core"
 import * as Mcp from "@kintsugi/interop/Mcp"
 import * as McpServer from "@kintsugi/interop/McpServer"
 import { Cause, Deferred, Effect, ErrorReporter, Exit, Fiber, Layer, Logger, Schema } from "effect"
@@ -35,7 +35,7 @@ it.live("a call that needs approval waits for the Approver of the server [P1107]
   Effect.gen(function* () {
     const { runs, tool } = noted("pay", [Effect.succeed("paid")])
     const asked: Array<string> = []
-    const approver = Approver.layer(({ arguments: args }) =>
+    const approver = Approval.layer(({ arguments: args }) =>
       Effect.sync(() => {
         asked.push(JSON.stringify(args))
         return asked.length === 1 ? Approval.refuse("too dear") : Approval.approve

@@ -1,6 +1,7 @@
 /** Servers that send what is too deep, too large, or nothing at all. */
 import { assert, it } from "@effect/vitest"
-import { DoorError, Tool, ToolError } from "@kintsugi/core"
+import { Tool, ToolError } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
 import * as Mcp from "@kintsugi/interop/Mcp"
 import { Effect, Exit, Fiber, Logger, type Schema } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,6 +1,7 @@
 /** Secrets are sent to an MCP server, and appear in no failure and in no result. */
 import { assert, it } from "@effect/vitest"
-import { RawSchema, ToolError } from "@kintsugi/core"
+import { ToolError } from "@kintsugi/core"
+import * as RawSchema from "@kintsugi/core/RawSchema"
 import * as Mcp from "@kintsugi/interop/Mcp"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { HttpClient } from "effect/http"

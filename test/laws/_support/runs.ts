@@ -1,5 +1,5 @@
 /** What laws of whole runs share: both ways to run an agent, a model that says anything, and a log with instants. */
-import { type Message } from "@kintsugi/core"
+import type { Message } from "@kintsugi/core"
 import { RecordedEvents, ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Clock, Effect, Logger, Scope } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,5 +1,6 @@
 /** Stories of whole runs: what models, tools, fixers and sub-agents do, under limits that are reached, and when all is stopped. */
-import { Agent, LlmError, Message, type Model, Recovery, RunContext, Skill, Tool, ToolPolicy } from "@kintsugi/core"
+import { Agent, LlmError, Message, type Model, Recovery, Skill, Tool, ToolPolicy } from "@kintsugi/core"
+import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema, Stream } from "effect"
 import fc from "fast-check"

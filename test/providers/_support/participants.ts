@@ -2,17 +2,17 @@
 import type * as Model from "@kintsugi/core/Model"
 import {
   Anthropic,
-  type Capabilities,
   DeepSeek,
   Gemini,
   Kimi,
   Ollama,
   OpenAi,
-  OpenAiResponses,
   OpenRouter,
   Perplexity,
   type Transport
 } from "@kintsugi/providers"
+import type * as Capabilities from "@kintsugi/providers/Capabilities"
+import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
 import { type Layer, Redacted } from "effect"
 import * as Shapes from "./requestShapes.ts"
 

@@ -1,6 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
-import { type Answer, Classify, OpenAiChat, type Report, type Source } from "@kintsugi/providers"
+import type * as Answer from "@kintsugi/providers/Answer"
+import * as Classify from "@kintsugi/providers/Classify"
+import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
+import type * as Report from "@kintsugi/providers/Report"
+import type * as Source from "@kintsugi/providers/Source"
 import { Duration, Schema } from "effect"
 import * as fc from "fast-check"
 

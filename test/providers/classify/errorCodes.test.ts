@@ -1,6 +1,7 @@
 /** The class of each provider code: a second copy of the tables, so that no single mistake changes both. */
 import { assert, describe, it } from "@effect/vitest"
-import type { Report, Source } from "@kintsugi/providers"
+import type * as Report from "@kintsugi/providers/Report"
+import type * as Source from "@kintsugi/providers/Source"
 import { answer, type Api, formats } from "../../_support/wireFixtures.ts"
 
 const source: Source.Source = { provider: "p", model: "m", secrets: [] }

@@ -1,7 +1,8 @@
 /** Errors within successful answers, errors that routers pass on, and what an error keeps of its answer. */
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
-import type { Report, Source } from "@kintsugi/providers"
+import type * as Report from "@kintsugi/providers/Report"
+import type * as Source from "@kintsugi/providers/Source"
 import { Duration, Schema } from "effect"
 import { answer, type Api, formats } from "../../_support/wireFixtures.ts"
 

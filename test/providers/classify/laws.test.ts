@@ -1,7 +1,7 @@
 /** Laws of classification on any answer of a server. */
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
-import type { Source } from "@kintsugi/providers"
+import type * as Source from "@kintsugi/providers/Source"
 import { Duration, Predicate, Schema } from "effect"
 import * as fc from "fast-check"
 import {

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import type * as LlmError from "@kintsugi/core/LlmError"
-import { type Answer, Hints, OpenAiChat } from "@kintsugi/providers"
+import type * as Answer from "@kintsugi/providers/Answer"
+import * as Hints from "@kintsugi/providers/Hints"
+import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
 import { Duration } from "effect"
 
 const codec = OpenAiChat.make({ provider: "openai", model: "gpt-x", secrets: [] })

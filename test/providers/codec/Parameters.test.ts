@@ -1,21 +1,12 @@
 /** Invalid options are refused when a model is made, and never sent. */
 import { assert, describe, it } from "@effect/vitest"
-import {
-  Anthropic,
-  AnthropicMessages,
-  DeepSeek,
-  Gemini,
-  GeminiContent,
-  Kimi,
-  Ollama,
-  OllamaChat,
-  OpenAi,
-  OpenAiChat,
-  OpenAiResponses,
-  OpenRouter,
-  Parameters,
-  Perplexity
-} from "@kintsugi/providers"
+import { Anthropic, DeepSeek, Gemini, Kimi, Ollama, OpenAi, OpenRouter, Perplexity } from "@kintsugi/providers"
+import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
+import * as GeminiContent from "@kintsugi/providers/GeminiContent"
+import * as OllamaChat from "@kintsugi/providers/OllamaChat"
+import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
+import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
+import * as Parameters from "@kintsugi/providers/Parameters"
 import { Redacted } from "effect"
 
 type Given = Parameters.Parameters & Pick<OllamaChat.Parameters, "numCtx" | "keepAlive"> & { readonly topK?: number }

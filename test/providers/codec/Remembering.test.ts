@@ -1,15 +1,13 @@
 /** No turn pays for the transcript before it: each format reads a message once. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Message } from "@kintsugi/core"
-import {
-  AnthropicMessages,
-  type Codec,
-  GeminiContent,
-  OllamaChat,
-  OpenAiChat,
-  OpenAiResponses,
-  type Source
-} from "@kintsugi/providers"
+import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
+import type * as Codec from "@kintsugi/providers/Codec"
+import * as GeminiContent from "@kintsugi/providers/GeminiContent"
+import * as OllamaChat from "@kintsugi/providers/OllamaChat"
+import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
+import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
+import type * as Source from "@kintsugi/providers/Source"
 
 const source: Source.Source = { provider: "p", model: "m", secrets: [] }
 

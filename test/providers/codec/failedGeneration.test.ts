@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
-import type { Source } from "@kintsugi/providers"
+import type * as Source from "@kintsugi/providers/Source"
 import * as fc from "fast-check"
 import { answer, formats } from "../../_support/wireFixtures.ts"
 

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Agent, Coercion, type Message, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { OpenAiResponses } from "@kintsugi/providers"
+import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
 import { Effect, Result, Schema } from "effect"
 import { objectRoot } from "../../../packages/providers/src/codec/rootSchema.ts"
 import { strict } from "../../../packages/providers/src/codec/strictSchema.ts"

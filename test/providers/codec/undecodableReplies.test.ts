@@ -1,14 +1,12 @@
 /** The error of an undecodable reply says why it is none. */
 import { assert, it } from "@effect/vitest"
-import {
-  AnthropicMessages,
-  type Codec,
-  GeminiContent,
-  OllamaChat,
-  OpenAiChat,
-  OpenAiResponses,
-  type Source
-} from "@kintsugi/providers"
+import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
+import type * as Codec from "@kintsugi/providers/Codec"
+import * as GeminiContent from "@kintsugi/providers/GeminiContent"
+import * as OllamaChat from "@kintsugi/providers/OllamaChat"
+import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
+import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
+import type * as Source from "@kintsugi/providers/Source"
 import { Result } from "effect"
 import { answerOf } from "../../_support/codec.ts"
 

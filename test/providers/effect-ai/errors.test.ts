@@ -1,6 +1,7 @@
 /** Errors on their way through `effect/ai`: what may be sent again stays so, and so does the wait. */
 import { assert, describe, it } from "@effect/vitest"
-import { LlmError, RecoveryAdvice } from "@kintsugi/core"
+import { LlmError } from "@kintsugi/core"
+import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import { fromEffect } from "@kintsugi/core/testing/FastCheck"
 import * as EffectAi from "@kintsugi/providers/EffectAi"

@@ -1,6 +1,6 @@
 /** Toolkits of `effect/ai` under agents of ours: their failures are rows of our tables, and their hints are kept. */
 import { assert, describe } from "@effect/vitest"
-import { Agent, Approval, Approver, Recovery, Skill, Tool, ToolError } from "@kintsugi/core"
+import { Agent, Approval, Recovery, Skill, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as EffectAi from "@kintsugi/providers/EffectAi"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Schema } from "effect"
@@ -68,7 +68,7 @@ describe("a toolkit under tables of ours", () => {
       const log = eventLog()
       const model = yield* make(calls(call("shop_unlock_2", {}), call("shop_unlock", {})), done)
       yield* run(agentWith(tools["shop.unlock"], tools.shop_unlock).pipe(log.listen), "go").pipe(
-        Effect.provide([model.layer, handlers, Approver.layer(() => Effect.succeed(Approval.approve))])
+        Effect.provide([model.layer, handlers, Approval.layer(() => Effect.succeed(Approval.approve))])
       )
       assert.deepStrictEqual(read(model), ["result: by dot", "result: by line"])
       assert.strictEqual(tools["shop.unlock"].definition.sideEffects, "none")
@@ -326,7 +326,7 @@ describe("the hints of a toolkit", () => {
       })
       const tools = EffectAi.fromToolkit(toolkit, { approvals: ["always", "expensive", "unsure", "broken", "byCall"] })
       const asked: Array<string> = []
-      const approver = Approver.layer(({ callId, tool }) =>
+      const approver = Approval.layer(({ callId, tool }) =>
         Effect.sync(
           () => (asked.push(`${tool} ${callId}`), tool === "broken" ? Approval.refuse("no") : Approval.approve)
         )

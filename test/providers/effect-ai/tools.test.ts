@@ -1,6 +1,7 @@
 /** Tools of ours under `effect/ai`'s own `LanguageModel`: their recovery is at work in its toolkits. */
 import { assert, describe, it } from "@effect/vitest"
-import { Agent, Recovery, RunContext, Tool, ToolError } from "@kintsugi/core"
+import { Agent, Recovery, Tool, ToolError } from "@kintsugi/core"
+import * as RunContext from "@kintsugi/core/RunContext"
 import { RecordedEvents, ScriptedModel } from "@kintsugi/core/testing"
 import * as EffectAi from "@kintsugi/providers/EffectAi"
 import { Deferred, Effect, Fiber, Layer, Schema, Stream } from "effect"

@@ -1,7 +1,8 @@
 /** The limiter beneath a provider, fed by the headers of its answers. */
 import { assert, describe, it } from "@effect/vitest"
 import { LlmError } from "@kintsugi/core"
-import { Hints, Resilience } from "@kintsugi/providers"
+import { Resilience } from "@kintsugi/providers"
+import * as Hints from "@kintsugi/providers/Hints"
 import { Context, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 import { ways } from "../../_support/guard.ts"

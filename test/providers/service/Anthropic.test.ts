@@ -1,7 +1,8 @@
 /** Anthropic as a provider: where its requests go, and what is sent again. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
-import { Anthropic, AnthropicMessages } from "@kintsugi/providers"
+import { Anthropic } from "@kintsugi/providers"
+import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
 import { LoopbackServer } from "@kintsugi/providers/testing"
 import { ConfigProvider, Effect, Exit, Redacted } from "effect"
 import { type Block, eventsOf, message, start, streamed } from "../_support/anthropicMessages.ts"

@@ -1,8 +1,8 @@
 /** What providers did on their own side: asked for in one way, seen under a stable kind, priced by it. */
+import { Budget } from "@kintsugi/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
-import * as Price from "@kintsugi/core/Price"
 import { Anthropic, Gemini, OpenAi, OpenRouter, type Transport } from "@kintsugi/providers"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { participants } from "../_support/participants.ts"
@@ -106,8 +106,8 @@ describe("provider items", () => {
         const found = reply.content.flatMap((part) => (part.type === "provider-item" ? [part.kind] : []))
         assert.deepStrictEqual(found, kinds)
         for (const kind of new Set(kinds)) {
-          const price: Price.Price = { input: 0, output: 0, items: { [kind]: 3 } }
-          assert.strictEqual(Price.costOfItems(price, reply.content), 3 * kinds.filter((each) => each === kind).length)
+          const price: Budget.Price = { input: 0, output: 0, items: { [kind]: 3 } }
+          assert.strictEqual(Budget.costOfItems(price, reply.content), 3 * kinds.filter((each) => each === kind).length)
         }
       })
     )

@@ -1,5 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Answer, GeminiContent, Hints, OpenAiChat } from "@kintsugi/providers"
+import type * as Answer from "@kintsugi/providers/Answer"
+import * as GeminiContent from "@kintsugi/providers/GeminiContent"
+import * as Hints from "@kintsugi/providers/Hints"
+import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
 import { DateTime, Duration, Option, type Schema } from "effect"
 import * as fc from "fast-check"
 

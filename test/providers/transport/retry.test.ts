@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
-import { type Transport } from "@kintsugi/providers"
+import type { Transport } from "@kintsugi/providers"
 import { Duration, Effect, Exit, Fiber } from "effect"
 import {
   calm,

@@ -1,6 +1,7 @@
 /** Failures of tools that use a network, over real connections: they have the categories that a transport's knowledge gives. */
 import { assert, describe, it } from "@effect/vitest"
-import { Render, ToolError } from "@kintsugi/core"
+import { ToolError } from "@kintsugi/core"
+import * as Render from "@kintsugi/core/Render"
 import { LoopbackServer } from "@kintsugi/providers/testing"
 import { Deferred, Duration, Effect } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"

@@ -1,6 +1,5 @@
 /** What the type tests are about: tools, fixers and effects whose failures and needs are known. */
-import { Agent, Skill, Tool } from "@kintsugi/core"
-import type { LlmError, Model, RunError, ToolError } from "@kintsugi/core"
+import { Agent, type LlmError, type Model, type RunError, Skill, Tool, type ToolError } from "@kintsugi/core"
 import { Context, type Effect, type Layer, Schema } from "effect"
 
 export class NoKeys extends Schema.TaggedError<NoKeys>()("NoKeys", { json: Schema.String }) {}

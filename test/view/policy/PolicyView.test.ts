@@ -1,6 +1,5 @@
 /** Policies to look at. */
-import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
-import type { Explanation, Timeline } from "@kintsugi/core"
+import { Agent, type Explanation, Recovery, Skill, Tool } from "@kintsugi/core"
 import { Transport } from "@kintsugi/providers"
 import { PolicyPage, PolicySvg, PolicyText, PolicyView } from "@kintsugi/view"
 import { Duration, Effect, Schema } from "effect"
@@ -21,7 +20,7 @@ const table = fc.dictionary(fc.constantFrom("A", "B", "orElse"), verdict, { minK
 const tables = fc.array(table, { minLength: 1, maxLength: 3 })
 
 const layersOf = (all: ReadonlyArray<Parameters<typeof Recovery.explain>[0]>) => {
-  const [first, ...rest] = all.map((table, index): Timeline.Layer => ({
+  const [first, ...rest] = all.map((table, index): Explanation.TimelineLayer => ({
     name: `layer ${index + 1}`,
     explanation: Recovery.explain(table)
   }))

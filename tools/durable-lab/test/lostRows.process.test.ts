@@ -1,4 +1,5 @@
-import { Agent, Approval, DoorError, Message, Model, Skill, Tool, Usage } from "@kintsugi/core"
+import { Agent, Approval, Message, Model, Skill, Tool, Usage } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
 import { Durable } from "@kintsugi/durable"
 import { Cause, Effect, Exit, Layer, Option, Schedule, Schema } from "effect"
 import { assert, it } from "vitest"

@@ -1,5 +1,5 @@
 /** Plays all scenarios under all policies, run by run, until all is played or the money is spent. */
-import type { Budget, Model, Price } from "@kintsugi/core"
+import type { Budget, Model } from "@kintsugi/core"
 import { Data, Effect } from "effect"
 import { type Outcome, onVirtualClock, play } from "./play.ts"
 import type { Policy } from "./policies.ts"
@@ -17,7 +17,7 @@ export interface Plan {
   readonly seed: number
   readonly rates: Rates
   /** Of whatever model is asked. */
-  readonly price: Price.Price | undefined
+  readonly price: Budget.Price | undefined
   /** Of all runs together; live runs have such limits. */
   readonly limits: { readonly maxTokens: number; readonly maxCost: number }
   /** Hears how far it is, after each scenario of a round. */

@@ -1,5 +1,5 @@
 /** The command line of the evaluation. */
-import type { Price } from "@kintsugi/core"
+import type { Budget } from "@kintsugi/core"
 import { parseArgs } from "node:util"
 import { type Policy, policies } from "./policies.ts"
 import { type ProviderName, providerNames } from "./providers.ts"
@@ -21,7 +21,7 @@ export interface Settings {
   readonly seed: number
   /** Of a real model, only `breaks` counts. */
   readonly rates: Rates
-  readonly price: Price.Price | undefined
+  readonly price: Budget.Price | undefined
   readonly maxTokens: number
   readonly maxCost: number
   readonly isJson: boolean
@@ -35,7 +35,7 @@ export class Usage extends Error {}
 const liveTokens = 500_000
 
 /** In dollars per million tokens: the order of a larger model in 2026. What it costs in truth, `--price` says. */
-const assumedPrice: Price.Price = { input: 3, output: 15 }
+const assumedPrice: Budget.Price = { input: 3, output: 15 }
 
 export const help = `npm run eval -- [options]
 
@@ -188,7 +188,7 @@ const shareOf = (option: string, given = ""): number => {
   throw new Usage(`--${option} must be a share from 0 to 1, got '${given}'`)
 }
 
-const priceOf = (given: string): Price.Price => {
+const priceOf = (given: string): Budget.Price => {
   const [input = "", output = "", ...others] = given.split(",")
   if (others.length > 0) throw new Usage(`--price must be two numbers, as in 3,15, got '${given}'`)
   return { input: amount("price", input), output: amount("price", output) }

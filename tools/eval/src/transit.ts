@@ -1,5 +1,6 @@
 /** Faults between a model and a run, whoever the model is: real models meet the same broken calls as the stand-in. */
-import { Compaction, type LlmError, LlmError as Errors, Message, Model } from "@kintsugi/core"
+import { Compaction, type LlmError, Message, Model } from "@kintsugi/core"
+import * as Errors from "@kintsugi/core/LlmError"
 import { Effect, Stream } from "effect"
 import type { World } from "./desk.ts"
 import type { JsonObject, Scenario } from "./scenario.ts"

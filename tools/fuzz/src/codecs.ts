@@ -4,18 +4,16 @@ import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import * as Redaction from "@kintsugi/core/Redaction"
-import {
-  type Answer,
-  AnthropicMessages,
-  type Codec,
-  GeminiContent,
-  Hints,
-  OllamaChat,
-  OpenAiChat,
-  OpenAiResponses,
-  type Source,
-  Transport
-} from "@kintsugi/providers"
+import { Transport } from "@kintsugi/providers"
+import type * as Answer from "@kintsugi/providers/Answer"
+import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
+import type * as Codec from "@kintsugi/providers/Codec"
+import * as GeminiContent from "@kintsugi/providers/GeminiContent"
+import * as Hints from "@kintsugi/providers/Hints"
+import * as OllamaChat from "@kintsugi/providers/OllamaChat"
+import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
+import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
+import type * as Source from "@kintsugi/providers/Source"
 import { Cause, Duration, Effect, Exit, Pull, Redacted, Result, Schema, Stream } from "effect"
 import type { Failure } from "../../../packages/providers/src/transport/Failure.ts"
 import { type Api, at } from "../../../test/_support/wireFixtures.ts"

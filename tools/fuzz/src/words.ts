@@ -1,6 +1,9 @@
 /** What calls, histories and documents have to keep, whatever they hold. */
 import * as assert from "node:assert/strict"
-import { AgentEvent, Coercion, DoorError, Issue, Message, RetryAfter, Snapshot } from "@kintsugi/core"
+import { AgentEvent, Coercion, Message, Snapshot } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
+import * as Issue from "@kintsugi/core/Issue"
+import * as RetryAfter from "@kintsugi/core/RetryAfter"
 import { Effect, Exit, Result, Schema } from "effect"
 import { checkWait } from "./codecs.ts"
 

@@ -3,7 +3,6 @@ import * as Factories from "@kintsugi/core/Factories"
 import {
   Agent,
   Approval,
-  Approver,
   Budget,
   Compaction,
   LlmError,
@@ -41,7 +40,7 @@ const untyped = <A>(value: A): any => value
 
 export interface Built {
   readonly agent: FaultSweep.Runnable<string, unknown, unknown, never>
-  readonly scenario: FaultSweep.Scenario<string, Approver.Approver>
+  readonly scenario: FaultSweep.Scenario<string, Approval.Approver>
   readonly around: (model: Model.Service) => Model.Service
 }
 
@@ -58,7 +57,7 @@ export const build = (of: Scenario): Built => {
         mender: [ScriptedModel.text('{"n": 1}')],
         summariser: [ScriptedModel.text("Much was said.")]
       },
-      layer: Approver.layer(deciding(of.approving)),
+      layer: Approval.layer(deciding(of.approving)),
       mayRunTwice: agents.flatMap((data) => data.tools.map(({ name }) => name).filter((name) => repeats(data, name)))
     },
     around: around(of.models)
@@ -217,7 +216,7 @@ const verdictOfModel = (row: ModelRow): Recovery.AnyVerdict => {
   }
 }
 
-const deciding = (approving: Approving): Approver.Service["decide"] => {
+const deciding = (approving: Approving): Approval.Approver["Service"]["decide"] => {
   switch (approving) {
     case "approve":
       return () => Effect.as(Effect.sleep("1 second"), Approval.approve)

@@ -1,5 +1,5 @@
 /** What a layer leaves of the needs in the types of an agent: of its own, its tools', its tables' and its choice's. */
-import type { Approver } from "../tool/Approver.ts"
+import type { Approver } from "../data/Approval.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type { Agent } from "./definition.ts"

@@ -1,5 +1,5 @@
 /** What the types of tools and tables leave of the failures and needs of an agent's calls. */
-import type { Approver } from "../tool/Approver.ts"
+import type { Approver } from "../data/Approval.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import type * as Model from "../model/Model.ts"
 import type * as Recovery from "../recovery/Recovery.ts"

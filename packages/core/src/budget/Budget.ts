@@ -6,6 +6,8 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import type * as Price from "./Price.ts"
 
+export { costOf, costOfItems, type Price, priceOf, type Prices } from "./Price.ts"
+
 /** All limits of a run, its defaults filled in. */
 export interface Budget {
   /** Model requests that are not retries; 8 by default. */

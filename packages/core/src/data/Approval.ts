@@ -2,6 +2,9 @@
  * A tool call that waits for the word of a person. Waiting is a suspension of the run, never an error. A decision holds for what
  * was shown, the same run, call, tool, arguments and schema, and for a time.
  */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { Signature } from "./Signature.ts"
 
@@ -57,3 +60,16 @@ export const Decided = Schema.Struct({
   /** Demanded where there are keys: `Snapshot.signDecision` makes it. */
   signature: Schema.optionalKey(Signature)
 })
+
+/** Decides about tool calls that need approval, while the run waits: the service that agents with such tools ask for in `R`. */
+export class Approver extends Context.Service<
+  Approver,
+  {
+    /** The decision for one request. The run waits as long as this effect does, within its own time. */
+    readonly decide: (request: Request) => Effect.Effect<Decision>
+  }
+>()("@kintsugi/core/Approver") {}
+
+/** An approver that is one function. */
+export const layer = (decide: Approver["Service"]["decide"]): Layer.Layer<Approver> =>
+  Layer.succeed(Approver, { decide })

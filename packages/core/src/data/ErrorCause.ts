@@ -70,7 +70,7 @@ export const nested = (known: () => Schema.Codec<unknown, unknown>) => {
  *
  * @internal
  */
-export const kept = <T, E>(codec: Schema.Codec<T, E>): Carried<T, E> =>
+export const carried = <T, E>(codec: Schema.Codec<T, E>): Carried<T, E> =>
   codec.pipe(
     Schema.decodeTo(
       Schema.declare((_value): _value is T => true),

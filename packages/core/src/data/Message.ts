@@ -19,7 +19,7 @@ export * from "./parts.ts"
  * A transcript that an error takes along. It is checked when it comes from outside, but not message by message whenever
  * such an error is made: what a run has written down itself needs no check, and may be long.
  */
-export const KeptTranscript = ErrorCause.kept(Parts.Transcript)
+export const CarriedTranscript = ErrorCause.carried(Parts.Transcript)
 
 export { FinishReason }
 

@@ -1,7 +1,13 @@
-/** Every error of this library, as one closed union: of a model call, of a tool call, of a run, of a door. */
+/**
+ * Every error of this library, as one closed union: of a model call, of a tool call, of a run, of a door. And such an error as a backend
+ * may answer its own client with: `application/problem+json` (RFC 9457).
+ */
+import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
+import * as Redaction from "../data/Redaction.ts"
 import { DoorError } from "./DoorError.ts"
 import { LlmError } from "./LlmError.ts"
+import { describe } from "./RecoveryAdvice.ts"
 import { RunError } from "./RunError.ts"
 import { AroundToolError, ToolError } from "./ToolError.ts"
 
@@ -14,3 +20,63 @@ export const KintsugiError: Schema.Codec<KintsugiError, unknown> = union
 
 /** Whether a value is an error of this library, of whatever kind. */
 export const isKintsugiError: (value: unknown) => value is KintsugiError = Schema.is(KintsugiError)
+
+/**
+ * A problem document (RFC 9457) with our code, and whether to send the request again. It holds what the error says for a person,
+ * redacted, and what a client can act on: no cause, no arguments, no transcript.
+ */
+export interface Problem extends Schema.Schema.Type<typeof Problem> {}
+
+export const Problem = Schema.Struct({
+  /** A name for the kind of problem; not an address. */
+  type: Schema.String,
+  title: Schema.String,
+  status: Schema.Finite,
+  detail: Schema.String,
+  code: Schema.String,
+  retryable: Schema.Boolean,
+  /** In seconds; absent unless retryable. For the `Retry-After` header. */
+  retryAfter: Schema.optionalKey(Schema.Finite),
+  tool: Schema.optionalKey(Schema.String),
+  callId: Schema.optionalKey(Schema.String),
+  agent: Schema.optionalKey(Schema.String),
+  requestId: Schema.optionalKey(Schema.String)
+})
+
+/** The media type of a problem on the wire. */
+export const problemMediaType = "application/problem+json"
+
+/** The problem that an error is. Credentials in its words are redacted; causes and transcripts are left out. */
+export const toProblem = (error: KintsugiError): Problem => {
+  const { code, title } = describe(error._tag)
+  return {
+    type: `urn:kintsugi:error:${code.replace("KINTSUGI-", "").toLowerCase()}`,
+    title,
+    status: error.httpStatus,
+    detail: Redaction.foreign(error.message),
+    code: Redaction.foreign(error.code),
+    retryable: error.isRetryable,
+    ...retryAfterOf(error),
+    ...named(error, "tool"),
+    ...named(error, "callId"),
+    ...named(error, "agent"),
+    ...named(error, "requestId")
+  }
+}
+
+/** As long as the server asks, and never shorter than advised. */
+const retryAfterOf = (error: KintsugiError): { readonly retryAfter?: number } => {
+  if (!error.isRetryable) return {}
+  const hint = "retryAfter" in error && error.retryAfter !== undefined ? error.retryAfter : Duration.zero
+  const seconds = Math.ceil(Duration.toSeconds(Duration.max(error.suggestedDelay, hint)))
+  return Number.isFinite(seconds) ? { retryAfter: seconds } : {}
+}
+
+/** A field that names something, where the error has it and it says something. */
+const named = <Key extends string>(error: object, key: Key): { readonly [K in Key]?: string } => {
+  const value: unknown = Reflect.get(error, key)
+  // the only key of the object is the key that was asked for
+  return typeof value === "string" && value !== ""
+    ? ({ [key]: Redaction.foreign(value) } as { [K in Key]: string })
+    : {}
+}

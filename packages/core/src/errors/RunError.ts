@@ -9,6 +9,8 @@ import { advised } from "./RecoveryAdvice.ts"
 import * as Trail from "./Trail.ts"
 import * as Usage from "../data/Usage.ts"
 
+export { Trail, TrailEntry, VerdictKind } from "./Trail.ts"
+
 /** Which limit of a budget was reached. */
 export type BudgetReason = typeof BudgetReason.Type
 
@@ -25,7 +27,7 @@ export const BudgetReason = Schema.Literals([
 ])
 
 /** What a run had done by then. */
-const ofRun = { transcript: Message.KeptTranscript, usage: Usage.Usage }
+const ofRun = { transcript: Message.CarriedTranscript, usage: Usage.Usage }
 
 const ofBudget = {
   message: Schema.String,
@@ -94,7 +96,7 @@ const ofLoop = {
   message: Schema.String,
   iterations: Schema.Finite,
   /** The last output, where it can be written as JSON. */
-  last: ErrorCause.kept(Schema.Json)
+  last: ErrorCause.carried(Schema.Json)
 }
 
 /** A loop used up its iterations without an accepted output. */

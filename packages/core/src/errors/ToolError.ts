@@ -15,7 +15,7 @@ import { RunError } from "./RunError.ts"
 import * as Trail from "./Trail.ts"
 import * as Usage from "../data/Usage.ts"
 
-const KeptJson = ErrorCause.kept(Schema.Json)
+const CarriedJson = ErrorCause.carried(Schema.Json)
 const nested = () => Schema.Union([LlmError, RunError, InputTooLargeError, ToolError, AroundToolError])
 const NestedCause = ErrorCause.nested(nested)
 
@@ -46,9 +46,9 @@ export class InvalidArgs extends advised<InvalidArgs>()("InvalidArgs", ofText) {
 
 const ofMisfit = {
   ...ofCall,
-  rawValue: KeptJson,
+  rawValue: CarriedJson,
   targetType: Schema.String,
-  issues: ErrorCause.kept(Schema.Array(Issue.Issue))
+  issues: ErrorCause.carried(Schema.Array(Issue.Issue))
 }
 
 /** The arguments are JSON that does not fit the tool's parameters. The tool did not run. It is made without a stack. */
@@ -80,7 +80,7 @@ export interface CallOf {
 const ofExecution = {
   ...ofCall,
   /** The decoded parameters that the tool ran with, as JSON. */
-  args: KeptJson,
+  args: CarriedJson,
   kind: Kind,
   category: Category,
   status: Schema.optionalKey(Schema.Finite),
@@ -131,8 +131,6 @@ export class ExecutionError extends advised<ExecutionError>()("ExecutionError", 
 /**
  * Puts any failure of a tool into one shape; advice, code and category of its own, where it has them, are taken over. A failure that has
  * the shape already only learns which call it is about. A category that is given comes first.
- *
- * @internal
  */
 export const executionErrorOf = (
   { category: given, kind, tool, ...call }: Wrapping & Required<CallOf>,
@@ -191,13 +189,13 @@ export class EscalationError extends advised<EscalationError>()("EscalationError
   }
 }
 
-const ofUnknownTool = { ...ofCall, known: Schema.Array(Schema.String) }
+const ofUnknownTool = { ...ofCall, available: Schema.Array(Schema.String) }
 
 /** The model named a tool that its skill does not offer. */
 export class UnknownToolError extends advised<UnknownToolError>()("UnknownToolError", ofUnknownTool) {
   static override make({ what, ...fields }: Made<typeof ofUnknownTool>): UnknownToolError {
-    const { callId, known, tool } = fields
-    const words = known.length === 0 ? "there are no tools" : `known are ${known.join(", ")}`
+    const { callId, available, tool } = fields
+    const words = available.length === 0 ? "there are no tools" : `known are ${available.join(", ")}`
     const happened = { what: what ?? `There is no tool '${tool}'`, where: whereOf(callId), words }
     return stackless(() => new UnknownToolError({ message: sentence("UnknownToolError", happened), ...fields }))
   }
@@ -256,7 +254,7 @@ const ofGivenUp = {
   cause: Schema.optionalKey(NestedCause),
   /** What was decided on the way. */
   trail: Schema.optionalKey(Trail.Trail),
-  transcript: Schema.optionalKey(Message.KeptTranscript),
+  transcript: Schema.optionalKey(Message.CarriedTranscript),
   usage: Schema.optionalKey(Usage.Usage)
 }
 

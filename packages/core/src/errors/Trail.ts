@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 
 /** What was left of a run's budget. */
-export interface Left extends Schema.Schema.Type<typeof left> {}
+export interface BudgetLeft extends Schema.Schema.Type<typeof left> {}
 
 const left = Schema.Struct({ turns: Schema.Finite, toolCalls: Schema.Finite })
 
@@ -22,9 +22,9 @@ export const VerdictKind = Schema.Literals([
 ])
 
 /** One decision, with the failure that it was about. */
-export interface Entry extends Schema.Schema.Type<typeof Entry> {}
+export interface TrailEntry extends Schema.Schema.Type<typeof TrailEntry> {}
 
-export const Entry = Schema.Struct({
+export const TrailEntry = Schema.Struct({
   /** The tag of the failure. */
   tag: Schema.String,
   /** What the failure said. */
@@ -47,4 +47,4 @@ export const Entry = Schema.Struct({
 /** Oldest first. */
 export type Trail = typeof Trail.Type
 
-export const Trail = Schema.Array(Entry)
+export const Trail = Schema.Array(TrailEntry)

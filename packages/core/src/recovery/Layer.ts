@@ -6,7 +6,7 @@ import type * as Schedule from "effect/Schedule"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import type { Extra } from "./Attempts.ts"
 import type { Severity } from "../errors/ToolError.ts"
-import type { Left } from "../errors/Trail.ts"
+import type { BudgetLeft } from "../errors/Trail.ts"
 import type {
   Afterwards,
   Compact,
@@ -74,7 +74,7 @@ export interface Compactions {
 
 export interface Bounds {
   /** What is left of the run's budget; `undefined` outside of a run. */
-  readonly left: () => Left | undefined
+  readonly left: () => BudgetLeft | undefined
   /** The instant that no wait may pass. */
   readonly deadline: () => number
   /** In the place of a sleep, before another attempt. */

@@ -5,7 +5,7 @@ import type * as Schedule from "effect/Schedule"
 import type { Compaction, Overflow, Size } from "./Compaction.ts"
 import type * as Message from "../data/Message.ts"
 import type { Kind as ToolKind, Severity } from "../errors/ToolError.ts"
-import type { Left, VerdictKind } from "../errors/Trail.ts"
+import type { BudgetLeft, VerdictKind } from "../errors/Trail.ts"
 
 export interface Retry {
   readonly kind: "retry"
@@ -180,7 +180,7 @@ export interface Decision {
   /** The tag of the error that carried the hint: the failure itself, or one beneath it. */
   readonly hintFrom?: string
   /** What was left of the run's budget; absent outside of a run. */
-  readonly left?: Left
+  readonly left?: BudgetLeft
   readonly error: unknown
 }
 

@@ -90,7 +90,7 @@ export const tellModel = (options: TellModelOptions = {}) => {
   }
   return {
     orElse: telling(Render.labelled),
-    UnknownToolError: telling(({ known, tool }: UnknownToolError) => Render.unknownTool(tool, known))
+    UnknownToolError: telling(({ available: known, tool }: UnknownToolError) => Render.unknownTool(tool, known))
   }
 }
 

@@ -12,7 +12,7 @@ import { isDeep } from "../data/Foreign.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Returned from "../data/Returned.ts"
 import { canonical, digestOf, digestOfRequest } from "../data/Digest.ts"
-import { Approver } from "./Approver.ts"
+import { Approver } from "../data/Approval.ts"
 import type { ApprovalGate, CallAtGate, NeedsApproval, Passed } from "./ToolDefinition.ts"
 
 /** The gate of a tool. A call that needs no approval passes, and so do arguments that the approver has edited. */

@@ -38,7 +38,7 @@ export const settle = (
   }
   const verdict = rows.get(key)
   if (verdict === undefined) return told(byDefault)
-  const error = UnknownToolError.make({ tool: call.name, callId: call.id, known })
+  const error = UnknownToolError.make({ tool: call.name, callId: call.id, available: known })
   const about = {
     tool: call.name,
     callId: call.id,

@@ -1,5 +1,5 @@
 /** What clients of the backend read when something goes wrong: `application/problem+json`, each kind with its status. */
-import { Approval, type KintsugiError, Problem } from "@kintsugi/core"
+import { Approval, KintsugiError } from "@kintsugi/core"
 import { Schema } from "effect"
 import { HttpApiError, HttpApiSchema } from "effect/http-api"
 
@@ -8,7 +8,7 @@ export const statuses = [403, 413, 422, 429, 500, 501, 502, 503, 504] as const
 
 type Status = (typeof statuses)[number]
 
-const fields = { ...Problem.Problem.fields, status: Schema.Literals(statuses) }
+const fields = { ...KintsugiError.Problem.fields, status: Schema.Literals(statuses) }
 
 /** A run that failed. The client gets this one class, whatever the status; `code` says what it was. */
 export class RunFailed extends Schema.Error<RunFailed>("RunFailed")(fields) {
@@ -20,13 +20,16 @@ export class RunFailed extends Schema.Error<RunFailed>("RunFailed")(fields) {
 
   /** What an error says for a person, and what a client can act on: no transcript, no arguments, no cause. */
   static from(error: KintsugiError.KintsugiError): RunFailed {
-    const problem = Problem.fromError(error)
+    const problem = KintsugiError.toProblem(error)
     return new RunFailed({ ...problem, status: statuses.find((status) => status === problem.status) ?? 500 })
   }
 }
 
 const wireOf = (status: Status) =>
-  Schema.Struct(fields).pipe(HttpApiSchema.status(status), HttpApiSchema.asJson({ contentType: Problem.mediaType }))
+  Schema.Struct(fields).pipe(
+    HttpApiSchema.status(status),
+    HttpApiSchema.asJson({ contentType: KintsugiError.problemMediaType })
+  )
 
 /** One schema for each status, so that the response has it. How long to wait is in the header as well, where proxies look. */
 export const runFailures = statuses.map((status) =>

@@ -1,5 +1,7 @@
 /** Converts the events of one run to chunks of a UI message. */
-import { type AgentEvent, Bounds, type Message, RecoveryAdvice } from "@kintsugi/core"
+import type { AgentEvent, Message } from "@kintsugi/core"
+import * as Bounds from "@kintsugi/core/Bounds"
+import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
 import * as Result from "effect/Result"
 import type { Block, Chunk, FinishReason, Options } from "./chunk.ts"
 

@@ -1,7 +1,7 @@
 /** Tools of this library as a toolkit of `effect/ai`. Each call is a run with this one tool, with all of its recovery. */
 import * as Agent from "@kintsugi/core/Agent"
 import * as Approval from "@kintsugi/core/Approval"
-import { Approver } from "@kintsugi/core/Approver"
+import { Approver } from "@kintsugi/core/Approval"
 import * as Coercion from "@kintsugi/core/Coercion"
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import { KintsugiError } from "@kintsugi/core/KintsugiError"

@@ -1,6 +1,6 @@
 /** The types of this library's tools as a toolkit of `effect/ai`. */
 import type * as Agent from "@kintsugi/core/Agent"
-import type { Approver } from "@kintsugi/core/Approver"
+import type { Approver } from "@kintsugi/core/Approval"
 import type { BudgetExceededError } from "@kintsugi/core/RunError"
 import type * as Tool from "@kintsugi/core/Tool"
 import type * as AiTool from "effect/ai/Tool"

@@ -1,5 +1,5 @@
 /** `kintsugi explain`: what policies would do at worst, alone or stacked. */
-import type * as Timeline from "@kintsugi/core/Timeline"
+import type { Explanation } from "@kintsugi/core"
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -92,7 +92,7 @@ const valueAt = (exported: unknown, path: string): readonly [value: unknown, isT
 }
 
 /** The layers that are known as such; an agent stands around all others, or not at all. */
-const layersOf = (found: ReadonlyArray<Found>): Effect.Effect<ReadonlyArray<Timeline.Layer>, Misused> =>
+const layersOf = (found: ReadonlyArray<Found>): Effect.Effect<ReadonlyArray<Explanation.TimelineLayer>, Misused> =>
   Effect.forEach(found, ({ name, policy }) =>
     policy.kind === "layer"
       ? Effect.succeed({ name, explanation: policy.explanation })

@@ -3,7 +3,7 @@
  * between them a thread for each attempt: somewhere along it that attempt begins.
  */
 import * as Duration from "effect/Duration"
-import type { Timeline } from "@kintsugi/core/Timeline"
+import type { Timeline } from "@kintsugi/core/Explanation"
 import * as Axis from "../drawing/Axis.ts"
 import { markup } from "../text/Escape.ts"
 import type { Stack, View } from "./PolicyView.ts"

@@ -2,8 +2,7 @@
  * A policy to look at: when each attempt begins if every one fails at once, as early and as late as chance allows, and what bounds
  * all layers together. `make` takes what `Recovery.explain` says of each layer; `PolicyText`, `PolicySvg` and `PolicyPage` show it.
  */
-import type { Bounds, Explanation, Run, WorstRun } from "@kintsugi/core/Explanation"
-import * as Timeline from "@kintsugi/core/Timeline"
+import * as Explanation from "@kintsugi/core/Explanation"
 import * as Duration from "effect/Duration"
 
 /** What is shown: one stack of layers, or all those of an agent. */
@@ -11,17 +10,17 @@ export interface View {
   readonly title: string
   readonly stacks: ReadonlyArray<Stack>
   /** What bounds one run, where it is an agent: the rest of it is known of an agent with a loop alone. */
-  readonly run?: Bounds & Partial<WorstRun>
+  readonly run?: Explanation.Bounds & Partial<Explanation.WorstRun>
 }
 
 /** Layers that stand around one thing, outermost first. */
 export interface Stack {
   readonly title: string
-  readonly layers: readonly [Timeline.Layer, ...Array<Timeline.Layer>]
+  readonly layers: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>]
   /** Every wait as short as chance allows. */
-  readonly best: Timeline.Timeline
+  readonly best: Explanation.Timeline
   /** Every wait as long as chance allows. */
-  readonly worst: Timeline.Timeline
+  readonly worst: Explanation.Timeline
   /** The attempts of the innermost layer, in order: each between the two. */
   readonly attempts: ReadonlyArray<Attempt>
   readonly bounds: StackBounds
@@ -57,7 +56,7 @@ export interface Options {
 
 /** Layers as one stack, outermost first. Throws a `RangeError` for a row that a layer does not have. */
 export const make = (
-  layers: readonly [Timeline.Layer, ...Array<Timeline.Layer>],
+  layers: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>],
   options: Options & { readonly title?: string } = {}
 ): View => {
   const title = options.title ?? layers.map(({ name }) => name).join(" › ")
@@ -70,13 +69,13 @@ export const make = (
  */
 export const ofRun = (
   title: string,
-  run: Run,
-  options: Options & { readonly below?: ReadonlyArray<Timeline.Layer> } = {}
+  run: Explanation.Run,
+  options: Options & { readonly below?: ReadonlyArray<Explanation.TimelineLayer> } = {}
 ): View => {
   const { model, routing, tools, worst } = run
   const { below = [] } = options
-  const isShown = ({ rows }: Explanation): boolean => rows.length + below.length > 0
-  const asked = (name: string, explanation: Explanation | undefined): ReadonlyArray<Stack> =>
+  const isShown = ({ rows }: Explanation.Explanation): boolean => rows.length + below.length > 0
+  const asked = (name: string, explanation: Explanation.Explanation | undefined): ReadonlyArray<Stack> =>
     explanation === undefined || !isShown(explanation)
       ? []
       : [stackOf(name, [{ name, explanation }, ...below], options, boundsAbove(explanation, below))]
@@ -94,26 +93,28 @@ export const ofRun = (
 }
 
 /** An agent that is made of others, by what `Agent.bounds` says of it. */
-export const ofBounds = (title: string, bounds: Bounds): View => ({ title, stacks: [], run: bounds })
+export const ofBounds = (title: string, bounds: Explanation.Bounds): View => ({ title, stacks: [], run: bounds })
 
 const stackOf = (
   title: string,
-  layers: readonly [Timeline.Layer, ...Array<Timeline.Layer>],
+  layers: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>],
   { maxAttempts = 1000 }: Options,
   bounds = boundsOf(layers)
 ): Stack => {
-  const best = Timeline.make(layers, { maxAttempts, waits: "least" })
-  const worst = Timeline.make(layers, { maxAttempts, waits: "most" })
+  const best = Explanation.timeline(layers, { maxAttempts, waits: "least" })
+  const worst = Explanation.timeline(layers, { maxAttempts, waits: "most" })
   return { title, layers, best, worst, attempts: attemptsOf(best, worst), bounds }
 }
 
 /** What all layers of a stack come to: each attempt of one is all that the layers below it do. */
-export const boundsOf = (layers: readonly [Timeline.Layer, ...Array<Timeline.Layer>]): StackBounds => {
+export const boundsOf = (
+  layers: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>]
+): StackBounds => {
   const [first, ...rest] = layers.toReversed()
   return rest.reduce((below, { explanation }) => above(explanation.worst, below), single(first ?? layers[0]))
 }
 
-const single = ({ explanation: { worst } }: Timeline.Layer): StackBounds => ({
+const single = ({ explanation: { worst } }: Explanation.TimelineLayer): StackBounds => ({
   factors: [worst.requests],
   requests: worst.requests,
   fixerRuns: worst.fixerRuns,
@@ -122,7 +123,7 @@ const single = ({ explanation: { worst } }: Timeline.Layer): StackBounds => ({
   time: Duration.toMillis(worst.time)
 })
 
-const above = (worst: Explanation["worst"], below: StackBounds): StackBounds => {
+const above = (worst: Explanation.Explanation["worst"], below: StackBounds): StackBounds => {
   const { fixerRuns, modelCalls, requests, time, waits } = worst
   return {
     factors: [requests, ...below.factors],
@@ -135,7 +136,9 @@ const above = (worst: Explanation["worst"], below: StackBounds): StackBounds => 
 }
 
 /** Layers as a single one that costs as much: what `Agent.explain` and `Agent.bounds` take as `transport`. */
-export const together = (layers: readonly [Timeline.Layer, ...Array<Timeline.Layer>]): Explanation => {
+export const together = (
+  layers: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>]
+): Explanation.Explanation => {
   const { fixerRuns, modelCalls, requests, time, waits } = boundsOf(layers)
   return {
     rows: [],
@@ -151,7 +154,10 @@ export const together = (layers: readonly [Timeline.Layer, ...Array<Timeline.Lay
 }
 
 /** The same of a layer that was explained together with what stands below it. */
-const boundsAbove = ({ worst }: Explanation, below: ReadonlyArray<Timeline.Layer>): StackBounds => {
+const boundsAbove = (
+  { worst }: Explanation.Explanation,
+  below: ReadonlyArray<Explanation.TimelineLayer>
+): StackBounds => {
   const { attempts, fixerRuns, modelCalls, requests, time, waits } = worst
   const [first, ...rest] = below
   const ofBelow = first === undefined ? 0 : boundsOf([first, ...rest]).waits
@@ -166,7 +172,7 @@ const boundsAbove = ({ worst }: Explanation, below: ReadonlyArray<Timeline.Layer
 }
 
 /** Both have the same attempts: only when they begin is left to chance. */
-const attemptsOf = (best: Timeline.Timeline, worst: Timeline.Timeline): ReadonlyArray<Attempt> => {
+const attemptsOf = (best: Explanation.Timeline, worst: Explanation.Timeline): ReadonlyArray<Attempt> => {
   const upper = worst.lanes.slice(0, -1).map(({ attempts }) => attempts)
   const next = upper.map(() => -1)
   const early = best.lanes.at(-1)?.attempts ?? []

@@ -1,7 +1,7 @@
 /** How a request to Anthropic asks for an output that fits a schema. */
 import { assert, describe, it } from "@effect/vitest"
 import type * as Model from "@kintsugi/core/Model"
-import type { AnthropicMessages } from "@kintsugi/providers"
+import type * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
 import type { Schema } from "effect"
 import { encode } from "./_support/requests.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
-import { AnthropicMessages } from "@kintsugi/providers"
+import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
 import { call, encode, messagesOf, plain, said, answered, source, text, thought } from "./_support/requests.ts"
 
 const tool: Message.ToolSpec = {

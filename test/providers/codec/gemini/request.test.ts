@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
-import { GeminiContent, type Source } from "@kintsugi/providers"
+import * as GeminiContent from "@kintsugi/providers/GeminiContent"
+import type * as Source from "@kintsugi/providers/Source"
 import type { Schema } from "effect"
 
 const source: Source.Source = { provider: "gemini", model: "gemini-2.5-flash", secrets: [] }

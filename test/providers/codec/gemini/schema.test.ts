@@ -1,7 +1,7 @@
 /** JSON Schema in the keywords that Gemini takes. */
 import { assert, describe, it } from "@effect/vitest"
 import { Tool } from "@kintsugi/core"
-import { GeminiContent } from "@kintsugi/providers"
+import * as GeminiContent from "@kintsugi/providers/GeminiContent"
 import { Effect, Schema } from "effect"
 import { schemaKinds } from "../../../_support/schemaKinds.ts"
 

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
-import { OllamaChat, type Source } from "@kintsugi/providers"
+import * as OllamaChat from "@kintsugi/providers/OllamaChat"
+import type * as Source from "@kintsugi/providers/Source"
 import { Result } from "effect"
 import { answerOf, failed, ok, streamed, whole } from "../../../_support/codec.ts"
 

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
-import { OllamaChat, type Source } from "@kintsugi/providers"
+import * as OllamaChat from "@kintsugi/providers/OllamaChat"
+import type * as Source from "@kintsugi/providers/Source"
 
 const source: Source.Source = { provider: "ollama", model: "llama3", secrets: [] }
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
-import { OpenAiChat } from "@kintsugi/providers"
+import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
 import { Result } from "effect"
 import { answer, chunk, decode, decodeStream, failed, ok, source, whole, wireCall } from "./_support/replies.ts"
 

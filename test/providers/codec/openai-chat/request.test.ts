@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
-import { OpenAiChat } from "@kintsugi/providers"
+import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
 import { call, encode, plain, answered, source, tool } from "./_support/requests.ts"
 
 const messagesOf = (...messages: ReadonlyArray<Message.Message>) => encode({ messages }).messages

@@ -1,7 +1,8 @@
 /** Agents on OpenAI's responses, from the first request to the answer. */
 import { assert } from "@effect/vitest"
 import { Agent, Skill, Tool } from "@kintsugi/core"
-import { OpenAi, type OpenAiResponses } from "@kintsugi/providers"
+import { OpenAi } from "@kintsugi/providers"
+import type * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
 import { ConfigProvider, Effect, Layer, Redacted, Schema } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { it } from "../../../_support/run.ts"

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
-import { OpenAiResponses } from "@kintsugi/providers"
+import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
 import { type Schema } from "effect"
 import { call, codec, type Item, message, reasoning, source } from "./_support/responses.ts"
 import { encode, inputOf, plain, result, said, answered } from "./_support/requests.ts"

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
-import { type Transport } from "@kintsugi/providers"
+import type { Transport } from "@kintsugi/providers"
 import { Effect, Exit, Layer, Redacted, type Schema } from "effect"
 import { fakeNetwork, key, ok } from "../../../_support/network.ts"
 

@@ -1,6 +1,15 @@
 /** A program over the library. `packaging.process.test.ts` compiles it against nothing but the declarations of that. */
-import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
-import type { Approver, LlmError, Model, RunError, ToolError } from "@kintsugi/core"
+import {
+  Agent,
+  type Approval,
+  type LlmError,
+  type Model,
+  Recovery,
+  type RunError,
+  Skill,
+  Tool,
+  type ToolError
+} from "@kintsugi/core"
 import type { Config, Effect } from "effect"
 import { type IsAny, sameType } from "../../../types/_support/Identity.ts"
 import * as lib from "./index.ts"
@@ -18,7 +27,7 @@ sameType<Effect.Effect<string | number, One | lib.Broken, Needs>>()(lib.routed("
 sameType<Effect.Effect<string, Own | BadArgs | Hard, Needs>>()(lib.tabled(""))
 sameType<Effect.Effect<{ readonly total: number }, Own | RunError.InvalidOutputError, Model.Model>>()(lib.answering(""))
 sameType<Effect.Effect<string, Own, Model.Model>>()(lib.shaped({ q: "" }))
-sameType<Effect.Effect<string, Own | BadArgs | lib.Busy, Model.Model | lib.Db | Approver.Approver>>()(lib.waiting(""))
+sameType<Effect.Effect<string, Own | BadArgs | lib.Busy, Model.Model | lib.Db | Approval.Approver>>()(lib.waiting(""))
 sameType<Effect.Effect<string, never, lib.Db>>()(lib.deterministic(""))
 sameType<Effect.Effect<string, One, Needs>>()(lib.inTurn(""))
 sameType<Effect.Effect<{ readonly a: string; readonly b: string }, One, Needs>>()(lib.together(""))

@@ -5,7 +5,7 @@
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { RunContext } from "@kintsugi/core"
+import * as RunContext from "@kintsugi/core/RunContext"
 import { Durable } from "@kintsugi/durable"
 import { Clock, Deferred, Effect, Layer, Logger, References, Schema } from "effect"
 import { runnerOn } from "./cluster.ts"

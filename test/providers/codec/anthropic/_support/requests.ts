@@ -1,7 +1,8 @@
 /** Requests, and the bodies that they become for Anthropic. */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
-import { AnthropicMessages, type Source } from "@kintsugi/providers"
+import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
+import type * as Source from "@kintsugi/providers/Source"
 
 export const source: Source.Source = { provider: "anthropic", model: "claude-x", secrets: [] }
 

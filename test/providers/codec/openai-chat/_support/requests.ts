@@ -1,7 +1,8 @@
 /** Requests, and the bodies that they become for OpenAI's chat completions. */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
-import { OpenAiChat, type Source } from "@kintsugi/providers"
+import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
+import type * as Source from "@kintsugi/providers/Source"
 
 export const source: Source.Source = { provider: "openai", model: "gpt-x", secrets: [] }
 

@@ -1,7 +1,7 @@
 /** Requests, and the bodies that they become for OpenAI's responses. */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
-import { OpenAiResponses } from "@kintsugi/providers"
+import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
 import { Result } from "effect"
 import { decode, type Item, response, source } from "./responses.ts"
 
