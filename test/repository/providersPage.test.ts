@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Providers from "@kintsugi/providers"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
-import { join } from "node:path"
+import { join, posix } from "node:path"
+import { namesOf } from "../../scripts/exports.ts"
 import { root } from "../../scripts/files.ts"
+import { sections } from "../../scripts/modules.ts"
 import { path, providers, render } from "../../scripts/providers.ts"
 
 describe(path, () => {
@@ -20,7 +21,11 @@ describe(path, () => {
   })
 
   it("has every module with capabilities [A814]", () => {
-    const modules = Object.entries(Providers).flatMap(([name, module]) => ("quirks" in module ? [name] : []))
+    const modules = sections
+      .filter(({ title }) => title === "@kintsugi/providers")
+      .flatMap(({ modules }) => modules)
+      .filter(({ path }) => namesOf(path).some(({ name }) => name === "quirks"))
+      .map(({ title }) => posix.basename(title))
     assert.sameMembers(Object.keys(providers), modules)
   })
 

@@ -88,8 +88,8 @@ export const privacyViolations = (files: ReadonlyArray<File>): ReadonlyArray<str
     .map(({ file, line, to }) => `${file}:${line} imports ${to}, which is private`)
 
 /**
- * What doors and private files export without need. A door exports what users, tests and other folders import, and the types that
- * these exports name. An `@internal` export of a public module, and every export of a private file, is imported by some other file.
+ * What doors and private files export without need. A door exports what users, tests, other folders and public doors import, and the
+ * types that these exports name. An `@internal` export of a public module, and every export of a private file, is imported by some other file.
  * `isPublic` tells the modules that `package.json` names; `others` are the files that may import too, tests among them.
  */
 export const exportViolations = (
@@ -112,7 +112,9 @@ export const exportViolations = (
     const unused = names.filter(({ isInternal, isNamedByOthers, name }) => {
       if (isPublic(file.path) && !isInternal) return false
       const importing = ["*", name].flatMap((one) => [...(users.get(file.path)?.get(one) ?? [])])
-      const isEnough = isDoor(file.path) && !isPublic(file.path) ? isElsewhere(file.path) : () => true
+      const isElse = isElsewhere(file.path)
+      const isEnough =
+        isDoor(file.path) && !isPublic(file.path) ? (by: string) => isElse(by) || isPublic(by) : () => true
       return !importing.some(isEnough) && !isNamedByOthers
     })
     const why = isDoor(file.path) && !isPublic(file.path) ? "no other folder imports it" : "no other file imports it"

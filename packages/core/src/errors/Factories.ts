@@ -10,14 +10,18 @@ import { categoryOfStatus } from "./facts.ts"
 import * as LlmError from "./LlmError.ts"
 import * as ToolError from "./ToolError.ts"
 
+/** The model does not exist, or this key may not use it. */
 export const modelNotFound = (model: string): LlmError.ModelNotFoundError => LlmError.ModelNotFoundError.make({ model })
 
+/** The key is missing, wrong, or lacks the permission; `message` is what the provider says. */
 export const authenticationFailed = (model: string, message: string): LlmError.AuthenticationError =>
   LlmError.AuthenticationError.make({ model, detail: message })
 
+/** The provider's content policy held the prompt or the answer back. */
 export const contentFiltered = (model: string, message: string): LlmError.ContentFilteredError =>
   LlmError.ContentFilteredError.make({ model, detail: message })
 
+/** The model has no capacity left just now. */
 export const modelOverloaded = (model: string): LlmError.ModelOverloadedError =>
   LlmError.ModelOverloadedError.make({ model })
 
@@ -25,9 +29,11 @@ export const modelOverloaded = (model: string): LlmError.ModelOverloadedError =>
 export const contextTooLong = (model: string, limit?: number, actual?: number): LlmError.ContextTooLongError =>
   LlmError.ContextTooLongError.make({ model, limit, actual })
 
+/** The provider failed on its own side. */
 export const serverError = (model: string, cause?: unknown): LlmError.ServerError =>
   LlmError.ServerError.make({ model, ...causeOf(cause) })
 
+/** The provider rejected the tool call that its model wrote. */
 export const malformedToolCall = (
   model: string,
   tool: string,
@@ -56,35 +62,44 @@ export const apiRateLimit = (endpoint: string, retryAfter: Duration.Input): LlmE
     retryAfter: Duration.fromInputUnsafe(retryAfter)
   })
 
+/** The account has no credit or quota left; 5 minutes are advised before the next look. */
 export const llmQuotaExceeded = (model: string): LlmError.QuotaExhaustedError =>
   LlmError.QuotaExhaustedError.make({ model })
 
+/** No server listens at the port. */
 export const connectionRefused = (host: string, port: number): LlmError.NetworkError =>
   LlmError.NetworkError.make({ host, port, what: `Connection to ${host}:${port} was refused` })
 
+/** The name of the host is not known. */
 export const dnsResolutionFailed = (host: string, cause: unknown): LlmError.NetworkError =>
   LlmError.NetworkError.make({ host, cause, what: `The name '${host}' could not be resolved` })
 
+/** The connection took longer than its limit. */
 export const connectionTimeout = (host: string, port: number, timeout: Duration.Input): LlmError.NetworkError => {
   const limit = Duration.format(Duration.fromInputUnsafe(timeout))
   return LlmError.NetworkError.make({ host, port, what: `Connecting to ${host}:${port} took longer than ${limit}` })
 }
 
+/** The model call took longer than its limit. */
 export const llmTimeout = (timeout: Duration.Input): LlmError.RequestTimeoutError => timedOut("the model call", timeout)
 
 /** The query string of the URL, which may hold a key, is left out. */
 export const httpTimeout = (url: string, timeout: Duration.Input): LlmError.RequestTimeoutError =>
   timedOut(withoutQuery(url), timeout)
 
+/** The model does not stream. */
 export const streamingNotSupported = (model: string, provider: string): LlmError.CapabilityMismatchError =>
   LlmError.CapabilityMismatchError.make({ model, provider, capability: "streaming" })
 
+/** The model does not read images. */
 export const visionNotSupported = (model: string, provider: string): LlmError.CapabilityMismatchError =>
   LlmError.CapabilityMismatchError.make({ model, provider, capability: "vision" })
 
+/** The model does not answer by a schema. */
 export const structuredOutputNotSupported = (model: string, provider: string): LlmError.CapabilityMismatchError =>
   LlmError.CapabilityMismatchError.make({ model, provider, capability: "structuredOutput" })
 
+/** The model does not call tools. */
 export const toolCallNotSupported = (model: string, provider: string): LlmError.CapabilityMismatchError =>
   LlmError.CapabilityMismatchError.make({ model, provider, capability: "tools" })
 
@@ -92,6 +107,7 @@ export const toolCallNotSupported = (model: string, provider: string): LlmError.
 export const actionTimeout = (tool: string, timeout: Duration.Input): ToolError.ToolTimeoutError =>
   ToolError.ToolTimeoutError.make({ tool, timeout: Duration.fromInputUnsafe(timeout) })
 
+/** A connection of the tool failed. */
 export const fromNetworkError = (
   tool: string,
   kind: ToolError.Kind,
@@ -100,6 +116,7 @@ export const fromNetworkError = (
 ): ToolError.ExecutionError =>
   ToolError.ExecutionError.make({ tool, kind, category: "network", ...call, ...causeOf(cause) })
 
+/** A parameter of the tool is wrong; the model can correct it. */
 export const fromParameterError = (
   tool: string,
   kind: ToolError.Kind,
@@ -128,6 +145,7 @@ export const fromApiError = (
     ...causeOf(cause)
   })
 
+/** A model that the tool calls failed: its advice holds. */
 export const fromLlmError = (
   tool: string,
   kind: ToolError.Kind,
@@ -135,9 +153,11 @@ export const fromLlmError = (
   call?: Call
 ): ToolError.ExecutionError => ToolError.ExecutionError.make({ tool, kind, category: "llm", cause, ...call })
 
+/** An MCP server failed. */
 export const fromMcpError = (tool: string, cause: unknown, call?: Call): ToolError.ExecutionError =>
   ToolError.ExecutionError.make({ tool, kind: "mcp-tool", category: "mcp", ...call, ...causeOf(cause) })
 
+/** The function of the tool threw. */
 export const fromInvocationError = (
   tool: string,
   kind: ToolError.Kind,
