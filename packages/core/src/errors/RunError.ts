@@ -92,11 +92,14 @@ export class RoutingError extends advised<RoutingError>()("RoutingError", ofRout
   }
 }
 
+// its constructor takes JSON, where that of any codec takes what is unknown
+const Json = Schema.Json as ErrorCause.Carried<Schema.Json, Schema.Json>
+
 const ofLoop = {
   message: Schema.String,
   iterations: Schema.Finite,
   /** The last output, where it can be written as JSON. */
-  last: ErrorCause.carried(Schema.Json)
+  last: Json
 }
 
 /** A loop used up its iterations without an accepted output. */

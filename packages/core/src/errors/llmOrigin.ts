@@ -51,14 +51,16 @@ export const worded = <F extends ServiceOrigin & Quoted>(
   const { cause, message, model, provider, requestId, status } = fields
   const quoted = detail === undefined || detail === "" ? {} : { detail: Redaction.foreign(detail) }
   if (message !== undefined) return { ...fields, ...quoted, message }
+  const happened = given ?? what
   const where = [
     provider,
-    model === undefined ? undefined : `model ${model}`,
+    // most clauses name the model
+    model === undefined || happened.includes(`'${model}'`) ? undefined : `model ${model}`,
     status === undefined ? undefined : `status ${status}`,
     requestId === undefined ? undefined : `request ${requestId}`
   ]
   const words = said ?? detail ?? (cause === undefined ? undefined : ErrorCause.summarise(cause).message)
-  return { ...fields, ...quoted, message: sentence(tag, { what: given ?? what, where, words }) }
+  return { ...fields, ...quoted, message: sentence(tag, { what: happened, where, words }) }
 }
 
 /** What a model may lack; `other` is named by nothing but the provider's words, in `detail`. */
