@@ -204,6 +204,11 @@ export const ofCalls: Effect.Effect<ReadonlyArray<Told>> = Effect.all([
     tools: [failing(busy)],
     table: { orElse: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell()) }
   }),
+  toldOf("The same call at once, under `Agent.resilient`, after a text that it may have taken effect", {
+    tools: [failing(busy, "undeclared")],
+    adapt: (agent) => Agent.resilient(agent as never) as never,
+    times: 2
+  }),
   toldOf("A run that was cut off, of a tool that may run twice", { tools: [hanging("none")] }),
   toldOf("A run that was cut off, of an unsafe tool", { tools: [hanging("unsafe")] }),
   toldOf("The same, where a lookup found that it took no effect", { tools: [found], name: "pay", args: {} }),

@@ -187,6 +187,81 @@ it.run("a model is asked again for what may pass, and for nothing else [P1343]",
   })
 )
 
+const held = /^denied: Tool 'pay' was not run: .* may have taken effect[.] Look first whether it has[.]/
+
+it.run("a call that may have taken effect, and is made again at once, is held once [P1343]", (run) =>
+  Effect.gen(function* () {
+    const lost = [reset(), Effect.succeed("paid")]
+    const again = [batch("pay"), batch("pay")]
+    const look = scripted("look", Effect.succeed("no payment"), Effect.succeed("no payment"))
+    for (const [sideEffects, replies, expected] of [
+      ["undeclared", [...again, batch("pay")], ["told", "held", "result"]],
+      ["unsafe", [...again, batch("pay")], ["told", "held", "result"]],
+      ["undeclared", [batch("pay"), batch("look"), batch("pay")], ["told", "result", "result"]],
+      ["undeclared", [batch("pay"), calls(call("pay", { n: 2 }))], ["told", "result"]],
+      // the model has not read yet what it looked up
+      ["undeclared", [batch("pay"), batch("look", "pay")], ["told", "result", "held"]],
+      // its name is understood
+      ["undeclared", [calls(call("functions.pay", {})), batch("pay"), batch("pay")], ["told", "held", "result"]]
+    ] as const) {
+      const { runs, tool } = play("pay", { sideEffects }, lost)
+      const model = yield* make(...replies, done)
+      const agent = Agent.make("worker", { tools: [tool, look.tool] }).pipe(Agent.resilient())
+      yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
+      const said = read(model).map((text) => (held.test(text) ? "held" : (text.split(":")[0] ?? "")))
+      assert.deepStrictEqual<ReadonlyArray<string>>(said, expected)
+      assert.lengthOf(runs, said.at(-1) === "held" ? 1 : 2)
+    }
+  })
+)
+
+it.run("it is not held where the model was told something else, nor without resilience [P1343]", (run) =>
+  Effect.gen(function* () {
+    const pay = (first: Effect.Effect<never, unknown>) => play("pay", {}, [first, Effect.succeed("paid")])
+    const [plain, clear, own, safe] = [
+      pay(reset()),
+      pay(gone()),
+      pay(reset()),
+      play("pay", { sideEffects: "none" }, [reset(), Effect.succeed("paid")])
+    ]
+    const renderer = { orElse: Recovery.tell(() => "just repeat it") }
+    for (const [agent, { runs }] of [
+      [agentOf(plain.tool).pipe(Agent.toolDefaults({ orElse: Recovery.tell() })), plain],
+      [agentOf(clear.tool).pipe(Agent.resilient()), clear],
+      [agentOf(own.tool).pipe(Agent.resilient(), Agent.toolDefaults(renderer)), own],
+      [agentOf(safe.tool).pipe(Agent.resilient({ toolRetries: 0 })), safe]
+    ] as const) {
+      const model = yield* make(batch("pay"), batch("pay"), done)
+      yield* run(agent, "go").pipe(Effect.provide(model.layer))
+      assert.lengthOf(runs, 2)
+    }
+  })
+)
+
+it.run("where a person has to look it up, the model reads that again [P602 P1343]", (run) =>
+  Effect.gen(function* () {
+    let runs = 0
+    const pay = Tool.make("pay", {
+      description: "Pays.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      sideEffects: "unsafe",
+      timeout: "5 seconds",
+      verify: () => Effect.fail(busy("no line")),
+      run: (): Effect.Effect<string> => Effect.suspend(() => (runs++, Effect.never))
+    })
+    const model = yield* make(batch("pay"), batch("pay"), batch("pay"), done)
+    const agent = Agent.make("worker", { tools: [pay] }).pipe(Agent.resilient())
+    yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
+    const leave = "Do not repeat the call: a person has to look it up."
+    const held = `denied: Tool 'pay' was not run: the same call has just failed, and may have taken effect. ${leave}`
+    const [first, ...others] = read(model)
+    assert.include(first, leave)
+    assert.deepStrictEqual(others, [held, held])
+    assert.strictEqual(runs, 1)
+  })
+)
+
 it.run("rows of others for a model come first; one for all failures takes the place of all [P1343]", (run) =>
   Effect.gen(function* () {
     for (const [rows, requests] of [

@@ -71,6 +71,18 @@ plain("what happened to the call besides decides what the model is asked for [P1
   assert.deepStrictEqual(of(timedOut("undeclared"), { sideEffects: "undeclared" }), [Instructions.check])
 })
 
+plain("so has what a model reads of a call that it repeats at once [P1332 P1343]", () => {
+  for (const told of [Instructions.check, Instructions.lookUp, Instructions.leave]) {
+    assertOne(Render.unchecked("pay", told), told)
+    const text = `No line; ${told}`
+    assert.deepStrictEqual(
+      (["told", "unknown", "result"] as const).map((kind) => Render.mayBeDone({ kind, text })),
+      [true, true, false]
+    )
+  }
+  assert.isFalse(Render.mayBeDone({ kind: "told", text: `No line; ${Instructions.repeat}` }))
+})
+
 const options = { description: "Looks.", parameters: Schema.Struct({ n: Schema.Int }), success: Schema.String } as const
 
 const tables = {

@@ -21,6 +21,8 @@ export interface ResilientOptions<R = never> extends Recovery.presets.ToolOption
  *
  * - A failing tool is run again where its failure may pass and the tool may run twice (`presets.resilientTools`). Everything else the
  *   model reads, with what it can do about it; no failure of a tool ends the run. Defects do.
+ * - A call that may have taken effect, and that the model makes again at once with the same arguments, is held: the model reads that it
+ *   should look first. The next call runs. Declare `sideEffects: "none"` or `"idempotent"`, and nothing is held.
  * - A failing model is asked again, and a conversation that is too long is shortened (`presets.resilientModel`). This takes the place of
  *   what the transport sends again. A streamed reply that breaks off is retracted and asked for again, unless `Agent.onLlmError` says
  *   `onPartial: "fail"`.

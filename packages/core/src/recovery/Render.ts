@@ -3,6 +3,7 @@ import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Issue from "../data/Issue.ts"
+import type { Settlement } from "../data/Message.ts"
 import { nearest } from "../data/Nearest.ts"
 import * as Instructions from "./instructions.ts"
 import type { FailureContext } from "./Node.ts"
@@ -215,6 +216,24 @@ const sentenceOf = (what: string, instruction: string): string =>
  */
 export const withheld = (tool: string): string =>
   `Tool '${tool}' failed too often in the same way and is not available in this turn. ${Instructions.other}`
+
+/**
+ * Whether a settlement says that the call may have taken effect.
+ *
+ * @internal
+ */
+export const mayBeDone = ({ kind, text }: Settlement): boolean =>
+  kind !== "result" && unsettling.some((instruction) => text.includes(instruction))
+
+const unsettling = [Instructions.check, Instructions.lookUp, Instructions.leave]
+
+/**
+ * Says to the model that it has repeated a call at once of which it was told that it may have taken effect.
+ *
+ * @internal
+ */
+export const unchecked = (tool: string, told: string): string =>
+  `Tool '${tool}' was not run: the same call has just failed, and may have taken effect. ${told.includes(Instructions.leave) ? Instructions.leave : Instructions.confirm}`
 
 /**
  * Says to the model where its answer does not fit what is wanted, and that it was cut off if it was, and asks for another one.

@@ -19,6 +19,9 @@ export const anotherWay = "repeating the call will not help, try another way"
 /** An earlier run of the call was cut off. */
 export const lookUp = "look that up before any repetition"
 
+/** The same call again, at once: only what was looked up, or cannot be, is repeated. */
+export const confirm = "Look first whether it has. Where nothing can tell, make the same call once more."
+
 /** It is not known what the call has done, and nothing can tell. */
 export const leave = "Do not repeat the call: a person has to look it up."
 

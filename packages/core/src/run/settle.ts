@@ -169,6 +169,7 @@ const siteOf = (running: Looping, call: Message.ToolCall, index: number): CallSi
     run: { ...run, callId: call.id, callKey: key, repairing: undefined },
     repairing: run.repairing,
     history: state.history,
+    before: state.messages.at(-1),
     isSuspendable: mode.isSuspendable,
     from,
     decisions: start.kind === "input" ? undefined : start.decisions,

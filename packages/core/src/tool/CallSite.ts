@@ -17,6 +17,8 @@ export interface CallSite extends SiteAtGate {
   /** For a call of a fixer: the failure that it is at work on. */
   readonly repairing: RunContext["repairing"]
   readonly history: FailureHistory.FailureHistory
+  /** What was said before the reply that has the call. */
+  readonly before: Message.Message | undefined
   /** Whether its run is suspended for a decision; otherwise it asks the `Approver`, and waits. */
   readonly isSuspendable: boolean
   /** Where it goes on; absent where it begins. */

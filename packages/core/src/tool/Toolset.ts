@@ -12,6 +12,7 @@ import { meant } from "./Meant.ts"
 import type { CallSite } from "./CallSite.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 import type { Entry, Level } from "./callState.ts"
+import { canonical } from "../data/Digest.ts"
 import * as Message from "../data/Message.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import * as Render from "../recovery/Render.ts"
@@ -27,6 +28,8 @@ export interface Toolset {
   readonly gates: Gates
   /** The row for names that are no tool. */
   readonly unknown: Recovery.Rows
+  /** Whether the agent is resilient: a call that may have taken effect is not made again at once. */
+  readonly isResilient: boolean
 }
 
 /** The tables of an agent: rows by tool name, and rows for all tools. */
@@ -49,7 +52,8 @@ export const make = (tools: ReadonlyArray<ToolDefinition>, tables: Tables, gates
       throw new TypeError(`Toolset: onToolError names '${name}', known tools are: ${[...entries.keys()].join(", ")}`)
     }
   }
-  return { specs: tools.map((tool) => tool.spec()), entries, gates, unknown: tables.defaults }
+  const isResilient = tables.resilient !== undefined
+  return { specs: tools.map((tool) => tool.spec()), entries, gates, unknown: tables.defaults, isResilient }
 }
 
 const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> => {
@@ -86,7 +90,22 @@ export const settle = (self: Toolset, made: CallSite): Effect.Effect<Outcome> =>
   if (history.isToolsOff) return refuse(site, Render.toolsOff)
   if (entry === undefined) return UnknownTool.settle([...self.entries.keys()], self.unknown, site)
   if (history.withheld.has(entry.tool.name)) return refuse(site, Render.withheld(entry.tool.name))
+  const told = toldBefore(self, entry, site)
+  if (told !== undefined) return refuse(site, Render.unchecked(entry.tool.name, told))
   return begin(entry.tool, site, RunContext.within(site.run, settleTool(entry, self.gates, site)))
+}
+
+/** What the model has read of the same call just before, and may have overlooked: that it may have taken effect. */
+const toldBefore = (self: Toolset, entry: Entry, { before, call }: CallSite): string | undefined => {
+  if (!self.isResilient || before?.role !== "assistant") return undefined
+  const same = before.content.find(
+    (part) =>
+      part.type === "settled-call" &&
+      Render.mayBeDone(part.settlement) &&
+      entryOf(self, part.call) === entry &&
+      canonical(part.call.arguments) === canonical(call.arguments)
+  )
+  return same?.type === "settled-call" ? same.settlement.text : undefined
 }
 
 /** Under the name of its tool. The transcript keeps what the model wrote. */
