@@ -3,18 +3,17 @@
  * luck, and what came of it is judged by a check that knows nothing of the policies.
  */
 import * as Cause from "effect/Cause"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
-import * as TestClock from "effect/testing/TestClock"
 import { tagOf } from "../data/ErrorCause.ts"
 import * as Usage from "../data/Usage.ts"
 import type * as AgentEvent from "../event/AgentEvent.ts"
+import { endedWithin, onVirtualClock } from "./clocks.ts"
 import * as RecordedEvents from "./RecordedEvents.ts"
 
 /** One run of a scenario under a policy. */
@@ -52,9 +51,9 @@ export interface Policy<in A, in I, out O, out R> {
 }
 
 /** What is compared. */
-export interface Comparison<World, I, O, A, R> {
+export interface Comparison<World, I, O, A, P extends Policy<A, I, O, unknown>> {
   readonly scenarios: ReadonlyArray<Scenario<World, I, O>>
-  readonly policies: ReadonlyArray<Policy<A, I, O, R>>
+  readonly policies: ReadonlyArray<P & Policy<A, I, O, unknown>>
   /** The agent in such a world, before a policy is put around it. */
   readonly agent: (world: World) => A
   /** How often each scenario is played under each policy; 10 by default. */
@@ -66,7 +65,7 @@ export interface Comparison<World, I, O, A, R> {
    * virtual clock their time limits end at once.
    */
   readonly clock?: "virtual" | "real"
-  /** After how long a run is given up, as failed with `Hung`; a day by default. */
+  /** After how long a run is given up, as failed with `Hung`; a day by default. Its finalisers get as long again. */
   readonly limit?: Duration.Input
 }
 
@@ -126,7 +125,7 @@ interface Outcome {
 
 /**
  * Plays each scenario under each policy. The same seed gives the same report, as far as the agents and the models draw from `Random`. Throws
- * a `RangeError` on a count of runs or a seed that is none, and a `TypeError` on names that are not told apart. What `world`, `agent`,
+ * a `RangeError` on a count of runs, a seed or a limit that is none, and a `TypeError` on names that are not told apart. What `world`, `agent`,
  * `guard` or `check` throws ends the comparison as a defect: it is a mistake in the comparison, and no failure of a run.
  *
  * @example
@@ -167,7 +166,7 @@ interface Outcome {
  * Effect.runPromise(Effect.map(program, (report) => Eval.passed(report, "retry").rate)) // => 1
  * ```
  */
-export const compare = <World, I, O, A, R>({
+export const compare = <World, I, O, A, P extends Policy<A, I, O, unknown>>({
   agent,
   clock = "virtual",
   limit = "1 day",
@@ -175,45 +174,64 @@ export const compare = <World, I, O, A, R>({
   runs = 10,
   scenarios,
   seed = 1
-}: Comparison<World, I, O, A, R>): Effect.Effect<Report, never, R> => {
+}: Comparison<World, I, O, A, P>): Effect.Effect<Report, never, Needs<P>> => {
   if (!(Number.isSafeInteger(runs) && runs >= 1)) {
     throw new RangeError(`Eval.compare: runs must be a whole number of at least 1, got ${runs}`)
   }
   if (!Number.isFinite(seed)) throw new RangeError(`Eval.compare: seed must be a number, got ${seed}`)
+  const longest = Option.getOrUndefined(Duration.fromInput(limit))
+  if (longest === undefined || !Duration.isFinite(longest) || !Duration.isPositive(longest)) {
+    throw new RangeError(`Eval.compare: limit must be a finite duration above 0, got ${String(limit)}`)
+  }
   distinct("scenarios", scenarios)
   distinct("policies", policies)
-  const all = Array.from({ length: runs }, (_, run) => run).flatMap((run) =>
-    scenarios.flatMap((scenario) => policies.map((policy) => ({ run, scenario, policy })))
-  )
-  const playing = Effect.forEach(all, ({ policy, run, scenario }) => {
-    const of: Run = { seed, scenario: scenario.name, run }
-    const played = play(scenario, policy, agent, of, limit)
-    return clock === "real" ? played : onVirtualClock(played)
+  return Effect.gen(function* () {
+    const outcomes: Array<Outcome> = []
+    for (let run = 0; run < runs; run++) {
+      for (const scenario of scenarios) {
+        for (const policy of policies) {
+          const of: Run = { seed, scenario: scenario.name, run }
+          const played = play(scenario, policy, agent, of, longest)
+          // what a policy needs is of its own type
+          outcomes.push(
+            yield* (clock === "real" ? played : onVirtualClock(played)) as Effect.Effect<Outcome, never, Needs<P>>
+          )
+        }
+      }
+    }
+    return reportOf(outcomes, { policies, runs, scenarios, seed })
   })
-  return Effect.map(playing, (outcomes) => reportOf(outcomes, { policies, runs, scenarios, seed }))
 }
+
+/** What the runs of all policies need. */
+type Needs<P> = P extends Policy<never, never, unknown, infer R> ? R : never
 
 const play = <World, I, O, A, R>(
   { check, input, name, world: worldOf }: Scenario<World, I, O>,
   policy: Policy<A, I, O, R>,
   agent: (world: World) => A,
   of: Run,
-  limit: Duration.Input
+  limit: Duration.Duration
 ): Effect.Effect<Outcome, never, R> =>
   Effect.gen(function* () {
     const world = worldOf(of)
     const events = RecordedEvents.makeUnsafe()
     const run = policy.guard(agent(world))
     const exit = yield* Effect.suspend(() => run(input)).pipe(
-      Effect.timeoutOrElse({ duration: limit, orElse: () => Effect.fail(new Hung()) }),
+      (self) => endedWithin(self, limit),
       Effect.provide(events.layer),
       Random.withSeed(`${of.seed}/${name}/${of.run}`),
       Effect.exit
     )
     const error = Exit.isSuccess(exit) ? undefined : Cause.squash(exit.cause)
     const output = Exit.isSuccess(exit) ? exit.value : undefined
-    const end = events.end()
-    const ledger = end !== undefined && "ledger" in end ? end.ledger : []
+    // a policy may run its agent several times, and resume it
+    const ledgers = new Map(
+      events.all.flatMap((event) =>
+        event.parent === undefined && "ledger" in event ? [[event.runId, event.ledger] as const] : []
+      )
+    )
+    const ledger = [...ledgers.values()].flat()
     return {
       scenario: name,
       policy: policy.name,
@@ -225,8 +243,6 @@ const play = <World, I, O, A, R>(
     }
   })
 
-class Hung extends Data.TaggedError("Hung") {}
-
 /** By the tag of its error; of errors without one, by their name. */
 const nameOf = (cause: Cause.Cause<unknown>): string => {
   const found = cause.reasons.find(Cause.isFailReason)
@@ -234,20 +250,6 @@ const nameOf = (cause: Cause.Cause<unknown>): string => {
   const { error } = found
   return error instanceof Error && !Predicate.hasProperty(error, "_tag") ? error.name : tagOf(error)
 }
-
-/** Longer than any run lasts. */
-const ages = Duration.days(1000)
-
-/** On a clock of its own: waits take no time, and end where they should. */
-const onVirtualClock = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.gen(function* () {
-    const fiber = yield* Effect.forkChild(self, { startImmediately: true })
-    while (fiber.pollUnsafe() === undefined) {
-      yield* Effect.yieldNow
-      yield* TestClock.adjust(ages)
-    }
-    return yield* Fiber.join(fiber)
-  }).pipe(Effect.provide(TestClock.layer()))
 
 const distinct = (what: string, named: ReadonlyArray<{ readonly name: string }>): void => {
   const names = named.map(({ name }) => name)

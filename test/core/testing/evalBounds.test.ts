@@ -1,0 +1,102 @@
+/** What ends a comparison, and what it counts of runs that are odd. */
+import { assert, describe, it } from "@effect/vitest"
+import { Agent, Tool } from "@kintsugi/core"
+import { Eval, ScriptedModel } from "@kintsugi/core/testing"
+import { Effect, Exit, Fiber, Schema } from "effect"
+import { busy } from "../../_support/dialogue.ts"
+
+interface World {
+  failures: number
+  readonly notes: Array<string>
+}
+
+const { answering, call, calls, text } = ScriptedModel
+const model = answering(({ messages }) => (messages.length === 1 ? calls(call("look", {})) : text("found")))
+
+const agent = (world: World) =>
+  Agent.make("clerk", {
+    model,
+    tools: [
+      Tool.make("look", {
+        description: "Looks.",
+        parameters: Schema.Struct({}),
+        success: Schema.String,
+        run: () => (world.failures-- > 0 ? Effect.fail(busy()) : Effect.succeed("found"))
+      })
+    ]
+  })
+
+type Policy = Eval.Policy<ReturnType<typeof agent>, string, string, never>
+
+const scenario: Eval.Scenario<World, string, string> = {
+  name: "busy",
+  input: "Look it up",
+  world: () => ({ failures: 1, notes: [] }),
+  check: ({ output }) => output === "found"
+}
+
+const comparing = (policy: Policy, changes: Partial<Parameters<typeof comparison>[1]> = {}) =>
+  comparison(policy, { scenario, runs: 2, ...changes })
+
+const comparison = (
+  policy: Policy,
+  options: { readonly scenario: Eval.Scenario<World, string, string>; readonly runs: number }
+) => Eval.compare({ agent, scenarios: [options.scenario], policies: [policy], runs: options.runs })
+
+describe("a comparison", () => {
+  it.effect("gives up a run that cannot be interrupted, and lets finalisers of others end", () =>
+    Effect.gen(function* () {
+      const stuck = yield* comparing({ name: "stuck", guard: () => () => Effect.uninterruptible(Effect.never) })
+      assert.deepStrictEqual(stuck.policies[0]?.failures, { Hung: 2 })
+      const seen: Array<unknown> = []
+      const notes: Array<string> = []
+      const cleaning: Policy = {
+        name: "cleaning",
+        guard: () => () =>
+          Effect.onInterrupt(Effect.never, () =>
+            Effect.andThen(
+              Effect.sleep("1 hour"),
+              Effect.sync(() => void notes.push("cleaned"))
+            )
+          )
+      }
+      const check = () => seen.push([...notes]) > 9
+      const report = yield* comparing(cleaning, { scenario: { ...scenario, check } })
+      assert.deepStrictEqual(report.policies[0]?.failures, { Hung: 2 })
+      assert.deepStrictEqual(seen, [["cleaned"], ["cleaned", "cleaned"]])
+    })
+  )
+
+  it.effect("counts the calls of all runs of a policy that runs its agent again", () =>
+    Effect.gen(function* () {
+      const again: Policy = { name: "again", guard: (clerk) => (input) => Effect.retry(clerk(input), { times: 1 }) }
+      const [row] = (yield* comparing(again)).policies
+      // one call before the failure, two after it
+      assert.deepStrictEqual([row?.passed.count, row?.modelCalls], [2, 3])
+    })
+  )
+
+  it.live("ends when it is interrupted, with the run that is at work, however many are still to come", () =>
+    Effect.gen(function* () {
+      let ended = 0
+      const waiting: Policy = {
+        name: "waiting",
+        guard: () => () => Effect.onInterrupt(Effect.forever(Effect.yieldNow), () => Effect.sync(() => void ended++))
+      }
+      const runs = Number.MAX_SAFE_INTEGER
+      const fiber = yield* Effect.forkChild(comparing(waiting, { runs }), { startImmediately: true })
+      yield* Effect.yieldNow
+      yield* Fiber.interrupt(fiber)
+      const exit = yield* Fiber.await(fiber)
+      assert.isTrue(Exit.hasInterrupts(exit))
+      assert.strictEqual(ended, 1)
+    })
+  )
+
+  it("refuses limits that are none", () => {
+    for (const limit of [0, -1, NaN, Infinity, "soon" as "1 day"]) {
+      const wrong = () => Eval.compare({ agent, scenarios: [scenario], policies: [], limit })
+      assert.throws(wrong, RangeError, `a finite duration above 0, got ${limit}`)
+    }
+  })
+})
