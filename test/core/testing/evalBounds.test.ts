@@ -2,8 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Agent, Tool } from "@kintsugi/core"
 import { Eval, ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Exit, Fiber, Schema } from "effect"
+import { Effect, Exit, Fiber, Random, Schema } from "effect"
 import { busy } from "../../_support/dialogue.ts"
+import { deciding, paying, snapshotOf } from "../../_support/suspension.ts"
 
 interface World {
   failures: number
@@ -73,6 +74,51 @@ describe("a comparison", () => {
       const [row] = (yield* comparing(again)).policies
       // one call before the failure, two after it
       assert.deepStrictEqual([row?.passed.count, row?.modelCalls], [2, 3])
+    })
+  )
+
+  it.effect("counts what its agent's own agents spend once, and a run that is suspended and goes on as one", () =>
+    Effect.gen(function* () {
+      const inner = Agent.make("inner", { model: answering(() => text("4")) })
+      const asking = answering(({ messages }) =>
+        messages.length === 1 ? calls(call("inner", { input: "2 + 2" })) : text("4")
+      )
+      const outer = Agent.make("outer", { model: asking, tools: [Agent.asTool(inner, { description: "Adds." })] })
+      const nested: Policy = { name: "nested", guard: () => (input) => outer(input) }
+      const [row] = (yield* comparing(nested)).policies
+      // two calls of the outer one, one of the inner one
+      assert.deepStrictEqual([row?.failures, row?.modelCalls], [{}, 3])
+      const { tool } = paying()
+      const paid = answering(({ messages }) =>
+        messages.length === 1 ? calls(call("pay", { cents: 1 })) : text("found")
+      )
+      const payer = Agent.make("payer", { model: paid, tools: [tool] })
+      const resuming: Policy = {
+        name: "resuming",
+        guard: () => (input) =>
+          Effect.gen(function* () {
+            const begun = yield* payer.start(input)
+            const from = yield* snapshotOf(yield* begun.outcome)
+            const resumed = yield* Agent.resume(payer).start(deciding(from))
+            const outcome = yield* resumed.outcome
+            return outcome._tag === "Completed" ? outcome.output : "suspended"
+          }).pipe(Effect.scoped)
+      }
+      const [again] = (yield* comparing(resuming)).policies
+      assert.deepStrictEqual([again?.failures, again?.passed.count, again?.modelCalls], [{}, 2, 2])
+    })
+  )
+
+  it.effect("gives each scenario luck of its own", () =>
+    Effect.gen(function* () {
+      const drawn: Array<number> = []
+      const drawing: Policy = {
+        name: "draws",
+        guard: () => () => Effect.map(Random.next, (draw) => `${drawn.push(draw)}`)
+      }
+      const scenarios = [scenario, { ...scenario, name: "other" }]
+      yield* Eval.compare({ agent, scenarios, policies: [drawing], runs: 2 })
+      assert.strictEqual(new Set(drawn).size, 4)
     })
   )
 

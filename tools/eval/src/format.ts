@@ -68,7 +68,7 @@ export const columns: ReadonlyArray<readonly [name: string, meaning: string]> = 
   ["healed", "of these, with Wilson's interval at 95 %"],
   ["claimed", "runs not healed, whose model claims a success although the last that it was told was a failure"],
   ["silent", "other runs that gave an answer and no error, and have not done what they were asked for"],
-  ["wrong", "runs in which a tool did something that nobody had asked for"],
+  ["wrong", "runs in which a tool did something that the user had not asked for, or did it twice"],
   [
     "+turns, +calls, +tokens, +cost",
     "of a healed run, beyond the same scenario without a fault; cost of a thousand runs"

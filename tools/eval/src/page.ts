@@ -49,6 +49,8 @@ export const page = (contents: Contents): string => {
     "",
     ...shortly(report),
     "",
+    ...harm(report),
+    "",
     "## What the numbers do not show",
     "",
     "- **How a real model behaves.** The model is a stand-in that makes the right call by itself and corrects itself with the shares below.",
@@ -72,14 +74,14 @@ export const page = (contents: Contents): string => {
     "",
     price === undefined
       ? "No price was given, so nothing has a cost."
-      : `Costs are those of a model at ${price.input} per million tokens read and ${price.output} per million written; a token of the stand-in is four characters.`,
+      : `Costs are in the currency of the price: ${price.input} for a million tokens that the model reads, ${price.output} for a million that it writes. A token of the stand-in is four characters.`,
     "",
     ...markdown({
       head: ["policy", "what it does"],
       lines: policies.map(({ name, says }) => [`\`${name}\``, says])
     }).map(leftAligned),
     "",
-    "All are in `tools/eval/src/policies.ts`. Where a policy is not about coercion, it is off, which it is not by default.",
+    "All are in `tools/eval/src/policies.ts`. Coercion is on by default; policies that do not name it switch it off.",
     "",
     "## By kind of fault",
     "",
@@ -110,7 +112,7 @@ export const page = (contents: Contents): string => {
       ])
     }).map(leftAligned),
     "",
-    "It is told what is wrong when the text that it reads names it: the field, the tool, the day's format. A fixer that asks it sees",
+    "It is told what is wrong when the text that it reads names it: the field, the tool, the format of a date. A fixer that asks it sees",
     "nothing of the conversation, so what a damaged call has lost it can only make up or hand back.",
     "",
     "What heals with models that correct themselves less and more often, `guesses` and `mends` in the same measure, and with another seed:",
@@ -126,7 +128,7 @@ export const page = (contents: Contents): string => {
     "The faults are the same: what the model sends is damaged on its way to the run, so a real model meets broken calls too, as if it had",
     "made them. `npm run eval -- --help` lists the providers. The key is read from the environment and printed nowhere. Without other limits no",
     "run begins once 500,000 tokens are spent; runs come in rounds of all scenarios and policies, so a report that stops there is still",
-    "balanced but for its last round. In live runs what waits, waits.",
+    "balanced but for its last round. Live runs wait in real time.",
     ""
   ].join("\n")
 }
@@ -145,6 +147,21 @@ const shortly = ({ plain, policies }: Report): ReadonlyArray<string> => {
     `In short: \`${best.policy}\` heals most, ${formatShare(best.healed)}, and a run that it has healed takes ${more} % more tokens than one`,
     `without a fault, which takes ${Math.round(plain.tokens)} in ${plain.turns.toFixed(1)} turns.`,
     ...(without.length === 0 ? [] : [`Without one more call of the model heal: ${without.join(", ")}.`])
+  ]
+}
+
+/** What the policy that knows no tool does although nothing asks for it, and why. */
+const harm = ({ policies, scenarios }: Report): ReadonlyArray<string> => {
+  const index = policies.findIndex(({ policy }) => policy === "resilient")
+  const row = policies[index]
+  if (row === undefined) return []
+  const where = scenarios.flatMap(({ scenario, wrong }) => (wrong[index] ? [`\`${scenario}\` ${wrong[index]}`] : []))
+  return [
+    `In ${row.wrong} of ${row.runs} runs under \`resilient\` a tool does what the user has not asked for${where.length === 0 ? "" : ` (${where.join(", ")})`}, and the silent failures are ${row.silent}.`,
+    "Such runs are of `lost-after-work`: the room is booked, and the tool cannot say so. The model reads that the call may have taken effect.",
+    "If the model makes the same call at once, `resilient` holds the call, and the model reads that it should look first. The call after that",
+    "runs, so a model that overlooks both texts books twice: by the shares below, 2 in 100. The goal was none. `resilient` does not hold the",
+    "call for good: a tool that declares nothing may only read, and then a second call is what helps."
   ]
 }
 

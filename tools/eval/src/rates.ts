@@ -25,6 +25,6 @@ export const meanings: { readonly [Name in keyof Rates]: string } = {
   corrects: "told what is wrong, it corrects itself",
   guesses: "told that something is wrong, and not what, it corrects itself",
   claims: "where it does not, it claims that all is done; else it repeats what it has sent",
-  mends: "as a fixer, it repairs arguments of which it can be read off what was meant",
+  mends: "as a fixer, it repairs arguments that still show what was meant",
   invents: "as a fixer, it makes up what it cannot know; else it hands the call back"
 }

@@ -19,7 +19,7 @@ export interface PolicyRow {
   readonly runs: number
   /** Of the runs in which the fault has happened. */
   readonly healed: Share
-  /** Runs in which something was done that nobody had asked for. */
+  /** Runs in which something was done that the user had not asked for. */
   readonly wrong: number
   /** The same for each kind of fault. */
   readonly classes: Readonly<Record<Class, Share>>
@@ -42,6 +42,8 @@ export interface PolicyRow {
 export interface ScenarioRow {
   readonly scenario: string
   readonly healed: ReadonlyArray<Share>
+  /** The same of runs in which something was done that was not asked for. */
+  readonly wrong: ReadonlyArray<number>
 }
 
 export interface Report {
@@ -75,12 +77,12 @@ export const reportOf = ({ outcomes, planned, spent }: Evaluation, { policies, s
         scenarios
       )
     ),
-    scenarios: scenarios.map((scenario) => ({
-      scenario: scenario.name,
-      healed: policies.map((policy) =>
-        healedOf(outcomes.filter((one) => one.scenario === scenario.name && one.policy === policy.name))
+    scenarios: scenarios.map(({ name }) => {
+      const under = policies.map((policy) =>
+        outcomes.filter((one) => one.scenario === name && one.policy === policy.name)
       )
-    })),
+      return { scenario: name, healed: under.map(healedOf), wrong: under.map(wrongOf) }
+    }),
     sound: share(sound.length, plain.length),
     plain: amountsOf(sound),
     spent: { runs: outcomes.length, planned, ...spent }
@@ -107,7 +109,7 @@ const rowOf = (
     classes: ofEach((of) => healedOf(outcomes.filter(({ scenario }) => inClass(of).has(scenario)))),
     claimed,
     silent: unhealed.length - claimed,
-    wrong: met.filter(({ isWrong }) => isWrong).length,
+    wrong: wrongOf(outcomes),
     extra: extraOf(healed, beside),
     waited: mean(healed.map(({ waited }) => waited)),
     tokensPerHealed: healed.length === 0 ? undefined : sumOf(met, "tokens") / healed.length,
@@ -129,6 +131,9 @@ const healedOf = (outcomes: ReadonlyArray<Outcome>): Share => {
   const met = outcomes.filter(({ isMet }) => isMet)
   return share(met.filter(({ isHealed }) => isHealed).length, met.length)
 }
+
+const wrongOf = (outcomes: ReadonlyArray<Outcome>): number =>
+  outcomes.filter(({ isMet, isWrong }) => isMet && isWrong).length
 
 /** Each run beside the mean of its own scenario without a fault. */
 const extraOf = (

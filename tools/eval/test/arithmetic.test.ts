@@ -63,8 +63,8 @@ describe("the report", () => {
     assert.deepStrictEqual([row?.classes.tools, row?.classes.network], [share(1, 2), share(1, 2)])
     assert.strictEqual(row?.classes.output.of, 0)
     assert.deepStrictEqual(report.scenarios, [
-      { scenario: "a", healed: [share(1, 2)] },
-      { scenario: "b", healed: [share(1, 2)] }
+      { scenario: "a", healed: [share(1, 2)], wrong: [1] },
+      { scenario: "b", healed: [share(1, 2)], wrong: [0] }
     ])
   })
 

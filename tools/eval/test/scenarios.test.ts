@@ -2,15 +2,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Agent, Coercion, Recovery } from "@kintsugi/core"
 import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { root } from "../../../scripts/files.ts"
 import { offline, type Plan } from "../src/evaluate.ts"
 import { tidied } from "../src/fixers.ts"
-import { format } from "../src/format.ts"
+import { classTable, format, markdown, policyTable, scenarioTable } from "../src/format.ts"
 import { isClaim, judge, wantedOf } from "../src/judge.ts"
 import { type Policy, policies } from "../src/policies.ts"
 import { defaults } from "../src/rates.ts"
 import { reportOf } from "../src/report.ts"
 import { classes } from "../src/scenario.ts"
 import { scenarios } from "../src/scenarios.ts"
+
+const page = readFileSync(join(root, "docs/eval.md"), "utf8")
 
 const plan: Plan = {
   scenarios,
@@ -62,14 +67,37 @@ describe("the scenarios", () => {
 
   it.effect("are healed by an agent that is resilient, nine in ten, and eight in ten of each kind", () =>
     Effect.gen(function* () {
-      const { policies: rows } = yield* reported({ policies: named("resilient"), runs: 10 })
-      const [row] = rows
+      const report = yield* reported({ policies: named("resilient"), runs: 25 })
+      const [row] = report.policies
       assert.isAtLeast(row?.healed.rate ?? 0, 0.9)
       for (const of of classes) assert.isAtLeast(row?.classes[of].rate ?? 0, 0.8, of)
-      // there a model may repeat its call although it is told that it may have taken effect
-      const others = scenarios.filter(({ name }) => name !== "lost-after-work")
-      const { policies: resilient } = yield* reported({ policies: named("resilient"), scenarios: others, runs: 10 })
-      assert.deepStrictEqual([resilient[0]?.silent, resilient[0]?.wrong], [0, 0])
+      // there a model may overlook twice that its call may have taken effect
+      const wrong = report.scenarios.filter(({ wrong: [count = 0] }) => count > 0)
+      assert.deepStrictEqual(
+        wrong.map(({ scenario }) => scenario),
+        ["lost-after-work"]
+      )
+      assert.deepStrictEqual([row?.silent, row?.wrong], [1, 1])
+      // these are the numbers of the page
+      const counted = policyTable(report).lines.at(-1)?.slice(0, 6)
+      assert.include(page, `| ${counted?.join(" | ")} |`)
+      assert.include(page, markdown(classTable(report)).at(-1) ?? "nothing")
+      const shown = scenarioTable(report).lines.map(([name, rate]) => [name, rate])
+      const onPage = shown.map(([name]) => [name, new RegExp(`^\\| ${name} \\|.* (\\d+) \\|$`, "m").exec(page)?.[1]])
+      assert.deepStrictEqual(onPage, shown)
+    })
+  )
+
+  it.effect("are repeated blindly by a resilient agent less often than by one that only tells", () =>
+    Effect.gen(function* () {
+      const { policies: rows } = yield* reported({
+        scenarios: scenarios.filter(({ name }) => name === "lost-after-work"),
+        policies: named("tell", "resilient"),
+        runs: 100
+      })
+      const [told = 0, held = 0] = rows.map(({ wrong }) => wrong)
+      assert.isAbove(told, 9)
+      assert.isBelow(held, 5)
     })
   )
 
