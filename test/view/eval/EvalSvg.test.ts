@@ -51,6 +51,12 @@ describe("a comparison as a drawing", () => {
     expect(widths(svg, "gold").slice(2)).toEqual([0, cell, cell / 2, cell / 2])
   })
 
+  it("has no rate of nothing", () => {
+    const { scenarios, ...report } = reportOf(["none"], ["busy"])
+    const empty = scenarios.map(({ scenario }) => ({ scenario, passed: [Eval.share(0, 0)] }))
+    expect(titles(EvalSvg.draw({ ...report, scenarios: empty }))).toContain("busy, none: – of 0")
+  })
+
   it("is as wide as the policies need it", () => {
     const many = reportOf(
       Array.from({ length: 20 }, (_, index) => `policy ${index}`),

@@ -48,7 +48,7 @@ const evaluation = {
     outcome({ policy: "p", scenario: "b", isMet: true, isHealed: false, tokens: 50, cost: 2.5, failure: "Busy" }),
     outcome({ policy: "p", isMet: true, isHealed: false, isWrong: true, tokens: 0, cost: 0 }),
     // its fault has not happened
-    outcome({ policy: "p", tokens: 70_000, cost: 700, waited: 70_000 })
+    outcome({ isWrong: true, policy: "p", tokens: 70_000, cost: 700, waited: 70_000 })
   ]
 }
 

@@ -89,7 +89,8 @@ describe("docs/eval.md", () => {
     assert.strictEqual(await Effect.runPromise(run(settings, quiet)), 0)
     assert.match(written, /Seed 3, 1 runs of each scenario under each policy, 2026-11-21/)
     assert.match(written, /--runs=1 --seed=3 --breaks=1 --corrects=0.7 .*--write/)
-    assert.match(written, /corrects 0.5 \| corrects 0.7 \| corrects 0.95/)
+    assert.match(written, /corrects 0.5 \| corrects 0.7 \| corrects 0.95 \| seed 4 \|/)
+    assert.match(written, /^In \d+ of 32 runs under `resilient` a tool does what the user has not asked for/m)
     // all but the numbers is the same
     const titles = (page: string) => page.split("\n").filter((line) => line.startsWith("#"))
     assert.deepStrictEqual(titles(written), titles(text))
