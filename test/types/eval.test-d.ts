@@ -17,7 +17,11 @@ const scenario: Eval.Scenario<World, string, string> = {
   check: ({ output }) => output === "done"
 }
 
-const base = { agent: (_: World) => having(count), scenarios: [scenario] }
+const plain = () => having(count)
+
+const agent: (world: World) => ReturnType<typeof plain> = plain
+
+const base = { agent, scenarios: [scenario] }
 
 describe("Eval.compare", () => {
   it("fails with nothing, and needs what its runs need", () => {
@@ -30,10 +34,7 @@ describe("Eval.compare", () => {
     const plain = { name: "plain", guard: (agent: ReturnType<typeof base.agent>) => agent }
     const needing = {
       name: "db",
-      guard:
-        () =>
-        (_: string): Effect.Effect<string, Own, Db> =>
-          Effect.never
+      guard: () => (): Effect.Effect<string, Own, Db> => Effect.never
     }
     sameType<Effect.Effect<Eval.Report, never, Model.Model | Db>>()(
       Eval.compare({ ...base, policies: [plain, needing] })

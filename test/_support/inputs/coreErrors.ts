@@ -173,6 +173,8 @@ export const coreErrors: Table = {
     unverifiable: grows(texts, (text) => Render.unverifiable("look", text)),
     denied: grows(texts, (text) => Render.denied("look", text)),
     ...each(fixed, "triesLeft", "withheld"),
+    mayBeDone: grows(texts, (text) => Render.mayBeDone({ kind: "told", text })),
+    unchecked: grows(texts, (text) => Render.unchecked("look", text)),
     stillOpen: grows(texts, Render.stillOpen),
     repeated: grows(texts, Render.repeated),
     saidBesides: grows(texts, (text) => Render.saidBesides(text, text.slice(0, 5))),

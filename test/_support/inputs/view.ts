@@ -20,12 +20,15 @@ import * as Totals from "../../../packages/view/src/recording/Totals.ts"
 import * as Details from "../../../packages/view/src/scene/Details.ts"
 import * as Scene from "../../../packages/view/src/scene/Scene.ts"
 import * as Transcript from "../../../packages/view/src/scene/transcript.ts"
+import * as EvalPage from "../../../packages/view/src/eval/EvalPage.ts"
+import * as EvalSvg from "../../../packages/view/src/eval/EvalSvg.ts"
 import * as Stats from "../../../packages/view/src/stats/Stats.ts"
 import * as StatsPage from "../../../packages/view/src/stats/StatsPage.ts"
 import * as StatsSvg from "../../../packages/view/src/stats/StatsSvg.ts"
 import * as StatsText from "../../../packages/view/src/stats/StatsText.ts"
 import * as Escape from "../../../packages/view/src/text/Escape.ts"
 import * as Short from "../../../packages/view/src/text/Words.ts"
+import { reportOf } from "../../view/eval/_support/report.ts"
 import { cut } from "./answers.ts"
 import { documents, texts, values } from "./data.ts"
 import {
@@ -54,6 +57,9 @@ const lines: Inputs<string> = {
 }
 
 const scenes = mapped(recordings, (recording) => ({ recording, scene: Scene.make(recording) }))
+
+/** A comparison with such names. */
+const compared = mapped(texts, (text) => reportOf([text, "other"], [text], text))
 
 const sums = mapped(recordings, Stats.of)
 
@@ -161,6 +167,18 @@ export const viewPictures: Table = {
     ...each(fixed, "settlementWord"),
     ...each(looksOnce, "spentLine")
   },
+  "view/src/eval/EvalPage.ts": { make: grows(compared, (report) => EvalPage.make(report)) },
+  "view/src/eval/EvalSvg.ts": { draw: grows(compared, (report) => EvalSvg.draw(report)) },
+  "view/src/eval/words.ts": each(
+    reached,
+    "percent",
+    "shareText",
+    "sentence",
+    "policyRows",
+    "scenarioColumns",
+    "scenarioRows"
+  ),
+  "view/src/drawing/Bars.ts": each(reached, "sizeOf", "drawn", "round", "headline", "sheet"),
   "view/src/drawing/Axis.ts": each(reached, "make", "ticks"),
   "view/src/drawing/Figure.ts": {
     ...each(reached, "inner"),

@@ -6,7 +6,7 @@ import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 
 /** A run that was given up. */
-export class Hung extends Data.TaggedError("Hung") {}
+class Hung extends Data.TaggedError("Hung") {}
 
 /** Gives a run up that does not end, even one that cannot be interrupted. */
 export const endedWithin = <A, E, R>(

@@ -90,22 +90,20 @@ export const settle = (self: Toolset, made: CallSite): Effect.Effect<Outcome> =>
   if (history.isToolsOff) return refuse(site, Render.toolsOff)
   if (entry === undefined) return UnknownTool.settle([...self.entries.keys()], self.unknown, site)
   if (history.withheld.has(entry.tool.name)) return refuse(site, Render.withheld(entry.tool.name))
-  const told = toldBefore(self, entry, site)
-  if (told !== undefined) return refuse(site, Render.unchecked(entry.tool.name, told))
+  const held = repetition(self, entry, site)
+  if (held !== undefined) return refuse(site, held)
   return begin(entry.tool, site, RunContext.within(site.run, settleTool(entry, self.gates, site)))
 }
 
-/** What the model has read of the same call just before, and may have overlooked: that it may have taken effect. */
-const toldBefore = (self: Toolset, entry: Entry, { before, call }: CallSite): string | undefined => {
+/** What to say of a call that the model repeats at once, although it has just read that the call may have taken effect. */
+const repetition = (self: Toolset, entry: Entry, { before, call }: CallSite): string | undefined => {
   if (!self.isResilient || before?.role !== "assistant") return undefined
-  const same = before.content.find(
-    (part) =>
-      part.type === "settled-call" &&
-      Render.mayBeDone(part.settlement) &&
-      entryOf(self, part.call) === entry &&
-      canonical(part.call.arguments) === canonical(call.arguments)
-  )
-  return same?.type === "settled-call" ? same.settlement.text : undefined
+  for (const part of before.content) {
+    if (part.type !== "settled-call" || !Render.mayBeDone(part.settlement)) continue
+    const isSame = entryOf(self, part.call) === entry && canonical(part.call.arguments) === canonical(call.arguments)
+    if (isSame) return Render.unchecked(call.name, part.settlement.text)
+  }
+  return undefined
 }
 
 /** Under the name of its tool. The transcript keeps what the model wrote. */
