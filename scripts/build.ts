@@ -8,7 +8,7 @@ import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { pathsBelow, pathsIn, root } from "./files.ts"
+import { pathsWithin, pathsIn, root } from "./files.ts"
 import { manifestOf, packages } from "./packages.ts"
 import { binary } from "./tools.ts"
 
@@ -53,7 +53,7 @@ export const build = (): boolean => {
       rmSync(join(folder, old), { recursive: true, force: true })
     const compiled = node(binary("typescript", "tsc"), ["-p", "tsconfig.build.json"], folder)
     if (!compiled) return false
-    for (const path of pathsBelow(join(folder, "dist")).filter((path) =>
+    for (const path of pathsWithin(join(folder, "dist")).filter((path) =>
       /(?<!(?:^|\/)index)\.js(?:\.map)?$/.test(path)
     ))
       rmSync(join(folder, "dist", path))

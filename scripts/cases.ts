@@ -31,7 +31,7 @@ export interface Drawn extends Cases {
 /** The laws that a title names. */
 const lawsOf = (title: string): ReadonlyArray<string> => idsOfTitle(title).filter((id) => id.startsWith("L"))
 
-/** One line: how many laws there were, and the fewest cases that one of their properties drew. */
+/** One line: how many laws there were, and the fewest cases of a property. */
 export const least = (all: ReadonlyArray<Drawn>): string => {
   const [first, ...others] = all
   if (first === undefined) return "no laws"

@@ -111,8 +111,8 @@ const syntaxError = (text: string): string | undefined => {
 }
 
 /** The text of a comment and, until it parses, of the comment lines below it. */
-const readOn = (first: string, below: string, wrap: (text: string) => string): string | undefined => {
-  const more = below.split("\n")
+const readOn = (first: string, following: string, wrap: (text: string) => string): string | undefined => {
+  const more = following.split("\n")
   let text = first.trim()
   for (let next = 0; syntaxError(wrap(text)) !== undefined; next++) {
     const [, continued] = /^\s*\/\/(.*)$/.exec(more[next] ?? "") ?? []
@@ -122,7 +122,7 @@ const readOn = (first: string, below: string, wrap: (text: string) => string): s
   return text
 }
 
-const assertionBelow = /^;?[ \t]*(?:\n[ \t]*)?\/\/ =>(.*)/
+const assertionAfter = /^;?[ \t]*(?:\n[ \t]*)?\/\/ =>(.*)/
 
 const HOVER = /^([ \t]*\/\/[ \t]*)\^\?(.*)$/
 
@@ -155,7 +155,7 @@ export const generate = (example: Example, homes: TypeHomes): Generated => {
 
   for (const statement of statements) {
     const rest = code.slice(statement.end)
-    const [found, first = ""] = assertionBelow.exec(rest) ?? []
+    const [found, first = ""] = assertionAfter.exec(rest) ?? []
     if (found === undefined) continue
     const offset = statement.end + found.indexOf("// =>")
     read.add(offset)
@@ -177,15 +177,17 @@ export const generate = (example: Example, homes: TypeHomes): Generated => {
   if (isTestFile(example) && read.size > 0) report(0, "a test file has its assertions in its tests")
 
   let offset = 0
-  let above = { offset: 0, line: "" }
+  let previous = { offset: 0, line: "" }
   for (const line of code.split("\n")) {
     const [, before, type = ""] = HOVER.exec(line) ?? []
-    if (before === undefined) above = { offset, line }
+    if (before === undefined) previous = { offset, line }
     else {
       const shown = readOn(type, code.slice(offset + line.length + 1), (text) => `type T = ${text}`)
       const column = before.length
-      const word = [...above.line.matchAll(/[\w$]+/g)].find((m) => m.index <= column && column < m.index + m[0].length)
-      const at = above.offset + column
+      const word = [...previous.line.matchAll(/[\w$]+/g)].find(
+        (m) => m.index <= column && column < m.index + m[0].length
+      )
+      const at = previous.offset + column
       const statement = statements.find((each) => each.start <= at && at < each.end)
       const name = statement === undefined ? undefined : declaredName(statement)
       if (shown === undefined) report(offset, "the type shown is no type")

@@ -126,10 +126,10 @@ const overview = (): string =>
     .join("\n")
 
 const factsOf = (tag: string): string => {
-  const known = RecoveryAdvice.tags.find((other) => other === tag)
-  if (known === undefined) throw new Error(`${path}: no error is called ${tag}`)
-  const { code, help, httpStatus, title } = RecoveryAdvice.describe(known)
-  const [, , retryable, recovery, delay, attempts] = cellsOf(known)
+  const declared = RecoveryAdvice.tags.find((other) => other === tag)
+  if (declared === undefined) throw new Error(`${path}: no error is called ${tag}`)
+  const { code, help, httpStatus, title } = RecoveryAdvice.describe(declared)
+  const [, , retryable, recovery, delay, attempts] = cellsOf(declared)
   const advice = `Same input again: ${retryable}; recovery: ${recovery}; delay: ${delay}; attempts: ${attempts}.`
   return `**${title}** · \`${code}\` · HTTP ${httpStatus}. ${help}.\n\n${advice}`
 }
@@ -139,11 +139,11 @@ export const render = (page: string): string =>
   page
     .replace(
       /(<!-- overview -->\n)[^]*?(<!-- \/overview -->)/,
-      (_all, open, close) => `${open}\n${overview()}\n\n${close}`
+      (_all, opening, close) => `${opening}\n${overview()}\n\n${close}`
     )
     .replaceAll(
       /(<!-- facts (\w+) -->\n)[^]*?(<!-- \/facts -->)/g,
-      (_all, open, tag, close) => `${open}\n${factsOf(tag)}\n\n${close}`
+      (_all, opening, tag, close) => `${opening}\n${factsOf(tag)}\n\n${close}`
     )
 
 if (import.meta.main) {

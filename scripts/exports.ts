@@ -41,12 +41,12 @@ const unframed = (comment: string): string =>
     .trim()
 
 /** By the text of a source: several checks ask about the same sources. */
-const known = new Map<string, ReadonlyArray<Entry>>()
+const cache = new Map<string, ReadonlyArray<Entry>>()
 
 /** Every export of a source, statement by statement. */
 export const entriesOf = (text: string): ReadonlyArray<Entry> => {
-  const found = known.get(text) ?? entriesIn(text)
-  known.set(text, found)
+  const found = cache.get(text) ?? entriesIn(text)
+  cache.set(text, found)
   return found
 }
 
@@ -62,13 +62,13 @@ const entriesIn = (text: string): ReadonlyArray<Entry> => {
     )
   )
   /** The doc comment that nothing but blanks and words to the linter parts from an offset. */
-  const commentAbove = (offset: number): ReadonlyArray<string> => {
-    let below = offset
+  const commentBefore = (offset: number): ReadonlyArray<string> => {
+    let limit = offset
     for (const { end, start, type, value } of comments.toReversed()) {
-      if (end > below) continue
-      if (text.slice(end, below).trim() !== "") return []
+      if (end > limit) continue
+      if (text.slice(end, limit).trim() !== "") return []
       if (type === "Block" && value.startsWith("*")) return [unframed(value)]
-      below = start
+      limit = start
     }
     return []
   }
@@ -92,7 +92,7 @@ const entriesIn = (text: string): ReadonlyArray<Entry> => {
         isOnlyType:
           isType || imported?.isType === true || (declarations.length > 0 && declarations.every(isOnlyForCompiler)),
         declarations,
-        comments: [...offsets].flatMap(commentAbove)
+        comments: [...offsets].flatMap(commentBefore)
       }
     })
   )

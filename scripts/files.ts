@@ -13,20 +13,20 @@ export interface File {
 }
 
 /** Paths of all files below an absolute folder, relative to it, sorted; dot files and `node_modules` are left out. */
-export const pathsBelow = (folder: string, below = ""): ReadonlyArray<string> =>
-  readdirSync(join(folder, below), { withFileTypes: true })
+export const pathsWithin = (folder: string, subfolder = ""): ReadonlyArray<string> =>
+  readdirSync(join(folder, subfolder), { withFileTypes: true })
     .filter(({ name }) => !name.startsWith(".") && name !== "node_modules")
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
-      const path = posix.join(below, entry.name)
-      return entry.isDirectory() ? pathsBelow(folder, path) : [path]
+      const path = posix.join(subfolder, entry.name)
+      return entry.isDirectory() ? pathsWithin(folder, path) : [path]
     })
 
 /** Paths of the files below a folder of the repository, from its root, what is built left out; of a file, itself. */
 export const pathsIn = (folder: string, matches: (path: string) => boolean = () => true): ReadonlyArray<string> => {
   const absolute = join(root, folder)
   if (!existsSync(absolute)) return []
-  const paths = statSync(absolute).isFile() ? [folder] : pathsBelow(absolute).map((path) => posix.join(folder, path))
+  const paths = statSync(absolute).isFile() ? [folder] : pathsWithin(absolute).map((path) => posix.join(folder, path))
   return paths.filter((path) => !path.split("/").includes("dist") && matches(path))
 }
 

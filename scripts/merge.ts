@@ -13,7 +13,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { dirname, join, posix, relative, resolve } from "node:path"
 import { type Plugin, rolldown } from "rolldown"
-import { pathsBelow, read, root } from "./files.ts"
+import { pathsWithin, read, root } from "./files.ts"
 import { exportsOf, manifestOf } from "./packages.ts"
 import { marked } from "./pure.ts"
 
@@ -74,10 +74,10 @@ class Graph {
 /** Marks our sources, and first, so that unused code is left out. Lines stay where they are. */
 const marking = (sources: string): Plugin => ({
   name: "marks",
-  transform: (code, id) => (isBelow(sources, id) ? { code: marked(code, "ts"), map: null } : undefined)
+  transform: (code, id) => (isInside(sources, id) ? { code: marked(code, "ts"), map: null } : undefined)
 })
 
-const isBelow = (folder: string, path: string): boolean => !relative(folder, path).startsWith("..")
+const isInside = (folder: string, path: string): boolean => !relative(folder, path).startsWith("..")
 
 /** Writes the files of a package into its `dist`, where the compiler has left the declarations and the indexes. */
 export const merge = async (name: string): Promise<void> => {
@@ -121,11 +121,11 @@ export const merge = async (name: string): Promise<void> => {
 
 /** The sources are published: a map holds the text of others only, which the bin has taken in. */
 const leaveOutSources = (folder: string): void => {
-  for (const path of pathsBelow(join(folder, "dist")).filter((path) => path.endsWith(".js.map"))) {
+  for (const path of pathsWithin(join(folder, "dist")).filter((path) => path.endsWith(".js.map"))) {
     const file = join(folder, "dist", path)
     const map = JSON.parse(readFileSync(file, "utf8"))
     if (map.sourcesContent === undefined) continue
-    const isPublished = (source: string): boolean => isBelow(join(folder, "src"), resolve(dirname(file), source))
+    const isPublished = (source: string): boolean => isInside(join(folder, "src"), resolve(dirname(file), source))
     map.sourcesContent = map.sources.map((source: string, index: number) =>
       isPublished(source) ? null : map.sourcesContent[index]
     )

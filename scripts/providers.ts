@@ -91,7 +91,7 @@ export const render = (page: string): string => {
   }
   return page.replaceAll(
     /(<!-- (capabilities|quirks) -->\n)[^]*?(<!-- \/\2 -->)/g,
-    (_all, open, name, close) => `${open}\n${blocks[name] ?? ""}\n\n${close}`
+    (_all, opening, name, close) => `${opening}\n${blocks[name] ?? ""}\n\n${close}`
   )
 }
 

@@ -20,7 +20,7 @@ interface Node {
 const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"
 
-const below = (node: object): ReadonlyArray<Node> => Object.values(node).flat().filter(isNode)
+const childrenOf = (node: object): ReadonlyArray<Node> => Object.values(node).flat().filter(isNode)
 
 /** What runs later, if at all. */
 const isLater = ({ type }: Node): boolean => type === "FunctionExpression" || type === "ArrowFunctionExpression"
@@ -29,7 +29,7 @@ const isCall = ({ type }: Node): boolean => type === "CallExpression" || type ==
 
 /** The calls that a node makes when it is evaluated. */
 const callsIn = (node: Node): ReadonlyArray<Node> =>
-  isLater(node) ? [] : [...(isCall(node) ? [node] : []), ...below(node).flatMap(callsIn)]
+  isLater(node) ? [] : [...(isCall(node) ? [node] : []), ...childrenOf(node).flatMap(callsIn)]
 
 /**
  * Whether a node does what a mark on its calls says nothing of: it reads a field, copies all of them, computes a key, or makes a text or
@@ -41,7 +41,7 @@ const isOpaque = (node: Node): boolean => {
   if (type === "SpreadElement" || type === "BinaryExpression" || (type === "Property" && computed === true)) return true
   if (type === "TemplateLiteral" && [expressions].flat().length > 0) return true
   if (type === "MemberExpression" && isNode(object) && !isCall(object)) return true
-  return below(node).some(isOpaque)
+  return childrenOf(node).some(isOpaque)
 }
 
 /** What a mark must not hide: it changes something, or is no part of a function. */
@@ -51,7 +51,7 @@ const impurityIn = (node: Node): Node | undefined => {
   if (isLater(node)) return undefined
   return impure.has(node.type)
     ? node
-    : below(node)
+    : childrenOf(node)
         .map(impurityIn)
         .find((found) => found !== undefined)
 }
@@ -72,13 +72,13 @@ const insertions = (value: Node): Insertions => {
 const valuesOf = ({ declaration, declarations, superClass, type }: Node): ReadonlyArray<Node> => {
   if (isNode(declaration)) return valuesOf(declaration)
   if (type === "ClassDeclaration") return [superClass].filter(isNode)
-  return type === "VariableDeclaration" ? below({ declarations }).flatMap(({ init }) => [init].filter(isNode)) : []
+  return type === "VariableDeclaration" ? childrenOf({ declarations }).flatMap(({ init }) => [init].filter(isNode)) : []
 }
 
 /** A module with its marks. Statements that are evaluated for what they do stay as they are. */
 export const marked = (source: string, lang: "js" | "ts" = "js"): string => {
-  const values = below(parseAst(source, { lang })).flatMap(valuesOf)
-  const places = new Map(
+  const values = childrenOf(parseAst(source, { lang })).flatMap(valuesOf)
+  const marks = new Map(
     values.flatMap((value) => {
       const found = insertions(value)
       const refused = found.length === 0 ? undefined : impurityIn(value)
@@ -89,7 +89,7 @@ export const marked = (source: string, lang: "js" | "ts" = "js"): string => {
   )
   let from = 0
   let text = ""
-  for (const [at, inserted] of [...places].toSorted(([a], [b]) => a - b)) {
+  for (const [at, inserted] of [...marks].toSorted(([a], [b]) => a - b)) {
     text += source.slice(from, at) + inserted
     from = at
   }

@@ -10,7 +10,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "./files.ts"
 import * as Schemas from "./reads/schemas.ts"
-import { ofAnswers, ofCalls, ofFixers, ofForeign, ofRouting, ofTools, type Told } from "./reads/told.ts"
+import { ofAnswers, ofCalls, ofFixers, ofForeign, ofRouting, ofTools, type ReadText } from "./reads/texts.ts"
 import { ofAgents, ofAttached, ofEnds, summarised } from "./reads/nested.ts"
 import { ofWires } from "./reads/worded.ts"
 
@@ -33,18 +33,18 @@ const code = (text: string): string => {
     .join("\n")
 }
 
-const texts = (head: string, told: ReadonlyArray<Told>): ReadonlyArray<string> =>
+const texts = (head: string, lines: ReadonlyArray<ReadText>): ReadonlyArray<string> =>
   table(
     [head, "what the model reads"],
-    told.map(({ text, when }) => [when, code(text)])
+    lines.map(({ text, when }) => [when, code(text)])
   )
 
 /** Calls that have no result of their own. */
-const settled: ReadonlyArray<Told> = [
+const cutShort: ReadonlyArray<ReadText> = [
   { when: "A run that went on after it was interrupted", text: Message.interrupted.text },
   { when: "The same, of an unsafe tool that had begun", text: Message.unknown.text },
   { when: "A call that was not begun before the run ended", text: Message.notRun.text },
-  { when: "A call that nobody has approved of before the run ended", text: Message.unapproved.text },
+  { when: "A call without an approval when the run ended", text: Message.unapproved.text },
   { when: "A call in a reply that was cut off", text: Message.truncated.text }
 ]
 
@@ -91,7 +91,7 @@ export const render: Effect.Effect<string> = Effect.gen(function* () {
     "",
     "## Of calls that were cut short",
     "",
-    ...texts("when", [...settled, ...ends]),
+    ...texts("when", [...cutShort, ...ends]),
     "",
     "These stand in the transcript: a model reads them where the conversation goes on.",
     "",

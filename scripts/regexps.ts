@@ -43,15 +43,15 @@ const isSource = (path: string) => /^packages\/[^/]+\/src\/.*\.ts$/.test(path) &
 
 const files = other === undefined ? filesIn("packages", isSource) : filesIn(other, (path) => path.endsWith(".ts"))
 const { expressions, violations } = expressionsIn(files, mayBuild)
-const known = noted()
-const unknown = expressions.filter((one) => !known.has(write(one)))
+const judged = noted()
+const unknown = expressions.filter((one) => !judged.has(write(one)))
 const refused = unknown.flatMap((one) => {
   const why = refusalOf(one)
   return why === undefined ? [] : [{ one, why }]
 })
 
 for (const line of violations) say(line)
-for (const { one, why } of refused) say(`${one.places.join(" ")}: ${write(one)}\n  ${why}`)
+for (const { one, why } of refused) say(`${one.locations.join(" ")}: ${write(one)}\n  ${why}`)
 say(`${expressions.length} regular expressions, ${unknown.length} of them new, ${refused.length} refused`)
 
 const bad = new Set(refused.map(({ one }) => one))

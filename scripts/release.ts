@@ -44,14 +44,14 @@ const contents = ["dist", "src", "README.md", "AGENTS.md", "LICENSE"]
 
 const isTest = (path: string): boolean => /\.(?:test|test-d|bench)\.|(?:^|\/)(?:_support|fixtures|tests?)\//.test(path)
 
-const isKnown = (path: string): boolean =>
+const isPublished = (path: string): boolean =>
   required.includes(path) || /^(?:dist\/.+\.(?:js|d\.ts)(?:\.map)?|src\/.+\.ts)$/.test(path)
 
 const fileFaults = ({ files, sources }: Tarball): ReadonlyArray<string> => [
   ...required.filter((path) => (files.get(path) ?? "").trim() === "").map((path) => `lacks ${path}`),
   ...[...files].flatMap(([path, text]) => {
     if (isTest(path)) return [`holds a test: ${path}`]
-    if (!isKnown(path)) return [`holds ${path}, which is none of the files that a package publishes`]
+    if (!isPublished(path)) return [`holds ${path}, which is none of the files that a package publishes`]
     if (path.startsWith("src/") && !sources.has(path)) return [`holds ${path}, which git does not know`]
     return text.includes(root) ? [`names a folder of this machine in ${path}`] : []
   })

@@ -35,7 +35,7 @@ export const textIn = (node: Node | undefined, field: string): string | undefine
 }
 
 /** The nodes right below it. */
-const below = (node: Node): ReadonlyArray<Node> => {
+const childrenOf = (node: Node): ReadonlyArray<Node> => {
   const found: Array<Node> = []
   for (const value of Object.values(node)) {
     if (!Array.isArray(value)) {
@@ -52,7 +52,7 @@ export function* walk(node: Node): Generator<Node> {
   const left = [node]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     yield next
-    left.push(...below(next).toReversed())
+    left.push(...childrenOf(next).toReversed())
   }
 }
 

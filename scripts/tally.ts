@@ -23,7 +23,7 @@ export type Seconds = Readonly<Record<string, number>>
 /** Where the tally goes; nothing is written without it. */
 export const TALLY = "KINTSUGI_TALLY"
 
-/** What failed outside of every test (a file that does not load, an error that nobody caught) counts as one failure each. */
+/** What failed outside of every test (a file that does not load, an error that no code caught) counts as one failure each. */
 export const tally = (modules: ReadonlyArray<TestModule>, uncaught: number): Tally => {
   const tests = modules.flatMap((module) => [...module.children.allTests()])
   const states = tests.map((test) => test.result().state)

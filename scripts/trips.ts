@@ -46,9 +46,9 @@ const print = (isFull: boolean): void => {
     say(`${name}: ${files.length} files, ${files.flatMap(({ functions }) => functions).length} named functions`)
     if (isFull) for (const { file, functions } of files) say(`  ${file}: ${functions.join(", ")}`)
   }
-  const { again, files, steps } = way
-  say(`from the failure to its settlement: ${files.length} files, ${again.length} of them left and entered again`)
-  for (const file of files) say(`  ${file}${again.includes(file) ? ", again" : ""}`)
+  const { reentered, files, steps } = way
+  say(`from the failure to its settlement: ${files.length} files, ${reentered.length} of them left and entered again`)
+  for (const file of files) say(`  ${file}${reentered.includes(file) ? ", again" : ""}`)
   if (!isFull) return
   say("its steps")
   const lines = steps.map(({ file, from = "Effect", name }) => `  ${file}: ${name}, from ${from}`)

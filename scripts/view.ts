@@ -1,6 +1,6 @@
 /**
  * Bundles what runs in the page of a report, with its style, into `packages/view/src/page/script.ts`. The file is
- * committed: whoever installs the package needs no bundler.
+ * committed: users of the package need no bundler.
  *
  *   npm run view
  */

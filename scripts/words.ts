@@ -24,9 +24,9 @@ const isSource = (path: string) => /\.tsx?$/.test(path) && isWritten(path)
 const files = filesIn(folder, isText)
 const findings = [...files.flatMap(pronounsIn), ...files.filter(({ path }) => isSource(path)).flatMap(namesIn)]
 
-const isBelow = (path: string, place: string) => path === place || (place.endsWith("/") && path.startsWith(place))
+const isWithin = (path: string, area: string) => path === area || (area.endsWith("/") && path.startsWith(area))
 const covers = (one: (typeof allowed)[number], { name, path, word }: Finding) =>
-  isBelow(path, one.path) && one.name === (name ?? word)
+  isWithin(path, one.path) && one.name === (name ?? word)
 
 const refused = findings.filter((finding) => !allowed.some((one) => covers(one, finding)))
 const unused = folder === "." ? allowed.filter((one) => !findings.some((finding) => covers(one, finding))) : []

@@ -30,8 +30,8 @@ const isOwn = (member: DeclarationReflection): boolean =>
 const isOurs = (member: DeclarationReflection): boolean =>
   member.kind !== ReflectionKind.Constructor && fileOf(member)?.endsWith(".d.ts") === false
 
-/** A sentence on members that are told elsewhere. */
-const told = (members: ReadonlyArray<DeclarationReflection>): string => {
+/** A sentence on inherited members, which another page documents. */
+const alsoHas = (members: ReadonlyArray<DeclarationReflection>): string => {
   const pages = members.flatMap((member) => modules[fileOf(member) ?? ""] ?? [])
   const homes = new Set(pages.map((page) => `\`${basename(page)}\``))
   const where = homes.size === 0 ? "" : `: see ${[...homes].join(" and ")}`
@@ -63,7 +63,7 @@ const typeNamed = (path: ReadonlyArray<string>, from: DeclarationReflection, pro
     : ReferenceType.createResolvedReference(name, found, project)
 }
 
-/** What is imported as `@kintsugi/core/testing/Trace` gets a page of that path, in whatever folder it stands. */
+/** A module that is imported as `@kintsugi/core/testing/Trace` gets a page of that path, from any folder. */
 const rename = (project: ProjectReflection): void => {
   for (const module of project.getChildrenByKind(ReflectionKind.Module)) {
     const name = modules[fileOf(module) ?? ""]
@@ -91,7 +91,7 @@ const prune = (project: ProjectReflection): void => {
     }
     // what a class extends is a schema, spelled out in full
     if (parent.kind === ReflectionKind.Class) {
-      if (left.length > 0) parent.comment?.summary.push({ kind: "text", text: `\n\n${told(left)}` })
+      if (left.length > 0) parent.comment?.summary.push({ kind: "text", text: `\n\n${alsoHas(left)}` })
       delete parent.typeHierarchy
       delete parent.extendedTypes
     }

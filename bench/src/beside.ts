@@ -3,7 +3,7 @@ import { Model, Recovery, Tool } from "@kintsugi/core"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Ours from "./ours.ts"
-import { addition, type Behaviour, description, type Peer, question } from "../peers/src/peer.ts"
+import { addition, type Behaviour, description, type Peer, input } from "../peers/src/peer.ts"
 
 /** This library: a tool that fails is run again. */
 export const ours = (behaviour: Behaviour): Peer => {
@@ -16,7 +16,7 @@ export const ours = (behaviour: Behaviour): Peer => {
   }).pipe(Tool.onError({ orElse: Recovery.retry({ retries: 2 }) }))
   const agent = Ours.agentOf(tool)
   const run = Effect.provideService(
-    Effect.suspend(() => agent(question)),
+    Effect.suspend(() => agent(input)),
     Model.Model,
     Ours.modelOf(2)
   )

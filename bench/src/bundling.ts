@@ -39,14 +39,15 @@ export const helloOf = (name: string): string => fileURLToPath(new URL(`./hello/
 export const install = (folder: string): void => {
   if (!isBuilt() && !buildPackages()) throw new Error("the packages do not build")
   for (const name of packages) {
-    const place = join(folder, "node_modules/@kintsugi", name)
-    mkdirSync(place, { recursive: true })
+    const destination = join(folder, "node_modules/@kintsugi", name)
+    mkdirSync(destination, { recursive: true })
     const { publishConfig, ...manifest } = JSON.parse(
       readFileSync(join(root, "packages", name, "package.json"), "utf8")
     )
-    writeFileSync(join(place, "package.json"), JSON.stringify({ ...manifest, exports: publishConfig.exports }))
+    writeFileSync(join(destination, "package.json"), JSON.stringify({ ...manifest, exports: publishConfig.exports }))
     const published: ReadonlyArray<string> = manifest.files
-    for (const path of published) cpSync(join(root, "packages", name, path), join(place, path), { recursive: true })
+    for (const path of published)
+      cpSync(join(root, "packages", name, path), join(destination, path), { recursive: true })
   }
   for (const [name, needing] of [["effect", "."] as const, ["fast-check", "."] as const, ...dependencies()]) {
     const target = realpathSync(join(root, needing, "node_modules", name))
@@ -164,10 +165,10 @@ export interface Import {
   readonly cpu: number
 }
 
-/** What each import took, in turns: every file in every round. */
-export const importTimes = (files: ReadonlyArray<string>, rounds: number): ReadonlyArray<ReadonlyArray<Import>> => {
+/** What each import took, in turns: every file in every lap. */
+export const importTimes = (files: ReadonlyArray<string>, laps: number): ReadonlyArray<ReadonlyArray<Import>> => {
   const times = files.map(() => new Array<Import>())
-  for (let round = -1; round < rounds; round++) {
+  for (let lap = -1; lap < laps; lap++) {
     for (const [index, file] of files.entries()) {
       const script = `
         const [start, used] = [performance.now(), process.cpuUsage()]
@@ -178,7 +179,7 @@ export const importTimes = (files: ReadonlyArray<string>, rounds: number): Reado
         console.log(JSON.stringify({ wall, cpu: (system + user) / 1000 }))`
       const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" })
       // it is what the script above says
-      if (round >= 0) times[index]?.push(JSON.parse(said) as Import)
+      if (lap >= 0) times[index]?.push(JSON.parse(said) as Import)
     }
   }
   return times

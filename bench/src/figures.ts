@@ -12,7 +12,7 @@ export interface Figure {
   readonly least?: number
   /** By which share it may be worse than what was recorded before a check fails; not compared without. */
   readonly margin?: number
-  /** How far single rounds lay from the median, as a share. */
+  /** How far single laps lay from the median, as a share. */
   readonly spread?: number
 }
 
@@ -21,7 +21,7 @@ export interface Row {
   readonly figures: ReadonlyArray<Figure>
 }
 
-/** Where a row leaves its figures for whoever started it. */
+/** The variable with the file in which a row leaves its figures for the process that started it. */
 export const FIGURES = "KINTSUGI_BENCH_FIGURES"
 
 export const isMissed = ({ least, most, value }: Figure): boolean =>
@@ -38,7 +38,7 @@ const lineOf = (figure: Figure): string => {
   return `  ${name.padEnd(56)}${format(value).padStart(9)} ${unit.padEnd(4)}${noise.padStart(8)}  ${target.padEnd(16)}${verdict}`.trimEnd()
 }
 
-/** Prints a row, and leaves it to whoever started it. */
+/** Prints a row, and leaves it to the process that started it. */
 export const report = (row: string, figures: ReadonlyArray<Figure>): void => {
   process.stdout.write(`${row}\n${figures.map((figure) => `${lineOf(figure)}\n`).join("")}`)
   const path = process.env[FIGURES]

@@ -1,6 +1,6 @@
 /**
- * How anything is timed here: all subjects of a comparison take turns, in rounds, in one process or each in its own. A ratio is the median of the
- * ratios of single rounds, so that whatever else the machine does meanwhile slows both sides down alike.
+ * Timing: all subjects of a comparison take turns, in laps, in one process or each in its own. A ratio is the median of the ratios of
+ * single laps, so that other work of the machine slows both sides down alike.
  */
 
 /**
@@ -38,18 +38,18 @@ export const timed = async (portion: Subject["portion"]): Promise<Sample> => {
   return { wall, cpu: (user + system) / 1000 }
 }
 
-/** Times all subjects in turns; each round begins with another of them. The first rounds are for the compiler and do not count. */
+/** Times all subjects in turns; each lap begins with another of them. The first laps are for the compiler and do not count. */
 export const interleaved = async (
   subjects: ReadonlyArray<Subject>,
-  { rounds, warmups = 3 }: { readonly rounds: number; readonly warmups?: number }
+  { laps, warmups = 3 }: { readonly laps: number; readonly warmups?: number }
 ): Promise<Samples> => {
   const samples = new Map<string, Array<Sample>>(subjects.map(({ name }) => [name, []]))
-  for (let round = -warmups; round < rounds; round++) {
-    const first = (round + warmups) % subjects.length
+  for (let lap = -warmups; lap < laps; lap++) {
+    const first = (lap + warmups) % subjects.length
     for (const { name, portion } of [...subjects.slice(first), ...subjects.slice(0, first)]) {
       globalThis.gc?.()
       const sample = await timed(portion)
-      if (round >= 0) samples.get(name)?.push(sample)
+      if (lap >= 0) samples.get(name)?.push(sample)
     }
   }
   return samples
@@ -67,16 +67,16 @@ const of = (samples: Samples, name: string): ReadonlyArray<Sample> => {
 export const typical = (samples: Samples, name: string, measure: Measure = "wall"): number =>
   median(of(samples, name).map((sample) => sample[measure]))
 
-/** How often longer one took than another, round by round: the median. */
+/** How often longer one took than another, lap by lap: the median. */
 export const ratio = (samples: Samples, name: string, to: string, measure: Measure = "wall"): number => {
   const others = of(samples, to)
-  return median(of(samples, name).map((sample, round) => sample[measure] / (others[round]?.[measure] ?? Number.NaN)))
+  return median(of(samples, name).map((sample, lap) => sample[measure] / (others[lap]?.[measure] ?? Number.NaN)))
 }
 
-/** The share of rounds, as a half width around the median, in which a ratio lies: what noise makes of it. */
+/** The share of laps, as a half width around the median, in which a ratio lies: what noise makes of it. */
 export const spread = (samples: Samples, name: string, to: string, measure: Measure = "wall"): number => {
   const others = of(samples, to)
-  const ratios = of(samples, name).map((sample, round) => sample[measure] / (others[round]?.[measure] ?? Number.NaN))
+  const ratios = of(samples, name).map((sample, lap) => sample[measure] / (others[lap]?.[measure] ?? Number.NaN))
   const middle = median(ratios)
   return median(ratios.map((one) => Math.abs(one - middle))) / middle
 }

@@ -41,7 +41,7 @@ const tables = ({ cores, date, node, processor, rows }: Results): string =>
   ].join("\n")
 
 const tableOf = (figures: ReadonlyArray<Figure>): string =>
-  ["| | | rounds differ by | target |", "| --- | ---: | ---: | --- |", ...figures.map(lineOf), ""].join("\n")
+  ["| | | laps differ by | target |", "| --- | ---: | ---: | --- |", ...figures.map(lineOf), ""].join("\n")
 
 const lineOf = (figure: Figure): string => {
   const { least, most, name, spread, unit, value } = figure

@@ -85,7 +85,7 @@ export interface Starts {
 export const starts = (
   folder: string,
   names: ReadonlyArray<Program>,
-  rounds: number,
+  laps: number,
   figure: (times: ReadonlyArray<number>) => number = median
 ): ReadonlyMap<Program, Starts> => {
   const empty = write(folder, "empty.mjs", [])
@@ -96,11 +96,11 @@ export const starts = (
   }))
   const all = [empty, ...files.flatMap(({ floor, program }) => [program, floor])]
   const times = new Map(all.map((file) => [file, new Array<Start>()]))
-  // the first round fills the caches of the disk
-  for (let round = -1; round < rounds; round++) {
+  // the first lap fills the caches of the disk
+  for (let lap = -1; lap < laps; lap++) {
     for (const file of all) {
       const took = processOf(file)
-      if (round >= 0) times.get(file)?.push(took)
+      if (lap >= 0) times.get(file)?.push(took)
     }
   }
   const typical = (file: string, measure: keyof Start): number =>

@@ -4,7 +4,7 @@
  */
 
 export const prompt = "Add."
-export const question = "1 + 2?"
+export const input = "1 + 2?"
 export const answer = "3"
 export const description = "Adds two numbers."
 

@@ -3,7 +3,7 @@ import { Agent, type Budget, Compaction, Message, Recovery, Tool } from "@kintsu
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { McpResult } from "@kintsugi/interop/Mcp"
 import { Data, Effect, Schema } from "effect"
-import type { Told } from "./told.ts"
+import type { ReadText } from "./texts.ts"
 
 const { call, calls, make, text } = ScriptedModel
 
@@ -19,7 +19,11 @@ const clerk = (tool: Tool.AnyTool) =>
   Agent.make("clerk", { tools: [tool] }).pipe(Agent.toolDefaults(Recovery.presets.cwk as {}))
 
 /** What the model of a caller reads of an agent that is its tool. */
-const ofAgent = (when: string, tool: Tool.AnyTool, ...steps: ReadonlyArray<ScriptedModel.Step>): Effect.Effect<Told> =>
+const ofAgent = (
+  when: string,
+  tool: Tool.AnyTool,
+  ...steps: ReadonlyArray<ScriptedModel.Step>
+): Effect.Effect<ReadText> =>
   Effect.gen(function* () {
     const model = yield* make(calls(call("guide", { input: "Oslo" })), ...steps, text("done"))
     yield* Effect.exit(clerk(tool)("go").pipe(Effect.provide(model.layer)) as Effect.Effect<unknown>)
@@ -51,8 +55,8 @@ const choosing = Agent.asTool(
 const completing = Agent.asTool(Agent.make("guide", { tools: [Tool.complete] }), does)
 
 /** Of agents that are tools. */
-export const ofAgents: Effect.Effect<ReadonlyArray<Told>> = Effect.all([
-  Effect.sync((): Told => {
+export const ofAgents: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
+  Effect.sync((): ReadText => {
     const { properties } = escalating.definition.spec().parameters
     return { when: "Its parameters", text: JSON.stringify(properties) }
   }),
@@ -79,7 +83,7 @@ const ofEnd = (
   tool: Tool.AnyTool,
   params: Schema.JsonObject = {},
   budget: Budget.Limits = {}
-): Effect.Effect<Told> =>
+): Effect.Effect<ReadText> =>
   Effect.gen(function* () {
     const model = ScriptedModel.answering(({ tools }) =>
       tools.length > 0 ? calls(call(tool.name, params)) : text("Oslo")
@@ -106,7 +110,7 @@ const gone = looking(() => Effect.fail(new Gone({ message: "there is no city Ols
 const asking = Agent.asTool(Agent.make("guide", {}), does)
 
 /** Of calls with which a run ended. */
-export const ofEnds: Effect.Effect<ReadonlyArray<Told>> = Effect.all([
+export const ofEnds: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
   ofEnd("A failure that no row is for", gone),
   ofEnd("A limit of the run that an agent in it has reached", asking, { input: "Oslo" }, { maxTokens: 20 }),
   ofEnd("`Tool.escalate`, `Tool.throwException`", Tool.escalate, { reason: "Say which Oslo." })
@@ -115,7 +119,7 @@ export const ofEnds: Effect.Effect<ReadonlyArray<Told>> = Effect.all([
 const encode = Schema.encodeSync(McpResult)
 
 /** Of what is no text. */
-export const ofAttached = (): ReadonlyArray<Told> =>
+export const ofAttached = (): ReadonlyArray<ReadText> =>
   (
     [
       ["A picture in the result of an MCP tool", Message.image("image/png", { data: "AAAA" })],

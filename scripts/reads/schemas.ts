@@ -21,11 +21,11 @@ const isObject = (json: unknown): json is Schema.JsonObject =>
 
 /** The schema of the parameters, wherever the body has it: it is the object with the property `v`. */
 const parametersIn = (body: unknown): Schema.JsonObject | undefined => {
-  const open = [body]
-  for (const one of open) {
+  const queue = [body]
+  for (const one of queue) {
     if (isObject(one) && isObject(one["properties"]) && "v" in one["properties"]) return one
-    if (isObject(one)) open.push(...Object.values(one))
-    else if (Array.isArray(one)) open.push(...one)
+    if (isObject(one)) queue.push(...Object.values(one))
+    else if (Array.isArray(one)) queue.push(...one)
   }
   return undefined
 }

@@ -2,7 +2,7 @@
 import { Message, type Model } from "@kintsugi/core"
 import { Effect, type Schema } from "effect"
 import { sentBy, wires, withoutTools } from "./sending.ts"
-import type { Told } from "./told.ts"
+import type { ReadText } from "./texts.ts"
 
 const request = (given: Partial<Model.Request>): Model.Request => ({
   messages: [Message.user("hi")],
@@ -18,7 +18,7 @@ const textsIn = (body: unknown): ReadonlyArray<string> => {
 }
 
 /** The first text with these words, and on which wires it is sent. */
-const wordsOn = (when: string, words: string, asked: Model.Request): Effect.Effect<Told> =>
+const wordsOn = (when: string, words: string, asked: Model.Request): Effect.Effect<ReadText> =>
   Effect.gen(function* () {
     const found: Array<readonly [wire: string, text: string]> = []
     for (const [name, wire] of Object.entries(wires)) {
@@ -57,7 +57,7 @@ const called: Message.Message = {
 }
 
 /** Each with the wires that say it. */
-export const ofWires: Effect.Effect<ReadonlyArray<Told>> = Effect.gen(function* () {
+export const ofWires: Effect.Effect<ReadonlyArray<ReadText>> = Effect.gen(function* () {
   const asked = request({
     tools: [tool(city)],
     output: { name: "answer", schema: city }

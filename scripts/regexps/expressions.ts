@@ -8,7 +8,7 @@ export interface Expression {
   readonly source: string
   readonly flags: string
   /** `path:line`, each place. */
-  readonly places: ReadonlyArray<string>
+  readonly locations: ReadonlyArray<string>
 }
 
 export interface Found {
@@ -27,13 +27,13 @@ interface Reading {
 
 /** Every expression of the files, each once. */
 export const expressionsIn = (files: ReadonlyArray<File>, mayBuild: MayBuild): Found => {
-  const expressions = new Map<string, { source: string; flags: string; places: Array<string> }>()
+  const expressions = new Map<string, { source: string; flags: string; locations: Array<string> }>()
   const violations: Array<string> = []
-  const add = (source: string, flags: string, place: string) => {
+  const add = (source: string, flags: string, location: string) => {
     const key = write({ source, flags })
-    const known = expressions.get(key)
-    if (known === undefined) expressions.set(key, { source, flags, places: [place] })
-    else known.places.push(place)
+    const existing = expressions.get(key)
+    if (existing === undefined) expressions.set(key, { source, flags, locations: [location] })
+    else existing.locations.push(location)
   }
   for (const { path, text } of files) {
     const tree = parse(text)

@@ -1,7 +1,7 @@
 /** What is wrong with the links of a site that is built: VitePress looks for pages, but not for headings, nor for what it loads. */
 import { readFileSync } from "node:fs"
 import { join, posix } from "node:path"
-import { pathsBelow } from "../files.ts"
+import { pathsWithin } from "../files.ts"
 
 const decoded = (text: string): string =>
   text.replaceAll("&amp;", "&").replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&lt;", "<")
@@ -17,7 +17,7 @@ const isElsewhere = (url: string): boolean => /^(?:[a-z]+:)?\/\//i.test(url)
 
 /** Every link that leads nowhere, and everything that would be fetched from elsewhere, in the files below a folder. */
 export const faults = (folder: string, base = "/"): ReadonlyArray<string> => {
-  const paths = pathsBelow(folder)
+  const paths = pathsWithin(folder)
   const files = new Set(paths)
   const texts = new Map(
     paths.filter((path) => /\.(?:html|css)$/.test(path)).map((path) => [path, readFileSync(join(folder, path), "utf8")])

@@ -1,4 +1,4 @@
-/** Shows a folder on the loopback interface, and to nobody else. */
+/** Serves a folder on the loopback interface alone. */
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { createServer, type Server } from "node:http"
 import { extname, join, normalize, sep } from "node:path"

@@ -37,7 +37,7 @@ const entered = (file: string, name: string): void => {
 Object.assign(globalThis, { [RECORD]: entered })
 
 /** The names of the functions of each file. */
-const known = new Map<string, ReadonlySet<string>>()
+const namesOf = new Map<string, ReadonlySet<string>>()
 
 registerHooks({
   load: (url, context, next) => {
@@ -45,7 +45,7 @@ registerHooks({
     const file = pathOf(url)
     if (file === undefined) return loaded
     const { names, text } = recording(file, String(loaded.source))
-    known.set(file, names)
+    namesOf.set(file, names)
     return { ...loaded, source: text }
   }
 })
@@ -74,7 +74,7 @@ const countedIn = (report: ReadonlyArray<Profiler.ScriptCoverage>): ReadonlyArra
       const names = functions
         .filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0)
         .map(({ functionName }) => functionName.replace(/^[gs]et /, ""))
-        .filter((name) => known.get(file)?.has(name) === true)
+        .filter((name) => namesOf.get(file)?.has(name) === true)
       return names.length === 0 ? [] : [{ file, functions: names }]
     })
     .toSorted((one, other) => (one.file < other.file ? -1 : 1))

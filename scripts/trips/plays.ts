@@ -1,4 +1,4 @@
-/** The runs that are measured. Nobody listens to them. */
+/** The runs that are measured. They have no listener. */
 import { Agent, Message, type Model, Recovery, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Effect from "effect/Effect"

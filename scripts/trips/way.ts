@@ -23,7 +23,7 @@ export interface Way {
   /** The files in the order of their first steps. */
   readonly files: ReadonlyArray<string>
   /** Those that the way has left and entered again, in the same order. */
-  readonly again: ReadonlyArray<string>
+  readonly reentered: ReadonlyArray<string>
 }
 
 const isRun = (file: string | undefined): boolean => file?.startsWith("run/") === true
@@ -34,19 +34,19 @@ const entriesIn = (trace: Trace): ReadonlyArray<Entered> => {
   const asked = trace.findIndex((one, at) => at > failed && "moment" in one && one.moment === "asked")
   const entries = trace.slice(failed, asked).filter((one) => "file" in one)
   const last = entries.findLastIndex(({ file }) => file.startsWith("tool/"))
-  const settled = entries.findIndex(({ file, from }, at) => at > last && (isRun(file) || isRun(from)))
-  if (failed < 0 || asked < 0 || settled < 0) throw new Error("the trace has no failure that is settled")
-  return entries.slice(0, settled)
+  const end = entries.findIndex(({ file, from }, at) => at > last && (isRun(file) || isRun(from)))
+  if (failed < 0 || asked < 0 || end < 0) throw new Error("the trace has no failure that is settled")
+  return entries.slice(0, end)
 }
 
 /** The way of the failure in a trace, as the head of `trips.ts` defines it. */
 export const wayIn = (trace: Trace): Way => {
   const steps = entriesIn(trace).filter(({ file, from }) => file !== from)
   const files = new Set<string>()
-  const again = new Set<string>()
+  const reentered = new Set<string>()
   for (const [at, { file }] of steps.entries()) {
-    if (files.has(file) && steps[at - 1]?.file !== file) again.add(file)
+    if (files.has(file) && steps[at - 1]?.file !== file) reentered.add(file)
     files.add(file)
   }
-  return { steps, files: [...files], again: [...files].filter((file) => again.has(file)) }
+  return { steps, files: [...files], reentered: [...files].filter((file) => reentered.has(file)) }
 }

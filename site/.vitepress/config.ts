@@ -23,7 +23,7 @@ export default defineConfig({
   cacheDir: "../.cache/site/vitepress",
   cleanUrls: true,
   markdown: { anchor: { slugify }, headers: { slugify }, toc: { slugify } },
-  // the index of the search, which is fetched when somebody searches
+  // the index of the search, which is fetched by the first search
   vite: { logLevel: "warn", build: { chunkSizeWarningLimit: 2000 } },
   themeConfig: {
     nav: [

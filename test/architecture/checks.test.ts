@@ -21,7 +21,7 @@ const house: Package = {
   name: "core",
   folders: ["data", "recovery", "telemetry", "tool", "agent", "agent/composition", "testing"],
   aside: ["telemetry", "testing"],
-  open: ["effect/Effect"],
+  everywhere: ["effect/Effect"],
   within: { data: ["jsonrepair"], testing: ["fast-check"] }
 }
 

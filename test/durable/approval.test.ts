@@ -10,7 +10,7 @@ import { Busy } from "./_support/scenarios.ts"
 
 const quiet = Effect.forEach([1, 2, 3, 4, 5, 6], () => calm, { discard: true })
 
-/** A run that waits for the word of somebody about a payment. */
+/** A run that waits for a decision about a payment. */
 const waiting = (validFor: string = "1 day") =>
   Effect.gen(function* () {
     const runs: Array<number | undefined> = []
@@ -43,7 +43,7 @@ const waiting = (validFor: string = "1 day") =>
     yield* quiet
     const decide = (one: Durable.Asked | undefined, decision: Approval.Decision) =>
       one === undefined
-        ? Effect.die(new Error("nobody was asked"))
+        ? Effect.die(new Error("no request came"))
         : Effect.provideContext(Durable.decide(durable, one, decision), context)
     const end = Effect.map(Effect.provideContext(durable.workflow.poll(id), context), (result) =>
       Option.match(result, {

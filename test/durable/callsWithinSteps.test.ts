@@ -18,9 +18,9 @@ const story = (approver: Layer.Layer<never> | Layer.Layer<Approval.Approver>) =>
         return "paid"
       })
   }).pipe(Tool.requireApproval({ reason: "money" }))
-  const below = reading("inner", (turn) => (turn === 0 ? [call("pay")] : [Message.text("inner done")]))
+  const innerModel = reading("inner", (turn) => (turn === 0 ? [call("pay")] : [Message.text("inner done")]))
   const inner = Agent.make("inner", {
-    model: below.layer,
+    model: innerModel.layer,
     skills: [Skill.make("w", { description: "w", tools: [pay] })]
   })
   const work = Tool.make("work", { ...about, run: () => Effect.orDie(inner("go")) })
@@ -56,7 +56,7 @@ it.effect("without one it does not wait for ever, and says what to do [P1137]", 
     const exit = yield* run
     assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
     const defect = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
-    assert.match(String(defect), /nobody decides about tool 'pay'.*Give the layer of the workflow an Approver/)
+    assert.match(String(defect), /no Approver decides about tool 'pay'.*Give the layer of the workflow an Approver/)
     assert.deepStrictEqual(log, [])
   })
 )

@@ -51,13 +51,13 @@ const story = (wait: Duration.Input, hangs: () => boolean = () => false) => {
   return { attempts, durable }
 }
 
-const settled = Effect.forEach(Array.from({ length: 12 }), () => calm, { discard: true })
+const calmed = Effect.forEach(Array.from({ length: 12 }), () => calm, { discard: true })
 
 const passing = (duration: Duration.Input) =>
   Effect.gen(function* () {
-    yield* settled
+    yield* calmed
     yield* TestClock.adjust(duration)
-    yield* settled
+    yield* calmed
   })
 
 const waits = ["20 seconds", "1 hour"] as const
@@ -67,7 +67,7 @@ describe.each(waits)("a wait of %s", (wait) => {
     Effect.gen(function* () {
       const { attempts, durable } = story(wait)
       const engine = yield* watched(false)
-      // that the tool has failed is recorded by a clock that is ahead; whoever reads it after that, reads the right time
+      // a clock that is ahead records that the tool has failed; later readers read the right time
       let reads = 0
       const clock = off(yield* Clock.Clock, () => (attempts.length === 0 || reads++ === 0 ? hours(5) : 0))
       const served = Layer.provide(durable.layer, Layer.succeed(Clock.Clock, clock))

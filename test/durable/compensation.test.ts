@@ -22,14 +22,14 @@ const model = Layer.succeed(Model.Model, {
     return Effect.succeed({ content: [call], finish: "tool-calls", usage: Usage.empty })
   },
   stream: () => {
-    throw new TypeError("nobody streams here")
+    throw new TypeError("no run streams here")
   }
 })
 
 const play = (death: Death | undefined) =>
   Effect.gen(function* () {
     const undone: Array<string> = []
-    const told: Array<AgentEvent.OfType<"tool-compensated">> = []
+    const compensated: Array<AgentEvent.OfType<"tool-compensated">> = []
     const about = { parameters: Schema.Struct({}), success: Schema.String, failure: Gone } as const
     const booking = <const Name extends string>(name: Name) =>
       Tool.make(name, { ...about, description: "Books.", run: () => Effect.succeed(`a ${name}`) }).pipe(
@@ -42,7 +42,7 @@ const play = (death: Death | undefined) =>
     })
     const skill = Skill.make("work", { description: "Works.", tools: [booking("car"), booking("room"), fail] })
     const agent = Agent.make("worker", { model, budget: { maxDuration: "1 day" }, skills: [skill] }).pipe(
-      Agent.onEvent((event) => Effect.sync(() => void (event.type === "tool-compensated" && told.push(event))))
+      Agent.onEvent((event) => Effect.sync(() => void (event.type === "tool-compensated" && compensated.push(event))))
     )
     const durable = Durable.workflow(agent, {
       name: "saga",
@@ -51,7 +51,7 @@ const play = (death: Death | undefined) =>
       error: Gone
     })
     const outcome = yield* surviving(durable, durable.layer, death)
-    return { ...outcome, told, undone }
+    return { ...outcome, compensated, undone }
   })
 
 /** Model and tool of three turns, the beginning, and two to undo each of two things. */
@@ -59,10 +59,10 @@ const steps = 1 + 3 * 2 + 2 * 2
 
 it.effect("what a workflow has done is undone when it fails, the last thing first [P1121]", () =>
   Effect.gen(function* () {
-    const { engine, exit, told, undone } = yield* play(undefined)
+    const { engine, exit, compensated, undone } = yield* play(undefined)
     assert.deepStrictEqual(undone, ["a room", "a car"])
     assert.deepStrictEqual(
-      told.map(({ error, tool }) => [tool, error]),
+      compensated.map(({ error, tool }) => [tool, error]),
       [
         ["room", undefined],
         ["car", undefined]
@@ -78,18 +78,18 @@ describe.each(["before", "after"] as const)("a death %s what a step does", (when
     "at step %s: another process undoes the rest, and nothing twice [P1121]",
     (at) =>
       Effect.gen(function* () {
-        const { exit, hasDied, told, undone } = yield* play({ at, when })
+        const { exit, hasDied, compensated, undone } = yield* play({ at, when })
         assert.isTrue(hasDied)
         assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof Gone)
-        // one that had been announced when its process died: nobody knows whether it is undone, and it is not begun again
-        const open = at === steps - 2 ? "room" : at === steps ? "car" : undefined
-        const failed = told.filter(({ error }) => error !== undefined)
+        // a compensation that was announced when its process died: it is unknown whether it took effect, and it does not begin anew
+        const uncertain = at === steps - 2 ? "room" : at === steps ? "car" : undefined
+        const failed = compensated.filter(({ error }) => error !== undefined)
         assert.deepStrictEqual(
           failed.map(({ tool }) => tool),
-          open === undefined ? [] : [open]
+          uncertain === undefined ? [] : [uncertain]
         )
         for (const { error } of failed) assert.instanceOf(error, ToolError.OutcomeUnknownError)
-        const expected = ["a room", "a car"].filter((what) => when === "after" || what !== `a ${open}`)
+        const expected = ["a room", "a car"].filter((what) => when === "after" || what !== `a ${uncertain}`)
         assert.deepStrictEqual(undone, expected)
       })
   )

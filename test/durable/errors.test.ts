@@ -24,7 +24,7 @@ const model = Layer.succeed(Model.Model, {
     })
   },
   stream: () => {
-    throw new TypeError("nobody streams here")
+    throw new TypeError("no run streams here")
   }
 })
 
@@ -73,14 +73,14 @@ interface Defined<E> {
   readonly asked: ReadonlyArray<Durable.Asked>
 }
 
-/** Started, and come to where it waits for somebody. */
+/** A started run that waits for a decision. */
 const waiting = <E>({ asked, durable }: Defined<E>) =>
   Effect.gen(function* () {
     const stop = yield* process(durable.layer)
     const id = yield* Durable.start(durable, { id: "one", input: "go" })
     yield* quiet
     const [first] = asked
-    return first === undefined ? yield* Effect.die(new Error("nobody was asked")) : { first, id, stop }
+    return first === undefined ? yield* Effect.die(new Error("no request came")) : { first, id, stop }
   })
 
 /** How a run ended: its answer or its failure. */
@@ -104,15 +104,15 @@ it.effect(
         const { first, id } = yield* waiting(served)
         const { durable } = served
         const failures = [
-          yield* Effect.flip(Durable.poll(durable, "nobody")),
-          yield* Effect.flip(Durable.resume(durable, "nobody")),
-          yield* Effect.flip(Durable.decide(durable, { ...first, executionId: "nobody" }, Approval.approve))
+          yield* Effect.flip(Durable.poll(durable, "no-run")),
+          yield* Effect.flip(Durable.resume(durable, "no-run")),
+          yield* Effect.flip(Durable.decide(durable, { ...first, executionId: "no-run" }, Approval.approve))
         ]
         for (const failure of failures) {
           assert.instanceOf(failure, Durable.UnknownRunError)
           assert.strictEqual(failure.workflow, "clerk@2")
-          assert.strictEqual(failure.executionId, "nobody")
-          assert.match(failure.message, /Workflow 'clerk@2' has no run 'nobody'/)
+          assert.strictEqual(failure.executionId, "no-run")
+          assert.match(failure.message, /Workflow 'clerk@2' has no run 'no-run'/)
         }
         assert.strictEqual(yield* endOf(served, id), "Suspended")
         yield* Durable.resume(durable, id)
@@ -125,7 +125,7 @@ it.effect(
     )
 )
 
-it.effect("a run that is at work is known, whoever has started it [P1119]", () =>
+it.effect("a run that is at work is known, with any starter [P1119]", () =>
   playing(
     Effect.gen(function* () {
       const slow = Tool.make("look", {
@@ -185,7 +185,7 @@ it.effect("an agent that has changed under its version ends its runs with an err
   )
 )
 
-it.effect("an agent whose tools are others under its version asks another question, from the first on [P1119]", () =>
+it.effect("an agent whose tools are others under its version makes another request, from the first on [P1119]", () =>
   playing(
     Effect.gen(function* () {
       const old = defined()

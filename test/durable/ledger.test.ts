@@ -7,10 +7,10 @@ import { spending } from "./_support/spending.ts"
 describe.each(Object.entries(spending))("%s", (_, scenario) => {
   it.effect.each([false, true])(
     "what agents spend within a step is in the ledger, replayed or not: %s [P1133]",
-    (again) =>
+    (isReplayed) =>
       Effect.gen(function* () {
         const { events: _, instants: __, ...plain } = yield* inMemory(scenario)
-        const { engine, events: ___, instants: ____, ...durable } = yield* asWorkflow(scenario, again)
+        const { engine, events: ___, instants: ____, ...durable } = yield* asWorkflow(scenario, isReplayed)
         assert.deepStrictEqual(durable, plain)
         assert.isTrue(JSON.stringify(plain.ledger).match(/"agent":"(?!worker)/) !== null)
         assert.strictEqual(new Set(engine.done).size, engine.done.length)

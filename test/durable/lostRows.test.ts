@@ -153,7 +153,7 @@ describe("a durable run", () => {
     )
   }
 
-  it.effect("of which it is lost how it stands is said to be lost: polled, resumed, decided about [P1398]", () =>
+  it.effect("whose status is lost is said to be lost: polled, resumed, decided about [P1398]", () =>
     Effect.gen(function* () {
       const { asked, durable, paid } = story()
       const { driver, join, storage } = yield* clusterOfRows
@@ -164,31 +164,31 @@ describe("a durable run", () => {
       yield* passing(3)
       const first = asked.find(({ executionId }) => executionId === id)
       if (first === undefined) return assert.fail("no request came")
-      const told = <A, E>(effect: Effect.Effect<A, E, WorkflowEngine>) =>
+      const resultOf = <A, E>(effect: Effect.Effect<A, E, WorkflowEngine>) =>
         Effect.gen(function* () {
           const seeing = Effect.provideService(effect, MessageStorage.MessageStorage, storage)
           const fiber = yield* Effect.forkChild(Effect.result(Effect.provideContext(seeing, one.context)))
           yield* passing(3)
           return yield* Fiber.join(fiber)
         })
-      const suspended = yield* told(Durable.poll(durable, id))
+      const suspended = yield* resultOf(Durable.poll(durable, id))
       assert.strictEqual(
         suspended._tag === "Success" ? Option.getOrUndefined(suspended.success)?._tag : undefined,
         "Suspended"
       )
       assert.strictEqual(deleting(driver, new RegExp(`/${id}/run/$`), false), 1)
-      for (const asking of [
-        told(Durable.poll(durable, id)),
-        told(Durable.resume(durable, id)),
-        told(Durable.decide(durable, first, Approval.approve))
+      for (const request of [
+        resultOf(Durable.poll(durable, id)),
+        resultOf(Durable.resume(durable, id)),
+        resultOf(Durable.decide(durable, first, Approval.approve))
       ]) {
-        const result = yield* asking
+        const result = yield* request
         if (result._tag === "Success") return assert.fail("it was taken for a run that goes on")
         assert.instanceOf(result.failure, DoorError.RunLostError)
         assert.strictEqual(result.failure.executionId, id)
-        assert.include(result.failure.message, "how it stands is gone from its storage")
+        assert.include(result.failure.message, "its status is gone from its storage")
       }
-      const still = yield* told(Durable.poll(durable, other))
+      const still = yield* resultOf(Durable.poll(durable, other))
       assert.strictEqual(still._tag, "Success")
       assert.strictEqual(paid(), 2)
     })

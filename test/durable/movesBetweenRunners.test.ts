@@ -11,17 +11,17 @@ import { call, reading } from "./_support/readingModel.ts"
 import { Busy } from "./_support/scenarios.ts"
 
 /** At what a run is when it is given away. */
-const places = ["the model", "a tool", "a tool of an agent below", "a wait", "an unsafe tool"] as const
+const stages = ["the model", "a tool", "a tool of an agent below", "a wait", "an unsafe tool"] as const
 
 /** A run that is at that place until the gate opens. What ends there is interrupted, or has come to its end. */
-const story = (place: (typeof places)[number], isVerified: boolean) => {
-  let isOpen = false
+const story = (stage: (typeof stages)[number], isVerified: boolean) => {
+  let isReleased = false
   const at: Array<string> = []
-  const gate = (here: (typeof places)[number]): Effect.Effect<void> =>
+  const gate = (here: (typeof stages)[number]): Effect.Effect<void> =>
     Effect.suspend(() => {
-      if (here !== place) return Effect.void
+      if (here !== stage) return Effect.void
       at.push("begins")
-      return isOpen
+      return isReleased
         ? Effect.void
         : Effect.onInterrupt(Effect.never, () => Effect.sync(() => void at.push("given away")))
     })
@@ -33,9 +33,9 @@ const story = (place: (typeof places)[number], isVerified: boolean) => {
       ],
     (turn) => (turn === 1 ? gate("the model") : Effect.void)
   )
-  const below = reading("inner", (turn) => (turn === 0 ? [call("see")] : [Message.text("inner done")]))
+  const innerModel = reading("inner", (turn) => (turn === 0 ? [call("see")] : [Message.text("inner done")]))
   const about = { parameters: Schema.Struct({}), success: Schema.String }
-  const tool = <const Name extends string>(name: Name, here: (typeof places)[number]) =>
+  const tool = <const Name extends string>(name: Name, here: (typeof stages)[number]) =>
     Tool.make(name, { ...about, description: name, run: () => Effect.as(gate(here), `${name}!`) })
   const flaky = Tool.make("flaky", {
     ...about,
@@ -52,7 +52,7 @@ const story = (place: (typeof places)[number], isVerified: boolean) => {
     run: () => Effect.as(gate("an unsafe tool"), "paid")
   })
   const inner = Agent.make("inner", {
-    model: below.layer,
+    model: innerModel.layer,
     skills: [Skill.make("work", { description: "Works.", tools: [tool("see", "a tool of an agent below")] })]
   })
   const ledgers: Array<number> = []
@@ -67,7 +67,7 @@ const story = (place: (typeof places)[number], isVerified: boolean) => {
       })
     )
   )
-  return { agent, at, ledgers, open: () => (isOpen = true), requests: () => model.asked() + below.asked() }
+  return { agent, at, ledgers, release: () => (isReleased = true), requests: () => model.asked() + innerModel.asked() }
 }
 
 const passing = (seconds: number) =>
@@ -79,9 +79,9 @@ const passing = (seconds: number) =>
   })
 
 /** Six runs at that place, of which some are given away, and the rest when their runner ends; what has come of each. */
-const given = (place: (typeof places)[number], isVerified = true) =>
+const given = (stage: (typeof stages)[number], isVerified = true) =>
   Effect.gen(function* () {
-    const { agent, at, ledgers, open, requests } = story(place, isVerified)
+    const { agent, at, ledgers, release, requests } = story(stage, isVerified)
     const durable = Durable.workflow(agent, { name: "story", input: Schema.String, output: Schema.String })
     const join = yield* cluster
     const one = yield* join(durable.layer)
@@ -91,7 +91,7 @@ const given = (place: (typeof places)[number], isVerified = true) =>
     )
     yield* passing(3)
     const begun = at.length
-    open()
+    release()
     const two = yield* join(durable.layer)
     const ends = Effect.forEach(ids, (id) =>
       Effect.map(Effect.provideContext(Durable.poll(durable, id), two.context), Option.getOrUndefined)
@@ -107,22 +107,22 @@ const given = (place: (typeof places)[number], isVerified = true) =>
 
 const done = { _id: "Exit", _tag: "Success", value: "done" }
 
-describe.each(places)("a run at %s", (place) => {
+describe.each(stages)("a run at %s", (stage) => {
   it.effect(
     "goes on elsewhere when a living runner gives it away, and when that ends: as if nothing had happened [P1130]",
     () =>
       Effect.gen(function* () {
-        const { at, begun, exits, ledgers, moved, requests } = yield* given(place)
+        const { at, begun, exits, ledgers, moved, requests } = yield* given(stage)
         for (const exit of exits) assert.deepStrictEqual(exit?.toJSON(), done)
         assert.deepStrictEqual(ledgers, Array(6).fill(70))
         // six runs with seven requests each; only those that were under way are asked again
-        assert.strictEqual(requests, place === "the model" ? 48 : 42)
-        if (place === "a wait") return
+        assert.strictEqual(requests, stage === "the model" ? 48 : 42)
+        if (stage === "a wait") return
         assert.isAbove(moved, 0)
         assert.isBelow(moved, 6)
         assert.strictEqual(begun, 6)
-        const again = place === "an unsafe tool" ? 0 : 6
-        assert.strictEqual(at.filter((what) => what === "begins").length, begun + again)
+        const repeated = stage === "an unsafe tool" ? 0 : 6
+        assert.strictEqual(at.filter((what) => what === "begins").length, begun + repeated)
         assert.strictEqual(at.filter((what) => what === "given away").length, 6)
       })
   )
@@ -144,7 +144,7 @@ it.effect(
 
 it.effect("it does not run again either where its run comes back to the process that has begun it [P1131]", () =>
   Effect.gen(function* () {
-    const { agent, at, open } = story("an unsafe tool", false)
+    const { agent, at, release } = story("an unsafe tool", false)
     const durable = Durable.workflow(agent, { name: "story", input: Schema.String, output: Schema.String })
     const engine = yield* watched(false)
     yield* Effect.gen(function* () {
@@ -152,7 +152,7 @@ it.effect("it does not run again either where its run comes back to the process 
       const id = yield* Durable.start(durable, { id: "one", input: "go" })
       yield* passing(3)
       assert.deepStrictEqual(at, ["begins"])
-      open()
+      release()
       yield* engine.giveAway
       assert.deepStrictEqual(at, ["begins", "given away"])
       yield* Durable.resume(durable, id)

@@ -20,7 +20,7 @@ const story = (options: { readonly isVerified: boolean }) => {
     ]
     return said[turn] ?? [Message.text("all done")]
   })
-  const below = reading("inner", (turn) => (turn === 0 ? [call("look")] : [Message.text("inner done")]))
+  const innerModel = reading("inner", (turn) => (turn === 0 ? [call("look")] : [Message.text("inner done")]))
   /** What has taken effect, by the key of the call; nothing here dies with a process. */
   const effects = new Map<string, string>()
   const runs: Array<string> = []
@@ -54,7 +54,7 @@ const story = (options: { readonly isVerified: boolean }) => {
   const [look, see] = [Tool.make("look", made("look")), Tool.make("see", made("see"))]
   const sign = Tool.make("sign", made("sign")).pipe(Tool.requireApproval())
   const inner = Agent.make("inner", {
-    model: below.layer,
+    model: innerModel.layer,
     // time goes on while there is no process
     budget: { maxDuration: "2 days" },
     skills: [Skill.make("work", { description: "Works.", tools: [look] })]
@@ -72,7 +72,7 @@ const story = (options: { readonly isVerified: boolean }) => {
       })
     )
   )
-  return { agent, asked: () => [model.asked(), below.asked()], runs, effects, ledgers }
+  return { agent, asked: () => [model.asked(), innerModel.asked()], runs, effects, ledgers }
 }
 
 /** Plays the story. A process that dies is followed by another one, an hour later. */
@@ -116,9 +116,9 @@ describe.each(["before", "after"] as const)("a death %s what a step does", (when
       assert.strictEqual(runs.filter((run) => run === "pay").length, 1)
       // nothing but the one step is done again, and that only where it had been done
       const [outer = 0, inner = 0] = asked()
-      const again = outer + inner - 8 + (runs.length - expected.length)
-      assert.isAtMost(again, when === "before" ? 0 : 1)
-      assert.isAtLeast(again, 0)
+      const repeated = outer + inner - 8 + (runs.length - expected.length)
+      assert.isAtMost(repeated, when === "before" ? 0 : 1)
+      assert.isAtLeast(repeated, 0)
       assert.deepStrictEqual(ledgers, [80])
     })
   )

@@ -37,10 +37,12 @@ const story = () => {
     ...about,
     run: () => Effect.flatMap(Desk, ({ name }) => Effect.sync(() => (log.push(`sign at ${name}`), name)))
   }).pipe(Tool.requireApproval())
-  const below = reading("below", (turn) => (turn === 0 ? [call("sign")] : [Message.text("below done")]))
+  const innerModel = reading("below", (turn) => (turn === 0 ? [call("sign")] : [Message.text("below done")]))
   // time goes on while there is no process
   const budget = { maxDuration: "2 days" } as const
-  const inner = Agent.make("inner", { model: below.layer, budget, tools: [sign] }).pipe(Agent.provide(desk("back")))
+  const inner = Agent.make("inner", { model: innerModel.layer, budget, tools: [sign] }).pipe(
+    Agent.provide(desk("back"))
+  )
   const model = reading(
     "above",
     (turn) => [[call("look")], [call("inner", { input: "go" })]][turn] ?? [Message.text("done")]
@@ -50,7 +52,7 @@ const story = () => {
     budget,
     tools: [look, Agent.asTool(inner, { description: "d" })]
   }).pipe(Agent.provide(desk("front")))
-  return { agent, asked: () => [model.asked(), below.asked()], log }
+  return { agent, asked: () => [model.asked(), innerModel.asked()], log }
 }
 
 const play = (death: Death | undefined) =>
@@ -68,7 +70,7 @@ const play = (death: Death | undefined) =>
 
 const success = { _id: "Exit", _tag: "Success", value: "done" }
 
-/** Whatever was opened was closed. */
+/** All that was opened was closed. */
 const isClosed = (log: ReadonlyArray<string>) =>
   ["front", "back"].every(
     (name) =>
@@ -96,8 +98,8 @@ for (const when of ["before", "after"] as const) {
         assert.isTrue(hasDied)
         assert.deepStrictEqual(exit.toJSON(), success)
         const [outer = 0, inner = 0] = asked()
-        const again = outer + inner - 5 + (worked(log).length - 2)
-        assert.isAtMost(again, when === "before" ? 0 : 1)
+        const repeated = outer + inner - 5 + (worked(log).length - 2)
+        assert.isAtMost(repeated, when === "before" ? 0 : 1)
         assert.isTrue(isClosed(log))
         assert.isAtLeast(log.filter((line) => line === "front opens").length, 2)
       })

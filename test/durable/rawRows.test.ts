@@ -25,7 +25,7 @@ const planted = {
 }
 
 /** Where each is found: the table, and the tag of the message. */
-const places = {
+const rowsByField = {
   input: ["cluster_messages run"],
   reply: ["cluster_replies activity"],
   arguments: ["cluster_replies activity"],
@@ -104,16 +104,16 @@ it.effect(
         }
         return [name, [...at].toSorted()]
       })
-      assert.deepStrictEqual(Object.fromEntries(found), places)
+      assert.deepStrictEqual(Object.fromEntries(found), rowsByField)
 
       const guide = readFileSync(new URL("../../docs/guide/durable.md", import.meta.url), "utf8")
       const section = guide.split("## What is stored raw")[1]?.split("\n## ")[0] ?? ""
       const rows = section.split("\n").filter((line) => line.startsWith("| `"))
-      for (const place of new Set(Object.values(places).flat())) {
-        const [table = "", tag = ""] = place.split(" ")
+      for (const location of new Set(Object.values(rowsByField).flat())) {
+        const [table = "", tag = ""] = location.split(" ")
         assert.isTrue(
           rows.some((row) => row.includes(`\`${table}.payload\``) && row.includes(`\`${tag}\``)),
-          `the guide has no row for ${place}`
+          `the guide has no row for ${location}`
         )
       }
       assert.include(section, "typed failures of tools")

@@ -78,8 +78,8 @@ describe("a table of claims", () => {
       const model = yield* make(calls(call("pay", { cents: 5 }, "c1")), done, done)
       const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
       const [one, other] = [yield* processOn(path), yield* processOn(path)]
-      const resumed = ({ claims }: typeof one, again = false) =>
-        outcomeOf(Agent.resume(agent), { ...deciding(from), again }, model).pipe(
+      const resumed = ({ claims }: typeof one, isRetried = false) =>
+        outcomeOf(Agent.resume(agent), { ...deciding(from), again: isRetried }, model).pipe(
           Effect.provideService(Snapshot.Claims, claims)
         )
       yield* resumed(one)
@@ -132,9 +132,9 @@ describe("a key-value store of claims", () => {
       assert.strictEqual(mine.filter((isMine) => isMine).length, 1)
       const owner = `${mine.indexOf(true)}`
       assert.deepStrictEqual([...entries], [["kintsugi/claim/s", owner]])
-      const again = yield* started
-      assert.isFalse(yield* again.claim({ snapshot: "s", claimant: "other" }))
-      assert.isTrue(yield* again.claim({ snapshot: "s", claimant: owner }))
+      const restarted = yield* started
+      assert.isFalse(yield* restarted.claim({ snapshot: "s", claimant: "other" }))
+      assert.isTrue(yield* restarted.claim({ snapshot: "s", claimant: owner }))
     })
   )
 

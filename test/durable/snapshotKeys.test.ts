@@ -51,7 +51,7 @@ const waiting = (...answers: ReadonlyArray<ReturnType<typeof text>>) =>
   })
 
 /** A snapshot that is not resumed to its end: no model is asked any more. */
-const kept = Effect.gen(function* () {
+const unresumed = Effect.gen(function* () {
   const { tool } = paying()
   const model = yield* make(calls(call("pay", { cents: 5 }, "c1")))
   const agent = agentWith(tool)
@@ -97,7 +97,7 @@ describe("a signed snapshot", () => {
 
   it.effect("is refused for another audience, or for none, or with fewer of its fields [P1505]", () =>
     Effect.gen(function* () {
-      const { snapshot } = yield* kept
+      const { snapshot } = yield* unresumed
       const document = yield* Snapshot.sign(snapshot, { audience })
       for (const other of [{ tenant: "acme", user: "eve" }, { tenant: "acme" }, {}, { ...audience, more: "" }]) {
         assert.strictEqual(yield* reasonOf(Snapshot.fromJson(document, { audience: other })), "bad-signature")
@@ -112,7 +112,7 @@ describe("a signed snapshot", () => {
 
   it.effect("is verified by each key of the ring; the first one signs [P1505]", () =>
     Effect.gen(function* () {
-      const { snapshot } = yield* kept
+      const { snapshot } = yield* unresumed
       const by = (...keys: readonly [SnapshotKeys.Key, ...ReadonlyArray<SnapshotKeys.Key>]) =>
         Effect.provide(SnapshotKeys.layer({ keys }))
       const old = yield* Snapshot.sign(snapshot).pipe(by(first))
@@ -138,7 +138,7 @@ describe("a signed snapshot", () => {
 
   it.effect("is demanded where there are keys, from an instant on [P1505]", () =>
     Effect.gen(function* () {
-      const { agent, model, snapshot } = yield* kept
+      const { agent, model, snapshot } = yield* unresumed
       const plain = Snapshot.toJson(snapshot)
       assert.strictEqual(yield* reasonOf(Snapshot.fromJson(plain)).pipe(Effect.provide(signed)), "unsigned")
       const moving = Effect.provide(SnapshotKeys.layer({ keys: [first], acceptUnsignedUntil: 3_600_000 }))
@@ -165,7 +165,7 @@ describe("a signed snapshot", () => {
     "counts only where it was verified: a copy, or one that was read without keys, does not go on [P1363]",
     () =>
       Effect.gen(function* () {
-        const { agent, model, snapshot } = yield* kept
+        const { agent, model, snapshot } = yield* unresumed
         const unread = yield* Snapshot.fromJson(Snapshot.toJson(snapshot))
         const read = yield* Snapshot.sign(snapshot).pipe(
           Effect.flatMap((document) => Snapshot.fromJson(document)),
@@ -184,7 +184,7 @@ describe("a signed snapshot", () => {
 
   it.effect("is the same document as before without keys [P1505]", () =>
     Effect.gen(function* () {
-      const { snapshot } = yield* kept
+      const { snapshot } = yield* unresumed
       assert.deepStrictEqual(yield* Snapshot.sign(snapshot, { audience }), Snapshot.toJson(snapshot))
       const decided = { digest: "d", decision: Approval.approve }
       assert.deepStrictEqual(yield* Snapshot.signDecision(decided, { audience }), decided)
@@ -197,20 +197,20 @@ describe("a signed snapshot", () => {
     () =>
       Effect.gen(function* () {
         const { snapshot } = yield* waiting()
-        const { snapshot: foreign } = yield* kept
+        const { snapshot: foreign } = yield* unresumed
         const document = wired(yield* Snapshot.sign(snapshot, { audience }))
         const other = wired(yield* Snapshot.sign(foreign, { audience }))
         const tried: Record<string, number> = {}
         for (const change of fc.sample(alteration, { numRuns: 10 * cases, seed })) {
           const forged = altered(document, other, change)
           if (forged === undefined) continue
-          const told = `${JSON.stringify(change)}: ${JSON.stringify(forged).slice(0, 200)}`
+          const context = `${JSON.stringify(change)}: ${JSON.stringify(forged).slice(0, 200)}`
           const error = yield* Effect.mapError(
             Effect.flip(Snapshot.fromJson(forged, { audience })),
-            () => new Error(told)
+            () => new Error(context)
           )
           const reason = error instanceof DoorError.SnapshotRefusedError ? error.reason : "no document"
-          if (reason === "no document") assert.isTrue(Schema.isSchemaError(error), told)
+          if (reason === "no document") assert.isTrue(Schema.isSchemaError(error), context)
           tried[reason] = (tried[reason] ?? 0) + 1
         }
         assert.isAbove(tried["bad-signature"] ?? 0, 5 * cases)
@@ -313,7 +313,7 @@ describe("a ring of keys", () => {
 
   it.effect("takes text as UTF-8, and bytes as they are; no error shows them [P1505]", () =>
     Effect.gen(function* () {
-      const { snapshot } = yield* kept
+      const { snapshot } = yield* unresumed
       const bytes = { id: "k", secret: Redacted.make(new TextEncoder().encode("ä".repeat(16))) }
       const words = { id: "k", secret: Redacted.make("ä".repeat(16)) }
       const document = yield* Snapshot.sign(snapshot).pipe(Effect.provide(SnapshotKeys.layer({ keys: [bytes] })))

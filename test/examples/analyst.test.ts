@@ -19,9 +19,13 @@ const happen = (
   text: string,
   { at, character, what }: typeof accident extends fc.Arbitrary<infer A> ? A : never
 ): string => {
-  const place = at % (text.length + 1)
-  if (what === "cut") return text.slice(0, Math.max(place, 1))
-  return text.slice(0, place) + (what === "delete" ? "" : character) + text.slice(what === "insert" ? place : place + 1)
+  const position = at % (text.length + 1)
+  if (what === "cut") return text.slice(0, Math.max(position, 1))
+  return (
+    text.slice(0, position) +
+    (what === "delete" ? "" : character) +
+    text.slice(what === "insert" ? position : position + 1)
+  )
 }
 
 const key = fc.oneof(fc.string(), fc.constantFrom("json", "name", "two words", "ERROR", "Corrected"))
@@ -38,7 +42,7 @@ const broken = fc
     return accidents.reduce(happen, isUnquoted ? text.replace(/"([a-zA-Z]\w*)":/g, "$1: ") : text)
   })
 
-it("the analyst counts the keys of whatever the repair library can mend", { timeout: 60_000 }, () => {
+it("the analyst counts the keys of all that the repair library can mend", { timeout: 60_000 }, () => {
   const counting = Effect.gen(function* () {
     const server = yield* LoopbackServer.make(
       OpenAiChatWire.handler((request) => Effect.sync(() => reply(request.received.body)))

@@ -25,27 +25,27 @@ for (const [isAllowed, reads, transfers] of [
   [true, "result: paid", ["landlord 80000"]],
   [false, "The owner says no.", []]
 ] as const) {
-  it.effect(`13-approvals: the run waits for whoever is at the desk, who says ${isAllowed ? "yes" : "no"}`, () =>
+  it.effect(`13-approvals: the run waits for the clerk at the desk, who says ${isAllowed ? "yes" : "no"}`, () =>
     Effect.gen(function* () {
       sameType<Effect.Effect<string, Own, Model.Model | Clerk.Bank | Approval.Approver>>()(Clerk.program)
       const { layer, paid } = bank()
-      const questions: Array<string> = []
-      const desk = Clerk.desk((question) =>
+      const prompts: Array<string> = []
+      const desk = Clerk.desk((prompt) =>
         Effect.as(
-          Effect.sync(() => questions.push(question)),
+          Effect.sync(() => prompts.push(prompt)),
           isAllowed
         )
       )
       const model = yield* make(paying(80_000), text("Well."))
       assert.strictEqual(yield* Effect.provide(Clerk.program, Layer.mergeAll(model.layer, layer, desk)), "Well.")
-      assert.deepStrictEqual(questions, ['transfer {"to":"landlord","cents":80000}: more than 100 euros?'])
+      assert.deepStrictEqual(prompts, ['transfer {"to":"landlord","cents":80000}: more than 100 euros?'])
       assert.include(read(model)[0], reads)
       assert.deepStrictEqual(paid, [...transfers])
     })
   )
 }
 
-it.effect("13-approvals: with nobody there the run is put away as JSON, and goes on with the decision", () =>
+it.effect("13-approvals: without a clerk the run is stored as JSON, and goes on with the decision", () =>
   Effect.gen(function* () {
     const { layer, paid } = bank()
     const model = yield* make(paying(80_000), text("Paid."))
@@ -53,8 +53,8 @@ it.effect("13-approvals: with nobody there the run is put away as JSON, and goes
     const { waiting } = yield* playing(Clerk.begin("Pay the rent."))
     assert.deepStrictEqual(paid, [])
     yield* TestClock.adjust("23 hours")
-    const kept: unknown = JSON.parse(JSON.stringify(waiting))
-    assert.deepStrictEqual(yield* playing(Clerk.goOn(kept, Approval.approve)), { answer: "Paid." })
+    const stored: unknown = JSON.parse(JSON.stringify(waiting))
+    assert.deepStrictEqual(yield* playing(Clerk.goOn(stored, Approval.approve)), { answer: "Paid." })
     assert.deepStrictEqual(paid, ["landlord 80000"])
   })
 )
@@ -76,7 +76,7 @@ it.effect("13-approvals: a decision that comes too late does not count, and is a
   })
 )
 
-it.effect("13-approvals: a small sum is paid, and nobody is asked", () =>
+it.effect("13-approvals: a small sum is paid without a request for approval", () =>
   Effect.gen(function* () {
     const { layer, paid } = bank()
     const model = yield* make(paying(9900), text("Paid."))

@@ -17,7 +17,7 @@ const { answers, call, calls, fails, make, text } = ScriptedModel
 
 const looking = (orderId: string) => calls(call("findOrder", { orderId }))
 
-it.effect("backend: a question is answered, and what it has used is said", () =>
+it.effect("backend: an input is answered, with the usage of its run", () =>
   Effect.gen(function* () {
     const model = yield* make(looking("A-17"), text("A lamp."))
     const { ask, client } = yield* serving(model.layer)
@@ -33,7 +33,7 @@ it.effect("backend: a question is answered, and what it has used is said", () =>
   })
 )
 
-it.effect("backend: a tool that fails twice is tried a third time, and nobody outside notices", () =>
+it.effect("backend: a tool that fails twice is tried a third time, and no client notices", () =>
   Effect.gen(function* () {
     let tries = 0
     const shop = shopOf((id) =>
@@ -91,7 +91,7 @@ for (const [error, status, code, retryAfter] of failures) {
       const failure = yield* Effect.flip(Effect.catchTag(ask("What?"), "RunFailed", (failed) => Effect.fail(failed)))
       assert.strictEqual(failure._tag === "RunFailed" ? failure.code : failure._tag, code)
       assert.strictEqual(failure._tag === "RunFailed" ? failure.status : 0, status)
-      const seen = yield* raw(url, "/runs", { method: "POST", body: JSON.stringify({ question: "What?" }) })
+      const seen = yield* raw(url, "/runs", { method: "POST", body: JSON.stringify({ input: "What?" }) })
       assert.strictEqual(seen.status, status)
       assert.strictEqual(seen.headers.get("content-type"), "application/problem+json")
       assert.strictEqual(seen.headers.get("retry-after"), retryAfter)
@@ -103,10 +103,10 @@ for (const [error, status, code, retryAfter] of failures) {
 }
 
 it("backend: every error of Kintsugi that ends a run has a status that the contract knows", () => {
-  const known: ReadonlyArray<number> = statuses
+  const declared: ReadonlyArray<number> = statuses
   // those of doors, which no agent fails with, are the endpoints' own
   const ending = RecoveryAdvice.tags.filter((tag) => !(tag in DoorError))
-  const missing = ending.filter((tag) => !known.includes(RecoveryAdvice.describe(tag).httpStatus))
+  const missing = ending.filter((tag) => !declared.includes(RecoveryAdvice.describe(tag).httpStatus))
   assert.deepStrictEqual(missing, [])
 })
 
@@ -134,7 +134,7 @@ it.effect("backend: a bug is a problem without a word of it, and is logged with 
     const { ask, url } = yield* serving(model.layer).pipe(
       Effect.provideService(Logger.CurrentLoggers, new Set([logger]))
     )
-    const seen = yield* raw(url, "/runs", { method: "POST", body: JSON.stringify({ question: "What?" }) })
+    const seen = yield* raw(url, "/runs", { method: "POST", body: JSON.stringify({ input: "What?" }) })
     assert.strictEqual(seen.status, 500)
     assert.strictEqual(seen.headers.get("content-type"), "application/problem+json")
     assert.deepStrictEqual(JSON.parse(seen.text), {
@@ -153,12 +153,12 @@ it.effect("backend: what does not fit the contract is refused before a run begin
   Effect.gen(function* () {
     const model = yield* make()
     const { client, events, url } = yield* serving(model.layer, layerMemory(orders))
-    for (const body of ["{}", "no JSON", JSON.stringify({ question: "" })]) {
+    for (const body of ["{}", "no JSON", JSON.stringify({ input: "" })]) {
       const seen = yield* raw(url, "/runs", { method: "POST", body })
       assert.strictEqual(seen.status, 400)
       assert.strictEqual(seen.headers.get("content-type"), "application/problem+json")
     }
-    const large = yield* raw(url, "/runs", { method: "POST", body: JSON.stringify({ question: "a".repeat(300_000) }) })
+    const large = yield* raw(url, "/runs", { method: "POST", body: JSON.stringify({ input: "a".repeat(300_000) }) })
     assert.strictEqual(large.status, 413)
     const headers = { "content-type": "text/plain" }
     const strange = yield* raw(url, "/runs", { method: "POST", headers, body: "What?" })

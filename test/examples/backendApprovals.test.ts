@@ -41,9 +41,9 @@ it.effect("backend: a large refund waits for a person, over HTTP, and is paid on
     assert.strictEqual(ending.type === "answered" ? ending.answer : ending.type, "You get it back.")
     assert.deepStrictEqual(paid, ["refund 1: 78000 cents for B-4"])
 
-    const again = yield* Effect.flip(client.approvals.decide(approving))
-    assert(again._tag === "StaleDecision")
-    assert.deepStrictEqual([again.status, again.requests], [409, []])
+    const repeated = yield* Effect.flip(client.approvals.decide(approving))
+    assert(repeated._tag === "StaleDecision")
+    assert.deepStrictEqual([repeated.status, repeated.requests], [409, []])
     assert.strictEqual((yield* Effect.flip(client.approvals.show({ params })))._tag, "UnknownRun")
     assert.strictEqual(paid.length, 1)
   })
@@ -62,15 +62,15 @@ it.effect("backend: a refusal is told to the model, and nothing is paid", () =>
   })
 )
 
-it.effect("backend: a decision for a run that nobody knows is 404, one about something else is 409", () =>
+it.effect("backend: a decision for an unknown run is 404, one about something else is 409", () =>
   Effect.gen(function* () {
     const { layer, paid } = till()
     const model = yield* make(refunding, text("Done."))
     const { ask, client } = yield* serving(model.layer, layer)
     const { approving, params, requests } = waitingOf(yield* ask("Refund order B-4."))
-    const unknown = yield* Effect.flip(client.approvals.decide({ ...approving, params: { runId: "nobody" } }))
+    const unknown = yield* Effect.flip(client.approvals.decide({ ...approving, params: { runId: "no-run" } }))
     assert(unknown._tag === "UnknownRun")
-    assert.deepStrictEqual([unknown.status, unknown.runId], [404, "nobody"])
+    assert.deepStrictEqual([unknown.status, unknown.runId], [404, "no-run"])
     const other = { decisions: [{ digest: "another", decision: Approval.approve }] as const }
     const stale = yield* Effect.flip(client.approvals.decide({ params, payload: other }))
     assert.strictEqual(stale._tag, "StaleDecision")
@@ -180,13 +180,13 @@ it.effect("backend: the stand-in model plays the same without any key", () =>
   })
 )
 
-it.effect("backend: a chat that waits says what to decide; whoever chats cannot, and the approvals can", () =>
+it.effect("backend: a chat that waits says what to decide; the chat cannot decide, and the approvals can", () =>
   Effect.gen(function* () {
     const { layer, paid } = till()
     const model = yield* make(refunding, text("You get it back."))
     const { client, url } = yield* serving(model.layer, layer)
-    const asking = { role: "user", parts: [{ type: "text", text: "Refund order B-4." }] } as const
-    const { body } = yield* client.chat({ payload: { messages: [asking] } })
+    const message = { role: "user", parts: [{ type: "text", text: "Refund order B-4." }] } as const
+    const { body } = yield* client.chat({ payload: { messages: [message] } })
     const said = yield* Stream.mkString(Stream.decodeText(body))
     const runId = /"type":"start","messageId":"([^"]+)"/.exec(said)?.[1] ?? "none"
     const digest = /"type":"tool-approval-request"[^}]*"approvalId":"([^"]+)"/.exec(said)?.[1] ?? "none"
@@ -199,7 +199,7 @@ it.effect("backend: a chat that waits says what to decide; whoever chats cannot,
       role: "assistant",
       parts: [{ type: "tool-refund", state: "approval-responded", approval }]
     }
-    const messages = [asking, clicked]
+    const messages = [message, clicked]
     const seen = yield* raw(url, "/chat", { method: "POST", body: JSON.stringify({ messages }) })
     assert.strictEqual(seen.status, 400)
     assert.deepStrictEqual(paid, [])

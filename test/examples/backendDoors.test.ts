@@ -43,7 +43,7 @@ const sent = (url: string, path: string, headers: Readonly<Record<string, string
     sending.end(body === undefined ? undefined : JSON.stringify(body))
   })
 
-const question = { question: "What is order A-17?" }
+const newRun = { newRun: "What is order A-17?" }
 
 it.effect("backend: a name that is not its own is refused on every route, with any origin [P1387]", () =>
   Effect.gen(function* () {
@@ -61,15 +61,15 @@ it.effect("backend: a name that is not its own is refused on every route, with a
       // what leads to a name by a trick is no origin of a browser
       const page = /^[\w.:-]+$/.test(host) ? { origin: `http://${host}`, "sec-fetch-site": "same-origin" } : {}
       const headers = { host, ...page }
-      for (const asking of [
-        sent(url, "/runs", headers, question),
-        sent(url, "/runs/events", headers, question),
+      for (const call of [
+        sent(url, "/runs", headers, newRun),
+        sent(url, "/runs/events", headers, newRun),
         sent(url, "/approvals/one", headers),
         sent(url, "/live", headers),
         sent(url, "/metrics", headers),
         sent(url, "/nowhere", headers)
       ]) {
-        const { status, type } = yield* asking
+        const { status, type } = yield* call
         assert.deepStrictEqual([host, status, type], [host, 421, "application/problem+json"])
       }
     }
@@ -84,8 +84,8 @@ it.effect("backend: its own names are taken with any port, and an origin has to 
     for (const host of [`127.0.0.1:${port}`, `LOCALHOST:${port}`, `[::1]:${port}`]) {
       assert.strictEqual((yield* sent(url, "/health", { host })).status, 200, host)
       const own = { host, origin: `http://${host.toLowerCase()}` }
-      assert.strictEqual((yield* sent(url, "/runs", { ...own, host: host.toLowerCase() }, question)).status, 200, host)
-      const other = yield* sent(url, "/runs", { host, origin: "http://evil.example" }, question)
+      assert.strictEqual((yield* sent(url, "/runs", { ...own, host: host.toLowerCase() }, newRun)).status, 200, host)
+      const other = yield* sent(url, "/runs", { host, origin: "http://evil.example" }, newRun)
       assert.deepStrictEqual([other.status, other.type], [403, "application/problem+json"], host)
     }
   })
@@ -137,8 +137,8 @@ it.effect("backend: a run that waits for too long has expired, and is no more [P
     yield* TestClock.adjust("1 millis")
     const [first] = ending.requests
     const payload = { decisions: [{ digest: first?.digest ?? "", decision: Approval.approve }] as const }
-    for (const asking of [client.approvals.show({ params }), client.approvals.decide({ params, payload })]) {
-      const expired = yield* Effect.flip(asking)
+    for (const call of [client.approvals.show({ params }), client.approvals.decide({ params, payload })]) {
+      const expired = yield* Effect.flip(call)
       assert(expired._tag === "ExpiredRun")
       assert.deepStrictEqual([expired.status, expired.runId], [410, ending.runId])
     }
@@ -149,7 +149,7 @@ it.effect("backend: a run that waits for too long has expired, and is no more [P
 it.effect("backend: of too many runs the oldest expire, and nothing is kept of those before them [P1387]", () =>
   Effect.gen(function* () {
     const store = yield* Suspended
-    const told = (runId: string) =>
+    const stateOf = (runId: string) =>
       Effect.match(store.show(runId), { onFailure: ({ _tag }) => _tag, onSuccess: () => "waits" as const })
     for (let i = 0; i < 3000; i++) {
       const document = { text: "x".repeat(10_000) }
@@ -157,7 +157,7 @@ it.effect("backend: of too many runs the oldest expire, and nothing is kept of t
     }
     const states = yield* Effect.forEach(
       Array.from({ length: 3000 }, (_, i) => `run-${i}`),
-      told
+      stateOf
     )
     const count = (state: string) => states.filter((one) => one === state).length
     assert.deepStrictEqual([count("waits"), count("ExpiredRun"), count("UnknownRun")], [100, 100, 2800])
@@ -168,7 +168,7 @@ it.effect("backend: of too many runs the oldest expire, and nothing is kept of t
     // what was decided is kept by its id alone, and not for ever
     for (let i = 2900; i < 3000; i++) yield* store.take(`run-${i}`)
     assert.strictEqual((yield* Effect.flip(store.take("run-2900")))._tag, "StaleDecision")
-    assert.strictEqual(yield* told("run-2850"), "UnknownRun")
+    assert.strictEqual(yield* stateOf("run-2850"), "UnknownRun")
     for (let i = 0; i < 100; i++) yield* store.put(`next-${i}`, { state: "decided" })
     assert.strictEqual((yield* Effect.flip(store.take("run-2900")))._tag, "UnknownRun")
   }).pipe(Effect.provide(layerMemoryOf({ age: Duration.days(1), count: 100 })))

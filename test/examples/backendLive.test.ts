@@ -12,7 +12,7 @@ const form = "application/x-www-form-urlencoded"
 const post = (url: string, body: string, headers: Readonly<Record<string, string>>) =>
   raw(url, "/live", { method: "POST", body, headers: { "content-type": form, ...headers } })
 
-it.effect("backend: a page asks for a question, and starts nothing [P1245]", () =>
+it.effect("backend: a page asks for an input, and starts nothing [P1245]", () =>
   Effect.gen(function* () {
     const { events, url } = yield* serving((yield* make()).layer)
     const page = yield* raw(url, "/live")
@@ -31,19 +31,19 @@ it.effect("backend: a page asks for a question, and starts nothing [P1245]", () 
 it.effect("backend: its own form is answered with a page that reads the events route [P1245]", () =>
   Effect.gen(function* () {
     const { events, url } = yield* serving((yield* make()).layer)
-    const page = yield* post(url, `question=${encodeURIComponent("</script><b>A-17</b>?")}`, { origin: url })
+    const page = yield* post(url, `input=${encodeURIComponent("</script><b>A-17</b>?")}`, { origin: url })
     assert.strictEqual(page.status, 200)
     assert.strictEqual(page.headers.get("cache-control"), "no-store")
     assert.include(page.text, "connect-src 'self'")
     assert.notInclude(page.text, "<b>A-17")
     const data = /<script type="application\/json" id="data">([^<]*)<\/script>/.exec(page.text)?.[1] ?? ""
-    assert.deepStrictEqual(JSON.parse(data), { url: "/runs/events", body: { question: "</script><b>A-17</b>?" } })
+    assert.deepStrictEqual(JSON.parse(data), { url: "/runs/events", body: { input: "</script><b>A-17</b>?" } })
     // the page starts the run, not the server that makes it
     assert.deepStrictEqual(events, [])
   })
 )
 
-it.effect("backend: a form of another site, or of nobody, starts nothing [P1245]", () =>
+it.effect("backend: a form of another site, or of none, starts nothing [P1245]", () =>
   Effect.gen(function* () {
     const { events, url } = yield* serving((yield* make()).layer)
     const foreign = [
@@ -55,11 +55,11 @@ it.effect("backend: a form of another site, or of nobody, starts nothing [P1245]
       { origin: url.replace(/^http:/, "https:"), "sec-fetch-site": "cross-site" }
     ]
     for (const headers of [...foreign, {}]) {
-      const refused = yield* post(url, "question=refund", headers)
+      const refused = yield* post(url, "input=refund", headers)
       assert.strictEqual(refused.status, 403)
       assert.strictEqual(refused.headers.get("content-type"), "application/problem+json")
     }
-    for (const body of ["", "question=", `question=${"a".repeat(4001)}`]) {
+    for (const body of ["", "input=", `input=${"a".repeat(4001)}`]) {
       assert.strictEqual((yield* post(url, body, { origin: url })).status, 400)
     }
     const stray = yield* raw(url, "/live", { method: "PUT" })
@@ -74,7 +74,7 @@ it.effect("backend: a script of another site starts no run, and what is no brows
     const ask = (path: string, headers: Readonly<Record<string, string>>) =>
       raw(url, path, {
         method: "POST",
-        body: JSON.stringify({ question: "What is order A-17?" }),
+        body: JSON.stringify({ input: "What is order A-17?" }),
         headers: { "content-type": "application/json", ...headers }
       })
     for (const path of ["/runs", "/runs/events"]) {
@@ -96,7 +96,7 @@ it.effect("backend: what the page reads is a recording without a gap [P1245]", (
     // as the script of the page asks
     const read = yield* raw(url, "/runs/events", {
       method: "POST",
-      body: JSON.stringify({ question: "What is order A-17?" }),
+      body: JSON.stringify({ input: "What is order A-17?" }),
       headers: { "content-type": "application/json", accept: "text/event-stream", origin: url }
     })
     const data = read.text.split("\n").flatMap((line) => (line.startsWith("data:") ? [line.slice(5).trim()] : []))

@@ -33,16 +33,16 @@ const gated = Effect.gen(function* () {
   const model = modelOf((request) =>
     Effect.andThen(Deferred.succeed(reached, undefined), Deferred.await(gate)).pipe(Effect.as(says(asked(request))))
   )
-  return { reached: Deferred.await(reached), open: Deferred.succeed(gate, undefined), model }
+  return { reached: Deferred.await(reached), release: Deferred.succeed(gate, undefined), model }
 })
 
 it.effect("backend: a client that gives up interrupts the run, and its calls are settled", () =>
   Effect.gen(function* () {
     const { model, reached, shop } = yield* hanging
     const { ask, client, nextEnd } = yield* serving(model, shop)
-    const asking = yield* Effect.forkChild(ask("What is order A-17?"))
+    const fiber = yield* Effect.forkChild(ask("What is order A-17?"))
     yield* reached
-    yield* Fiber.interrupt(asking)
+    yield* Fiber.interrupt(fiber)
     assert.deepStrictEqual(settlementsOf(yield* nextEnd), ["interrupted"])
     assert.strictEqual((yield* client.health()).status, "ok")
   })
@@ -71,7 +71,7 @@ it.effect("backend: 50 requests are at work at the same time, and each gets its 
   })
 )
 
-it.effect("backend: 50 requests under faults: who fails, fails by name, and takes nobody along", () =>
+it.effect("backend: 50 requests under faults: a request that fails, fails by name, and takes no other along", () =>
   Effect.gen(function* () {
     const numberOf = (text: string) => Number(/number (\d+)/.exec(text)?.[1])
     const tries = new Map<string, number>()
@@ -79,9 +79,9 @@ it.effect("backend: 50 requests under faults: who fails, fails by name, and take
       const n = numberOf(asked(request))
       if (n % 5 === 0) return Effect.fail(overloaded)
       if (n % 7 === 0) return Effect.die(new Error("a bug in the model"))
-      const told = heard(request)
+      const result = heard(request)
       return Effect.succeed(
-        told === undefined ? looksUp(`N-${n}`) : says(told.includes(`N-${n}`) ? `found ${n}` : told)
+        result === undefined ? looksUp(`N-${n}`) : says(result.includes(`N-${n}`) ? `found ${n}` : result)
       )
     })
     const shop = shopOf((id) =>
@@ -112,15 +112,15 @@ it.effect("backend: 50 requests under faults: who fails, fails by name, and take
       results.map((result, n) => (wanted(n) === "a bug" ? "a bug" : result)),
       numbers.map(wanted)
     )
-    // a bug is nobody's business
-    const bug = yield* raw(url, "/runs", { method: "POST", body: JSON.stringify({ question: "number 7" }) })
+    // clients learn nothing of a bug
+    const bug = yield* raw(url, "/runs", { method: "POST", body: JSON.stringify({ input: "number 7" }) })
     assert.strictEqual(bug.status, 500)
     assert.notInclude(bug.text, "a bug in the model")
     assert.strictEqual((yield* client.health()).status, "ok")
   })
 )
 
-it.effect("backend: whatever step fails, the client gets an answer or a problem", () =>
+it.effect("backend: for a failure of any step, the client gets an answer or a problem", () =>
   Effect.gen(function* () {
     const model = modelOf((request) => Effect.succeed(heard(request) === undefined ? looksUp("A-17") : says("A lamp.")))
     const answered = Effect.gen(function* () {
@@ -151,15 +151,15 @@ it.effect("backend: whatever step fails, the client gets an answer or a problem"
 
 it.effect("backend: told to stop, the server lets its requests finish, and takes no others", () =>
   Effect.gen(function* () {
-    const { model, open, reached } = yield* gated
+    const { model, release, reached } = yield* gated
     const { ask, client, stop } = yield* serving(model)
-    const asking = yield* Effect.forkChild(ask("Still there?"))
+    const fiber = yield* Effect.forkChild(ask("Still there?"))
     yield* reached
     const stopping = yield* Effect.forkChild(stop, { startImmediately: true })
     const refused = yield* Effect.flip(client.health())
     assert.strictEqual(refused._tag, "HttpClientError")
-    yield* open
-    const ending = yield* Fiber.join(asking)
+    yield* release
+    const ending = yield* Fiber.join(fiber)
     assert.include(ending.type === "answered" ? ending.answer : "", "Still there?")
     yield* Fiber.join(stopping)
   })
@@ -169,16 +169,16 @@ it.effect("backend: a request that does not finish in time is interrupted, and i
   Effect.gen(function* () {
     const { model, reached, shop } = yield* hanging
     const { ask, events, nextEnd, stop } = yield* serving(model, shop)
-    const asking = yield* Effect.forkChild(Effect.exit(ask("What is order A-17?")))
+    const fiber = yield* Effect.forkChild(Effect.exit(ask("What is order A-17?")))
     yield* reached
     const stopping = yield* Effect.forkChild(stop, { startImmediately: true })
     yield* TestClock.adjust(drain)
     assert.deepStrictEqual(settlementsOf(yield* nextEnd), ["interrupted"])
     yield* Fiber.join(stopping)
-    const exit = yield* Fiber.join(asking)
+    const exit = yield* Fiber.join(fiber)
     assert.match(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "answered", /503/)
-    const told = events.length
+    const before = events.length
     assert.strictEqual((yield* Effect.flip(ask("Anybody?")))._tag, "HttpClientError")
-    assert.strictEqual(events.length, told)
+    assert.strictEqual(events.length, before)
   })
 )

@@ -7,13 +7,13 @@ import { modelOf, raw, serving } from "./_support/backendServer.ts"
 const { call, calls, fails, make, text } = ScriptedModel
 
 const looking = calls(call("findOrder", { orderId: "A-17" }))
-const question = { payload: { question: "What is order A-17?" } }
+const newRun = { payload: { input: "What is order A-17?" } }
 
 it.effect("backend: a run is streamed as events, whole, and each is what it was", () =>
   Effect.gen(function* () {
     const model = yield* make(looking, text("A lamp."))
     const { client, events } = yield* serving(model.layer)
-    const seen = yield* Stream.runCollect(yield* client.runs.watch(question))
+    const seen = yield* Stream.runCollect(yield* client.runs.watch(newRun))
     assert.deepStrictEqual(seen, events)
     assert.strictEqual(seen[0]?.type, "run-start")
     assert.strictEqual(seen.filter(AgentEvent.isTerminal).length, 1)
@@ -32,18 +32,18 @@ it.effect("backend: a stream fails as its run fails, after the event that tells 
     const model = yield* make(looking, fails(LlmError.ModelOverloadedError.make({ model: "scripted" })))
     const { client } = yield* serving(model.layer)
     const seen: Array<string> = []
-    const events = yield* client.runs.watch(question)
+    const events = yield* client.runs.watch(newRun)
     const failure = yield* Effect.flip(Stream.runForEach(events, ({ type }) => Effect.sync(() => seen.push(type))))
     assert.deepInclude({ ...failure }, { _tag: "RunFailed", code: "KINTSUGI-MODEL-OVERLOADED", status: 503 })
     assert.strictEqual(seen.at(-1), "run-failed")
   })
 )
 
-it.effect("backend: a stream that ends with a question has put the run away by then", () =>
+it.effect("backend: a stream that ends with a request for approval has put the run away by then", () =>
   Effect.gen(function* () {
     const model = yield* make(calls(call("refund", { orderId: "B-4", cents: 78_000 })))
     const { client } = yield* serving(model.layer)
-    const seen = yield* Stream.runCollect(yield* client.runs.watch(question))
+    const seen = yield* Stream.runCollect(yield* client.runs.watch(newRun))
     const last = seen.at(-1)
     assert(last?.type === "run-suspended")
     const { requests } = yield* client.approvals.show({ params: { runId: last.runId } })
@@ -56,7 +56,7 @@ it.effect("backend: a reader who goes away in the middle of a stream interrupts 
     const stopped = yield* Deferred.make<void>()
     const waiting = Effect.onInterrupt(Effect.never, () => Deferred.succeed(stopped, undefined))
     const { client } = yield* serving(modelOf(() => waiting))
-    const events = yield* client.runs.watch(question)
+    const events = yield* client.runs.watch(newRun)
     const first = yield* Stream.runCollect(Stream.take(events, 2))
     assert.deepStrictEqual(
       first.map(({ type }) => type),

@@ -42,7 +42,7 @@ it.effect("11-budgets: there is no fourth turn, and what was spent is known all 
   })
 )
 
-it.effect("11-budgets: nobody lets it cost more", () =>
+it.effect("11-budgets: a run that costs too much is stopped", () =>
   Effect.gen(function* () {
     const dear = reply({ content: [call("look", { topic: "bridge" })] })
     const { answer, costs, topics } = yield* read(

@@ -8,7 +8,7 @@ import { sameType } from "../types/_support/Identity.ts"
 
 const { call, calls, make, text } = ScriptedModel
 
-const asking = (station: string) => calls(call("nextTrain", { station }, station))
+const callFor = (station: string) => calls(call("nextTrain", { station }, station))
 
 const timetable = () => {
   const stations: Array<string> = []
@@ -24,10 +24,10 @@ it.effect("14-conversation: the second turn goes on from the first, also after i
     sameType<Effect.Effect<Array<string>, Left, Model.Model | Trains.Timetable>>()(Trains.program)
     const { layer, stations } = timetable()
     const model = yield* make(
-      asking("Wien Hbf"),
+      callFor("Wien Hbf"),
       text("At 08:30."),
-      asking("Praha"),
-      asking("Brno"),
+      callFor("Praha"),
+      callFor("Brno"),
       text("At 08:30 too.")
     )
     const answers = yield* Effect.provide(Trains.program, Layer.merge(model.layer, layer))
@@ -43,7 +43,7 @@ it.effect("14-conversation: the second turn goes on from the first, also after i
 it.effect("14-conversation: the larger budget is one too", () =>
   Effect.gen(function* () {
     const { layer } = timetable()
-    const model = yield* make(...Array.from("abcdefgh", asking))
+    const model = yield* make(...Array.from("abcdefgh", callFor))
     const error = yield* Effect.flip(Effect.provide(Trains.ask([], "Where?"), Layer.merge(model.layer, layer)))
     assert.instanceOf(error, RunError.BudgetExceededError)
     assert.strictEqual(model.requests.length, 8)

@@ -16,7 +16,7 @@ const timeout = 120_000
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Whatever happens, nobody is shown a stack. */
+/** The output never has a stack. */
 const expectNoStack = ({ stderr, stdout }: Ended) => expect(`${stdout}${stderr}`).not.toMatch(/^\s+at .*[:(]/m)
 
 const file = (name: string, content: string | Uint8Array): string => {
@@ -198,7 +198,7 @@ describe.concurrent("the demo with bad input", () => {
     expectNoStack(ended)
   })
 
-  it("ends in peace where nobody reads its help", { timeout }, async ({ expect }) => {
+  it("ends in peace when no reader takes its help", { timeout }, async ({ expect }) => {
     const ended = await Effect.runPromise(run(["--help"], { isUnread: true }))
     expect(ended.stderr).toBe("")
     expect(ended.code).toBe(0)

@@ -58,6 +58,6 @@ it.effect("18-model-recovery: where no model has any quota left, there is an ans
   Effect.gen(function* () {
     const empty = fails(LlmError.QuotaExhaustedError.make({ model: "any" }))
     const { exit } = yield* reading([empty], [empty], [], 1)
-    assert.deepStrictEqual(exit, Exit.succeed("Nobody can read for you today."))
+    assert.deepStrictEqual(exit, Exit.succeed("No model can read for you today."))
   })
 )

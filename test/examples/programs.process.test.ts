@@ -17,7 +17,7 @@ it.live(
       const client = yield* Client.make(url)
       assert.deepStrictEqual(yield* client.health(), { status: "ok", model: "stand-in" })
       const seen: Array<string> = []
-      yield* Stream.runForEach(yield* client.runs.watch({ payload: { question: "What is order A-17?" } }), (event) => {
+      yield* Stream.runForEach(yield* client.runs.watch({ payload: { input: "What is order A-17?" } }), (event) => {
         seen.push(event.type)
         return seen.length === 1 ? backend.signal("SIGTERM") : Effect.void
       })

@@ -233,7 +233,7 @@ it.effect("07-unsafe-with-verify: one that is not found is made again, with the 
   })
 )
 
-it.effect("07-unsafe-with-verify: when the lookup fails, the model reads that nobody knows", () =>
+it.effect("07-unsafe-with-verify: when the lookup fails, the model reads that the outcome is unknown", () =>
   Effect.gen(function* () {
     const seen = yield* paying(() => Effect.fail(new Payments.LedgerDown({ message: "no line" })), hangs)
     assert.deepStrictEqual(seen.read, [

@@ -98,38 +98,38 @@ describe("the stand-in model that is told an error", () => {
     assistantCalls("c1", name, parameters),
     toolResult("c1", error)
   ]
-  const told = (reason: string) =>
+  const errorText = (reason: string) =>
     `ERROR: Tool 'x' failed: ${reason} (severity: HIGH). Please retry with corrected arguments.`
 
   it("calls again with the JSON that the error carries", () => {
-    const error = told('Unquoted keys in {name: world}, not {}. Corrected: {"name":"world"}')
+    const error = errorText('Unquoted keys in {name: world}, not {}. Corrected: {"name":"world"}')
     const talk = called("How many members? {name: world}", "tally_members", { document: "{name: world}" }, error)
     expect(ask(talk, [count])).toEqual([["tally_members", { document: '{"name":"world"}' }]])
   })
 
   it("is not misled by a document that has a key with the name of the parameter", () => {
-    const error = told('Corrected: {"document":1}')
+    const error = errorText('Corrected: {"document":1}')
     const talk = called("How many members? {document: 1}", "tally_members", { document: "{document: 1}" }, error)
     expect(ask(talk, [count])).toEqual([["tally_members", { document: '{"document":1}' }]])
   })
 
   it("takes whole arguments from the error, and replaces a value that it proposes", () => {
-    const whole = called("weather in Osl", "get_weather", { city: "Osl" }, told('Use {"city":"Oslo"}'))
+    const whole = called("weather in Osl", "get_weather", { city: "Osl" }, errorText('Use {"city":"Oslo"}'))
     expect(ask(whole, [weather])).toEqual([["get_weather", { city: "Oslo" }]])
     const value = called("weather in Osl", "get_weather", { city: "Osl" }, "ERROR: no 'Osl'. Did you mean 'Oslo'?")
     expect(ask(value, [weather])).toEqual([["get_weather", { city: "Oslo" }]])
   })
 
   it("reads an error that came as JSON", () => {
-    const error = JSON.stringify({ error: { message: told('Corrected: {"a":1}') } })
+    const error = JSON.stringify({ error: { message: errorText('Corrected: {"a":1}') } })
     const talk = called("members? {a: 1}", "tally_members", { document: "{a: 1}" }, error)
     expect(ask(talk, [count])).toEqual([["tally_members", { document: '{"a":1}' }]])
   })
 
   it("says that it could not be done when the error carries nothing, or only what was tried", () => {
-    const empty = called("members? {a: 1}", "tally_members", { document: "{a: 1}" }, told("It is broken"))
+    const empty = called("members? {a: 1}", "tally_members", { document: "{a: 1}" }, errorText("It is broken"))
     expect(said(empty, [count])).toContain("It is broken")
-    const same = told('Corrected: {"a":1}')
+    const same = errorText('Corrected: {"a":1}')
     const tried = [
       ...called("members? {a: 1}", "tally_members", { document: "{a: 1}" }, same),
       assistantCalls("c2", "tally_members", { document: '{"a":1}' }),
@@ -151,7 +151,7 @@ describe("the stand-in model that is told an error", () => {
   })
 
   it("gives every call an id of its own", () => {
-    const talk = called("members? {a: 1}", "tally_members", { document: "{a: 1}" }, told('Corrected: {"a":1}'))
+    const talk = called("members? {a: 1}", "tally_members", { document: "{a: 1}" }, errorText('Corrected: {"a":1}'))
     const ids = [talk.slice(0, 2), talk].map((messages) => {
       const [part] = Message.callsOf(reply({ messages, tools: [count] }))
       return part?.id
@@ -301,7 +301,7 @@ describe("the stand-in model in general", () => {
     )
   })
 
-  it("writes arguments that decode, whatever the simple schema and the document", () => {
+  it("writes arguments that decode, for any simple schema and any document", () => {
     const kinds = [
       Schema.String,
       Schema.Finite,
@@ -331,7 +331,7 @@ describe("the stand-in model in general", () => {
     )
   })
 
-  it("as a fixer and at work together, finds the members of whatever the repair library can mend", () => {
+  it("as a fixer and at work together, finds the members of all that the repair library can mend", () => {
     const broken = fc
       .tuple(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(), fc.boolean())
       .map(([value, cut, bare]) => {

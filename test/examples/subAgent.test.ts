@@ -57,8 +57,8 @@ it.effect("10-sub-agent: a failure of the researcher's tool is the tool's of the
 
 it.effect("10-sub-agent: a researcher that does not come to an end is cut off by its own budget", () =>
   Effect.gen(function* () {
-    const again = calls(call("search", { topic: "bridge" }))
-    assert.deepStrictEqual(yield* reads(Effect.succeed("-"), again, again, again), [
+    const search = calls(call("search", { topic: "bridge" }))
+    assert.deepStrictEqual(yield* reads(Effect.succeed("-"), search, search, search), [
       "told: The researcher needs longer than there is time."
     ])
   })

@@ -183,7 +183,7 @@ describe("the event log", () => {
     expect(JSON.parse(line)).toMatchObject({ transcript, error: { host: "localhost", cause: { name: "Error" } } })
   })
 
-  it("writes whatever an agent may answer", () => {
+  it("writes any answer of an agent", () => {
     const circle: Record<string, unknown> = { key: Redacted.make("sk-abcdefghijklmnop01"), big: 1n, not: Number.NaN }
     circle.self = circle
     const line = EventLog.encode(of(1, { type: "run-completed", output: circle, usage: Usage.empty, ledger: [] }))

@@ -80,7 +80,7 @@ describe(path, () => {
     )
   })
 
-  it("no package outside of core uses its names that are internal", () => {
+  it("no source outside of core uses its internal names", () => {
     const internal = modules
       .filter(({ title }) => title.startsWith("@kintsugi/core/"))
       .flatMap(({ path, title }) =>
@@ -91,7 +91,7 @@ describe(path, () => {
       ...filesIn("packages", (path) => /\.(?:ts|md)$/.test(path) && !path.startsWith("packages/core/")),
       ...filesIn("docs"),
       read("README.md")
-      // the page of mutants quotes the sources of core
+      // this page quotes the sources of core
     ].filter(({ path }) => path !== "docs/mutation.md")
     const used = outside.flatMap(({ path, text }) => {
       const words = new Set(text.match(/\b[A-Z]\w*\.\w+/g))

@@ -56,7 +56,7 @@ describe("the ids of a source", () => {
 })
 
 describe("the ids of a title", () => {
-  it("are its last brackets, whatever a runner adds in parentheses", () => {
+  it("are its last brackets, before what a runner adds in parentheses", () => {
     expect(idsOfTitle("suite > waits [A202 A204-A205]")).toEqual(["A202", "A204", "A205"])
     expect(idsOfTitle("waits [L101] (streamed)")).toEqual(["L101"])
     expect(idsOfTitle("waits [L101] > and ends")).toEqual([])

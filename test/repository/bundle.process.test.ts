@@ -91,7 +91,7 @@ describe("side effects", () => {
 
   it("of all of them: nothing is said, nothing is planted, and nothing keeps the process", () => {
     const script = `
-      void Response // Node loads it when somebody looks at it, and that plants something
+      void Response // Node loads it on its first use, and that plants something
       const known = Reflect.ownKeys(globalThis)
       const resources = process.getActiveResourcesInfo().length
       for (const entry of ${JSON.stringify(entries)}) await import(entry)

@@ -107,13 +107,13 @@ it.each(Object.entries(named))(
   "docs/guide/coming-from-%s.md tells of everything that is named there",
   (page, names) => {
     const { text } = read(`docs/guide/coming-from-${page}.md`)
-    const isTold = (name: string) => new RegExp(`(?<!\\w)${name.replaceAll(".", "\\.")}(?!\\w)`).test(text)
-    expect(isTold("NamedNowhere")).toBe(false)
+    const isMentioned = (name: string) => new RegExp(`(?<!\\w)${name.replaceAll(".", "\\.")}(?!\\w)`).test(text)
+    expect(isMentioned("NamedNowhere")).toBe(false)
     expect(
       names
         .trim()
         .split(/\s+/)
-        .filter((name) => !isTold(name))
+        .filter((name) => !isMentioned(name))
     ).toEqual([])
   }
 )

@@ -70,8 +70,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /** The environment of these tests without what decides where the tools write. */
 const environment = (more: Environment): NodeJS.ProcessEnv => {
-  const isKept = (name: string) => !/^npm_config_(cache|store_dir|loglevel)$|^XDG_|^PNPM_HOME$/i.test(name)
-  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => isKept(name))), ...more }
+  const isNeutral = (name: string) => !/^npm_config_(cache|store_dir|loglevel)$|^XDG_|^PNPM_HOME$/i.test(name)
+  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => isNeutral(name))), ...more }
 }
 
 /** The lock file of a checkout whose only package comes from an archive; a heavy tool needs it too. */
@@ -167,8 +167,8 @@ const readOnly = [
   ...(process.getuid?.() === 0 ? [] : [["its mode bits forbid to write", locked] as const])
 ] as const
 
-const open = join(folder, "open")
-mkdirSync(open)
+const writable = join(folder, "open")
+mkdirSync(writable)
 
 describe("the installation, in a home folder", () => {
   /** A stand-in of `npx`: it notes its arguments and variables, and installs this Node and the package. */
@@ -202,10 +202,10 @@ ln -s ../package node_modules/archived
   }
 
   it("that is writable, writes where it always does, and leaves nothing else there", async () => {
-    expect((await installed({ HOME: open })).told).toEqual(["unset", "unset", "unset", "unset"])
-    expect(readdirSync(open)).toEqual([])
-    const set = { npm_config_cache: join(open, "npm"), npm_config_store_dir: join(open, "store") }
-    expect((await installed({ HOME: open, ...set })).told).toEqual([...Object.values(set), "unset", "unset"])
+    expect((await installed({ HOME: writable })).told).toEqual(["unset", "unset", "unset", "unset"])
+    expect(readdirSync(writable)).toEqual([])
+    const set = { npm_config_cache: join(writable, "npm"), npm_config_store_dir: join(writable, "store") }
+    expect((await installed({ HOME: writable, ...set })).told).toEqual([...Object.values(set), "unset", "unset"])
   })
 
   it.each(readOnly)("that is read-only, writes to .cache of the checkout: %s", async (_, home) => {
@@ -217,7 +217,11 @@ ln -s ../package node_modules/archived
   })
 
   it("that is read-only, writes to the folders of the environment that are writable", async () => {
-    const set = { npm_config_cache: join(open, "npm"), XDG_STATE_HOME: join(open, "state"), XDG_DATA_HOME: open }
+    const set = {
+      npm_config_cache: join(writable, "npm"),
+      XDG_STATE_HOME: join(writable, "state"),
+      XDG_DATA_HOME: writable
+    }
     const { cache, told } = await installed({ HOME: blocked, ...set })
     expect(told).toEqual([set.npm_config_cache, "unset", cache("xdg-cache"), set.XDG_STATE_HOME])
   })
@@ -229,12 +233,12 @@ ln -s ../package node_modules/archived
       const checkout = makeCheckout("alone")
       const cache = join(checkout, ".cache")
       // Where it cannot write to the home folder, pnpm chooses a folder above the checkout.
-      const above = Array.from({ length: checkout.split("/").length - 1 }, (_, index) =>
+      const parents = Array.from({ length: checkout.split("/").length - 1 }, (_, index) =>
         join(checkout, "../".repeat(index + 1))
       )
       const around = () => [
-        above.slice(0, 3).map((path) => readdirSync(path)),
-        above.filter((path) => existsSync(join(path, ".pnpm-store")))
+        parents.slice(0, 3).map((path) => readdirSync(path)),
+        parents.filter((path) => existsSync(join(path, ".pnpm-store")))
       ]
       const before = around()
       const env = { HOME: blocked, ...(await offline(cache)) }

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { pathsBelow, root } from "../../scripts/files.ts"
+import { pathsWithin, root } from "../../scripts/files.ts"
 import { dependencies, exportsOf, packages } from "../../scripts/packages.ts"
 import { binary } from "../../scripts/tools.ts"
 import {
@@ -57,13 +57,13 @@ describe.each(packages)("the tarball of %s", (name) => {
   })
 
   it("holds the readme, the licence, the sources and no test", () => {
-    const paths = pathsBelow(installed(name)).map((path) => path.split("/")[0])
+    const paths = pathsWithin(installed(name)).map((path) => path.split("/")[0])
     expect([...new Set(paths)].toSorted()).toEqual(["AGENTS.md", "LICENSE", "README.md", "dist", "package.json", "src"])
-    expect(pathsBelow(installed(name)).filter((path) => /\.(test|test-d)\./.test(path))).toEqual([])
+    expect(pathsWithin(installed(name)).filter((path) => /\.(test|test-d)\./.test(path))).toEqual([])
   })
 
   it("has declarations whose relative imports resolve", () => {
-    const declarations = pathsBelow(join(installed(name), "dist")).filter((path) => path.endsWith(".d.ts"))
+    const declarations = pathsWithin(join(installed(name), "dist")).filter((path) => path.endsWith(".d.ts"))
     expect(declarations.length).toBeGreaterThan(0)
     const unresolved = declarations.flatMap((path) => {
       const file = join(installed(name), "dist", path)
@@ -95,7 +95,7 @@ describe("an installation", () => {
     const importing = (from: RegExp) =>
       packages.filter((name) => {
         const dist = join(installed(name), "dist")
-        return pathsBelow(dist)
+        return pathsWithin(dist)
           .filter((path) => /\.(?:js|d\.ts)$/.test(path))
           .flatMap((path) => [
             ...readFileSync(join(dist, path), "utf8").matchAll(/(?:from|import\()\s*"([^".][^"]*)"/g)
@@ -207,12 +207,12 @@ describe("a project that installs the tarballs", () => {
     const { output, status, stdout } = checkTypes(compiler, ...how, "--listFiles")
     expect(status, output).toBe(0)
     const files = stdout.split(/\r?\n/).map((path) => path.replaceAll("\\", "/"))
-    const below = (folder: string) => files.filter((path) => path.startsWith(`${folder.replaceAll("\\", "/")}/`))
-    const tests = pathsBelow(join(root, "test/types")).filter((path) => path.endsWith(".test-d.ts"))
-    expect(below(typeTests).filter((path) => path.endsWith(".test-d.ts"))).toHaveLength(tests.length)
-    expect(below(installed("core")).filter((path) => !path.endsWith(".d.ts"))).toEqual([])
-    expect(below(installed("core"))).not.toEqual([])
-    expect(below(join(root, "packages"))).toEqual([])
+    const filesOf = (folder: string) => files.filter((path) => path.startsWith(`${folder.replaceAll("\\", "/")}/`))
+    const tests = pathsWithin(join(root, "test/types")).filter((path) => path.endsWith(".test-d.ts"))
+    expect(filesOf(typeTests).filter((path) => path.endsWith(".test-d.ts"))).toHaveLength(tests.length)
+    expect(filesOf(installed("core")).filter((path) => !path.endsWith(".d.ts"))).toEqual([])
+    expect(filesOf(installed("core"))).not.toEqual([])
+    expect(filesOf(join(root, "packages"))).toEqual([])
   })
 
   it("fails a type test that the declarations do not keep", { timeout: 60_000 }, () => {
@@ -260,7 +260,7 @@ await import("@kintsugi/core/testing/FastCheck").catch((error) => process.stdout
   })
 
   it.each(packages)("cannot reach the internals of %s", (name) => {
-    const files = pathsBelow(join(installed(name), "dist")).filter((path) => path.endsWith(".js"))
+    const files = pathsWithin(join(installed(name), "dist")).filter((path) => path.endsWith(".js"))
     const exported = exportsOf(name)
     const paths = files.flatMap((file) => {
       const path = file.replace(/\.js$/, "")

@@ -22,7 +22,7 @@ describe("regular expressions", () => {
       ].join("\n")
     )
     expect(violations).toEqual([])
-    expect(expressions.map((one) => [write(one), ...one.places])).toEqual([
+    expect(expressions.map((one) => [write(one), ...one.locations])).toEqual([
       ["/a+/g", "a.ts:2", "a.ts:4"],
       ["/b/", "a.ts:2"],
       ["/^(?:one|two)$/i", "a.ts:3"],

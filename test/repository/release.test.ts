@@ -33,8 +33,8 @@ const planted = (
   published?: string
 ): Tarball => {
   const all = { ...files, "package.json": JSON.stringify({ ...manifest, ...fields }), ...others }
-  const kept = Object.entries(all).flatMap(([path, text]) => (text === undefined ? [] : [[path, text] as const]))
-  return { name: "core", files: new Map(kept), sources: new Set(["src/testing/index.ts"]), repository: published }
+  const present = Object.entries(all).flatMap(([path, text]) => (text === undefined ? [] : [[path, text] as const]))
+  return { name: "core", files: new Map(present), sources: new Set(["src/testing/index.ts"]), repository: published }
 }
 
 describe("a tarball", () => {

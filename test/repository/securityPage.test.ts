@@ -8,7 +8,7 @@ import { modules } from "../../scripts/modules.ts"
 const { text } = read("SECURITY.md")
 
 /** The rows below a head, each without the marks of code in its cells. */
-const rowsBelow = (page: string, head: RegExp): ReadonlyArray<ReadonlyArray<string>> =>
+const rowsAfter = (page: string, head: RegExp): ReadonlyArray<ReadonlyArray<string>> =>
   page
     .split("\n\n")
     .filter((block) => head.test(block))
@@ -38,7 +38,7 @@ describe("SECURITY.md", () => {
   const tests = new Set(["test", "tools"].flatMap((folder) => pathsIn(folder, (path) => path.endsWith(".test.ts"))))
 
   it("names a test for each promise, and each one is there", () => {
-    const promises = rowsBelow(text, /^\| promise \| shown by \|/)
+    const promises = rowsAfter(text, /^\| promise \| shown by \|/)
     assert.isAbove(promises.length, 30)
     const wrong = promises.filter(([, , shown = ""]) => {
       const paths = shown.split(", ").map(bare)
@@ -53,7 +53,7 @@ describe("SECURITY.md", () => {
   })
 
   it("names options that are public, with the defaults that their comments say", () => {
-    const rows = rowsBelow(text, /^\| what is bounded \| option \|/)
+    const rows = rowsAfter(text, /^\| what is bounded \| option \|/)
     assert.isAbove(rows.length, 15)
     const flags = read("packages/view/src/cli/bounds.ts").text
     const wrong = rows.filter(([, , option, owner, otherwise = ""]) => {

@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { install } from "../../bench/src/bundling.ts"
 import { loadedBy, type Program, starts } from "../../bench/src/starting.ts"
-import { pathsBelow, read } from "../../scripts/files.ts"
+import { pathsWithin, read } from "../../scripts/files.ts"
 import { packages } from "../../scripts/packages.ts"
 
 const folder = mkdtempSync(join(realpathSync(tmpdir()), "kintsugi-start-"))
@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(realpathSync(tmpdir()), "kintsugi-start-"))
 beforeAll(() => install(folder), 240_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const filesOf = (name: string) => pathsBelow(join(folder, "node_modules/@kintsugi", name, "dist"))
+const filesOf = (name: string) => pathsWithin(join(folder, "node_modules/@kintsugi", name, "dist"))
 
 describe("an import", () => {
   const measured: ReadonlyArray<Program> = [

@@ -8,7 +8,7 @@ const entry = (text: string): Entered => {
   return { file, name: "f", from }
 }
 
-const settled = (...entries: ReadonlyArray<string>): Trace => [
+const traceOf = (...entries: ReadonlyArray<string>): Trace => [
   entry("tool/before"),
   { moment: "fails" },
   ...entries.map(entry),
@@ -18,14 +18,14 @@ const settled = (...entries: ReadonlyArray<string>): Trace => [
 ]
 
 const way = (...entries: ReadonlyArray<string>) => {
-  const { again, files } = wayIn(settled(...entries))
-  return { again, files }
+  const { reentered, files } = wayIn(traceOf(...entries))
+  return { files, reentered }
 }
 
 describe("wayIn", () => {
   it("begins with the failure, and ends where run/ goes on", () => {
-    expect(way("recovery/a", "tool/b from recovery/a")).toEqual({ files: ["recovery/a", "tool/b"], again: [] })
-    expect(way("tool/b", "data/c from run/turn")).toEqual({ files: ["tool/b"], again: [] })
+    expect(way("recovery/a", "tool/b from recovery/a")).toEqual({ files: ["recovery/a", "tool/b"], reentered: [] })
+    expect(way("tool/b", "data/c from run/turn")).toEqual({ files: ["tool/b"], reentered: [] })
   })
 
   it("goes on through run/ while tool/ comes after it", () => {
@@ -33,12 +33,12 @@ describe("wayIn", () => {
   })
 
   it("names the files that are left and entered again", () => {
-    expect(way("tool/a", "recovery/b from tool/a", "tool/a from recovery/b").again).toEqual(["tool/a"])
-    expect(way("tool/a", "recovery/b", "tool/a").again).toEqual(["tool/a"])
+    expect(way("tool/a", "recovery/b from tool/a", "tool/a from recovery/b").reentered).toEqual(["tool/a"])
+    expect(way("tool/a", "recovery/b", "tool/a").reentered).toEqual(["tool/a"])
   })
 
   it("takes no call within a file, and no helper that it calls, for another entry", () => {
-    expect(way("tool/a", "data/b from tool/a", "data/b from tool/a", "tool/a from tool/a").again).toEqual([])
+    expect(way("tool/a", "data/b from tool/a", "data/b from tool/a", "tool/a from tool/a").reentered).toEqual([])
   })
 
   it("refuses a trace without a failure, and one without a settlement", () => {

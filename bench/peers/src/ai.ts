@@ -1,7 +1,7 @@
 import { generateText, stepCountIs, tool } from "ai"
 import { MockLanguageModelV4 } from "ai/test"
 import { z } from "zod"
-import { addition, args, type Behaviour, description, isResult, nextId, type Peer, prompt, question } from "./peer.ts"
+import { addition, args, type Behaviour, description, isResult, nextId, type Peer, prompt, input } from "./peer.ts"
 
 const usage = {
   inputTokens: { total: 10, noCache: 10, cacheRead: 0, cacheWrite: 0 },
@@ -44,7 +44,7 @@ export const ai = (behaviour: Behaviour): Peer => {
     run: async () => {
       // the mock keeps every call
       model.doGenerateCalls.length = 0
-      return (await generateText({ model, system: prompt, prompt: question, tools, stopWhen: stepCountIs(8) })).text
+      return (await generateText({ model, system: prompt, prompt: input, tools, stopWhen: stepCountIs(8) })).text
     }
   }
 }

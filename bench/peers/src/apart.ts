@@ -24,7 +24,7 @@ export const apart = async <A>(
       throw new Error(`${orders[i]?.name}: its process ended with ${signal ?? code}`)
     })
   )
-  // whoever waits for an answer hears of it; nobody else has to
+  // an `ask` that waits rejects with it; without one, the rejection has no reader
   died.catch(() => {})
   try {
     const subjects = await Promise.all(

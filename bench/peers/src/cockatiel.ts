@@ -1,6 +1,6 @@
 import { ConstantBackoff, handleType, retry } from "cockatiel"
 import * as Plain from "../../src/floors/typescript.ts"
-import { addition, type Behaviour, type Peer, question, Unavailable } from "./peer.ts"
+import { addition, type Behaviour, type Peer, input, Unavailable } from "./peer.ts"
 
 /** cockatiel has policies and no agents: its retry stands around the tool of a bare loop. Its shortest wait is a timer of 0 ms. */
 export const cockatiel = (behaviour: Behaviour): Peer => {
@@ -8,5 +8,5 @@ export const cockatiel = (behaviour: Behaviour): Peer => {
   const add = addition(behaviour)
   const model = Plain.modelOf(2)
   const tool = Plain.tool((params) => policy.execute(() => add(params)))
-  return { name: "cockatiel", run: () => Plain.run(model, question, 8, new Map([["add", tool]])) }
+  return { name: "cockatiel", run: () => Plain.run(model, input, 8, new Map([["add", tool]])) }
 }

@@ -5,7 +5,7 @@ import * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { addition, args, type Behaviour, description, isResult, nextId, type Peer, prompt, question } from "./peer.ts"
+import { addition, args, type Behaviour, description, isResult, nextId, type Peer, prompt, input } from "./peer.ts"
 
 const Unavailable = Schema.Struct({ message: Schema.String })
 
@@ -50,7 +50,7 @@ export const effectAi = (behaviour: Behaviour): Peer => {
   })
   const run = Effect.gen(function* () {
     const chat = yield* Chat.fromPrompt([{ role: "system", content: prompt }])
-    let next: string | ReadonlyArray<never> = question
+    let next: string | ReadonlyArray<never> = input
     for (let turn = 0; turn < 8; turn++) {
       const reply = yield* chat.generateText({ prompt: next, toolkit })
       if (reply.toolCalls.length === 0) return reply.text

@@ -4,7 +4,7 @@ import type { ChatResult } from "@langchain/core/outputs"
 import { tool } from "@langchain/core/tools"
 import { createReactAgent } from "@langchain/langgraph/prebuilt"
 import { z } from "zod"
-import { addition, args, type Behaviour, description, isResult, nextId, type Peer, prompt, question } from "./peer.ts"
+import { addition, args, type Behaviour, description, isResult, nextId, type Peer, prompt, input } from "./peer.ts"
 
 class Scripted extends BaseChatModel {
   override _llmType(): string {
@@ -39,7 +39,7 @@ export const langgraph = (behaviour: Behaviour): Peer => {
   return {
     name: "@langchain/langgraph",
     run: async () => {
-      const { messages } = await agent.invoke({ messages: [{ role: "user", content: question }] })
+      const { messages } = await agent.invoke({ messages: [{ role: "user", content: input }] })
       return messages.at(-1)?.content
     }
   }

@@ -2,7 +2,7 @@ import { Agent } from "@mastra/core/agent"
 import { createTool } from "@mastra/core/tools"
 import { MockLanguageModelV4 } from "ai/test"
 import { z } from "zod"
-import { addition, args, type Behaviour, description, isResult, nextId, type Peer, prompt, question } from "./peer.ts"
+import { addition, args, type Behaviour, description, isResult, nextId, type Peer, prompt, input } from "./peer.ts"
 
 const usage = {
   inputTokens: { total: 10, noCache: 10, cacheRead: 0, cacheWrite: 0 },
@@ -46,7 +46,7 @@ export const mastra = (behaviour: Behaviour): Peer => {
     run: async () => {
       // the mock keeps every call
       model.doGenerateCalls.length = 0
-      return (await agent.generate(question, { maxSteps: 8 })).text
+      return (await agent.generate(input, { maxSteps: 8 })).text
     }
   }
 }

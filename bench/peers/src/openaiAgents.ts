@@ -1,6 +1,6 @@
 import { Agent, type Model, type ModelRequest, Runner, setTracingDisabled, tool, Usage } from "@openai/agents"
 import { z } from "zod"
-import { addition, args, type Behaviour, description, isResult, nextId, type Peer, prompt, question } from "./peer.ts"
+import { addition, args, type Behaviour, description, isResult, nextId, type Peer, prompt, input } from "./peer.ts"
 
 setTracingDisabled(true)
 
@@ -48,5 +48,5 @@ export const openaiAgents = (behaviour: Behaviour): Peer => {
     ]
   })
   const runner = new Runner({ tracingDisabled: true })
-  return { name: "@openai/agents", run: async () => (await runner.run(agent, question)).finalOutput }
+  return { name: "@openai/agents", run: async () => (await runner.run(agent, input)).finalOutput }
 }

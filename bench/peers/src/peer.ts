@@ -1,5 +1,5 @@
 /** What each library is asked for: the same agent with the same tool and a model in the same process. */
-import { args, question } from "../../src/work.ts"
+import { args, input } from "../../src/work.ts"
 
 export interface Peer {
   readonly name: string
@@ -48,6 +48,6 @@ let called = 0
 /** Some libraries take a call whose id they know for one that is answered. */
 export const nextId = (): string => `c${++called}`
 
-export { args, question }
+export { args, input }
 export const description = "Adds two numbers."
 export const prompt = "Add."

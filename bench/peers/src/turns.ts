@@ -19,7 +19,7 @@ const runsOf = {
 
 const measure = async (behaviour: Behaviour, names: ReadonlyArray<Name>) => {
   const orders = names.map((name) => ({ name, behaviour, runs: runsOf[name] }))
-  const samples = await apart(orders, (subjects) => interleaved(subjects, { rounds: 9 }))
+  const samples = await apart(orders, (subjects) => interleaved(subjects, { laps: 9 }))
   // portions differ in length: ratios are made of single runs
   const each = new Map(
     names.map((name) => [

@@ -85,7 +85,7 @@ const portions = ({ call, name, read }: Caller): ReadonlyArray<Subject> => [
 await withServer(async (url) => {
   const ours = overWire(url)
   const callers = [byFetch(url), bySdk(url), ours]
-  const samples = await interleaved(callers.flatMap(portions), { rounds: 9 })
+  const samples = await interleaved(callers.flatMap(portions), { laps: 9 })
   for (const way of ["in turn", `${atOnce} at once`, "stream"]) {
     const figure = ({ name }: Caller): Figure => ({
       name: `${name}, ${way}`,

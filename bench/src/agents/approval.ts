@@ -21,8 +21,8 @@ const agent = Agent.make("adder", { skills: [Skill.make("add", { description: "A
 
 const layer = Layer.provide(OpenAi.layer({ model: "m", apiKey: Redacted.make("key") }), Transport.layerFetch)
 
-export const main = (question: string, ask: (question: string) => Promise<boolean>): Promise<string> =>
-  agent(question).pipe(
+export const main = (prompt: string, ask: (prompt: string) => Promise<boolean>): Promise<string> =>
+  agent(prompt).pipe(
     Effect.provide(
       Approval.layer(({ reason, tool }) =>
         Effect.map(

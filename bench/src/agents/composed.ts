@@ -45,4 +45,4 @@ const agent = clerk.pipe(Agent.andThen(checked), Agent.andThen(short), Agent.wit
 
 const layer = Layer.provide(OpenAi.layer({ model: "m", apiKey: Redacted.make("key") }), Transport.layerFetch)
 
-export const main = (question: string): Promise<string> => Effect.runPromise(Effect.provide(agent(question), layer))
+export const main = (input: string): Promise<string> => Effect.runPromise(Effect.provide(agent(input), layer))

@@ -33,12 +33,12 @@ const models = Model.fallback(
   Layer.provide(Anthropic.layer({ model: "n", apiKey: Redacted.make("key") }), Transport.layerFetch)
 )
 
-export const main = (question: string): Promise<string> =>
+export const main = (input: string): Promise<string> =>
   Effect.gen(function* () {
     const guard = yield* Resilience.make({
       breaker: { failures: 2, openFor: "30 seconds" },
       limits: [{ requests: 100, per: "1 minute" }],
       concurrency: 8
     })
-    return yield* Effect.provide(agent(question), guard(models))
+    return yield* Effect.provide(agent(input), guard(models))
   }).pipe(Effect.scoped, Effect.runPromise)

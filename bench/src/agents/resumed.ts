@@ -27,8 +27,8 @@ const ending = <E, R>(starting: Effect.Effect<Agent.Run<string, E>, never, R>) =
     return outcome._tag === "Completed" ? outcome.output : Snapshot.toJson(outcome.snapshot)
   }).pipe(Effect.scoped)
 
-export const main = (question: string): Promise<unknown> =>
-  Effect.runPromise(Effect.provide(ending(agent.start(question)), layer))
+export const main = (input: string): Promise<unknown> =>
+  Effect.runPromise(Effect.provide(ending(agent.start(input)), layer))
 
 export const goOn = (document: unknown): Promise<unknown> =>
   Effect.gen(function* () {

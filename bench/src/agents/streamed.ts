@@ -21,8 +21,8 @@ const agent = Agent.make("adder", { skills: [Skill.make("add", { description: "A
 
 const layer = Layer.provide(OpenAi.layer({ model: "m", apiKey: Redacted.make("key") }), Transport.layerFetch)
 
-export const main = (question: string, show: (text: string) => void): Promise<void> =>
-  agent.stream(question).pipe(
+export const main = (input: string, show: (text: string) => void): Promise<void> =>
+  agent.stream(input).pipe(
     Stream.runForEach((event) => Effect.sync(() => (event.type === "text-delta" ? show(event.text) : undefined))),
     Effect.provide(layer),
     Effect.runPromise

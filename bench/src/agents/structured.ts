@@ -26,11 +26,10 @@ const agent = Agent.make("adder", {
 
 const layer = Layer.provide(OpenAi.layer({ model: "m", apiKey: Redacted.make("key") }), Transport.layerFetch)
 
-export const main = (question: string): Promise<typeof Sum.Type> =>
-  Effect.runPromise(Effect.provide(agent(question), layer))
+export const main = (input: string): Promise<typeof Sum.Type> => Effect.runPromise(Effect.provide(agent(input), layer))
 
-export const watch = (question: string, show: (text: string) => void): Promise<void> =>
-  Agent.partials(agent)(question).pipe(
+export const watch = (input: string, show: (text: string) => void): Promise<void> =>
+  Agent.partials(agent)(input).pipe(
     Stream.runForEach(({ says = "" }) => Effect.sync(() => show(says))),
     Effect.provide(layer),
     Effect.runPromise

@@ -31,4 +31,4 @@ const agent = Agent.make("adder", { skills: [Skill.make("add", { description: "A
 
 const layer = Layer.provide(OpenAi.layer({ model: "m", apiKey: Redacted.make("key") }), Transport.layerFetch)
 
-export const main = (question: string): Promise<string> => Effect.runPromise(Effect.provide(agent(question), layer))
+export const main = (input: string): Promise<string> => Effect.runPromise(Effect.provide(agent(input), layer))

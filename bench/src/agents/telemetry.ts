@@ -24,4 +24,4 @@ const layer = Layer.merge(
   Telemetry.layer
 )
 
-export const main = (question: string): Promise<string> => Effect.runPromise(Effect.provide(agent(question), layer))
+export const main = (input: string): Promise<string> => Effect.runPromise(Effect.provide(agent(input), layer))

@@ -1,5 +1,5 @@
 /**
- * The loop that one writes with Effect alone: a model as a service, tools with schemas, calls of a reply at once, a limit of turns,
+ * The loop as written with Effect alone: a model as a service, tools with schemas, calls of a reply at once, a limit of turns,
  * failures by type. No recovery, no shared budget, no events, no ledger, no snapshot, and a call that fails loses the transcript.
  */
 import * as Context from "effect/Context"

@@ -1,4 +1,4 @@
-/** The loop that one writes without any library but zod: no limits but one of turns, no recovery, no events. */
+/** The loop as written without any library but zod: no limits but one of turns, no recovery, no events. */
 import { z } from "zod"
 import * as Work from "../work.ts"
 

@@ -36,8 +36,8 @@ const ask = (messages: ReadonlyArray<object>) =>
     return (await response.json()) as unknown
   }).pipe(Effect.flatMap(Schema.decodeUnknownEffect(Reply)))
 
-const run = Effect.fnUntraced(function* (question: string) {
-  const messages: Array<object> = [{ role: "user", content: question }]
+const run = Effect.fnUntraced(function* (input: string) {
+  const messages: Array<object> = [{ role: "user", content: input }]
   for (let turn = 0; turn < 8; turn++) {
     const reply = yield* ask(messages)
     const message = reply.choices[0]?.message
@@ -51,4 +51,4 @@ const run = Effect.fnUntraced(function* (question: string) {
   return yield* Effect.die(new Error("too many turns"))
 })
 
-export const main = (question: string): Promise<string> => Effect.runPromise(run(question))
+export const main = (input: string): Promise<string> => Effect.runPromise(run(input))

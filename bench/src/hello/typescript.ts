@@ -28,8 +28,8 @@ const ask = async (messages: ReadonlyArray<object>) => {
   return Reply.parse(await response.json())
 }
 
-export const main = async (question: string): Promise<string> => {
-  const messages: Array<object> = [{ role: "user", content: question }]
+export const main = async (input: string): Promise<string> => {
+  const messages: Array<object> = [{ role: "user", content: input }]
   for (let turn = 0; turn < 8; turn++) {
     const reply = await ask(messages)
     const message = reply.choices[0]?.message

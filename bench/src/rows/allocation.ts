@@ -14,7 +14,7 @@ const ours = Ours.agentOf(Ours.add)
 const kib = async (run: Effect.Effect<unknown, unknown>) => (await allocated(run)) / 1024
 
 const bareRun = Effect.provideService(
-  Effect.suspend(() => bare(Work.question)),
+  Effect.suspend(() => bare(Work.input)),
   Bare.Model,
   Bare.modelOf(turns)
 )
@@ -23,7 +23,7 @@ const ofBare = await kib(bareRun)
 const ofTimed = await kib(Bare.timed(bareRun))
 const ofOurs = await kib(
   Effect.provideService(
-    Effect.suspend(() => ours(Work.question)),
+    Effect.suspend(() => ours(Work.input)),
     Model.Model,
     Ours.modelOf(turns)
   )

@@ -6,7 +6,7 @@ import { bundle, helloOf, type Import, importTimes, inFolder, install } from "..
 import { type Figure, report } from "../figures.ts"
 import { median } from "../harness.ts"
 
-const rounds = 20
+const laps = 20
 
 await inFolder(async (folder) => {
   install(folder)
@@ -18,15 +18,15 @@ await inFolder(async (folder) => {
     await bundle(folder, "typescript", helloOf("typescript"))
   ]
   const files = bundles.map(({ file }) => file)
-  const [ours = [], effect = [], typescript = []] = importTimes(files, rounds)
+  const [ours = [], effect = [], typescript = []] = importTimes(files, laps)
   const [ofOurs, ofEffect, ofTypescript] = bundles.map(({ gzip }) => gzip)
   const taken = (name: string, imports: ReadonlyArray<Import>, target: Partial<Figure> = {}): ReadonlyArray<Figure> => [
     { name, value: median(imports.map(({ wall }) => wall)), unit: "ms", ...target },
     { name: `${name}, processor`, value: median(imports.map(({ cpu }) => cpu)), unit: "ms" }
   ]
-  const over = ours.map(({ cpu, wall }, round) => ({
-    wall: wall - (effect[round]?.wall ?? Number.NaN),
-    cpu: cpu - (effect[round]?.cpu ?? Number.NaN)
+  const over = ours.map(({ cpu, wall }, lap) => ({
+    wall: wall - (effect[lap]?.wall ?? Number.NaN),
+    cpu: cpu - (effect[lap]?.cpu ?? Number.NaN)
   }))
   report("a bundled hello agent", [
     { name: "ours, gzip", value: ofOurs ?? Number.NaN, unit: "KB", most: 70, margin: 0.05 },

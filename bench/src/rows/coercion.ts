@@ -3,7 +3,7 @@
  *
  *   npm run bench -- coercion
  *
- * Medians of several rounds, in microseconds per item, beside decoding valid arguments of the same size. Exits with code 1
+ * Medians of several laps, in microseconds per item, beside decoding valid arguments of the same size. Exits with code 1
  * when an item of the largest arguments costs four times as much as one of the smallest.
  */
 import { Coercion } from "@kintsugi/core"
@@ -31,7 +31,7 @@ const subjects: Record<string, (index: number) => unknown> = {
 }
 
 const sizes = [100, 1_000, 10_000]
-const rounds = 7
+const laps = 7
 
 const timed = (text: string, count: number): number => {
   const start = performance.now()
@@ -47,7 +47,7 @@ for (const [name, make] of Object.entries(subjects)) {
   const costs = sizes.map((count) => {
     const text = items(count, make)
     for (let warm = 0; warm < 20_000 / count; warm++) timed(text, count)
-    return median(Array.from({ length: rounds }, () => timed(text, count)))
+    return median(Array.from({ length: laps }, () => timed(text, count)))
   })
   if ((costs.at(-1) ?? 0) > 4 * (costs[0] ?? 0)) isSteep = true
   const figures = costs.map((cost, index) => `${sizes[index]} items ${cost.toFixed(1)} µs each`)

@@ -10,7 +10,7 @@ import { median } from "../harness.ts"
 
 const given = process.argv.find((one) => one.startsWith("--runs="))
 const runs = Number(given?.slice("--runs=".length) ?? 10_000)
-const rounds = runs > 10_000 ? 1 : 5
+const laps = runs > 10_000 ? 1 : 5
 
 const script = fileURLToPath(new URL("../atOnce.ts", import.meta.url))
 
@@ -24,8 +24,8 @@ const measure = (name: Name): AtOnce =>
   )
 
 const all: Record<Name, Array<AtOnce>> = { bare: [], timed: [], ours: [] }
-for (let round = 0; round < rounds; round++) {
-  const order = round % 2 === 0 ? names : names.toReversed()
+for (let lap = 0; lap < laps; lap++) {
+  const order = lap % 2 === 0 ? names : names.toReversed()
   for (const name of order) all[name].push(measure(name))
 }
 
@@ -38,7 +38,7 @@ const ratio = (
   of: Name = "ours"
 ): Figure => ({
   name,
-  value: median(all[of].map((one, round) => one[what] / (all.bare[round]?.[what] ?? Number.NaN))),
+  value: median(all[of].map((one, lap) => one[what] / (all.bare[lap]?.[what] ?? Number.NaN))),
   unit: "×",
   ...target
 })

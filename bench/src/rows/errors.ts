@@ -3,7 +3,7 @@
  *
  *   npm run bench -- errors
  *
- * Medians of several rounds in which both take turns, in microseconds per error, from a stack of ten frames. Exits with
+ * Medians of several laps in which both take turns, in microseconds per error, from a stack of ten frames. Exits with
  * code 1 when a class costs three times as much or more.
  */
 import * as Factories from "@kintsugi/core/Factories"
@@ -78,7 +78,7 @@ const subjects: Record<string, () => KintsugiError.KintsugiError> = {
     })
 }
 
-const rounds = 9
+const laps = 9
 const count = 4000
 
 const deep = (make: () => unknown, frames: number): unknown => (frames === 0 ? make() : [deep(make, frames - 1)][0])
@@ -101,7 +101,7 @@ for (const [name, make] of Object.entries(subjects)) {
   timed(plain)
   const ours: Array<number> = []
   const theirs: Array<number> = []
-  for (let round = 0; round < rounds; round++) {
+  for (let lap = 0; lap < laps; lap++) {
     ours.push(timed(make))
     theirs.push(timed(plain))
   }

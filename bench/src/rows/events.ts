@@ -1,4 +1,4 @@
-/** The happy turn when every event of it is heard and every step has its span, beside the same when nobody listens. */
+/** The happy turn with a listener of every event and a span for every step, beside the same without them. */
 import { Agent, Model, Telemetry } from "@kintsugi/core"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -66,8 +66,8 @@ const portionOf = (name: string, run: Effect.Effect<unknown, unknown>): Subject 
       )
   })
 
-/** As many spans of Effect's own around a run that nobody hears: what they cost by themselves. */
-const inSpans = Effect.suspend(() => agent(Work.question)).pipe(
+/** As many spans of Effect's own around a run without a listener: what they cost by themselves. */
+const inSpans = Effect.suspend(() => agent(Work.input)).pipe(
   Effect.withSpan("tool"),
   Effect.withSpan("model"),
   Effect.withSpan("model"),
@@ -77,7 +77,7 @@ const inSpans = Effect.suspend(() => agent(Work.question)).pipe(
 
 const streamed = Effect.suspend(() => {
   let output: unknown
-  const all = Stream.runForEachArray(agent.stream(Work.question), (events) =>
+  const all = Stream.runForEachArray(agent.stream(Work.input), (events) =>
     Effect.sync(() => {
       heard += events.length
       for (const event of events) if (event.type === "run-completed") output = event.output
@@ -88,20 +88,20 @@ const streamed = Effect.suspend(() => {
 
 const samples = await interleaved(
   [
-    effects("nobody listens", runs, provided(Effect.suspend(() => agent(Work.question))), Work.answer),
-    effects("nobody listens, in four spans", runs, provided(inSpans), Work.answer),
-    portionOf("a listener, and spans", provided(Effect.suspend(() => listening(Work.question)))),
+    effects("no listener", runs, provided(Effect.suspend(() => agent(Work.input))), Work.answer),
+    effects("no listener, in four spans", runs, provided(inSpans), Work.answer),
+    portionOf("a listener, and spans", provided(Effect.suspend(() => listening(Work.input)))),
     portionOf("the stream of events, and spans", provided(streamed))
   ],
-  { rounds: 11 }
+  { laps: 11 }
 )
 
 report("events consumed and spans on", [
-  ...each(samples, "nobody listens", runs),
-  ...each(samples, "nobody listens, in four spans", runs),
+  ...each(samples, "no listener", runs),
+  ...each(samples, "no listener, in four spans", runs),
   ...each(samples, "a listener, and spans", runs),
   ...each(samples, "the stream of events, and spans", runs),
-  times("four spans alone", samples, ["nobody listens, in four spans", "nobody listens"]),
-  times("with a listener and spans", samples, ["a listener, and spans", "nobody listens"], { most: 2, margin: 0.2 }),
-  times("streamed, with spans", samples, ["the stream of events, and spans", "nobody listens"], { margin: 0.2 })
+  times("four spans alone", samples, ["no listener, in four spans", "no listener"]),
+  times("with a listener and spans", samples, ["a listener, and spans", "no listener"], { most: 2, margin: 0.2 }),
+  times("streamed, with spans", samples, ["the stream of events, and spans", "no listener"], { margin: 0.2 })
 ])

@@ -1,4 +1,4 @@
-/** What a turn costs in a long conversation, beside what it costs in a short one: whatever grows with the transcript shows here. */
+/** What a turn costs in a long conversation, beside what it costs in a short one: all that grows with the transcript shows here. */
 import { Model } from "@kintsugi/core"
 import * as Effect from "effect/Effect"
 import { type Figure, report } from "../figures.ts"
@@ -21,7 +21,7 @@ const bareWith = (count: number): Subject =>
     `bare Effect, ${count} turns`,
     turns / count,
     Effect.provideService(
-      Effect.suspend(() => bare(Work.question)),
+      Effect.suspend(() => bare(Work.input)),
       Bare.Model,
       Bare.modelOf(count)
     ),
@@ -33,21 +33,21 @@ const oursWith = (count: number): Subject =>
     `ours, ${count} turns`,
     turns / count,
     Effect.provideService(
-      Effect.suspend(() => ours(Work.question)),
+      Effect.suspend(() => ours(Work.input)),
       Model.Model,
       Ours.modelOf(count)
     ),
     Work.answer
   )
 
-const samples = await interleaved([bareWith(few), oursWith(few), bareWith(many), oursWith(many)], { rounds: 15 })
+const samples = await interleaved([bareWith(few), oursWith(few), bareWith(many), oursWith(many)], { laps: 15 })
 
 const perTurn = (name: string): Figure => ({ name, value: (typical(samples, name) * 1000) / turns, unit: "µs" })
 
-/** Round by round, how much dearer a turn of the long conversation is. */
+/** Lap by lap, how much dearer a turn of the long conversation is. */
 const growths = (all: Samples, name: string): ReadonlyArray<number> => {
   const [short, long] = [all.get(`${name}, ${few} turns`) ?? [], all.get(`${name}, ${many} turns`) ?? []]
-  return short.map(({ wall }, round) => (long[round]?.wall ?? Number.NaN) / wall)
+  return short.map(({ wall }, lap) => (long[lap]?.wall ?? Number.NaN) / wall)
 }
 
 const bareGrowth = median(growths(samples, "bare Effect"))

@@ -1,4 +1,4 @@
-/** A happy turn: the model calls a tool, the tool answers, the model says so. Nobody listens. */
+/** A happy turn: the model calls a tool, the tool answers, the model says so. There is no listener. */
 import { Model } from "@kintsugi/core"
 import * as Effect from "effect/Effect"
 import { each, report, times } from "../figures.ts"
@@ -18,12 +18,12 @@ const ours = Ours.agentOf(Ours.add)
 
 const samples = await interleaved(
   [
-    promises("bare TypeScript", runs, () => Plain.run(plainModel, Work.question, 8), Work.answer),
+    promises("bare TypeScript", runs, () => Plain.run(plainModel, Work.input, 8), Work.answer),
     effects(
       "bare Effect",
       runs,
       Effect.provideService(
-        Effect.suspend(() => bare(Work.question)),
+        Effect.suspend(() => bare(Work.input)),
         Bare.Model,
         Bare.modelOf(turns)
       ),
@@ -33,14 +33,14 @@ const samples = await interleaved(
       "ours",
       runs,
       Effect.provideService(
-        Effect.suspend(() => ours(Work.question)),
+        Effect.suspend(() => ours(Work.input)),
         Model.Model,
         Ours.modelOf(turns)
       ),
       Work.answer
     )
   ],
-  { rounds: 15 }
+  { laps: 15 }
 )
 
 report("happy turn", [

@@ -32,7 +32,7 @@ const agent = Agent.make("adder", {
 })
 
 /** A reply that has begun. */
-const open: Model.Service = {
+const streaming: Model.Service = {
   ...Ours.modelOf(2),
   stream: () =>
     Stream.concat(
@@ -59,20 +59,20 @@ const held = (one: Effect.Effect<unknown, unknown>) =>
   })
 
 const atTool = Effect.provideService(
-  Effect.suspend(() => agent(Work.question)),
+  Effect.suspend(() => agent(Work.input)),
   Model.Model,
   Ours.modelOf(2)
 )
 const atStream = Effect.provideService(
-  Effect.suspend(() => Stream.runDrain(agent.stream(Work.question))),
+  Effect.suspend(() => Stream.runDrain(agent.stream(Work.input))),
   Model.Model,
-  open
+  streaming
 )
 
 /** The snapshot of a run that waits for approval, as it is stored. */
 const snapshotBytes = Effect.gen(function* () {
-  const asking = Ours.agentOf(Ours.add.pipe(Tool.requireApproval()))
-  const run = yield* asking.start(Work.question)
+  const approved = Ours.agentOf(Ours.add.pipe(Tool.requireApproval()))
+  const run = yield* approved.start(Work.input)
   const outcome = yield* run.outcome
   if (outcome._tag !== "Suspended") throw new Error("the run was not suspended")
   assertEqual("requests", Snapshot.requestsOf(outcome.snapshot).length, 1)
@@ -80,7 +80,7 @@ const snapshotBytes = Effect.gen(function* () {
 }).pipe(Effect.scoped, Effect.provideService(Model.Model, Ours.modelOf(2)))
 
 const program = Effect.gen(function* () {
-  // the first round is for the compiler
+  // the first lap is for the compiler
   yield* held(atTool)
   yield* held(atStream)
   const figures: ReadonlyArray<Figure> = [

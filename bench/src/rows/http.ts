@@ -76,7 +76,7 @@ await withServer(async (url) => {
       ...portions("bare HttpClient", byEffect(url), bareRuntime),
       ...portions("ours", byUs, ourRuntime)
     ],
-    { rounds: 15 }
+    { laps: 15 }
   )
   const each = (name: string): Figure => ({ name, value: (typical(samples, name) * 1000) / calls, unit: "µs" })
   const ways = ["in turn", `${atOnce} at once`]

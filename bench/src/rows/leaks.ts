@@ -1,7 +1,7 @@
 /**
  * What many runs at once cost: 10,000 agents of three turns with a tool that sleeps 10 ms on the real clock, and a model in the
  * same process; first without a listener, then each with one. Prints the time until all have answered, the largest heap while
- * they run, and the heap once all is over and garbage is collected. Fails when a second round leaves the heap larger or smaller
+ * they run, and the heap once all is over and garbage is collected. Fails when a second lap leaves the heap larger or smaller
  * than the first by more than 5 %, or when a listener, a timer, an event or an answer is missing or left over.
  */
 import { Agent, AgentEvent, Message, Model, Skill, Tool, Usage } from "@kintsugi/core"
@@ -11,7 +11,7 @@ import { runInNewContext } from "node:vm"
 
 const runs = 10_000
 const turns = 3
-/** How much the heap after the second round may differ from that after the first. */
+/** How much the heap after the second lap may differ from that after the first. */
 const tolerance = 0.05
 
 const usage = Usage.make({ inputTokens: 10, outputTokens: 5 })
@@ -44,7 +44,7 @@ const nap = Tool.make("nap", {
 
 const plain = Agent.make("sleeper", { skills: [Skill.make("rest", { description: "Rests.", tools: [nap] })] })
 
-/** The fibers of the listeners of the present round, and how many of them have heard the end of their run. */
+/** The fibers of the listeners of the present lap, and how many of them have heard the end of their run. */
 const listening = new Set<Fiber.Fiber<unknown, unknown>>()
 let ended = 0
 
@@ -83,7 +83,7 @@ const expect = (isFine: boolean, problem: string): void => {
   if (!isFine) problems.push(problem)
 }
 
-const round = (name: string, agent: typeof plain, listeners: number) =>
+const lap = (name: string, agent: typeof plain, listeners: number) =>
   Effect.gen(function* () {
     listening.clear()
     ended = 0
@@ -120,12 +120,12 @@ const round = (name: string, agent: typeof plain, listeners: number) =>
     return left
   })
 
-const rounds = (name: string, agent: typeof plain, listeners: number) =>
+const laps = (name: string, agent: typeof plain, listeners: number) =>
   Effect.gen(function* () {
-    // the first round of all has the compiler in it
-    yield* round(`${name}, warming up`, agent, listeners)
-    const first = yield* round(`${name}, first round`, agent, listeners)
-    const second = yield* round(`${name}, second round`, agent, listeners)
+    // the first lap of all has the compiler in it
+    yield* lap(`${name}, warming up`, agent, listeners)
+    const first = yield* lap(`${name}, first lap`, agent, listeners)
+    const second = yield* lap(`${name}, second lap`, agent, listeners)
     const growth = `${((second / first - 1) * 100).toFixed(1)} %`
     console.log(`${name}: the heap has grown by ${growth}`)
     expect(Math.abs(second / first - 1) <= tolerance, `${name}: the heap is not flat, it has grown by ${growth}`)
@@ -133,8 +133,8 @@ const rounds = (name: string, agent: typeof plain, listeners: number) =>
 
 const program = Effect.gen(function* () {
   console.log(`${runs} runs at once of ${turns} turns, with a tool that sleeps 10 ms`)
-  yield* rounds("not listened to", plain, 0)
-  yield* rounds("one listener each", heard, runs)
+  yield* laps("not listened to", plain, 0)
+  yield* laps("one listener each", heard, runs)
 })
 
 await Effect.runPromise(Effect.provideService(program, Model.Model, service))

@@ -17,7 +17,7 @@ const answer = Ours.answering(Work.answer)
 const replying = (...replies: ReadonlyArray<Message.Reply>): Model.Service =>
   Ours.modelBy((messages) => replies[messages - 2] ?? answer)
 
-const told = Ours.agentOf(Ours.add.pipe(Tool.onError({ DeserializationError: Recovery.tell() })))
+const telling = Ours.agentOf(Ours.add.pipe(Tool.onError({ DeserializationError: Recovery.tell() })))
 let repairs = 0
 const fixer = Agent.deterministic("fixer", () =>
   Effect.sync(() => {
@@ -37,7 +37,7 @@ const running = (
     name,
     runs,
     Effect.provideService(
-      Effect.suspend(() => agent(Work.question)),
+      Effect.suspend(() => agent(Work.input)),
       Model.Model,
       model
     ),
@@ -50,7 +50,7 @@ const samples = await interleaved(
   [
     running("happy, two turns", happy, replying(good)),
     running("happy, three turns", happy, replying(good, good)),
-    running("told and corrected, three turns", told, replying(bad, good)),
+    running("told and corrected, three turns", telling, replying(bad, good)),
     {
       name: "fixed, two turns",
       portion: async () => {
@@ -60,7 +60,7 @@ const samples = await interleaved(
       }
     }
   ],
-  { rounds: 15 }
+  { laps: 15 }
 )
 
 report("bad arguments", [

@@ -43,7 +43,7 @@ const samples = await interleaved(
       "bare Effect.retry",
       runs,
       Effect.provideService(
-        Effect.suspend(() => bare(Work.question)),
+        Effect.suspend(() => bare(Work.input)),
         Bare.Model,
         Bare.modelOf(turns)
       ),
@@ -53,14 +53,14 @@ const samples = await interleaved(
       "ours",
       runs,
       Effect.provideService(
-        Effect.suspend(() => ours(Work.question)),
+        Effect.suspend(() => ours(Work.input)),
         Model.Model,
         Ours.modelOf(turns)
       ),
       Work.answer
     )
   ],
-  { rounds: 15 }
+  { laps: 15 }
 )
 
 report("a tool fails twice and is retried", [

@@ -3,7 +3,7 @@ import { inFolder, install } from "../bundling.ts"
 import { type Figure, report } from "../figures.ts"
 import { loadedBy, type Program, programs, starts } from "../starting.ts"
 
-const rounds = 15
+const laps = 15
 
 const limits: Partial<Record<Program, number>> = {
   "the root index": 1.2,
@@ -15,7 +15,7 @@ await inFolder((folder) => {
   install(folder)
   // the names of the record above
   const names = Object.keys(programs) as ReadonlyArray<Program>
-  const all = starts(folder, names, rounds)
+  const all = starts(folder, names, laps)
   const figuresOf = (name: Program): ReadonlyArray<Figure> => {
     const found = all.get(name)
     if (found === undefined) throw new Error(`${name} was not measured`)

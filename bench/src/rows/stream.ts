@@ -15,7 +15,7 @@ import { assertEqual, interleaved, type Subject, typical } from "../harness.ts"
 import { deltas, text, withServer } from "../loopback.ts"
 
 const expected = deltas * text.length
-const asking = { method: "POST", body: '{"stream":true}' }
+const post = { method: "POST", body: '{"stream":true}' }
 
 const sizeOf = (data: string): number =>
   data === "[DONE]" ? 0 : (JSON.parse(data).choices[0]?.delta.content ?? "").length
@@ -23,14 +23,14 @@ const sizeOf = (data: string): number =>
 const lengthOf = (line: string): number => (line.startsWith("data: ") ? sizeOf(line.slice(6)) : 0)
 
 const bytesOnly = async (url: string): Promise<number> => {
-  const response = await fetch(`${url}/chat/completions`, asking)
+  const response = await fetch(`${url}/chat/completions`, post)
   let size = 0
   if (response.body !== null) for await (const chunk of response.body) size += chunk.length
   return size
 }
 
 const bare = async (url: string): Promise<number> => {
-  const response = await fetch(`${url}/chat/completions`, asking)
+  const response = await fetch(`${url}/chat/completions`, post)
   const decoder = new TextDecoder()
   let rest = ""
   let read = 0
@@ -45,7 +45,7 @@ const bare = async (url: string): Promise<number> => {
 
 /** The same with the parser of events that ours has: what is left of the time is not for the format. */
 const byParser = async (url: string): Promise<number> => {
-  const response = await fetch(`${url}/chat/completions`, asking)
+  const response = await fetch(`${url}/chat/completions`, post)
   const decoder = new TextDecoder()
   let read = 0
   const parser = Sse.makeParser((event) => {
@@ -59,7 +59,7 @@ const byParser = async (url: string): Promise<number> => {
 /** Lines as a `Stream`, taken in as they come. */
 const bareEffect = (url: string): Promise<number> =>
   Effect.gen(function* () {
-    const response = yield* Effect.promise(() => fetch(`${url}/chat/completions`, asking))
+    const response = yield* Effect.promise(() => fetch(`${url}/chat/completions`, post))
     const { body } = response
     if (body === null) return yield* Effect.die(new Error("no body"))
     const bytes = Stream.fromReadableStream({
@@ -133,7 +133,7 @@ await withServer(async (url) => {
       reading("bare Effect with Stream", () => bareEffect(url), expected),
       reading("ours", () => ours(url), expected)
     ],
-    { rounds: 15, warmups: 5 }
+    { laps: 15, warmups: 5 }
   )
   const inAll = (name: string): Figure => ({ name, value: typical(samples, name), unit: "ms" })
   report(`a stream of ${deltas} deltas`, [

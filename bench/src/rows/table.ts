@@ -53,7 +53,7 @@ const running = (tool: Tool.AnyTool) => {
   const agent = Ours.agentOf(tool)
   return Effect.provideService(
     // nothing of the tool fails
-    Effect.suspend(() => agent(Work.question) as Effect.Effect<string, unknown, Model.Model>),
+    Effect.suspend(() => agent(Work.input) as Effect.Effect<string, unknown, Model.Model>),
     Model.Model,
     Ours.modelOf(turns)
   )
@@ -63,7 +63,7 @@ const [plain, withTable] = [running(add), running(guarded)]
 
 const samples = await interleaved(
   [effects("no table", runs, plain, Work.answer), effects("ten rows", runs, withTable, Work.answer)],
-  { rounds: 15 }
+  { laps: 15 }
 )
 
 const [without, within] = [await allocated(plain), await allocated(withTable)]

@@ -17,7 +17,7 @@ import { median } from "../harness.ts"
 
 const tools = 50
 const errors = ["A", "B", "C", "D", "E"]
-const rounds = 5
+const laps = 5
 
 const numbers = Array.from({ length: tools }, (_, index) => index)
 
@@ -117,14 +117,14 @@ if (!isBuilt() && !build()) throw new Error("the packages do not build")
 const folder = project()
 try {
   const seconds = new Map<string, Array<number>>(Object.keys(subjects).map((name) => [name, []]))
-  for (let round = 0; round < rounds; round++) {
+  for (let lap = 0; lap < laps; lap++) {
     for (const [name, text] of Object.entries(subjects)) {
       writeFileSync(join(folder, "main.ts"), text)
       seconds.get(name)?.push(checkTime(folder))
     }
   }
   const [without, within] = [seconds.get("without tables") ?? [], seconds.get("with tables") ?? []]
-  const over = within.map((one, round) => one - (without[round] ?? Number.NaN))
+  const over = within.map((one, lap) => one - (without[lap] ?? Number.NaN))
   report(`type-checking ${tools} tools`, [
     { name: "without tables", value: median(without), unit: "s" },
     { name: "with tables", value: median(within), unit: "s", most: 3 },

@@ -1,7 +1,7 @@
 /**
  * Durable runs, on Effect's own workflow engine: a run survives the death of its process, waits for days without one, and goes on
- * in another. Any agent becomes a `Workflow`; whatever it asks, runs, waits for and is told is recorded there once, and read when the
- * run is replayed.
+ * in another. Any agent becomes a `Workflow`: each model call, tool attempt, wait and decision is recorded there once, and a replay
+ * reads it.
  */
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import * as Workflow from "effect/workflow/Workflow"
@@ -32,7 +32,7 @@ import {
 } from "./errors.ts"
 import { Instant, intercepting } from "./intercepting.ts"
 import { Lines } from "./lines.ts"
-import { again, demandRow, isNoted, lose, note, orLost } from "./losing.ts"
+import { repeated, demandRow, isNoted, lose, note, orLost } from "./losing.ts"
 import { type AtWork, record, type Replay } from "./recording.ts"
 import { rowsOf } from "./rows.ts"
 import * as Time from "./time.ts"
@@ -47,10 +47,10 @@ export {
   UnreadableStepError
 } from "./errors.ts"
 
-/** Somebody has to decide about a call, and the run waits for that. */
+/** A run waits for a decision about a call. */
 export interface Asked extends Schema.Schema.Type<typeof Asked> {}
 
-/** How that crosses a wire or a database. */
+/** Its schema, for a wire or a database. */
 export const Asked = Schema.Struct({
   /** The workflow under which the run was started, with its version. */
   workflow: Schema.String,
@@ -60,17 +60,17 @@ export const Asked = Schema.Struct({
 
 /** How an agent becomes a workflow. */
 export interface Options<Name extends string, Input, Output, R> {
-  /** Under which the engine keeps its runs: another workflow with the same name and version would read them. */
+  /** The engine stores the runs under this name: another workflow with the same name and version would read them. */
   readonly name: Name
   /**
-   * Has to change with whatever changes the steps of runs: tools, tables, prompts that lead elsewhere. Runs go on under the version
-   * that they were started with, where a workflow of that version is still served. Without one, none is part of the name.
+   * Change it with every change of the steps of runs: tools, tables, prompts that lead elsewhere. A run goes on under the version
+   * that it was started with, while a workflow of that version is still served. By default the name has no version.
    */
   readonly version?: string
-  /** What the agent takes, and what it gives. */
+  /** The schemas of the agent's input and output. */
   readonly input: Input
   readonly output: Output
-  /** Hears of each call that needs a decision, at least once: `decide` answers it. By default nobody does. */
+  /** Gets each call that needs a decision, at least once: `decide` answers it. By default no function does. */
   readonly onApproval?: (asked: Asked) => Effect.Effect<void, never, R>
 }
 
@@ -114,7 +114,7 @@ export const workflow = <
   const { name, version } = options
   // a schema where the agent has failures of its own, by `For`
   const error = options.error as AnyCodec | undefined
-  // what it needs is in the type of the layer, and is in the context in which the layer is built
+  // its services are in the type of the layer, and in the context in which the layer is built
   const hear = options.onApproval as ((asked: Asked) => Effect.Effect<void>) | undefined
   const ours = Schema.Union([KintsugiError.KintsugiError, ReplayError])
   const failures: AnyCodec = error === undefined ? ours : Schema.Union([error, ours])
@@ -139,10 +139,10 @@ export const workflow = <
         clock,
         random,
         engine,
-        failures: { schema: failures, isKnown: Schema.is(failures) },
+        failures: { schema: failures, isDeclared: Schema.is(failures) },
         atWork: new Map() satisfies AtWork,
         intents: new Set<string>(),
-        approver: Option.getOrElse(yield* Effect.serviceOption(Approval.Approver), () => nobody)
+        approver: Option.getOrElse(yield* Effect.serviceOption(Approval.Approver), () => noApprover)
       }
       const context = yield* Effect.context<never>()
       // by `For` it takes what the input schema gives; what it needs is in that context
@@ -155,7 +155,7 @@ export const workflow = <
           const replay: Replay = { ...process, ...stored, executionId, instance, taken, lines: new Lines(executionId) }
           const tell = (request: Approval.Request) =>
             hear?.({ workflow: made._tag, executionId, request }) ?? Effect.void
-          // an engine wakes a workflow from within whatever has woken it, another run perhaps: nothing of that is to be seen here
+          // an engine may wake a workflow inside another run: the context of that run must not be seen here
           const ended = watched(taken, asFailures(orLost(replay, running(replay, run, input, tell))))
           return yield* Effect.updateContext(ended, (around) =>
             Option.match(Context.getOption(around, Activation), {
@@ -178,12 +178,12 @@ export const workflow = <
 }
 
 /**
- * By which the engine of `effect/cluster` finds what it remembers of a run in this process: that it was interrupted, and what was
- * decided. It is internal there, so that only its key is known.
+ * The key under which the engine of `effect/cluster` remembers a run in this process: its interruption and its decisions. The service
+ * is internal there, so only its key is declared here.
  */
 class Activation extends Context.Service<Activation, object>()("effect/cluster/internal/CurrentActivationScope") {}
 
-/** Knows of an interruption from outside before whatever is within: that is no end of the run. */
+/** Notes an interruption from outside before it reaches the run: it does not end the run. */
 const watched = <A, E, R>(taken: { isSo: boolean }, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Effect.forkChild(self, { startImmediately: true }), (fiber) =>
     Effect.onInterrupt(Fiber.join(fiber), () => {
@@ -192,17 +192,17 @@ const watched = <A, E, R>(taken: { isSo: boolean }, self: Effect.Effect<A, E, R>
     })
   )
 
-/** A step cannot wait without a process: whoever decides within one is a service. */
-const nobody: Approval.Approver["Service"] = {
+/** A step cannot wait without a process, so a service decides within a step. This one stands in where there is none. */
+const noApprover: Approval.Approver["Service"] = {
   decide: ({ tool }) =>
     Effect.die(
       new TypeError(
-        `Durable: nobody decides about tool '${tool}', which is called within a step. Give the layer of the workflow an Approver, or call the agent by Agent.asTool`
+        `Durable: no Approver decides about tool '${tool}', which is called within a step. Give the layer of the workflow an Approver, or call the agent by Agent.asTool`
       )
     )
 }
 
-/** The agent, with time, chance and steps as they are recorded. */
+/** The agent with the recorded clock, random numbers and steps. */
 const running = (
   replay: Replay,
   agent: (input: unknown) => Effect.Effect<unknown, unknown>,
@@ -213,29 +213,29 @@ const running = (
     const { lines } = replay
     const { interceptor, watch } = intercepting(replay, tell)
     const { executionId, instance } = replay
-    const known = Effect.provideService(knowing(instance.workflow, executionId), WorkflowEngine, replay.engine)
+    const marked = Effect.provideService(knowing(instance.workflow, executionId), WorkflowEngine, replay.engine)
     const wasBegun = yield* isNoted(replay, "begin")
-    const now = Effect.sync(() => (wasBegun ? again.instant : replay.clock.currentTimeMillisUnsafe()))
+    const now = Effect.sync(() => (wasBegun ? repeated.instant : replay.clock.currentTimeMillisUnsafe()))
     const begun = yield* record(replay, {
       line: lines.root,
       name: "begin",
       ...Instant,
-      work: Effect.andThen(known, now)
+      work: Effect.andThen(marked, now)
     })
-    if (begun === again.instant) return yield* lose(replay, "what was recorded of its steps")
+    if (begun === repeated.instant) return yield* lose(replay, "what was recorded of its steps")
     if (!wasBegun) yield* note(replay, "begin")
     const observers = yield* RunContext.Observers
     return yield* Effect.suspend(() => agent(input)).pipe(
       Effect.provideService(RunContext.Observers, [() => watch, ...observers]),
       Effect.provideService(Interception.Current, interceptor),
-      // it is asked in its place
+      // the interceptor decides instead
       Effect.provideService(Approval.Approver, { decide: () => Effect.never }),
       Effect.provideService(Clock.Clock, Time.clock(lines, replay.clock)),
       Effect.provideService(Random.Random, Time.random(lines))
     )
   })
 
-/** Laid down for each run: an engine does not tell a run that is at work from one that there never was. */
+/** Stored for each run: an engine does not distinguish a run at work from an unknown one. */
 const Begun = DurableDeferred.make("begun")
 
 const knowing = (self: Workflow.Any, executionId: string): Effect.Effect<void, never, WorkflowEngine> => {
@@ -265,7 +265,7 @@ export const start = <Name extends string, Input extends AnyCodec, Output extend
 ): Effect.Effect<string, UnfitInputError, WorkflowEngine> =>
   Effect.gen(function* () {
     const { workflow } = self
-    // whatever the input is, there is an id: that the schema of the input is a type parameter hides it
+    // every payload has an id; the compiler does not see it, as the schema of the input is a type parameter
     const { id } = payload as { readonly id: string }
     yield* Effect.mapError(workflow.payloadSchema.makeEffect(payload), (issue) =>
       UnfitInputError.of(workflow._tag, id, Issue.fromSchema(issue, payload)[0])
@@ -276,9 +276,9 @@ export const start = <Name extends string, Input extends AnyCodec, Output extend
   })
 
 /**
- * How a run stands: its end, that it waits without a process (`Suspended`), or nothing while it is at work. Fails with
- * `UnknownRunError` where there is none, and with `UnreadableStepError` where its end is stored in a form that is not its own. Where the
- * storage of a cluster is in the context (`MessageStorage`), it fails with `RunLostError` if the row is gone that tells how the run stands.
+ * The status of a run: its end, `Suspended` while it waits without a process, or nothing while it is at work. Fails with
+ * `UnknownRunError` if there is no such run, and with `UnreadableStepError` if its stored end does not fit the schemas. With the
+ * storage of a cluster in the context (`MessageStorage`), it fails with `RunLostError` if the row with the status is gone.
  */
 export const poll = <Name extends string, Input extends AnyCodec, Output extends AnyCodec, E, R>(
   self: Durable<Name, Input, Output, E, R>,
@@ -301,7 +301,7 @@ export const poll = <Name extends string, Input extends AnyCodec, Output extends
     return result
   })
 
-/** Goes on with a run that waits, at once; one that is at work or over takes no notice. Fails where there is none, and as `poll` does. */
+/** Resumes a run that waits, at once; a run at work or at its end ignores it. Fails as `poll` does. */
 export const resume = (
   self: { readonly workflow: Workflow.Any },
   executionId: string
@@ -313,10 +313,9 @@ export const resume = (
   })
 
 /**
- * Decides about a call that a run waits for. A decision is bound to what was shown: for a run that does not wait for this request any
- * more, it does nothing. Of several decisions that come before the call goes on a refusal counts, else the first, as in one
- * `Agent.resume`. Fails where there is no such run, or where it is one of another workflow or
- * version: then the workflow of that version has to be asked.
+ * Decides about a call that a run waits for. A decision is bound to its request: it does nothing if the run no longer waits for this
+ * request. Of several decisions that come before the call goes on, a refusal counts, else the first, as in one `Agent.resume`. Fails
+ * if there is no such run, or if it belongs to another workflow or version: then decide by that workflow.
  */
 export const decide = (
   self: { readonly workflow: Workflow.Any },
@@ -330,9 +329,9 @@ export const decide = (
     }
     yield* demanding(workflow, executionId)
     const value = yield* Effect.orDie(answerOf(yield* Clock.currentTimeMillis, decision))
-    // an approval that was laid down before does not hide a refusal
-    const places = decision.type === "approve" ? [deferredOf(request)] : [refusalOf(request), deferredOf(request)]
-    for (const deferred of places) {
+    // an approval that was stored before does not hide a refusal
+    const deferreds = decision.type === "approve" ? [deferredOf(request)] : [refusalOf(request), deferredOf(request)]
+    for (const deferred of deferreds) {
       const token = DurableDeferred.tokenFromExecutionId(deferred, { workflow, executionId })
       yield* DurableDeferred.succeed(deferred, { token, value })
     }

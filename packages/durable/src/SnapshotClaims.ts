@@ -1,6 +1,6 @@
 /**
- * Stores that know which snapshots were resumed, over processes and restarts. Each layer is the `Snapshot.Claims` of the program, and
- * gives a snapshot to one of all that claim it at the same time, as far as its store can: the layers say how far.
+ * Stores of the snapshots that were resumed, over processes and restarts. Each layer is the `Snapshot.Claims` of the program, and
+ * gives a snapshot to one of several claimants at the same time, as far as its store can: the layers say how far.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -79,7 +79,7 @@ export const layerSql = ({ table = "kintsugi_snapshot_claims" }: SqlOptions = {}
   )
 
 /**
- * An entry for each snapshot that was resumed, under `kintsugi/claim/<id>`. It is known after a restart.
+ * An entry for each snapshot that was resumed, under `kintsugi/claim/<id>`. It outlives a restart.
  *
  * A `KeyValueStore` can only read and write, so a claim is atomic within one layer alone: two processes on one store that resume
  * the same snapshot at the same moment may both have it. For several processes take `layerSql`.

@@ -54,7 +54,7 @@ interface Imported {
   readonly key: Mac.Key
 }
 
-/** That of the code that HMAC-SHA-256 makes, by RFC 2104. */
+/** The length of the code that HMAC-SHA-256 makes, by RFC 2104. */
 const shortest = 32
 
 const signer = (
@@ -63,12 +63,12 @@ const signer = (
   acceptUnsignedUntil: number | undefined
 ): Snapshot.Signer => {
   const [first] = ring
-  const known = new Map(ring.map(({ id, key }) => [id, key]))
+  const keysById = new Map(ring.map(({ id, key }) => [id, key]))
   return {
     sign: (text) =>
       Effect.map(Effect.orDie(mac.sign(first.key, utf8.encode(text))), (code) => ({ key: first.id, mac: hex(code) })),
     verify: (text, signature) => {
-      const key = known.get(signature.key)
+      const key = keysById.get(signature.key)
       if (key === undefined) return Effect.succeed("unknown-key")
       // what is no code of this length is none of any text
       if (!/^[0-9a-f]{64}$/.test(signature.mac)) return Effect.succeed("bad-signature")

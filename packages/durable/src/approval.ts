@@ -18,22 +18,22 @@ const Answer = Schema.toCodecJson(Schema.Struct({ at: Schema.Finite, decision: A
 
 const decodeAnswer = Schema.decodeUnknownEffect(Answer)
 
-/** A decision as it is laid down. */
+/** A decision as it is stored. */
 export const answerOf = (at: number, decision: Approval.Decision) => Schema.encodeEffect(Answer)({ at, decision })
 
 const late = "late"
 
-/** Where the decision about a request is laid down: a request that has changed, or was asked anew, is another. */
+/** Holds the decision about a request. A request that changed, or was made anew, has another one. */
 export const deferredOf = ({ digest, key }: Approval.Request) =>
   DurableDeferred.make(nameOf({ digest, key }), { success: Schema.Json })
 
-/** Where a refusal is laid down besides: it counts although an approval came before it, until the call goes on. */
+/** Holds a refusal besides: until the call goes on, it counts even after an approval. */
 export const refusalOf = (request: Approval.Request) =>
   DurableDeferred.make(`${nameOf(request)}/refused`, { success: Schema.Json })
 
 const nameOf = ({ digest, key }: Pick<Approval.Request, "digest" | "key">): string => `${key}/approval/${digest}`
 
-/** Tells whoever has to decide, once; then waits, no longer than the time of the call. */
+/** Announces the request once; then waits for its decision, no longer than the time of the call. */
 export const decided = (
   replay: Replay,
   line: Line,
@@ -88,7 +88,7 @@ export const decided = (
   )
 }
 
-/** A refusal that has come by the time the call goes on. Recorded, so that one that comes later counts in no replay either. */
+/** A refusal that has come by the time the call goes on. Recorded, so that a later refusal counts in no replay either. */
 const refused = (replay: Replay, line: Line, request: Approval.Request): Effect.Effect<Approval.Decision | null> => {
   const name = `${nameOf(request)}/refused`
   const work = Effect.gen(function* () {

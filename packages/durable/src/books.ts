@@ -1,9 +1,9 @@
-/** What agents spend that are called within a step: booked with its run while it is done, and again where it is only read. */
+/** The spending of agents that are called within a step: booked with its run while the step runs, and in each replay that reads it. */
 import * as Effect from "effect/Effect"
 import { Ledger } from "@kintsugi/core"
 import * as RunContext from "@kintsugi/core/RunContext"
 
-/** The ledger of a step. Its work may outlive a replay: then it goes on in the books of the run in the next one. */
+/** The ledger of a step. The work of a step may outlive a replay: then it books with the run of the next replay. */
 export class Books extends Ledger.Ledger {
   #run: Ledger.Ledger | undefined
   #stored = 0
@@ -13,14 +13,14 @@ export class Books extends Ledger.Ledger {
     return Effect.provideService(work, RunContext.Current, { ...run, ledger: this })
   }
 
-  /** From now on it is booked with this run, and so is what that run cannot read anywhere. */
+  /** From now on entries are booked with this run, and so are those that are not stored yet. */
   attach({ ledger }: RunContext.RunContext): void {
     if (this.#run === ledger) return
     this.#run = ledger
     for (const entry of this.entries.slice(this.#stored)) ledger.record(entry)
   }
 
-  /** What has come since the last time: whoever takes it, stores it. */
+  /** The entries since the last call. The caller stores them. */
   take(): ReadonlyArray<Ledger.Entry> {
     const fresh = this.entries.slice(this.#stored)
     this.#stored = this.entries.length

@@ -1,4 +1,4 @@
-/** What is wrong with what a workflow was given, or finds of itself. Each names the run, its workflow, and where. */
+/** Errors of workflows: of their input and of their stored rows. Each names the run, its workflow and the field. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -22,7 +22,7 @@ export class UnknownRunError extends Schema.TaggedError<UnknownRunError>()("Unkn
   }
 }
 
-/** What is to be decided belongs to a run of another workflow, or of another version of this one. */
+/** The decision is for a run of another workflow, or of another version of this one. */
 export class OtherWorkflowError extends Schema.TaggedError<OtherWorkflowError>()("OtherWorkflowError", {
   ...where,
   /** The workflow, with its version, under which the run was started. */
@@ -37,14 +37,14 @@ export class OtherWorkflowError extends Schema.TaggedError<OtherWorkflowError>()
   }
 }
 
-/** What a run was to be started with does not fit the `input` schema of its workflow. Nothing was started. */
+/** The input does not fit the `input` schema of its workflow. No run was started. */
 export class UnfitInputError extends Schema.TaggedError<UnfitInputError>()("UnfitInputError", {
   message: Schema.String,
   /** The workflow, with its version. */
   workflow: Schema.String,
   /** The `id` that the run was to have. */
   id: Schema.String,
-  /** From the root of the payload to what does not fit, with dots between: `input`, or a field of it. */
+  /** The path in the payload of the part that does not fit, with dots between: `input`, or a field of it. */
   field: Schema.String,
   expected: Schema.String
 }) {
@@ -58,12 +58,12 @@ export class UnfitInputError extends Schema.TaggedError<UnfitInputError>()("Unfi
   }
 }
 
-/** What is stored of a step cannot be read by its schema: the row is corrupt, or the schema has changed. Nothing was run again. */
+/** The schema of a step cannot read its stored row: the row is corrupt, or the schema has changed. No step was repeated. */
 export class UnreadableStepError extends Schema.TaggedError<UnreadableStepError>()("UnreadableStepError", {
   ...where,
   /** The name of the step. */
   step: Schema.String,
-  /** From the root of what is stored to what does not fit, with dots between; empty for the whole. */
+  /** The path in the stored row of the part that does not fit, with dots between; empty for the whole. */
   field: Schema.String,
   expected: Schema.String
 }) {
@@ -80,8 +80,8 @@ export class UnreadableStepError extends Schema.TaggedError<UnreadableStepError>
 }
 
 /**
- * A replay asks for something else than what is stored under the same step: the agent has changed and its version has not, or
- * something in it is not the same each time. Nothing of what is stored was given to the wrong question.
+ * A replay makes another request than the one that is stored under the same step: the agent has changed and its version has not, or
+ * some of its code is not deterministic. No stored reply was given to another request.
  */
 export class ChangedAgentError extends Schema.TaggedError<ChangedAgentError>()("ChangedAgentError", {
   ...where,
@@ -91,21 +91,21 @@ export class ChangedAgentError extends Schema.TaggedError<ChangedAgentError>()("
   readonly code = "KINTSUGI-DURABLE-CHANGED-AGENT"
   readonly isRetryable = false
   static of(workflow: string, executionId: string, step: string): ChangedAgentError {
-    const what = `Step '${step}' of run '${executionId}' of workflow '${workflow}' was recorded for another question`
+    const what = `Step '${step}' of run '${executionId}' of workflow '${workflow}' was recorded for another request`
     const help = "Serve a changed agent under another version; what is not the same each time belongs into a tool"
-    const message = `${what} than a replay asks. ${help}`
+    const message = `${what} than a replay makes. ${help}`
     return new ChangedAgentError({ message, workflow, executionId, step })
   }
 }
 
-/** How a run ends that cannot be replayed. */
+/** The failures of a run that cannot be replayed. */
 export type ReplayError = UnreadableStepError | ChangedAgentError | DoorError.RunLostError
 
 export const ReplayError = Schema.Union([UnreadableStepError, ChangedAgentError, DoorError.RunLostError])
 
 const isReplayError = Schema.is(ReplayError)
 
-/** Within a run such an error is a defect, which no table sees; where the run ends, it is its failure. */
+/** Within a run such an error is a defect, which no table sees; at the end of the run, it is its failure. */
 export const asFailures = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E | ReplayError, R> =>
   Effect.catchCause(self, (cause): Effect.Effect<never, E | ReplayError> => {
     for (const reason of cause.reasons) {

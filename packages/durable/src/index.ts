@@ -1,4 +1,4 @@
-/** Durable runs, on Effect's own workflow engine, and what keeps snapshots of other runs safe. */
+/** Durable runs, on Effect's own workflow engine, and the signing of snapshots of other runs. */
 export * as Durable from "./Durable.ts"
 export * as SnapshotClaims from "./SnapshotClaims.ts"
 export * as SnapshotKeys from "./SnapshotKeys.ts"

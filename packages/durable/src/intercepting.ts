@@ -1,4 +1,4 @@
-/** What becomes of the steps of a run that is durable: those that reach out are recorded, under names that say where they stand. */
+/** Intercepts the steps of a durable run: those with an effect outside are recorded, under names that say where in the run they are. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -13,10 +13,10 @@ import { fingerprint } from "./random.ts"
 import { attempt, compensation } from "./tool.ts"
 import { wait } from "./wait.ts"
 
-/** Tells whoever has to decide about a call. */
+/** Announces a request for approval. */
 export type Tell = (request: Approval.Request) => Effect.Effect<void>
 
-/** What stands between a run and the world, and what watches it. */
+/** The interceptor of a run, and the observer of its events. */
 export const intercepting = (replay: Replay, tell: Tell) => {
   const { hook, watch } = listening(replay)
   const intercept = (
@@ -65,11 +65,11 @@ export const intercepting = (replay: Replay, tell: Tell) => {
 
 /** The n-th of its kind in its line: within a line one thing comes after the other. */
 const named = (line: Line, run: RunContext.RunContext | undefined, kind: string): string => {
-  const place = run === undefined || run.callKey !== undefined ? line.key : `${line.key}/${run.turn()}`
-  return `${place}/${kind}/${line.next(`${place}/${kind}`)}`
+  const scope = run === undefined || run.callKey !== undefined ? line.key : `${line.key}/${run.turn()}`
+  return `${scope}/${kind}/${line.next(`${scope}/${kind}`)}`
 }
 
-/** A call that had to wait for its turn begins when others have ended, which no replay can tell from their results. */
+/** When a call that waited for its turn begins. It depends on the ends of others, which a replay cannot derive from their results. */
 const begun = (replay: Replay, key: string, run: RunContext.RunContext): Effect.Effect<void> => {
   const work = Effect.sync(() => replay.clock.currentTimeMillisUnsafe())
   const { root } = replay.lines
@@ -80,7 +80,7 @@ const begun = (replay: Replay, key: string, run: RunContext.RunContext): Effect.
 /** An instant, in milliseconds. */
 export const Instant = { value: Schema.Finite, error: Schema.Never }
 
-/** A model was not asked, or not to the end: the run has no time for what it would have to wait. */
+/** A model call was not made, or was cut short: the run has no time left for its waits. */
 const OutOfTime = Schema.Struct({ _tag: Schema.tag("OutOfTime") })
 
 const ModelFailure = Schema.Union([LlmError.LlmError, OutOfTime])
@@ -97,7 +97,7 @@ const modelCall = (
     RunContext.isLimit(defect) ? Effect.fail({ _tag: "OutOfTime" } as const) : Effect.die(defect)
   )
   const name = named(line, run, "model")
-  const asks = questionOf(run, request)
+  const asks = requestDigest(run, request)
   const recorded = record(replay, { line, name, value: Message.Reply, error: ModelFailure, work: asked, asks })
   return recorded.pipe(
     Effect.catch((error): Effect.Effect<never, unknown> =>
@@ -107,10 +107,13 @@ const modelCall = (
 }
 
 /**
- * What tells questions of a run apart: who asks, with which tools, how long the conversation is, and what has come since the last reply. Instructions
- * may change while it goes on.
+ * Tells the requests of a run apart: the agent, its tools, the length of the conversation, and the messages since the last reply.
+ * Instructions may change while the run goes on.
  */
-const questionOf = (run: RunContext.RunContext | undefined, { messages, toolChoice, tools }: Model.Request): string => {
+const requestDigest = (
+  run: RunContext.RunContext | undefined,
+  { messages, toolChoice, tools }: Model.Request
+): string => {
   const said = messages.filter(({ role }) => role !== "system")
   const last = said.findLastIndex(({ role }) => role === "assistant")
   return fingerprint(
@@ -144,7 +147,7 @@ const parts = (reply: Message.Reply): Stream.Stream<Model.Part> => Stream.fromAr
 
 const reasons = Schema.NullOr(Schema.String)
 
-/** Policies may ask anybody: what they have said stays said. */
+/** A policy may ask a person: its answer is recorded. */
 const policy = (
   replay: Replay,
   line: Line,
@@ -160,11 +163,11 @@ const policy = (
 
 const Limit = Schema.Union([
   Schema.Struct({ kind: Schema.Literals(["stop", "checkpoint"]) }),
-  // an end of a count may be taken away
+  // `Number`, not `Finite`: `Infinity` takes a limit away
   Schema.Struct({ kind: Schema.tag("extend"), limit: Schema.Number })
 ])
 
-/** Whoever decides may ask anybody: what was decided stays decided. */
+/** A deciding function may ask a person: its decision is recorded. */
 const decision = (
   replay: Replay,
   line: Line,
@@ -176,7 +179,7 @@ const decision = (
   const at = { line, name, run, error: replay.failures.schema }
   const work = Effect.matchEffect(self, {
     onSuccess: Effect.succeed,
-    onFailure: (error) => (replay.failures.isKnown(error) ? Effect.fail(error) : Effect.die(error))
+    onFailure: (error) => (replay.failures.isDeclared(error) ? Effect.fail(error) : Effect.die(error))
   })
   // by their step, they give a decision about the limit, or the name of a skill
   if (about === "limit") return record(replay, { ...at, value: Limit, work: work as Effect.Effect<typeof Limit.Type> })
@@ -196,6 +199,6 @@ const lookUp = (
   const name = `${idempotencyKey}/look-up/${line.next(`${idempotencyKey}/look-up`)}`
   const value: AnyCodec = found.get(success) ?? Schema.Option(success)
   found.set(success, value)
-  // nothing is done about it but saying it
+  // the failure is only reported
   return record(replay, { line, name, run, value, error: Said, work: Effect.mapError(self, saying) })
 }

@@ -1,6 +1,6 @@
 /**
  * The lines of work of one execution: its runs, and the calls of their tools. Within a line one thing comes after the other; lines
- * go on beside each other. So whatever is counted, drawn or timed by line is the same in every replay, whichever line is faster.
+ * go on beside each other. So counts, random numbers and times of a line are the same in every replay, whichever line is faster.
  */
 import type * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -11,7 +11,7 @@ import type * as Random from "effect/Random"
 import type * as RunContext from "@kintsugi/core/RunContext"
 import { seeded } from "./random.ts"
 
-/** Somebody waits for an instant, by the time of a line. */
+/** A wait until an instant, by the time of a line. */
 interface Timer {
   readonly target: number
   readonly reached: Deferred.Deferred<void>
@@ -21,14 +21,14 @@ interface Timer {
 export class Line {
   readonly key: string
   readonly random: Random.Random
-  /** This one and those above. */
+  /** This line and its ancestors. */
   readonly #chain: ReadonlyArray<Line>
   readonly #timers = new Set<Timer>()
   readonly #counts = new Map<string, number>()
-  /** When the last result of this line came, and the last one of those below it. */
+  /** When the last result of this line came, and the last one of the lines within it. */
   #own: number
-  #below: number
-  /** Steps under way, here and below. */
+  #nested: number
+  /** Steps under way, here and within. */
   #underWay = 0
   #isLive: boolean
 
@@ -37,17 +37,17 @@ export class Line {
     this.random = seeded(`${executionId}/${key}`)
     this.#chain = parent === undefined ? [this] : [this, ...parent.#chain]
     this.#own = at
-    this.#below = at
+    this.#nested = at
     this.#isLive = parent?.isLive ?? false
   }
 
-  /** What has come of it so far; while something is under way below, only what came here. */
+  /** The time of its last result. While a step is under way, results within it do not count. */
   get time(): number {
-    if (this.#underWay === 0) this.#own = Math.max(this.#own, this.#below)
+    if (this.#underWay === 0) this.#own = Math.max(this.#own, this.#nested)
     return this.#own
   }
 
-  /** Whether it does something that has not been done in a replay before. */
+  /** Whether the replay has caught up: the line does something for the first time. */
   get isLive(): boolean {
     return this.#isLive
   }
@@ -59,7 +59,7 @@ export class Line {
   /** A result has come. */
   advance(at: number): void {
     this.#own = Math.max(this.#own, at)
-    for (const line of this.#chain) line.#below = Math.max(line.#below, at)
+    for (const line of this.#chain) line.#nested = Math.max(line.#nested, at)
   }
 
   begin(): void {
@@ -77,14 +77,14 @@ export class Line {
     return count
   }
 
-  /** The first instant at which something here or above is to happen; `Infinity` without one. */
+  /** The first instant for which this line or an ancestor waits; `Infinity` without one. */
   get until(): number {
     let first = Infinity
     for (const line of this.#chain) for (const { target } of line.#timers) first = Math.min(first, target)
     return first
   }
 
-  /** It is that late: whoever waits for that, here or above, goes on. */
+  /** Sets the time: waits of this line and its ancestors that end by then go on. */
   reach(at: number): void {
     this.advance(at)
     for (const line of this.#chain) {
@@ -98,8 +98,8 @@ export class Line {
   }
 
   /**
-   * Waits by the time of the line. Whatever is under way sees to it that this ends in time, and that it is recorded; where nothing
-   * is, what is waited for is no step, and only the real clock can tell. A replay that has not caught up waits for nothing.
+   * Waits by the time of the line. A step under way ends the wait in time, and records that. Without one, the real clock ends it,
+   * unless the replay has not caught up.
    */
   sleep(duration: Duration.Duration, real: Clock.Clock): Effect.Effect<void> {
     return Effect.suspend(() => {
@@ -127,7 +127,7 @@ export class Lines {
   readonly #executionId: string
   readonly #all = new Map<string, Line>()
   readonly #calm = Latch.makeUnsafe(true)
-  /** Steps at work, those that wait for a person or for long not among them. */
+  /** Steps at work, without those that wait for a person or for long. */
   #busy = 0
   /** What is outside of every run. */
   readonly root: Line
@@ -143,12 +143,12 @@ export class Lines {
     return run.callKey === undefined ? this.#ofRun(run) : this.call(run.callKey, run)
   }
 
-  /** That of a call of a run, which begins now unless it has begun already. */
+  /** The line of a tool call, which begins now unless it has begun already. */
   call(key: string, run: RunContext.RunContext, at?: number): Line {
     return this.#get(key, () => this.#ofRun(run), at)
   }
 
-  /** Something is at work while this lasts. */
+  /** Counts as work while the effect lasts. */
   busy<A, E>(self: Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.acquireUseRelease(
       Effect.sync(() => {
@@ -163,8 +163,8 @@ export class Lines {
   }
 
   /**
-   * Nothing has been at work for a while. The engine puts an execution aside as soon as one of its fibers waits and no activity is
-   * under way just then: those that are between two of them would be put aside with it.
+   * Waits until nothing has been at work for a while. The engine suspends an execution as soon as one of its fibers waits and no
+   * activity is under way: a fiber between two activities would be suspended with it.
    */
   readonly calm: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     for (let quiet = 0; quiet < 20; quiet++) {
@@ -177,13 +177,13 @@ export class Lines {
   })
 
   #ofRun({ parent, runId, startedIn }: RunContext.RunContext): Line {
-    // whatever has started it was at work before, in its own line
+    // the run or call that started it has a line already
     return this.#get(runId, () => this.#all.get(startedIn ?? parent?.runId ?? "") ?? this.root)
   }
 
   #get(key: string, parentOf: () => Line, at?: number): Line {
-    const known = this.#all.get(key)
-    if (known !== undefined) return known
+    const existing = this.#all.get(key)
+    if (existing !== undefined) return existing
     const line = new Line(key, this.#executionId, parentOf(), at)
     this.#all.set(key, line)
     return line

@@ -1,4 +1,4 @@
-/** What those hear who listen to a run that is replayed. */
+/** The events that listeners of a replayed run get. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
@@ -9,22 +9,22 @@ import type { Replay } from "./recording.ts"
 import { present } from "./time.ts"
 
 /**
- * A run that is replayed tells all of it again, up to where it had come. Listeners hear what happens for the first time; of the
- * outermost run they hear the end in any case. What happened between the last result that was recorded and the death of a process
- * they have heard there, or never.
+ * A replay emits all events of the run once more, up to the point that the run had reached. Listeners get the events that happen for
+ * the first time, and the terminal event of the outermost run in any case. They may have missed the events between the last recorded
+ * result and the death of a process.
  */
 export const listening = (replay: Replay) => {
-  const known = new WeakSet<AgentEvent.AgentEvent>()
-  /** Marks what is told again. Whoever watches hears of it before any listener. */
+  const replayed = new WeakSet<AgentEvent.AgentEvent>()
+  /** Marks events that are emitted once more. An observer gets them before any listener. */
   const watch: RunContext.Observer = (event) => {
     const isEnd = event.parent === undefined && AgentEvent.isTerminal(event)
-    // it is not over, it is put aside
+    // the run is suspended, not at its end
     const isAside = replay.instance.suspended || replay.instance.abandoned
-    if (isAside || (!isEnd && !present(replay.lines).isLive)) known.add(event)
+    if (isAside || (!isEnd && !present(replay.lines).isLive)) replayed.add(event)
   }
-  /** In the place of what a listener does about an event. */
+  /** Replaces the handler of a listener. */
   const hook = (event: AgentEvent.AgentEvent, handling: Effect.Effect<unknown, unknown>) =>
-    known.has(event)
+    replayed.has(event)
       ? Effect.void
       : handling.pipe(
           Effect.provideService(Clock.Clock, replay.clock),

@@ -1,4 +1,4 @@
-/** Rows of a run may be deleted while it goes on. A run that finds a gap ends: it neither waits for ever, nor does anything again. */
+/** Rows of a run may be deleted while it goes on. A run that finds a gap fails: it neither waits for ever nor repeats a step. */
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import type * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
@@ -12,8 +12,8 @@ import * as DoorError from "@kintsugi/core/DoorError"
 import type { Replay } from "./recording.ts"
 import { rowsOf, stepId } from "./rows.ts"
 
-/** What a step gives that is done anew although it was recorded before. */
-export const again = { instant: -1, text: "again" } as const
+/** The result of a step that runs although it was recorded before: its row is gone. */
+export const repeated = { instant: -1, text: "again" } as const
 
 /** Ends the run, past everything that handles failures. */
 export const lose = ({ executionId }: Pick<Replay, "executionId">, missing: string): Effect.Effect<never> =>
@@ -26,11 +26,11 @@ const resultOf = <S extends Schema.Constraint, E extends Schema.Constraint>(
 
 const noteOf = (name: string) => DurableDeferred.make(`${name}/noted`)
 
-/** Whether it is noted that a step was recorded. */
+/** Whether a note says that a step was recorded. */
 export const isNoted = (replay: Replay, name: string): Effect.Effect<boolean> =>
   Effect.map(resultOf(replay, noteOf(name)), Option.isSome)
 
-/** Notes that a step is recorded, in a row of another kind, which is laid down after that of the step. */
+/** Notes that a step is recorded, in a row of another kind that is stored after the row of the step. */
 export const note = ({ engine, executionId, instance }: Replay, name: string): Effect.Effect<void> => {
   const token = DurableDeferred.tokenFromExecutionId(noteOf(name), { workflow: instance.workflow, executionId })
   return DurableDeferred.done(noteOf(name), { token, exit: Exit.void }).pipe(
@@ -39,7 +39,7 @@ export const note = ({ engine, executionId, instance }: Replay, name: string): E
   )
 }
 
-/** Ends a run that has gone on behind what is no longer there: it would wait for that once more. */
+/** Ends a run whose wait was over but whose stored end is gone: it would wait once more. */
 export const stillThere = <S extends Schema.Constraint, E extends Schema.Constraint>(
   replay: Replay,
   name: string,
@@ -60,8 +60,8 @@ const first = Duration.seconds(10)
 const longest = Duration.minutes(1)
 
 /**
- * Ends a run of which a step has no reply left. The engine has that step done already, and waits for the reply: it tells nothing, so its
- * storage is asked.
+ * Ends a run with a step whose reply is gone. The engine counts the step as done, and waits for the reply for ever: only its storage
+ * shows that.
  */
 export const orLost = <A, E, R>(
   replay: Replay,
@@ -74,19 +74,19 @@ export const orLost = <A, E, R>(
       yield* clock.sleep(pause)
       for (const step of waiting) {
         if (!(yield* rows.isLost("activity", stepId(step)))) continue
-        // nothing is recorded any more of what is under way
+        // steps under way record nothing from now on
         taken.isSo = true
-        return yield* Effect.fail(DoorError.RunLostError.make({ executionId, what: `what came of step '${step}'` }))
+        return yield* Effect.fail(DoorError.RunLostError.make({ executionId, what: `the result of step '${step}'` }))
       }
     }
   })
   return Effect.raceFirst(self, Effect.provideService(looking, Clock.Clock, clock))
 }
 
-/** Fails where the row is gone that holds how a run stands. */
+/** Fails if the row with the status of a run is gone. */
 export const demandRow = (workflow: Workflow.Any, executionId: string): Effect.Effect<void, DoorError.RunLostError> =>
   Effect.gen(function* () {
     const rows = yield* rowsOf(workflow, executionId)
     if (rows === undefined || !(yield* rows.isLost("run", ""))) return
-    return yield* Effect.fail(DoorError.RunLostError.make({ executionId, what: "how it stands" }))
+    return yield* Effect.fail(DoorError.RunLostError.make({ executionId, what: "its status" }))
   })

@@ -1,4 +1,4 @@
-/** Chance that is none: the same draws wherever the same seed is. */
+/** Pseudo-random numbers: the same draws for the same seed. */
 import type * as Random from "effect/Random"
 
 /**

@@ -1,4 +1,4 @@
-/** One recorded step: done once, and read in every replay after that. */
+/** One recorded step: it runs once, and every later replay reads its result. */
 import * as Activity from "effect/workflow/Activity"
 import * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
@@ -28,12 +28,12 @@ import type { Rows } from "./rows.ts"
 /** Any schema whose values can be stored without the help of services. */
 export type AnyCodec = Schema.Codec<unknown, unknown>
 
-/** What is at work in this process, by execution and step: it goes on while its workflow is replayed. */
+/** Work of this process, by execution and step: it goes on while its workflow is replayed. */
 export type AtWork = Map<string, Working>
 
 interface Working {
   readonly fiber: Fiber.Fiber<unknown, unknown>
-  /** Where agents may be called within it. */
+  /** The spending of agents within it; only of a step that may call agents. */
   readonly books: Books | undefined
 }
 
@@ -42,26 +42,26 @@ export interface Replay {
   readonly executionId: string
   readonly engine: WorkflowEngine["Service"]
   readonly instance: WorkflowInstance["Service"]
-  /** Whether the engine has taken the whole of it off this process: it goes on in another one, or here later. */
+  /** Whether the engine has taken the run off this process: it goes on in another one, or here later. */
   readonly taken: { isSo: boolean }
   readonly lines: Lines
-  /** Decides about what is called within a step, which cannot wait without a process. */
+  /** Decides about calls within a step, which cannot wait without a process. */
   readonly approver: Approval.Approver["Service"]
-  /** The clock and the chance of this process. */
+  /** The clock and the random numbers of this process. */
   readonly clock: Clock.Clock
   readonly random: Random.Random
-  /** Where work goes on that a replay has left. */
+  /** The scope of work that outlives its replay. */
   readonly scope: Scope.Scope
   readonly atWork: AtWork
   /** Steps that must not run twice, which this process has announced and not begun yet. */
   readonly intents: Set<string>
   /** Which process this is. */
   readonly incarnation: string
-  /** What is stored of the run, where that can be asked, and the steps that wait for their engine. */
+  /** The stored rows of the run, if the storage can be read, and the steps that wait for their engine. */
   readonly rows: Rows | undefined
   readonly waiting: Set<string>
-  /** What the run itself may fail with, and so whoever decides within it. */
-  readonly failures: { readonly schema: AnyCodec; readonly isKnown: (error: unknown) => boolean }
+  /** The failures of the run, and so of the functions that decide within it. */
+  readonly failures: { readonly schema: AnyCodec; readonly isDeclared: (error: unknown) => boolean }
 }
 
 /** A step: its name is the same in every replay, and no other step of the execution has it. */
@@ -71,28 +71,28 @@ export interface Recorded<A, E> {
   readonly value: Schema.Codec<A, unknown>
   readonly error: Schema.Codec<E, unknown>
   readonly work: Effect.Effect<A, E>
-  /** What is asked, where a replay could ask for something else: kept with the result, which is given to no other question. */
+  /** A digest of the request, where a replay could make another one: the stored result is given to no other request. */
   readonly asks?: string
-  /** The run whose step this is, where agents may be called within it: what they spend is kept with the result. */
+  /** The run of a step that may call agents: their spending is stored with the result. */
   readonly run?: RunContext.RunContext | undefined
 }
 
-/** How a step ended, and when. `Late`: it was not over when something else was to happen. */
+/** How a step ended, and when. `Late`: a wait of its line ended first. */
 type Outcome =
-  | ({ readonly _tag: "Done"; readonly at: number; readonly value: unknown } & Kept)
-  | ({ readonly _tag: "Failed"; readonly at: number; readonly error: unknown } & Kept)
+  | ({ readonly _tag: "Done"; readonly at: number; readonly value: unknown } & Stamped)
+  | ({ readonly _tag: "Failed"; readonly at: number; readonly error: unknown } & Stamped)
   | ({ readonly _tag: "Late" } & Spent)
 
-interface Kept extends Spent {
+interface Stamped extends Spent {
   readonly asked?: string
 }
 
-/** What agents have spent within a step, since the part of it before this one. */
+/** The spending of agents within a step, since its previous part. */
 interface Spent {
   readonly spent?: ReadonlyArray<Ledger.Entry>
 }
 
-/** Does a step, or reads what has come of it. Time goes on in its line until then. */
+/** Runs a step, or reads its stored result, and advances the time of its line. */
 export const record = <A, E>(
   replay: Replay,
   { asks, error, line, name, run, value, work }: Recorded<A, E>
@@ -122,7 +122,7 @@ export const record = <A, E>(
       const stored = yield* replay.lines.busy(activity(replay, step, doing))
       const ended = yield* reading(replay, step, outcome.decode(stored))
       if (ended._tag !== "Late" && ended.asked !== asks) return yield* Effect.die(changed(replay, step))
-      if (!isDone) bookAgain(run, ended.spent)
+      if (!isDone) rebook(run, ended.spent)
       if (ended._tag !== "Late") {
         line.advance(ended.at)
         // by the schemas of the step
@@ -136,7 +136,7 @@ export const record = <A, E>(
   return underWay(
     line,
     Effect.onExit(stepping, (exit) => {
-      // a replay goes on with what is at work; whatever else ends a step stops it
+      // a replay goes on with work under way; any other end of a step stops it
       if (replay.instance.suspended && Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) return Effect.void
       const at = replay.atWork.get(key)
       const stopping = Effect.suspend(() => {
@@ -154,7 +154,7 @@ export const record = <A, E>(
   )
 }
 
-/** What was not over in time is stopped; what its agents have spent meanwhile, to their own end, is kept. */
+/** Stops a step that was not over in time, and stores the spending of its agents up to their end. */
 const cutOff = (
   replay: Replay,
   name: string,
@@ -169,7 +169,7 @@ const cutOff = (
     return Effect.flatMap(stopping, () => Effect.orDie(encodeSpent(spentOf(books))))
   })
   const step = `${name}/cut-off`
-  // whoever has cut it off goes on whatever comes of this: an engine that puts this aside must not take it for the whole run
+  // the run goes on after any end of this activity: an engine that suspends it must not take it for the whole run
   const { executionId, instance } = replay
   const apart = { ...replay, instance: WorkflowInstance.initial(instance.workflow, executionId) }
   const keeping = Effect.gen(function* () {
@@ -177,7 +177,7 @@ const cutOff = (
     if (isDone) return
     const { spent } = yield* reading(replay, step, decodeSpent(stored))
     yield* stopping
-    bookAgain(run, spent)
+    rebook(run, spent)
   })
   // an activity gives up in a fiber that is interrupted
   return Effect.flatMap(Effect.forkChild(keeping), (fiber) =>
@@ -190,11 +190,11 @@ const spentOf = (books: Books | undefined): Spent => {
   return spent.length === 0 ? {} : { spent }
 }
 
-const bookAgain = (run: RunContext.RunContext | undefined, spent: Spent["spent"]): void => {
+const rebook = (run: RunContext.RunContext | undefined, spent: Spent["spent"]): void => {
   for (const entry of spent ?? []) run?.ledger.record(entry)
 }
 
-/** What was waited for elsewhere has come: recorded, so that one replay knows that it is the first to go on. */
+/** Records that a wait outside of steps is over: one replay learns from it that it is the first to go on. */
 export const goingOn = (replay: Replay, line: Line, name: string): Effect.Effect<void> =>
   replay.lines.busy(
     activity(
@@ -204,7 +204,7 @@ export const goingOn = (replay: Replay, line: Line, name: string): Effect.Effect
     )
   )
 
-/** Whatever waits in a line is recorded while this lasts. */
+/** Marks a step of a line as under way: it records the waits of the line meanwhile. */
 export const underWay = <A, E>(line: Line, self: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.acquireUseRelease(
     Effect.sync(() => line.begin()),
@@ -212,19 +212,19 @@ export const underWay = <A, E>(line: Line, self: Effect.Effect<A, E>): Effect.Ef
     () => Effect.sync(() => line.end())
   )
 
-/** Whoever waited for an instant has had their turn: they may have stopped whoever sees to it. */
+/** Lets the fibers act whose wait is over: one of them may interrupt the fiber that yields here. */
 export const acted: Effect.Effect<void> = Effect.forEach(Array.from({ length: 10 }), () => Effect.yieldNow, {
   discard: true
 })
 
-/** A failure about which nothing is done but saying it. */
+/** A failure that is only reported. */
 export const Said = Schema.Struct({ message: Schema.String })
 
 export const saying = (error: unknown): typeof Said.Type => ({
   message: Redaction.foreign(ErrorCause.messageOf(error))
 })
 
-/** What is stored of a step, as its schema reads it. */
+/** Reads the stored result of a step by its schema. */
 export const reading = <A>(
   { executionId, instance }: Replay,
   step: string,
@@ -250,7 +250,7 @@ export const activity = (
   })
   const made = Activity.make({
     name,
-    // whoever wants to read it has its schema, and says where it does not fit
+    // the reader has its schema, and reports where it does not fit
     success: Stored,
     // what was interrupted is not simply done again
     interruptRetryPolicy: never,
@@ -258,7 +258,7 @@ export const activity = (
     execute: (begins as Effect.Effect<Schema.Json | undefined, never, WorkflowInstance>).pipe(
       Effect.provideService(Random.Random, random),
       Effect.provideService(Approval.Approver, approver),
-      // whatever it starts is a part of it
+      // runs that it starts are parts of it
       Effect.provideService(Interception.Current, undefined)
     )
   })
@@ -282,13 +282,13 @@ const never = Schedule.recurs(0)
 const Stored = Schema.Union([Schema.Json, Schema.Undefined])
 
 /**
- * What is left until an instant, by the clock of this process. Who has recorded that instant may have had another clock, one that was
- * ahead: nobody waits longer than was decided, from one instant to the other.
+ * The time left until an instant, by the clock of this process. The process that recorded the instant may have had a clock that was
+ * ahead: so the wait is at most as long as was decided, from one instant to the other.
  */
 export const remainder = (clock: Clock.Clock, from: number, until: number): Duration.Duration =>
   Duration.millis(Math.max(0, Math.min(until - clock.currentTimeMillisUnsafe(), until - from)))
 
-/** Goes on with what is at work, or begins; no longer than until that instant. */
+/** Goes on with the work of a step, or begins it; until that instant at most. */
 const working = (
   { atWork, clock, instance, scope, taken }: Replay,
   key: string,
@@ -345,7 +345,7 @@ interface OutcomeCodec {
   readonly decode: (stored: unknown) => Effect.Effect<Outcome, Schema.SchemaError>
 }
 
-/** Arguments of a call may have 1,000 levels, and a row a few around them. Who writes the rows recurses, and asks again for ever. */
+/** Arguments of a call may have 1,000 levels, and a row a few around them. The engine writes rows recursively, and retries for ever. */
 const deepest = 1100
 
 const storable = (encoded: unknown): Effect.Effect<void> =>
@@ -357,13 +357,13 @@ const outcomes = new WeakMap<object, WeakMap<object, OutcomeCodec>>()
 
 /** Schemas are compiled once for each pair, however often it is recorded. */
 const outcomeOf = (value: AnyCodec, error: AnyCodec): OutcomeCodec => {
-  const known = outcomes.get(value)?.get(error)
-  if (known !== undefined) return known
-  const kept = { asked: Schema.optionalKey(Schema.String), ...spentFields }
+  const compiled = outcomes.get(value)?.get(error)
+  if (compiled !== undefined) return compiled
+  const stampFields = { asked: Schema.optionalKey(Schema.String), ...spentFields }
   const schema = Schema.toCodecJson(
     Schema.Union([
-      Schema.Struct({ _tag: Schema.tag("Done"), at: Schema.Finite, value, ...kept }),
-      Schema.Struct({ _tag: Schema.tag("Failed"), at: Schema.Finite, error, ...kept }),
+      Schema.Struct({ _tag: Schema.tag("Done"), at: Schema.Finite, value, ...stampFields }),
+      Schema.Struct({ _tag: Schema.tag("Failed"), at: Schema.Finite, error, ...stampFields }),
       Schema.Struct({ _tag: Schema.tag("Late"), ...spentFields })
     ])
   )

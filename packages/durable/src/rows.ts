@@ -1,6 +1,6 @@
 /**
- * What the engine of `effect/cluster` has stored of a run: one message for each run, step and decision, and the reply to each. Rows may be
- * deleted by hand; then the engine waits for a reply that nothing will send.
+ * The rows of a run that the engine of `effect/cluster` stores: one message for each run, step and decision, and the reply to each. Rows
+ * may be deleted by hand; then the engine waits for a reply that never comes.
  */
 import type { EntityAddress } from "effect/cluster/EntityAddress"
 import type { MessageStorage } from "effect/cluster/MessageStorage"
@@ -14,13 +14,13 @@ class Storage extends Context.Service<Storage, MessageStorage["Service"]>()("eff
 
 /** Rows of one run. */
 export interface Rows {
-  /** Whether there is a message. What cannot be read just now is not there. */
+  /** Whether there is a message; false if the storage cannot be read just now. */
   readonly has: (tag: Tag, id: string) => Effect.Effect<boolean>
   /** Whether a message was replied to, and the reply is gone. */
   readonly isLost: (tag: Tag, id: string) => Effect.Effect<boolean>
 }
 
-/** What a message is about: the run, with the id `""`, or one of its steps, with its attempt. */
+/** The subject of a message: the run, with the id `""`, or one of its steps, with its attempt. */
 type Tag = "run" | "activity"
 
 /** The message of a step that is an activity. */

@@ -1,4 +1,4 @@
-/** Time and chance of an execution, as the fiber that asks finds them in its line. */
+/** The clock and the random numbers of an execution: each fiber gets those of its line. */
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,8 +11,8 @@ import type { Line, Lines } from "./lines.ts"
 export const present = (lines: Lines): Line => lines.of(Fiber.getCurrent()?.getRef(RunContext.Current))
 
 /**
- * A clock that reads when the last result of the line came, as it was recorded with it. Outside of runs, where listeners are waited
- * for, sleeping is sleeping.
+ * A clock that reads the recorded time of the last result of the line. Outside of runs, where the run waits for its listeners, it
+ * sleeps by the real clock.
  */
 export const clock = (lines: Lines, real: Clock.Clock): Clock.Clock => {
   const millis = () => present(lines).time
@@ -34,7 +34,7 @@ export const clock = (lines: Lines, real: Clock.Clock): Clock.Clock => {
   }
 }
 
-/** Draws that depend on nothing but the execution, the line, and how many were drawn there before. */
+/** Draws that depend only on the execution, the line, and the number of earlier draws there. */
 export const random = (lines: Lines): Random.Random => ({
   nextIntUnsafe: () => present(lines).random.nextIntUnsafe(),
   nextDoubleUnsafe: () => present(lines).random.nextDoubleUnsafe()

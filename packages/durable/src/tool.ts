@@ -1,4 +1,4 @@
-/** One attempt of a tool: run once, unless its process dies; what must not run twice says first that it begins. */
+/** One attempt of a tool: it runs once, unless its process dies. An unsafe tool records first that it begins. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { KintsugiError, ToolError } from "@kintsugi/core"
@@ -6,7 +6,7 @@ import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Interception from "@kintsugi/core/Interception"
 import type * as RunContext from "@kintsugi/core/RunContext"
 import type { Line } from "./lines.ts"
-import { again, isNoted, lose, note } from "./losing.ts"
+import { repeated, isNoted, lose, note } from "./losing.ts"
 import { type AnyCodec, record, type Replay, Said, saying } from "./recording.ts"
 
 type Attempt = Extract<Interception.Step, { readonly kind: "tool attempt" }>
@@ -18,22 +18,22 @@ export const attempt = (
   { attempt, idempotencyKey, isUnsafe, stored, tool }: Attempt,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
-  const place = `${idempotencyKey}/run/${attempt}`
-  const count = line.next(place)
-  // one that was lost, and has taken no effect, is attempted again
-  const name = count === 1 ? place : `${place}/${count}`
+  const base = `${idempotencyKey}/run/${attempt}`
+  const count = line.next(base)
+  // an attempt that was lost without an effect is repeated
+  const name = count === 1 ? base : `${base}/${count}`
   const value = stored.success
-  const { error, isKnown } = failuresOf(stored)
+  const { error, isDeclared } = failuresOf(stored)
   const work = Effect.matchEffect(self, {
     onSuccess: Effect.succeed,
-    onFailure: (failure) => (isKnown(failure) ? Effect.fail(failure) : Effect.die(unstorable(tool, failure)))
+    onFailure: (failure) => (isDeclared(failure) ? Effect.fail(failure) : Effect.die(unstorable(tool, failure)))
   })
   return isUnsafe
     ? once(replay, line, name, work, (work) => record(replay, { line, name, run, value, error: orLost(error), work }))
     : record(replay, { line, name, run, value, error, work })
 }
 
-/** What a tool has done is undone at most once: one that had begun in another process is told of, and not begun again. */
+/** Undoes a call at most once: a compensation that began in another process is reported, and does not begin anew. */
 export const compensation = (
   replay: Replay,
   line: Line,
@@ -52,8 +52,8 @@ export const compensation = (
 }
 
 /**
- * Whatever must not run twice says that it is about to begin, and in which process. A process that reads this of another one, and
- * finds no end of it, does not begin again. Where a note tells that this was said, and nothing else does, the run is lost.
+ * Work that must not run twice first records that it begins, and in which process. A process that reads this of another process, and
+ * finds no end of the work, does not begin it. If only a note says that this was recorded, the run is lost.
  */
 const once = (
   replay: Replay,
@@ -71,9 +71,9 @@ const once = (
   })
   return Effect.gen(function* () {
     const wasNoted = yield* isNoted(replay, step)
-    const work = wasNoted ? Effect.succeed(again.text) : intend
+    const work = wasNoted ? Effect.succeed(repeated.text) : intend
     const begunBy = yield* record(replay, { line, name: step, value: Schema.String, error: Schema.Never, work })
-    if (begunBy === again.text) return yield* lose(replay, `that step '${name}' had begun`)
+    if (begunBy === repeated.text) return yield* lose(replay, `that step '${name}' had begun`)
     if (!wasNoted) yield* note(replay, step)
     const begin = Effect.suspend(() => {
       const isOurs = begunBy === incarnation && intents.delete(key)
@@ -97,7 +97,7 @@ const failuresOf = ({ failure }: Interception.Stored) => {
     failure === undefined
       ? ours
       : memoised(storing, failure, () => Schema.Union([failure, KintsugiError.KintsugiError]))
-  return { error, isKnown: memoised(knowing, error, () => Schema.is(error)) }
+  return { error, isDeclared: memoised(knowing, error, () => Schema.is(error)) }
 }
 
 const ours: AnyCodec = KintsugiError.KintsugiError
@@ -108,11 +108,11 @@ const unstorable = (tool: string, failure: unknown): TypeError =>
   )
 
 /** Schemas are compiled once. */
-const memoised = <A>(known: WeakMap<object, A>, key: object, make: () => A): A => {
-  const before = known.get(key)
+const memoised = <A>(cache: WeakMap<object, A>, key: object, make: () => A): A => {
+  const before = cache.get(key)
   if (before !== undefined) return before
   const made = make()
-  known.set(key, made)
+  cache.set(key, made)
   return made
 }
 

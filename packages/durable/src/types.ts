@@ -8,7 +8,7 @@ type OutputOf<A> = A extends (input: never) => Effect.Effect<infer O, unknown, u
 export type ServicesOf<A> = A extends (input: never) => Effect.Effect<unknown, unknown, infer R> ? R : never
 type OwnErrorOf<A> = A extends (input: never) => Effect.Effect<unknown, infer E, unknown> ? E : never
 
-/** Its tools, as far as its type knows them: of those of the parts of a composition it does not. */
+/** Its tools, as far as its type has them: it lacks those of the parts of a composition. */
 type ToolsOf<A> =
   A extends Agent.Agent<never, unknown, unknown, unknown, infer T, infer _B, infer _D, infer _M, infer _C> ? T : never
 
@@ -16,7 +16,7 @@ type ToolsOf<A> =
 type MarkOf<A> =
   A extends Agent.Agent<never, unknown, unknown, unknown, infer _T, infer _B, infer _D, infer M, infer _C> ? M : never
 
-/** What an agent fails with in memory, and what is known of its unsafe tools where a process has died. */
+/** The failures of an agent in memory, and the one of its unsafe tools after the death of a process. */
 export type ErrorOf<A> =
   | OwnErrorOf<A>
   | ([Extract<Tool.SideEffectsOf<ToolsOf<A>>, "unsafe"> | Extract<MarkOf<A>, Agent.HasUnsafe>] extends [never]
@@ -34,7 +34,7 @@ export type For<A, Input extends Schema.Top, Output extends Schema.Top, Failure>
   ? unknown
   : CheckTools<A> & Fits<A, Input, Output> & Errors<Foreign<ErrorOf<A>>, Failure>
 
-/** The schema of failures that are not this library's: it has to know all of them, and schemas of fewer would pass for it. */
+/** The schema of failures that are not this library's. It has to cover all of them: a schema of fewer would pass the compiler too. */
 type Errors<E, Failure> = [E] extends [never]
   ? { readonly error?: undefined }
   : Failure extends Schema.Top
@@ -56,7 +56,7 @@ type Unstorable<T> = T extends Tool.AnyTool
       : Tool.NameOf<T>
   : never
 
-/** It has to be an agent, of which every tool knows the schema of its own failures. */
+/** Requires an agent whose tools each have the schema of their own failures. */
 type CheckTools<A> = A extends Agent.AnyPart
   ? [Unstorable<ToolsOf<A>>] extends [never]
     ? unknown
@@ -71,7 +71,7 @@ interface OnlyAgentsBecomeWorkflows {
   readonly OnlyAgentsBecomeWorkflows: never
 }
 
-/** The schemas are those of what the agent takes and gives. */
+/** Requires the schemas of the agent's input and output. */
 type Fits<A, Input extends Schema.Top, Output extends Schema.Top> = ([Input["Type"]] extends [InputOf<A>]
   ? unknown
   : { readonly input: Schema.Codec<InputOf<A>, unknown> }) &

@@ -1,4 +1,4 @@
-/** Waits before another attempt, which go on where they were after a restart. */
+/** Waits before another attempt, which survive a restart. */
 import * as DurableClock from "effect/workflow/DurableClock"
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
@@ -9,10 +9,10 @@ import type { Line } from "./lines.ts"
 import { stillThere } from "./losing.ts"
 import { acted, activity, goingOn, remainder, type Replay, underWay } from "./recording.ts"
 
-/** What is shorter is waited for in this process; for longer ones there need be none. */
+/** A shorter wait stays in this process; a longer one needs no process. */
 const short = Duration.toMillis("1 minute")
 
-/** It ends at an instant that is known when it begins: a restart makes it no longer. */
+/** The wait ends at an instant that is set when it begins: a restart does not prolong it. */
 export const wait = (replay: Replay, line: Line, name: string, delay: Duration.Duration): Effect.Effect<void> =>
   underWay(
     line,
@@ -44,7 +44,7 @@ const sleep = (replay: Replay, line: Line, name: string, until: number): Effect.
     const rest = Duration.max(remainder(clock, from, until), Duration.millis(1))
     const alarm = DurableClock.make({ name, duration: rest })
     yield* stillThere(replay, name, alarm.deferred)
-    // set at once, and again by each replay, of which the engine takes no notice
+    // each replay sets it once more, which the engine ignores
     yield* engine.scheduleClock(instance.workflow, { executionId: replay.executionId, clock: alarm })
     yield* lines.calm
     yield* DurableDeferred.await(alarm.deferred)

@@ -47,7 +47,7 @@ export const bookkeeper = Agent.make("bookkeeper", {
   tools: [pay]
 })
 
-/** When the lookup fails too, the model reads that nobody knows: this is no error of the program. */
+/** When the lookup fails too, the model reads that the outcome is unknown: this is no error of the program. */
 export const program = bookkeeper("Pay 19.90 EUR to ACME.")
 //           ^? Effect<string, LlmError | BudgetExceededError | InvalidArgs | DeserializationError | ToolExecutionError,
 //                Model | Bank>

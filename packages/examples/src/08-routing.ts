@@ -1,6 +1,6 @@
 /**
  * A help desk with three skills. A rule sends what it recognises to the right one at no cost; for the rest one model call
- * chooses. Each skill has its own tools: whoever talks about orders cannot pay back money.
+ * chooses. Each skill has its own tools: a conversation about orders cannot pay back money.
  */
 import { Agent, Recovery, Router, Skill, Tool } from "@kintsugi/core"
 import { Context, type Effect, Schema } from "effect"

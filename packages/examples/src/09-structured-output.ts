@@ -19,16 +19,16 @@ export const botanist = Agent.make("botanist", {
   output: Report
 }).pipe(Agent.outputRetries(2))
 
-const question = [
+const input = [
   Message.text("Can I eat this? Seen on 9 March 2027."),
   Message.image("image/jpeg", { url: "https://example.org/plant.jpg" })
 ]
 
-export const program = botanist(question).pipe(
+export const program = botanist(input).pipe(
   Effect.map(({ isEdible, plant }) => `${plant}: ${isEdible ? "eat it" : "do not eat it"}`),
   Effect.catchTag("InvalidOutputError", ({ issues }) => Effect.succeed(`no report, ${issues.length} issues`))
 )
 //           ^? Effect<string, LlmError | BudgetExceededError, Model>
 
 /** The remarks as they come in, for a page that shows them at once. */
-export const watching = Agent.partials(botanist)(question).pipe(Stream.map(({ remarks = [] }) => remarks))
+export const watching = Agent.partials(botanist)(input).pipe(Stream.map(({ remarks = [] }) => remarks))

@@ -1,6 +1,6 @@
 /**
- * Large payments need the word of a person. Somebody at a desk decides while the run waits; where nobody is there, the run is
- * put away as JSON and goes on when a decision has come, perhaps in another process.
+ * Large payments need the approval of a person. A clerk at a desk decides while the run waits; without a clerk, the run is
+ * stored as JSON and goes on after a decision, perhaps in another process.
  */
 import { Agent, Approval, Recovery, Snapshot, Tool } from "@kintsugi/core"
 import { Context, Effect, Schema } from "effect"
@@ -30,8 +30,8 @@ export const clerk = Agent.make("clerk", {
 export const program = clerk("Pay the rent, 800 euros.")
 //           ^? Effect<string, LlmError | BudgetExceededError, Model | Bank | Approver>
 
-/** Whoever sits at the desk: a console, a chat, a web page. */
-export const desk = (ask: (question: string) => Effect.Effect<boolean>) =>
+/** The clerk at the desk answers: on a console, in a chat, on a web page. */
+export const desk = (ask: (prompt: string) => Effect.Effect<boolean>) =>
   Approval.layer(({ arguments: args, reason, tool }) =>
     Effect.map(ask(`${tool} ${JSON.stringify(args)}: ${reason}?`), (isAllowed) =>
       isAllowed ? Approval.approve : Approval.refuse("The owner says no.")
@@ -46,7 +46,7 @@ const ending = <E, R>(starting: Effect.Effect<Agent.Run<string, E>, never, R>) =
     return outcome._tag === "Suspended" ? { waiting: Snapshot.toJson(outcome.snapshot) } : { answer: outcome.output }
   }).pipe(Effect.scoped)
 
-/** Nobody is there: the run does not wait. */
+/** Without a clerk at the desk: the run does not wait. */
 export const begin = (input: string) => ending(clerk.start(input))
 
 /** Later. What is not decided, or was decided too late, is asked for again. */

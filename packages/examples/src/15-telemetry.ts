@@ -37,7 +37,7 @@ export const clerk = Agent.make("clerk", {
   tools: [stock]
 })
 
-/** For a whole program, once: whatever runs in it is seen. */
+/** For a whole program, once: it observes all runs in it. */
 export const observed = (collector: string) =>
   Layer.merge(
     Telemetry.layer,

@@ -7,8 +7,8 @@ import type * as Model from "@kintsugi/core/Model"
 import { Resilience } from "@kintsugi/providers"
 import { Context, Effect, type Layer } from "effect"
 
-/** Who the present call is for. */
-export class Tenant extends Context.Reference<string>("examples/Tenant", { defaultValue: () => "nobody" }) {}
+/** The customer of the present call. */
+export class Tenant extends Context.Reference<string>("examples/Tenant", { defaultValue: () => "none" }) {}
 
 /** For a provider's `transport: { retry: { budget } }`, of all models alike. */
 export const budget = RetryBudget.makeUnsafe({ ratio: 0.2, reserve: 10, window: "10 seconds" })

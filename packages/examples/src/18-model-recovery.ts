@@ -56,7 +56,7 @@ export const reader = Agent.make("reader", {
       Recovery.compact(Compaction.shrinkLargestResult({ maxLength: 4000 })),
       Recovery.compact(Compaction.summarise(summariser, { keepLast: 2 }))
     ),
-    QuotaExhaustedError: Recovery.respondWith("Nobody can read for you today.")
+    QuotaExhaustedError: Recovery.respondWith("No model can read for you today.")
   })
 )
 

@@ -29,7 +29,7 @@ const edgesOf = (file: File): ReadonlyArray<Edge> =>
     .map((found) => ({ ...found, file: file.path, to: posix.join(folderOf(file.path), found.from) }))
 
 /** The folder of the file, if it has a place in the order; `.` is the root of the sources. */
-const placeOf = (house: Package, path: string): string | undefined => {
+const folderIn = (house: Package, path: string): string | undefined => {
   const folder = folderOf(posix.relative(sourcesOf(house), path))
   return house.folders.find((one) => one === folder)
 }
@@ -45,7 +45,7 @@ export const orderViolations = (
 ): ReadonlyArray<string> =>
   files.flatMap((file) => {
     if (!file.path.endsWith(".ts")) return [`${file.path}: a source is a .ts file`]
-    const own = placeOf(house, file.path)
+    const own = folderIn(house, file.path)
     if (isIndex(file.path) && !isEntry(file.path)) return [`${file.path}: package.json does not name this index`]
     if (own === undefined && !isIndex(file.path)) {
       return [`${file.path}: its folder is missing in test/architecture/_support/packages.ts`]
@@ -55,10 +55,10 @@ export const orderViolations = (
       if (!to.startsWith(`${sourcesOf(house)}/`)) return [`${file.path}:${line} imports ${to}, outside of its package`]
       if (own === undefined || isIndex(file.path)) return []
       if (isIndex(to)) return [`${file.path}:${line} imports an index: ${to}`]
-      const place = placeOf(house, to)
-      const isBefore = place !== undefined && house.folders.indexOf(place) <= house.folders.indexOf(own)
-      if (!isBefore) return [`${file.path}:${line} imports ${to}: ${own} stands before ${place}`]
-      const [room = ""] = place.split("/")
+      const target = folderIn(house, to)
+      const isBefore = target !== undefined && house.folders.indexOf(target) <= house.folders.indexOf(own)
+      if (!isBefore) return [`${file.path}:${line} imports ${to}: ${own} stands before ${target}`]
+      const [room = ""] = target.split("/")
       const isAside = house.aside?.includes(room) === true && !["testing", room].includes(own.split("/")[0] ?? "")
       return isAside ? [`${file.path}:${line} imports ${to}: only an index and testing import ${room}`] : []
     })
@@ -139,9 +139,9 @@ export const foreignViolations = (
       .flatMap(({ from, line }) => {
         if (isOurs(from)) return []
         const own = within.filter(([folder]) => path.startsWith(`${folder}/`)).map(([folder]) => folder)
-        const places = ["", ...own].filter((place) => listOf(house, place).includes(from))
-        for (const place of places) used.add(`${place} ${from}`)
-        if (places.length > 0) return []
+        const scopes = ["", ...own].filter((scope) => listOf(house, scope).includes(from))
+        for (const scope of scopes) used.add(`${scope} ${from}`)
+        if (scopes.length > 0) return []
         const elsewhere = within.filter(([, list]) => list.includes(from)).map(([folder]) => folder)
         const why =
           from === "effect"
@@ -152,16 +152,16 @@ export const foreignViolations = (
         return [`${file.path}:${line} imports ${from}: ${why}`]
       })
   })
-  const idle = ["", ...within.map(([folder]) => folder)].flatMap((place) =>
-    listOf(house, place)
-      .filter((from) => !used.has(`${place} ${from}`))
-      .map((from) => `${house.name} lists ${from}${place === "" ? "" : ` for ${place}`}: no file imports it`)
+  const idle = ["", ...within.map(([folder]) => folder)].flatMap((scope) =>
+    listOf(house, scope)
+      .filter((from) => !used.has(`${scope} ${from}`))
+      .map((from) => `${house.name} lists ${from}${scope === "" ? "" : ` for ${scope}`}: no file imports it`)
   )
   return [...violations, ...idle]
 }
 
-const listOf = (house: Package, place: string): ReadonlyArray<string> =>
-  place === "" ? house.open : (house.within?.[place] ?? [])
+const listOf = (house: Package, scope: string): ReadonlyArray<string> =>
+  scope === "" ? house.everywhere : (house.within?.[scope] ?? [])
 
 /** Tests that do not mirror the sources, are too long, or are no tests and stand outside of `_support`. */
 export const testViolations = (
@@ -190,11 +190,11 @@ export interface StabilityOf {
 export const stabilityViolations = (
   files: ReadonlyArray<File>,
   stabilityOf: StabilityOf,
-  isOpen: (path: string, from: string) => boolean = () => false
+  isExempt: (path: string, from: string) => boolean = () => false
 ): ReadonlyArray<string> =>
   files.flatMap((file) =>
     importsOf(file)
-      .filter(({ from }) => from.startsWith("effect/") && !isOpen(file.path, from))
+      .filter(({ from }) => from.startsWith("effect/") && !isExempt(file.path, from))
       .flatMap(({ from, line, names }) =>
         names.flatMap((name) => {
           const stability = name === "*" ? "more than its stable part" : stabilityOf(from, name)

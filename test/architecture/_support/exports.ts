@@ -41,7 +41,7 @@ export const exportsOf = ({ text }: File): Exports => {
   )
   const isImported = (node: Node | undefined): boolean =>
     node?.type === "MemberExpression" ? isImported(nodeIn(node, "object")) : imported.has(textIn(node, "name") ?? "")
-  /** Whether a statement only gives a name of another file as its own, whatever the words for that. */
+  /** Whether a statement only exports a name of another file, in any form. */
   const passesOn = (statement: Node): boolean => {
     if (statement.type === "ExportAllDeclaration") return true
     if (statement.type !== "ExportNamedDeclaration") return false

@@ -62,12 +62,12 @@ const read = (text: string): ReadonlyArray<Import> => {
 }
 
 /** By the text of a file: several checks ask about the same files. */
-const known = new Map<string, ReadonlyArray<Import>>()
+const cache = new Map<string, ReadonlyArray<Import>>()
 
 /** Every import of the file, type imports and dynamic ones too. */
 export const importsOf = ({ text }: File): ReadonlyArray<Import> => {
-  const found = known.get(text) ?? read(text)
-  known.set(text, found)
+  const found = cache.get(text) ?? read(text)
+  cache.set(text, found)
   return found
 }
 

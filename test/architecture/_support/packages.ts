@@ -12,7 +12,7 @@ export interface Package {
   /** Folders that only an index and `testing` import. */
   readonly aside?: ReadonlyArray<string>
   /** Modules of Effect and others, open to the whole package. */
-  readonly open: ReadonlyArray<string>
+  readonly everywhere: ReadonlyArray<string>
   /** What one folder, with the folders below it, may import besides. */
   readonly within?: Readonly<Record<string, ReadonlyArray<string>>>
 }
@@ -40,7 +40,7 @@ export const packages: ReadonlyArray<Package> = [
     ],
     aside: ["telemetry", "testing"],
     // these are stable, or the parts that core uses of them are: see stability.ts
-    open: effect(
+    everywhere: effect(
       "Brand Cause Clock Context Data DateTime Deferred Duration Effect Equal Exit Fiber Function Inspectable JsonSchema Layer Logger Metric " +
         "Option Pipeable Predicate Pull Queue Random Redacted Result Schedule Schema SchemaAST SchemaGetter SchemaIssue " +
         "SchemaRepresentation SchemaTransformation Scope Stream Tracer Types"
@@ -68,7 +68,7 @@ export const packages: ReadonlyArray<Package> = [
       "testing/wire"
     ],
     aside: ["testing"],
-    open: effect(
+    everywhere: effect(
       "Array Cause Clock Config Context Data DateTime Deferred Duration Effect Exit Fiber FiberSet Hash Layer Option Predicate Pull " +
         "Queue Redacted Ref References Result Schedule Schema SchemaIssue SchemaTransformation Scope Semaphore Stream"
     ),
@@ -91,7 +91,7 @@ export const packages: ReadonlyArray<Package> = [
   {
     name: "durable",
     folders: ["."],
-    open: effect(
+    everywhere: effect(
       "Cause Clock Context Deferred Duration Effect Exit Fiber Latch Layer Option Random Redacted Schedule Schema Scope Semaphore " +
         "Stream crypto/Mac crypto/SecureRandom persistence/KeyValueStore sql/SqlClient workflow/Activity workflow/DurableClock workflow/DurableDeferred workflow/Workflow workflow/WorkflowEngine cluster/EntityAddress cluster/MessageStorage"
     )
@@ -99,7 +99,7 @@ export const packages: ReadonlyArray<Package> = [
   {
     name: "interop",
     folders: ["ai-sdk", "mcp"],
-    open: effect("Effect Predicate Result Schema SchemaTransformation Stream"),
+    everywhere: effect("Effect Predicate Result Schema SchemaTransformation Stream"),
     within: {
       mcp: effect(
         "Cause Clock ConfigProvider Context Deferred Duration Equal Exit Layer Option PubSub Redacted References Schedule Scope Semaphore " +
@@ -113,7 +113,7 @@ export const packages: ReadonlyArray<Package> = [
     name: "view",
     folders: ["text", "recording", "scene", "drawing", "browser", "page", "policy", "stats", "eval", "cli"],
     // pictures are drawn without a DOM and without Node; of Effect they need what explanations hold
-    open: [],
+    everywhere: [],
     within: {
       policy: effect("Duration"),
       drawing: ["d3-array", "d3-time"],

@@ -13,9 +13,9 @@ export const stabilities = (text: string): ReadonlyMap<string, string> => {
   const found = new Map<string, string>()
   for (const { comments, name = "" } of entriesOf(text)) {
     const [tag] = comments.flatMap((comment) => /@stability (\w+)/.exec(comment)?.[1] ?? [])
-    const known = found.get(name)
-    if (tag === undefined) found.set(name, known ?? "untagged")
-    else if (known === undefined || known === "untagged" || known === "stable") found.set(name, tag)
+    const before = found.get(name)
+    if (tag === undefined) found.set(name, before ?? "untagged")
+    else if (before === undefined || before === "untagged" || before === "stable") found.set(name, tag)
   }
   return found
 }
@@ -25,8 +25,8 @@ export const installedEffect = (): StabilityOf => {
   const modules = new Map<string, ReadonlyMap<string, string>>()
   return (module, name) => {
     const path = join(root, "node_modules/effect/src", `${module.slice("effect/".length)}.ts`)
-    const known = modules.get(module) ?? (existsSync(path) ? stabilities(readFileSync(path, "utf8")) : new Map())
-    modules.set(module, known)
-    return known.get(name)
+    const ofModule = modules.get(module) ?? (existsSync(path) ? stabilities(readFileSync(path, "utf8")) : new Map())
+    modules.set(module, ofModule)
+    return ofModule.get(name)
   }
 }

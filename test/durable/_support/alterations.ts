@@ -32,11 +32,11 @@ export const alteration: fc.Arbitrary<Alteration> = fc.record({
 
 type Path = ReadonlyArray<string | number>
 
-const placesOf = (value: Json, path: Path = []): ReadonlyArray<Path> => {
+const pathsOf = (value: Json, path: Path = []): ReadonlyArray<Path> => {
   if (typeof value !== "object" || value === null) return [path]
   const inside = Array.isArray(value)
-    ? value.flatMap((item: Json, index) => placesOf(item, [...path, index]))
-    : Object.entries(value).flatMap(([key, item]) => placesOf(item, [...path, key]))
+    ? value.flatMap((item: Json, index) => pathsOf(item, [...path, index]))
+    : Object.entries(value).flatMap(([key, item]) => pathsOf(item, [...path, key]))
   return [path, ...inside]
 }
 
@@ -75,8 +75,8 @@ const nudged = (value: Json): Json => {
 
 /** The altered document; nothing where it says the same as before. */
 export const altered = (document: Json, other: Json, { at: share, does }: Alteration): Json | undefined => {
-  const places = placesOf(document)
-  const path = places[Math.floor(share * places.length)] ?? []
+  const paths = pathsOf(document)
+  const path = paths[Math.floor(share * paths.length)] ?? []
   // the whole other document is one that was signed
   if (path.length === 0 && does.kind === "swap") return undefined
   const before = at(document, path) ?? null

@@ -27,12 +27,12 @@ export const choices: Readonly<Record<string, Effect.Effect<Cast, never, Scope.S
     const skill = (name: "one" | "two") =>
       Skill.make(name, { description: name, tools: [tool(`look-${name}`, () => Effect.succeed(name))] })
     const agent = Agent.make("worker", { skills: [skill("one"), skill("two")] }).pipe(
-      Agent.route(Router.byRule(() => Effect.fail(new Gone({ message: "nobody knows" }))))
+      Agent.route(Router.byRule(() => Effect.fail(new Gone({ message: "unknown" }))))
     )
     return cast(agent, [asked], runs)
   }),
 
-  "limits about which somebody says something else each time": Effect.gen(function* () {
+  "limits with another decision each time": Effect.gen(function* () {
     const { runs, tool } = tools()
     const asked = yield* model(batch("look"), batch("look"), batch("look"))
     let nth = 0
@@ -138,14 +138,14 @@ export const choices: Readonly<Record<string, Effect.Effect<Cast, never, Scope.S
   "an agent within the run of a tool": Effect.gen(function* () {
     const { runs } = tools()
     const asked = yield* model(batch("ask"), batch("ask"), done)
-    const below = yield* model(ScriptedModel.text("yes"), ScriptedModel.text("no"))
-    const inner = Agent.make("inner", { model: below.layer })
+    const nested = yield* model(ScriptedModel.text("yes"), ScriptedModel.text("no"))
+    const inner = Agent.make("inner", { model: nested.layer })
     const ask = Tool.make("ask", {
       description: "Asks.",
       parameters: Schema.Struct({}),
       success: Schema.String,
       run: () => inner("sure?")
     })
-    return cast(Agent.make("worker", { skills: skilled(ask) }), [asked, below], runs)
+    return cast(Agent.make("worker", { skills: skilled(ask) }), [asked, nested], runs)
   })
 }

@@ -33,8 +33,8 @@ export interface Death {
 export type Reads = (activity: string, stored: unknown) => unknown
 
 /**
- * The engine in memory. With `isForgetful`, it puts a body aside after each activity and replays it from the top. Whoever registers
- * a workflow again, as a new process does, takes over its runs.
+ * The engine in memory. With `isForgetful`, it suspends a body after each activity and replays it from the top. A new process that
+ * registers a workflow once more takes over its runs.
  */
 export const watched = (
   isForgetful: boolean,
@@ -48,7 +48,7 @@ export const watched = (
     const scope = yield* Effect.scope
     const inner = Context.get(yield* Layer.buildWithScope(layerMemory, scope), WorkflowEngine)
     const done: Array<string> = []
-    const known = new Set<string>()
+    const registered = new Set<string>()
     const bodies = new Map<string, Body>()
     const running = new Set<Fiber.Fiber<unknown, unknown>>()
     const names = new Set<string>()
@@ -65,12 +65,12 @@ export const watched = (
           const latest: Body = (payload, executionId) =>
             Effect.suspend(() => {
               const body = bodies.get(workflow._tag)
-              // whatever wakes it while there is no process is in vain
+              // without a process, nothing can wake it
               if (body === undefined) return Effect.never
               begun++
               return body(payload, executionId)
             })
-          const kept: Body = (payload, executionId) =>
+          const tracked: Body = (payload, executionId) =>
             Effect.flatMap(Effect.forkChild(latest(payload, executionId), { startImmediately: true }), (fiber) => {
               running.add(fiber)
               return Effect.onInterrupt(
@@ -81,23 +81,23 @@ export const watched = (
                 () => Fiber.interrupt(fiber)
               )
             })
-          return Scope.provide(inner.register(workflow as never, kept as never) as Effect.Effect<void>, scope)
+          return Scope.provide(inner.register(workflow as never, tracked as never) as Effect.Effect<void>, scope)
         })) as never,
       activityExecute: ((activity: Activity.Any, attempt: number) =>
         Effect.gen(function* () {
           const instance = yield* WorkflowInstance
           const key = `${instance.executionId}/${activity.name}/${attempt}`
-          const isLast = !known.has(key) && ++started === death?.at
+          const isLast = !registered.has(key) && ++started === death?.at
           if (isLast && death?.when === "before") return yield* dies
           const { executeEncoded } = activity
           const lost = { ...activity, executeEncoded: Effect.andThen(Effect.exit(executeEncoded), dies) }
           const result = yield* inner.activityExecute((isLast ? lost : activity) as never, attempt)
           if (result._tag !== "Complete") return result
-          if (known.has(key)) {
+          if (registered.has(key)) {
             const stored: Exit.Exit<unknown, unknown> = result.exit
             return new Workflow.Complete({ exit: Exit.map(stored, (value) => reads(activity.name, value)) })
           }
-          known.add(key)
+          registered.add(key)
           done.push(activity.name)
           if (!isForgetful) return result
           yield* Effect.forkIn(inner.resume(instance.workflow, instance.executionId), scope)

@@ -23,7 +23,7 @@ export interface Seen {
 /** How an effect is run while time goes by. */
 export type Passing = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<Exit.Exit<A, E>, never, R>
 
-/** Goes on for two days, in steps, so that whatever waits goes on when its time has come. */
+/** Goes on for two days, in steps, so that each wait ends at its time. */
 const overDays: Passing = (effect) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(effect)
@@ -75,7 +75,7 @@ const sorted = <A>(values: ReadonlyArray<A>): ReadonlyArray<A> =>
 export const inMemory = (make: Effect.Effect<Cast, never, Scope.Scope>) =>
   playing(make, ({ agent, layer }) => agent("go").pipe(Effect.provide(layer), Effect.provide(approver)))
 
-/** The workflow of a scenario, in which somebody decides after an hour. */
+/** The workflow of a scenario, in which a decision comes after an hour. */
 export const served = ({ agent, layer }: Pick<Cast, "agent" | "layer">, name = "worker") => {
   const durable: Durable.Durable<string, typeof Schema.String, typeof Schema.String, unknown, WorkflowEngine> =
     Durable.workflow(agent, {

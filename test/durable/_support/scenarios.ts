@@ -153,7 +153,7 @@ export const scenarios: Readonly<Record<string, Effect.Effect<Cast, never, Scope
     return cast(Agent.make("worker", { skills: skilled(look) }), [first, second], runs, layer)
   }),
 
-  "a call that somebody approves of, and one that is refused": Effect.gen(function* () {
+  "a call that is approved, and one that is refused": Effect.gen(function* () {
     const { runs, tool } = tools()
     const asked = yield* model(batch("pay", "look"), batch("drop"), done)
     const pay = tool("pay", () => Effect.succeed("paid")).pipe(Tool.requireApproval())
@@ -181,11 +181,11 @@ export const scenarios: Readonly<Record<string, Effect.Effect<Cast, never, Scope
         })
       )
     )
-    const below = yield* model(answering, answering, answering, answering)
+    const nested = yield* model(answering, answering, answering, answering)
     const look = tool("look", () => slowly(Effect.succeed("seen")))
-    const inner = Agent.make("inner", { model: below.layer, skills: skilled(look) })
+    const inner = Agent.make("inner", { model: nested.layer, skills: skilled(look) })
     const agent = Agent.make("worker", { skills: skilled(Agent.asTool(inner, { description: "Works." })) })
-    return cast(agent, [asked, below], runs)
+    return cast(agent, [asked, nested], runs)
   }),
 
   "a budget of turns that is used up": Effect.gen(function* () {
@@ -210,20 +210,20 @@ export const scenarios: Readonly<Record<string, Effect.Effect<Cast, never, Scope
       ScriptedModel.calls(ScriptedModel.call("slow", {}), ScriptedModel.call("inner", { input: "go" })),
       done
     )
-    const below = yield* model(batch("slower"))
+    const nested = yield* model(batch("slower"))
     const never = (nth: number) => slowly(Effect.succeed(`end ${nth}`), nth === 1 ? 60_000 : 10)
     const slow = tool("slow", never, { timeout: 2000 }).pipe(
       Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 1 }) })
     )
     const inner = Agent.make("inner", {
       budget: { maxDuration: "5 seconds" },
-      model: below.layer,
+      model: nested.layer,
       skills: skilled(tool("slower", never))
     })
     const agent = Agent.make("worker", {
       skills: skilled(slow, Agent.asTool(inner, { description: "Works." }))
     }).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))
-    return cast(agent, [asked, below], runs)
+    return cast(agent, [asked, nested], runs)
   }),
 
   "a failure of its own that leaves the run": Effect.gen(function* () {
@@ -256,8 +256,8 @@ export const scenarios: Readonly<Record<string, Effect.Effect<Cast, never, Scope
       ScriptedModel.calls(ScriptedModel.call("inner", { input: "go" })),
       batch("look")
     )
-    const below = yield* model(batch("seat"), done)
-    const inner = Agent.make("inner", { model: below.layer, skills: skilled(undoing("seat", 500)) })
+    const nested = yield* model(batch("seat"), done)
+    const inner = Agent.make("inner", { model: nested.layer, skills: skilled(undoing("seat", 500)) })
     const agent = Agent.make("worker", {
       skills: skilled(
         undoing("car", 3000),
@@ -266,7 +266,7 @@ export const scenarios: Readonly<Record<string, Effect.Effect<Cast, never, Scope
         tool("look", () => Effect.fail(new Gone({ message: "gone" })))
       )
     })
-    return cast(agent, [asked, below], runs)
+    return cast(agent, [asked, nested], runs)
   }),
 
   "a policy, and tasks that are completed": Effect.gen(function* () {

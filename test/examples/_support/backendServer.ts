@@ -103,11 +103,11 @@ export const serving = (
       Context.get(yield* Layer.buildWithScope(layer, scope), HttpServer.HttpServer).address
     )
     const client = yield* Effect.provide(Client.make(url, token), FetchHttpClient.layer)
-    const ask = (question: string) => client.runs.ask({ payload: { question } })
+    const ask = (input: string) => client.runs.ask({ payload: { input } })
     return { ask, client, events, nextEnd: Queue.take(ends), stop: Scope.close(scope, Exit.void), url }
   })
 
-/** What the server says to somebody who knows nothing of the contract. */
+/** The answer of the server to a client without the contract. */
 export const raw = (url: string, path: string, init: RequestInit = {}) =>
   Effect.promise(async (signal) => {
     const headers = { "content-type": "application/json" }

@@ -31,7 +31,7 @@ export interface Options {
   readonly cwd?: string
   /** Called with all output so far, whenever there is more. */
   readonly onOutput?: (stdout: string) => void
-  /** Nobody reads what it writes, from the beginning. */
+  /** No reader takes its output, from the beginning. */
   readonly isUnread?: boolean
   /** When this was written, the process gets a SIGINT, once. */
   readonly interruptAt?: string

@@ -10,7 +10,7 @@ export const make = Effect.gen(function* () {
   const terminal = Terminal.make({
     columns: Effect.succeed(80),
     rows: Effect.succeed(24),
-    size: Effect.die(new Error("nobody asks how large it is")),
+    size: Effect.die(new Error("no program reads its size")),
     readLine: Effect.mapError(Queue.take(lines), () => new Terminal.QuitError({})),
     readInput: Effect.acquireRelease(
       Effect.tap(Queue.unbounded<Terminal.UserInput, Cause.Done>(), (keys) => Effect.sync(() => readers.add(keys))),
@@ -23,7 +23,7 @@ export const make = Effect.gen(function* () {
     layer: Layer.succeed(Terminal.Terminal, terminal),
     /** Lines, one for each time that the program asks. */
     type: (...typed: ReadonlyArray<string>) => Queue.offerAll(lines, typed),
-    /** A key, for whoever reads keys now. */
+    /** A key, for the present reader of keys. */
     press: (name: string, ctrl = false) =>
       toReaders((keys) => {
         Queue.offerUnsafe(keys, { input: Option.none(), key: { name, ctrl, meta: false, shift: false } })

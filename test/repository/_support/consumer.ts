@@ -48,12 +48,12 @@ const install = (name: string) => {
   if (unpacked.status !== 0) throw new Error(unpacked.output)
 }
 
-/** Gives the consumer a package of the workspace; what that one needs is found next to its real path. */
+/** Gives the consumer a package of the workspace; its dependencies are found next to its real path. */
 export const link = (name: string, from: string) => {
   const target = realpathSync(join(root, from, "node_modules", name))
-  const place = join(consumer, "node_modules", name)
-  mkdirSync(dirname(place), { recursive: true })
-  symlinkSync(target, place, windows ? "junction" : "dir")
+  const path = join(consumer, "node_modules", name)
+  mkdirSync(dirname(path), { recursive: true })
+  symlinkSync(target, path, windows ? "junction" : "dir")
 }
 
 /** Where the type tests of the repository are compiled against what is installed, with the very same options. */

@@ -28,7 +28,7 @@ export const hostileRun = (text: string): Recording.Recording => {
   const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
   const error = { _tag: text, name: text, message: text }
   const spent = { ...origin, attempt: 1, model: text, provider: text, layer: "agent", outcome: "used", usage }
-  const told = { kind: "told", text }
+  const settlement = { kind: "told", text }
   return Recording.fromEvents([
     { ...origin, type: "run-start", input: { [text]: text }, transcript: [{ role: "system", text }] },
     { ...origin, type: "turn-start" },
@@ -82,7 +82,7 @@ export const hostileRun = (text: string): Recording.Recording => {
       at: 1900,
       type: "tool-end",
       ...call,
-      use: { arguments: text, settlement: told, attempts: 2, recoveredBy: text }
+      use: { arguments: text, settlement, attempts: 2, recoveredBy: text }
     },
     { ...origin, at: 1900, type: "approval-requested", ...call, request: { reason: text, arguments: text } },
     { ...origin, at: 1950, type: text },

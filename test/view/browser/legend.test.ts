@@ -8,21 +8,21 @@ describe("the legend [P1221]", () => {
     for (const state of [
       "ok",
       "failed",
-      "told",
+      "tell",
       "discarded",
       "interrupted",
       "suspended",
       "refused",
       "waited",
-      "open"
+      "unfinished"
     ] as const) {
       const box = { x: 0, y: 0, width: 90, height: 20, layer: "tool", part: "call", state, item: 0, many: 1 } as const
       const fill = fillOf(box)
-      if (isFaded(state)) assert.include(drawn, `class="k-${fill} k-open"`)
+      if (isFaded(state)) assert.include(drawn, `class="k-${fill} k-unfinished"`)
       else if (fill === "broken") assert.include(drawn, "k-failed k-pale")
       else if (fill !== "tool") assert.include(drawn, `class="k-${fill}" x=`)
     }
-    for (const tone of ["mended", "told", "lost", "asked", "note"]) assert.include(drawn, `class="k-${tone}"`)
+    for (const tone of ["mended", "tell", "lost", "asked", "note"]) assert.include(drawn, `class="k-${tone}"`)
     assert.strictEqual(new Set(signs.map(([, text]) => text)).size, signs.length)
   })
 })

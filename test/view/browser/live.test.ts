@@ -21,7 +21,7 @@ describe("a page of a run at work [P1219]", () => {
       heard.recording().problems.map(({ kind }) => kind),
       ["unknown"]
     )
-    heard.isOpen = false
+    heard.isConnected = false
     assert.deepStrictEqual(
       heard.recording().problems.map(({ kind }) => kind),
       ["unknown", "end"]

@@ -5,9 +5,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { root } from "../../../scripts/files.ts"
-import { kintsugi, place } from "./_support/playing.ts"
+import { kintsugi, folderOfTests } from "./_support/playing.ts"
 
-const { file, folder } = place()
+const { file, folder } = folderOfTests()
 
 const events = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
 const lines = events.trimEnd().split("\n")
@@ -80,7 +80,7 @@ describe("a file without an end", () => {
 describe("lines", () => {
   it("are the same however a pipe cuts them, with line ends of any system [P1389]", async () => {
     const text = ['{"a":"\u00e9\ud83d\ude00"}', "", lines[0], "nope", lines[1]]
-    const told = async (end: string, size: number) => {
+    const report = async (end: string, size: number) => {
       const all = bytes(text.join(end))
       const pieces = Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>
         all.slice(at * size, (at + 1) * size)
@@ -88,11 +88,11 @@ describe("lines", () => {
       const { err, out } = await kintsugi(["report", "--format", "svg"], { stdin: Stream.fromIterable(pieces) })
       return { err, out }
     }
-    const whole = await told("\n", 1_000_000)
+    const whole = await report("\n", 1_000_000)
     expect(whole.err).toContain("standard input:1: It is no event")
     expect(whole.err).toContain("standard input:4: It is no JSON")
     for (const end of ["\n", "\r\n", "\r"])
-      for (const size of [1, 2, 7, 4096]) expect(await told(end, size)).toEqual(whole)
+      for (const size of [1, 2, 7, 4096]) expect(await report(end, size)).toEqual(whole)
   })
 })
 

@@ -5,10 +5,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { root } from "../../../scripts/files.ts"
-import { kintsugi, place } from "./_support/playing.ts"
+import { kintsugi, folderOfTests } from "./_support/playing.ts"
 import { main, quoted, shellIn } from "./_support/shell.ts"
 
-const { file, folder } = place()
+const { file, folder } = folderOfTests()
 const shell = shellIn(folder)
 
 file("events.jsonl", readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8"))
@@ -78,7 +78,7 @@ describe("the command line", () => {
     expect(existsSync(join(folder, "zeros.html"))).toBe(false)
   })
 
-  it("ends quietly where nobody reads on [P1243]", { timeout }, () => {
+  it("ends quietly when the reader stops [P1243]", { timeout }, () => {
     for (const command of ["kintsugi report events.jsonl", "kintsugi stats events.jsonl --json", "kintsugi --help"]) {
       expect(shell(`${command} | head -c 1 > /dev/null`)).toEqual({ code: 0, out: "", err: "" })
     }
@@ -134,7 +134,7 @@ describe("the command line", () => {
       const target = join(folder, `${signal}.html`)
       const child = spawn(process.execPath, [main, "report", "-o", target], { stdio: ["pipe", "ignore", "inherit"] })
       onTestFinished(() => void child.kill("SIGKILL"))
-      // more than a pipe holds: it is gone once somebody reads, and then the command is at work
+      // more than a pipe holds: it drains once the command reads, and then the command is at work
       child.stdin.write(`${" ".repeat(2 ** 20)}\n`)
       await once(child.stdin, "drain")
       child.kill(signal)
@@ -147,15 +147,15 @@ describe("the command line", () => {
     "keeps what Node compiles of it for the next start, unless the environment forbids that [P1254]",
     { timeout },
     () => {
-      const kept = (environment: string) => {
+      const cached = (environment: string) => {
         const temporary = mkdtempSync(join(folder, "temporary-"))
         const { code, err } = shell(`export TMPDIR=${quoted(temporary)}; ${environment}; kintsugi --version`)
         expect([code, err]).toEqual([0, ""])
         return readdirSync(temporary, { recursive: true }).length
       }
       // its own modules and those of Effect, each a file
-      expect(kept("unset NODE_DISABLE_COMPILE_CACHE NODE_COMPILE_CACHE")).toBeGreaterThan(100)
-      expect(kept("export NODE_DISABLE_COMPILE_CACHE=1")).toBe(0)
+      expect(cached("unset NODE_DISABLE_COMPILE_CACHE NODE_COMPILE_CACHE")).toBeGreaterThan(100)
+      expect(cached("export NODE_DISABLE_COMPILE_CACHE=1")).toBe(0)
     }
   )
 

@@ -5,9 +5,9 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { reportOf } from "../eval/_support/report.ts"
-import { kintsugi, place } from "./_support/playing.ts"
+import { kintsugi, folderOfTests } from "./_support/playing.ts"
 
-const { file, folder } = place()
+const { file, folder } = folderOfTests()
 const report = reportOf(["none", "retry"], ["busy", "gone"])
 const source = file("report.json", JSON.stringify(report, undefined, 2))
 

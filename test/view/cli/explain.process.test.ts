@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { kintsugi, place } from "./_support/playing.ts"
+import { kintsugi, folderOfTests } from "./_support/playing.ts"
 import { quoted, shellIn } from "./_support/shell.ts"
 
-const { file, folder } = place()
+const { file, folder } = folderOfTests()
 const shell = shellIn(folder)
 
 const policies = file(

@@ -5,9 +5,9 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { load } from "../../../packages/view/src/cli/loading.ts"
-import { place } from "./_support/playing.ts"
+import { folderOfTests } from "./_support/playing.ts"
 
-const { file } = place()
+const { file } = folderOfTests()
 
 it.effect("a module that goes on waiting is given up after a minute [P1252]", () =>
   Effect.gen(function* () {

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { root } from "../../../scripts/files.ts"
-import { kintsugi, place } from "./_support/playing.ts"
+import { kintsugi, folderOfTests } from "./_support/playing.ts"
 
-const { file, folder } = place()
+const { file, folder } = folderOfTests()
 
 const events = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
 const whole = file("events.jsonl", events)
@@ -31,7 +31,7 @@ describe("kintsugi report", () => {
     expect(dashed.out).toContain("<title>&lt;Mine&gt;</title>")
   })
 
-  it("puts no markup on a terminal by surprise, and waits for nobody who types events [P1237]", async () => {
+  it("puts no markup on a terminal by surprise, and does not wait for typed events [P1237]", async () => {
     expect(await kintsugi(["report", whole], { isTerminal: true })).toMatchObject({
       code: 2,
       out: "",

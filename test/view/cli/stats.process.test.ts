@@ -5,10 +5,10 @@ import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "n
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { root } from "../../../scripts/files.ts"
-import { kintsugi, place } from "./_support/playing.ts"
+import { kintsugi, folderOfTests } from "./_support/playing.ts"
 import { shellIn } from "./_support/shell.ts"
 
-const { file, folder } = place()
+const { file, folder } = folderOfTests()
 const shell = shellIn(folder)
 
 const events = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
@@ -59,7 +59,7 @@ describe("kintsugi stats", () => {
     expect(JSON.parse(out)).toMatchObject({ recordings: 60, events: 60 * 40 * 36 })
   })
 
-  it("takes several paths, whatever their endings, and standard input [P1239]", async () => {
+  it("takes several paths, with any endings, and standard input [P1239]", async () => {
     const odd = file("events.log", events)
     const missing = join(folder, "missing")
     const { code, err, out } = await kintsugi(["stats", odd, missing, "-", "--format", "json"], { stdin: events })
@@ -105,16 +105,16 @@ describe("kintsugi stats", () => {
   })
 
   it("writes over no file that it reads, however that is reached [P1250]", async () => {
-    const kept = join(folder, "kept")
-    mkdirSync(kept)
-    const source = join(kept, "a.jsonl")
+    const sources = join(folder, "kept")
+    mkdirSync(sources)
+    const source = join(sources, "a.jsonl")
     writeFileSync(source, events)
     linkSync(source, join(folder, "hard.json"))
     symlinkSync(source, join(folder, "soft.json"))
     for (const [given, target] of [
-      [kept, source],
-      [kept, join(folder, "hard.json")],
-      [kept, join(folder, "soft.json")],
+      [sources, source],
+      [sources, join(folder, "hard.json")],
+      [sources, join(folder, "soft.json")],
       [source, join(folder, "hard.json")],
       [join(folder, "soft.json"), source]
     ] as const) {
@@ -124,10 +124,10 @@ describe("kintsugi stats", () => {
       expect(readFileSync(source, "utf8")).toBe(events)
     }
     // beside them is a place like any other
-    expect(await kintsugi(["stats", kept, "-o", join(kept, "stats.json")])).toMatchObject({ code: 0, err: "" })
+    expect(await kintsugi(["stats", sources, "-o", join(sources, "stats.json")])).toMatchObject({ code: 0, err: "" })
   })
 
-  it("counts each file once, by whatever links and names it is reached [P1251]", async () => {
+  it("counts each file once, also by several links and names [P1251]", async () => {
     const looped = join(folder, "looped")
     mkdirSync(join(looped, "loop"), { recursive: true })
     writeFileSync(join(looped, "a.jsonl"), events)

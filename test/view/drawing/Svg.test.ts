@@ -81,7 +81,7 @@ const near = 0.03
 const checked = (recording: Recording.Recording) => {
   const scene = Scene.make(recording)
   const svg = Svg.draw(scene, { width })
-  const place = placing(scene)
+  const pixelOf = placing(scene)
   const { rows } = sheet(scene)
   const rowOf = (item: Scene.Span | Scene.Mark) =>
     rows[scene.lanes.slice(0, item.lane).reduce((sum, lane) => sum + lane.rows, 0) + item.row]
@@ -94,7 +94,7 @@ const checked = (recording: Recording.Recording) => {
     for (const { bottom, top } of shapes)
       assert.isTrue(top >= row.y - 1.1 && bottom <= row.y + row.height + 1.1, `${item.label} is in its row`)
     if (item.shape === "span") {
-      const [from, to] = [place(item.from), place(item.to)]
+      const [from, to] = [pixelOf(item.from), pixelOf(item.to)]
       if (to - from >= 3) {
         assert.closeTo(drawn.from, from, near, item.label)
         assert.closeTo(drawn.to, to, near, item.label)
@@ -103,7 +103,7 @@ const checked = (recording: Recording.Recording) => {
       continue
     }
     const middle = (drawn.from + drawn.to) / 2
-    const away = place(item.at) - middle
+    const away = pixelOf(item.at) - middle
     assert.isTrue(many === 1 ? Math.abs(away) < near : away > -near && away < 32, `${item.label} is ${away} away`)
     const own = shapes.find(({ name }) => name === `k-${item.tone}`)
     if (own === undefined) return assert.fail(`${item.label} has no mark of its own`)
@@ -139,18 +139,18 @@ describe("a picture [P1220]", () => {
 
   it("has the lines of its scale where their labels say [P1220]", () => {
     const scene = Scene.make(written("mended"))
-    const place = placing(scene)
+    const pixelOf = placing(scene)
     const lines = [
       ...Svg.draw(scene, { width }).matchAll(/class="k-axis" d="M([\d.]+) [^>]*><text [^>]*x="([\d.]+)"[^>]*>([^<]*)</g)
     ]
-    const told = lines.map(([, line, text, label = ""]) => [Number(line), Number(text), label] as const)
+    const labelled = lines.map(([, line, text, label = ""]) => [Number(line), Number(text), label] as const)
     assert.deepStrictEqual(
-      told.map(([, , label]) => label),
+      labelled.map(([, , label]) => label),
       ["0", "200 ms", "400 ms", "600 ms", "800 ms", "1 s", "1.2 s", "1.4 s"]
     )
-    for (const [line, text, label] of told) {
+    for (const [line, text, label] of labelled) {
       const [value, unit] = label.split(" ")
-      assert.closeTo(line, place(scene.from + Number(value) * (unit === "s" ? 1000 : 1)), near)
+      assert.closeTo(line, pixelOf(scene.from + Number(value) * (unit === "s" ? 1000 : 1)), near)
       assert.strictEqual(text, line)
     }
   })

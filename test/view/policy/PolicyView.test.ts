@@ -136,7 +136,7 @@ describe("a policy to look at", () => {
       Agent.explain(clerk, { transport: http.explanation }).worst
     )
     const run = Agent.explain(clerk, { transport })
-    const view = PolicyView.ofRun("clerk", run, { below: [http] })
+    const view = PolicyView.ofRun("clerk", run, { inner: [http] })
     expect(view.run).toEqual(run.worst)
     expect(view.run).toMatchObject(Agent.bounds(clerk, { transport }))
     expect(view.stacks.map(({ bounds, title }) => [title, bounds.requests])).toEqual([
@@ -168,8 +168,8 @@ describe("a policy to look at", () => {
   })
 
   it("lists no more attempts than asked for, and says where nothing bounds a row [P1236]", () => {
-    const open = { Busy: Recovery.when(() => Recovery.tell()) }
-    const [first] = layersOf([open])
+    const unbounded = { Busy: Recovery.when(() => Recovery.tell()) }
+    const [first] = layersOf([unbounded])
     const text = PolicyText.format(PolicyView.make([first]))
     expect(text).toContain("chosen at each failure")
     expect(text).toContain("waits unknown")

@@ -13,7 +13,7 @@ const said = ({ problems }: Recording.Recording) =>
   problems.map(({ kind, line, says }) => `${line ?? "-"} ${kind}: ${says}`)
 
 describe("a recording [P1215]", () => {
-  it("of a whole file has no problems, whatever its line ends [P1215]", () => {
+  it("of a whole file has no problems, with any line ends [P1215]", () => {
     for (const end of ["\n", "\r\n"]) {
       const recording = Recording.parse(`\ufeff${lines.join(end)}${end}${end}`)
       assert.deepStrictEqual(recording.problems, [])
@@ -86,9 +86,9 @@ describe("a recording [P1215]", () => {
     const run = (type: string) => ({ runId: "r", agent: "a", turn: 0, at: 5, type })
     const types = ["run-start", "run-suspended", "run-start", "run-completed"]
     assert.deepStrictEqual(Recording.fromEvents(types.map(run)).problems, [])
-    const again = Recording.fromEvents([...types, ...types, ...types].map(run)).problems
+    const repeated = Recording.fromEvents([...types, ...types, ...types].map(run)).problems
     assert.deepStrictEqual(
-      again.map(({ kind }) => kind),
+      repeated.map(({ kind }) => kind),
       ["again"]
     )
   })
@@ -177,8 +177,8 @@ describe("totals [P1216]", () => {
     assert.deepStrictEqual(sums(attempt("r", {}), last, attempt("r", {})), [2, 0])
     // of a composition, the part that lost, with what it has started
     const lost = { ...own, type: "attempt-discarded", attempt: 1, text: "", run: "part" }
-    const below = [attempt("part", {}, "agent", "used", "r"), attempt("deep", {}, "agent", "used", "part")]
-    assert.deepStrictEqual(sums(attempt("r", {}), ...below, lost, attempt("other", {}, "agent", "used", "r")), [2, 2])
+    const nested = [attempt("part", {}, "agent", "used", "r"), attempt("deep", {}, "agent", "used", "part")]
+    assert.deepStrictEqual(sums(attempt("r", {}), ...nested, lost, attempt("other", {}, "agent", "used", "r")), [2, 2])
   })
 
   it("takes nothing off for amounts below nothing, and stays finite for any [P1216]", () => {

@@ -1,4 +1,4 @@
-/** What holds of every drawing, whatever happened in the runs and to the file. */
+/** Properties of every drawing, for all that may happen in the runs and to the file. */
 import { assert, describe, it } from "@effect/vitest"
 import { Page, Recording, Scene, Svg, Totals } from "@kintsugi/view"
 import { Effect } from "effect"
@@ -175,13 +175,13 @@ describe("a scene", () => {
         if (!tracks.has(runId) && track !== undefined) {
           tracks.set(runId, track.id)
           if (parent !== undefined && tracks.has(parent.runId))
-            assert.strictEqual(track.above, tracks.get(parent.runId))
+            assert.strictEqual(track.parent, tracks.get(parent.runId))
         }
       })
-      const places = new Map(scene.tracks.map(({ id }, place) => [id, place]))
-      for (const { above, depth } of scene.tracks) assert.strictEqual(depth === 0, above === undefined)
-      for (const { above, id } of scene.tracks)
-        if (above !== undefined) assert.isBelow(places.get(above) ?? Infinity, places.get(id) ?? -1)
+      const indexes = new Map(scene.tracks.map(({ id }, index) => [id, index]))
+      for (const { parent, depth } of scene.tracks) assert.strictEqual(depth === 0, parent === undefined)
+      for (const { parent, id } of scene.tracks)
+        if (parent !== undefined) assert.isBelow(indexes.get(parent) ?? Infinity, indexes.get(id) ?? -1)
     }
   )
 
@@ -227,10 +227,10 @@ describe("a scene", () => {
       for (const [index, event] of events.entries()) {
         const texts = said.get(index) ?? []
         if (event.type === "tool-end") assert.deepStrictEqual(texts, [Object(event["use"]).settlement.text])
-        const place = `${event.runId} ${event.turn}`
-        if (event.type === "turn-end" && answered.has(place)) assert.deepStrictEqual(texts, [])
+        const key = `${event.runId} ${event.turn}`
+        if (event.type === "turn-end" && answered.has(key)) assert.deepStrictEqual(texts, [])
         if (event.type !== "model-end") continue
-        answered.add(place)
+        answered.add(key)
         const { content } = Object(event["reply"])
         assert.strictEqual(texts.length, content.length)
         for (const part of content) if (part.type === "text") assert.include(texts, part.text)
@@ -294,20 +294,25 @@ describe("the scale", () => {
 
   it("has no two ticks that read alike, and none that cover each other, however near one looks [P1209]", () => {
     const axis = Axis.make({ from: noon, to: noon + 30 * 3_600_000, gaps: [] })
-    const place = fc.double({ min: 0, max: axis.length, noNaN: true })
+    const position = fc.double({ min: 0, max: axis.length, noNaN: true })
     fc.assert(
-      fc.property(place, fc.integer({ min: 0, max: 27 }), fc.integer({ min: 3, max: 14 }), (start, nearer, count) => {
-        const end = Math.min(axis.length, start + axis.length / 2 ** nearer)
-        const ticks = Axis.ticks(axis, start, end, count)
-        const pixels = (count * 90) / (end - start)
-        ticks.forEach(({ drawn, label }, index) => {
-          assert.closeTo(drawn, millisOf(label), 0.001)
-          const before = ticks[index - 1]
-          if (before === undefined) return
-          const [one, other] = [before.label, label].map((text) => text.length * 5.5)
-          assert.isAtLeast((drawn - before.drawn) * pixels, ((one ?? 0) + (other ?? 0)) / 2)
-        })
-      })
+      fc.property(
+        position,
+        fc.integer({ min: 0, max: 27 }),
+        fc.integer({ min: 3, max: 14 }),
+        (start, nearer, count) => {
+          const end = Math.min(axis.length, start + axis.length / 2 ** nearer)
+          const ticks = Axis.ticks(axis, start, end, count)
+          const pixels = (count * 90) / (end - start)
+          ticks.forEach(({ drawn, label }, index) => {
+            assert.closeTo(drawn, millisOf(label), 0.001)
+            const before = ticks[index - 1]
+            if (before === undefined) return
+            const [one, other] = [before.label, label].map((text) => text.length * 5.5)
+            assert.isAtLeast((drawn - before.drawn) * pixels, ((one ?? 0) + (other ?? 0)) / 2)
+          })
+        }
+      )
     )
     const far = Axis.ticks(axis, 10_560_000, 10_561_000, 6).map(({ label }) => label)
     assert.deepStrictEqual(far, [
@@ -352,7 +357,7 @@ describe("the picture", () => {
     assert.isBelow(sizes[1] ?? Infinity, 1_500_000)
   }, 60_000)
 
-  property("and the page are complete, whatever the file [P1211]", (scene, recording) => {
+  property("and the page are complete, for any file [P1211]", (scene, recording) => {
     const svg = Svg.draw(scene)
     assert.match(svg, /^<svg [^]*<\/svg>$/)
     assert.notMatch(svg, /NaN|Infinity|undefined/)

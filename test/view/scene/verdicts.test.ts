@@ -43,7 +43,7 @@ describe("a decision", () => {
       expect(drawn(verdict, true)).toEqual(all("lost", `${verdict} gave up`))
     }
     for (const verdict of ["raise", "rethrow", "escalate"]) expect(drawn(verdict, false)).toEqual(all("lost", verdict))
-    expect(drawn("tell", false)).toEqual(all("told", "tell"))
+    expect(drawn("tell", false)).toEqual(all("tell", "tell"))
     // a text that reads like an end is none
     for (const text of ["retry gave up", "tells", "raised"]) expect(drawn(text)).toEqual(all("mended", text))
   })

@@ -41,7 +41,7 @@ const once = (verdict: string, how: { readonly gaveUp?: boolean; readonly byMode
   { verdict, gaveUp: false, byModel: false, ...how, count: 1 }
 ]
 
-/** Drawn events: whatever their order, and with fractions that a machine writes down exactly. */
+/** Drawn events: in any order, and with fractions that a machine writes down exactly. */
 const ms = fc.integer({ min: 0, max: 10_000_000 }).map((micros) => micros / 1000)
 const cost = fc.integer({ min: 0, max: 1_000_000 }).map((nanos) => nanos / 1e9)
 const name = fc.constantFrom("A", "B", "__proto__", "constructor")
@@ -160,16 +160,16 @@ describe("statistics", () => {
   })
 
   it("a model that was told heals by calling again, in the same run [P1231]", () => {
-    const told = [
+    const failedCall = [
       { ...call("c1"), ...verdict("tool", "NoKeys", "tell", 1) },
       { ...call("c1"), ...ended("told") }
     ]
-    const again = { ...call("c2"), ...ended("result") }
-    expect(healedBy(...told, again)).toEqual([
+    const retried = { ...call("c2"), ...ended("result") }
+    expect(healedBy(...failedCall, retried)).toEqual([
       { tag: "NoKeys", failures: 1, incidents: 1, healed: 1, by: once("tell", { byModel: true }) }
     ])
-    expect(healedBy(...told, { ...call("c2", "other"), ...ended("result") })).toMatchObject([{ healed: 0 }])
-    expect(healedBy(...told, { type: "run-completed" }, again)).toMatchObject([{ healed: 0 }])
+    expect(healedBy(...failedCall, { ...call("c2", "other"), ...ended("result") })).toMatchObject([{ healed: 0 }])
+    expect(healedBy(...failedCall, { type: "run-completed" }, retried)).toMatchObject([{ healed: 0 }])
   })
 
   it("answers that did not fit are healed by the run that completes [P1231]", () => {
@@ -197,8 +197,8 @@ describe("statistics", () => {
       // another model answered
       expect(healedBy(...givenUp("model"), { type: "model-end" }, { type: "run-completed" })).toEqual([lost])
       // the model was told what became of the call, and called again
-      const told = [...givenUp("tool"), ended("told")].map((one) => ({ ...call("c1"), ...one }))
-      expect(healedBy(...told, { ...call("c2"), ...ended("result") })).toEqual([
+      const failedCall = [...givenUp("tool"), ended("told")].map((one) => ({ ...call("c1"), ...one }))
+      expect(healedBy(...failedCall, { ...call("c2"), ...ended("result") })).toEqual([
         { ...lost, healed: 1, by: once(last, { ...how, byModel: true }) }
       ])
     }
@@ -214,9 +214,11 @@ describe("statistics", () => {
     expect(healedBy(asked, { type: "model-end" }, { type: "model-end" }, { type: "run-completed" })).toEqual(healed)
     const around = verdict("effect", "Busy", "retry", 1)
     expect(healedBy(around, { type: "run-completed" }, { type: "run-completed" })).toEqual(healed)
-    const told = [verdict("tool", "Busy", "tell", 1), ended("told")].map((one) => ({ ...call("c1"), ...one }))
-    const again = { ...call("c2"), ...ended("result") }
-    const { errors, tools } = statsOf({ ...call("c1"), ...failed }, ...told, again, again, { type: "run-completed" })
+    const failedCall = [verdict("tool", "Busy", "tell", 1), ended("told")].map((one) => ({ ...call("c1"), ...one }))
+    const repeated = { ...call("c2"), ...ended("result") }
+    const { errors, tools } = statsOf({ ...call("c1"), ...failed }, ...failedCall, repeated, repeated, {
+      type: "run-completed"
+    })
     expect(errors).toMatchObject([{ incidents: 1, healed: 1 }])
     expect(tools).toMatchObject([{ troubled: 1, healed: 1 }])
   })
@@ -321,9 +323,9 @@ describe("statistics", () => {
     const never = statsOf(trouble("1", "once"), trouble("2", "twice"), trouble("3", "twice"), { type: "run-failed" })
     expect(Stats.neverHealed(never).map(({ tool }) => tool)).toEqual(["twice", "once"])
     for (const all of [StatsText.format(stats), StatsSvg.draw(stats), StatsPage.make(stats)]) {
-      const places = expected.map((tag) => all.indexOf(tag))
-      expect(places).not.toContain(-1)
-      expect(places).toEqual(places.toSorted((a, b) => a - b))
+      const positions = expected.map((tag) => all.indexOf(tag))
+      expect(positions).not.toContain(-1)
+      expect(positions).toEqual(positions.toSorted((a, b) => a - b))
     }
   })
 

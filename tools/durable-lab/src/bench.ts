@@ -13,7 +13,7 @@ interface Steps {
 }
 
 /** What `processes/bench.ts` tells, one thing a line. */
-interface Told {
+interface Measured {
   readonly alone?: Steps
   /** With a million alarms in the tables. */
   readonly crowded?: Steps
@@ -26,7 +26,7 @@ interface Told {
   readonly disk?: number
 }
 
-const toldOn = (...where: ReadonlyArray<number | string>): Told => {
+const measuredOn = (...where: ReadonlyArray<number | string>): Measured => {
   const args = ["--expose-gc", join(root, folder, "src/processes/bench.ts"), ...where.map(String)]
   const { status, stdout } = spawnSync(process.execPath, args, {
     encoding: "utf8",
@@ -38,7 +38,7 @@ const toldOn = (...where: ReadonlyArray<number | string>): Told => {
     ...stdout
       .trimEnd()
       .split("\n")
-      .map((line): Told => JSON.parse(line))
+      .map((line): Measured => JSON.parse(line))
   )
 }
 
@@ -50,8 +50,8 @@ const tellSteps = (steps: Steps | undefined, when: string): void => {
   console.log(`  a bare activity ${bare} ms, a step of an agent ${own} ms, ${ratio} times${when}`)
 }
 
-const tell = (where: string, told: Told): void => {
-  const { after, alone, before, bytes = {}, crowded, disk = 0, perRun = 0, perSecond, suspended } = told
+const tell = (where: string, measured: Measured): void => {
+  const { after, alone, before, bytes = {}, crowded, disk = 0, perRun = 0, perSecond, suspended } = measured
   console.log(`${where}:`)
   tellSteps(alone, "")
   if (perSecond === undefined) return
@@ -65,17 +65,17 @@ const tell = (where: string, told: Told): void => {
 
 /** On PostgreSQL only where it is there. */
 export const bench = async (postgres: string | undefined): Promise<void> => {
-  tell("in memory, time of the processor", toldOn())
+  tell("in memory, time of the processor", measuredOn())
   const embedded = await startDatabase()
   try {
-    tell("PGlite, one connection", toldOn(embedded.port, 1))
+    tell("PGlite, one connection", measuredOn(embedded.port, 1))
   } finally {
     embedded.stop()
   }
   if (postgres === undefined) return console.log("PostgreSQL is missing: npm run setup-system installs it where it can")
   const server = await startPostgres(postgres)
   try {
-    tell("PostgreSQL, eight connections", toldOn(server.port, 8))
+    tell("PostgreSQL, eight connections", measuredOn(server.port, 8))
   } finally {
     await server.stop()
   }

@@ -7,7 +7,7 @@ import { startPostgres } from "./postgres.ts"
 import { startModels } from "./models.ts"
 import { judge, type Judged } from "./orders.ts"
 import { type Proxy, startProxy } from "./proxy.ts"
-import { type End, type Plan, startOrders, startRunners, type Told } from "./running.ts"
+import { type End, type Plan, startOrders, startRunners, type Progress } from "./running.ts"
 
 export const troubles = ["deaths", "clocks", "outages", "moves"] as const
 
@@ -53,7 +53,7 @@ const plans: Readonly<Record<Trouble, (tens: number, seed: number) => Plan>> = {
   clocks: (tens, seed) => ({
     next: ending(Math.ceil(tens / 3) + 1, seed, "SIGKILL"),
     // five hours ahead, and right again; two hours behind, and right again; right
-    clock: (place) => ["40:18000,200:0", "60:-7200,250:0"][place - 1]
+    clock: (slot) => ["40:18000,200:0", "60:-7200,250:0"][slot - 1]
   }),
   outages: () => ({ next: () => undefined })
 }
@@ -67,7 +67,7 @@ export interface Options {
 
 /** What came of all runs. */
 interface Outcome {
-  readonly told: ReadonlyArray<Told>
+  readonly reports: ReadonlyArray<Progress>
   readonly orders: ReadonlyArray<string>
   readonly judged: ReadonlyArray<Judged>
   readonly runnerFaults: ReadonlyArray<string>
@@ -92,15 +92,15 @@ const running = async (
   const runners = await startRunners(port, models.url, files, plans[trouble](Math.ceil(count / 10), seed))
   const orders = Array.from({ length: count }, (_, index) => `order-${index + 1}`)
   if (trouble === "deaths") orders.push("turns-60")
-  const told: Array<Told> = []
+  const reports: Array<Progress> = []
   try {
-    await startOrders(database.port, files, patience, orders, (one) => told.push(one))
-    const answers = new Map(told.map(({ answer, order }) => [order, answer]))
+    await startOrders(database.port, files, patience, orders, (one) => reports.push(one))
+    const answers = new Map(reports.map(({ answer, order }) => [order, answer]))
     const judged = orders.map((order) =>
       judge(files, { order, answer: answers.get(order), asked: models.asked.get(order) ?? new Map() })
     )
     const seconds = (performance.now() - begun) / 1000
-    return { told, orders, judged, runnerFaults: runners.faults, ends: runners.ends(), cuts: cutter.cuts(), seconds }
+    return { reports, orders, judged, runnerFaults: runners.faults, ends: runners.ends(), cuts: cutter.cuts(), seconds }
   } finally {
     await runners.stop()
     models.stop()
@@ -114,10 +114,10 @@ const sum = (values: ReadonlyArray<number>): number => values.reduce((one, other
 
 /** Plays one trouble, and counts: each order that is right, and what is true of all. */
 export const play = async (postgres: string, trouble: Trouble, options: Options, report: Report): Promise<void> => {
-  const { cuts, ends, judged, orders, runnerFaults, seconds, told } = await running(postgres, trouble, options)
-  const unfinished = told.find((one) => one.unfinished !== undefined)?.unfinished
+  const { cuts, ends, judged, orders, runnerFaults, seconds, reports } = await running(postgres, trouble, options)
+  const unfinished = reports.find((one) => one.unfinished !== undefined)?.unfinished
   if (unfinished !== undefined) console.log(JSON.stringify(unfinished, undefined, 1))
-  const ended = told.findLast((one) => one.ended !== undefined)?.ended ?? 0
+  const ended = reports.findLast((one) => one.ended !== undefined)?.ended ?? 0
   const meanwhile = `while ${ends} runners ended and storage refused ${cuts} times`
   report.check(
     `${trouble}: ${ended} of ${orders.length} runs ended in ${seconds.toFixed(0)} s, ${meanwhile}`,
@@ -131,14 +131,14 @@ export const play = async (postgres: string, trouble: Trouble, options: Options,
     failed: wrong.length,
     skipped: 0
   })
-  const [moves, again] = [sum(judged.map((one) => one.moves)), sum(judged.map((one) => one.again))]
-  const quiet = told.find((one) => one.quiet !== undefined)?.quiet ?? Number.NaN
+  const [moves, again] = [sum(judged.map((one) => one.moves)), sum(judged.map((one) => one.repeated))]
+  const quiet = reports.find((one) => one.quiet !== undefined)?.quiet ?? Number.NaN
   console.log(`        a run went on in another process ${moves} times, and ${again} requests were made again`)
-  const marks = told.find((one) => one.marks !== undefined)?.marks
+  const marks = reports.find((one) => one.marks !== undefined)?.marks
   if (marks !== undefined)
     console.log(`        the marks of ${marks} messages were taken off, see docs/guide/durable.md`)
   console.log(`        nothing was recorded for ${quiet.toFixed(1)} s at the longest`)
-  const deleted = told.find((one) => one.deleted !== undefined)?.deleted
+  const deleted = reports.find((one) => one.deleted !== undefined)?.deleted
   report.check(
     `${trouble}: what has ended is deleted as the guide says, and nothing younger`,
     deleted?.undone === 0 &&
@@ -148,7 +148,7 @@ export const play = async (postgres: string, trouble: Trouble, options: Options,
       deleted.unknown === orders.length,
     JSON.stringify(deleted)
   )
-  const bytes = told.find((one) => one.bytes !== undefined)?.bytes
+  const bytes = reports.find((one) => one.bytes !== undefined)?.bytes
   if (trouble !== "deaths") return
   const [early = 0, late = 0] = [bytes?.["5"], bytes?.["50"]]
   report.check(`${trouble}: turn 50 takes ${late} bytes, turn 5 ${early}`, early > 0 && late > 0 && late <= 1.2 * early)

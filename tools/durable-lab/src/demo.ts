@@ -90,7 +90,7 @@ const main = async (): Promise<boolean> => {
     await play("1", database, ledger, /^stock is at work/)
     await play("2", database, ledger, /^Busy: retry in/)
     await play("3", database, ledger, /^the run waits/)
-    say("         nobody is at work: the run is in the database, and the question with a person")
+    say("         no process is at work: the run is in the database, and a person has the request")
     await play("4", database, ledger, undefined, "approve")
     if (process.argv.includes("--forge")) appendFileSync(ledger, "4 charge run-forged\n")
     const isRight = judge(ledger)

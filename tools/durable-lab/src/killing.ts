@@ -67,7 +67,7 @@ const wrong = (lines: ReadonlyArray<string>, deaths: ReadonlyArray<number>): Rea
   // the first turn has two tools at work at once, the others one: what was under way at a death is done again, and nothing else
   const steps = deaths.reduce((sum, length) => sum + (count(lines.slice(0, length), "event tool-end") < 2 ? 2 : 1), 0)
   demand(`${ends} ends of tools are 5, or those more that were under way at a death`, ends >= 5 && ends <= 5 + steps)
-  const again = requests + ends - 13
-  demand(`${again} steps were done again, of ${steps} that were under way`, again <= steps)
+  const repeated = requests + ends - 13
+  demand(`${repeated} steps were done again, of ${steps} that were under way`, repeated <= steps)
   return found
 }

@@ -85,6 +85,6 @@ const main = async (word: string, trouble: string): Promise<void> => {
   if (report.failed > 0 || (isCi() && !isWell)) process.exitCode = 1
 }
 
-// whoever was started is ended with this process
+// child processes end with this process
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1))
 await main(process.argv[2] ?? "", process.argv[3] ?? "")

@@ -33,7 +33,7 @@ export interface Judged {
   /** How often it went on in another process. */
   readonly moves: number
   /** Requests that were made again. */
-  readonly again: number
+  readonly repeated: number
 }
 
 /**
@@ -51,16 +51,16 @@ export const judge = (files: string, { answer, asked, order }: Ended): Judged =>
   const replays = lines.filter(({ what }) => what === "begins").length - 1
   const moves = lines.filter(({ runner }, index) => index > 0 && lines[index - 1]?.runner !== runner).length
   const requests = [...asked.values()].reduce((sum, count) => sum + count, 0)
-  const again = requests - needed
+  const repeated = requests - needed
   demand(`it answers "${answer}"`, answer === `order ${order} is done`)
   demand(`${asked.size} turns were asked for, and not ${needed}`, asked.size === needed)
-  demand(`${again} requests were made again in ${replays} replays`, again <= replays)
+  demand(`${repeated} requests were made again in ${replays} replays`, repeated <= replays)
   const ends = lines.filter(({ what }) => what.startsWith("ended ")).map(({ what }) => what)
   demand(
     `what is in its ledger: ${ends.join(", ")}`,
     ends.length > 0 && ends.every((end) => end === `ended ${needed * 10}`)
   )
-  if (order.startsWith("turns-")) return { faults, moves, again }
+  if (order.startsWith("turns-")) return { faults, moves, repeated }
   const begins = lines.flatMap(({ what }) => (what.startsWith("pay begins ") ? [what.slice("pay begins ".length)] : []))
   const [key = "none"] = begins
   const count = (what: string) => all.filter((line) => line.what === `${what} ${key}`).length
@@ -70,5 +70,5 @@ export const judge = (files: string, { answer, asked, order }: Ended): Judged =>
   const done = lines.filter(({ what }) => tools.has(what)).length
   // two tools are at work at once in the first turn
   demand(`${done} ends of tools are not 5, or those more that were under way`, done >= 5 && done <= 5 + 2 * replays)
-  return { faults, moves, again }
+  return { faults, moves, repeated }
 }

@@ -1,4 +1,4 @@
-/** A PostgreSQL that is thrown away: its data are in a temporary folder, and whoever started it stops it. */
+/** A PostgreSQL that is thrown away: its data are in a temporary folder, and the process that started it stops it. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
@@ -38,7 +38,7 @@ const unprivileged = (): { readonly uid: number; readonly gid: number } | undefi
   throw new Error("PostgreSQL does not run as root, and there is no other user")
 }
 
-/** A port that nobody listens on. */
+/** A port on which no process listens. */
 export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer()
@@ -59,7 +59,7 @@ const ready = (server: ChildProcess): Promise<void> =>
     server.stderr?.on("data", (chunk) => {
       said += String(chunk)
       if (said.includes(READY)) resolve()
-      // it goes on talking, and nobody listens any more
+      // it goes on talking, without a reader
       said = said.slice(-10_000)
     })
     server.once("error", reject)

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from "node:net"
 
 export interface Proxy {
   readonly port: number
-  /** Ends all connections; whoever connects is refused until it is mended. */
+  /** Ends all connections, and refuses new ones until it is mended. */
   readonly cut: () => void
   readonly mend: () => void
   readonly stop: () => void

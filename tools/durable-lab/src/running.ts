@@ -16,7 +16,7 @@ export interface End {
 export interface Plan {
   /** How the next runner ends; one without an end lives until all is over. */
   readonly next: () => End | undefined
-  readonly clock?: (place: number) => string | undefined
+  readonly clock?: (slot: number) => string | undefined
 }
 
 export interface Runners {
@@ -32,13 +32,13 @@ export const startRunners = async (database: number, models: string, files: stri
   const children = new Set<ChildProcess>()
   const faults: Array<string> = []
   let [ends, isOver] = [0, false]
-  const start = (place: number, port: number, nth: number): void => {
+  const start = (slot: number, port: number, nth: number): void => {
     const end = plan.next()
-    const name = `runner${place}.${nth}`
+    const name = `runner${slot}.${nth}`
     const args = [database, port, models, files, name, end?.at ?? 0, end?.signal ?? "SIGKILL"]
     const child = spawn(process.execPath, [join(root, folder, "src/processes/runner.ts"), ...args.map(String)], {
       stdio: ["ignore", "ignore", "inherit"],
-      env: { ...process.env, KINTSUGI_CLOCK: plan.clock?.(place) ?? "" }
+      env: { ...process.env, KINTSUGI_CLOCK: plan.clock?.(slot) ?? "" }
     })
     children.add(child)
     child.once("close", (code, signal) => {
@@ -47,10 +47,10 @@ export const startRunners = async (database: number, models: string, files: stri
       const isRight = end !== undefined && (end.signal === "SIGKILL" ? signal === "SIGKILL" : code === 0)
       if (isRight) ends++
       else faults.push(`${name} ended with ${signal ?? code}`)
-      start(place, port, nth + 1)
+      start(slot, port, nth + 1)
     })
   }
-  for (const place of [1, 2, 3]) start(place, await freePort(), 1)
+  for (const slot of [1, 2, 3]) start(slot, await freePort(), 1)
   const last = () => children.forEach((child) => child.kill("SIGKILL"))
   process.once("exit", last)
   const stop = async () => {
@@ -64,7 +64,7 @@ export const startRunners = async (database: number, models: string, files: stri
 }
 
 /** What the starter tells: see `processes/starter.ts`. */
-export interface Told {
+export interface Progress {
   readonly started?: number
   readonly ended?: number
   readonly order?: string
@@ -85,7 +85,7 @@ export const startOrders = async (
   files: string,
   patience: number,
   orders: ReadonlyArray<string>,
-  hear: (told: Told) => void
+  hear: (progress: Progress) => void
 ): Promise<number | null> => {
   const args = [database, files, patience, ...orders].map(String)
   const child = spawn(process.execPath, [join(root, folder, "src/processes/starter.ts"), ...args], {

@@ -73,14 +73,14 @@ it.skipIf(!isInstalledIn(folder))(
     const begun = Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ids = yield* Effect.forEach(names, (id) => Durable.start(durable, { id, input: "go" }))
-      const standing = yield* Durable.start(durable, { id: "standing", input: "go" })
-      for (const id of [...ids, standing]) {
+      const stateless = yield* Durable.start(durable, { id: "standing", input: "go" })
+      for (const id of [...ids, stateless]) {
         yield* until(Durable.poll(durable, id), (end) => Option.getOrUndefined(end)?._tag === "Suspended")
       }
       for (const [index, id] of ids.entries()) yield* sql.unsafe(losses[names[index] ?? "nothing"](id))
       yield* sql.unsafe(`DELETE FROM cluster_replies r USING cluster_messages m
-        WHERE r.request_id = m.id AND m.entity_id = '${standing}' AND m.tag = 'run'`)
-      return { ids, lost: yield* Effect.flip(Durable.poll(durable, standing)), standing }
+        WHERE r.request_id = m.id AND m.entity_id = '${stateless}' AND m.tag = 'run'`)
+      return { ids, lost: yield* Effect.flip(Durable.poll(durable, stateless)), stateless }
     })
     const ended = (ids: ReadonlyArray<string>) =>
       Effect.forEach(
@@ -102,8 +102,8 @@ it.skipIf(!isInstalledIn(folder))(
         { concurrency: "unbounded" }
       )
     try {
-      const { ids, lost, standing } = await Effect.runPromise(Effect.provide(begun, Layer.fresh(engine)))
-      assert.deepInclude(lost, { _tag: "RunLostError", executionId: standing })
+      const { ids, lost, stateless } = await Effect.runPromise(Effect.provide(begun, Layer.fresh(engine)))
+      assert.deepInclude(lost, { _tag: "RunLostError", executionId: stateless })
       assert.strictEqual(paid(), 4)
       // the database has one session, which takes its time to end, and the client dies of that
       const second = Effect.retry(Effect.sandbox(Effect.provide(ended(ids), Layer.fresh(engine))), {

@@ -11,26 +11,26 @@ import { engineOn } from "../src/processes/engine.ts"
 
 const port = Number(process.env["KINTSUGI_DURABLE_PORT"])
 
-/** How many questions to the database are open, and how many there have been. */
-const questions = { open: 0, asked: 0 }
+/** How many statements of the database are running, and how many have begun. */
+const statements = { running: 0, begun: 0 }
 
-class Question extends Tracer.NativeSpan {
+class StatementSpan extends Tracer.NativeSpan {
   constructor(options: ConstructorParameters<typeof Tracer.NativeSpan>[0]) {
     super(options)
-    questions.open++
-    questions.asked++
+    statements.running++
+    statements.begun++
   }
   override end(...end: Parameters<Tracer.NativeSpan["end"]>): void {
-    questions.open--
+    statements.running--
     super.end(...end)
   }
 }
 
 /** A statement is named after its database, a transaction is not. */
-const isQuestion = (name: string): boolean => name === "postgres" || name.startsWith("sql.")
+const isStatement = (name: string): boolean => name === "postgres" || name.startsWith("sql.")
 
 const counting = Tracer.make({
-  span: (options) => (isQuestion(options.name) ? new Question(options) : new Tracer.NativeSpan(options))
+  span: (options) => (isStatement(options.name) ? new StatementSpan(options) : new Tracer.NativeSpan(options))
 })
 
 // the answers of the database come with the event loop
@@ -40,19 +40,19 @@ const tick = Effect.promise(() => new Promise<void>((resolve) => setImmediate(re
 /** The database is real, and so is the time that it takes: the clock stands still until it has nothing to do. */
 const answered = Effect.gen(function* () {
   for (let quiet = 0, turns = 0; quiet < 100 && turns < 5000; quiet++, turns++) {
-    const before = questions.asked
+    const before = statements.begun
     yield* tick
     yield* calm
-    if (questions.open > 0 || questions.asked !== before) quiet = 0
+    if (statements.running > 0 || statements.begun !== before) quiet = 0
   }
 })
 
 const overDays: Passing = (effect) =>
   Effect.gen(function* () {
-    const before = questions.asked
+    const before = statements.begun
     const fiber = yield* Effect.forkChild(effect)
-    // connecting is no question
-    while (questions.asked === before && fiber.pollUnsafe() === undefined) yield* tick
+    // connecting is no statement
+    while (statements.begun === before && fiber.pollUnsafe() === undefined) yield* tick
     for (let i = 0; i < 600 && fiber.pollUnsafe() === undefined; i++) {
       yield* answered
       yield* TestClock.adjust(i < 400 ? "500 millis" : "20 minutes")

@@ -1,4 +1,4 @@
-/** What the codecs of providers have to keep, whatever a server sends. */
+/** Properties of the codecs of providers, for any answer of a server. */
 import * as assert from "node:assert/strict"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"

@@ -14,14 +14,14 @@ interface Block {
 }
 
 /** A function that has run, and its blocks that are known: those of which it was told whether they ran. */
-interface Known {
+interface Blocks {
   readonly covered: Set<string>
   readonly missed: Map<string, Block>
 }
 
 export class Coverage {
   readonly #session = new Session()
-  readonly #functions = new Map<string, Known>()
+  readonly #functions = new Map<string, Blocks>()
 
   /** Counts from here on; what is loaded before it is counted where it runs again. */
   constructor() {
@@ -41,14 +41,14 @@ export class Coverage {
   }
 
   /** Blocks that ran so far, functions as wholes among them, and those that are known. */
-  get blocks(): { readonly covered: number; readonly known: number } {
+  get blocks(): { readonly covered: number; readonly total: number } {
     let covered = 0
     let missed = 0
-    for (const known of this.#functions.values()) {
-      covered += 1 + known.covered.size
-      missed += known.missed.size
+    for (const blocks of this.#functions.values()) {
+      covered += 1 + blocks.covered.size
+      missed += blocks.missed.size
     }
-    return { covered, known: covered + missed }
+    return { covered, total: covered + missed }
   }
 
   /** Whether something in it ran for the first time. */
@@ -56,8 +56,8 @@ export class Coverage {
     return report.some(({ functions, url }) =>
       functions.some(({ ranges: [whole, ...parts] }) => {
         if (whole === undefined || whole.count === 0) return false
-        const known = this.#functions.get(keyOf(url, whole))
-        return known === undefined || newIn(known, parts).length > 0
+        const blocks = this.#functions.get(keyOf(url, whole))
+        return blocks === undefined || newIn(blocks, parts).length > 0
       })
     )
   }
@@ -71,17 +71,17 @@ export class Coverage {
         if (whole === undefined || whole.count === 0) continue
         const key = keyOf(url, whole)
         const found = this.#functions.get(key)
-        const known = found ?? { covered: new Set(), missed: new Map() }
-        if (found === undefined) this.#functions.set(key, known)
-        const names = newIn(known, parts)
+        const blocks = found ?? { covered: new Set(), missed: new Map() }
+        if (found === undefined) this.#functions.set(key, blocks)
+        const names = newIn(blocks, parts)
         isNew ||= found === undefined || names.length > 0
         for (const { count, endOffset: end, startOffset: start } of parts) {
           const name = nameOf(start, end)
-          if (count === 0 && !known.covered.has(name)) known.missed.set(name, { start, end })
+          if (count === 0 && !blocks.covered.has(name)) blocks.missed.set(name, { start, end })
         }
         for (const name of names) {
-          known.missed.delete(name)
-          known.covered.add(name)
+          blocks.missed.delete(name)
+          blocks.covered.add(name)
         }
       }
     }
@@ -95,7 +95,7 @@ const keyOf = (url: string, { endOffset, startOffset }: Profiler.CoverageRange):
 const nameOf = (start: number, end: number): string => `${start}-${end}`
 
 /** A block is named when it ran more or less often than what is around it; one that is not named ran when that did. */
-const newIn = ({ covered, missed }: Known, ranges: ReadonlyArray<Profiler.CoverageRange>): ReadonlyArray<string> => {
+const newIn = ({ covered, missed }: Blocks, ranges: ReadonlyArray<Profiler.CoverageRange>): ReadonlyArray<string> => {
   const idle = ranges.filter(({ count }) => count === 0)
   const isIdle = ({ end, start }: Block) =>
     idle.some(({ endOffset, startOffset }) => startOffset <= start && end <= endOffset)

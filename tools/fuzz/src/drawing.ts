@@ -36,15 +36,15 @@ export interface Plan {
   readonly changes: ReadonlyArray<Change>
 }
 
-const place = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })
+const share = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })
 const number = fc.nat(1_000_000)
 
 const textChange = (on: "text" | "lines"): fc.Arbitrary<TextChange> =>
   fc.record({
     on: fc.constant(on),
     does: fc.constantFrom("cut", "repeat", "replace", "insert", "borrow", "end"),
-    at: place,
-    to: place,
+    at: share,
+    to: share,
     length: fc.oneof(fc.nat(3), fc.nat(3), fc.nat(60)),
     word: number
   })
@@ -72,8 +72,8 @@ const odd: fc.Arbitrary<Json> = fc.oneof(
 const jsonChange: fc.Arbitrary<JsonChange> = fc.record({
   on: fc.constant("json" as const),
   does: fc.constantFrom("set", "set", "drop", "rename", "add", "repeat", "borrow", "wrap", "swap", "edit"),
-  at: place,
-  to: place,
+  at: share,
+  to: share,
   value: odd,
   word: number,
   text: textChange("text")

@@ -20,7 +20,7 @@ export interface Progress {
   readonly seconds: number
   readonly executions: number
   readonly covered: number
-  readonly known: number
+  readonly total: number
   readonly corpus: number
   readonly findings: number
 }
@@ -32,7 +32,7 @@ export interface Options {
   readonly seed: number
   readonly seconds: number
   readonly coverage: Coverage
-  readonly onKept: (input: string) => void
+  readonly onAdded: (input: string) => void
   readonly onFinding: (finding: Finding) => void
   /** Called once in ten seconds, and at the end. */
   readonly onProgress: (progress: Progress) => void
@@ -46,15 +46,24 @@ const longest = 1_000
 /** Other ways to fail are looked for until there are so many. */
 const maxFindings = 20
 
-export const fuzz = ({ before, coverage, onFinding, onKept, onProgress, seconds, seed, target }: Options): Progress => {
+export const fuzz = ({
+  before,
+  coverage,
+  onFinding,
+  onAdded,
+  onProgress,
+  seconds,
+  seed,
+  target
+}: Options): Progress => {
   const { check, form, seeds } = target
   const words = [...new Set([...target.words, ...wordsOf(seeds)])]
   const corpus = [...new Set([...seeds, ...before])]
   const plans = plan(form)
-  const known = new Set<string>()
+  const kinds = new Set<string>()
   const start = performance.now()
   let executions = 0
-  let told = 0
+  let reportedAt = 0
 
   const secondsGone = () => (performance.now() - start) / 1000
   const progress = (): Progress => ({
@@ -62,7 +71,7 @@ export const fuzz = ({ before, coverage, onFinding, onKept, onProgress, seconds,
     executions,
     ...coverage.blocks,
     corpus: corpus.length,
-    findings: known.size
+    findings: kinds.size
   })
 
   const run = (input: string): string | undefined => {
@@ -73,9 +82,9 @@ export const fuzz = ({ before, coverage, onFinding, onKept, onProgress, seconds,
   /** Runs an input; a failure of a new kind is made small and told. */
   const examine = (input: string): void => {
     const message = run(input)
-    if (message === undefined || known.has(kindOf(message))) return
+    if (message === undefined || kinds.has(kindOf(message))) return
     const kind = kindOf(message)
-    known.add(kind)
+    kinds.add(kind)
     const isSame = (text: string) => kindOf(run(text) ?? "") === kind
     const small = isSame(input) ? smallest(input, isSame) : input
     onFinding({ input: small, message: failureOf(check, small) ?? message })
@@ -84,7 +93,7 @@ export const fuzz = ({ before, coverage, onFinding, onKept, onProgress, seconds,
   const keep = (input: string): void => {
     if (corpus.includes(input)) return
     corpus.push(input)
-    onKept(input)
+    onAdded(input)
   }
 
   /** Runs inputs again, by halves, until those are found that run something new. */
@@ -111,11 +120,11 @@ export const fuzz = ({ before, coverage, onFinding, onKept, onProgress, seconds,
 
   coverage.look()
   runBatch(corpus)
-  for (let batch = 0; secondsGone() < seconds && known.size < maxFindings; batch++) {
+  for (let batch = 0; secondsGone() < seconds && kinds.size < maxFindings; batch++) {
     const drawn = fc.sample(plans, { numRuns: batchSize, seed: seed + batch })
     runBatch(drawn.map((plan) => applied(plan, { inputs: corpus, words })))
-    if (secondsGone() < told + 10) continue
-    told = secondsGone()
+    if (secondsGone() < reportedAt + 10) continue
+    reportedAt = secondsGone()
     onProgress(progress())
   }
   const end = progress()
@@ -137,7 +146,7 @@ export const failureOf = (check: Target["check"], input: string): string | undef
 
 /** Two failures are of one kind when they come from the same place. */
 const kindOf = (message: string): string => {
-  const places = message.split("\n").filter((line) => /^\s+at /.test(line) && !line.includes("node:"))
+  const frames = message.split("\n").filter((line) => /^\s+at /.test(line) && !line.includes("node:"))
   const [name = ""] = message.split(/[:\n]/)
-  return [name, ...places.slice(0, 2).map((line) => line.replace(/^.*\//, ""))].join(" ")
+  return [name, ...frames.slice(0, 2).map((line) => line.replace(/^.*\//, ""))].join(" ")
 }

@@ -43,9 +43,9 @@ if (target === undefined || numbers.some((number) => !(number >= 0))) {
     seconds: Number(seconds),
     seed: Number(seed),
     coverage: new Coverage(),
-    onKept: (input) => keep(corpus, input),
+    onAdded: (input) => keep(corpus, input),
     onFinding: ({ input, message }) => say(`\n${JSON.stringify(input)}\n${message}\n${keep(findings, input)}\n`),
-    onProgress: ({ corpus, covered, executions, known, seconds }) =>
+    onProgress: ({ corpus, covered, executions, total: known, seconds }) =>
       say(
         [
           seconds.toFixed(0).padStart(5),

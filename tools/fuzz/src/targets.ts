@@ -55,7 +55,7 @@ const objectOf = (text: string): Readonly<Record<string, unknown>> | undefined =
     : undefined
 }
 
-/** An answer as data: whatever has not the type of its field is left out. */
+/** An answer as data: values without the type of their field are left out. */
 const answerIn = (text: string) => {
   const { api, body, headers, status, text: words } = objectOf(text) ?? {}
   const given = objectOf(JSON.stringify(headers ?? null)) ?? {}

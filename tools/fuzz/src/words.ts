@@ -1,4 +1,4 @@
-/** What calls, histories and documents have to keep, whatever they hold. */
+/** Properties of calls, histories and documents with any content. */
 import * as assert from "node:assert/strict"
 import { AgentEvent, Coercion, Message, Snapshot } from "@kintsugi/core"
 import * as DoorError from "@kintsugi/core/DoorError"
@@ -85,11 +85,11 @@ const checkDecoding = (read: Coercion.Parsed, decode: (typeof decoders)[number])
   const { changes, decoded, value } = result.success
   if (Result.isSuccess(plain)) assert.equal(value, read.value)
   else assert.ok(changes.length > read.changes.length, "mended without a change")
-  const again = Coercion.decode({ value, changes: [] }, decode)
-  assert.ok(Result.isSuccess(again), "the result does not decode")
-  assert.equal(again.success.value, value)
-  assert.deepEqual(again.success.changes, [])
-  assert.deepEqual(again.success.decoded, decoded)
+  const repeated = Coercion.decode({ value, changes: [] }, decode)
+  assert.ok(Result.isSuccess(repeated), "the result does not decode")
+  assert.equal(repeated.success.value, value)
+  assert.deepEqual(repeated.success.changes, [])
+  assert.deepEqual(repeated.success.decoded, decoded)
 }
 
 // --- histories
@@ -135,15 +135,13 @@ const revived = (_: string, value: unknown): unknown =>
 
 const encodeTranscript = Schema.encodeSync(Schema.toCodecJson(Message.Transcript))
 const isTranscript = Schema.is(Message.Transcript)
-const isSettledCall = Schema.is(Message.SettledCall)
+const isPair = Schema.is(Message.SettledCall)
 
 /** Calls that stand with their settlements, from the first to the last. */
-const settledIn = (messages: ReadonlyArray<unknown>): ReadonlyArray<Message.SettledCall> =>
+const pairsIn = (messages: ReadonlyArray<unknown>): ReadonlyArray<Message.SettledCall> =>
   messages.flatMap((message) => {
     const { content, role } = fields(message)
-    return role === "assistant" && Array.isArray(content)
-      ? content.filter((part) => quietly(() => isSettledCall(part)))
-      : []
+    return role === "assistant" && Array.isArray(content) ? content.filter((part) => quietly(() => isPair(part))) : []
   })
 
 const quietly = (look: () => boolean): boolean => {
@@ -170,12 +168,12 @@ export const checkRepair = (history: Json): void => {
   const repaired = Message.repair(foreign)
   assert.ok(isTranscript(repaired), "no transcript")
   assert.deepEqual(Message.repair(repaired), repaired)
-  const kept = JSON.stringify(encodeTranscript(repaired))
-  assert.equal(JSON.stringify(encodeTranscript(Message.repair(JSON.parse(kept)))), kept)
+  const written = JSON.stringify(encodeTranscript(repaired))
+  assert.equal(JSON.stringify(encodeTranscript(Message.repair(JSON.parse(written)))), written)
   if (!Array.isArray(foreign)) return
-  const pairs = settledIn(repaired)
+  const pairs = pairsIn(repaired)
   let next = 0
-  for (const pair of settledIn(foreign)) {
+  for (const pair of pairsIn(foreign)) {
     if (isDeep(pair)) continue
     while (next < pairs.length && !isSame(pairs[next], pair)) next++
     assert.ok(next < pairs.length, `a pair was lost: ${JSON.stringify(pair)}`)
@@ -196,22 +194,22 @@ export const checkEvent = (document: Json): void => {
   if (Exit.isFailure(exit)) return checkFailure(exit)
   if (isDeep(document)) return
   const written = JSON.stringify(encodeEvent(exit.value))
-  const again = decodeEvent(JSON.parse(written))
-  assert.ok(Exit.isSuccess(again), "what was written is not read")
-  assert.equal(JSON.stringify(encodeEvent(again.value)), written)
+  const repeated = decodeEvent(JSON.parse(written))
+  assert.ok(Exit.isSuccess(repeated), "what was written is not read")
+  assert.equal(JSON.stringify(encodeEvent(repeated.value)), written)
 }
 
 const checkFailure = (exit: Exit.Failure<unknown, unknown>): void => {
   const reasons = exit.cause.reasons
   assert.ok(
-    reasons.length === 1 && reasons[0]?._tag === "Fail" && isTold(reasons[0].error),
+    reasons.length === 1 && reasons[0]?._tag === "Fail" && isExpected(reasons[0].error),
     `not one failure with the place: ${String(exit.cause)}`
   )
   assert.equal(typeof reasons[0].error.message, "string")
 }
 
 /** A document is no document, or its signature is not what it should be. */
-const isTold = (error: unknown): error is Schema.SchemaError | DoorError.DoorError =>
+const isExpected = (error: unknown): error is Schema.SchemaError | DoorError.DoorError =>
   Schema.isSchemaError(error) || DoorError.isDoorError(error)
 
 const fromJson = (document: unknown): Exit.Exit<Snapshot.Snapshot, Schema.SchemaError | DoorError.DoorError> =>
@@ -221,9 +219,9 @@ export const checkSnapshot = (document: Json): void => {
   const exit = fromJson(document)
   if (Exit.isFailure(exit)) return checkFailure(exit)
   const written = JSON.stringify(Snapshot.toJson(exit.value))
-  const again = fromJson(JSON.parse(written))
-  assert.ok(Exit.isSuccess(again), "what was written is not read")
-  assert.equal(JSON.stringify(Snapshot.toJson(again.value)), written)
+  const repeated = fromJson(JSON.parse(written))
+  assert.ok(Exit.isSuccess(repeated), "what was written is not read")
+  assert.equal(JSON.stringify(Snapshot.toJson(repeated.value)), written)
   for (const request of Snapshot.requestsOf(exit.value)) assert.ok(Number.isFinite(request.expiresAt))
 }
 

@@ -11,7 +11,7 @@ import { testFolders } from "./targets.ts"
 export const hashOf = (...texts: ReadonlyArray<string>): string =>
   createHash("sha256").update(texts.join("\0")).digest("hex").slice(0, 16)
 
-interface Kept {
+interface Stored {
   readonly hash: string
   readonly tests: ReadonlyArray<Baseline>
   readonly statics: Readonly<Record<string, number>>
@@ -28,7 +28,8 @@ export interface Surveyed {
 
 const path = join(cache, "baseline.json")
 
-const readKept = (): Readonly<Record<string, Kept>> => (existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {})
+const readStored = (): Readonly<Record<string, Stored>> =>
+  existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {}
 
 /** The survey of all test files; only what changed is run. */
 export const survey = async (say: (line: string) => void): Promise<Surveyed> => {
@@ -42,13 +43,13 @@ export const survey = async (say: (line: string) => void): Promise<Surveyed> => 
   const hashes = new Map(files.map((file) => [file.path, hashOf(file.text)]))
   /** What a test comes by depends on all that it may import. */
   const wholes = new Map(files.map((file) => [file.path, hashOf(base, file.text)]))
-  const before = readKept()
-  const isKept = (file: string) => before[file]?.hash === wholes.get(file)
-  const changed = files.map((file) => file.path).filter((file) => !isKept(file))
-  const now: Record<string, Kept> = {}
+  const before = readStored()
+  const isUnchanged = (file: string) => before[file]?.hash === wholes.get(file)
+  const changed = files.map((file) => file.path).filter((file) => !isUnchanged(file))
+  const now: Record<string, Stored> = {}
   for (const { path: file } of files) {
-    const kept = before[file]
-    if (kept !== undefined && isKept(file)) now[file] = kept
+    const stored = before[file]
+    if (stored !== undefined && isUnchanged(file)) now[file] = stored
   }
   if (changed.length > 0) {
     say(`running the tests of ${changed.length} files without mutants`)
@@ -64,7 +65,7 @@ export const survey = async (say: (line: string) => void): Promise<Surveyed> => 
     mkdirSync(cache, { recursive: true })
     writeFileSync(path, JSON.stringify(now))
   }
-  const kept = Object.values(now)
-  const statics = new Set(kept.flatMap((one) => Object.keys(one.statics)))
-  return { tests: kept.flatMap((one) => one.tests), statics, hashes }
+  const surveys = Object.values(now)
+  const statics = new Set(surveys.flatMap((one) => Object.keys(one.statics)))
+  return { tests: surveys.flatMap((one) => one.tests), statics, hashes }
 }

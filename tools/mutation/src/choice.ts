@@ -54,9 +54,9 @@ export const coverage = (
   const found = new Map<string, Array<{ test: Baseline; hits: number }>>()
   for (const test of tests.filter(({ passed }) => passed)) {
     for (const [mutant, hits] of Object.entries(test.hits)) {
-      const known = found.get(mutant)
-      if (known === undefined) found.set(mutant, [{ test, hits }])
-      else known.push({ test, hits })
+      const covering = found.get(mutant)
+      if (covering === undefined) found.set(mutant, [{ test, hits }])
+      else covering.push({ test, hits })
     }
   }
   return found

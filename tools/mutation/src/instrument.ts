@@ -110,15 +110,15 @@ export const instrument = async (sources: ReadonlyArray<File>): Promise<Readonly
   const seen = new Map<string, number>()
   return out.mutants.map(({ fileName, id, location, mutatorName, replacement }) => {
     const source = lines.get(fileName) ?? []
-    const known = {
+    const description = {
       file: fileName,
       text: (source[location.start.line] ?? "").trim(),
       mutator: mutatorName,
       from: oneLine(between(source, location)),
       to: oneLine(replacement)
     }
-    const nth = (seen.get(identity(known)) ?? 0) + 1
-    seen.set(identity(known), nth)
-    return { mutant: { id, ...known, line: location.start.line + 1, nth }, location, replacement }
+    const nth = (seen.get(identity(description)) ?? 0) + 1
+    seen.set(identity(description), nth)
+    return { mutant: { id, ...description, line: location.start.line + 1, nth }, location, replacement }
   })
 }

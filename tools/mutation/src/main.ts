@@ -6,7 +6,7 @@
  *   npm run mutation -- Backoff Budget   some of the targets of `tools/mutation/src/targets.ts`
  *
  *   --workers=2    processes at once; one without it
- *   --share=0.02   the share of the time of all tests that one mutant is given at most: what is most about its source, then a
+ *   --share=0.02   the share of the time of all tests that a mutant is given at most: what is most about its source, then a
  *                  test of each file by turns; 0.1 without it
  *   --no-rules     does not look for tests of rules that find out no mutant
  *   --write        writes docs/mutation.md

@@ -36,7 +36,7 @@ const JOBS = 400
 
 const keyOf = (mutant: Mutant): string => `${identity(mutant)}#${mutant.nth}`
 
-interface Kept {
+interface Stored {
   readonly key: string
   readonly hash: string
   readonly status: Status
@@ -46,12 +46,12 @@ interface Kept {
 
 const path = join(cache, "outcomes.jsonl")
 
-const readKept = (): ReadonlyMap<string, ReadonlyArray<Kept>> => {
+const readStored = (): ReadonlyMap<string, ReadonlyArray<Stored>> => {
   if (!existsSync(path)) return new Map()
   const lines = readFileSync(path, "utf8").split("\n")
-  const kept: ReadonlyArray<Kept> = lines.filter((line) => line.endsWith("}")).map((line) => JSON.parse(line))
-  const byKey = new Map<string, Array<Kept>>()
-  for (const one of kept) byKey.set(one.key, [...(byKey.get(one.key) ?? []), one])
+  const stored: ReadonlyArray<Stored> = lines.filter((line) => line.endsWith("}")).map((line) => JSON.parse(line))
+  const byKey = new Map<string, Array<Stored>>()
+  for (const one of stored) byKey.set(one.key, [...(byKey.get(one.key) ?? []), one])
   return byKey
 }
 
@@ -60,7 +60,7 @@ const unrepeatablePath = join(cache, "unrepeatable.json")
 const readUnrepeatable = (): ReadonlyArray<string> =>
   existsSync(unrepeatablePath) ? JSON.parse(readFileSync(unrepeatablePath, "utf8")) : []
 
-const keep = (one: Kept): void => {
+const keep = (one: Stored): void => {
   mkdirSync(cache, { recursive: true })
   appendFileSync(path, `${JSON.stringify(one)}\n`)
 }
@@ -132,7 +132,7 @@ export const tryAll = async (
   const mutants = all.filter(({ file }) => chosen(file))
   const reached = coverage(surveyed.tests)
   const texts = new Map(sources.map(({ path, text }) => [path, withoutReasons(text)]))
-  const kept = readKept()
+  const stored = readStored()
   const fileOf = new Map(surveyed.tests.map(({ file, key }) => [key, file]))
   const everything = hashOf(...surveyed.hashes.values(), String(share))
 
@@ -142,7 +142,7 @@ export const tryAll = async (
     return hashOf(texts.get(mutant.file) ?? "", test)
   }
   const remembered = (mutant: Mutant): Outcome | undefined => {
-    const one = kept.get(keyOf(mutant))?.findLast(({ by, hash }) => hash === hashFor(mutant, by))
+    const one = stored.get(keyOf(mutant))?.findLast(({ by, hash }) => hash === hashFor(mutant, by))
     return one === undefined
       ? undefined
       : { mutant, status: one.status, ran: one.ran, ...(one.by === undefined ? {} : { by: one.by }) }
@@ -151,8 +151,8 @@ export const tryAll = async (
   const outcomes = new Map<string, Outcome>()
   const byId = new Map(mutants.map((mutant) => [mutant.id, mutant]))
   for (const mutant of mutants) {
-    const known = remembered(mutant)
-    if (known !== undefined) outcomes.set(mutant.id, known)
+    const outcome = remembered(mutant)
+    if (outcome !== undefined) outcomes.set(mutant.id, outcome)
   }
   const left = mutants.filter(({ id }) => !outcomes.has(id))
   say(`${mutants.length} mutants, of which ${outcomes.size} are known from before`)
@@ -244,7 +244,7 @@ export const tryAll = async (
     const said = await run({ mode: "jobs", files: [times[index]?.file ?? ""], tests, jobs: [alone] })
     return said.lines.some((line) => line.type === "tainted" || (line.type === "result" && line.status !== "survived"))
   }
-  const again: Array<Mutant> = []
+  const repeats: Array<Mutant> = []
   const filesOf = (part: Part) => [
     ...new Set(part.jobs.flatMap((job) => job.tests).map((index) => times[index]?.file ?? ""))
   ]
@@ -258,7 +258,7 @@ export const tryAll = async (
             tell(result, ({ mutant, status }) => {
               const one = byId.get(mutant)
               const acts = status === "survived" && surveyed.statics.has(mutant) && one !== undefined
-              if (acts) again.push(one)
+              if (acts) repeats.push(one)
               return !acts
             }),
           isFound,
@@ -268,7 +268,7 @@ export const tryAll = async (
     workers
   )
   const withJob = new Set(jobs.map(({ mutant }) => mutant))
-  const loading = [...again, ...left.filter(({ id }) => !withJob.has(id) && surveyed.statics.has(id))]
+  const loading = [...repeats, ...left.filter(({ id }) => !withJob.has(id) && surveyed.statics.has(id))]
   const worlds = loading.map((mutant) => ({ mutant: mutant.id, files: filesFor(mutant.file, times, shares) }))
   await pool(
     chunks(worlds, WORLDS).map(

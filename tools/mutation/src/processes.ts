@@ -65,11 +65,11 @@ export const run = async (
     stream.on("data", (data) => (printed += String(data).slice(0, 5_000)))
   const exit = new Promise<void>((resolve) => child.on("close", () => resolve()))
   if (child.pid !== undefined) alive.add(child.pid)
-  let told = 0
+  let reported = 0
   const news = (): ReadonlyArray<Line> => {
     const lines = parse(results)
-    lines.slice(told).forEach(tell)
-    told = lines.length
+    lines.slice(reported).forEach(tell)
+    reported = lines.length
     return lines
   }
   const started = Date.now()

@@ -61,24 +61,24 @@ export const reasonsIn = ({ path, text }: File): Reasons => {
   const reasons: Array<Reason> = []
   const problems: Array<string> = []
   lines.forEach((line, at) => {
-    const place = `${path}:${at + 1}`
+    const location = `${path}:${at + 1}`
     if (isForeign(line))
-      problems.push(`${place}: Stryker's comment hides mutants: write // Mutant \`…\` survives: reason`)
-    if (isBeside(line)) problems.push(`${place}: a reason stands above its line, not beside it`)
+      problems.push(`${location}: Stryker's comment hides mutants: write // Mutant \`…\` survives: reason`)
+    if (isBeside(line)) problems.push(`${location}: a reason stands above its line, not beside it`)
     if (!isReason(line)) return
     const next = lines.findIndex((_, index) => index > at && (isMarked[index] !== true || isReason(lines[index] ?? "")))
     const comment = lines.slice(at, next).map(contentOf).join(" ")
     const found = form.exec(comment)
     const reason = found?.at(-1)
     if (found === null || reason === undefined) {
-      problems.push(`${place}: no mutant and reason can be read of: ${comment}`)
+      problems.push(`${location}: no mutant and reason can be read of: ${comment}`)
       return
     }
-    const below = lines.findIndex((_, index) => index > at && isMarked[index] !== true)
+    const subject = lines.findIndex((_, index) => index > at && isMarked[index] !== true)
     for (const [, to = "", from, nth] of (found[1] ?? "").matchAll(names)) {
       reasons.push({
         file: path,
-        line: below + 1,
+        line: subject + 1,
         to: unquoted(to),
         from: from === undefined ? undefined : unquoted(from),
         nth: nth === undefined ? undefined : Number(nth),

@@ -57,8 +57,8 @@ const explained = (outcomes: ReadonlyArray<Outcome>, reasons: ReadonlyArray<Reas
 
 /** The survivors that no reason names. */
 export const unexplained = ({ outcomes, reasons }: Pick<Results, "outcomes" | "reasons">): ReadonlyArray<Mutant> => {
-  const known = new Set(explained(outcomes, reasons).flatMap(({ mutants }) => mutants))
-  return survivorsIn(outcomes).filter((mutant) => !known.has(mutant))
+  const explainedMutants = new Set(explained(outcomes, reasons).flatMap(({ mutants }) => mutants))
+  return survivorsIn(outcomes).filter((mutant) => !explainedMutants.has(mutant))
 }
 
 /** Everything for which the run fails, one line each. */
@@ -99,7 +99,7 @@ export const complaints = ({ acceptedTests, idle, outcomes, reasons }: Results):
 
 const cell = (text: string) => text.replaceAll("|", "\\|")
 
-/** Code in a cell of a table, whatever quotes it has. */
+/** Code in a cell of a table, with any quotes. */
 const code = (text: string) => {
   const short = text.length > 110 ? `${text.slice(0, 107)}…` : text
   return short.includes("`") ? `\`\` ${cell(short)} \`\`` : `\`${cell(short === "" ? " " : short)}\``
@@ -116,14 +116,14 @@ const head = (name: string) => [
 ]
 
 const survivorLines = (outcomes: ReadonlyArray<Outcome>, reasons: ReadonlyArray<Reason>): ReadonlyArray<string> => {
-  const known = new Map(
+  const reasonOf = new Map(
     explained(outcomes, reasons).flatMap(({ mutants, reason }) => mutants.map((mutant) => [mutant, reason.reason]))
   )
   return filesOf(outcomes).flatMap((file) => {
     const survivors = survivorsIn(outcomes.filter(({ mutant }) => mutant.file === file))
     if (survivors.length === 0) return []
     const rows = survivors.map(
-      (mutant) => `| ${code(mutant.from)} | ${code(mutant.to)} | ${cell(known.get(mutant) ?? "**not explained**")} |`
+      (mutant) => `| ${code(mutant.from)} | ${code(mutant.to)} | ${cell(reasonOf.get(mutant) ?? "**not explained**")} |`
     )
     return ["", `### ${file}`, "", "| instead of | stands | why it survives |", "| --- | --- | --- |", ...rows]
   })

@@ -24,12 +24,12 @@ const LEAST = 60
 /** Tests looked at by one process at most. */
 const HUNTS = 80
 
-interface Kept {
+interface Stored {
   readonly [test: string]: { readonly hash: string; readonly found: boolean }
 }
 
 const path = join(cache, "hunted.json")
-const readKept = (): Kept => (existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {})
+const readStored = (): Stored => (existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {})
 
 /** Half of them the first ones, by which few other tests come: they are what a test is about. The others from all over the rest. */
 const chosen = <A>(rarest: ReadonlyArray<A>, most: number): ReadonlyArray<A> => {
@@ -39,7 +39,7 @@ const chosen = <A>(rarest: ReadonlyArray<A>, most: number): ReadonlyArray<A> => 
   return [...first, ...rest.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step))]
 }
 
-/** Looks, for each test of a rule that was nobody's first finder, whether it finds out any mutant. */
+/** Looks, for each test of a rule that was the first finder of no mutant, whether it finds out any. */
 export const idleTests = async (
   outcomes: ReadonlyArray<Outcome>,
   surveyed: Surveyed,
@@ -49,17 +49,17 @@ export const idleTests = async (
   const killed = new Set(outcomes.filter(({ status }) => status === "killed").map(({ mutant }) => mutant.id))
   const ofRules = surveyed.tests.filter(({ passed, title }) => passed && isOfRule(title))
   const hashFor = (test: Baseline) => hashOf(surveyed.hashes.get(test.file) ?? "")
-  const kept = readKept()
+  const stored = readStored()
   const asked = ofRules.filter(({ key }) => !finders.has(key))
   const elsewhere = asked.filter(({ hits }) => Object.keys(hits).length === 0)
-  const open = asked.filter((test) => Object.keys(test.hits).length > 0 && kept[test.key]?.hash !== hashFor(test))
-  const hashes = new Map(open.map((test) => [test.key, hashFor(test)]))
-  const now: Record<string, { readonly hash: string; readonly found: boolean }> = { ...kept }
-  say(`${open.length} tests of rules were nobody's first finder: looking for mutants that they find out`)
-  const tests = open.map(({ key, ms }) => ({ key, ms }))
+  const untried = asked.filter((test) => Object.keys(test.hits).length > 0 && stored[test.key]?.hash !== hashFor(test))
+  const hashes = new Map(untried.map((test) => [test.key, hashFor(test)]))
+  const now: Record<string, { readonly hash: string; readonly found: boolean }> = { ...stored }
+  say(`${untried.length} tests of rules were the first finder of no mutant: looking for mutants that they find out`)
+  const tests = untried.map(({ key, ms }) => ({ key, ms }))
   const callers = new Map<string, number>()
   for (const { hits } of surveyed.tests) for (const id of Object.keys(hits)) callers.set(id, (callers.get(id) ?? 0) + 1)
-  const all = open.map(({ hits, ms }, test): Hunt => ({
+  const all = untried.map(({ hits, ms }, test): Hunt => ({
     test,
     mutants: chosen(
       Object.entries(hits)
@@ -72,7 +72,7 @@ export const idleTests = async (
   const work = async (hunts: ReadonlyArray<Hunt>): Promise<void> => {
     let left = hunts
     while (left.length > 0) {
-      const files = [...new Set(left.map(({ test }) => open[test]?.file ?? ""))]
+      const files = [...new Set(left.map(({ test }) => untried[test]?.file ?? ""))]
       const said = await run({ mode: "hunts", files, tests, hunts: left })
       const done = new Set<string>()
       const note = (key: string, isFound: boolean) => {

@@ -18,10 +18,10 @@ const hitLimitOf = (hits: number) => 1_000 + 100 * hits
 
 const never = Symbol("timeout")
 
-const testsBelow = (tasks: ReadonlyArray<RunnerTask>): ReadonlyArray<RunnerTestCase> =>
-  tasks.flatMap((task) => (task.type === "suite" ? testsBelow(task.tasks) : [task]))
+const testsIn = (tasks: ReadonlyArray<RunnerTask>): ReadonlyArray<RunnerTestCase> =>
+  tasks.flatMap((task) => (task.type === "suite" ? testsIn(task.tasks) : [task]))
 
-const suitesAbove = (test: RunnerTestCase): ReadonlyArray<RunnerTestSuite> => {
+const suitesOf = (test: RunnerTestCase): ReadonlyArray<RunnerTestSuite> => {
   const suites: Array<RunnerTestSuite> = []
   for (let suite = test.suite; suite !== undefined; suite = suite.suite) suites.unshift(suite)
   return suites
@@ -44,7 +44,7 @@ interface Case {
 const casesOf = (tests: ReadonlyArray<RunnerTestCase>, depth: number): ReadonlyArray<Case> => {
   const seen = new Map<string, number>()
   return tests.map((test) => {
-    const [file = "", ...names] = [...suitesAbove(test).map(({ name }) => name), test.name].slice(depth)
+    const [file = "", ...names] = [...suitesOf(test).map(({ name }) => name), test.name].slice(depth)
     const title = names.join(" > ")
     const nth = (seen.get(`${file} > ${title}`) ?? 0) + 1
     seen.set(`${file} > ${title}`, nth)
@@ -63,7 +63,7 @@ export default class MutantRunner extends TestRunner {
 
   /** Runs what has to be run once before the tests of a suite, without a mutant. */
   async prepare(test: RunnerTestCase): Promise<void> {
-    for (const suite of [test.file, ...suitesAbove(test)]) {
+    for (const suite of [test.file, ...suitesOf(test)]) {
       if (this.prepared.has(suite)) continue
       this.prepared.add(suite)
       for (const hook of TestRunner.getSuiteHooks(suite)?.beforeAll ?? []) await hook(suite)
@@ -174,10 +174,10 @@ export default class MutantRunner extends TestRunner {
   async hunts(cases: ReadonlyArray<Case>): Promise<void> {
     const byKey = new Map(cases.map((one) => [one.key, one]))
     for (const { mutants, test } of this.plan.hunts) {
-      const known = this.plan.tests[test]
-      const one = known === undefined ? undefined : byKey.get(known.key)
-      if (one === undefined || known === undefined) continue
-      const found = await this.firstFound(one, known.ms, mutants)
+      const planned = this.plan.tests[test]
+      const one = planned === undefined ? undefined : byKey.get(planned.key)
+      if (one === undefined || planned === undefined) continue
+      const found = await this.firstFound(one, planned.ms, mutants)
       this.write({ type: "hunted", test: one.key, ...(found === undefined ? {} : { mutant: found }) })
       if (found !== undefined && !(await this.isSound(one))) {
         this.write({ type: "leave" })
@@ -197,9 +197,9 @@ export default class MutantRunner extends TestRunner {
 
   testsOf(job: Job, byKey: ReadonlyMap<string, Case>) {
     return job.tests.flatMap((index, at) => {
-      const known = this.plan.tests[index]
-      const one = known === undefined ? undefined : byKey.get(known.key)
-      return one === undefined || known === undefined ? [] : [{ one, ms: known.ms, hits: job.hits[at] ?? 0 }]
+      const planned = this.plan.tests[index]
+      const one = planned === undefined ? undefined : byKey.get(planned.key)
+      return one === undefined || planned === undefined ? [] : [{ one, ms: planned.ms, hits: job.hits[at] ?? 0 }]
     })
   }
 
@@ -213,7 +213,7 @@ export default class MutantRunner extends TestRunner {
       return
     }
     for (const { mutant } of this.plan.worlds) {
-      const inWorld = tests.filter((test) => suitesAbove(test)[0]?.name === mutant)
+      const inWorld = tests.filter((test) => suitesOf(test)[0]?.name === mutant)
       const cases = casesOf(inWorld, 1).filter(({ key }) => times.has(key))
       const unloaded = broken.get(mutant)
       if (unloaded !== undefined) {
@@ -236,7 +236,7 @@ export default class MutantRunner extends TestRunner {
 
   /** Vitest calls it between collecting and running. */
   async onBeforeRunFiles(files: ReadonlyArray<RunnerTestFile>): Promise<void> {
-    const tests = testsBelow(files).filter(({ mode }) => mode === "run" || mode === "queued")
+    const tests = testsIn(files).filter(({ mode }) => mode === "run" || mode === "queued")
     // Sets up what expectations need.
     for (const file of files) await this.onBeforeRunSuite(file)
     if (this.plan.mode === "worlds") await this.worlds(tests)
@@ -246,7 +246,7 @@ export default class MutantRunner extends TestRunner {
       await this.baseline(casesOf(tests, 0))
       this.write({ type: "done" })
     }
-    // What has started cannot be stopped in order, and nobody waits for it.
+    // Work that has started cannot be stopped in order, and no caller waits for it.
     process.kill(process.pid, "SIGKILL")
   }
 }

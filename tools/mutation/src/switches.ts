@@ -8,7 +8,7 @@ interface Switches {
   mutantCoverage?: { static: Record<string, number>; readonly perTest: Record<string, Record<string, number>> }
 }
 
-// the global object has whatever is put on it
+// the global object has all that is put on it
 const global = globalThis as { __stryker__?: Switches }
 
 /** Stryker's own names, on its own global object. */

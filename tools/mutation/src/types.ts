@@ -40,10 +40,10 @@ const isExpression = ({ mutator, to }: Mutant): boolean =>
 const errorsOf = (output: string): ReadonlyMap<string, ReadonlyArray<string>> => {
   const found = new Map<string, Array<string>>()
   for (const [, path = "", error = ""] of output.matchAll(/^(\S+?)\(\d+,\d+\): (error TS\d+: .*)$/gm)) {
-    const known = found.get(path)
+    const errors = found.get(path)
     const plain = error.replaceAll(/_mutant\w+/g, "")
-    if (known === undefined) found.set(path, [plain])
-    else known.push(plain)
+    if (errors === undefined) found.set(path, [plain])
+    else errors.push(plain)
   }
   return found
 }

@@ -46,7 +46,7 @@ export interface Built {
 
 /** Built anew for each run: scripts count how often they were asked. */
 export const build = (of: Scenario): Built => {
-  const agents = [of.agent, of.other].flatMap((data) => [data, ...(data.below === undefined ? [] : [data.below])])
+  const agents = [of.agent, of.other].flatMap((data) => [data, ...(data.child === undefined ? [] : [data.child])])
   const lines = agents.map((data) => [data.name, data.lines.map(stepOf(usages()))] as const)
   return {
     agent: shaped(of.shape, agentOf(of.agent), agentOf(of.other)),
@@ -91,12 +91,12 @@ const shaped = (shape: Scenario["shape"], agent: AnyAgent, other: AnyAgent): Bui
 
 const agentOf = (data: AgentData): AnyAgent => {
   let extensions = 0
-  const below = data.below === undefined ? [] : [Agent.asTool(untyped(agentOf(data.below)), askOptions)]
+  const children = data.child === undefined ? [] : [Agent.asTool(untyped(agentOf(data.child)), askOptions)]
   const made = Agent.make(data.name, {
     prompt: "Work.",
     budget: data.limits,
     siblings: data.siblings,
-    skills: [Skill.make("work", { description: "d", tools: untyped([...data.tools.map(toolOf), ...below]) })],
+    skills: [Skill.make("work", { description: "d", tools: untyped([...data.tools.map(toolOf), ...children]) })],
     ...(data.wantsNumber ? { output: untyped(Schema.Int) } : {})
   })
   const agent = untyped(made).pipe(
@@ -194,9 +194,9 @@ const summariser = Agent.make("summariser", { prompt: "Sum up." })
 
 /** Whether some row may run a tool again. */
 const repeats = ({ tools }: AgentData, name: string): boolean => {
-  const again = (row: Row): boolean =>
-    row.kind === "retry" || row.kind === "fix" || (row.kind === "ladder" && row.rungs.some(again))
-  return tools.some((tool) => tool.name === name && Object.values(tool.rows).some(again))
+  const mayRepeat = (row: Row): boolean =>
+    row.kind === "retry" || row.kind === "fix" || (row.kind === "ladder" && row.rungs.some(mayRepeat))
+  return tools.some((tool) => tool.name === name && Object.values(tool.rows).some(mayRepeat))
 }
 
 const tableOfModels = (rows: Readonly<Record<string, ModelRow | undefined>>) =>

@@ -18,7 +18,7 @@ export interface Trend {
 const mostGrowth = 1.1
 
 /**
- * Compares the last third with the first by their medians, so that one odd sample decides nothing. Fewer than 3 samples say
+ * Compares the last third with the first by their medians, so that a single odd sample decides nothing. Fewer than 3 samples say
  * nothing, and are flat.
  */
 export const trendOf = (samples: ReadonlyArray<number>): Trend => {

@@ -46,7 +46,7 @@ export const playAll = (
 /** Steps that are the user's own work, and can be interrupted amid it. */
 const working: ReadonlySet<FaultPlan.Step["kind"]> = new Set(["tool attempt", "look-up", "fixer run"])
 
-/** Not everything can go wrong everywhere: a listener has no failures, and nobody runs a wait. */
+/** Not every fault fits every step: a listener has no failures, and a wait runs no code. */
 const planOf = ({ kind: at, number }: FaultPlan.Step, kind: FaultData["kind"]): FaultPlan.FaultPlan => {
   if (at === "wait") return FaultPlan.interruption(number)
   switch (kind) {
@@ -61,7 +61,7 @@ const planOf = ({ kind: at, number }: FaultPlan.Step, kind: FaultData["kind"]): 
     case "within":
       return FaultPlan.interruption(number, working.has(at) ? "within" : "before")
     case "after":
-      // of a reply that came and was not handed over, nobody can know
+      // a reply that came and was not handed over leaves no trace
       return FaultPlan.interruption(number, at === "tool attempt" ? "after" : "before")
   }
 }

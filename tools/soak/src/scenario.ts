@@ -54,7 +54,7 @@ export interface AgentData {
   readonly name: string
   readonly tools: ReadonlyArray<ToolData>
   /** An agent that is a tool of this one, called `ask`. */
-  readonly below?: AgentData
+  readonly child?: AgentData
   readonly lines: ReadonlyArray<LineData>
   readonly limits: Budget.Limits
   readonly siblings: Agent.Siblings
@@ -115,13 +115,13 @@ export const scenarioOf = (seed: number, faults = 6): Scenario => {
 
 const drawAgent = (draw: Draw, name: string, deep: number): AgentData => {
   const tools = draw.times(draw.int(1, 4), (index) => drawTool(draw, `${name}-${index}`))
-  const below = draw.maybe(deep > 0 ? 0.4 : 0, () => drawAgent(draw, `${name}-below`, deep - 1))
-  const names = [...tools.map((tool) => tool.name), ...(below === undefined ? [] : ["ask"])]
+  const child = draw.maybe(deep > 0 ? 0.4 : 0, () => drawAgent(draw, `${name}-below`, deep - 1))
+  const names = [...tools.map((tool) => tool.name), ...(child === undefined ? [] : ["ask"])]
   const turns = draw.int(0, 4)
   return {
     name,
     tools,
-    ...(below === undefined ? {} : { below }),
+    ...(child === undefined ? {} : { child }),
     lines: draw.times(turns + 1, (turn) => drawLine(draw, turn, turn === turns, names, name)),
     limits: drawLimits(draw),
     siblings: draw.pick("settleAll", "interrupt"),

@@ -38,12 +38,12 @@ describe("the soak", () => {
     Effect.gen(function* () {
       const planted = { planted: (() => ["it is here"]) satisfies Invariants.Invariant }
       const scenario = scenarioOf(7, 2)
-      const told = format(scenario, yield* playAll(scenario, planted))
-      assert.match(told, /^seed 7: 4 runs go against an invariant\nscenario \{"seed":7,/)
-      assert.match(told, /✗ planted: it is here/)
-      const printed: unknown = JSON.parse(told.split("\n")[1]?.replace("scenario ", "") ?? "")
+      const report = format(scenario, yield* playAll(scenario, planted))
+      assert.match(report, /^seed 7: 4 runs go against an invariant\nscenario \{"seed":7,/)
+      assert.match(report, /✗ planted: it is here/)
+      const printed: unknown = JSON.parse(report.split("\n")[1]?.replace("scenario ", "") ?? "")
       assert.deepStrictEqual<unknown>(printed, scenario)
-      assert.strictEqual(format(scenarioOf(7, 2), yield* playAll(scenarioOf(7, 2), planted)), told)
+      assert.strictEqual(format(scenarioOf(7, 2), yield* playAll(scenarioOf(7, 2), planted)), report)
     })
   )
 

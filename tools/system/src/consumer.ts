@@ -30,14 +30,14 @@ export const makeConsumer = (): Folder => {
     const packed = run(windows ? "npx.cmd" : "npx", args, join(root, "packages", name))
     const tarball = /[^\s/\\]+\.tgz/.exec(packed)?.[0]
     if (tarball === undefined) throw new Error(packed)
-    const place = join(folder, "node_modules/@kintsugi", name)
-    mkdirSync(place, { recursive: true })
-    run("tar", ["-xzf", basename(tarball), "-C", place, "--strip-components=1"], outside)
+    const path = join(folder, "node_modules/@kintsugi", name)
+    mkdirSync(path, { recursive: true })
+    run("tar", ["-xzf", basename(tarball), "-C", path, "--strip-components=1"], outside)
   }
   for (const [name, from] of [["effect", "."] as const, ...dependencies()]) {
-    const place = join(folder, "node_modules", name)
-    mkdirSync(dirname(place), { recursive: true })
-    symlinkSync(realpathSync(join(root, from, "node_modules", name)), place, windows ? "junction" : "dir")
+    const path = join(folder, "node_modules", name)
+    mkdirSync(dirname(path), { recursive: true })
+    symlinkSync(realpathSync(join(root, from, "node_modules", name)), path, windows ? "junction" : "dir")
   }
   for (const file of ["scenario.ts", "runtime.ts", "browser.ts"]) {
     cpSync(join(root, "tools/system/src/consumer", file), join(folder, file))

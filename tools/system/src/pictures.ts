@@ -34,7 +34,7 @@ import { temporaryFolder } from "./ending.ts"
 export const pictures = async (chromium: string, report: Report, isWritten = false): Promise<void> => {
   using folder = temporaryFolder("pictures")
   /** Writes a page where the browser finds it. */
-  const place = (name: string, html: string): string => {
+  const writePage = (name: string, html: string): string => {
     const path = join(folder.path, `${name}.html`)
     writeFileSync(path, html)
     return pathToFileURL(path).href
@@ -42,7 +42,7 @@ export const pictures = async (chromium: string, report: Report, isWritten = fal
   await withBrowser(chromium, report, async (visit) => {
     for (const scheme of ["light", "dark"] as const) {
       for (const [name, reference] of Object.entries(references)) {
-        const url = place(name, Page.make(await Effect.runPromise(reference)))
+        const url = writePage(name, Page.make(await Effect.runPromise(reference)))
         await visit({ what: `the page of ${name}, ${scheme}`, url, scheme }, async (page) => {
           await drawn(page)
           await picture(page, report, `${name}-${scheme}`, isWritten)
@@ -50,24 +50,24 @@ export const pictures = async (chromium: string, report: Report, isWritten = fal
         })
       }
     }
-    const storm = place("storm", Page.make(written("storm")))
+    const storm = writePage("storm", Page.make(written("storm")))
     await visit({ what: "by pointer", url: storm }, (page) => pointer(page, report))
     await visit({ what: "by keys", url: storm, expected: /Content Security Policy|csp/ }, (page) =>
       keyboard(page, report)
     )
     for (const [at, text] of hostile.entries()) {
-      const url = place("hostile", Page.make(hostileRun(text), { title: text }))
+      const url = writePage("hostile", Page.make(hostileRun(text), { title: text }))
       await visit({ what: `hostile text ${at + 1}`, url }, async (page) => {
         await harmless(page, report, at + 1)
         if (at === hostile.length - 1) await unfolded(page, report)
       })
     }
     await live(visit, report)
-    await backend(visit, report, place)
+    await backend(visit, report, writePage)
     await narrow(visit, report, storm)
-    await paper(visit, report, place)
-    await still(visit, report, place)
-    await visit({ what: "100,000 events", url: place("long", Page.make(long())) }, async (page) => {
+    await paper(visit, report, writePage)
+    await still(visit, report, writePage)
+    await visit({ what: "100,000 events", url: writePage("long", Page.make(long())) }, async (page) => {
       await drawn(page)
       await picture(page, report, "long-light", isWritten)
       await large(page, report)

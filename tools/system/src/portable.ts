@@ -16,11 +16,11 @@ import { Effect, Layer, Redacted } from "effect"
 /** A base URL, of the server or of none, and what a call of it comes to. */
 const cases = (
   server: string,
-  nobody: string
+  refusing: string
 ): ReadonlyArray<readonly [what: string, baseUrl: string, expected: RegExp]> => [
   ["a reply", `${server}/ok`, /^hello$/],
   ["a status", `${server}/limited`, /^RateLimitError: .*429/],
-  ["no server at the port", nobody, /^NetworkError: .*refused/],
+  ["no server at the port", refusing, /^NetworkError: .*refused/],
   ["no such name", "http://nothing.invalid", /^NetworkError: .*could not be resolved/],
   ["a connection lost before the answer", `${server}/lost`, /^NetworkError: .*was lost/],
   ["a connection lost within the answer", `${server}/cut`, /^NetworkError: .*was lost/]
@@ -83,18 +83,18 @@ const runtimes: ReadonlyArray<readonly [name: string, command: string, args: Rea
 /** How many faults are told otherwise than expected. */
 const compare = async (): Promise<number> => {
   const server = await listen()
-  // a port at which nobody listens any more
-  const nobody = await listen()
-  nobody.close()
+  // a port at which no server listens any more
+  const refusing = await listen()
+  refusing.close()
   let wrong = 0
   for (const [name, command, args] of runtimes) {
-    const printed = await run(command, [...args, "--within", server.url, nobody.url])
+    const printed = await run(command, [...args, "--within", server.url, refusing.url])
     if (printed === undefined) {
       console.log(`${name}: not installed, so nothing was tried`)
       continue
     }
     const lines = printed.trimEnd().split("\n")
-    for (const [index, [what, , expected]] of cases(server.url, nobody.url).entries()) {
+    for (const [index, [what, , expected]] of cases(server.url, refusing.url).entries()) {
       const line = lines[index] ?? "nothing"
       const isSo = expected.test(line)
       if (!isSo) wrong++
@@ -105,7 +105,7 @@ const compare = async (): Promise<number> => {
   return wrong
 }
 
-const [within, url = "", nobody = ""] = process.argv.slice(2)
+const [within, url = "", refusing = ""] = process.argv.slice(2)
 if (within === "--within") {
-  for (const [, baseUrl] of cases(url, nobody)) console.log(await tried(baseUrl))
+  for (const [, baseUrl] of cases(url, refusing)) console.log(await tried(baseUrl))
 } else process.exitCode = (await compare()) === 0 ? 0 : 1

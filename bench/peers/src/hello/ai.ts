@@ -10,5 +10,5 @@ const tools = {
 }
 
 /** By the gateway that the package brings along. */
-export const main = async (question: string): Promise<string> =>
-  (await generateText({ model: "openai/m", prompt: question, tools, stopWhen: stepCountIs(8) })).text
+export const main = async (input: string): Promise<string> =>
+  (await generateText({ model: "openai/m", prompt: input, tools, stopWhen: stepCountIs(8) })).text

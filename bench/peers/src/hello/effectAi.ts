@@ -15,5 +15,4 @@ const toolkit = Toolkit.make(
 const handlers = toolkit.toLayer({ add: ({ a, b }) => Effect.succeed(a + b) })
 
 /** Without the package of any provider, and without a loop, which is what comes on top. */
-export const main = (question: string) =>
-  Effect.provide(LanguageModel.generateText({ prompt: question, toolkit }), handlers)
+export const main = (input: string) => Effect.provide(LanguageModel.generateText({ prompt: input, toolkit }), handlers)

@@ -10,9 +10,9 @@ const add = tool(async ({ a, b }: { a: number; b: number }) => String(a + b), {
 })
 
 /** Without the package of any provider, which is what comes on top. */
-export const main = async (question: string, llm: BaseChatModel): Promise<unknown> => {
+export const main = async (input: string, llm: BaseChatModel): Promise<unknown> => {
   const { messages } = await createReactAgent({ llm, tools: [add] }).invoke({
-    messages: [{ role: "user", content: question }]
+    messages: [{ role: "user", content: input }]
   })
   return messages.at(-1)?.content
 }

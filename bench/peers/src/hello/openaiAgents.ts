@@ -10,4 +10,4 @@ const add = tool({
 
 const agent = new Agent({ name: "adder", model: "m", tools: [add] })
 
-export const main = async (question: string): Promise<string> => (await run(agent, question)).finalOutput ?? ""
+export const main = async (input: string): Promise<string> => (await run(agent, input)).finalOutput ?? ""

@@ -37,7 +37,7 @@ export const layer = HttpRouter.middleware(
       (handling) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
           hosts.has(nameIn(headers["host"] ?? ""))
-            ? Effect.map(handling, asking)
+            ? Effect.map(handling, withChallenge)
             : HttpServerRespondable.toResponse(new Misdirected())
         )
   ),
@@ -45,7 +45,7 @@ export const layer = HttpRouter.middleware(
 )
 
 /** Who is refused without a token learns which kind is needed. */
-const asking = (response: HttpServerResponse.HttpServerResponse) =>
+const withChallenge = (response: HttpServerResponse.HttpServerResponse) =>
   response.status === 401 ? HttpServerResponse.setHeader(response, "www-authenticate", "Bearer") : response
 
 const bytes = (text: Redacted.Redacted): Uint8Array => new TextEncoder().encode(Redacted.value(text))

@@ -12,7 +12,7 @@ import {
 } from "effect/http-api"
 import { ExpiredRun, RunFailed, runFailures, StaleDecision, Unauthorized, UnknownRun } from "./problems.ts"
 
-export const Question = Schema.Struct({ question: Schema.NonEmptyString.check(Schema.isMaxLength(4000)) })
+export const NewRun = Schema.Struct({ input: Schema.NonEmptyString.check(Schema.isMaxLength(4000)) })
 
 /** The run is over. */
 export const Answered = Schema.Struct({ type: Schema.tag("answered"), answer: Schema.String, usage: Usage.Usage })
@@ -30,10 +30,10 @@ const endings = [Answered, Waiting] as const
 
 const runs = HttpApiGroup.make("runs")
   .add(
-    HttpApiEndpoint.post("ask", "/runs", { payload: Question, success: endings, error: runFailures }),
+    HttpApiEndpoint.post("ask", "/runs", { payload: NewRun, success: endings, error: runFailures }),
     /** The same run as events, as they happen. They hold all that is said in it: a stream for your own people, not for customers. */
     HttpApiEndpoint.post("watch", "/runs/events", {
-      payload: Question,
+      payload: NewRun,
       success: HttpApiSchema.StreamSse({ data: AgentEvent.AgentEvent, error: RunFailed })
     })
   )

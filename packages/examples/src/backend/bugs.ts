@@ -1,4 +1,4 @@
-/** What is nobody's fault outside: a bug. It is logged with its cause, and clients learn no more than that there was one. */
+/** Bugs: defects of the backend itself. Each is logged with its cause, and clients learn only that there was one. */
 import { Cause, Effect, ErrorReporter } from "effect"
 import { HttpRouter, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"

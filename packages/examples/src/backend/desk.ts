@@ -23,7 +23,7 @@ const refund = Tool.make("refund", {
   parameters: Schema.Struct({ orderId: Schema.String, cents: Schema.Int.check(Schema.isGreaterThan(0)) }),
   success: Schema.String,
   sideEffects: "unsafe",
-  // the same key however often the run is resumed, so that nobody is paid twice
+  // each resumption of the run has the same key, so that no customer is paid twice
   run: (params, { idempotencyKey }) => Shop.use((shop) => shop.refund({ ...params, key: idempotencyKey }))
 }).pipe(
   Tool.requireApproval({ when: ({ cents }) => cents > 5000, reason: "more than 50 euros", validFor: "1 day" }),

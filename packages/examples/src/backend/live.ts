@@ -1,5 +1,5 @@
 /**
- * A run to look at while it is at work, in a browser: a page asks for a question, the next one draws the events of `/runs/events` as
+ * A run to look at while it is at work, in a browser: a page asks for an input, the next one draws the events of `/runs/events` as
  * they come. As these events it is for your own people.
  *
  * A page that starts a run must not be started by another site: a browser says with each form from where it comes.
@@ -8,14 +8,14 @@ import { Page } from "@kintsugi/view"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
-import { Question } from "./api.ts"
+import { NewRun } from "./api.ts"
 import * as Origins from "./origins.ts"
 
 const path = "/live"
 const icon = "/favicon.ico"
 
-/** The addresses of these pages, and the methods that each knows. */
-export const known: ReadonlyArray<readonly [HttpRouter.PathInput, ReadonlyArray<string>]> = [
+/** The addresses of these pages, and the methods of each. */
+export const routes: ReadonlyArray<readonly [HttpRouter.PathInput, ReadonlyArray<string>]> = [
   [path, ["GET", "POST"]],
   [icon, ["GET"]]
 ]
@@ -43,8 +43,8 @@ const form = `<!doctype html>
 <main>
 <h1>Watch a run</h1>
 <form method="post" action="${path}">
-<p><label for="question">What does the customer ask?</label></p>
-<p><textarea id="question" name="question" rows="3" cols="60" maxlength="4000" required>What is order A-17?</textarea></p>
+<p><label for="input">What does the customer ask?</label></p>
+<p><textarea id="input" name="input" rows="3" cols="60" maxlength="4000" required>What is order A-17?</textarea></p>
 <p><button>Ask, and watch</button></p>
 </form>
 </main>
@@ -55,7 +55,7 @@ const form = `<!doctype html>
 const watched = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   if (!Origins.isOwn(request)) return yield* Origins.refusal
-  const asked = yield* Effect.result(HttpServerRequest.schemaBodyUrlParams(Question))
+  const asked = yield* Effect.result(HttpServerRequest.schemaBodyUrlParams(NewRun))
   if (asked._tag === "Failure") return yield* HttpServerRespondable.toResponse(new HttpApiError.BadRequestProblem())
   return HttpServerResponse.html(
     Page.live({ url: "/runs/events", body: asked.success, title: "A run of the desk" })

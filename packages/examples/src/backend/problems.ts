@@ -10,7 +10,7 @@ type Status = (typeof statuses)[number]
 
 const fields = { ...KintsugiError.Problem.fields, status: Schema.Literals(statuses) }
 
-/** A run that failed. The client gets this one class, whatever the status; `code` says what it was. */
+/** A run that failed. The client gets this class for any status; `code` says what it was. */
 export class RunFailed extends Schema.Error<RunFailed>("RunFailed")(fields) {
   readonly _tag = "RunFailed"
 
@@ -47,7 +47,7 @@ export const runFailures = statuses.map((status) =>
   )
 )
 
-/** Nobody waits for a decision under this id. */
+/** No run waits for a decision under this id. */
 export class UnknownRun extends HttpApiError.Problem<UnknownRun>()(
   "UnknownRun",
   { type: "urn:backend:unknown-run", status: 404, title: "No such run waits for a decision." },

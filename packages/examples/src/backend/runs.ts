@@ -11,10 +11,10 @@ type Run = Agent.Run<string, KintsugiError.KintsugiError>
 
 const going = Agent.resume(desk)
 
-export const ask = (question: string) => Effect.scoped(Effect.flatMap(desk.start(question), kept))
+export const ask = (input: string) => Effect.scoped(Effect.flatMap(desk.start(input), stored))
 
 /** How a run ended; one that waits is put away first. */
-const kept = (run: Run) =>
+const stored = (run: Run) =>
   Effect.flatMap(ended(run), ({ ending, row, runId }) =>
     runId === undefined
       ? Effect.succeed(ending)
@@ -96,9 +96,9 @@ const goOn = (from: Snapshot.Snapshot, decisions: ReadonlyArray<Approval.Decided
 /** What happens in a run, as it happens. It is interrupted when its reader goes away, and put away before the stream ends. */
 const eventsOf = <E extends KintsugiError.KintsugiError, R>(
   starting: Effect.Effect<Agent.Run<string, E>, never, R | Scope.Scope>
-) => Stream.unwrap(Effect.map(starting, (run) => Stream.concat(run.events, Stream.fromEffectDrain(kept(run)))))
+) => Stream.unwrap(Effect.map(starting, (run) => Stream.concat(run.events, Stream.fromEffectDrain(stored(run)))))
 
-export const watch = (question: string) => eventsOf(desk.start(question))
+export const watch = (input: string) => eventsOf(desk.start(input))
 
 /** The next turn of a conversation. */
 export const chat = (from: Message.Transcript, input: string) => eventsOf(going.start({ from, input }))

@@ -20,8 +20,8 @@ const here = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
 
 const runs = HttpApiBuilder.group(Api, "runs", (handlers) =>
   handlers.handleAll({
-    ask: ({ payload }) => Runs.ask(payload.question),
-    watch: ({ payload }) => here(Runs.watch(payload.question))
+    ask: ({ payload }) => Runs.ask(payload.input),
+    watch: ({ payload }) => here(Runs.watch(payload.input))
   })
 )
 
@@ -80,7 +80,7 @@ const routes = Layer.mergeAll(
     new Map<HttpRouter.PathInput, ReadonlyArray<string>>([
       ["/openapi.json", ["GET"]],
       ["/metrics", ["GET"]],
-      ...Live.known
+      ...Live.routes
     ])
   ),
   Bugs.layer

@@ -22,7 +22,7 @@ export class Shop extends Context.Service<
   }
 >()("examples/backend/Shop") {}
 
-/** A shop in memory. In yours, this is a database, and the till is somebody else's. */
+/** A shop in memory. In yours, this is a database, and the till is another service. */
 export const layerMemory = (orders: ReadonlyArray<typeof Order.Type>): Layer.Layer<Shop> =>
   Layer.sync(Shop, () => {
     const paid = new Map<string, string>()

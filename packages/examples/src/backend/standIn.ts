@@ -5,14 +5,14 @@ import { Effect, Layer, Schedule, Stream } from "effect"
 const reply = (messages: Message.Transcript): Message.Reply => {
   const last = messages.at(-1)
   const usage = Usage.make({ inputTokens: 10 * messages.length, outputTokens: 10 })
-  if (last?.role === "assistant") return { content: [Message.text(told(last))], finish: "stop", usage }
+  if (last?.role === "assistant") return { content: [Message.text(resultText(last))], finish: "stop", usage }
   const call = callFor(last?.role === "user" ? textOf(last) : "", `call-${messages.length}`)
   return call === undefined
     ? { content: [Message.text("Try: refund 1200 of order A-17. Or: order A-17.")], finish: "stop", usage }
     : { content: [call], finish: "tool-calls", usage }
 }
 
-const told = ({ content }: Message.Assistant): string =>
+const resultText = ({ content }: Message.Assistant): string =>
   content.map((part) => (part.type === "settled-call" ? part.settlement.text : "")).join(" ")
 
 const textOf = ({ content }: Message.User): string =>

@@ -1,6 +1,6 @@
 /**
- * Requests that reach no handler: an address that is none, a method that its address does not know, a body of a kind or a size that
- * nobody reads. All are told as problems, as all else is.
+ * Requests that reach no handler: an unknown address, a method that its address does not have, a body of a kind or a size that no
+ * handler reads. The answer to each is a problem document, as to all other failures.
  */
 import { Cause, Effect, Layer } from "effect"
 import { HttpMethod, HttpRouter, HttpServerError, HttpServerRespondable, HttpServerResponse } from "effect/http"
@@ -19,11 +19,11 @@ class MethodNotAllowed extends HttpApiError.Problem<MethodNotAllowed>()("MethodN
   title: "Method Not Allowed"
 }) {}
 
-/** Addresses, and the methods that each knows. */
-type Known = ReadonlyMap<HttpRouter.PathInput, ReadonlyArray<string>>
+/** Addresses, and the methods of each. */
+type Routes = ReadonlyMap<HttpRouter.PathInput, ReadonlyArray<string>>
 
 /** The methods of each address: those of the contract, and of the routes beside it. */
-const known = (beside: Known): Known => {
+const routesWith = (beside: Routes): Routes => {
   const methods = new Map(beside)
   for (const { endpoints } of Object.values(Api.groups))
     for (const { method, path } of Object.values(endpoints)) methods.set(path, [...(methods.get(path) ?? []), method])
@@ -83,5 +83,5 @@ const isStray = ({ reasons }: Cause.Cause<unknown>): boolean =>
   )
 
 /** For the contract, and the addresses beside it. */
-export const layer = (beside: Known) =>
-  Layer.merge(HttpRouter.addAll([...known(beside)].flatMap(([path, allowed]) => others(path, allowed))), nowhere)
+export const layer = (beside: Routes) =>
+  Layer.merge(HttpRouter.addAll([...routesWith(beside)].flatMap(([path, allowed]) => others(path, allowed))), nowhere)

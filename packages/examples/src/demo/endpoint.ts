@@ -29,7 +29,7 @@ const real = (name: string, baseUrl: string | undefined): Layer.Layer<Model.Mode
     Layer.catch(() => Layer.succeed(Model.Model, locked(name)))
   )
 
-/** A model that nobody can ask: the run starts all the same, and its events say how it ended. */
+/** A model without a key: the run starts all the same, and its events say how it ended. */
 const locked = (name: string): Model.Service => {
   const error = LlmError.AuthenticationError.make({ model: name, detail: "OPENAI_API_KEY is not set" })
   return { name, provider: "openai", generate: () => Effect.fail(error), stream: () => Stream.fail(error) }

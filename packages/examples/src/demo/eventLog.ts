@@ -13,8 +13,8 @@ export interface EventLog {
   readonly write: (event: AgentEvent.AgentEvent) => Effect.Effect<void>
 }
 
-/** Empties the file, and keeps it open. A line is in the file before the next event is seen. */
-export const open = (path: string): Effect.Effect<EventLog, EventLogError, Scope.Scope> =>
+/** Empties the file, and keeps it open. A line is in the file before the next event comes. */
+export const create = (path: string): Effect.Effect<EventLog, EventLogError, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.try({
       try: () => openSync(path, "w"),

@@ -57,7 +57,7 @@ const readAll = (source: Readable, name: string): Effect.Effect<string, InputErr
     return Effect.sync(() => source.destroy())
   })
 
-/** Whatever the bytes are, some text comes out: what is no UTF-8 shows as replacement characters. */
+/** Any bytes as text: invalid UTF-8 shows as replacement characters. */
 const decode = (bytes: Buffer): string =>
   // Some shells write UTF-16 into files
   new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8").decode(bytes)

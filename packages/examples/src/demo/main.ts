@@ -1,4 +1,4 @@
-/** `npm run demo`: an agent counts the keys of a JSON object, and recovers from whatever goes wrong on the way. */
+/** `npm run demo`: an agent counts the keys of a JSON object, and recovers from each failure on the way. */
 import process from "node:process"
 import { parse, type Settings } from "./cli.ts"
 
@@ -27,7 +27,7 @@ const start = async (settings: Settings): Promise<void> => {
   process.exitCode = Exit.isSuccess(exit) ? exit.value : interruptedExitCode
 }
 
-// Whoever reads this, help included, may have read enough
+// a reader of the output, help included, may close the pipe early
 process.stdout.on("error", () => undefined)
 const parsed = parse(process.argv.slice(2))
 if (parsed.type === "exit") process.exitCode = parsed.code

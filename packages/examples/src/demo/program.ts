@@ -30,7 +30,7 @@ export interface Terminal {
 /** The model answered, but not with a number. */
 class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { message: Schema.String }) {}
 
-/** Ends with an exit code, whatever happens, unless it is interrupted. */
+/** Ends with an exit code in any case, unless it is interrupted. */
 export const run = (settings: Settings, terminal: Terminal): Effect.Effect<number> => {
   const complain = (text: string): number => {
     terminal.complain(`error: ${clip(text, 1000)}\n`)
@@ -61,7 +61,7 @@ const explain = (error: CountError): string => {
 
 const count = Effect.fnUntraced(function* (settings: Settings, terminal: Terminal, report: Report.Report) {
   const { events, isStreamed, model } = settings
-  const log = events === undefined ? EventLog.none : yield* EventLog.open(resolve(terminal.folder, events))
+  const log = events === undefined ? EventLog.none : yield* EventLog.create(resolve(terminal.folder, events))
   const text = yield* Input.read(settings.input, terminal.folder, terminal.stdin)
   const display = yield* show(terminal)
   const listening = analyst.pipe(Agent.onToolUse(display.use), Agent.onEvent(log.write), Agent.onEvent(report.write))
@@ -100,7 +100,7 @@ const show = Effect.fnUntraced(function* (terminal: Terminal) {
   }
 })
 
-/** The `json` of the arguments, as far as it goes on a line; whatever else the model may have sent, as it is. */
+/** The `json` of the arguments, as far as it fits on a line; other arguments of the model as they are. */
 const jsonIn = (args: Message.ToolCall["arguments"]): string => {
   const value = typeof args === "string" ? parse(args) : args
   const json = isObject(value) ? value.json : undefined

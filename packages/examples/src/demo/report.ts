@@ -14,7 +14,7 @@ export interface Report {
   readonly close: Effect.Effect<string>
 }
 
-/** Each run has a folder of its own among the temporary files: runs at the same time do not meet, and nobody has to tidy up. */
+/** Each run has a folder of its own among the temporary files: runs at the same time do not meet, and the system tidies up. */
 export const make = (): Report => {
   const taking = Recording.start()
   const lines: Array<string> = []

@@ -14,7 +14,7 @@ export interface Timeline {
   readonly draw: (event: AgentEvent.AgentEvent) => string
   /** What the columns are. */
   readonly header: string
-  /** The text to write for a line of somebody else's. */
+  /** The text to write for a line of another source. */
   readonly line: (text: string) => string
 }
 
@@ -51,8 +51,8 @@ export const make = (options: { readonly isColored: boolean }): Timeline => {
     options.isColored && tone !== "plain" ? styleText(colors[tone], text, { validateStream: false }) : text
 
   const depthOf = (event: AgentEvent.AgentEvent): number => {
-    const above = event.parent === undefined ? undefined : depths.get(event.parent.runId)
-    const depth = above === undefined ? 0 : above + 1
+    const parentDepth = event.parent === undefined ? undefined : depths.get(event.parent.runId)
+    const depth = parentDepth === undefined ? 0 : parentDepth + 1
     depths.set(event.runId, depth)
     return depth
   }
@@ -103,7 +103,11 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
     case "model-end":
       return undefined
     case "model-start":
-      return { column: "model", text: `turn ${event.turn}: asks ${event.model}${again(event.attempt)}`, tone: "quiet" }
+      return {
+        column: "model",
+        text: `turn ${event.turn}: asks ${event.model}${attemptSuffix(event.attempt)}`,
+        tone: "quiet"
+      }
     case "model-failed":
       return { column: "model", text: `attempt ${event.attempt} failed: ${describeError(event.error)}`, tone: "bad" }
     case "model-interrupted":
@@ -184,7 +188,7 @@ const firstOf = (input: string, depth: number): string => (depth === 0 ? input :
 const sureness = ({ confidence }: { readonly confidence?: number }): string =>
   confidence === undefined ? "" : ` with confidence ${confidence}`
 
-const again = (attempt: number): string => (attempt === 1 ? "" : `, attempt ${attempt}`)
+const attemptSuffix = (attempt: number): string => (attempt === 1 ? "" : `, attempt ${attempt}`)
 
 /** What was streamed is not said twice. */
 const endOfModel = (reply: Message.Reply, wasStreamed: boolean): Line | undefined => {
@@ -203,12 +207,12 @@ const verdictOf = (event: AgentEvent.OfType<"verdict">): Line => {
   const wait = Duration.isZero(delay) ? "at once" : `in ${Duration.format(delay)}`
   const asked = hint === undefined ? "" : `, the server asked for ${Duration.format(hint)}`
   const noun = layer === "transport" ? "send" : "attempt"
-  const isAgain = verdict === "retry" && !gaveUp
+  const isRetried = verdict === "retry" && !gaveUp
   const given = gaveUp ? `${verdict} gave up` : verdict
-  const what = isAgain ? `retry: ${noun} ${attempt + 1} ${wait}${asked}` : given
+  const what = isRetried ? `retry: ${noun} ${attempt + 1} ${wait}${asked}` : given
   switch (layer) {
     case "transport": {
-      const up = isAgain ? "" : `: it leaves the transport as ${tag}`
+      const up = isRetried ? "" : `: it leaves the transport as ${tag}`
       return { column: layer, text: `send ${attempt} failed (${describeSend(error)}) → ${what}${up}` }
     }
     case "model":

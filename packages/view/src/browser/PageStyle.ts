@@ -69,7 +69,7 @@ button:hover{border-color:var(--quiet)}
 .entry.recovery .heading,.entry.run .heading,.entry.system .heading{font-weight:500;color:var(--quiet)}
 .entry.recovery .said{color:var(--quiet)}
 .entry.mended{border-left-color:var(--gold)}
-.entry.told{border-left:3px double var(--gold)}
+.entry.tell{border-left:3px double var(--gold)}
 .entry.lost{border-left-color:var(--failed)}
 .entry.is-selected{background:var(--raised)}
 .entry.is-selected .heading{color:var(--ink);text-decoration:underline;text-underline-offset:3px}

@@ -18,7 +18,7 @@ import { duration } from "../text/Words.ts"
 
 const face = "ui-sans-serif, system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
-/** What is seen of the picture: it may be higher than the screen. */
+/** The visible part of the picture, which may be higher than the screen. */
 export interface Port {
   readonly width: number
   readonly height: number
@@ -176,7 +176,7 @@ const dotted = (context: CanvasRenderingContext2D, { height, tone, x, y }: Dot, 
         : tone === "note"
           ? palette.quiet
           : palette.paper
-  context.strokeStyle = tone === "told" ? palette.gold : tone === "asked" ? palette.ink : palette.paper
+  context.strokeStyle = tone === "tell" ? palette.gold : tone === "asked" ? palette.ink : palette.paper
   context.lineWidth = 1.2
   paint(context, path)
   context.stroke(path)

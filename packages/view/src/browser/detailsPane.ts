@@ -1,4 +1,4 @@
-/** What is known of what is selected. */
+/** The details of the selected item. */
 import * as Details from "../scene/Details.ts"
 import { element, longText } from "./dom.ts"
 import type { Store } from "./store.ts"
@@ -48,7 +48,7 @@ export class DetailsPane {
     )
   }
 
-  /** The events as they were written; read only when somebody opens it. */
+  /** The events as JSON, made when the reader unfolds them. */
   #written(own: ReadonlyArray<number>): HTMLElement {
     const shown = own.slice(0, 50)
     const title =

@@ -5,7 +5,7 @@ import { element } from "./dom.ts"
 
 const tones: ReadonlyArray<readonly [Tone, string]> = [
   ["mended", "mended: it goes on"],
-  ["told", "the model is told"],
+  ["tell", "the model is told"],
   ["lost", "given up"],
   ["asked", "a person decides"],
   ["note", "noted"]
@@ -31,7 +31,7 @@ export const signs: ReadonlyArray<readonly [string, string]> = (() => {
     [`<path class="k-failed k-pale" d="${body}"/><path class="k-failed" d="${shard}"/>`, "failed"],
     ['<rect class="k-failed" x="1" y="1" width="20" height="12" rx="3"/>', "not run: refused or left out"],
     [
-      '<rect class="k-tool k-open" x="1" y="1" width="20" height="12" rx="3"/>',
+      '<rect class="k-tool k-unfinished" x="1" y="1" width="20" height="12" rx="3"/>',
       "faded: interrupted, waiting, without an end, or it does not count"
     ],
     ...tones.map(

@@ -7,12 +7,12 @@ import { clip } from "../text/Words.ts"
 /** The name of the event that a failed stream of Effect ends with: its data is a cause. */
 const failure = "effect/http-api/stream/failure"
 
-/** What came so far: events of the run, and what the server says besides. */
+/** The events so far, and the last other message of the server. */
 export class Listening {
   readonly #taking: Recording.Taking
-  /** What the server has said that is no event: why the stream failed, mostly. It stays. */
+  /** A message of the server that is no event: mostly why the stream failed. */
   said: string | undefined
-  isOpen = true
+  isConnected = true
 
   constructor(taking: Recording.Taking) {
     this.#taking = taking
@@ -29,7 +29,7 @@ export class Listening {
   /** While more may come, no run is without its end. */
   recording(): Recording.Recording {
     const { events, problems } = this.#taking.recording()
-    return { events, problems: this.isOpen ? problems.filter(({ kind }) => kind !== "end") : problems }
+    return { events, problems: this.isConnected ? problems.filter(({ kind }) => kind !== "end") : problems }
   }
 }
 
@@ -52,7 +52,7 @@ const reasonsIn = (value: unknown): string | undefined => {
   return reasons.length === 0 ? undefined : reasons.join("; ")
 }
 
-/** Of a stream of server-sent events: the data of each, as it comes. */
+/** The data of server-sent events, as they come. */
 export const follow = async (
   { body, url }: { readonly url: string; readonly body?: unknown },
   each: (name: string, data: string) => void
@@ -71,8 +71,8 @@ export const hear = async (response: Response, each: (name: string, data: string
     throw new Error(`The server answers ${response.status}${reasons === undefined ? "" : `, ${reasons}`}`)
   }
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-  /** What has come of a block that has not ended; its end may have begun in the last of them. */
-  let open: Array<string> = []
+  /** The chunks of an unfinished block; its end may have begun in the last of them. */
+  let unfinished: Array<string> = []
   let tail = ""
   for (;;) {
     // each chunk after the other
@@ -81,12 +81,12 @@ export const hear = async (response: Response, each: (name: string, data: string
     const blocks = `${tail}${value}${done ? "\n\n" : ""}`.split(/\r\n\r\n|\n\n|\r\r/)
     const last = blocks.pop() ?? ""
     for (const block of blocks) {
-      read(`${open.join("")}${block}`, each)
-      open = []
+      read(`${unfinished.join("")}${block}`, each)
+      unfinished = []
     }
     // three characters less than an end
     tail = last.slice(-3)
-    open.push(last.slice(0, last.length - tail.length))
+    unfinished.push(last.slice(0, last.length - tail.length))
     if (done) return
   }
 }

@@ -1,4 +1,4 @@
-/** What runs in the page: reads what it was given, and shows it. */
+/** The script of the page: reads the recording in it, and shows it. */
 import { visible } from "../text/Escape.ts"
 import { fieldOf, textAt } from "../recording/Fields.ts"
 import * as Recording from "../recording/Recording.ts"
@@ -14,7 +14,7 @@ import { TranscriptPane } from "./transcriptPane.ts"
 
 const root = document.documentElement
 
-/** As the reader's system is, until somebody chooses. */
+/** The theme of the reader's system, until the reader chooses one. */
 const theme = (redraw: () => void): HTMLElement => {
   const system = matchMedia("(prefers-color-scheme: dark)")
   let chosen: string | undefined
@@ -113,7 +113,7 @@ const live = async (main: HTMLElement, data: unknown): Promise<void> => {
   main.before(status)
   const body = fieldOf(data, "body")
   const end = (text: string) => {
-    listening.isOpen = false
+    listening.isConnected = false
     status.textContent = visible(listening.said === undefined ? text : `${listening.said} ${text}`)
     store.renew(listening.recording())
   }
@@ -125,5 +125,5 @@ const live = async (main: HTMLElement, data: unknown): Promise<void> => {
   }
 }
 
-// what stands in the page already is seen before the rest is made
+// the browser paints the static part of the page before the rest is made
 requestAnimationFrame(() => setTimeout(start))

@@ -1,9 +1,9 @@
-/** What is shown and selected, and who has to know when that changes. */
+/** The shown and selected items, and the observers of changes. */
 import { sheet, type Sheet, whole, type Window } from "../drawing/Layout.ts"
 import type { Recorded, Recording } from "../recording/Recording.ts"
 import * as Scene from "../scene/Scene.ts"
 
-/** What has changed: the events, the stretch of time that is seen, or what is selected. */
+/** The kind of a change: the events, the visible stretch of time, or the selection. */
 export type Change = "scene" | "window" | "selection"
 
 export class Store {
@@ -12,9 +12,9 @@ export class Store {
   window: Window
   events: ReadonlyArray<Recorded>
   selected: number | undefined
-  /** Who has selected it: that part of the page does not have to show it once more. */
+  /** The part of the page that made the selection: it does not have to show it once more. */
   by: unknown
-  /** The event of it that was chosen, where somebody has chosen one: an item may stand for several. */
+  /** The selected event, if the reader chose one: an item may have several. */
   event: number | undefined
   #listeners: Array<(change: Change) => void> = []
   #lanes: ReadonlyArray<ReadonlyArray<Scene.Span | Scene.Mark>> | undefined

@@ -1,4 +1,4 @@
-/** Everything that is drawn, as a table: only the rows that can be seen are there, and every one can be reached by key. */
+/** All items as a table. Only visible rows are elements; keys reach every row. */
 import * as Details from "../scene/Details.ts"
 import { endOf, type Mark, type Span, startOf } from "../scene/Scene.ts"
 import { duration, moment } from "../text/Words.ts"
@@ -16,7 +16,7 @@ export class Table {
   readonly #title = element("h2", { id: "table-title" })
   readonly #store: Store
   #order: ReadonlyArray<Span | Mark> = []
-  #placeOf: Int32Array = new Int32Array()
+  #positionOf: Int32Array = new Int32Array()
   #current = 0
   #isDue = false
 
@@ -43,12 +43,12 @@ export class Table {
     this.#focusRow()
   }
 
-  /** Orders what there is, and shows it: once it stands in the page, and when events have come. */
+  /** Sorts the items and shows them: once the table is in the page, and after new events. */
   renew(): void {
     const { items } = this.#store.scene
     this.#order = items.toSorted((one, other) => startOf(one) - startOf(other) || one.subject - other.subject)
-    this.#placeOf = new Int32Array(items.length)
-    this.#order.forEach(({ id }, place) => (this.#placeOf[id] = place))
+    this.#positionOf = new Int32Array(items.length)
+    this.#order.forEach(({ id }, position) => (this.#positionOf[id] = position))
     this.#title.textContent = `All ${items.length.toLocaleString("en-US")} items as a table`
     this.#table.setAttribute("aria-rowcount", String(items.length + 1))
     this.#current = Math.min(this.#current, Math.max(0, items.length - 1))
@@ -70,21 +70,21 @@ export class Table {
     const many = this.#order.length
     const first = Math.max(0, Math.min(many, Math.floor(scrollTop / rowHeight) - spare))
     const last = Math.min(many, first + Math.ceil((clientHeight || 300) / rowHeight) + 2 * spare)
-    const places = Array.from({ length: last - first }, (_, index) => first + index)
-    // where the focus is has to be there
+    const positions = Array.from({ length: last - first }, (_, index) => first + index)
+    // the row with the focus needs an element
     const isApart = hadFocus && (this.#current < first || this.#current >= last)
     this.#body.replaceChildren(
       spacer(first),
-      ...places.map((place) => this.#row(place)),
+      ...positions.map((position) => this.#row(position)),
       spacer(many - last),
       ...(isApart ? [this.#row(this.#current)] : [])
     )
     if (hadFocus) this.#focusRow()
   }
 
-  #row(place: number): HTMLElement {
+  #row(position: number): HTMLElement {
     const { scene } = this.#store
-    const item = this.#order[place]
+    const item = this.#order[position]
     if (item === undefined) return element("tr")
     const lane = scene.lanes[item.lane]
     const agent = scene.tracks.find(({ id }) => id === lane?.track)?.agent ?? ""
@@ -92,9 +92,9 @@ export class Table {
     const row = element(
       "tr",
       {
-        "aria-rowindex": place + 2,
-        "data-place": place,
-        tabindex: place === this.#current ? 0 : -1,
+        "aria-rowindex": position + 2,
+        "data-position": position,
+        tabindex: position === this.#current ? 0 : -1,
         "aria-selected": String(isSelected),
         class: isSelected ? "is-selected" : undefined
       },
@@ -106,7 +106,7 @@ export class Table {
       element("td", {}, Details.outcomeOf(item))
     )
     row.setAttribute("aria-label", Details.lineOf(scene, item))
-    row.addEventListener("click", () => this.#choose(place))
+    row.addEventListener("click", () => this.#choose(position))
     return row
   }
 
@@ -135,18 +135,18 @@ export class Table {
   }
 
   #focusRow(): void {
-    const row = this.#body.querySelector(`[data-place="${this.#current}"]`)
+    const row = this.#body.querySelector(`[data-position="${this.#current}"]`)
     if (row instanceof HTMLElement) row.focus({ preventScroll: true })
   }
 
-  #choose(place: number): void {
-    this.#current = place
-    this.#store.select(this.#order[place]?.id, this)
+  #choose(position: number): void {
+    this.#current = position
+    this.#store.select(this.#order[position]?.id, this)
   }
 
   #follow(): void {
     const { selected } = this.#store
-    if (selected !== undefined) this.#current = this.#placeOf[selected] ?? 0
+    if (selected !== undefined) this.#current = this.#positionOf[selected] ?? 0
     if (this.#store.by !== this) this.#reveal()
     this.#fill()
   }

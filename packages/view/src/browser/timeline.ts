@@ -10,7 +10,7 @@ import type { Store } from "./store.ts"
 /** More items than that are drawn on a canvas. */
 const manyItems = 2500
 
-/** How wide the picture is on paper, in pixels, whatever the screen. */
+/** The width of the picture on paper, in pixels, for any screen. */
 const paper = 720
 
 const help =
@@ -98,7 +98,7 @@ export class Timeline {
       this.#svg.setAttribute("viewBox", `0 0 ${width} ${sheet.height}`)
       this.#svg.innerHTML = inner(sheet, width, window, false)
     }
-    this.#place()
+    this.#moveRing()
   }
 
   get #width(): number {
@@ -120,7 +120,7 @@ export class Timeline {
   }
 
   /** The ring around what is selected. */
-  #place(): void {
+  #moveRing(): void {
     const box = this.#boxOf(this.#store.item)
     this.#ring.hidden = box === undefined
     if (box === undefined) return

@@ -1,4 +1,4 @@
-/** The conversation with its seams, in step with what is selected: of a long one, what stands around that. */
+/** The conversation with its seams, in step with the selection: of a long one, the entries around it. */
 import type { Scene } from "../scene/Scene.ts"
 import { count } from "../text/Words.ts"
 import { button, element, longText } from "./dom.ts"

@@ -1,4 +1,4 @@
-/** `kintsugi explain`: what policies would do at worst, alone or stacked. */
+/** `kintsugi explain`: the bounds of policies at worst, alone or stacked. */
 import type { Explanation } from "@kintsugi/core"
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
@@ -23,7 +23,7 @@ const policies = Argument.Path("policy").pipe(
   Argument.variadic({ min: 1 })
 )
 
-/** A policy, and what it is called in the picture. */
+/** A policy, and its name in the picture. */
 interface Found {
   readonly name: string
   readonly policy: Policy
@@ -43,24 +43,24 @@ const find = (named: Named) =>
           })
       })
     const names = Object.keys(exported)
-    const known = new Map<string, Policy>()
+    const explained = new Map<string, Policy>()
     for (const [name, value] of Object.entries(exported)) {
       const policy = yield* Effect.orElseSucceed(read(value), () => undefined)
-      if (policy !== undefined) known.set(name, policy)
+      if (policy !== undefined) explained.set(name, policy)
       else {
         for (const [field, one] of fieldsOf(value)) {
-          const below = yield* Effect.orElseSucceed(read(one), () => undefined)
-          if (below !== undefined) known.set(`${name}.${field}`, below)
+          const inner = yield* Effect.orElseSucceed(read(one), () => undefined)
+          if (inner !== undefined) explained.set(`${name}.${field}`, inner)
         }
       }
     }
     const there =
-      known.size === 0
+      explained.size === 0
         ? `${file} exports no policy${names.length === 0 ? "" : `, but ${names.join(", ")}`}`
-        : `the policies in ${file} are ${[...known].map(([name, { what }]) => `${name} (${what})`).join(", ")}`
+        : `the policies in ${file} are ${[...explained].map(([name, { what }]) => `${name} (${what})`).join(", ")}`
     if (named.name === undefined) {
-      const [only, ...others] = known
-      const [name, policy] = known.has("default") ? ["default", known.get("default")] : (only ?? [])
+      const [only, ...others] = explained
+      const [name, policy] = explained.has("default") ? ["default", explained.get("default")] : (only ?? [])
       if (name === undefined || policy === undefined) return yield* new Failed({ message: there })
       if (name !== "default" && others.length > 0) {
         return yield* new Failed({ message: `${file} has several policies, name one as ${file}#${name}: ${there}` })
@@ -74,7 +74,7 @@ const find = (named: Named) =>
     return { name: named.name, policy }
   })
 
-/** What stands in a plain object. */
+/** The fields of a plain object. */
 const fieldsOf = (value: unknown): ReadonlyArray<readonly [string, unknown]> =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
     ? Object.entries(value)
@@ -85,13 +85,13 @@ const valueAt = (exported: unknown, path: string): readonly [value: unknown, isT
   let value = exported
   for (const name of path.split(".")) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return [undefined, false]
-    // whoever has a property of its own is an object with fields
+    // a value with a property of its own is an object with fields
     value = (value as Readonly<Record<string, unknown>>)[name]
   }
   return [value, true]
 }
 
-/** The layers that are known as such; an agent stands around all others, or not at all. */
+/** The layers that have explanations; an agent is the outermost one, or there is none. */
 const layersOf = (found: ReadonlyArray<Found>): Effect.Effect<ReadonlyArray<Explanation.TimelineLayer>, Misused> =>
   Effect.forEach(found, ({ name, policy }) =>
     policy.kind === "layer"
@@ -101,13 +101,13 @@ const layersOf = (found: ReadonlyArray<Found>): Effect.Effect<ReadonlyArray<Expl
 
 const viewOf = (first: Found, rest: ReadonlyArray<Found>) =>
   Effect.gen(function* () {
-    const below = yield* layersOf(rest)
+    const inner = yield* layersOf(rest)
     const { name, policy } = first
-    if (policy.kind === "layer") return PolicyView.make([{ name, explanation: policy.explanation }, ...below])
-    const [outermost, ...others] = below
+    if (policy.kind === "layer") return PolicyView.make([{ name, explanation: policy.explanation }, ...inner])
+    const [outermost, ...others] = inner
     const transport = outermost === undefined ? undefined : PolicyView.together([outermost, ...others])
     if (policy.kind === "composition") return PolicyView.ofBounds(name, policy.bounds(transport))
-    return PolicyView.ofRun(name, policy.run(transport), { below })
+    return PolicyView.ofRun(name, policy.run(transport), { inner })
   })
 
 /** The text, the drawing or the page of it. */

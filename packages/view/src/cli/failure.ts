@@ -1,11 +1,11 @@
-/** What ends a command, as people read it: one sentence or a few, no stack. */
+/** The failures of a command, for people: one sentence or a few, no stack. */
 import type { PlatformError } from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 
-/** What was asked cannot be done; exit code 1. */
+/** The command cannot do its work; exit code 1. */
 export class Failed extends Schema.TaggedError<Failed>()("Failed", { message: Schema.String }) {}
 
-/** It was asked in a way that makes no sense; exit code 2. */
+/** The command line makes no sense; exit code 2. */
 export class Misused extends Schema.TaggedError<Misused>()("Misused", { message: Schema.String }) {}
 
 /** What is said of a file that is not there. */

@@ -6,7 +6,7 @@ import { reasonOf } from "./failure.ts"
 import type { Source } from "./reading.ts"
 import { isDash, shown } from "./writing.ts"
 
-/** What is taken from a folder. A file that is named is read whatever it is called. */
+/** The files that are taken from a folder. A file that is named is read with any ending. */
 const endings: ReadonlySet<string> = new Set([".jsonl", ".ndjson"])
 
 /** Something that is not read, and why. */
@@ -15,7 +15,7 @@ export interface Unread {
   readonly reason: string
 }
 
-/** What there is to read, in order, and what is left alone. */
+/** The files to read, in order, and what is skipped. */
 export interface Found {
   readonly sources: ReadonlyArray<Source>
   readonly unread: ReadonlyArray<Unread>
@@ -23,7 +23,7 @@ export interface Found {
   readonly links: ReadonlyArray<string>
 }
 
-/** Each file once, however often and by whatever links it is reached. Links to folders are not followed: they may lead in circles. */
+/** Each file once, even if several paths or links lead to it. Links to folders are not followed: they may lead in circles. */
 export const find = (given: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -36,7 +36,7 @@ export const find = (given: ReadonlyArray<string>) =>
       Effect.map(shown(file), (file) => void unread.set(file, { file, reason }))
     const take = (file: string, type: FileSystem.File.Type) =>
       Effect.gen(function* () {
-        // whoever reads a pipe waits for its writer
+        // reading a pipe waits for its writer
         if (type !== "File") return yield* leave(file, "it is no regular file")
         const real = yield* Effect.orElseSucceed(fs.realPath(file), () => file)
         if (!sources.has(real)) sources.set(real, { type: "file", path: file })

@@ -1,4 +1,4 @@
-/** Which values are policies, and what is known of them without running anything. */
+/** The policies among values, and their explanations, which run nothing. */
 import type { Agent, Explanation, Model, Recovery, Tool } from "@kintsugi/core"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
@@ -6,10 +6,10 @@ import * as Schedule from "effect/Schedule"
 /** The core that made a value: its functions read it. */
 type Core = typeof import("@kintsugi/core")
 
-/** Whatever its input, output and failures: nothing is run. */
+/** An agent with any input, output and failures: nothing is run. */
 type AnyAgent = Parameters<Core["Agent"]["explain"]>[0]
 
-/** What stands around one thing, or an agent, with all that stands in it. */
+/** A single layer, an agent with its layers, or a composition. */
 export type Policy =
   | { readonly kind: "layer"; readonly what: string; readonly explanation: Explanation.Explanation }
   | {
@@ -35,9 +35,9 @@ export const policyOf = (value: unknown, core: Core): Policy | undefined => {
     const agent = value as unknown as AnyAgent & Agent.AnyPart
     if (definition.body !== undefined || definition.composed !== undefined) {
       const what = definition.body === undefined ? "an agent that is made of others" : "an agent that is a function"
-      return { kind: "composition", what, bounds: (transport) => core.Agent.bounds(agent, below(transport)) }
+      return { kind: "composition", what, bounds: (transport) => core.Agent.bounds(agent, underTransport(transport)) }
     }
-    return { kind: "agent", what: "an agent", run: (transport) => core.Agent.explain(agent, below(transport)) }
+    return { kind: "agent", what: "an agent", run: (transport) => core.Agent.explain(agent, underTransport(transport)) }
   }
   if (isMarked(value, "Tool")) return layer("a tool", ofTool(value as unknown as Tool.AnyTool, core))
   if (isMarked(value, "Recovery"))
@@ -52,7 +52,8 @@ export const policyOf = (value: unknown, core: Core): Policy | undefined => {
   return undefined
 }
 
-const below = (transport: Explanation.Explanation | undefined) => (transport === undefined ? {} : { transport })
+const underTransport = (transport: Explanation.Explanation | undefined) =>
+  transport === undefined ? {} : { transport }
 
 const marks = {
   Agent: Symbol.for("~@kintsugi/core/Agent"),
@@ -75,7 +76,7 @@ const ofTool = (tool: Tool.AnyTool, { Agent, Skill }: Core): Explanation.Explana
   return found
 }
 
-/** A service, or a layer that tells what it does: of any other layer nobody knows what it makes. */
+/** A service, or a layer that explains itself: what another layer makes is unknown. */
 const isModel = (value: unknown): boolean =>
   isMarked(value, "Explains") ||
   (Predicate.hasProperty(value, "generate") &&

@@ -1,4 +1,4 @@
-/** The command line as a whole: it ends with an exit code, whatever happens. */
+/** The command line as a whole: it ends with an exit code in any case. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stdio from "effect/Stdio"
@@ -56,7 +56,7 @@ const presenter = Layer.effect(
 
 const surroundings = Layer.mergeAll(
   Layer.provideMerge(presenter, TerminalCapabilities.layer),
-  // nobody asks questions here, and nothing is logged
+  // there is no prompt here, and nothing is logged
   CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
 )
 
@@ -68,9 +68,9 @@ export const run = (
   Command.runWith(kintsugi, { version })(parameters).pipe(
     Effect.as(codes.done),
     Effect.catch((error) => {
-      const told = (code: number) => Effect.as(remark(`error: ${error.message}`), code)
-      if (error instanceof Failed) return told(codes.failed)
-      if (error instanceof Misused) return told(codes.misused)
+      const reported = (code: number) => Effect.as(remark(`error: ${error.message}`), code)
+      if (error instanceof Failed) return reported(codes.failed)
+      if (error instanceof Misused) return reported(codes.misused)
       // it was presented already
       if (CliError.isCliError(error)) return Effect.succeed(codes.misused)
       return Effect.die(error)

@@ -1,4 +1,4 @@
-/** Lines of files and of standard input, a piece at a time: however long they are, little of them is held. */
+/** Lines of files and of standard input, a piece at a time: little of them is in memory. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type { PlatformError } from "effect/PlatformError"
@@ -28,7 +28,7 @@ const isUtf16 = ([first, second]: Uint8Array): boolean => {
 
 const beginnings: ReadonlySet<number> = new Set(Buffer.from("{ \t\r\n"))
 
-/** What is known of a source that was read to its end. */
+/** Facts about a source that was read to its end. */
 export interface Read {
   /** Whether a byte of it is zero, as no byte of a text is. */
   readonly isBinary: boolean
@@ -59,7 +59,7 @@ export const eachLine = (source: Source, bounds: Bounds, take: (line: string) =>
 /** What is said of a file that is no text, and has no event in it. */
 export const binary = "it is no text, and events are lines of JSON"
 
-/** What a source is called where something is said about it. */
+/** The name of a source in messages. */
 export const nameOf = (source: Source) =>
   source.type === "stdin" ? Effect.succeed("standard input") : shown(source.path)
 

@@ -43,7 +43,7 @@ const sourceOf = (given: Option.Option<string>) =>
     return { type: "stdin" } as const
   })
 
-/** What is there instead of a file, if a path leads to it, and what reads it. */
+/** Paths that lead to something other than a file, and the readers of them. */
 const insteadOf = (source: Source) =>
   source.type === "stdin"
     ? Effect.succeed(undefined)
@@ -61,7 +61,7 @@ const instead: ReadonlyMap<FileSystem.File.Type, string> = new Map([
   ["Socket", "is a socket, and events are in files"]
 ])
 
-/** The events of a file, however broken it is; what is wrong with them is said. */
+/** The events of a file, even if it is broken; its problems are reported. */
 const recorded = (source: Source, bounds: Bounds) =>
   Effect.gen(function* () {
     const name = yield* nameOf(source)

@@ -1,4 +1,4 @@
-/** `kintsugi stats`: what many runs come to. */
+/** `kintsugi stats`: statistics of many runs. */
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"

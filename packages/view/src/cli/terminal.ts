@@ -1,4 +1,4 @@
-/** What commands say, and where: results on standard output, all else on standard error. */
+/** The output of commands: results on standard output, all else on standard error. */
 import * as Effect from "effect/Effect"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"

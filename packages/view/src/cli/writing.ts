@@ -13,7 +13,7 @@ const endings = { ".html": "html", ".htm": "html", ".svg": "svg", ".txt": "text"
 
 export type Format = (typeof endings)[keyof typeof endings]
 
-/** Markup is for files and programs: nobody wants it on a terminal by surprise. */
+/** Markup is for files and programs: a person does not want it on a terminal by surprise. */
 const isMarkup = (format: Format): boolean => format === "html" || format === "svg"
 
 export const outputFlag = Flag.Path("output").pipe(
@@ -29,7 +29,7 @@ export const formatFlag = <const F extends Format>(formats: ReadonlyArray<F>) =>
     Flag.optional
   )
 
-/** What a command was told of its result. */
+/** The options of a command about its result. */
 export interface Wanted<F extends Format> {
   readonly output: Option.Option<string>
   readonly format: Option.Option<F>
@@ -42,7 +42,7 @@ export interface Target<F extends Format> {
   readonly format: F
 }
 
-/** A path as people gave it, as far as that is known: paths are absolute by the time that they get here. */
+/** A path relative to the working folder if it is in it: paths are absolute by the time that they get here. */
 export const shown = (absolute: string) =>
   Path.Path.useSync((path) => {
     const relative = path.relative("", absolute)
@@ -52,7 +52,7 @@ export const shown = (absolute: string) =>
 /** Whether a path is the `-` that stands for standard input or output. */
 export const isDash = (absolute: string) => Path.Path.useSync((path) => absolute === path.resolve("-"))
 
-/** The same for one file, by whatever links of either kind it is reached; of one that is not there, its path. */
+/** The identity of a file: the same for all symbolic and hard links to it. Of a missing file, its path. */
 const identityOf = (path: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -77,7 +77,7 @@ export const targetOf = <F extends Format>(
       const isTerminal = yield* Stdio.Stdio.use(({ stdoutIsTerminal }) => stdoutIsTerminal)
       if (isMarkup(chosen) && isTerminal && given === undefined) {
         return yield* new Misused({
-          message: `${chosen.toUpperCase()} on a terminal helps nobody: say where it goes, -o FILE.${chosen}, or -o - for here all the same`
+          message: `${chosen.toUpperCase()} on a terminal is of no use: say where it goes, -o FILE.${chosen}, or -o - for here all the same`
         })
       }
       return { file, format: chosen }
@@ -90,9 +90,11 @@ export const targetOf = <F extends Format>(
     const byEnding = formats.find((one) => one === new Map<string, Format>(Object.entries(endings)).get(ending))
     const chosen = Option.getOrElse(format, () => byEnding)
     if (chosen !== undefined) return { file, format: chosen }
-    const known = Object.entries(endings).flatMap(([ending, one]) => (formats.some((f) => f === one) ? [ending] : []))
+    const accepted = Object.entries(endings).flatMap(([ending, one]) =>
+      formats.some((f) => f === one) ? [ending] : []
+    )
     return yield* new Misused({
-      message: `${yield* shown(file)}: the ending says no form that there is, which are ${known.join(", ")}; or give --format`
+      message: `${yield* shown(file)}: the ending says no form that there is, which are ${accepted.join(", ")}; or give --format`
     })
   })
 

@@ -1,6 +1,6 @@
 /**
- * The scale of a drawing. Time is drawn as long as it lasts, but for long stretches in which nothing is at work, which are
- * drawn short: nobody would see the rest of a run that waited a day for its approval.
+ * The scale of a drawing. Time is drawn to scale, except for long stretches in which nothing is at work, which are drawn short: a run
+ * that waited a day for its approval would be invisible otherwise.
  *
  * @internal
  */
@@ -85,19 +85,19 @@ export const ticks = (axis: Axis, start: number, end: number, count: number): Re
     const isLater = axis.breaks.some((gap) => gap.end === first)
     const share = Math.round((count * (last - first)) / (end - start))
     if (share < 1 || !(last > first)) continue
-    // after a break, time is told from there
+    // after a break, labels count from its end
     const base = isLater ? axis.toTime(first) : origin
     const [begin, stop] = [axis.toTime(first) - base, axis.toTime(last) - base]
     const times = utcTicks(new Date(begin), new Date(stop), share)
       .map((date) => date.getTime())
       .filter((time) => time >= begin && time <= stop)
-    const told = times.map((time) => ({
+    const labelled = times.map((time) => ({
       drawn: axis.toDrawn(base + time),
       label: `${isLater ? "+" : ""}${label(time)}`
     }))
-    const longest = Math.max(...told.map(({ label }) => label.length))
+    const longest = Math.max(...labelled.map(({ label }) => label.length))
     const least = slot * Math.max(1 / 3, longest / letters)
-    for (const tick of told) if (tick.drawn - (found.at(-1)?.drawn ?? -Infinity) >= least) found.push(tick)
+    for (const tick of labelled) if (tick.drawn - (found.at(-1)?.drawn ?? -Infinity) >= least) found.push(tick)
   }
   return found
 }

@@ -28,9 +28,9 @@ export const sizeOf = ({ parts }: Bar): number => parts.reduce((sum, { size }) =
 export const drawn = ({ name, parts, range, says }: Bar, y: number, scale: number, width: number): string => {
   let x = left
   const shapes = parts.map(({ fill, says, size }) => {
-    const wide = round(size * scale)
+    const wide = hundredths(size * scale)
     const at = x
-    x = round(x + wide)
+    x = hundredths(x + wide)
     if (wide === 0) return ""
     // colour is never the only difference: what is lost is cracked
     const crack = fill === "failed" ? cracks(at, y + 3, wide, lineHeight - 6) : ""
@@ -45,19 +45,19 @@ export const drawn = ({ name, parts, range, says }: Bar, y: number, scale: numbe
 }
 
 const whisker = (from: number, to: number, y: number): string =>
-  `<path class="k-asked" d="M${round(from)} ${y - 4}v8M${round(from)} ${y}H${round(to)}M${round(to)} ${y - 4}v8"/>`
+  `<path class="k-asked" d="M${hundredths(from)} ${y - 4}v8M${hundredths(from)} ${y}H${hundredths(to)}M${hundredths(to)} ${y - 4}v8"/>`
 
 /** Slanted lines across a bar, each within it. */
 const cracks = (x: number, y: number, width: number, height: number): string => {
   const lines: Array<string> = []
   for (let at = 4; at + 5 < width && lines.length < 200; at += 9) {
-    lines.push(`M${round(x + at)} ${y}l4 ${round(height / 2)}l-3 0l4 ${round(height / 2)}`)
+    lines.push(`M${hundredths(x + at)} ${y}l4 ${hundredths(height / 2)}l-3 0l4 ${hundredths(height / 2)}`)
   }
   return lines.length === 0 ? "" : `<path class="k-crack" stroke-width="1.2" d="${lines.join("")}"/>`
 }
 
 /** To a hundredth of a pixel. */
-export const round = (pixels: number): number => Math.round(pixels * 100) / 100
+export const hundredths = (pixels: number): number => Math.round(pixels * 100) / 100
 
 /** The name of a panel, and what its bars mean. */
 export const headline = (title: string, key: string, y: number): string =>

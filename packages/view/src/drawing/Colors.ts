@@ -5,7 +5,7 @@
 
 /** Colours as `#rrggbb`. */
 export interface Palette {
-  /** What it is drawn on, and what stands out from that a little. */
+  /** The background, and a surface that is raised from it. */
   readonly paper: string
   readonly raised: string
   /** Text, text that matters less, and lines that matter least. */
@@ -19,11 +19,11 @@ export interface Palette {
   readonly transport: string
   readonly tool: string
   readonly fixer: string
-  /** What failed. */
+  /** Failures. */
   readonly failed: string
-  /** The seam where it was joined. */
+  /** Seams. */
   readonly gold: string
-  /** Text on any of the layers, and on what failed. */
+  /** Text on a layer or on a failure. */
   readonly onFill: string
 }
 

@@ -10,7 +10,7 @@ import type { Layer, Track } from "../scene/Scene.ts"
 import { count, duration } from "../text/Words.ts"
 
 /**
- * What is drawn within the picture: the same in a page, where the style stands elsewhere, and titles would hide what a pointer shows.
+ * The inner elements of the picture. A page has the style elsewhere, and omits titles, which would hide its tooltip.
  */
 export const inner = (drawn: Sheet, width: number, window: Window, isTitled = true): string => {
   const parts: Array<string> = []
@@ -21,25 +21,25 @@ export const inner = (drawn: Sheet, width: number, window: Window, isTitled = tr
     window.end,
     (right - left) / 90
   )) {
-    const px = round(x(at))
+    const px = hundredths(x(at))
     if (px < left - 1 || px > right + 1) continue
     parts.push(`<path class="k-axis" d="M${px} ${top - 6}V${drawn.height - 4}"/>`)
     parts.push(`<text class="k-quiet k-small" x="${px}" y="${top - 12}" text-anchor="middle">${label}</text>`)
   }
   for (const { end, from, start, to } of drawn.axis.breaks) {
-    const [a, b] = [round(x(start)), round(x(end))]
+    const [a, b] = [hundredths(x(start)), hundredths(x(end))]
     if (b < left || a > right) continue
     parts.push(
-      `<rect class="k-raised" x="${a}" y="${top - 6}" width="${round(b - a)}" height="${drawn.height - top}"/>`
+      `<rect class="k-raised" x="${a}" y="${top - 6}" width="${hundredths(b - a)}" height="${drawn.height - top}"/>`
     )
     parts.push(
-      `<text class="k-quiet k-small" text-anchor="middle" transform="translate(${round((a + b) / 2 + 3)} ${round((top + drawn.height) / 2)}) rotate(-90)">${duration(to - from)} later</text>`
+      `<text class="k-quiet k-small" text-anchor="middle" transform="translate(${hundredths((a + b) / 2 + 3)} ${hundredths((top + drawn.height) / 2)}) rotate(-90)">${duration(to - from)} later</text>`
     )
   }
   for (const { track, y } of drawn.headings) parts.push(heading(track, y))
   for (const { depth, height, layer, y } of drawn.captions)
     parts.push(
-      `<text class="k-quiet k-small" x="${indent(depth) + 12}" y="${round(y + Math.min(height, 24) / 2 + 3.5)}">${names[layer]}</text>`
+      `<text class="k-quiet k-small" x="${indent(depth) + 12}" y="${hundredths(y + Math.min(height, 24) / 2 + 3.5)}">${names[layer]}</text>`
     )
   for (const row of drawn.rows)
     boxesOf(drawn, row, width, window, (box) => parts.push(boxed(drawn, box, left, isTitled)))
@@ -57,7 +57,7 @@ export const names: Readonly<Record<Layer, string>> = {
   fixer: "fixing"
 }
 
-/** What a track is called besides its agent. */
+/** The word before the agent of a track. */
 export const kinds: Readonly<Record<Track["kind"], string>> = { run: "", fixer: "fixer ", agent: "sub-agent " }
 
 /** Where the names of a track begin. */
@@ -66,58 +66,58 @@ export const indent = (depth: number): number => 8 + Math.min(depth, 5) * 10
 const heading = ({ agent, depth, kind }: Track, y: number): string =>
   `<text class="k-text k-name" x="${indent(depth)}" y="${y + 4}">${kinds[kind] === "" ? "" : `<tspan class="k-quiet">${kinds[kind]}</tspan>`}${markup(fitting(agent, 200))}</text>`
 
-const round = (pixels: number): number => Math.round(pixels * 100) / 100
+const hundredths = (pixels: number): number => Math.round(pixels * 100) / 100
 
 /** A text that is about so wide at the most: letters are taken for 6 pixels, those of Asian scripts for 11. */
 export const fitting = (text: string, width: number): string => {
   let used = 0
-  let kept = ""
+  let shown = ""
   for (const character of text) {
     used += (character.codePointAt(0) ?? 0) > 0x2e7f ? 11 : 6
-    if (used > width) return kept.length < 4 ? "" : `${kept.slice(0, -1)}…`
-    kept += character
+    if (used > width) return shown.length < 4 ? "" : `${shown.slice(0, -1)}…`
+    shown += character
   }
-  return kept
+  return shown
 }
 
 const boxed = ({ scene }: Sheet, box: Box, left: number, isTitled: boolean): string => {
   const item = scene.items[box.item]
   const { height, part, state, y } = box
-  const x = round(box.x)
-  const width = round(box.width)
-  const middle = round(y + height / 2)
+  const x = hundredths(box.x)
+  const width = hundredths(box.width)
+  const middle = hundredths(y + height / 2)
   const label = markup(item?.label ?? "")
   const head = `<g data-item="${box.item}">${isTitled ? `<title>${label}</title>` : ""}`
   if (part === "wait" || part === "mending" || part === "approval") {
     const dashes = part === "approval" ? ' stroke-dasharray="1 4"' : part === "wait" ? ' stroke-dasharray="4 3"' : ""
-    return `${head}<path class="k-thread" d="M${x} ${middle}H${round(x + width)}" stroke-width="${part === "mending" ? 3 : 1.5}"${dashes}/></g>`
+    return `${head}<path class="k-thread" d="M${x} ${middle}H${hundredths(x + width)}" stroke-width="${part === "mending" ? 3 : 1.5}"${dashes}/></g>`
   }
   const fill = fillOf(box)
   const inset = insetOf(box)
-  const faded = isFaded(state) ? " k-open" : ""
+  const faded = isFaded(state) ? " k-unfinished" : ""
   const shape = fill === "broken" ? broken(x, y + inset, width, height - 2 * inset) : undefined
   const drawn =
     shape !== undefined
       ? `<path class="k-failed k-pale" d="${shape.body}"/><path class="k-failed" d="${shape.shard}"/>`
-      : `<rect class="k-${fill}${faded}" x="${x}" y="${y + inset}" width="${width}" height="${round(height - 2 * inset)}" rx="${Math.min(3, width / 2)}"/>`
+      : `<rect class="k-${fill}${faded}" x="${x}" y="${y + inset}" width="${width}" height="${hundredths(height - 2 * inset)}" rx="${Math.min(3, width / 2)}"/>`
   const from = Math.max(x, left)
   const text = height < 13 || box.many > 1 ? "" : fitting(item?.label ?? "", x + (shape?.room ?? width) - from - 10)
   const on = textOn(box) === "ink" ? "k-text" : "k-on"
   const caption =
     text === ""
       ? ""
-      : `<text class="${on} k-small" x="${round(from + 5)}" y="${round(middle + 3.5)}">${markup(text)}</text>`
+      : `<text class="${on} k-small" x="${hundredths(from + 5)}" y="${hundredths(middle + 3.5)}">${markup(text)}</text>`
   return `${head}${drawn}${caption}</g>`
 }
 
-/** What a box is filled with; what failed and is wide enough is drawn broken. */
+/** The fill of a box; a failed one that is wide enough is drawn broken. */
 export const fillOf = ({ layer, state, width }: Box): Layer | "failed" | "broken" => {
   if (state === "failed") return width < 16 ? "failed" : "broken"
   return state === "refused" ? "failed" : layer
 }
 
 export const isFaded = (state: Box["state"]): boolean =>
-  state === "open" || state === "interrupted" || state === "suspended" || state === "discarded"
+  state === "unfinished" || state === "interrupted" || state === "suspended" || state === "discarded"
 
 export const textOn = (box: Box): "ink" | "onFill" =>
   box.layer === "turn" || box.layer === "run" || isFaded(box.state) || fillOf(box) === "broken" ? "ink" : "onFill"
@@ -127,12 +127,12 @@ export const insetOf = ({ height, layer }: Box): number => (layer === "turn" || 
 
 /** A piece that broke at its end: its body, the shard that came off, and how much room is left for a text. */
 export const broken = (x: number, y: number, width: number, height: number) => {
-  const end = round(x + width)
+  const end = hundredths(x + width)
   const crack = end - 9
-  const [a, b, c] = [round(height * 0.3), round(height * 0.4), round(height * 0.3)]
+  const [a, b, c] = [hundredths(height * 0.3), hundredths(height * 0.4), hundredths(height * 0.3)]
   return {
-    body: `M${round(x + 2)} ${round(y)}H${round(crack)}l3 ${a}l-4 ${b}l2.5 ${c}H${round(x + 2)}q-2 0 -2 -2V${round(y + 2)}q0 -2 2 -2Z`,
-    shard: `M${round(crack + 2)} ${round(y)}H${round(end - 2)}q2 0 2 2V${round(y + height - 2)}q0 2 -2 2H${round(crack + 3.5)}l-2.5 ${-c}l4 ${-b}Z`,
+    body: `M${hundredths(x + 2)} ${hundredths(y)}H${hundredths(crack)}l3 ${a}l-4 ${b}l2.5 ${c}H${hundredths(x + 2)}q-2 0 -2 -2V${hundredths(y + 2)}q0 -2 2 -2Z`,
+    shard: `M${hundredths(crack + 2)} ${hundredths(y)}H${hundredths(end - 2)}q2 0 2 2V${hundredths(y + height - 2)}q0 2 -2 2H${hundredths(crack + 3.5)}l-2.5 ${-c}l4 ${-b}Z`,
     room: width - 10
   }
 }
@@ -140,16 +140,16 @@ export const broken = (x: number, y: number, width: number, height: number) => {
 const dotted = ({ scene }: Sheet, { height, item, many, tone, x, y }: Dot, isTitled: boolean): string => {
   const text = scene.items[item]?.label ?? ""
   const label = markup(many > 1 ? `${count(many, "mark")}, among them: ${text}` : text)
-  const px = round(x)
+  const px = hundredths(x)
   const size = Math.min(5, Math.max(3, height / 3))
-  const reach = round(height / 2 + 1)
+  const reach = hundredths(height / 2 + 1)
   const seam = tone === "mended" ? `<path class="k-thread" stroke-width="2" d="M${px} ${y - reach}V${y + reach}"/>` : ""
   return `<g data-item="${item}">${isTitled ? `<title>${label}</title>` : ""}${seam}<path class="k-${tone}" stroke-width="1.2" d="${shapeOf(tone, px, y, size)}"/></g>`
 }
 
 /** Each meaning has a shape of its own: colour is never the only difference. */
 export const shapeOf = (tone: Dot["tone"], x: number, y: number, size: number): string => {
-  const s = round(size)
+  const s = hundredths(size)
   switch (tone) {
     case "mended":
       return `M${x} ${y - s}L${x + s} ${y}L${x} ${y + s}L${x - s} ${y}Z`
@@ -158,7 +158,7 @@ export const shapeOf = (tone: Dot["tone"], x: number, y: number, size: number): 
     case "asked":
       return `M${x} ${y - s}L${x + s} ${y + s}H${x - s}Z`
     default: {
-      const r = tone === "told" ? s : round(s * 0.6)
+      const r = tone === "tell" ? s : hundredths(s * 0.6)
       return `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Where everything of a scene stands in pixels, for a stretch of its time: the same for SVG and canvas. What is too narrow to be
- * told apart is drawn as one, so that a picture has about as many boxes as it has pixels, however many events there are.
+ * The layout of a scene in pixels, for a stretch of its time: the same for SVG and canvas. Items that are too narrow to be told apart are
+ * drawn as one, so that a picture has at most about as many boxes as pixels.
  *
  * @internal
  */
@@ -57,7 +57,7 @@ export interface Caption {
   readonly depth: number
 }
 
-/** What does not change while somebody pans and zooms. */
+/** The part of the layout that does not change by panning and zooming. */
 export interface Sheet {
   readonly scene: Scene
   readonly axis: Axis.Axis
@@ -136,7 +136,7 @@ export const scaleOf = (width: number, { end, start }: Window) => {
 const spanAfter = bisector((span: Span, time: number) => span.to - time)
 const markAfter = bisector((mark: Mark, time: number) => mark.at - time)
 
-/** Narrower than this, boxes are drawn as one with what stands beside them. */
+/** Boxes that are narrower than this are drawn as one with their neighbours. */
 const least = 1.5
 const apart = 8
 
@@ -148,15 +148,16 @@ export const boxesOf = (sheet: Sheet, row: Row, width: number, window: Window, e
   const until = toTime(window.end)
   const { height, layer, y } = row
   let [from, to, many] = [0, -Infinity, 0]
-  let kept: Span | undefined
+  let heaviest: Span | undefined
   let [failed, lasted] = [0, 0]
   const flush = () => {
-    if (kept === undefined) return
-    const { id, part } = kept
-    // of many that are drawn as one, it tells what most of the time was
-    const state = many > 1 ? (failed * 2 > lasted ? "failed" : kept.state === "failed" ? "ok" : kept.state) : kept.state
+    if (heaviest === undefined) return
+    const { id, part } = heaviest
+    // the state of many that are drawn as one is that of most of their time
+    const state =
+      many > 1 ? (failed * 2 > lasted ? "failed" : heaviest.state === "failed" ? "ok" : heaviest.state) : heaviest.state
     each({ x: from, y, width: Math.max(least, to - from), height, layer, part, state, item: id, many })
-    kept = undefined
+    heaviest = undefined
   }
   const count = (span: Span) => {
     if (span.part === "wait") return
@@ -169,22 +170,22 @@ export const boxesOf = (sheet: Sheet, row: Row, width: number, window: Window, e
     const start = Math.max(left - 2, x(toDrawn(span.from)))
     const end = Math.min(right + 2, x(toDrawn(span.to)))
     const isNarrow = end - start < least
-    if (kept !== undefined && isNarrow && to - from < 3 && start - from < 2) {
+    if (heaviest !== undefined && isNarrow && to - from < 3 && start - from < 2) {
       to = Math.max(to, end)
       many++
       count(span)
-      if (weight(span) > weight(kept)) kept = span
+      if (weight(span) > weight(heaviest)) heaviest = span
       continue
     }
     flush()
     ;[from, to, many, failed, lasted] = [start, end, 1, 0, 0]
     count(span)
-    kept = span
+    heaviest = span
   }
   flush()
 }
 
-/** Which one stands for several that are drawn as one. */
+/** The heaviest span stands for several that are drawn as one. */
 const weight = ({ from, part, to }: Span): number => (part === "wait" ? -1 : to - from)
 
 /** The marks of a row that can be seen; those that would cover each other come as one. */
@@ -197,24 +198,24 @@ export const dotsOf = (sheet: Sheet, row: Row, width: number, window: Window, ea
   const seen = markAfter.left(row.marks, until) - begin
   const least = seen * apart > width / 2 ? 4 * apart : apart
   const [y, height] = [row.y + row.height / 2, row.height]
-  let kept: Mark | undefined
+  let foremost: Mark | undefined
   let [place, many] = [0, 0]
   const flush = () => {
-    if (kept !== undefined) each({ x: place, y, height, tone: kept.tone, item: kept.id, many })
+    if (foremost !== undefined) each({ x: place, y, height, tone: foremost.tone, item: foremost.id, many })
   }
   for (let at = begin; at < row.marks.length; at++) {
     const mark = row.marks[at]
     if (mark === undefined || mark.at > until) break
     const px = x(toDrawn(mark.at))
-    if (kept !== undefined && px - place < least) {
+    if (foremost !== undefined && px - place < least) {
       many++
-      if (importance[mark.tone] > importance[kept.tone]) kept = mark
+      if (importance[mark.tone] > importance[foremost.tone]) foremost = mark
       continue
     }
     flush()
-    ;[kept, place, many] = [mark, px, 1]
+    ;[foremost, place, many] = [mark, px, 1]
   }
   flush()
 }
 
-const importance: Readonly<Record<Tone, number>> = { note: 0, told: 1, asked: 2, mended: 3, lost: 4 }
+const importance: Readonly<Record<Tone, number>> = { note: 0, tell: 1, asked: 2, mended: 3, lost: 4 }

@@ -7,8 +7,8 @@ import { dark, light, type Palette } from "./Colors.ts"
 
 const fills = ["paper", "raised", "run", "turn", "model", "transport", "tool", "fixer", "failed", "gold"] as const
 
-/** What failed is broken at its end; a wait is a thread; gold is where it was joined. */
-const rules = (palette: Palette, above: string): string =>
+/** A failed piece is broken at its end; a wait is a thread; gold marks the seams. */
+const rules = (palette: Palette, prefix: string): string =>
   [
     ...fills.map((name) => `.k-${name}{fill:${palette[name]}}`),
     `.k-text{fill:${palette.ink}}`,
@@ -17,16 +17,16 @@ const rules = (palette: Palette, above: string): string =>
     `.k-line{stroke:${palette.line}}`,
     `.k-axis{stroke:${palette.line};stroke-dasharray:2 3}`,
     `.k-thread{stroke:${palette.gold}}`,
-    `.k-open{fill-opacity:.45}`,
+    `.k-unfinished{fill-opacity:.45}`,
     `.k-pale{fill-opacity:.25}`,
     `.k-crack{fill:none;stroke:${palette.paper}}`,
-    `.k-told{fill:${palette.paper};stroke:${palette.gold}}`,
+    `.k-tell{fill:${palette.paper};stroke:${palette.gold}}`,
     `.k-lost{fill:${palette.failed};stroke:${palette.paper}}`,
     `.k-mended{fill:${palette.gold};stroke:${palette.paper}}`,
     `.k-asked{fill:${palette.paper};stroke:${palette.ink}}`,
     `.k-note{fill:${palette.quiet};stroke:${palette.paper}}`
   ]
-    .map((rule) => `${above}${rule}`)
+    .map((rule) => `${prefix}${rule}`)
     .join("")
 
 const faces =
@@ -37,5 +37,5 @@ const faces =
 /** For a drawing that stands alone; printed it is light. */
 export const figure = `${faces}${rules(light, "")}@media screen and (prefers-color-scheme:dark){${rules(dark, "")}}`
 
-/** For a page where somebody may choose: `data-theme` on the root says so. */
+/** For a page whose reader may choose a theme: `data-theme` on the root has it. */
 export const themed = `${faces}${rules(light, "")}@media screen{${rules(dark, '[data-theme="dark"] ')}}`

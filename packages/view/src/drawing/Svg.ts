@@ -10,7 +10,7 @@ import { clip, count, duration, money } from "../text/Words.ts"
 export interface Options {
   /** In pixels; 1,000 by default. The height follows from the lanes. */
   readonly width?: number
-  /** What the picture is called; by default the agents that nobody in the recording has started. */
+  /** The title of the picture; by default the agents of the runs without a parent in the recording. */
   readonly title?: string
 }
 
@@ -29,7 +29,7 @@ export const draw = (scene: Scene, options?: Options): string => {
   ].join("")
 }
 
-/** What the picture is called, where nobody says otherwise. */
+/** The default title of the picture. */
 export const titleOf = (scene: Scene): string => {
   const agents = scene.tracks.filter(({ depth }) => depth === 0).map(({ agent }) => agent)
   if (agents.length === 0) return "No run"

@@ -6,7 +6,7 @@ import { policyColumns, policyRows, scenarioColumns, scenarioRows, sentence } fr
 
 /** How it is made. */
 export interface Options {
-  /** What the page is called; `Recovery policies compared` by default. */
+  /** The title of the page; `Recovery policies compared` by default. */
   readonly title?: string
 }
 

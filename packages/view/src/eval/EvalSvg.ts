@@ -1,6 +1,6 @@
 /** A report of `Eval` as one SVG: how often each policy passed, with its interval, and each scenario under each policy. */
 import type { PolicyRow, Report, Share } from "@kintsugi/core/testing/Eval"
-import { type Bar, drawn, headline, left, lineHeight, right, round, sheet } from "../drawing/Bars.ts"
+import { type Bar, drawn, headline, left, lineHeight, right, hundredths, sheet } from "../drawing/Bars.ts"
 import { fitting } from "../drawing/Figure.ts"
 import { markup } from "../text/Escape.ts"
 import { percent, sentence, shareText } from "./words.ts"
@@ -36,7 +36,7 @@ export const draw = (report: Report, { width: wanted = 960 }: Options = {}): str
   y += 10
   for (const [index, { policy }] of policies.entries()) {
     const name = markup(fitting(policy, column - 8))
-    parts.push(`<text class="k-text k-small" x="${round(left + index * column)}" y="${y + 15}">${name}</text>`)
+    parts.push(`<text class="k-text k-small" x="${hundredths(left + index * column)}" y="${y + 15}">${name}</text>`)
   }
   y += lineHeight
   for (const { passed, scenario } of scenarios) {
@@ -45,7 +45,7 @@ export const draw = (report: Report, { width: wanted = 960 }: Options = {}): str
     )
     for (const [index, share] of passed.entries()) {
       const name = `${scenario}, ${policies[index]?.policy ?? ""}`
-      parts.push(cell(name, share, round(left + index * column), y, column - 8))
+      parts.push(cell(name, share, hundredths(left + index * column), y, column - 8))
     }
     y += lineHeight
   }
@@ -75,8 +75,8 @@ const cell = (name: string, share: Share, x: number, y: number, width: number): 
   const height = lineHeight - 6
   return [
     `<g><title>${markup(`${name}: ${shareText(share)} of ${share.of}`)}</title>`,
-    `<rect class="k-raised" x="${x}" y="${y + 3}" width="${round(width)}" height="${height}"/>`,
-    `<rect class="k-gold" x="${x}" y="${y + 3}" width="${round(width * share.rate)}" height="4"/>`,
-    `<text class="k-text k-small" x="${round(x + 4)}" y="${y + 16}">${percent(share.rate)}</text></g>`
+    `<rect class="k-raised" x="${x}" y="${y + 3}" width="${hundredths(width)}" height="${height}"/>`,
+    `<rect class="k-gold" x="${x}" y="${y + 3}" width="${hundredths(width * share.rate)}" height="4"/>`,
+    `<text class="k-text k-small" x="${hundredths(x + 4)}" y="${y + 16}">${percent(share.rate)}</text></g>`
   ].join("")
 }

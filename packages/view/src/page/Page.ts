@@ -12,7 +12,7 @@ import * as Svg from "../drawing/Svg.ts"
 
 /** How it is made. */
 export interface Options {
-  /** What the page is called; by default the agents that nobody in the recording has started. */
+  /** The title of the page; by default the agents of the runs without a parent in the recording. */
   readonly title?: string
 }
 
@@ -37,7 +37,7 @@ export interface Live extends Options {
    * the server that the page is from.
    */
   readonly url: string
-  /** What is sent to it as JSON; by default nothing, and the address is read. */
+  /** The body of a POST request, as JSON; without one, the page sends a GET request. */
   readonly body?: unknown
 }
 

@@ -8,7 +8,7 @@ import { heading, page, paragraph, table } from "../page/StillPage.ts"
 
 /** How it is made. */
 export interface Options {
-  /** What the page is called; the title of the view by default. */
+  /** The title of the page; by default that of the view. */
   readonly title?: string
   /** How many attempts are listed; 200 by default. */
   readonly maxRows?: number

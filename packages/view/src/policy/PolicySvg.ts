@@ -46,7 +46,7 @@ export const draw = (view: View, { width = 960 }: Options = {}): string => {
   ].join("")
 }
 
-/** What the picture shows, in sentences. */
+/** The picture in sentences. */
 export const describe = ({ run, stacks, title }: View): string =>
   [
     ...stacks.map((stack) => `${stack.title}, at worst: ${boundsLine(stack.bounds)}.`),
@@ -60,7 +60,7 @@ const drawn = (
 ): { readonly shapes: ReadonlyArray<string>; readonly height: number } => {
   const { attempts, best, bounds, worst } = stack
   const end = Math.max(worst.end, 1)
-  const x = (millis: number): number => round(left + (millis / end) * (width - left - right))
+  const x = (millis: number): number => hundredths(left + (millis / end) * (width - left - right))
   const varies = best.end !== worst.end
   const shapes = [
     text("k-text k-name", 12, top, `${stack.title}, if every attempt fails at once`),
@@ -108,24 +108,24 @@ const laneOf = (
   const waits = pauses.map(({ from, to }) => `M${x(from)} ${middle}H${x(to)}`)
   const beads = new Map<number, { first: number; last: number }>()
   for (const { at, number } of attempts) {
-    const place = Math.round(x(at))
-    const bead = beads.get(place)
-    if (bead === undefined) beads.set(place, { first: number, last: number })
+    const px = Math.round(x(at))
+    const bead = beads.get(px)
+    if (bead === undefined) beads.set(px, { first: number, last: number })
     else bead.last = number
   }
   let labelled = -Infinity
   return [
     text("k-text", 24, middle + 4, fitting(name, left - 40)),
     `<path class="k-thread" stroke-width="3" stroke-opacity=".45" fill="none" d="${waits.join("")}"/>`,
-    ...[...beads].map(([place, { first, last }]) => {
+    ...[...beads].map(([px, { first, last }]) => {
       const label = first === last ? String(first) : first < last ? `${first}–${last}` : `${first}, ${last}`
-      const isShown = place - labelled > 9 + 5 * label.length
-      if (isShown) labelled = place
+      const isShown = px - labelled > 9 + 5 * label.length
+      if (isShown) labelled = px
       const title = first === last ? `attempt ${first} of ${name}` : `attempts ${label} of ${name}`
       const caption = isShown
-        ? `<text class="k-quiet k-small" x="${place}" y="${middle - 7}" text-anchor="middle">${label}</text>`
+        ? `<text class="k-quiet k-small" x="${px}" y="${middle - 7}" text-anchor="middle">${label}</text>`
         : ""
-      return `<g><title>${markup(title)}</title><circle class="k-model" cx="${place}" cy="${middle}" r="4"/>${caption}</g>`
+      return `<g><title>${markup(title)}</title><circle class="k-model" cx="${px}" cy="${middle}" r="4"/>${caption}</g>`
     })
   ]
 }
@@ -133,4 +133,4 @@ const laneOf = (
 const text = (style: string, x: number, y: number, words: string): string =>
   `<text class="${style}" x="${x}" y="${y}">${markup(words)}</text>`
 
-const round = (pixels: number): number => Math.round(pixels * 100) / 100
+const hundredths = (pixels: number): number => Math.round(pixels * 100) / 100

@@ -10,7 +10,7 @@ import { boundsLine, duration, metOf, remarksOf, runLine } from "./words.ts"
 export interface Options {
   /** How many attempts are listed; 20 by default. */
   readonly maxRows?: number
-  /** What stands at the head of something is given to it, for terminals that show it in bold; nothing by default. */
+  /** Marks headings, in bold on a terminal for instance; by default they stay as they are. */
   readonly emphasise?: (text: string) => string
 }
 

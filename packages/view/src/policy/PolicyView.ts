@@ -1,6 +1,6 @@
 /**
- * A policy to look at: when each attempt begins if every one fails at once, as early and as late as chance allows, and what bounds
- * all layers together. `make` takes what `Recovery.explain` says of each layer; `PolicyText`, `PolicySvg` and `PolicyPage` show it.
+ * The view of a policy: when each attempt begins if every one fails at once, with the shortest and the longest waits, and the bounds of
+ * all layers together. `make` takes the `Recovery.explain` of each layer; `PolicyText`, `PolicySvg` and `PolicyPage` show it.
  */
 import * as Explanation from "@kintsugi/core/Explanation"
 import * as Duration from "effect/Duration"
@@ -9,7 +9,7 @@ import * as Duration from "effect/Duration"
 export interface View {
   readonly title: string
   readonly stacks: ReadonlyArray<Stack>
-  /** What bounds one run, where it is an agent: the rest of it is known of an agent with a loop alone. */
+  /** The bounds of one run of an agent. Only an agent with a loop has those of turns and calls. */
   readonly run?: Explanation.Bounds & Partial<Explanation.WorstRun>
 }
 
@@ -34,15 +34,15 @@ export interface Attempt {
   readonly latest: number
 }
 
-/** What all layers come to together at worst, whichever of their rows are met and in whatever order. */
+/** The bounds of all layers together at worst, for failures of any rows in any order. */
 export interface StackBounds {
-  /** Of each layer by itself, outermost first: their product is `requests`. */
+  /** The requests of each layer by itself, outermost first: their product is `requests`. */
   readonly factors: ReadonlyArray<number>
-  /** How often what is innermost runs. */
+  /** How often the innermost work runs. */
   readonly requests: number
   readonly fixerRuns: number
   readonly modelCalls: number
-  /** Milliseconds; infinite where nothing but the caps of one call bounds a layer. */
+  /** Milliseconds; infinite if only the caps of one call bound a layer. */
   readonly waits: number
   /** Milliseconds: the same if servers ask for as much as is granted, with timeouts where there are some. */
   readonly time: number
@@ -64,21 +64,21 @@ export const make = (
 }
 
 /**
- * All layers of an agent, by what `Agent.explain` says of it. `below` are the layers between its model and what is sent, outermost
- * first; `together` makes of them the `transport` that `Agent.explain` and `Agent.bounds` take.
+ * All layers of an agent, from its `Agent.explain`. `below` are the layers between its model and the transport, outermost first;
+ * `together` makes of them the `transport` that `Agent.explain` and `Agent.bounds` take.
  */
 export const ofRun = (
   title: string,
   run: Explanation.Run,
-  options: Options & { readonly below?: ReadonlyArray<Explanation.TimelineLayer> } = {}
+  options: Options & { readonly inner?: ReadonlyArray<Explanation.TimelineLayer> } = {}
 ): View => {
   const { model, routing, tools, worst } = run
-  const { below = [] } = options
+  const { inner: below = [] } = options
   const isShown = ({ rows }: Explanation.Explanation): boolean => rows.length + below.length > 0
   const asked = (name: string, explanation: Explanation.Explanation | undefined): ReadonlyArray<Stack> =>
     explanation === undefined || !isShown(explanation)
       ? []
-      : [stackOf(name, [{ name, explanation }, ...below], options, boundsAbove(explanation, below))]
+      : [stackOf(name, [{ name, explanation }, ...below], options, boundsAround(explanation, below))]
   return {
     title,
     stacks: [
@@ -92,7 +92,7 @@ export const ofRun = (
   }
 }
 
-/** An agent that is made of others, by what `Agent.bounds` says of it. */
+/** A composition of agents, from its `Agent.bounds`. */
 export const ofBounds = (title: string, bounds: Explanation.Bounds): View => ({ title, stacks: [], run: bounds })
 
 const stackOf = (
@@ -106,12 +106,12 @@ const stackOf = (
   return { title, layers, best, worst, attempts: attemptsOf(best, worst), bounds }
 }
 
-/** What all layers of a stack come to: each attempt of one is all that the layers below it do. */
+/** The bounds of a stack: each attempt of a layer is all that the inner layers do. */
 export const boundsOf = (
   layers: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>]
 ): StackBounds => {
   const [first, ...rest] = layers.toReversed()
-  return rest.reduce((below, { explanation }) => above(explanation.worst, below), single(first ?? layers[0]))
+  return rest.reduce((inner, { explanation }) => around(explanation.worst, inner), single(first ?? layers[0]))
 }
 
 const single = ({ explanation: { worst } }: Explanation.TimelineLayer): StackBounds => ({
@@ -123,19 +123,19 @@ const single = ({ explanation: { worst } }: Explanation.TimelineLayer): StackBou
   time: Duration.toMillis(worst.time)
 })
 
-const above = (worst: Explanation.Explanation["worst"], below: StackBounds): StackBounds => {
+const around = (worst: Explanation.Explanation["worst"], inner: StackBounds): StackBounds => {
   const { fixerRuns, modelCalls, requests, time, waits } = worst
   return {
-    factors: [requests, ...below.factors],
-    requests: requests * below.requests,
-    fixerRuns: fixerRuns + requests * below.fixerRuns,
-    modelCalls: modelCalls + requests * below.modelCalls,
-    waits: Duration.toMillis(waits) + requests * below.waits,
-    time: Duration.toMillis(time) + requests * below.time
+    factors: [requests, ...inner.factors],
+    requests: requests * inner.requests,
+    fixerRuns: fixerRuns + requests * inner.fixerRuns,
+    modelCalls: modelCalls + requests * inner.modelCalls,
+    waits: Duration.toMillis(waits) + requests * inner.waits,
+    time: Duration.toMillis(time) + requests * inner.time
   }
 }
 
-/** Layers as a single one that costs as much: what `Agent.explain` and `Agent.bounds` take as `transport`. */
+/** Layers as a single one with the same bounds: the `transport` that `Agent.explain` and `Agent.bounds` take. */
 export const together = (
   layers: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>]
 ): Explanation.Explanation => {
@@ -153,20 +153,20 @@ export const together = (
   }
 }
 
-/** The same of a layer that was explained together with what stands below it. */
-const boundsAbove = (
+/** The bounds of a layer whose explanation includes the inner layers. */
+const boundsAround = (
   { worst }: Explanation.Explanation,
-  below: ReadonlyArray<Explanation.TimelineLayer>
+  inner: ReadonlyArray<Explanation.TimelineLayer>
 ): StackBounds => {
   const { attempts, fixerRuns, modelCalls, requests, time, waits } = worst
-  const [first, ...rest] = below
-  const ofBelow = first === undefined ? 0 : boundsOf([first, ...rest]).waits
+  const [first, ...rest] = inner
+  const innerWaits = first === undefined ? 0 : boundsOf([first, ...rest]).waits
   return {
     factors: requests === attempts ? [attempts] : [attempts, requests / attempts],
     requests,
     fixerRuns,
     modelCalls,
-    waits: Duration.toMillis(waits) + attempts * ofBelow,
+    waits: Duration.toMillis(waits) + attempts * innerWaits,
     time: Duration.toMillis(time)
   }
 }
@@ -177,7 +177,7 @@ const attemptsOf = (best: Explanation.Timeline, worst: Explanation.Timeline): Re
   const next = upper.map(() => -1)
   const early = best.lanes.at(-1)?.attempts ?? []
   return (worst.lanes.at(-1)?.attempts ?? []).map(({ at, number }, index) => {
-    // an attempt begins with the first one of the lane below it
+    // an attempt begins with the first attempt of the next inner lane
     let begins = number === 1
     for (let lane = upper.length - 1; lane >= 0 && begins; lane--) {
       next[lane] = (next[lane] ?? -1) + 1

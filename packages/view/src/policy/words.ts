@@ -32,7 +32,7 @@ export const runLine = (run: NonNullable<View["run"]>, millis: number): string =
   ].join(", ")
 }
 
-/** Which row of each layer is met, and whether that is all there is. */
+/** The row of each layer that the attempts meet, and whether there are others. */
 export const remarksOf = ({ attempts, best, worst }: Stack): ReadonlyArray<string> => [
   ...worst.lanes.flatMap(({ name, row, unknown }) =>
     unknown === undefined ? [] : [`${name}${row === undefined ? "" : ` (${row})`}: ${unknown}`]

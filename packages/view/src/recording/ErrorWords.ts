@@ -1,5 +1,5 @@
 /**
- * What an error says that was written down as JSON.
+ * The words of an error in its JSON form.
  *
  * @internal
  */
@@ -9,7 +9,7 @@ import { asText, textAt } from "./Fields.ts"
 /** The tag of an error in its JSON form, or the name of a foreign one. */
 export const tagOf = (error: unknown): string => textAt(error, "_tag") ?? textAt(error, "name") ?? "Error"
 
-/** What an error in its JSON form says. */
+/** The message of an error in its JSON form. */
 export const messageOf = (error: unknown): string =>
   textAt(error, "message") ?? (typeof error === "string" ? error : error === undefined ? "" : asText(error))
 

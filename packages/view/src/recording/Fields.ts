@@ -42,7 +42,7 @@ export const amountAt = (value: unknown, ...path: ReadonlyArray<string>): number
   return found === undefined ? undefined : Math.min(Math.max(0, found), Number.MAX_SAFE_INTEGER)
 }
 
-/** The items of a list; none of what is no list. */
+/** The items of a list; empty for any other value. */
 export const itemsAt = (value: unknown, ...path: ReadonlyArray<string>): ReadonlyArray<unknown> => {
   const found = at(value, ...path)
   return Array.isArray(found) ? found : []

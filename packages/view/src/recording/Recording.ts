@@ -12,9 +12,9 @@ export interface Recorded extends AgentEvent.Origin {
   readonly [field: string]: unknown
 }
 
-/** What is wrong with a recording, or missing in it. */
+/** A fault of a recording, or a missing part. */
 export interface Problem {
-  /** Counted from 1; absent where it is about no single line. */
+  /** Counted from 1; absent if the problem is about no single line. */
   readonly line?: number
   readonly kind: "broken" | "cut" | "foreign" | "unknown" | "beginning" | "end" | "parent" | "order" | "again" | "more"
   /** One sentence. */
@@ -26,18 +26,18 @@ export interface Problem {
 /** An event may be nested as deep as this; a deeper one is a problem of its line. */
 const maxDepth = 256
 
-/** As many broken lines are told one by one; more are counted. */
-const maxTold = 1000
+/** The most broken lines that are listed one by one; more are only counted. */
+const maxListed = 1000
 
 /**
- * How many problems there are, those that are only counted among them.
+ * The number of problems, including those that are only counted.
  *
  * @internal
  */
 export const countOf = (problems: ReadonlyArray<Problem>): number =>
   problems.reduce((sum, { many = 1 }) => sum + many, 0)
 
-/** Events in the order in which they were written, and what is wrong with them. */
+/** Events in the order in which they were written, and their problems. */
 export interface Recording {
   readonly events: ReadonlyArray<Recorded>
   readonly problems: ReadonlyArray<Problem>
@@ -46,17 +46,17 @@ export interface Recording {
 /** No events at all. */
 export const empty: Recording = { events: [], problems: [] }
 
-/** Takes events one by one, as lines or as values; what is wrong is told at any time. */
+/** Takes events one by one, as lines or as values; `recording` may be called at any time. */
 export interface Taking {
   /** A line of a file: empty ones count, and say nothing. */
   readonly line: (text: string) => void
   /** An event in its JSON form. */
   readonly event: (value: unknown) => void
-  /** What came so far. The list of its events is the same one each time, and grows. */
+  /** The recording so far. Its list of events is the same one each time, and grows. */
   readonly recording: () => Recording
 }
 
-/** The types of events that are known here. */
+/** The types of events of this version. */
 export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>([
   "run-start",
   "skill-chosen",
@@ -98,18 +98,18 @@ export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>
 export const isTerminal = ({ type }: Recorded): boolean =>
   type === "run-completed" || type === "run-failed" || type === "run-interrupted" || type === "run-suspended"
 
-/** What is known of one run while its events come. */
+/** The state of one run while its events come. */
 interface Seen {
   readonly agent: string
   readonly hasBeginning: boolean
   readonly parent: string | undefined
-  isOpen: boolean
+  isUnfinished: boolean
   isCompleted: boolean
-  /** Whether it began once more although it had come to its end. */
-  isAgain: boolean
+  /** Whether it began once more after it had completed. */
+  isRepeated: boolean
 }
 
-/** Events of one type that is not known here. */
+/** Events of one unknown type. */
 interface Unknown {
   readonly where: { readonly line?: number }
   many: number
@@ -128,7 +128,7 @@ export const start = (): Taking => {
   let more = 0
 
   const tell = (problem: Problem | { readonly type: string }) => {
-    if (problems.length < maxTold) problems.push(problem)
+    if (problems.length < maxListed) problems.push(problem)
     else more++
   }
 
@@ -156,17 +156,17 @@ export const start = (): Taking => {
         agent: event.agent,
         hasBeginning: event.type === "run-start",
         parent: event.parent?.runId,
-        isOpen: !isTerminal(event),
+        isUnfinished: !isTerminal(event),
         isCompleted: event.type === "run-completed",
-        isAgain: false
+        isRepeated: false
       })
-    // a tool is undone after its run has failed, and that opens nothing
+    // a compensation comes after its run has failed, and does not restart it
     else if (isTerminal(event)) {
-      seen.isOpen = false
+      seen.isUnfinished = false
       seen.isCompleted ||= event.type === "run-completed"
     } else if (event.type === "run-start") {
-      seen.isOpen = true
-      seen.isAgain ||= seen.isCompleted
+      seen.isUnfinished = true
+      seen.isRepeated ||= seen.isCompleted
     }
     events.push(event)
   }
@@ -191,7 +191,9 @@ export const start = (): Taking => {
     recording: () => ({
       events,
       problems: [
-        ...problems.map((problem) => ("type" in problem ? notKnown(problem.type, unknown.get(problem.type)) : problem)),
+        ...problems.map((problem) =>
+          "type" in problem ? unknownType(problem.type, unknown.get(problem.type)) : problem
+        ),
         ...(more === 0 ? [] : [others(more)]),
         ...(broken === undefined ? [] : [cutOff(broken)]),
         ...(late === 0 ? [] : [lateEvents(late)]),
@@ -223,13 +225,13 @@ const faultOf = (value: unknown): string | undefined => {
 }
 
 /** One for each type, however many events there are of it: they may be of a later version. */
-const notKnown = (type: string, { many, where }: Unknown = { many: 1, where: {} }): Problem => ({
+const unknownType = (type: string, { many, where }: Unknown = { many: 1, where: {} }): Problem => ({
   ...where,
   kind: "unknown",
   says: `Events of the type '${type.slice(0, 60)}' are not known here${many === 1 ? "" : `: there are ${many}, and this is the first`}.`
 })
 
-/** A file that is something else has no end of them. */
+/** The rest of the problems: a file of another format has one on each line. */
 const others = (many: number): Problem => ({
   kind: "more",
   many,
@@ -249,12 +251,13 @@ const lateEvents = (late: number): Problem => ({
 
 const missing = (runs: ReadonlyMap<string, Seen>): ReadonlyArray<Problem> => {
   const problems: Array<Problem> = []
-  for (const [runId, { agent, hasBeginning, isAgain, isOpen, parent }] of runs) {
+  for (const [runId, { agent, hasBeginning, isRepeated, isUnfinished, parent }] of runs) {
     const run = `run ${runId} of '${agent}'`
     if (!hasBeginning) problems.push({ kind: "beginning", says: `The beginning of ${run} is missing.` })
-    if (isOpen) problems.push({ kind: "end", says: `The end of ${run} is missing: it is at work, or was cut off.` })
-    // what it had started begins again with it
-    if (isAgain && (parent === undefined || runs.get(parent)?.isAgain !== true))
+    if (isUnfinished)
+      problems.push({ kind: "end", says: `The end of ${run} is missing: it is at work, or was cut off.` })
+    // its children begin once more with it
+    if (isRepeated && (parent === undefined || runs.get(parent)?.isRepeated !== true))
       problems.push({
         kind: "again",
         says: `The ${run} begins again although it had completed: what is there twice is counted twice.`

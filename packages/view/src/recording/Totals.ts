@@ -1,39 +1,39 @@
 /**
- * What a recording comes to: attempts, time waited, and what was spent on recovery against what was spent on work.
+ * The sums of a recording: attempts, waits, and the spending on recovery and on work.
  *
- * Recovery is what would not have been spent had nothing failed: attempts that failed or were discarded, those of a part of a
- * composition that does not count, everything that fixers and what runs below them have asked, summaries of conversations that were
- * too long, and what was asked again because an answer did not fit its schema. Where a model was told of an error and called again,
- * nothing tells what it would have done otherwise: that is work.
+ * Recovery is the spending that failures caused: attempts that failed or were discarded, attempts of a part of a composition that does
+ * not count, all model calls of fixers and of runs within them, summaries of conversations that were too long, and repeated model calls
+ * after an answer that did not fit its schema. A call of the model after a tell is work: without the failure, it might have made
+ * another one.
  */
 import { amountAt, textAt } from "./Fields.ts"
 import type { Recorded } from "./Recording.ts"
 
-/** What was spent on one of both. */
+/** The spending on work, or on recovery. */
 export interface Spending {
-  /** Of models: how often one was asked. */
+  /** Attempts of models. */
   readonly attempts: number
   /** Input and output together. */
   readonly tokens: number
-  /** Of those attempts whose price is known, in its currency. */
+  /** The cost of the attempts with a known price, in its currency. */
   readonly cost: number
 }
 
 /** Sums over all runs of a recording. */
 export interface Totals {
-  /** Runs that nobody in the recording has started, and those below them. */
+  /** Runs without a parent in the recording, and nested ones. */
   readonly runs: number
   readonly nested: number
   readonly turns: number
   readonly toolCalls: number
-  /** How often tools have failed, and models. */
+  /** Failed attempts of tools, and of models. */
   readonly toolFailures: number
   readonly modelFailures: number
-  /** How often the transport has sent in vain, also where it sent again. */
+  /** Failed sends of the transport, also those that it sent again. */
   readonly sendFailures: number
   /** Verdicts of all layers. */
   readonly verdicts: number
-  /** Milliseconds of waits that were decided on, all layers together, also where several waited at once. */
+  /** Milliseconds of all waits that verdicts decided on; waits at the same time add up. */
   readonly waited: number
   readonly work: Spending
   readonly recovery: Spending
@@ -44,11 +44,11 @@ export interface Totals {
 /** The attempts of a model, each ended one way or another. */
 const asked: ReadonlySet<string> = new Set(["model-end", "model-failed", "model-interrupted"])
 
-/** What is known of a run while its events are counted. */
+/** The state of a run while its events are counted. */
 interface Counted {
-  readonly above: string | undefined
-  /** Whether what it asks now is asked again, as its last answer did not fit. */
-  asksAgain: boolean
+  readonly parent: string | undefined
+  /** Whether its next model call repeats one whose answer did not fit. */
+  isRetrying: boolean
 }
 
 interface Attempt {
@@ -61,20 +61,20 @@ interface Attempt {
 /** The sums of these events, in order. */
 export const make = (events: Iterable<Recorded>): Totals => {
   const runs = new Map<string, Counted>()
-  /** Runs whose work does not count, with what runs below them. */
+  /** Runs whose work does not count, and so that of their descendants. */
   const lost = new Set<string>()
   const attempts: Array<Attempt> = []
   const counts = { turns: 0, toolCalls: 0, toolFailures: 0, modelFailures: 0, sendFailures: 0, verdicts: 0, waited: 0 }
   for (const event of events) {
-    const run = runs.get(event.runId) ?? { above: event.parent?.runId, asksAgain: false }
+    const run = runs.get(event.runId) ?? { parent: event.parent?.runId, isRetrying: false }
     runs.set(event.runId, run)
-    if (asked.has(event.type)) attempts.push(attemptOf(event, run.asksAgain))
+    if (asked.has(event.type)) attempts.push(attemptOf(event, run.isRetrying))
     switch (event.type) {
       case "turn-start":
         counts.turns++
         break
       case "turn-end":
-        run.asksAgain = false
+        run.isRetrying = false
         break
       case "tool-start":
         counts.toolCalls++
@@ -86,7 +86,7 @@ export const make = (events: Iterable<Recorded>): Totals => {
         counts.modelFailures++
         break
       case "output-rejected":
-        run.asksAgain = event["message"] !== undefined
+        run.isRetrying = event["message"] !== undefined
         break
       case "verdict":
         counts.verdicts++
@@ -100,13 +100,13 @@ export const make = (events: Iterable<Recorded>): Totals => {
       }
     }
   }
-  const isLost = below(runs, lost)
+  const isLost = descendsFrom(runs, lost)
   const isRecovery = ({ isRecovery, runId }: Attempt) => isRecovery || isLost(runId)
-  const above = [...runs.values()].filter(({ above }) => above === undefined).length
+  const roots = [...runs.values()].filter(({ parent }) => parent === undefined).length
   const used = attempts.filter(({ cost, tokens }) => tokens > 0 || cost !== undefined)
   return {
-    runs: above,
-    nested: runs.size - above,
+    runs: roots,
+    nested: runs.size - roots,
     ...counts,
     work: sum(attempts.filter((attempt) => !isRecovery(attempt))),
     recovery: sum(attempts.filter(isRecovery)),
@@ -114,13 +114,13 @@ export const make = (events: Iterable<Recorded>): Totals => {
   }
 }
 
-const attemptOf = (event: Recorded, asksAgain: boolean): Attempt => {
+const attemptOf = (event: Recorded, isRetrying: boolean): Attempt => {
   const layer = textAt(event, "spent", "layer")
   const outcome = textAt(event, "spent", "outcome") ?? (event.type === "model-failed" ? "failed" : "used")
   return {
     runId: event.runId,
     isRecovery:
-      asksAgain || layer === "fixer" || layer === "compaction" || outcome === "failed" || outcome === "discarded",
+      isRetrying || layer === "fixer" || layer === "compaction" || outcome === "failed" || outcome === "discarded",
     tokens:
       (amountAt(event, "spent", "usage", "inputTokens") ?? 0) +
       (amountAt(event, "spent", "usage", "outputTokens") ?? 0),
@@ -128,20 +128,20 @@ const attemptOf = (event: Recorded, asksAgain: boolean): Attempt => {
   }
 }
 
-/** Whether a run is one of these or below one; each is looked at once. */
-const below = (runs: ReadonlyMap<string, Counted>, roots: ReadonlySet<string>) => {
-  const known = new Map<string, boolean>()
+/** Whether a run is one of the roots or a descendant of one; each run is looked at once. */
+const descendsFrom = (runs: ReadonlyMap<string, Counted>, roots: ReadonlySet<string>) => {
+  const decided = new Map<string, boolean>()
   return (runId: string): boolean => {
     const path: Array<string> = []
     let at: string | undefined = runId
-    while (at !== undefined && !known.has(at)) {
+    while (at !== undefined && !decided.has(at)) {
       path.push(at)
-      known.set(at, roots.has(at))
+      decided.set(at, roots.has(at))
       if (roots.has(at)) break
-      at = runs.get(at)?.above
+      at = runs.get(at)?.parent
     }
-    const found = at !== undefined && known.get(at) === true
-    for (const id of path) known.set(id, found)
+    const found = at !== undefined && decided.get(at) === true
+    for (const id of path) decided.set(id, found)
     return found
   }
 }

@@ -1,7 +1,7 @@
-/** How deep values are nested that may be anything. */
+/** The depth of unknown values. */
 
-/** Whether a value has lists or fields within each other, more than so many. */
+/** Whether lists and fields of a value are nested in more than so many levels. */
 export const isDeeper = (value: unknown, levels: number): boolean =>
   typeof value === "object" &&
   value !== null &&
-  (levels === 0 || Object.values(value).some((below) => isDeeper(below, levels - 1)))
+  (levels === 0 || Object.values(value).some((child) => isDeeper(child, levels - 1)))

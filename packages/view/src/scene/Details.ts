@@ -1,5 +1,5 @@
 /**
- * All that can be said of one item of a scene: when, how long, what failed, what was decided, what the model was told, what it cost.
+ * The details of one item of a scene: its time, length, failures, verdicts, cost, and the texts that the model read.
  *
  * @internal
  */
@@ -11,42 +11,42 @@ import { errorLine, messageOf, tagOf } from "../recording/ErrorWords.ts"
 import { duration, moment } from "../text/Words.ts"
 import { spentLine, verdictWords } from "./words.ts"
 
-/** What is said of an item. */
+/** The details of an item. */
 export interface Details {
   readonly title: string
-  /** Short ones, each a name with what it is. */
+  /** Short ones: a name and a value. */
   readonly facts: ReadonlyArray<readonly [string, string]>
-  /** Long ones, of several lines perhaps. */
+  /** Long ones, perhaps of several lines. */
   readonly texts: ReadonlyArray<readonly [string, string]>
-  /** The places of the events that are shown as they were written. */
+  /** The indexes of the events that are shown as JSON. */
   readonly events: ReadonlyArray<number>
 }
 
 const stateWords: Readonly<Record<Span["state"], string>> = {
   ok: "went well",
   failed: "failed",
-  told: "the model was told",
+  tell: "the model was told",
   discarded: "does not count",
   interrupted: "interrupted",
   suspended: "waits",
   refused: "not run",
   waited: "waited",
-  open: "its end is not known"
+  unfinished: "its end is not known"
 }
 
 const toneWords: Readonly<Record<Mark["tone"], string>> = {
   mended: "mended: it goes on from here",
-  told: "the model is told",
+  tell: "the model is told",
   lost: "given up",
   asked: "a person decides",
   note: "noted"
 }
 
-/** How an item ended, or what it means. */
+/** The end of a span, or the meaning of a mark. */
 export const outcomeOf = (item: Span | Mark): string =>
   item.shape === "span" ? stateWords[item.state] : toneWords[item.tone]
 
-/** One line about an item: what is read out when it is selected. */
+/** One line about an item, for screen readers. */
 export const lineOf = (scene: Scene, item: Span | Mark): string => {
   const lane = scene.lanes[item.lane]
   const agent = scene.tracks.find(({ id }) => id === lane?.track)?.agent ?? ""
@@ -77,14 +77,14 @@ export const make = (scene: Scene, events: ReadonlyArray<Recorded>, item: Span |
     title: item.label,
     facts: facts.flatMap(([name, text]) => (text === undefined || text === "" ? [] : [[name, text] as const])),
     texts: unique([
-      ...own.flatMap((event, place) => (place < most ? textsOf(event) : [])),
-      ...toldLater(events, subject)
+      ...own.flatMap((event, index) => (index < most ? textsOf(event) : [])),
+      ...resultLater(events, subject)
     ]),
     events: shown
   }
 }
 
-/** Of an item with more events, a streamed reply, the first ones are read for what they say. */
+/** An item may have more events, a streamed reply for instance: only the first ones are read for texts. */
 const most = 1000
 
 const ofVerdict = (event: Recorded): ReadonlyArray<readonly [string, string | undefined]> => {
@@ -156,8 +156,8 @@ const replyOf = (event: Recorded): string => {
     .join("\n")
 }
 
-/** Of a failure of a call: what the model read of it in the end. */
-const toldLater = (
+/** For a failure of a call: the result that the model read in the end. */
+const resultLater = (
   events: ReadonlyArray<Recorded>,
   subject: Recorded | undefined
 ): ReadonlyArray<readonly [string, string]> => {
@@ -182,16 +182,16 @@ const unique = (texts: ReadonlyArray<readonly [string, string]>): ReadonlyArray<
   })
 }
 
-/** What a pointer shows: the line, the error, and what was decided. */
+/** The lines of the tooltip: the outcome, the error, and the verdict. */
 export const hoverOf = (scene: Scene, events: ReadonlyArray<Recorded>, item: Span | Mark): ReadonlyArray<string> => {
   const { facts, texts } = make(scene, events, item)
   const error = events[item.subject]?.["error"]
   const wanted = new Set(["Lasts", "Waits", "Hint", "Spent"])
-  const told = texts.find(([name]) => name === "What the model was told")
+  const result = texts.find(([name]) => name === "What the model was told")
   return [
     outcomeOf(item),
     ...(error === undefined ? [] : [errorLine(error, 200)]),
     ...facts.flatMap(([name, text]) => (wanted.has(name) ? [`${name}: ${text}`] : [])),
-    ...(told === undefined ? [] : [`The model was told: ${told[1].slice(0, 160)}`])
+    ...(result === undefined ? [] : [`The model was told: ${result[1].slice(0, 160)}`])
   ]
 }

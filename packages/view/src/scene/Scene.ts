@@ -1,6 +1,6 @@
 /**
- * What is drawn of a recording: lanes, spans and marks, in milliseconds and rows. It is a pure function of the events; each of them
- * stands in one item. Pixels come later, where it is drawn.
+ * The scene of a recording: lanes, spans and marks, in milliseconds and rows. It is a pure function of the events; each event belongs
+ * to one item. The layout turns it into pixels.
  */
 import * as Packing from "./packing.ts"
 import type { Problem, Recording } from "../recording/Recording.ts"
@@ -12,9 +12,9 @@ import { Weaver } from "./weaver.ts"
 
 export * from "./shapes.ts"
 
-/** All that is drawn. */
+/** The lanes and items to draw. */
 export interface Scene {
-  /** Milliseconds since the epoch; the first is 0 where nothing happened. */
+  /** Milliseconds since the epoch; 0 in a recording without events. */
   readonly from: number
   readonly to: number
   readonly tracks: ReadonlyArray<Track>
@@ -32,7 +32,7 @@ export interface Scene {
   readonly problems: ReadonlyArray<Problem>
 }
 
-/** Draws a recording. Total: of a file that is broken or cut off comes what it tells. */
+/** Makes the scene of a recording. Total: of a file that is broken or cut off, it shows what is there. */
 export const make = (recording: Recording): Scene => {
   const weaver = new Weaver()
   recording.events.forEach((event, index) => weaver.take(event, index))

@@ -1,5 +1,5 @@
 /**
- * One tool call: its attempts, the waits and repairs between them, and the rounds of its fixers.
+ * One tool call: its attempts, the waits between them, and the repairs of its fixers.
  *
  * @internal
  */
@@ -13,11 +13,11 @@ import { toneOf, verdictLine } from "./words.ts"
 
 export class CallWeaver {
   readonly strand: Strand
-  /** Its fixers' rounds, once there are any. */
+  /** The repairs of its fixers, once there are any. */
   fixes: Strand | undefined
   #hasStarted = false
   #attempts = 0
-  /** An attempt that has to come: when, and the event that it follows from. */
+  /** The next attempt: its time, and the event that announces it. */
   #next: { readonly at: number; readonly subject: number } | undefined
 
   readonly #tool: string
@@ -36,7 +36,7 @@ export class CallWeaver {
   }
 
   get isFixing(): boolean {
-    return this.fixes?.open !== undefined
+    return this.fixes?.current !== undefined
   }
 
   /** Whether the call is over with this event. */
@@ -55,14 +55,14 @@ export class CallWeaver {
         return this.#decided(event, index)
       case "tool-progress":
         this.#running(at, index)
-        this.strand.open?.events.push(index)
+        this.strand.current?.events.push(index)
         return false
       case "arguments-coerced":
         this.strand.mark(at, "mended", `arguments read by ${textAt(event, "change", "step") ?? "?"}`, index)
         return false
       case "approval-requested":
         // it has not run yet
-        if (this.strand.open?.part === "call") this.#attempts--
+        if (this.strand.current?.part === "call") this.#attempts--
         this.strand.end(at, "ok")
         this.#next = undefined
         this.strand.begin({ part: "approval", label: `${this.#tool} waits for approval`, at, subject: index })
@@ -80,14 +80,14 @@ export class CallWeaver {
         return false
       case "tool-refused":
       case "tool-skipped":
-        this.#settled(at, index, "refused", type === "tool-refused" ? "refused" : "not run")
+        this.#refused(at, index, "refused", type === "tool-refused" ? "refused" : "not run")
         return true
       default:
         return this.#ended(event, index)
     }
   }
 
-  /** Nothing comes any more. */
+  /** Ends the call: no later event belongs to it. */
   close(at: number, state: State): void {
     if (this.#next !== undefined && this.#next.at < at) this.#attempt(this.#next.at, this.#next.subject, false)
     this.strand.cut(at, state)
@@ -103,14 +103,14 @@ export class CallWeaver {
 
   /** An event tells that an attempt is at work. */
   #running(at: number, index: number) {
-    if (this.strand.open?.part === "call") return
+    if (this.strand.current?.part === "call") return
     this.#attempt(Math.min(at, this.#next?.at ?? (this.#attempts === 0 ? at : this.strand.cursor)), index, false)
   }
 
   #decided(event: Recorded, index: number): boolean {
     const tone = toneOf(event)
     const delay = amountAt(event, "delay") ?? 0
-    // a failure of the arguments is told by nothing else
+    // no other event reports a failure of the arguments
     this.strand.end(event.at, "failed")
     this.strand.mark(event.at, tone, verdictLine(event), index)
     if (delay > 0) this.strand.pause(event.at, delay, `waits before attempt ${this.#attempts + 1}`, index)
@@ -120,23 +120,23 @@ export class CallWeaver {
 
   #fixed(event: Recorded, index: number) {
     const { at, type } = event
-    const round = numberAt(event, "round") ?? 1
+    const repair = numberAt(event, "round") ?? 1
     if (this.fixes === undefined) this.#add((this.fixes = new Strand(this.strand.track, "fixer", at)))
-    const label = `fixes ${this.#tool}, round ${round}`
-    if (type === "fix-start" || this.fixes.open === undefined)
-      this.fixes.begin({ part: "round", label, at, subject: index, isOwn: type === "fix-start" })
+    const label = `fixes ${this.#tool}, repair ${repair}`
+    if (type === "fix-start" || this.fixes.current === undefined)
+      this.fixes.begin({ part: "repair", label, at, subject: index, isOwn: type === "fix-start" })
     if (type === "fix-start") {
       this.strand.begin({ part: "mending", label: `${this.#tool} is being mended`, at, subject: index })
       return
     }
     const isMended = type === "fix-end"
     this.fixes.end(at, isMended ? "ok" : "failed", index)
-    if (this.strand.open?.part === "mending") this.strand.end(at, isMended ? "ok" : "failed")
+    if (this.strand.current?.part === "mending") this.strand.end(at, isMended ? "ok" : "failed")
     if (isMended) this.#next = { at, subject: index }
   }
 
-  #settled(at: number, index: number, state: State, word: string) {
-    if (this.strand.open === undefined)
+  #refused(at: number, index: number, state: State, word: string) {
+    if (this.strand.current === undefined)
       this.strand.begin({ part: "call", label: `${this.#tool}, ${word}`, at, subject: index })
     this.strand.end(at, state, index)
   }
@@ -145,11 +145,11 @@ export class CallWeaver {
     const { at } = event
     const kind = textAt(event, "use", "settlement", "kind")
     const attempts = numberAt(event, "use", "attempts") ?? this.#attempts
-    const state: State = kind === "result" ? "ok" : kind === "told" || kind === undefined ? "told" : "interrupted"
-    if (this.strand.open?.part !== "call" && attempts > this.#attempts) this.#running(at, index)
+    const state: State = kind === "result" ? "ok" : kind === "told" || kind === undefined ? "tell" : "interrupted"
+    if (this.strand.current?.part !== "call" && attempts > this.#attempts) this.#running(at, index)
     const last = this.strand.pieces.at(-1)
-    if (this.strand.open !== undefined || last === undefined) {
-      this.#settled(at, index, state, "settled")
+    if (this.strand.current !== undefined || last === undefined) {
+      this.#refused(at, index, state, "settled")
       return true
     }
     // it was settled by a verdict, at once: the last piece says so
@@ -159,6 +159,6 @@ export class CallWeaver {
   }
 }
 
-/** What a failure of a run says: its error, and those of its parts. */
+/** The errors of a failed run: its own, and those of its parts. */
 export const reasonsOf = (event: Recorded): string =>
   [errorLine(event["error"]), ...itemsAt(event, "reasons").map((reason) => errorLine(reason))].join("; ")

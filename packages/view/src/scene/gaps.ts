@@ -5,7 +5,7 @@
  */
 import { endOf, type Gap, type Mark, type Span, startOf } from "./shapes.ts"
 
-/** Those that last longer than half of all the time in which something is, oldest first. */
+/** The gaps that last longer than half of all working time, oldest first. */
 export const find = (items: ReadonlyArray<Span | Mark>): ReadonlyArray<Gap> => {
   const busy = items.map((item) => [startOf(item), endOf(item)] as const).toSorted((one, other) => one[0] - other[0])
   const gaps: Array<Gap> = []

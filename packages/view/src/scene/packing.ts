@@ -34,9 +34,9 @@ export const pack = (tracks: ReadonlyArray<Track>, strands: ReadonlyArray<Strand
       rows.forEach((row, at) => {
         for (const strand of row)
           for (const item of itemsOf(strand)) {
-            const place = items.length
-            items.push(made(item, place, id, at))
-            for (const event of item.events) itemOf[event] = place
+            const index = items.length
+            items.push(made(item, index, id, at))
+            for (const event of item.events) itemOf[event] = index
           }
       })
     }
@@ -57,7 +57,7 @@ const group = (strands: ReadonlyArray<Strand>): ReadonlyMap<string, Array<Strand
   return found
 }
 
-/** From its first piece or seam to the last. */
+/** The time from its first piece or seam to the last. */
 const extent = ({ from, pieces, seams }: Strand): readonly [number, number] => {
   const first = pieces[0]?.from ?? seams[0]?.at ?? from
   let [start, end] = [first, pieces.at(-1)?.to ?? first]
@@ -68,7 +68,7 @@ const extent = ({ from, pieces, seams }: Strand): readonly [number, number] => {
   return [start, end]
 }
 
-/** In each row by time. Rows are kept by when they are free, in a heap, so that many rows cost no more than few. */
+/** The strands of each row, by time. A heap orders the rows by the time when they are free, so that many rows cost no more than few. */
 const rowsOf = (strands: ReadonlyArray<Strand>): ReadonlyArray<ReadonlyArray<Strand>> => {
   const placed = strands
     .filter(({ pieces, seams }) => pieces.length + seams.length > 0)
@@ -89,7 +89,7 @@ const rowsOf = (strands: ReadonlyArray<Strand>): ReadonlyArray<ReadonlyArray<Str
   return rows
 }
 
-/** Rows at work, the one that is free next at the end. */
+/** Busy rows; the row that is free next is the last. */
 const insert = (busy: Array<{ readonly row: number; readonly until: number }>, entry: (typeof busy)[number]) => {
   let [low, high] = [0, busy.length]
   while (low < high) {
@@ -115,10 +115,10 @@ class Heap {
     const numbers = this.#numbers
     let at = numbers.push(number) - 1
     while (at > 0) {
-      const above = (at - 1) >> 1
-      if ((numbers[above] ?? 0) <= number) break
-      numbers[at] = numbers[above] ?? 0
-      at = above
+      const parent = (at - 1) >> 1
+      if ((numbers[parent] ?? 0) <= number) break
+      numbers[at] = numbers[parent] ?? 0
+      at = parent
     }
     numbers[at] = number
   }
@@ -130,12 +130,12 @@ class Heap {
     if (first === undefined || last === undefined || numbers.length === 0) return first
     let at = 0
     for (;;) {
-      let below = at * 2 + 1
-      if (below >= numbers.length) break
-      if ((numbers[below + 1] ?? Infinity) < (numbers[below] ?? 0)) below++
-      if ((numbers[below] ?? 0) >= last) break
-      numbers[at] = numbers[below] ?? 0
-      at = below
+      let child = at * 2 + 1
+      if (child >= numbers.length) break
+      if ((numbers[child + 1] ?? Infinity) < (numbers[child] ?? 0)) child++
+      if ((numbers[child] ?? 0) >= last) break
+      numbers[at] = numbers[child] ?? 0
+      at = child
     }
     numbers[at] = last
     return first

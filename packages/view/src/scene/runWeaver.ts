@@ -1,5 +1,5 @@
 /**
- * One run: its turns, the asking of its models with what the transport did meanwhile, and its calls.
+ * One run: its turns, its model calls with their sends, and its tool calls.
  *
  * @internal
  */
@@ -12,8 +12,8 @@ import { errorLine } from "../recording/ErrorWords.ts"
 import { clip, money } from "../text/Words.ts"
 import { toneOf, verdictLine } from "./words.ts"
 
-/** A model that is asked, and what the transport did of it. */
-interface Asking {
+/** A model call, and its sends. */
+interface ModelCall {
   readonly strand: Strand
   sends: Strand | undefined
   from: number
@@ -31,7 +31,7 @@ export class RunWeaver {
   #run: Strand | undefined
   #turns: Strand | undefined
   #turn = -1
-  readonly #askings: Array<Asking> = []
+  readonly #modelCalls: Array<ModelCall> = []
   readonly #calls = new Map<string, Array<CallWeaver>>()
 
   readonly track: number
@@ -50,7 +50,7 @@ export class RunWeaver {
 
   take(event: Recorded, index: number): void {
     if (event.type === "run-start") return this.#start(event, index)
-    if (this.#run?.open === undefined && event.type !== "tool-compensated") this.#begin(event, index)
+    if (this.#run?.current === undefined && event.type !== "tool-compensated") this.#begin(event, index)
     if (isTerminal(event)) return this.#end(event, index)
     const callId = textAt(event, "callId")
     if (callId !== undefined && event.type !== "tool-compensated") return this.#called(callId, event, index)
@@ -61,14 +61,14 @@ export class RunWeaver {
   }
 
   close(at: number, state: State): void {
-    for (const { sends, strand } of this.#askings) {
+    for (const { sends, strand } of this.#modelCalls) {
       strand.cut(at, state)
       sends?.cut(at, state)
     }
     for (const calls of this.#calls.values()) for (const call of calls) call.close(at, state)
     this.#turns?.cut(at, state)
     this.#run?.cut(at, state)
-    this.#askings.length = 0
+    this.#modelCalls.length = 0
     this.#calls.clear()
     this.#turns = undefined
     this.#turn = -1
@@ -76,9 +76,9 @@ export class RunWeaver {
 
   #start(event: Recorded, index: number) {
     // one segment of a run ends before the next begins
-    if (this.#run?.open !== undefined) this.close(event.at, "open")
+    if (this.#run?.current !== undefined) this.close(event.at, "unfinished")
     this.#begin(event, index)
-    this.#run?.open?.events.push(index)
+    this.#run?.current?.events.push(index)
   }
 
   /** Also where the event that tells of the beginning is missing. */
@@ -88,7 +88,7 @@ export class RunWeaver {
   }
 
   #end(event: Recorded, index: number) {
-    const state = ends[event.type] ?? "open"
+    const state = ends[event.type] ?? "unfinished"
     const run = this.#run
     run?.end(event.at, state, index)
     this.close(event.at, state === "suspended" ? "suspended" : "interrupted")
@@ -105,20 +105,20 @@ export class RunWeaver {
     const { at, turn, type } = event
     this.#turns ??= this.#strand("turn", at)
     if (type === "turn-start") {
-      this.#turns.end(at, "open")
+      this.#turns.end(at, "unfinished")
       this.#turn = turn
       this.#turns.begin({ part: "turn", label: `turn ${turn}`, at, subject: index, isOwn: true })
       return
     }
     // a turn that waited for a decision ends without another beginning
-    if (this.#turns.open === undefined)
-      this.#turns.begin({ part: "turn", label: `turn ${turn}`, at: this.#run?.open?.from ?? at, subject: index })
+    if (this.#turns.current === undefined)
+      this.#turns.begin({ part: "turn", label: `turn ${turn}`, at: this.#run?.current?.from ?? at, subject: index })
     this.#turns.end(at, "ok", index)
     this.#settle(event)
     if (this.#turn === turn) this.#rest(at)
   }
 
-  /** Calls of which nothing else tells how they ended: those that end the run, mostly. */
+  /** Ends calls that have no end of their own: mostly those that end the run. */
   #settle(event: Recorded) {
     if (this.#calls.size === 0) return
     for (const part of itemsAt(event, "message", "content")) {
@@ -129,12 +129,12 @@ export class RunWeaver {
     this.#calls.clear()
   }
 
-  /** Nobody asks any more in this turn. */
+  /** Ends the model calls of this turn. */
   #rest(at: number) {
-    for (const asking of this.#askings.splice(0)) {
-      if (asking.strand.open !== undefined) this.#askings.push(asking)
+    for (const modelCall of this.#modelCalls.splice(0)) {
+      if (modelCall.strand.current !== undefined) this.#modelCalls.push(modelCall)
       // a wait that the turn did not outlast
-      else asking.strand.cut(at, "interrupted")
+      else modelCall.strand.cut(at, "interrupted")
     }
   }
 
@@ -142,52 +142,52 @@ export class RunWeaver {
     const { at } = event
     const attempt = numberAt(event, "attempt") ?? 1
     const label = `${textAt(event, "model") ?? "model"}${attempt === 1 ? "" : `, attempt ${attempt}`}`
-    const idle = this.#askings.find(({ strand }) => strand.open === undefined)
-    const asking = idle ?? { strand: this.#strand("model", at), sends: undefined, from: at, sent: 0 }
-    if (idle === undefined) this.#askings.push(asking)
-    asking.from = at
-    asking.sent = 0
-    asking.strand.begin({ part: "attempt", label, at, subject: index, isOwn: true })
+    const idle = this.#modelCalls.find(({ strand }) => strand.current === undefined)
+    const modelCall = idle ?? { strand: this.#strand("model", at), sends: undefined, from: at, sent: 0 }
+    if (idle === undefined) this.#modelCalls.push(modelCall)
+    modelCall.from = at
+    modelCall.sent = 0
+    modelCall.strand.begin({ part: "attempt", label, at, subject: index, isOwn: true })
   }
 
-  /** Of several that ask at once, the one whose attempt began last. */
-  #asking(): Asking | undefined {
-    return this.#askings.findLast(({ strand }) => strand.open !== undefined) ?? this.#askings.at(-1)
+  /** Of several model calls at once, the one whose attempt began last. */
+  #latestCall(): ModelCall | undefined {
+    return this.#modelCalls.findLast(({ strand }) => strand.current !== undefined) ?? this.#modelCalls.at(-1)
   }
 
   #answered(event: Recorded, index: number) {
     const { at, type } = event
-    if (this.#asking()?.strand.open === undefined) this.#ask({ ...event, type: "model-start" }, index)
-    const asking = this.#asking()
-    if (asking === undefined) return
-    const { strand } = asking
+    if (this.#latestCall()?.strand.current === undefined) this.#ask({ ...event, type: "model-start" }, index)
+    const modelCall = this.#latestCall()
+    if (modelCall === undefined) return
+    const { strand } = modelCall
     const state = type === "model-end" ? "ok" : type === "model-failed" ? "failed" : "interrupted"
     const outcome = textAt(event, "spent", "outcome")
     // its beginning is missing: it has this event once
-    const isAlone = strand.open?.events.includes(index) === true
+    const isAlone = strand.current?.events.includes(index) === true
     strand.end(at, outcome === "discarded" ? "discarded" : state, isAlone ? undefined : index)
-    if (asking.sent > 0 && asking.sends?.open !== undefined) {
-      asking.sends.end(at, state)
+    if (modelCall.sent > 0 && modelCall.sends?.current !== undefined) {
+      modelCall.sends.end(at, state)
     }
   }
 
-  /** What the transport says of an attempt: it sends again, or gives up. */
+  /** A verdict of the transport: it sends again, or gives up. */
   #sent(event: Recorded, index: number): void {
     const { at } = event
-    const asking = this.#asking()
-    if (asking?.strand.open === undefined) return this.#marked("run", at, "note", verdictLine(event), index)
+    const modelCall = this.#latestCall()
+    if (modelCall?.strand.current === undefined) return this.#marked("run", at, "note", verdictLine(event), index)
     const delay = amountAt(event, "delay") ?? 0
-    const sends = (asking.sends ??= this.#strand("transport", asking.from))
-    if (sends.open === undefined)
-      sends.begin({ part: "send", label: `send ${++asking.sent}`, at: asking.from, subject: index })
+    const sends = (modelCall.sends ??= this.#strand("transport", modelCall.from))
+    if (sends.current === undefined)
+      sends.begin({ part: "send", label: `send ${++modelCall.sent}`, at: modelCall.from, subject: index })
     sends.end(at, "failed")
     const piece = sends.pieces.at(-1)
     if (piece !== undefined) piece.subject = index
     const tone = toneOf(event)
     sends.mark(at, tone, verdictLine(event), index)
     if (tone !== "mended") return
-    if (delay > 0) sends.pause(at, delay, `waits before send ${asking.sent + 1}`, index)
-    sends.begin({ part: "send", label: `send ${++asking.sent}`, at: at + delay, subject: index })
+    if (delay > 0) sends.pause(at, delay, `waits before send ${modelCall.sent + 1}`, index)
+    sends.begin({ part: "send", label: `send ${++modelCall.sent}`, at: at + delay, subject: index })
   }
 
   #called(callId: string, event: Recorded, index: number) {
@@ -199,7 +199,7 @@ export class RunWeaver {
     // ids repeat within a turn only by mistake, and nothing tells such calls apart
     const call = event.type === "tool-start" ? calls.find(({ hasStarted }) => !hasStarted) : calls[0]
     if (call === undefined || !call.take(event, index)) return
-    call.close(event.at, "open")
+    call.close(event.at, "unfinished")
     this.#calls.set(
       callId,
       calls.filter((other) => other !== call)
@@ -212,7 +212,7 @@ export class RunWeaver {
     switch (type) {
       case "text-delta":
       case "reasoning-delta": {
-        const piece = this.#asking()?.strand.open
+        const piece = this.#latestCall()?.strand.current
         return piece === undefined ? note("note", "streamed text") : void piece.events.push(index)
       }
       case "attempt-discarded":
@@ -225,7 +225,7 @@ export class RunWeaver {
       case "output-coerced":
         return this.#marked("turn", at, "mended", `output read by ${textAt(event, "change", "step") ?? "?"}`, index)
       case "output-rejected":
-        return this.#marked("turn", at, event["message"] === undefined ? "lost" : "told", "output does not fit", index)
+        return this.#marked("turn", at, event["message"] === undefined ? "lost" : "tell", "output does not fit", index)
       case "skill-chosen":
         return note("note", `skill ${textAt(event, "skill") ?? "?"}`)
       case "budget-warning":
@@ -246,15 +246,15 @@ export class RunWeaver {
     if (event["layer"] === "transport") return this.#sent(event, index)
     const { at } = event
     const delay = amountAt(event, "delay") ?? 0
-    const strand = event["layer"] === "model" ? this.#asking()?.strand : this.#run
+    const strand = event["layer"] === "model" ? this.#latestCall()?.strand : this.#run
     if (strand === undefined) return this.#marked("run", at, toneOf(event), verdictLine(event), index)
     strand.mark(at, toneOf(event), verdictLine(event), index)
-    if (delay > 0 && strand !== this.#run && strand.open === undefined)
+    if (delay > 0 && strand !== this.#run && strand.current === undefined)
       strand.pause(at, delay, "waits before it asks again", index)
   }
 
   #marked(layer: "run" | "turn" | "model", at: number, tone: Tone, label: string, index: number) {
-    const own = layer === "run" ? this.#run : layer === "turn" ? this.#turns : this.#asking()?.strand
+    const own = layer === "run" ? this.#run : layer === "turn" ? this.#turns : this.#latestCall()?.strand
     const strand = own ?? this.#run ?? this.#strand("run", at)
     strand.mark(at, tone, label, index)
   }

@@ -1,4 +1,4 @@
-/** What a scene is made of: tracks, lanes, spans and marks. */
+/** The parts of a scene: tracks, lanes, spans and marks. */
 
 /** A layer of a run, outermost first. */
 export type Layer = "run" | "turn" | "model" | "transport" | "tool" | "fixer"
@@ -6,16 +6,16 @@ export type Layer = "run" | "turn" | "model" | "transport" | "tool" | "fixer"
 /** The layers, outermost first: the order of the lanes of a track. */
 export const layers: ReadonlyArray<Layer> = ["run", "turn", "model", "transport", "tool", "fixer"]
 
-/** Runs of one agent at one place: those that were started by the same agent, for the same purpose, share a track. */
+/** The runs of one agent with the same parent track and the same purpose. */
 export interface Track {
   readonly id: number
-  /** Whether somebody outside has started them, a call that was to be mended, or another run. */
+  /** `run` without a parent, `fixer` for repairs of a call, `agent` for other children. */
   readonly kind: "run" | "fixer" | "agent"
   readonly agent: string
-  /** 0 for those that somebody outside has started. */
+  /** 0 for runs without a parent. */
   readonly depth: number
-  /** The track of the runs that have started these. */
-  readonly above?: number
+  /** The track of their parents. */
+  readonly parent?: number
 }
 
 /** One layer of a track. Lanes come in the order in which they are drawn. */
@@ -28,21 +28,30 @@ export interface Lane {
 }
 
 /** What a span is: `mending` is the time in which a fixer works on a call, seen from that call. */
-export type Part = "run" | "turn" | "attempt" | "send" | "call" | "wait" | "mending" | "approval" | "round"
+export type Part = "run" | "turn" | "attempt" | "send" | "call" | "wait" | "mending" | "approval" | "repair"
 
-/** How a span ended; `open` where nothing tells. */
-export type State = "ok" | "failed" | "told" | "discarded" | "interrupted" | "suspended" | "refused" | "waited" | "open"
+/** The end of a span; `unfinished` if no event has it. */
+export type State =
+  | "ok"
+  | "failed"
+  | "tell"
+  | "discarded"
+  | "interrupted"
+  | "suspended"
+  | "refused"
+  | "waited"
+  | "unfinished"
 
 interface Item {
-  /** Its place in `items`. */
+  /** Its index in `items`. */
   readonly id: number
   readonly lane: number
   /** Within its lane, from 0. */
   readonly row: number
   readonly label: string
-  /** The places of the events that it stands for, in order. Empty for what is only inferred: a wait, one of several sends. */
+  /** The indexes of its events, in order. Empty if the item is only inferred: a wait, one of several sends. */
   readonly events: ReadonlyArray<number>
-  /** The event that tells most about it. */
+  /** Its most telling event. */
   readonly subject: number
 }
 
@@ -58,13 +67,13 @@ export interface Span extends Item {
 /** Something that happens at an instant: a verdict on the seam, mostly. */
 export interface Mark extends Item {
   readonly shape: "mark"
-  /** `mended`: recovery goes on from here; `told`: the model reads of it; `lost`: it gives up; `asked`: a person decides. */
+  /** `mended`: recovery goes on from here; `tell`: the model reads of it; `lost`: it gives up; `asked`: a person decides. */
   readonly tone: Tone
   readonly at: number
 }
 
-/** What a mark means. */
-export type Tone = "mended" | "told" | "lost" | "asked" | "note"
+/** The meaning of a mark. */
+export type Tone = "mended" | "tell" | "lost" | "asked" | "note"
 
 /** When an item begins. */
 export const startOf = (item: Span | Mark): number => (item.shape === "span" ? item.from : item.at)

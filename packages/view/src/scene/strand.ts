@@ -1,6 +1,6 @@
 /**
- * A strand: what follows one another in one row of a lane, pieces and the seams between them. No piece of it begins before the last
- * one has ended.
+ * A strand: a sequence of pieces in one row of a lane, and the seams between them. A piece begins at the end of the previous one at the
+ * earliest.
  *
  * @internal
  */
@@ -26,7 +26,7 @@ export interface Seam {
   readonly subject: number
 }
 
-/** What a piece begins with. */
+/** The beginning of a piece. */
 export interface Beginning {
   readonly part: Part
   readonly label: string
@@ -40,8 +40,8 @@ export interface Beginning {
 export class Strand {
   readonly pieces: Array<Piece> = []
   readonly seams: Array<Seam> = []
-  /** The piece that is not over, if any. */
-  open: Piece | undefined
+  /** The piece without an end yet, if any. */
+  current: Piece | undefined
 
   readonly track: number
   readonly layer: Layer
@@ -59,21 +59,21 @@ export class Strand {
     return this.pieces.at(-1)?.to ?? this.from
   }
 
-  begin({ at, isOwn = false, label, part, state = "open", subject }: Beginning): Piece {
+  begin({ at, isOwn = false, label, part, state = "unfinished", subject }: Beginning): Piece {
     const last = this.pieces.at(-1)
     // a wait is as long as was decided, unless it is cut short
     if (last !== undefined && last.to > at) last.to = Math.max(last.from, at)
-    this.open = undefined
+    this.current = undefined
     const from = Math.max(at, this.cursor)
     const piece: Piece = { shape: "span", part, label, state, from, to: from, events: isOwn ? [subject] : [], subject }
     this.pieces.push(piece)
-    this.open = piece
+    this.current = piece
     return piece
   }
 
-  /** Ends the open piece, with one more event of it. */
+  /** Ends the current piece, with one more event of it. */
   end(at: number, state: State, event?: number): Piece | undefined {
-    const piece = this.open
+    const piece = this.current
     if (piece === undefined) return undefined
     piece.to = Math.max(piece.from, at)
     piece.state = state
@@ -81,7 +81,7 @@ export class Strand {
       piece.events.push(event)
       piece.subject = event
     }
-    this.open = undefined
+    this.current = undefined
     return piece
   }
 
@@ -89,21 +89,21 @@ export class Strand {
   pause(at: number, delay: number, label: string, subject: number): void {
     const piece = this.begin({ part: "wait", label, at, subject, state: "waited" })
     piece.to = piece.from + delay
-    this.open = undefined
+    this.current = undefined
   }
 
   mark(at: number, tone: Tone, label: string, event: number): void {
     this.seams.push({ shape: "mark", tone, label, at, events: [event], subject: event })
   }
 
-  /** Nothing of it is later than this any more. */
+  /** Cuts the strand off at this time. */
   cut(at: number, state: State): void {
     this.end(at, state)
     const last = this.pieces.at(-1)
     if (last !== undefined && last.to > at) last.to = Math.max(last.from, at)
   }
 
-  /** What would be later than the recording is drawn at its end. */
+  /** Moves what would be later than the recording to its end. */
   clamp(end: number): void {
     for (const piece of this.pieces) {
       piece.from = Math.min(piece.from, end)

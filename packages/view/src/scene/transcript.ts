@@ -1,5 +1,5 @@
 /**
- * What was said, and what was done about it, in reading order: each entry knows its event, so that it and the drawing keep step.
+ * The conversation with the steps of recovery, in reading order. Each entry has its event, so that a selection shows in the drawing too.
  *
  * @internal
  */
@@ -10,26 +10,26 @@ import { reasonsOf } from "./callWeaver.ts"
 import { errorLine, messageOf, tagOf } from "../recording/ErrorWords.ts"
 import { settlementWord, spentLine, toneOf, verdictLine } from "./words.ts"
 
-/** Who speaks: the seams of recovery are told as `recovery`. */
+/** The speaker of an entry; steps of recovery have `recovery`. */
 export type Speaker = "system" | "user" | "assistant" | "tool" | "recovery" | "run"
 
 /** One paragraph of the conversation. */
 export interface Entry {
-  /** The place of its event. */
+  /** The index of its event. */
   readonly event: number
   readonly speaker: Speaker
-  /** Who speaks, in words. */
+  /** The speaker in words. */
   readonly heading: string
   readonly text: string
   readonly tone?: Tone
   readonly agent: string
-  /** 0 for runs that somebody outside has started. */
+  /** 0 for runs without a parent. */
   readonly depth: number
 }
 
 type Said = Omit<Entry, "event" | "agent" | "depth">
 
-/** All that was said in these events. */
+/** The entries of these events. */
 export const make = (events: ReadonlyArray<Recorded>): ReadonlyArray<Entry> => {
   const depths = new Map<string, number>()
   /** The turn of each run whose reply was read already. */
@@ -45,11 +45,11 @@ export const make = (events: ReadonlyArray<Recorded>): ReadonlyArray<Entry> => {
     }
     if (type === "turn-end" && read.get(runId) === turn) continue
     if (type === "model-end") read.set(runId, turn)
-    const isAgain = type === "run-start" && begun.has(runId)
+    const isResumed = type === "run-start" && begun.has(runId)
     if (type === "run-start") begun.add(runId)
     const speak = Object.hasOwn(speaking, type) ? speaking[type] : undefined
     if (speak === undefined) continue
-    for (const { heading, speaker, text, tone } of isAgain ? [again] : speak(event)) {
+    for (const { heading, speaker, text, tone } of isResumed ? [resumed] : speak(event)) {
       const entry = { event: index, agent, depth, speaker, heading, text }
       entries.push(tone === undefined ? entry : { ...entry, tone })
     }
@@ -57,7 +57,7 @@ export const make = (events: ReadonlyArray<Recorded>): ReadonlyArray<Entry> => {
   return entries
 }
 
-const again: Said = { speaker: "run", heading: "The run goes on", text: "" }
+const resumed: Said = { speaker: "run", heading: "The run goes on", text: "" }
 
 const one = (speaker: Speaker, heading: string, text: string, tone?: Tone): ReadonlyArray<Said> => [
   { speaker, heading, text, ...(tone === undefined ? {} : { tone }) }
@@ -96,22 +96,22 @@ const ofAssistant = (message: unknown): ReadonlyArray<Said> =>
             `Model calls ${textAt(part, "call", "name") ?? "?"}`,
             asText(at(part, "call", "arguments"))
           ),
-          ...settled(textAt(part, "call", "name") ?? "?", fieldOf(part, "settlement"))
+          ...ofSettlement(textAt(part, "call", "name") ?? "?", fieldOf(part, "settlement"))
         ]
       default:
         return one("assistant", `Model, ${textAt(part, "kind") ?? textAt(part, "type") ?? "part"}`, "")
     }
   })
 
-const settled = (tool: string, settlement: unknown): ReadonlyArray<Said> => {
+const ofSettlement = (tool: string, settlement: unknown): ReadonlyArray<Said> => {
   const kind = textAt(settlement, "kind")
   const text = textAt(settlement, "text") ?? ""
-  return one("tool", `${tool}: ${settlementWord(kind)}`, text, kind === "result" ? undefined : "told")
+  return one("tool", `${tool}: ${settlementWord(kind)}`, text, kind === "result" ? undefined : "tell")
 }
 
 const nameOf = (event: Recorded): string => textAt(event, "tool") ?? "?"
 
-/** By the type of the event; what is not here says nothing in the conversation. */
+/** By the type of the event; other types have no entry. */
 const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>>> = {
   "run-start": beginning,
   "skill-chosen": (event) => one("run", `Skill ${textAt(event, "skill") ?? "?"}`, textAt(event, "prompt") ?? ""),
@@ -128,7 +128,7 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
   verdict: (event) => {
     const tone = toneOf(event)
     const layer = textAt(event, "layer")
-    // what the layer above tells of again
+    // the outer layer reports it once more
     return one(
       "recovery",
       `${layer ?? "?"}: ${verdictLine(event)}`,
@@ -140,9 +140,9 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
     one("recovery", `A fixer is handed the call of ${nameOf(event)}`, textAt(event, "input") ?? "", "mended"),
   "fix-end": (event) => one("recovery", `The fixer answers`, textAt(event, "answer") ?? "", "mended"),
   "fix-failed": (event) => one("recovery", "The fixer failed", errorLine(event["error"], 2000), "lost"),
-  "tool-end": (event) => settled(nameOf(event), at(event, "use", "settlement")),
-  "tool-refused": (event) => settled(nameOf(event), event["settlement"]),
-  "tool-skipped": (event) => settled(nameOf(event), event["settlement"]),
+  "tool-end": (event) => ofSettlement(nameOf(event), at(event, "use", "settlement")),
+  "tool-refused": (event) => ofSettlement(nameOf(event), event["settlement"]),
+  "tool-skipped": (event) => ofSettlement(nameOf(event), event["settlement"]),
   "tool-compensated": (event) =>
     one(
       "recovery",
@@ -172,7 +172,7 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
       "recovery",
       "The output does not fit",
       contentOf(event["message"]),
-      event["message"] === undefined ? "lost" : "told"
+      event["message"] === undefined ? "lost" : "tell"
     ),
   "budget-warning": (event) => one("run", `Budget: ${textAt(event, "reason") ?? "a limit"} is near`, ""),
   "budget-exceeded": (event) => one("run", `Budget: ${textAt(event, "reason") ?? "a limit"} is reached`, "", "lost"),

@@ -1,5 +1,5 @@
 /**
- * Goes through the events once, and weaves strands of them: what follows one another in one row.
+ * Goes through the events once, and weaves them into strands: a strand is a sequence in one row.
  *
  * @internal
  */
@@ -8,7 +8,7 @@ import { RunWeaver } from "./runWeaver.ts"
 import type { Track } from "./shapes.ts"
 import type { Strand } from "./strand.ts"
 
-/** All that was woven. */
+/** The tracks and strands of the events. */
 export interface Woven {
   readonly start: number
   readonly end: number
@@ -31,7 +31,7 @@ export class Weaver {
   }
 
   close(): Woven {
-    for (const run of this.#runs.values()) run.close(this.#end, "open")
+    for (const run of this.#runs.values()) run.close(this.#end, "unfinished")
     for (const strand of this.#strands) strand.clamp(this.#end)
     const isEmpty = this.#strands.length === 0
     return {
@@ -43,22 +43,22 @@ export class Weaver {
   }
 
   #run({ agent, parent, runId }: Recorded): RunWeaver {
-    const above = parent === undefined ? undefined : this.#runs.get(parent.runId)
-    const isFixer = parent?.callId !== undefined && above?.isFixing(parent.callId) === true
+    const parentRun = parent === undefined ? undefined : this.#runs.get(parent.runId)
+    const isFixer = parent?.callId !== undefined && parentRun?.isFixing(parent.callId) === true
     const kind = parent === undefined ? "run" : isFixer ? "fixer" : "agent"
-    const track = this.#track(kind, agent, above?.track)
+    const track = this.#track(kind, agent, parentRun?.track)
     const run = new RunWeaver(track, agent, (strand) => this.#strands.push(strand))
     this.#runs.set(runId, run)
     return run
   }
 
-  #track(kind: Track["kind"], agent: string, above: number | undefined): number {
-    const key = JSON.stringify([kind, agent, above])
-    const known = this.#tracks.get(key)
-    if (known !== undefined) return known.id
+  #track(kind: Track["kind"], agent: string, parent: number | undefined): number {
+    const key = JSON.stringify([kind, agent, parent])
+    const existing = this.#tracks.get(key)
+    if (existing !== undefined) return existing.id
     const id = this.#tracks.size
-    const depth = above === undefined ? 0 : (this.#byId[above]?.depth ?? 0) + 1
-    const track = { id, kind, agent, depth, ...(above === undefined ? {} : { above }) }
+    const depth = parent === undefined ? 0 : (this.#byId[parent]?.depth ?? 0) + 1
+    const track = { id, kind, agent, depth, ...(parent === undefined ? {} : { parent }) }
     this.#tracks.set(key, track)
     this.#byId.push(track)
     return id
@@ -67,21 +67,21 @@ export class Weaver {
   readonly #byId: Array<Track> = []
 }
 
-/** Each track directly above what it has started, which come as they began. */
+/** Each track, followed by its children in the order of their begin. */
 const ordered = (tracks: ReadonlyArray<Track>): ReadonlyArray<Track> => {
-  const below = new Map<number | undefined, Array<Track>>()
+  const children = new Map<number | undefined, Array<Track>>()
   for (const track of tracks) {
-    const list = below.get(track.above)
-    if (list === undefined) below.set(track.above, [track])
+    const list = children.get(track.parent)
+    if (list === undefined) children.set(track.parent, [track])
     else list.push(track)
   }
   const found: Array<Track> = []
   // without recursion: runs may be nested deeper than a stack
-  const waiting = [...(below.get(undefined) ?? [])].toReversed()
+  const waiting = [...(children.get(undefined) ?? [])].toReversed()
   for (let track = waiting.pop(); track !== undefined; track = waiting.pop()) {
     found.push(track)
     // one by one: a run may start more of them than a call takes arguments
-    for (const next of (below.get(track.id) ?? []).toReversed()) waiting.push(next)
+    for (const next of (children.get(track.id) ?? []).toReversed()) waiting.push(next)
   }
   return found
 }

@@ -8,7 +8,7 @@ import type { Recorded } from "../recording/Recording.ts"
 import { count, decided, duration, money } from "../text/Words.ts"
 import type { Tone } from "./shapes.ts"
 
-/** What a verdict means: whether recovery goes on, the model is told, or it gives up. */
+/** The tone of a verdict: recovery goes on, the model is told, or recovery gives up. */
 export const toneOf = (event: Recorded): Tone => {
   if (flagAt(event, "gaveUp")) return "lost"
   switch (textAt(event, "verdict")) {
@@ -17,7 +17,7 @@ export const toneOf = (event: Recorded): Tone => {
     case "escalate":
       return "lost"
     case "tell":
-      return "told"
+      return "tell"
     default:
       return "mended"
   }
@@ -52,7 +52,7 @@ export const settlementWord = (kind: string | undefined): string => {
 const tokensOf = (usage: unknown): number =>
   (amountAt(usage, "inputTokens") ?? 0) + (amountAt(usage, "outputTokens") ?? 0)
 
-/** What one attempt of a model took: `116 tokens`, with its cost if that is known. */
+/** The spending of one attempt of a model: `116 tokens`, with its cost if that is known. */
 export const spentLine = (spent: unknown): string => {
   const cost = amountAt(spent, "cost")
   const tokens = count(tokensOf(at(spent, "usage")), "token")

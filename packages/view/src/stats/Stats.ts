@@ -1,24 +1,24 @@
 /**
- * What many runs come to: which errors there were, what healed them, what recovery has cost, and which tools never heal. Statistics of
- * recordings add up, in any order and grouping.
+ * Statistics of many runs: their errors, the verdicts that healed them, the cost of recovery, and the tools that never heal. Statistics
+ * of recordings add up, in any order and grouping.
  */
 import { type Incident, find } from "./incidents.ts"
 import { countOf, isTerminal, type Recorded, type Recording } from "../recording/Recording.ts"
 import * as Totals from "../recording/Totals.ts"
 
-/** How runs have ended that nobody in their recording has started. */
+/** The ends of the runs without a parent in their recording. */
 export interface Runs {
   readonly completed: number
   readonly failed: number
   readonly interrupted: number
   readonly suspended: number
-  /** Those whose end is missing. */
+  /** Runs whose end is missing. */
   readonly open: number
   /** Fixers and sub-agents, however they have ended. */
   readonly nested: number
 }
 
-/** A count by what was decided last. */
+/** A count by the last verdict. */
 export interface ByVerdict {
   /** The kind of the verdict; `ask again` for an answer that did not fit its schema. */
   readonly verdict: string
@@ -34,15 +34,15 @@ export interface ErrorStats {
   /** `transport`, `model`, `tool` or `effect`; `output` for answers that did not fit their schema. */
   readonly layer: string
   readonly tag: string
-  /** Attempts that have failed so. */
+  /** Attempts that failed with this error. */
   readonly failures: number
-  /** Things that have failed so, once or several times: a request, a call of a model or of a tool, an answer. */
+  /** Requests, model calls, tool calls and answers that failed with this error, once or several times. */
   readonly incidents: number
-  /** Of these, those that came to a good end all the same. */
+  /** Incidents that came to a good end all the same. */
   readonly healed: number
-  /** What was decided last before the good end, the most frequent first. */
+  /** The last verdicts before the good ends, the most frequent first. */
   readonly healedBy: ReadonlyArray<ByVerdict>
-  /** What was decided last where no good end came. */
+  /** The last verdicts of incidents without a good end. */
   readonly lostAfter: ReadonlyArray<ByVerdict>
 }
 
@@ -50,21 +50,21 @@ export interface ErrorStats {
 export interface ToolStats {
   readonly tool: string
   readonly calls: number
-  /** Calls that have failed at least once, or of whose failure the model was told. */
+  /** Calls that failed at least once, or whose failure was told to the model. */
   readonly troubled: number
-  /** Of these, those that ended with a result, or that a later call in the same run has made up for. */
+  /** Of these, calls that ended with a result, and calls with a later result of the same tool in the same run. */
   readonly healed: number
 }
 
-/** What was spent on one of work and recovery. */
+/** The spending on work, or on recovery. */
 export interface Spending {
   readonly attempts: number
   readonly tokens: number
-  /** Of the attempts whose price is known. */
+  /** The cost of the attempts with a known price. */
   readonly cost: number
 }
 
-/** Sums over recordings. All of it is plain data, as JSON. */
+/** Sums over recordings: plain data, which JSON can hold. */
 export interface Stats {
   readonly recordings: number
   readonly events: number
@@ -78,7 +78,7 @@ export interface Stats {
   readonly waited: number
   readonly work: Spending
   readonly recovery: Spending
-  /** Recordings in which models were asked whose price is not known. */
+  /** Recordings with attempts of models whose price is unknown. */
   readonly unpriced: number
   /** By layer and tag. */
   readonly errors: ReadonlyArray<ErrorStats>
@@ -88,7 +88,7 @@ export interface Stats {
 
 const nothing: Spending = { attempts: 0, tokens: 0, cost: 0 }
 
-/** Of no recordings. */
+/** The statistics of no recordings. */
 export const empty: Stats = {
   recordings: 0,
   events: 0,
@@ -105,7 +105,7 @@ export const empty: Stats = {
   tools: []
 }
 
-/** Of one recording. */
+/** The statistics of one recording. */
 export const of = ({ events, problems }: Recording): Stats => {
   const { recovery, toolCalls, turns, verdicts, waited, work, ...totals } = Totals.make(events)
   const { incidents, troubles } = find(events)
@@ -135,7 +135,7 @@ export const of = ({ events, problems }: Recording): Stats => {
   }
 }
 
-/** Of all of both. */
+/** The sum of two statistics. */
 export const add = (a: Stats, b: Stats): Stats => ({
   recordings: a.recordings + b.recordings,
   events: a.events + b.events,
@@ -159,18 +159,18 @@ export const add = (a: Stats, b: Stats): Stats => ({
   tools: merged([...a.tools, ...b.tools], toolKey, addTools)
 })
 
-/** Of all of these. */
+/** The sum of statistics. */
 export const sum = (all: Iterable<Stats>): Stats => {
   let total = empty
   for (const one of all) total = add(total, one)
   return total
 }
 
-/** Tools with trouble of which nothing ever came to a good end, those with the most trouble first. */
+/** Tools with trouble whose calls never healed, those with the most trouble first. */
 export const neverHealed = ({ tools }: Stats): ReadonlyArray<ToolStats> =>
   tools.filter(({ healed, troubled }) => troubled > 0 && healed === 0).toSorted((a, b) => b.troubled - a.troubled)
 
-/** Errors by how often they came, the most frequent first. */
+/** Errors by their count, the most frequent first. */
 export const byFrequency = ({ errors }: Stats): ReadonlyArray<ErrorStats> =>
   errors.toSorted((a, b) => b.incidents - a.incidents || b.failures - a.failures)
 
@@ -227,12 +227,12 @@ const addVerdicts = (a: ReadonlyArray<ByVerdict>, b: ReadonlyArray<ByVerdict>): 
     (x, y) => ({ ...x, count: x.count + y.count })
   ).toSorted((x, y) => y.count - x.count)
 
-/** One for each key, by key. */
+/** One sum for each key, sorted by key. */
 const merged = <A>(all: ReadonlyArray<A>, key: (one: A) => string, add: (a: A, b: A) => A): ReadonlyArray<A> => {
   const found = new Map<string, A>()
   for (const one of all) {
-    const known = found.get(key(one))
-    found.set(key(one), known === undefined ? one : add(known, one))
+    const previous = found.get(key(one))
+    found.set(key(one), previous === undefined ? one : add(previous, one))
   }
   return [...found].toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, one]) => one)
 }

@@ -6,7 +6,7 @@ import { heading, page, paragraph, table } from "../page/StillPage.ts"
 
 /** How it is made. */
 export interface Options {
-  /** What the page is called; `Recovery in many runs` by default. */
+  /** The title of the page; `Recovery in many runs` by default. */
   readonly title?: string
 }
 

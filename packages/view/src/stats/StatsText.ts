@@ -6,7 +6,7 @@ import { errorColumns, errorRows, neverLine, sentences, toolColumns, toolRows } 
 
 /** How the text is written. */
 export interface Options {
-  /** What stands at the head of something is given to it, for terminals that show it in bold; nothing by default. */
+  /** Marks headings, in bold on a terminal for instance; by default they stay as they are. */
   readonly emphasise?: (text: string) => string
 }
 

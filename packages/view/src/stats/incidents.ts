@@ -1,26 +1,27 @@
 /**
- * What became of failures: the verdicts about one thing, from its first failure to its end, are one incident for each tag.
+ * The incidents of recordings. The verdicts about one request, call or answer, from its first failure to its end, are one incident for
+ * each tag.
  *
- * What a transport or a model table has decided is healed when the model answers; what was decided about a call, when that call ends
- * with a result. A model that was told of an error heals it by calling the same tool again, with a result, in the same run. The last
- * verdict on a tag has the credit, unless it gave up: then the failure was lost, whatever went on without it. Whatever is still open when
- * its run ends badly, or where the events end, is not healed.
+ * An incident of a transport or a model table is healed when the model answers; an incident of a call, when the call ends with a result.
+ * After a tell, the model heals it by another call of the same tool with a result, in the same run. The last verdict on a tag has the
+ * credit, unless it gave up: then the failure was lost, even if the run goes on without it. An incident that is unresolved at a bad end
+ * of its run, or at the end of the events, is not healed.
  *
  * @internal
  */
 import { fieldOf, flagAt, numberAt, textAt } from "../recording/Fields.ts"
 import type { Recorded } from "../recording/Recording.ts"
 
-/** One kind of failure of one thing, and how it went. */
+/** One kind of failure of one request, call or answer, and its end. */
 export interface Incident {
   /** `transport`, `model`, `tool` or `effect`; `output` for an answer that did not fit its schema. */
   readonly layer: string
   readonly tag: string
   /** The tool that failed; absent where none did. */
   readonly tool: string | undefined
-  /** Attempts that failed so. */
+  /** Attempts that failed with this tag. */
   readonly failures: number
-  /** What was decided last about it; `ask again` for an answer that did not fit. */
+  /** The kind of the last verdict; `ask again` for an answer that did not fit. */
   readonly verdict: string
   /** Whether the rung of that verdict gave up. */
   readonly gaveUp: boolean
@@ -29,20 +30,20 @@ export interface Incident {
   readonly isHealed: boolean
 }
 
-/** A call that did not go well at once. */
+/** A call with at least one failure. */
 export interface Trouble {
   readonly tool: string
   readonly isHealed: boolean
 }
 
-/** What all incidents of a recording were. */
+/** The incidents of a recording. */
 export interface Found {
   readonly incidents: ReadonlyArray<Incident>
   readonly troubles: ReadonlyArray<Trouble>
 }
 
-/** The verdicts on one tag, while the thing that they are about is at work. */
-interface Open {
+/** An incident without an end yet. */
+interface Unresolved {
   readonly layer: string
   readonly tag: string
   readonly tool: string | undefined
@@ -52,33 +53,33 @@ interface Open {
 }
 
 /** A call with failures. */
-interface Told {
+interface FailedCall {
   readonly tool: string
-  readonly incidents: ReadonlyArray<Open>
+  readonly incidents: ReadonlyArray<Unresolved>
 }
 
-/** One run, with what is open in it. */
+/** The unresolved incidents of one run. */
 interface Run {
-  /** By what asks the model. */
-  readonly asking: Map<string, Open>
-  /** By call, then by tag. */
-  readonly calls: Map<string, Map<string, Open>>
+  /** Incidents of model calls, by layer and tag. */
+  readonly byModelCall: Map<string, Unresolved>
+  /** Incidents of tool calls, by call, then by layer and tag. */
+  readonly calls: Map<string, Map<string, Unresolved>>
   /** Calls that have failed, verdict or not. */
   readonly failed: Map<string, string>
-  /** By tool: calls whose failure the model was told of. */
-  readonly told: Map<string, Array<Told>>
-  /** Of no call: what recovery around an effect has decided, and answers that did not fit. */
-  readonly rest: Map<string, Open>
+  /** Calls whose failure was told to the model, by tool. */
+  readonly failedByTool: Map<string, Array<FailedCall>>
+  /** Incidents without a call: of recovery around an effect, and of answers that did not fit. */
+  readonly rest: Map<string, Unresolved>
 }
 
-/** What became of the failures in these events, in order. */
+/** The incidents in these events, in order. */
 export const find = (events: Iterable<Recorded>): Found => {
   const runs = new Map<string, Run>()
   const incidents: Array<Incident> = []
   const troubles: Array<Trouble> = []
 
-  const close = (open: Iterable<Open>, isHealed: boolean, byModel = false) => {
-    for (const { attempts, gaveUp, layer, tag, tool, verdict } of open)
+  const close = (unresolved: Iterable<Unresolved>, isHealed: boolean, byModel = false) => {
+    for (const { attempts, gaveUp, layer, tag, tool, verdict } of unresolved)
       incidents.push({
         layer,
         tag,
@@ -90,34 +91,34 @@ export const find = (events: Iterable<Recorded>): Found => {
         isHealed: isHealed && (byModel || !(gaveUp || surrenders.has(verdict)))
       })
   }
-  const closeTold = (all: Iterable<Told>, isHealed: boolean) => {
+  const closeCalls = (all: Iterable<FailedCall>, isHealed: boolean) => {
     for (const { incidents, tool } of all) {
       close(incidents, isHealed, isHealed)
       troubles.push({ tool, isHealed })
     }
   }
   const closeRun = (run: Run, isHealed: boolean) => {
-    close(run.asking.values(), isHealed)
-    run.asking.clear()
+    close(run.byModelCall.values(), isHealed)
+    run.byModelCall.clear()
     close(run.rest.values(), isHealed)
     run.rest.clear()
-    for (const open of run.calls.values()) close(open.values(), false)
+    for (const unresolved of run.calls.values()) close(unresolved.values(), false)
     run.calls.clear()
     for (const tool of run.failed.values()) troubles.push({ tool, isHealed: false })
     run.failed.clear()
-    for (const told of run.told.values()) closeTold(told, false)
-    run.told.clear()
+    for (const failedCalls of run.failedByTool.values()) closeCalls(failedCalls, false)
+    run.failedByTool.clear()
   }
   const endCall = (run: Run, callId: string, tool: string, isResult: boolean) => {
-    const open = [...(run.calls.get(callId)?.values() ?? [])]
+    const unresolved = [...(run.calls.get(callId)?.values() ?? [])]
     run.calls.delete(callId)
-    const isTrouble = run.failed.delete(callId) || open.length > 0
+    const isTrouble = run.failed.delete(callId) || unresolved.length > 0
     if (isResult) {
-      close(open, true)
+      close(unresolved, true)
       if (isTrouble) troubles.push({ tool, isHealed: true })
-      closeTold(run.told.get(tool) ?? [], true)
-      run.told.delete(tool)
-    } else run.told.set(tool, [...(run.told.get(tool) ?? []), { tool, incidents: open }])
+      closeCalls(run.failedByTool.get(tool) ?? [], true)
+      run.failedByTool.delete(tool)
+    } else run.failedByTool.set(tool, [...(run.failedByTool.get(tool) ?? []), { tool, incidents: unresolved }])
   }
 
   for (const event of events) {
@@ -128,7 +129,7 @@ export const find = (events: Iterable<Recorded>): Found => {
     switch (event.type) {
       case "verdict": {
         const layer = textAt(event, "layer") ?? "effect"
-        note(placeOf(run, layer, callId), layer, callId === undefined ? undefined : tool, event)
+        note(groupOf(run, layer, callId), layer, callId === undefined ? undefined : tool, event)
         break
       }
       case "output-rejected": {
@@ -138,16 +139,16 @@ export const find = (events: Iterable<Recorded>): Found => {
         break
       }
       case "model-end":
-        close(run.asking.values(), true)
-        run.asking.clear()
+        close(run.byModelCall.values(), true)
+        run.byModelCall.clear()
         break
       case "model-failed":
       case "model-interrupted":
-        // what the transport could not cure is for the layers above
-        for (const [key, open] of run.asking) {
-          if (open.layer !== "transport") continue
-          close([open], false)
-          run.asking.delete(key)
+        // the layers around the transport decide about what it could not heal
+        for (const [key, unresolved] of run.byModelCall) {
+          if (unresolved.layer !== "transport") continue
+          close([unresolved], false)
+          run.byModelCall.delete(key)
         }
         break
       case "tool-failed":
@@ -174,38 +175,38 @@ export const find = (events: Iterable<Recorded>): Found => {
 const surrenders: ReadonlySet<string> = new Set(["raise", "rethrow", "escalate"])
 
 const blank = (): Run => ({
-  asking: new Map(),
+  byModelCall: new Map(),
   calls: new Map(),
   failed: new Map(),
-  told: new Map(),
+  failedByTool: new Map(),
   rest: new Map()
 })
 
-const placeOf = (run: Run, layer: string, callId: string | undefined): Map<string, Open> => {
+const groupOf = (run: Run, layer: string, callId: string | undefined): Map<string, Unresolved> => {
   if (callId !== undefined) {
-    const open = run.calls.get(callId) ?? new Map<string, Open>()
-    run.calls.set(callId, open)
-    return open
+    const unresolved = run.calls.get(callId) ?? new Map<string, Unresolved>()
+    run.calls.set(callId, unresolved)
+    return unresolved
   }
-  return layer === "transport" || layer === "model" ? run.asking : run.rest
+  return layer === "transport" || layer === "model" ? run.byModelCall : run.rest
 }
 
-const note = (place: Map<string, Open>, layer: string, tool: string | undefined, event: Recorded) => {
+const note = (group: Map<string, Unresolved>, layer: string, tool: string | undefined, event: Recorded) => {
   const tag = textAt(event, "tag") ?? "unknown"
   const verdict = textAt(event, "verdict") ?? "unknown"
   const said = { verdict, gaveUp: flagAt(event, "gaveUp"), attempt: numberAt(event, "attempt") ?? 0 }
-  add(place, `${layer} ${tag}`, { layer, tag, tool, ...said })
+  add(group, `${layer} ${tag}`, { layer, tag, tool, ...said })
 }
 
 const add = (
-  place: Map<string, Open>,
+  group: Map<string, Unresolved>,
   key: string,
-  { attempt, ...said }: Omit<Open, "attempts"> & { readonly attempt: number }
+  { attempt, ...said }: Omit<Unresolved, "attempts"> & { readonly attempt: number }
 ) => {
-  const open = place.get(key) ?? { ...said, attempts: new Set() }
-  open.verdict = said.verdict
-  open.gaveUp = said.gaveUp
+  const unresolved = group.get(key) ?? { ...said, attempts: new Set() }
+  unresolved.verdict = said.verdict
+  unresolved.gaveUp = said.gaveUp
   // one failure climbs several rungs: the attempt tells that it is the same one
-  open.attempts.add(attempt)
-  place.set(key, open)
+  unresolved.attempts.add(attempt)
+  group.set(key, unresolved)
 }

@@ -21,7 +21,7 @@ export const shareOf = (stats: Stats): number => {
   return all === 0 ? 0 : spent / all
 }
 
-/** A part of a whole, in per cent; what is something is never shown as nothing, and what is not all never as all. */
+/** A part of a whole, in per cent: `0 %` is exactly nothing, and `100 %` exactly all. */
 export const percent = (share: number): string => {
   const value = share * 100
   if (value > 0 && value < 0.1) return "< 0.1 %"

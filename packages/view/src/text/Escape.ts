@@ -4,7 +4,7 @@
  * @internal
  */
 
-/** A text as it is to be seen: what cannot be seen has a sign in its place. Line ends and tabs stay. */
+/** A text with a visible sign for each invisible character. Line ends and tabs stay. */
 export const visible = (text: string): string => text.replaceAll("\r\n", "\n").replaceAll(unseen(), sign)
 
 /** Controls, directions that reach beyond their text, and halves of characters. */

@@ -48,21 +48,21 @@ export const moment = (millis: number): string => {
   if (millis < 0) return `-${moment(-millis)}`
   if (millis < 999.9995) return `${Number(millis.toFixed(3))} ms`
   let rest = Math.round(millis)
-  const told: Array<string> = []
+  const words: Array<string> = []
   for (const [unit, seconds] of units) {
     const size = 1000 * seconds
     const many = unit === "s" ? rest / size : Math.floor(rest / size)
-    if (many > 0) told.push(`${many} ${unit}`)
+    if (many > 0) words.push(`${many} ${unit}`)
     rest -= many * size
   }
-  return told.join(" ")
+  return words.join(" ")
 }
 
 /** A count with its noun. */
 export const count = (many: number, one: string, more = `${one}s`): string =>
   `${many.toLocaleString("en-US")} ${many === 1 ? one : more}`
 
-/** An amount in the currency of the prices, with as many digits as it takes to tell it from nothing. */
+/** An amount in the currency of the prices, with enough digits to differ from 0. */
 export const money = (cost: number): string => {
   if (cost === 0) return "0"
   if (Math.abs(cost) >= 0.995) return cost.toFixed(2)

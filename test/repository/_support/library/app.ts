@@ -41,10 +41,10 @@ sameType<Effect.Effect<string, One, Needs>>()(lib.budgeted(""))
 sameType<Agent.Any<string, string, One, Needs>>()(lib.sealed)
 sameType<Effect.Effect<number, BadArgs | lib.Busy>>()(Tool.call(lib.fromPool, {}))
 sameType<Effect.Effect<string, Own | Hard, Needs>>()(lib.calm(lib.one)(""))
-export const standing = Agent.make("standing", {
+export const defaulted = Agent.make("standing", {
   skills: [Skill.make("all", { description: "d", tools: [lib.standard(lib.plain)] })]
 })
-sameType<Effect.Effect<string, Own | Hard, Model.Model | lib.Db>>()(standing(""))
+sameType<Effect.Effect<string, Own | Hard, Model.Model | lib.Db>>()(defaulted(""))
 sameType<Effect.Effect<string, Own | Config.ConfigError, never>>()(lib.own(""))
 
 /** The names of all exports of which a part is `any`. */
@@ -55,7 +55,7 @@ export const lost: ReadonlyArray<Lost> = [] satisfies ReadonlyArray<never>
 sameType<never>()(undefined as never as Lost)
 
 // what is left of them goes on being made into agents
-export const above = Agent.make("above", {
+export const composed = Agent.make("above", {
   skills: [Skill.make("all", { description: "d", tools: [lib.tooled, lib.guarded, lib.limited] })]
 }).pipe(Agent.toolDefaults({ Busy: Recovery.tell(), orElse: Recovery.raise }))
-sameType<Effect.Effect<string, Own | Hard, Needs>>()(above(""))
+sameType<Effect.Effect<string, Own | Hard, Needs>>()(composed(""))

@@ -47,7 +47,7 @@ export const recovering = Tool.make("recovering", {
 export const foreign = Tool.fromFunction("foreign", { description: "d", parameters, success, run: () => 1 })
 
 // skills
-export const asking = Skill.make("asking", { description: "d", tools: [guarded, limited] })
+export const guarding = Skill.make("asking", { description: "d", tools: [guarded, limited] })
 export const naming = Skill.make("naming", { description: "d", tools: [stored] })
 export const echoing = Skill.deterministic("echoing", {
   description: "d",
@@ -56,8 +56,8 @@ export const echoing = Skill.deterministic("echoing", {
 
 // agents
 export const bare = Agent.make("bare", {})
-export const one = Agent.make("one", { skills: [asking] })
-export const two = Agent.make("two", { skills: [asking, naming, echoing] })
+export const one = Agent.make("one", { skills: [guarding] })
+export const two = Agent.make("two", { skills: [guarding, naming, echoing] })
 export const routed = two.pipe(Agent.route(Router.byRule((text) => (text === "" ? "asking" : "naming"))))
 export const tabled = one.pipe(
   Agent.toolDefaults({ Busy: Recovery.raise }),
@@ -83,11 +83,11 @@ function echo() {
   return Agent.deterministic("echo", (text: string) => Effect.succeed(text))
 }
 class Order extends Schema.TaggedClass<Order>()("Order", { id: Schema.String }) {}
-class Question extends Schema.TaggedClass<Question>()("Question", { text: Schema.String }) {}
-const sorting = Agent.make("sorting", { output: Schema.Union([Order, Question]) })
+class Inquiry extends Schema.TaggedClass<Inquiry>()("Inquiry", { text: Schema.String }) {}
+const sorting = Agent.make("sorting", { output: Schema.Union([Order, Inquiry]) })
 export const branched = Agent.branch(sorting, {
   Order: Agent.deterministic("order", ({ id }: Order) => Effect.succeed(id)),
-  Question: Agent.deterministic("question", ({ text }: Question) => Effect.succeed(text))
+  Inquiry: Agent.deterministic("question", ({ text }: Inquiry) => Effect.succeed(text))
 })
 export const ordered = Agent.fallback(one, two)
 export const racing = Agent.firstOf(one, deterministic)

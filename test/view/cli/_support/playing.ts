@@ -11,7 +11,7 @@ import { run } from "../../../../packages/view/src/cli/program.ts"
 import { root } from "../../../../scripts/files.ts"
 
 /** Where the tests of one file keep their files; gone afterwards. Within the repository, so that policies find the packages. */
-export const place = () => {
+export const folderOfTests = () => {
   mkdirSync(join(root, ".cache"), { recursive: true })
   const folder = mkdtempSync(join(realpathSync(root), ".cache", "cli-"))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -42,7 +42,7 @@ const lab = ([r, g, b]: Rgb): Rgb => {
   ]
 }
 
-/** How far two colours are apart for somebody, in OKLab times 100: 2 is just seen side by side. */
+/** How far two colours are apart for a kind of sight, in OKLab times 100: 2 is just seen side by side. */
 export const distance = (one: string, other: string, sight: Sight): number => {
   const [a, b] = [lab(seen(linear(one), sight)), lab(seen(linear(other), sight))]
   return 100 * Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])

@@ -19,7 +19,7 @@ export const played: Effect.Effect<ReadonlyArray<ReadonlyArray<Recording.Recorde
   all.push((yield* others).events)
   for (let seed = 1; seed <= scenarios; seed++)
     yield* playAll(scenarioOf(seed), {
-      kept: ({ events }) => {
+      collects: ({ events }) => {
         all.push(Recording.fromEvents(events.map((event) => encode(event))).events)
         return []
       }

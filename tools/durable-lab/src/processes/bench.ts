@@ -51,7 +51,7 @@ const model = Layer.succeed(Model.Model, {
       } satisfies Message.Reply
     }),
   stream: () => {
-    throw new TypeError("nobody streams here")
+    throw new TypeError("no run streams here")
   }
 })
 
@@ -100,13 +100,13 @@ const turns = 50
 const steps = 2 * turns + 2
 
 /** `where` tells one measurement from another. */
-const perStep = Effect.fnUntraced(function* (where: string, rounds = 6) {
+const perStep = Effect.fnUntraced(function* (where: string, laps = 6) {
   const [floors, ours]: [Array<number>, Array<number>] = [[], []]
   // the first round warms up
-  for (let round = 0; round < rounds; round++) {
-    const floor = yield* timed(bare.execute({ id: `bare-${where}-${round}`, steps }))
-    const own = yield* timed(runs.workflow.execute({ id: `own-${where}-${round}`, input: `${turns}` }))
-    if (round > 0) {
+  for (let lap = 0; lap < laps; lap++) {
+    const floor = yield* timed(bare.execute({ id: `bare-${where}-${lap}`, steps }))
+    const own = yield* timed(runs.workflow.execute({ id: `own-${where}-${lap}`, input: `${turns}` }))
+    if (lap > 0) {
       floors.push(floor / steps)
       ours.push(own / steps)
     }
@@ -118,14 +118,14 @@ const perStep = Effect.fnUntraced(function* (where: string, rounds = 6) {
 const perSecond = Effect.gen(function* () {
   const count = 200
   const rates: Array<number> = []
-  for (let round = 0; round < 4; round++) {
-    const ids = Array.from({ length: count }, (_, index) => `rate-${round}-${index}`)
+  for (let lap = 0; lap < 4; lap++) {
+    const ids = Array.from({ length: count }, (_, index) => `rate-${lap}-${index}`)
     const all = Effect.forEach(ids, (id) => runs.workflow.execute({ id, input: "1" }), {
       concurrency: 50,
       discard: true
     })
     const rate = (count / (yield* timed(all))) * 1000
-    if (round > 0) rates.push(rate)
+    if (lap > 0) rates.push(rate)
   }
   say({ count, perSecond: median(rates) })
 })

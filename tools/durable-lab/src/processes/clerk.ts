@@ -41,7 +41,7 @@ const model = Layer.succeed(Model.Model, {
       } satisfies Message.Reply
     }),
   stream: () => {
-    throw new TypeError("nobody streams here")
+    throw new TypeError("no run streams here")
   }
 })
 

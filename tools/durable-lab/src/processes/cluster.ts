@@ -50,7 +50,7 @@ export const runnerOn = (databasePort: number, runnerPort: number) =>
     Layer.provide([configOf(runnerPort), clientOn(databasePort), Digest.layerWebCrypto])
   )
 
-/** The engine of somebody who starts runs and runs none. */
+/** The engine of a client that starts runs and serves none. */
 export const clientOf = (databasePort: number) =>
   ClusterWorkflowEngine.layer.pipe(
     Layer.provide(SocketRunner.layerClientOnly),

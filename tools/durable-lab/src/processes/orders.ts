@@ -15,7 +15,7 @@ export interface World {
   /** What happens to all, and whether it has happened, here or elsewhere. */
   readonly enter: (what: string) => Effect.Effect<void>
   readonly has: (what: string) => boolean
-  /** Somebody has to decide. */
+  /** Gets each request for approval. */
   readonly hear: (asked: Durable.Asked) => Effect.Effect<void>
 }
 
@@ -58,7 +58,7 @@ const model = (world: World, name: string, said: (order: string) => ReadonlyArra
         return { content, finish, usage: Usage.make({ inputTokens: 10, outputTokens: 5 }) } satisfies Message.Reply
       }),
     stream: () => {
-      throw new TypeError("nobody streams here")
+      throw new TypeError("no run streams here")
     }
   })
 

@@ -13,14 +13,14 @@ import { ordersIn } from "./orders.ts"
 
 const [database = "", port = "", models = "", folder = "", name = "", at = "0", end = "SIGKILL"] = process.argv.slice(2)
 
-let told = 0
+let written = 0
 
 const fileOf = (order: string): string => join(folder, order)
 
 /** Nothing comes after the n-th where that is SIGKILL: the process is gone before the next line. */
 const say = (order: string, what: string): void => {
   appendFileSync(fileOf(order), `${name} ${what}\n`)
-  if (++told === Number(at)) process.kill(process.pid, end)
+  if (++written === Number(at)) process.kill(process.pid, end)
 }
 
 const tell = (order: string, what: string): Effect.Effect<void> => Effect.sync(() => say(order, what))
@@ -53,7 +53,7 @@ const jumps = (process.env["KINTSUGI_CLOCK"] ?? "")
   .map((jump) => jump.split(":").map(Number))
   .filter((jump) => jump.length === 2)
 
-const off = (): number => jumps.findLast(([from = 0]) => told >= from)?.[1] ?? 0
+const off = (): number => jumps.findLast(([from = 0]) => written >= from)?.[1] ?? 0
 
 const clockOf = (real: Clock.Clock): Clock.Clock => {
   const millis = () => real.currentTimeMillisUnsafe() + off() * 1000

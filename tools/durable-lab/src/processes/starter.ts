@@ -25,7 +25,7 @@ const orders = ordersIn({ tell: nothing, ask: nothing, enter: nothing, has: () =
 
 const Asked = Schema.fromJsonString(Durable.Asked)
 
-/** Says yes to whatever was asked since it was last called. */
+/** Approves each request that came since it was last called. */
 const deciding = () => {
   let decided = 0
   const file = join(folder, "asked")
@@ -97,11 +97,11 @@ const deleting = Effect.gen(function* () {
   // the clock of a runner may have been hours ahead
   const [, old = ""] = statements("-1 day")
   const [undone] = yield* sql.unsafe<{ readonly count: string }>(left)
-  const kept = yield* count
+  const before = yield* count
   yield* sql.unsafe(young)
   const afterYoung = yield* count
   yield* sql.unsafe(old)
-  return { undone: Number(undone?.count), kept, afterYoung, afterOld: yield* count }
+  return { undone: Number(undone?.count), before, afterYoung, afterOld: yield* count }
 })
 
 const main = Effect.gen(function* () {

@@ -9,12 +9,12 @@ import { Effect, Layer, Option, Schema } from "effect"
 import { engineOn } from "./engine.ts"
 
 const [port = "", file = "", id = "", dies = "0"] = process.argv.slice(2)
-let told = 0
+let written = 0
 
 /** Nothing comes after the n-th: the process is gone before the next line. */
 const tell = (what: string): void => {
   appendFileSync(file, `${what}\n`)
-  if (++told === Number(dies)) process.kill(process.pid, "SIGKILL")
+  if (++written === Number(dies)) process.kill(process.pid, "SIGKILL")
 }
 
 class Busy extends Schema.TaggedError<Busy>()("Busy", { message: Schema.String }) {}
@@ -40,7 +40,7 @@ const model = (name: string, said: ReadonlyArray<Message.Reply["content"]>) =>
         return { content, finish, usage: Usage.make({ inputTokens: 10, outputTokens: 5 }) } satisfies Message.Reply
       }),
     stream: () => {
-      throw new TypeError("nobody streams here")
+      throw new TypeError("no run streams here")
     }
   })
 
@@ -125,7 +125,7 @@ const durable = Durable.workflow(agent, {
 
 const engine = engineOn(Number(port))
 
-/** Says yes to whatever was asked, as soon as it can be read. */
+/** Approves each request, as soon as it can be read. */
 const deciding = Effect.gen(function* () {
   while (!existsSync(asked)) yield* Effect.sleep(20)
   const [line = ""] = readFileSync(asked, "utf8").split("\n")

@@ -18,14 +18,14 @@ const serving = Layer.build(
   ).pipe(Layer.provide([StandIn.layer, layerMemory(orders), Suspended.layerMemory, Logger.layer([])]))
 ).pipe(Effect.map((context) => HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)))
 
-type Place = (name: string, html: string) => string
+type WritePage = (name: string, html: string) => string
 
-export const backend = (visit: Browser, report: Report, place: Place): Promise<void> =>
+export const backend = (visit: Browser, report: Report, writePage: WritePage): Promise<void> =>
   Effect.runPromise(
-    Effect.scoped(Effect.flatMap(serving, (url) => Effect.promise(() => watched(visit, report, url, place))))
+    Effect.scoped(Effect.flatMap(serving, (url) => Effect.promise(() => watched(visit, report, url, writePage))))
   )
 
-const watched = async (visit: Browser, report: Report, url: string, place: Place): Promise<void> => {
+const watched = async (visit: Browser, report: Report, url: string, writePage: WritePage): Promise<void> => {
   await visit({ what: "the backend", url: `${url}/live` }, async (page) => {
     await page.getByRole("textbox").fill("refund 1200 of order A-17")
     await page.getByRole("button").press("Enter")
@@ -35,14 +35,17 @@ const watched = async (visit: Browser, report: Report, url: string, place: Place
     const said = await page.getByRole("main").innerText()
     report.check("which draws the run that was asked for", said.includes("refund 1: 1200 cents for A-17"), said)
   })
-  const form = `<!doctype html><form method="post" action="${url}/live"><input name="question" value="refund"><button>Go</button></form>`
-  await visit({ what: "a stranger's form", url: place("stranger", form), expected: /status of 403/ }, async (page) => {
-    const [answer] = await Promise.all([page.waitForResponse(`${url}/live`), page.getByRole("button").press("Enter")])
-    const refusal = `${answer.status()} ${await answer.text()}`
-    report.check(
-      "a form of a page from elsewhere starts no run",
-      answer.status() === 403 && refusal.includes("Forbidden"),
-      refusal
-    )
-  })
+  const form = `<!doctype html><form method="post" action="${url}/live"><input name="input" value="refund"><button>Go</button></form>`
+  await visit(
+    { what: "a stranger's form", url: writePage("stranger", form), expected: /status of 403/ },
+    async (page) => {
+      const [answer] = await Promise.all([page.waitForResponse(`${url}/live`), page.getByRole("button").press("Enter")])
+      const refusal = `${answer.status()} ${await answer.text()}`
+      report.check(
+        "a form of a page from elsewhere starts no run",
+        answer.status() === 403 && refusal.includes("Forbidden"),
+        refusal
+      )
+    }
+  )
 }

@@ -45,7 +45,7 @@ export const large = async (page: Page, report: Report): Promise<void> => {
   )
   await page.locator(".table .scroller").evaluate((scroller) => void (scroller.scrollTop = 1e6))
   await page.waitForFunction(
-    () => Number(document.querySelector<HTMLElement>("tbody tr[data-place]")?.dataset["place"]) > 30_000
+    () => Number(document.querySelector<HTMLElement>("tbody tr[data-position]")?.dataset["position"]) > 30_000
   )
   report.check("the table can be scrolled to any of them", true)
 }

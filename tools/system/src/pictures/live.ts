@@ -14,7 +14,7 @@ export const live = async (visit: Browser, report: Report): Promise<void> => {
   const server = createServer(async (request, response) => {
     if (request.url !== "/runs/events") {
       response.setHeader("content-type", "text/html")
-      response.end(Page.live({ url: "/runs/events", body: { question: "How many?" } }))
+      response.end(Page.live({ url: "/runs/events", body: { input: "How many?" } }))
       return
     }
     let body = ""
@@ -45,7 +45,7 @@ export const live = async (visit: Browser, report: Report): Promise<void> => {
       await lanes.nth(early).waitFor({ state: "attached" })
       report.check(
         "a live page asks for the events of its run",
-        asked.join() === 'POST {"question":"How many?"}',
+        asked.join() === 'POST {"input":"How many?"}',
         asked.join()
       )
       report.check("and draws them while they come", early > 3, String(early))

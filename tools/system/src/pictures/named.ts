@@ -21,10 +21,10 @@ export const named = async (page: Page, report: Report, name: string): Promise<v
     .locator("a[href], button, input, select, textarea, summary, [contenteditable], [tabindex]:not(.scroller)")
     .filter({ visible: true })
   const all = await focusable.count()
-  const known = roles.map((role) => withName(page, role)).reduce((some, other) => some.or(other))
+  const labelled = roles.map((role) => withName(page, role)).reduce((some, other) => some.or(other))
   const grids = await counted(page, "grid")
   report.check(`the page of ${name}: its table is a grid with a name`, grids.all === 1 && grids.named === 1)
-  const ofThem = await focusable.and(known).count()
+  const ofThem = await focusable.and(labelled).count()
   report.check(
     `the page of ${name}: all ${all} that can have the focus have a name`,
     all > 5 && ofThem === all,

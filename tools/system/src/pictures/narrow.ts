@@ -31,6 +31,6 @@ export const narrow = (visit: Browser, report: Report, url: string): Promise<voi
     )
     await page.evaluate(() => void dispatchEvent(new Event("afterprint")))
     await page.emulateMedia({ media: null })
-    const again = (await timeline.getAttribute("viewBox")) ?? ""
-    report.check("and as before on the screen then", again !== "" && !again.startsWith(`0 0 ${width} `), again)
+    const restored = (await timeline.getAttribute("viewBox")) ?? ""
+    report.check("and as before on the screen then", restored !== "" && !restored.startsWith(`0 0 ${width} `), restored)
   })

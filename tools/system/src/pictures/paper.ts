@@ -15,12 +15,16 @@ const broken = (): Recording.Recording => {
 const seen = async (page: Tab) => ({
   entries: await page.locator(".entry").count(),
   last: await page.locator(".entries > :last-child").innerText(),
-  isOpen: await page.locator(".problems").evaluate((problems: HTMLDetailsElement) => problems.open),
+  isUnfolded: await page.locator(".problems").evaluate((problems: HTMLDetailsElement) => problems.open),
   drawing: await page.locator(".figure").getAttribute("data-drawing")
 })
 
-export const paper = (visit: Browser, report: Report, place: (name: string, html: string) => string): Promise<void> =>
-  visit({ what: "a long page", url: place("paper", Page.make(broken())) }, async (page) => {
+export const paper = (
+  visit: Browser,
+  report: Report,
+  writePage: (name: string, html: string) => string
+): Promise<void> =>
+  visit({ what: "a long page", url: writePage("paper", Page.make(broken())) }, async (page) => {
     await drawn(page)
     const before = await seen(page)
     await page.evaluate(() => void dispatchEvent(new Event("beforeprint")))
@@ -30,13 +34,13 @@ export const paper = (visit: Browser, report: Report, place: (name: string, html
       printed.entries === 5001 && /^[\d,]+ later entries not printed/.test(printed.last),
       `${printed.entries}: ${printed.last}`
     )
-    report.check("on paper, problems are not folded", printed.isOpen, String(printed.isOpen))
+    report.check("on paper, problems are not folded", printed.isUnfolded, String(printed.isUnfolded))
     report.check("on paper, all rows of a large drawing are there", printed.drawing === "svg", String(printed.drawing))
     await page.evaluate(() => void dispatchEvent(new Event("afterprint")))
     const after = await seen(page)
     report.check(
       "on the screen all is as before then",
-      !after.isOpen && after.drawing === "canvas" && !before.isOpen,
-      `${after.isOpen} ${after.drawing}`
+      !after.isUnfolded && after.drawing === "canvas" && !before.isUnfolded,
+      `${after.isUnfolded} ${after.drawing}`
     )
   })

@@ -6,7 +6,7 @@ import { root } from "../../../../scripts/files.ts"
 import type { Report } from "../../../../scripts/report.ts"
 import { boxOf, redrawn } from "./drawn.ts"
 
-const kept = join(root, "tools/system/pictures")
+const folder = join(root, "tools/system/pictures")
 
 /** The drawing as a PNG, without its texts and what stands beside its rows. */
 const drawing = async (page: Page): Promise<Buffer> => {
@@ -44,10 +44,10 @@ const difference = (page: Page, one: Buffer, other: Buffer): Promise<number> =>
   )
 
 export const picture = async (page: Page, report: Report, name: string, isWritten: boolean): Promise<void> => {
-  const path = join(kept, `${name}.png`)
+  const path = join(folder, `${name}.png`)
   const data = await drawing(page)
   if (isWritten) {
-    mkdirSync(kept, { recursive: true })
+    mkdirSync(folder, { recursive: true })
     writeFileSync(path, data)
   }
   if (!existsSync(path)) return report.check(`the picture of ${name} has a reference`, false, path)

@@ -20,11 +20,11 @@ const pages = () => {
 export const still = async (
   visit: Browser,
   report: Report,
-  place: (name: string, html: string) => string
+  writePage: (name: string, html: string) => string
 ): Promise<void> => {
   for (const [name, html] of Object.entries(pages())) {
     const what = `the page of a ${name}`
-    await visit({ what, url: place(name, html) }, async (page) => {
+    await visit({ what, url: writePage(name, html) }, async (page) => {
       const [scripts, wide] = await page.evaluate(
         () => [document.scripts.length, document.documentElement.scrollWidth - innerWidth] as const
       )

@@ -59,8 +59,8 @@ const wantsDocument = (field: Shape.Field): boolean =>
 
 /** The parameter that takes the document as it stands: one that asks for it, or the only text that there is. */
 export const wholeOf = (tool: Tool, source: Source): Shape.Field | undefined => {
-  const asking = tool.fields.find(wantsDocument)
-  if (asking !== undefined || source.data === undefined) return asking
+  const wanting = tool.fields.find(wantsDocument)
+  if (wanting !== undefined || source.data === undefined) return wanting
   const [only, ...others] = tool.fields.filter(({ required }) => required)
   return only !== undefined &&
     others.length === 0 &&

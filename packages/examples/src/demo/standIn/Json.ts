@@ -62,11 +62,11 @@ export const blocks = (text: string): ReadonlyArray<string> => {
   const found: Array<string> = []
   let from = 0
   for (let tries = 0; tries < maxOpenings; tries++) {
-    const open = nextOpening(text, from)
-    if (open < 0) return found
-    const end = closing(text, open)
-    if (end !== undefined) found.push(text.slice(open, end))
-    from = end ?? open + 1
+    const opening = nextOpening(text, from)
+    if (opening < 0) return found
+    const end = closing(text, opening)
+    if (end !== undefined) found.push(text.slice(opening, end))
+    from = end ?? opening + 1
   }
   return found
 }
@@ -76,10 +76,10 @@ const nextOpening = (text: string, from: number): number => {
   return offset < 0 ? offset : from + offset
 }
 
-const closing = (text: string, open: number): number | undefined => {
+const closing = (text: string, opening: number): number | undefined => {
   let depth = 0
   let inString = false
-  for (let index = open; index < text.length; index++) {
+  for (let index = opening; index < text.length; index++) {
     const character = text[index]
     if (inString) {
       if (character === "\\") index++
@@ -96,23 +96,23 @@ const leadIn = /[?:](?=\s|$)|\n/g
 const maxLeadIns = 5
 
 /**
- * The object or array that somebody put into a message, verbatim, broken or not. What can be read as the whole rest of
- * the message wins over what stands between two brackets: a cut-off document has no second one.
+ * The object or array in a message, verbatim, broken or not. A document that is the whole rest of the message wins over one between two
+ * brackets: a cut-off document has no second bracket.
  */
 export const find = (message: string): string | undefined => {
-  const open = message.search(/[{[]/)
-  if (open < 0) return undefined
+  const opening = message.search(/[{[]/)
+  if (opening < 0) return undefined
   const close = Math.max(message.lastIndexOf("}"), message.lastIndexOf("]"))
-  const rest = message.slice(open).trim()
+  const rest = message.slice(opening).trim()
   const longest = blocks(message).reduce((best, block) => (block.length > best.length ? block : best), "")
-  const starts = [0, ...Array.from(message.slice(0, open).matchAll(leadIn), (match) => match.index + 1)]
+  const starts = [0, ...Array.from(message.slice(0, opening).matchAll(leadIn), (match) => match.index + 1)]
   for (const start of starts.slice(0, maxLeadIns)) {
     const candidate = message.slice(start).trim()
     const mended = mend(candidate)
-    // A list made of somebody's prose is not what was meant
+    // prose that could be read as a list is no document
     if (mended !== undefined && (isObject(mended.value) || /^[{[]/.test(candidate))) return candidate
   }
-  const candidates = [rest, message.slice(open, close + 1).trim(), ...(isBinary(message) ? [] : [longest])]
+  const candidates = [rest, message.slice(opening, close + 1).trim(), ...(isBinary(message) ? [] : [longest])]
   const found = candidates.find((candidate) => mend(candidate) !== undefined)
   return found ?? (isBinary(message) ? (afterLeadIn(message) ?? message) : rest)
 }

@@ -30,7 +30,7 @@ export const repair = (report: string): Repair | undefined => {
   return parse(raw) === undefined ? whole(raw, document) : undefined
 }
 
-/** Why there is nothing to repair, for whoever has to deal with it. */
+/** Why there is nothing to repair, for the reader of the failure. */
 export const hopelessness = (report: string): string => {
   const raw = argumentsIn(report) ?? ""
   const value = parse(raw)

@@ -15,7 +15,7 @@ import { Data, Effect, Fiber, Logger, Option, Random, Schema } from "effect"
 import { TestClock } from "effect/testing"
 
 /** One text, and when a model reads it. */
-export interface Told {
+export interface ReadText {
   readonly when: string
   readonly text: string
 }
@@ -105,16 +105,16 @@ const requestsOf = (asked: Asked) =>
   }).pipe(Effect.scoped, Random.withSeed("reads"), Effect.provide(TestClock.layer()))
 
 /** What its model reads of its last call. */
-const toldOf = (when: string, asked: Asked): Effect.Effect<Told> =>
+const lastResultOf = (when: string, asked: Asked): Effect.Effect<ReadText> =>
   Effect.map(requestsOf(asked), (requests) => {
     const last = requests.at(-1)?.messages.findLast((message) => message.role === "assistant")
-    const settled = last?.content.findLast((part) => part.type === "settled-call")
-    if (settled === undefined) throw new Error(`nothing was told: ${when}`)
-    return { when, text: settled.settlement.text }
+    const result = last?.content.findLast((part) => part.type === "settled-call")
+    if (result === undefined) throw new Error(`nothing was told: ${when}`)
+    return { when, text: result.settlement.text }
   })
 
 /** What a fixer reads. */
-const reportOf = (when: string, tools: ReadonlyArray<Tool.AnyTool>): Effect.Effect<Told> => {
+const reportOf = (when: string, tools: ReadonlyArray<Tool.AnyTool>): Effect.Effect<ReadText> => {
   const mender = Agent.make("mender", { tools }) as never
   const rows = { orElse: Recovery.ladder(Recovery.fix(mender, { retries: 2 }), Recovery.tell()) }
   const replies = [calls(call("weather", "{city: Oslo", "c1")), text("{}"), text("{}")]
@@ -130,7 +130,7 @@ const rejected = (
   when: string,
   output: Schema.Codec<unknown, unknown>,
   answer: string | Partial<Message.Reply>
-): Effect.Effect<Told> =>
+): Effect.Effect<ReadText> =>
   Effect.gen(function* () {
     const said = typeof answer === "string" ? text(answer) : ScriptedModel.replies(ScriptedModel.reply(answer))
     const model = yield* make(said, said)
@@ -180,72 +180,78 @@ const escalating = Agent.fromFunction("mender", (): string => {
 })
 
 /** Of calls. */
-export const ofCalls: Effect.Effect<ReadonlyArray<Told>> = Effect.all([
-  toldOf("A result that is text", { tools: [fine()] }),
-  toldOf("A result that is longer than `maxResultChars`", { tools: [long] }),
-  toldOf("A result that is nested too deeply", { tools: [nested] }),
-  toldOf("Arguments that are no JSON", { tools: [fine()], args: "{city: Oslo" }),
-  toldOf("Arguments that do not fit", { tools: [fine()], args: { days: "many" } }),
-  toldOf("Arguments with a key that may be a slip", { tools: [fine()], args: { city: "Oslo", day: 2 } }),
-  toldOf("Arguments that are longer than the budget's `maxArgsBytes`", {
+export const ofCalls: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
+  lastResultOf("A result that is text", { tools: [fine()] }),
+  lastResultOf("A result that is longer than `maxResultChars`", { tools: [long] }),
+  lastResultOf("A result that is nested too deeply", { tools: [nested] }),
+  lastResultOf("Arguments that are no JSON", { tools: [fine()], args: "{city: Oslo" }),
+  lastResultOf("Arguments that do not fit", { tools: [fine()], args: { days: "many" } }),
+  lastResultOf("Arguments with a key that may be a slip", { tools: [fine()], args: { city: "Oslo", day: 2 } }),
+  lastResultOf("Arguments that are longer than the budget's `maxArgsBytes`", {
     tools: [fine()],
     budget: { maxArgsBytes: 20 },
     args: { city: "Llanfairpwllgwyngyll" }
   }),
-  toldOf("A name of no tool", { tools: [fine()], name: "wether" }),
-  toldOf("A name of a tool where there is none", { tools: [] }),
-  toldOf("A failure that another call does not mend", { tools: [failing(gone)] }),
-  toldOf("A failure that may pass, of a tool that may run twice", { tools: [failing(busy)] }),
-  toldOf("The same of a tool that declares no side effects", { tools: [failing(busy, "undeclared")] }),
-  toldOf('A failure of a server that is not yours (`kind: "web-service"`)', {
+  lastResultOf("A name of no tool", { tools: [fine()], name: "wether" }),
+  lastResultOf("A name of a tool where there is none", { tools: [] }),
+  lastResultOf("A failure that another call does not mend", { tools: [failing(gone)] }),
+  lastResultOf("A failure that may pass, of a tool that may run twice", { tools: [failing(busy)] }),
+  lastResultOf("The same of a tool that declares no side effects", { tools: [failing(busy, "undeclared")] }),
+  lastResultOf('A failure of a server that is not yours (`kind: "web-service"`)', {
     tools: [failing(gone, "none", "web-service")]
   }),
-  toldOf("A failure after other runs of the same call", {
+  lastResultOf("A failure after other runs of the same call", {
     tools: [failing(busy)],
     table: { orElse: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell()) }
   }),
-  toldOf("The same call at once, under `Agent.resilient`, after a text that it may have taken effect", {
+  lastResultOf("The same call at once, under `Agent.resilient`, after a text that it may have taken effect", {
     tools: [failing(busy, "undeclared")],
     adapt: (agent) => Agent.resilient(agent as never) as never,
     times: 2
   }),
-  toldOf("A run that was cut off, of a tool that may run twice", { tools: [hanging("none")] }),
-  toldOf("A run that was cut off, of an unsafe tool", { tools: [hanging("unsafe")] }),
-  toldOf("The same, where a lookup found that it took no effect", { tools: [found], name: "pay", args: {} }),
-  toldOf("The same, where the lookup failed", { tools: [unsafe], name: "pay", args: {} }),
-  toldOf("An escalation (`Recovery.escalate()`)", { tools: [failing(gone)], table: { orElse: Recovery.escalate() } }),
-  toldOf("An escalation of a fixer", {
+  lastResultOf("A run that was cut off, of a tool that may run twice", { tools: [hanging("none")] }),
+  lastResultOf("A run that was cut off, of an unsafe tool", { tools: [hanging("unsafe")] }),
+  lastResultOf("The same, where a lookup found that it took no effect", { tools: [found], name: "pay", args: {} }),
+  lastResultOf("The same, where the lookup failed", { tools: [unsafe], name: "pay", args: {} }),
+  lastResultOf("An escalation (`Recovery.escalate()`)", {
+    tools: [failing(gone)],
+    table: { orElse: Recovery.escalate() }
+  }),
+  lastResultOf("An escalation of a fixer", {
     tools: [fine()],
     args: "{city: Oslo",
     table: { orElse: Recovery.fix(escalating) }
   }),
-  toldOf("The third equal failure in a row", { tools: [failing(gone)], times: 3 }),
-  toldOf("A tool that is withheld for a turn", { tools: [failing(gone)], times: 5 }),
-  toldOf("A failure under `presets.tellModel({ retries: 2 })`", {
+  lastResultOf("The third equal failure in a row", { tools: [failing(gone)], times: 3 }),
+  lastResultOf("A tool that is withheld for a turn", { tools: [failing(gone)], times: 5 }),
+  lastResultOf("A failure under `presets.tellModel({ retries: 2 })`", {
     tools: [failing(gone)],
     table: Recovery.presets.tellModel({ retries: 2 })
   }),
-  toldOf("The last try under `presets.tellModel`", { tools: [failing(gone)], table: Recovery.presets.tellModel() }),
-  toldOf("A failure under `presets.kani`", { tools: [failing(gone)], table: Recovery.presets.kani() }),
-  toldOf("A name of no tool under `presets.kani`", {
+  lastResultOf("The last try under `presets.tellModel`", {
+    tools: [failing(gone)],
+    table: Recovery.presets.tellModel()
+  }),
+  lastResultOf("A failure under `presets.kani`", { tools: [failing(gone)], table: Recovery.presets.kani() }),
+  lastResultOf("A name of no tool under `presets.kani`", {
     tools: [fine()],
     name: "nope",
     table: Recovery.presets.kani()
   }),
-  toldOf("A call of a tool where tools are switched off", {
+  lastResultOf("A call of a tool where tools are switched off", {
     tools: [failing(gone)],
     table: Recovery.presets.kani({ retryAttempts: 0 }),
     times: 2
   }),
-  toldOf("A call that a policy denies", {
+  lastResultOf("A call that a policy denies", {
     tools: [fine()],
     adapt: (agent) => Agent.toolPolicy(agent as never, () => ToolPolicy.deny("the budget is used up")) as never
   }),
-  toldOf("A call of which a policy fails", {
+  lastResultOf("A call of which a policy fails", {
     tools: [fine()],
     adapt: (agent) => Agent.toolPolicy(agent as never, () => Effect.fail(gone)) as never
   }),
-  toldOf("A call that a person refuses", { tools: [fine().pipe(Tool.requireApproval())] })
+  lastResultOf("A call that a person refuses", { tools: [fine().pipe(Tool.requireApproval())] })
 ])
 
 const coded = (code: string, message: string, more: object = {}) => Object.assign(new Error(message), { code, ...more })
@@ -254,7 +260,7 @@ const http = (status: number, headers: Record<string, string> = {}) =>
   Object.assign(new Error(`the server answered ${status}`), { response: { status, headers: new Headers(headers) } })
 
 /** Of failures of others, as they come out of a tool that declares no side effects. */
-export const ofForeign: Effect.Effect<ReadonlyArray<Told>> = Effect.all(
+export const ofForeign: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all(
   (
     [
       ["A refused connection", coded("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:7", { syscall: "connect" })],
@@ -268,11 +274,11 @@ export const ofForeign: Effect.Effect<ReadonlyArray<Told>> = Effect.all(
       ["A file that is not there", coded("ENOENT", "ENOENT: no such file or directory, open 'report.txt'")],
       ["A file that may not be read", coded("EACCES", "EACCES: permission denied, open 'report.txt'")]
     ] as const
-  ).map(([when, error]) => toldOf(when, { tools: [failing(error, "undeclared")] }))
+  ).map(([when, error]) => lastResultOf(when, { tools: [failing(error, "undeclared")] }))
 )
 
 /** Of answers. */
-export const ofAnswers: Effect.Effect<ReadonlyArray<Told>> = Effect.all([
+export const ofAnswers: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
   rejected("An answer that does not fit a schema of JSON", Schema.Struct({ days: Schema.Finite }), '{"days": "many"}'),
   rejected(
     "An answer that does not fit a schema of text",
@@ -311,7 +317,7 @@ const look = Tool.make("look", {
 })
 
 /** What a fixer of results reads. */
-const resultReport: Effect.Effect<Told> = Effect.gen(function* () {
+const resultReport: Effect.Effect<ReadText> = Effect.gen(function* () {
   const mender = Agent.make("mender", {}) as never
   const rows = { orElse: Recovery.ladder(Recovery.fix(mender, { as: "result" }), Recovery.tell()) }
   const requests = yield* requestsOf({
@@ -325,7 +331,7 @@ const resultReport: Effect.Effect<Told> = Effect.gen(function* () {
 })
 
 /** As fixers. */
-export const ofFixers: Effect.Effect<ReadonlyArray<Told>> = Effect.all([
+export const ofFixers: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
   reportOf("A fixer without tools that end it", [look]),
   reportOf("A fixer that may escalate, with other tools", [look, Tool.escalate]),
   reportOf("A fixer whose only tools end it", [Tool.escalate, Tool.throwException]),
@@ -333,7 +339,7 @@ export const ofFixers: Effect.Effect<ReadonlyArray<Told>> = Effect.all([
 ])
 
 /** What the built-in tools say of themselves, and an agent that is a tool. */
-export const ofTools = (): ReadonlyArray<Told> =>
+export const ofTools = (): ReadonlyArray<ReadText> =>
   [Tool.escalate, Tool.throwException, Tool.complete].map(({ definition, name }) => ({
     when: `\`Tool.${name}\``,
     text: [definition.spec().description, ...describedIn(definition.spec().parameters)].join("\n")
