@@ -43,7 +43,7 @@ const sent = (url: string, path: string, headers: Readonly<Record<string, string
     sending.end(body === undefined ? undefined : JSON.stringify(body))
   })
 
-const newRun = { newRun: "What is order A-17?" }
+const newRun = { input: "What is order A-17?" }
 
 it.effect("backend: a name that is not its own is refused on every route, with any origin [P1387]", () =>
   Effect.gen(function* () {

@@ -35,7 +35,7 @@ if (target === undefined || numbers.some((number) => !(number >= 0))) {
     return file
   }
   say(
-    `${name}: ${seconds} s, seed ${seed}; seconds, executions, executions per second, blocks run of those known, corpus`
+    `${name}: ${seconds} s, seed ${seed}; seconds, executions, executions per second, blocks run of those seen, corpus`
   )
   const end = fuzz({
     target,
@@ -45,13 +45,13 @@ if (target === undefined || numbers.some((number) => !(number >= 0))) {
     coverage: new Coverage(),
     onAdded: (input) => keep(corpus, input),
     onFinding: ({ input, message }) => say(`\n${JSON.stringify(input)}\n${message}\n${keep(findings, input)}\n`),
-    onProgress: ({ corpus, covered, executions, total: known, seconds }) =>
+    onProgress: ({ corpus, covered, executions, total, seconds }) =>
       say(
         [
           seconds.toFixed(0).padStart(5),
           String(executions).padStart(9),
           (executions / seconds).toFixed(0).padStart(6),
-          `${covered}/${known}`.padStart(10),
+          `${covered}/${total}`.padStart(10),
           String(corpus).padStart(5)
         ].join(" ")
       )

@@ -199,21 +199,21 @@ export const dotsOf = (sheet: Sheet, row: Row, width: number, window: Window, ea
   const least = seen * apart > width / 2 ? 4 * apart : apart
   const [y, height] = [row.y + row.height / 2, row.height]
   let foremost: Mark | undefined
-  let [place, many] = [0, 0]
+  let [left, many] = [0, 0]
   const flush = () => {
-    if (foremost !== undefined) each({ x: place, y, height, tone: foremost.tone, item: foremost.id, many })
+    if (foremost !== undefined) each({ x: left, y, height, tone: foremost.tone, item: foremost.id, many })
   }
   for (let at = begin; at < row.marks.length; at++) {
     const mark = row.marks[at]
     if (mark === undefined || mark.at > until) break
     const px = x(toDrawn(mark.at))
-    if (foremost !== undefined && px - place < least) {
+    if (foremost !== undefined && px - left < least) {
       many++
       if (importance[mark.tone] > importance[foremost.tone]) foremost = mark
       continue
     }
     flush()
-    ;[foremost, place, many] = [mark, px, 1]
+    ;[foremost, left, many] = [mark, px, 1]
   }
   flush()
 }

@@ -64,7 +64,7 @@ export const make = (
 }
 
 /**
- * All layers of an agent, from its `Agent.explain`. `below` are the layers between its model and the transport, outermost first;
+ * All layers of an agent, from its `Agent.explain`. `inner` are the layers between its model and its requests, outermost first;
  * `together` makes of them the `transport` that `Agent.explain` and `Agent.bounds` take.
  */
 export const ofRun = (
@@ -73,12 +73,12 @@ export const ofRun = (
   options: Options & { readonly inner?: ReadonlyArray<Explanation.TimelineLayer> } = {}
 ): View => {
   const { model, routing, tools, worst } = run
-  const { inner: below = [] } = options
-  const isShown = ({ rows }: Explanation.Explanation): boolean => rows.length + below.length > 0
+  const { inner = [] } = options
+  const isShown = ({ rows }: Explanation.Explanation): boolean => rows.length + inner.length > 0
   const asked = (name: string, explanation: Explanation.Explanation | undefined): ReadonlyArray<Stack> =>
     explanation === undefined || !isShown(explanation)
       ? []
-      : [stackOf(name, [{ name, explanation }, ...below], options, boundsAround(explanation, below))]
+      : [stackOf(name, [{ name, explanation }, ...inner], options, boundsAround(explanation, inner))]
   return {
     title,
     stacks: [

@@ -27,7 +27,7 @@ export const keyboard = async (page: Page, report: Report): Promise<void> => {
   await inTimeline(page, check)
   await besideIt(page, check)
   report.check("it can be printed", (await page.pdf()).length > 7500)
-  const [told, blocked] = await Promise.all([
+  const [complaint, blocked] = await Promise.all([
     page.waitForEvent("console", (message) => message.text().includes("Content Security Policy")),
     page.evaluate(() =>
       fetch("http://127.0.0.1:9/").then(
@@ -36,7 +36,7 @@ export const keyboard = async (page: Page, report: Report): Promise<void> => {
       )
     )
   ])
-  report.check("nothing can be sent from it", blocked === "blocked" && told.type() === "error", blocked)
+  report.check("nothing can be sent from it", blocked === "blocked" && complaint.type() === "error", blocked)
 }
 
 const inTimeline = async (page: Page, check: Check): Promise<void> => {
