@@ -1,4 +1,4 @@
-/** How many cases laws and other properties draw, and how many the laws drew: what their tests say of themselves, as lines for people. */
+/** The number of cases of laws and other properties: how many they have to draw, and how many the laws drew. */
 import { isCi } from "./report.ts"
 import { idsOfTitle } from "./ruleIds.ts"
 
@@ -16,7 +16,7 @@ export const casesIn = (environment: Environment): number =>
 /** Where they start: `KINTSUGI_SEED`. */
 export const seedIn = (environment: Environment): number => numberIn(environment["KINTSUGI_SEED"], 4_711)
 
-/** What the test of a law says. */
+/** The report of the test of a law. */
 export interface Cases {
   /** How many cases it went through. */
   readonly cases: number

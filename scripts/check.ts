@@ -4,8 +4,8 @@
  *   npm test
  *   npm run test:processes    the tests that start processes or need installations of their own; with `CI`, `npm test` runs them too
  *
- * The last line is `N passed, N failed, N skipped`: the tests that Vitest counted. Before it stands on how many cases the laws were
- * checked, and how long each suite took. A law that drew fewer cases than it had to fails (100, with `CI` 1,000), and where `CI` is set
+ * The last line is `N passed, N failed, N skipped`: the tests that Vitest counted. The lines before it have the number of cases of the
+ * laws, and the time of each suite. A law that drew fewer cases than it had to fails (100, with `CI` 1,000), and where `CI` is set
  * so does a test that was skipped.
  */
 import { isCi } from "./report.ts"

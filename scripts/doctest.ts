@@ -30,7 +30,7 @@ export interface Example {
   readonly runs: boolean
 }
 
-/** What is wrong with an example, and where in its file. */
+/** A problem of an example, and its line in the file. */
 export interface Problem {
   readonly line: number
   readonly message: string
@@ -38,7 +38,7 @@ export interface Problem {
 
 const openingFence = /^(\s*)(`{3,})(.*)$/
 
-/** Keeps what stands in doc comments, each line at its place. */
+/** Only the text of doc comments, each line with its number. */
 const docCommentsOf = (text: string): string => {
   let inside = false
   return text

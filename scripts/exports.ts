@@ -1,4 +1,4 @@
-/** What a TypeScript source exports, as a parser reads it. */
+/** The exports of a TypeScript source, as a parser reads them. */
 import { posix } from "node:path"
 import { type File, read } from "./files.ts"
 import { type Node, nodeIn, nodesIn, parsed, textIn } from "./syntax.ts"
@@ -132,7 +132,7 @@ const headIn = (text: string): string => {
 /** The comment at the head of a module. */
 export const headOf = (path: string): string => headIn(read(path).text)
 
-/** What a comment says before its tags. */
+/** The text of a comment before its tags. */
 const described = (comment: string): string => comment.replace(/^@\w[^]*/m, "").trim()
 
 /** The exported names of a module, sorted, with those that it passes on from other modules of the repository. */

@@ -1,4 +1,4 @@
-/** The packages that are published, and what each of them exports. */
+/** The packages that are published, and the exports of each. */
 import { posix } from "node:path"
 import { read } from "./files.ts"
 

@@ -1,4 +1,4 @@
-/** What programs need besides Node: whether it is there, and how it is installed. */
+/** The tools that programs need besides Node: how to find and install them. */
 import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { delimiter, join } from "node:path"
@@ -13,7 +13,7 @@ export interface Tool {
   readonly install: () => string | undefined
 }
 
-/** Where a tool is, or why it is not to be had. */
+/** The path of a tool, or why it cannot be installed. */
 export type Found = { readonly path: string; readonly isNew: boolean } | { readonly why: string }
 
 /** Finds a tool; installs it first where that is allowed and it is not there. */

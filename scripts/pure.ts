@@ -22,7 +22,7 @@ const isNode = (value: unknown): value is Node =>
 
 const childrenOf = (node: object): ReadonlyArray<Node> => Object.values(node).flat().filter(isNode)
 
-/** What runs later, if at all. */
+/** Functions: their bodies run later, if at all. */
 const isLater = ({ type }: Node): boolean => type === "FunctionExpression" || type === "ArrowFunctionExpression"
 
 const isCall = ({ type }: Node): boolean => type === "CallExpression" || type === "NewExpression"
@@ -58,7 +58,7 @@ const impurityIn = (node: Node): Node | undefined => {
 
 type Insertions = ReadonlyArray<readonly [at: number, text: string]>
 
-/** What is inserted where, for a value to be one that may be left out. */
+/** The insertions that let a bundler leave a value out. */
 const insertions = (value: Node): Insertions => {
   if (isLater(value)) return []
   if (!isOpaque(value)) return callsIn(value).map(({ start }) => [start, mark])

@@ -1,6 +1,5 @@
 /**
- * Writes `docs/guide/what-the-model-reads.md`: every text that this library says to a model, as a run has said it, and what becomes of
- * schemas on each wire.
+ * Writes `docs/guide/what-the-model-reads.md`: every text of this library for a model, out of runs, and the schemas on each wire.
  *
  *   npm run reads
  */
@@ -24,7 +23,7 @@ const table = (head: ReadonlyArray<string>, lines: ReadonlyArray<ReadonlyArray<s
   ...lines.map((line) => `| ${line.map(cell).join(" | ")} |`)
 ]
 
-/** A text that is code to the page: what stands in it is no Markdown. */
+/** A text as code: nothing in it is Markdown. */
 const code = (text: string): string => {
   const ticks = text.includes("`") ? "``" : "`"
   return text
@@ -48,7 +47,7 @@ const cutShort: ReadonlyArray<ReadText> = [
   { when: "A call in a reply that was cut off", text: Message.truncated.text }
 ]
 
-/** What stands in the place of messages that were summed up. */
+/** The message that replaces messages which were summed up. */
 const summaryOf: Effect.Effect<string> = Effect.gen(function* () {
   const { compact } = Compaction.summarise(() => Effect.succeed("The user has booked a room in Oslo."), { keepLast: 1 })
   const transcript = ["one", "two", "three"].map((text) => Message.user(text))

@@ -1,4 +1,4 @@
-/** Counts checks as they end, and says what came of each. */
+/** Counts checks as they end, and prints the result of each. */
 
 /** Whether a run of continuous integration is on: there nothing may be left out. */
 export const isCi = (environment: Readonly<Record<string, string | undefined>> = process.env): boolean =>

@@ -40,7 +40,7 @@ export const tally = (modules: ReadonlyArray<TestModule>, uncaught: number): Tal
 /** What `test/_support/cases.ts` has noted, whose types are not those of this program. */
 const casesOf = (test: TestCase): Cases | undefined => (test.meta() as { readonly law?: Cases }).law
 
-/** What is needed of a file to tell how long it took. */
+/** The part of a test file that its time is read from. */
 export interface Timed {
   readonly relativeModuleId: string
   readonly diagnostic: () => Pick<
@@ -49,7 +49,7 @@ export interface Timed {
   >
 }
 
-/** By the time of the workers, of which several are at work at once: the sum is more than what went by. */
+/** Adds the time of workers, several of which are at work at once: the sum is more than the elapsed time. */
 export const secondsOf = (modules: ReadonlyArray<Timed>): Seconds => {
   const seconds = new Map<string, number>()
   for (const module of modules) {

@@ -1,5 +1,5 @@
 /**
- * Through how many files of core a run goes: a text reply, a successful tool call, and a failure that is told to the model.
+ * The number of files of core that a run enters: for a text reply, a successful tool call, and a failure that is told to the model.
  *
  *   npm run trips              the numbers, and the files between the failure and its settlement
  *   npm run trips -- --files   with the functions of each file, and each step from the failure to its settlement

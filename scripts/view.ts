@@ -1,5 +1,5 @@
 /**
- * Bundles what runs in the page of a report, with its style, into `packages/view/src/page/script.ts`. The file is
+ * Bundles the script of the page of a report, with its style, into `packages/view/src/page/script.ts`. The file is
  * committed: users of the package need no bundler.
  *
  *   npm run view

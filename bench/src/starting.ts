@@ -1,4 +1,4 @@
-/** What an import costs a process without a bundler: which files it loads, and how long that takes over the foreign ones alone. */
+/** The cost of an import without a bundler: the files that it loads, and the time over the foreign files alone. */
 import { execFileSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,6 +1,6 @@
 /**
  * The work that all rows share: a model in the same process asks for one addition per turn, and answers in words in the last. The
- * arguments come as JSON text and are checked against a schema, strictly; what the tool gives goes back as JSON text.
+ * arguments come as JSON text and are checked against a schema, strictly; the result of the tool goes back as JSON text.
  */
 
 export const prompt = "Add."

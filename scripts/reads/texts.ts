@@ -1,4 +1,4 @@
-/** What a model reads of its calls, of its answers and as a fixer: each text comes out of a run. */
+/** The texts that a model reads of its calls, of its answers and as a fixer: each comes out of a run. */
 import {
   Agent,
   Approval,
@@ -104,7 +104,7 @@ const requestsOf = (asked: Asked) =>
     // ids are the same each time
   }).pipe(Effect.scoped, Random.withSeed("reads"), Effect.provide(TestClock.layer()))
 
-/** What its model reads of its last call. */
+/** The result of the last call, as its model reads it. */
 const lastResultOf = (when: string, asked: Asked): Effect.Effect<ReadText> =>
   Effect.map(requestsOf(asked), (requests) => {
     const last = requests.at(-1)?.messages.findLast((message) => message.role === "assistant")
@@ -113,7 +113,7 @@ const lastResultOf = (when: string, asked: Asked): Effect.Effect<ReadText> =>
     return { when, text: result.settlement.text }
   })
 
-/** What a fixer reads. */
+/** The failure report, as a fixer reads it. */
 const reportOf = (when: string, tools: ReadonlyArray<Tool.AnyTool>): Effect.Effect<ReadText> => {
   const mender = Agent.make("mender", { tools }) as never
   const rows = { orElse: Recovery.ladder(Recovery.fix(mender, { retries: 2 }), Recovery.tell()) }
@@ -125,7 +125,7 @@ const reportOf = (when: string, tools: ReadonlyArray<Tool.AnyTool>): Effect.Effe
   })
 }
 
-/** What is said of an answer that does not fit. */
+/** The message after an answer that does not fit. */
 const rejected = (
   when: string,
   output: Schema.Codec<unknown, unknown>,
@@ -296,7 +296,7 @@ export const ofAnswers: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
   )
 ])
 
-/** What chooses among the skills of an agent. */
+/** The request to a model that chooses among the skills of an agent. */
 export const ofRouting: Effect.Effect<string> = Effect.gen(function* () {
   const skills = [
     Skill.make("booking", { description: "Books rooms." }),
@@ -316,7 +316,7 @@ const look = Tool.make("look", {
   run: () => Effect.succeed("nothing")
 })
 
-/** What a fixer of results reads. */
+/** The report that a fixer of results reads. */
 const resultReport: Effect.Effect<ReadText> = Effect.gen(function* () {
   const mender = Agent.make("mender", {}) as never
   const rows = { orElse: Recovery.ladder(Recovery.fix(mender, { as: "result" }), Recovery.tell()) }

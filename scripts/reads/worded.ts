@@ -1,4 +1,4 @@
-/** What wires say in words, where their format has no place for it. */
+/** The texts of wires for what their format has no field for. */
 import { Message, type Model } from "@kintsugi/core"
 import { Effect, type Schema } from "effect"
 import { sentBy, wires, withoutTools } from "./sending.ts"

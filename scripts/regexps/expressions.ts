@@ -3,11 +3,11 @@ import type { File } from "../files.ts"
 import { declaredBy } from "../exports.ts"
 import { lineAt, type Node, nodeIn, nodesIn, parse, textIn, walk } from "../syntax.ts"
 
-/** One expression, and where it stands. */
+/** One expression, and its locations. */
 export interface Expression {
   readonly source: string
   readonly flags: string
-  /** `path:line`, each place. */
+  /** Each as `path:line`. */
   readonly locations: ReadonlyArray<string>
 }
 

@@ -81,7 +81,7 @@ export const agent = (tools: ReadonlyMap<string, Tool>, maxTurns: number) => {
   })
 }
 
-/** The same with an end to its time, and nothing else: what no way of giving a run a deadline does without. */
+/** The same with a deadline alone: the least cost of any deadline of a run. */
 export const timed = <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E | TooLate, R> =>
   Effect.timeoutOrElse(run, { duration: "10 minutes", orElse: () => Effect.fail(new TooLate()) })
 

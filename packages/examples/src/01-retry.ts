@@ -1,5 +1,5 @@
 /**
- * A tool that fails for a while. Its row runs it again, and the model hears nothing of it. When all runs fail, the run ends
+ * A tool that fails for a while. Its row retries it, and the model does not learn of it. When all attempts fail, the run ends
  * with `ToolExecutionError`, which holds every failure.
  */
 import { Agent, Recovery, Tool } from "@kintsugi/core"
@@ -7,7 +7,7 @@ import { Context, type Effect, Schema } from "effect"
 
 export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", { message: Schema.String }) {}
 
-/** Where prices come from. */
+/** The source of prices. */
 export class Exchange extends Context.Service<
   Exchange,
   { readonly latest: (symbol: string) => Effect.Effect<number, Unavailable> }
@@ -20,7 +20,7 @@ export const quote = Tool.make("quote", {
   sideEffects: "none",
   run: ({ symbol }) => Exchange.use((exchange) => exchange.latest(symbol))
 }).pipe(
-  // three runs in all, 500 ms and 1 s apart
+  // three attempts in all, 500 ms and 1 s apart
   Tool.onError({ Unavailable: Recovery.retry({ maxAttempts: 3, initialBackoff: "500 millis" }) })
 )
 

@@ -5,7 +5,7 @@
 import { Agent, Recovery, Tool } from "@kintsugi/core"
 import { Effect, Schema } from "effect"
 
-/** A message that names what would be right is half of the correction. */
+/** A message that names the right value is half of the correction. */
 export class NoSuchStation extends Schema.TaggedError<NoSuchStation>()("NoSuchStation", { station: Schema.String }) {
   override get message(): string {
     return `there is no station '${this.station}'; there are ${[...departures.keys()].join(", ")}`
@@ -38,6 +38,6 @@ export const conductor = Agent.make("conductor", {
   tools: [nextTrain]
 })
 
-/** Nothing of the tool is left: its failures are the model's to correct, within the budget of the run. */
+/** No failure of the tool is left: the model corrects them, within the budget of the run. */
 export const program = conductor("When does the next train leave Vienna?")
 //           ^? Effect<string, LlmError | BudgetExceededError, Model>

@@ -1,6 +1,6 @@
 /**
- * What Kani does by itself, as a table: a failure is told, and the model may try again once; then tools are switched off and
- * it answers in words. The message is the one of Kani's own example.
+ * The recovery of Kani as a table: a failure is told, and the model may retry once; then tools are switched off and it answers
+ * in words. The message is that of Kani's own example.
  */
 import { Agent, Recovery, Tool } from "@kintsugi/core"
 import { Effect, Schema } from "effect"
@@ -20,7 +20,7 @@ export const kani = Agent.make("kani", {
 }).pipe(
   Agent.toolDefaults(
     Recovery.presets.kani({
-      // it changes the text and not the decision
+      // it changes the text, not the verdict
       message: (_call, _error, _attempt, byDefault) =>
         `The call encountered an error. Relay this error message to the user in a sarcastic manner: ${byDefault}`
     })

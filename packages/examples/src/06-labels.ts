@@ -1,6 +1,6 @@
 /**
- * The labels of the C.W.K. lesson: every failure is told as transient or permanent, so that the model knows whether to call
- * again or to ask the user. An error says by itself which it is. A passing one is retried before anybody is told.
+ * The labels of the C.W.K. lesson: every failure is told as transient or permanent, so that the model knows whether to retry
+ * or to ask the user. Each error has its own label. A transient one is retried before the model reads of it.
  */
 import { Agent, Recovery, Tool } from "@kintsugi/core"
 import { Context, type Effect, Schema } from "effect"

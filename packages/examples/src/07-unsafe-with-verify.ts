@@ -1,6 +1,6 @@
 /**
- * A payment must not happen twice. When a run is cut off, `verify` looks up by the key of the call whether it took effect;
- * only a run that did not may be repeated.
+ * A payment must not happen twice. When an attempt is cut off, `verify` looks up by the key of the call whether it took effect;
+ * only an attempt without an effect may be repeated.
  */
 import { Agent, Recovery, Tool } from "@kintsugi/core"
 import { Context, type Effect, type Option, Schema } from "effect"
@@ -35,7 +35,7 @@ export const pay = Tool.make("pay", {
   run: (params, { idempotencyKey }) => Bank.use((bank) => bank.transfer({ ...params, key: idempotencyKey }))
 }).pipe(
   Tool.onError({
-    // the one failure of an unsafe tool that may be retried: it was looked up that nothing happened
+    // the only failure of an unsafe tool that may be retried: `verify` found that nothing happened
     ToolTimeoutError: Recovery.retry({ retries: 1 }),
     // a retry does not compile here, without `acknowledge: "may run twice"`
     Declined: Recovery.tell()

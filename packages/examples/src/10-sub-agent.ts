@@ -1,6 +1,6 @@
 /**
- * An editor that asks a researcher, who is an agent of its own. The researcher's failures are the tool's: one is told, and
- * leaves the type. The researcher ends with a completion, so the editor reads what was found, or why nothing was.
+ * An editor with a researcher, an agent of its own, as a tool. The researcher's failures are the tool's: one is told, and
+ * leaves the type. The researcher ends with a completion, so the editor reads its findings, or why there are none.
  */
 import { Agent, Recovery, Tool } from "@kintsugi/core"
 import { Context, type Effect, Schema } from "effect"
@@ -26,7 +26,7 @@ export const researcher = Agent.make("researcher", {
   tools: [search, Tool.complete]
 })
 
-/** What the researcher itself gives: an answer in words, or a completion. */
+/** The output of the researcher itself: an answer in words, or a completion. */
 export const found = researcher("When was the bridge built?")
 //           ^? Effect<string | Completion, LlmError | BudgetExceededError | ArchiveClosed, Model | Archive>
 

@@ -1,6 +1,6 @@
 /**
- * A run may spend so much and no more. It is let go on once when it runs out of turns, and never when it costs too much.
- * However it ends, its ledger says what each model has cost.
+ * A budget limits a run. The run may exceed its turns once, and its cost never. At any end, its ledger has the cost of each
+ * model.
  */
 import { Agent, Budget, Ledger, Recovery, Tool } from "@kintsugi/core"
 import { Context, Effect, Schema } from "effect"
@@ -30,13 +30,13 @@ export const reader = Agent.make("reader", {
   },
   tools: [look]
 }).pipe(
-  // asked again about a limit that was extended, it sees the new one
+  // for a limit that was extended, the next call has the new one
   Agent.onBudgetExceeded(({ limit, reason }) =>
     reason === "maxTurns" && limit === maxTurns ? Budget.extend(limit + 1) : Budget.stop
   )
 )
 
-/** The answer, or what was used up, with the cost of each model. */
+/** The answer, or the limit that was reached, with the cost of each model. */
 export const program = Effect.scoped(
   Effect.gen(function* () {
     const run = yield* reader.start("Who built the bridge?")

@@ -1,16 +1,16 @@
 /**
- * The text of an answer on a screen while it is written. When the connection breaks in the middle, the model is asked again
- * and what was shown is wiped away. The stream fails as the run fails.
+ * The text of an answer on a screen while it is written. When the connection breaks in the middle, the model call is retried
+ * and the shown text is wiped away. The stream fails as the run fails.
  */
 import { Agent, type AgentEvent, Recovery } from "@kintsugi/core"
 import { Context, Effect, Option, Stream } from "effect"
 
-/** Where the text is shown. */
+/** The screen of the text. */
 export class Screen extends Context.Service<
   Screen,
   {
     readonly write: (text: string) => Effect.Effect<void>
-    /** Takes away what was written since the answer began. */
+    /** Removes the text since the beginning of the answer. */
     readonly wipe: Effect.Effect<void>
   }
 >()("examples/Screen") {}
@@ -29,7 +29,7 @@ const show = (event: AgentEvent.AgentEvent) =>
     return event.type === "attempt-discarded" ? screen.wipe : Effect.void
   })
 
-/** What the run has ended with. */
+/** The terminal event of the run. */
 const answerOf = (event: AgentEvent.AgentEvent) => (event.type === "run-completed" ? String(event.output) : "")
 
 export const program = poet

@@ -49,7 +49,7 @@ const ending = <E, R>(starting: Effect.Effect<Agent.Run<string, E>, never, R>) =
 /** Without a clerk at the desk: the run does not wait. */
 export const begin = (input: string) => ending(clerk.start(input))
 
-/** Later. What is not decided, or was decided too late, is asked for again. */
+/** Resumes it later. Without a decision, or with one that is too late, the run requests approval once more. */
 export const goOn = (waiting: unknown, decision: Approval.Decision) =>
   Effect.gen(function* () {
     const from = yield* Snapshot.fromJson(waiting)

@@ -1,6 +1,6 @@
 /**
- * A conversation is a transcript that each turn goes on from. When a budget ends a turn, the error has kept what was said
- * and done until then, and the turn goes on with more: no tool runs twice.
+ * A conversation is a transcript from which each run goes on. When a budget ends a run, the error has the transcript up to
+ * then, and a run with a larger budget goes on from it: no tool runs twice.
  */
 import { Agent, type Message, Recovery, Tool } from "@kintsugi/core"
 import { Context, Effect, Schema } from "effect"

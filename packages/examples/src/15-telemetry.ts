@@ -1,6 +1,6 @@
 /**
- * What operators see: the runs of an agent as traces, metrics and logs, sent to a collector. The agent knows nothing of it. Its
- * tool writes a line into the log, which stands in the trace where it was written.
+ * Telemetry: the runs of an agent as traces, metrics and logs, sent to a collector. The agent itself has no code for it. Its
+ * tool writes a line into the log, which is in the span of its call.
  */
 import { Agent, Recovery, Telemetry, Tool } from "@kintsugi/core"
 import { Transport } from "@kintsugi/providers"
@@ -25,7 +25,7 @@ export const stock = Tool.make("stock", {
       return yield* Warehouse.use((warehouse) => warehouse.count(item))
     })
 }).pipe(
-  // each attempt and the verdict after it stand in the span of the call
+  // each attempt and the verdict after it are in the span of the call
   Tool.onError({
     Locked: Recovery.ladder(Recovery.retry({ retries: 2 }), Recovery.tell()),
     InvalidArgs: Recovery.tell()

@@ -1,6 +1,6 @@
 /**
- * Two agents share one guard: when the model is sick, the first one finds out, and the second is told at once. A tenant has so
- * many calls a day, whichever agent makes them, and all retries together are bounded.
+ * Two agents share one guard: when the model fails for the first one, the second fails at once. A tenant has a number of calls
+ * a day for all agents, and all retries together are bounded.
  */
 import { Agent, RetryBudget } from "@kintsugi/core"
 import type * as Model from "@kintsugi/core/Model"
@@ -22,14 +22,14 @@ export const guarding = Resilience.make({
 const writer = Agent.make("writer", { prompt: "Write one line about the input." })
 const critic = Agent.make("critic", { prompt: "Say in one line what is wrong with the input." })
 
-/** What became of a call: its text, or who refused it. */
+/** The outcome of a call: its text, or the layer that refused it. */
 const outcome = <E extends Error, R>(answer: Effect.Effect<string, E, R>) =>
   Effect.matchEffect(answer, {
     onSuccess: (text) => Effect.succeed(text),
     onFailure: (error) => Effect.succeed(error.message)
   })
 
-/** The layer of the model may be built again for each run: what is known of it stands in the guard. */
+/** The layer of the model may be built anew for each run: its state is in the guard. */
 export const program = (model: Layer.Layer<Model.Model>) =>
   Effect.gen(function* () {
     const guard = yield* guarding

@@ -1,6 +1,6 @@
 /**
- * A chat in the terminal. Ctrl-C stops the answer; where there is none, or where the input ends, the chat is over. What fails
- * is shown, and the conversation goes on with all that was said and done: see `chat/main.ts` for an agent and a real terminal.
+ * A chat in the terminal. Ctrl-C stops the answer; without an answer, or at the end of the input, the chat is over. A failure
+ * is shown, and the conversation goes on from its transcript: see `chat/main.ts` for an agent and a real terminal.
  */
 import type { Agent, AgentEvent, Message } from "@kintsugi/core"
 import * as ErrorCause from "@kintsugi/core/ErrorCause"

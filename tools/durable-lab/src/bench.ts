@@ -12,7 +12,7 @@ interface Steps {
   readonly ratio: number
 }
 
-/** What `processes/bench.ts` tells, one thing a line. */
+/** The figures of `processes/bench.ts`, one in each line. */
 interface Measured {
   readonly alone?: Steps
   /** With a million alarms in the tables. */

@@ -65,7 +65,7 @@ export interface Options {
   readonly patience: number
 }
 
-/** What came of all runs. */
+/** The outcome of all runs. */
 interface Outcome {
   readonly reports: ReadonlyArray<Progress>
   readonly orders: ReadonlyArray<string>

@@ -44,7 +44,7 @@ const endedWith = (end: NodeJS.Signals | number | null): ReadonlyArray<string> =
 const count = (lines: ReadonlyArray<string>, start: string): number =>
   lines.filter((line) => line.startsWith(start)).length
 
-/** What is wrong with what was told: nothing, if all went well. `deaths` are the lines that there were at each. */
+/** The faults in the lines of a run: none, if all went well. `deaths` are the lines that there were at each death. */
 const wrong = (lines: ReadonlyArray<string>, deaths: ReadonlyArray<number>): ReadonlyArray<string> => {
   const found: Array<string> = []
   const demand = (what: string, isRight: boolean) => {

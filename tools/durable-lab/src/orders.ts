@@ -1,4 +1,4 @@
-/** What has to be true of each run of a cluster, by what was told of it, asked for it, and answered. */
+/** The properties of each run of a cluster, by its lines, its requests, and its answer. */
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -32,13 +32,13 @@ export interface Judged {
   readonly faults: ReadonlyArray<string>
   /** How often it went on in another process. */
   readonly moves: number
-  /** Requests that were made again. */
+  /** Requests that were repeated. */
   readonly repeated: number
 }
 
 /**
- * What is wrong with an order: nothing, if all went well. What was under way is lost where a run is taken from its runner, and nothing
- * else: each time it begins from the top again, in another runner, in the same one, or because what it waited for has come.
+ * The faults of an order: none, if all went well. Only the step under way is lost when a run is taken from its runner: each time the
+ * run is replayed from the top, in another runner, in the same one, or because its wait is over.
  */
 export const judge = (files: string, { answer, asked, order }: Ended): Judged => {
   const lines = linesOf(join(files, order))
@@ -54,7 +54,7 @@ export const judge = (files: string, { answer, asked, order }: Ended): Judged =>
   const repeated = requests - needed
   demand(`it answers "${answer}"`, answer === `order ${order} is done`)
   demand(`${asked.size} turns were asked for, and not ${needed}`, asked.size === needed)
-  demand(`${repeated} requests were made again in ${replays} replays`, repeated <= replays)
+  demand(`${repeated} requests were repeated in ${replays} replays`, repeated <= replays)
   const ends = lines.filter(({ what }) => what.startsWith("ended ")).map(({ what }) => what)
   demand(
     `what is in its ledger: ${ends.join(", ")}`,

@@ -6,13 +6,13 @@ import { root } from "../../../scripts/files.ts"
 import { freePort } from "./postgres.ts"
 import { folder } from "./database.ts"
 
-/** How a runner ends: at the n-th thing that it tells, by that signal. */
+/** How a runner ends: at the n-th line that it writes, by that signal. */
 export interface End {
   readonly at: number
   readonly signal: "SIGKILL" | "SIGTERM"
 }
 
-/** What is wrong with the clocks of runners, by their place: see `processes/runner.ts`. */
+/** The ends of runners, and the faults of their clocks by slot: see `processes/runner.ts`. */
 export interface Plan {
   /** How the next runner ends; one without an end lives until all is over. */
   readonly next: () => End | undefined
@@ -63,7 +63,7 @@ export const startRunners = async (database: number, models: string, files: stri
   return { ends: () => ends, faults, stop }
 }
 
-/** What the starter tells: see `processes/starter.ts`. */
+/** A line of the starter: see `processes/starter.ts`. */
 export interface Progress {
   readonly started?: number
   readonly ended?: number
@@ -79,7 +79,7 @@ export interface Progress {
   readonly deleted?: Readonly<Record<"undone" | "kept" | "afterYoung" | "afterOld" | "unknown", number>>
 }
 
-/** Starts runs, and gives all that is told until they have ended, or until nothing ends any more. */
+/** Starts runs, and passes on the lines of the starter until all runs have ended, or until no run ends any more. */
 export const startOrders = async (
   database: number,
   files: string,

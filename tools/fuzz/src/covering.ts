@@ -13,7 +13,7 @@ interface Block {
   readonly end: number
 }
 
-/** A function that has run, and its blocks that are known: those of which it was told whether they ran. */
+/** The blocks of a function that has run, as far as V8 has reported them. */
 interface Blocks {
   readonly covered: Set<string>
   readonly missed: Map<string, Block>
@@ -40,7 +40,7 @@ export class Coverage {
     return report
   }
 
-  /** Blocks that ran so far, functions as wholes among them, and those that are known. */
+  /** The number of blocks that ran so far, functions as wholes among them, and of all reported blocks. */
   get blocks(): { readonly covered: number; readonly total: number } {
     let covered = 0
     let missed = 0

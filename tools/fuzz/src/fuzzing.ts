@@ -79,7 +79,7 @@ export const fuzz = ({
     return failureOf(check, input)
   }
 
-  /** Runs an input; a failure of a new kind is made small and told. */
+  /** Runs an input; a failure of a new kind is made small and reported. */
   const examine = (input: string): void => {
     const message = run(input)
     if (message === undefined || kinds.has(kindOf(message))) return

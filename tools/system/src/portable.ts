@@ -1,5 +1,5 @@
 /**
- * Whether real faults of the network are told alike by each runtime's own `fetch`: under Node, and under Bun and Deno where
+ * Whether real faults of the network are reported alike by each runtime's own `fetch`: under Node, and under Bun and Deno where
  * these commands exist.
  *
  *   node scripts/launch.mjs tools/system/src/portable.ts
@@ -80,7 +80,7 @@ const runtimes: ReadonlyArray<readonly [name: string, command: string, args: Rea
   ["Deno", "deno", ["run", "--allow-all", "--node-modules-dir=manual", self]]
 ]
 
-/** How many faults are told otherwise than expected. */
+/** The number of faults with another report than expected. */
 const compare = async (): Promise<number> => {
   const server = await listen()
   // a port at which no server listens any more

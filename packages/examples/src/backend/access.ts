@@ -1,4 +1,4 @@
-/** By which names the backend is reached, and who may decide about approvals. */
+/** The names of the backend, and the access to approvals. */
 import { Context, Effect, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
@@ -44,13 +44,13 @@ export const layer = HttpRouter.middleware(
   { global: true }
 )
 
-/** Who is refused without a token learns which kind is needed. */
+/** A refused client without a token learns which kind it needs. */
 const withChallenge = (response: HttpServerResponse.HttpServerResponse) =>
   response.status === 401 ? HttpServerResponse.setHeader(response, "www-authenticate", "Bearer") : response
 
 const bytes = (text: Redacted.Redacted): Uint8Array => new TextEncoder().encode(Redacted.value(text))
 
-/** Whether a token is the right one. How long that takes tells nothing about where the two differ. */
+/** Whether a token is the right one. The time of the comparison does not depend on where the two differ. */
 export const isRight = ({ token }: Access, given: Redacted.Redacted): boolean => {
   if (token === undefined) return false
   const [right, tried] = [bytes(token), bytes(given)]

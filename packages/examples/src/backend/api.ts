@@ -1,4 +1,4 @@
-/** The contract: what server and clients share. It knows neither the agent nor its tools. */
+/** The contract of server and clients. It imports neither the agent nor its tools. */
 import { AgentEvent, Approval, Usage } from "@kintsugi/core"
 import { Schema } from "effect"
 import {
@@ -31,7 +31,7 @@ const endings = [Answered, Waiting] as const
 const runs = HttpApiGroup.make("runs")
   .add(
     HttpApiEndpoint.post("ask", "/runs", { payload: NewRun, success: endings, error: runFailures }),
-    /** The same run as events, as they happen. They hold all that is said in it: a stream for your own people, not for customers. */
+    /** The same run as events, as they happen. They hold its whole conversation: a stream for your own people, not for customers. */
     HttpApiEndpoint.post("watch", "/runs/events", {
       payload: NewRun,
       success: HttpApiSchema.StreamSse({ data: AgentEvent.AgentEvent, error: RunFailed })
@@ -41,7 +41,7 @@ const runs = HttpApiGroup.make("runs")
 
 const runId = { runId: Schema.String }
 
-/** Who may decide: each client that has the token. Yours may be a session of a person, with a name for the books. */
+/** A client with the token may decide. Your backend may have sessions of people instead, with names for the books. */
 export class Deciding extends HttpApiMiddleware.Service<Deciding>()("examples/backend/Deciding", {
   requiredForClient: true,
   security: { bearer: HttpApiSecurity.bearer },
@@ -70,13 +70,13 @@ const Said = Schema.Struct({
   parts: Schema.Array(Schema.Struct({ type: Schema.String, text: Schema.optionalKey(Schema.String) }))
 })
 
-/** Whether it is the turn of the agent: a client may also send what was said by it last, or pictures alone. */
+/** Whether the agent has to answer: a client may also send the agent's own last message, or pictures alone. */
 const isAsked = (messages: ReadonlyArray<typeof Said.Type>): boolean => {
   const last = messages.at(-1)
   return last?.role === "user" && last.parts.some(({ text = "" }) => text !== "")
 }
 
-/** What `useChat` of the AI SDK sends, as far as this backend reads it. */
+/** The request of `useChat` of the AI SDK, as far as this backend reads it. */
 export const Chat = Schema.Struct({
   messages: Schema.NonEmptyArray(Said).check(
     Schema.makeFilter((messages) => isAsked(messages) || "the last message is to be a text of the user")

@@ -3,7 +3,7 @@ import { Cause, Effect, ErrorReporter } from "effect"
 import { HttpRouter, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 
-/** A body that is too large is a defect to Effect too, but one that says what to answer. */
+/** For Effect, a body that is too large is a defect too, but it has its own answer. */
 const isBug = (defect: unknown): boolean =>
   !HttpServerResponse.isHttpServerResponse(defect) && !HttpServerRespondable.isRespondable(defect)
 

@@ -4,7 +4,7 @@ import { HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { Api, Deciding } from "./api.ts"
 
-/** Over the `HttpClient` of the context. Who decides about approvals needs the token of the server. */
+/** Over the `HttpClient` of the context. Decisions about approvals need the token of the server. */
 export const make = (baseUrl: string, token?: Redacted.Redacted) =>
   HttpApiClient.make(Api, { baseUrl }).pipe(
     Effect.provide(

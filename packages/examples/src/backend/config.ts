@@ -1,4 +1,4 @@
-/** All that the environment decides. */
+/** The configuration, from the environment. */
 import type { Model } from "@kintsugi/core"
 import { Anthropic, Gemini, OpenAi, OpenRouter, Resilience } from "@kintsugi/providers"
 import { Config, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
@@ -6,22 +6,22 @@ import { Access, localHosts } from "./access.ts"
 import * as StandIn from "./standIn.ts"
 import * as Suspended from "./suspended.ts"
 
-/** 0 is any that is free. */
+/** 0 takes a free port. */
 const port = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65_535 }))
 
 const positive = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThan(0))
 
-/** Where it listens, and how long requests may go on once it is to stop. */
+/** The address of the server, and how long requests may go on once it stops. */
 export const listening = Config.all({
   port: Config.withDefault(Config.schema(port, "PORT"), 3000),
   host: Config.withDefault(Config.NonEmptyString("HOST"), "127.0.0.1"),
   gracefulShutdownTimeout: Config.withDefault(Config.Duration("DRAIN"), Duration.seconds(20))
 })
 
-/** Nothing that is guessed in a day. */
+/** Long enough not to be guessed in a day. */
 const Token = Schema.Redacted(Schema.String.check(Schema.isMinLength(16)))
 
-/** By which names it is reached, and the token of those who decide about approvals. */
+/** The names of the server, and the token for decisions about approvals. */
 export const access = Effect.gen(function* () {
   const hosts = yield* Config.withDefault(Config.String("HOSTS"), "")
   const given = hosts.split(",").map((name) => name.trim().toLowerCase())
@@ -43,7 +43,7 @@ export const layerSuspended = Layer.unwrap(
   )
 )
 
-/** The first whose key is set is asked. */
+/** The first provider whose key is set. */
 const providers = [
   ["OPENAI_API_KEY", OpenAi.model],
   ["ANTHROPIC_API_KEY", Anthropic.model],
@@ -58,7 +58,7 @@ export class ModelNotNamed extends Schema.TaggedError<ModelNotNamed>()("ModelNot
   }
 }
 
-/** A variable that is empty is none. */
+/** An empty variable counts as missing. */
 const isSet = (name: string) =>
   Config.Redacted(name).pipe(
     Config.withDefault(Redacted.make("")),

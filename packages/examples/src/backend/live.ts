@@ -21,8 +21,8 @@ export const routes: ReadonlyArray<readonly [HttpRouter.PathInput, ReadonlyArray
 ]
 
 /**
- * Nothing of these pages is kept or shown within another one, and other sites are told nothing about them. Without any referrer, browsers
- * would not say either from where a form comes.
+ * These pages are not cached or framed, and other sites get no referrer of them. Without any referrer, browsers would omit the origin
+ * of a form as well.
  */
 const headers = {
   "cache-control": "no-store",

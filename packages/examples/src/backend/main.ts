@@ -1,4 +1,4 @@
-/** `npm run backend`: the server of this folder, until it is told to stop. */
+/** `npm run backend`: the server of this folder, until a signal stops it. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Exit, Layer, Runtime } from "effect"
 import * as Config from "./config.ts"
@@ -16,7 +16,7 @@ const live = Server.layer.pipe(
   Layer.provide([Config.layerModel, Shop.layerMemory(orders), Config.layerSuspended, Config.layerAccess])
 )
 
-/** A server that was told to stop, and did, has not failed. */
+/** A server that a signal has stopped has not failed. */
 const teardown: Runtime.Teardown = (exit, onExit) =>
   Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
 

@@ -1,4 +1,4 @@
-/** The server of Node: the one module that knows on what the backend runs. */
+/** The server of Node: the only module that depends on the runtime. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { createServer } from "node:http"

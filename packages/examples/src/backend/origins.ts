@@ -1,6 +1,6 @@
 /**
- * From where a request comes, as browsers say it: with every form, and with every request of a script that may change something. What
- * is no browser says nothing, and is not stopped here.
+ * The origin of a request. Browsers send it with every form, and with every request of a script that may change something. Other
+ * clients do not send it, and are not stopped here.
  */
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable } from "effect/http"
@@ -12,12 +12,12 @@ class Foreign extends HttpApiError.Problem<Foreign>()("Foreign", {
   title: "Forbidden"
 }) {}
 
-/** What is answered to a page of another site. */
+/** The answer to a page of another site. */
 export const refusal = Effect.suspend(() => HttpServerRespondable.toResponse(new Foreign()))
 
 /**
- * Whether a page of this server has sent it. The scheme is that of the browser: what stands before the server may have ended TLS, so
- * only the browser can compare it, and says so where it was asked over TLS or on the machine itself.
+ * Whether a page of this server sent the request. A proxy before the server may have ended TLS, so only the browser can compare
+ * schemes: it says so over TLS, and for the machine itself.
  */
 export const isOwn = ({ headers }: HttpServerRequest.HttpServerRequest): boolean => {
   const { host = "", origin = "", "sec-fetch-site": site = "same-origin" } = headers
@@ -25,7 +25,7 @@ export const isOwn = ({ headers }: HttpServerRequest.HttpServerRequest): boolean
   return site === "same-origin" && /^https?:$/.test(from?.protocol ?? "") && from?.host === host
 }
 
-/** Whether a browser says that a page of another site has sent it. */
+/** Whether a browser says that a page of another site sent the request. */
 const isForeign = (request: HttpServerRequest.HttpServerRequest): boolean =>
   request.headers["origin"] !== undefined && request.method !== "GET" && request.method !== "HEAD" && !isOwn(request)
 

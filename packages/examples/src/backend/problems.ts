@@ -1,5 +1,5 @@
-/** What clients of the backend read when something goes wrong: `application/problem+json`, each kind with its status. */
-import { Approval, KintsugiError } from "@kintsugi/core"
+/** The failures that clients of the backend read: `application/problem+json`, each kind with its status. */
+import { Approval, type KintsugiError } from "@kintsugi/core"
 import { Schema } from "effect"
 import { HttpApiError, HttpApiSchema } from "effect/http-api"
 
@@ -18,7 +18,7 @@ export class RunFailed extends Schema.Error<RunFailed>("RunFailed")(fields) {
     return this.detail
   }
 
-  /** What an error says for a person, and what a client can act on: no transcript, no arguments, no cause. */
+  /** The message of an error for a person, and the fields that a client can act on: no transcript, no arguments, no cause. */
   static from(error: KintsugiError.KintsugiError): RunFailed {
     const problem = KintsugiError.toProblem(error)
     return new RunFailed({ ...problem, status: statuses.find((status) => status === problem.status) ?? 500 })
@@ -54,27 +54,27 @@ export class UnknownRun extends HttpApiError.Problem<UnknownRun>()(
   { runId: Schema.String }
 ) {}
 
-/** The run has waited for too long, or too many have come after it: nothing is kept of it. */
+/** The run has waited for too long, or too many have come after it: it is no longer stored. */
 export class ExpiredRun extends HttpApiError.Problem<ExpiredRun>()(
   "ExpiredRun",
   { type: "urn:backend:expired-run", status: 410, title: "The run has expired: ask again." },
   { runId: Schema.String }
 ) {}
 
-/** Who decides about approvals, or looks at them, needs the token of the server. */
+/** Decisions about approvals, and reading them, need the token of the server. */
 export class Unauthorized extends HttpApiError.Problem<Unauthorized>()("Unauthorized", {
   type: "urn:backend:unauthorized",
   status: 401,
   title: "Approvals need the token of this server: Authorization: Bearer <token>."
 }) {}
 
-/** The decision is about something else than what the run waits for now: it came twice, too late, or for another call. */
+/** The run does not wait for this decision: it came twice, too late, or for another call. */
 export class StaleDecision extends HttpApiError.Problem<StaleDecision>()(
   "StaleDecision",
   { type: "urn:backend:stale-decision", status: 409, title: "The decision does not count any more." },
   {
     runId: Schema.String,
-    /** What has to be decided now; nothing where the run is at work or over. */
+    /** The requests for approval now; empty if the run is at work or over. */
     requests: Schema.Array(Approval.Request)
   }
 ) {}

@@ -13,7 +13,7 @@ const going = Agent.resume(desk)
 
 export const ask = (input: string) => Effect.scoped(Effect.flatMap(desk.start(input), stored))
 
-/** How a run ended; one that waits is put away first. */
+/** The end of a run; one that waits is stored first. */
 const stored = (run: Run) =>
   Effect.flatMap(ended(run), ({ ending, row, runId }) =>
     runId === undefined
@@ -26,7 +26,7 @@ const stored = (run: Run) =>
 
 interface Ended {
   readonly ending: Ending
-  /** What is kept of the run, and under which id, if it waits. */
+  /** The row of the run, and its id if it waits. */
   readonly row: Row
   readonly runId?: string
 }
@@ -72,7 +72,7 @@ export const decide = (runId: string, decisions: ReadonlyArray<Approval.Decided>
   ).pipe(Effect.flatMap(({ ending }) => ending))
 
 interface Gone {
-  /** What becomes of its row; also where the decision did not count. */
+  /** Its new row, also after a decision that did not count. */
   readonly row: Row
   readonly ending: Effect.Effect<Ending, StaleDecision>
 }
@@ -88,12 +88,12 @@ const goOn = (from: Snapshot.Snapshot, decisions: ReadonlyArray<Approval.Decided
     // the store has given the document to this decision alone, and has it back after a failure
     const { ending, row } = yield* Effect.flatMap(going.start({ from, decisions, again: true }), ended)
     const keys = new Set(decided.map(({ key }) => key))
-    // asked about the same call again: the decision came too late
+    // a new request for the same call: the decision came too late
     const isStale = ending.type === "waiting" && ending.requests.some(({ key }) => keys.has(key))
     return { row, ending: isStale ? stale(ending.requests) : Effect.succeed(ending) }
   }).pipe(Effect.scoped)
 
-/** What happens in a run, as it happens. It is interrupted when its reader goes away, and put away before the stream ends. */
+/** The events of a run, as they happen. The run is interrupted when its reader goes away, and stored before the stream ends. */
 const eventsOf = <E extends KintsugiError.KintsugiError, R>(
   starting: Effect.Effect<Agent.Run<string, E>, never, R | Scope.Scope>
 ) => Stream.unwrap(Effect.map(starting, (run) => Stream.concat(run.events, Stream.fromEffectDrain(stored(run)))))

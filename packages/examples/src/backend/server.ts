@@ -14,7 +14,7 @@ import { Unauthorized } from "./problems.ts"
 import * as Runs from "./runs.ts"
 import * as Strays from "./strays.ts"
 
-/** A stream that needs nothing any more: it is read when its handler is long done. */
+/** A stream without requirements: it is read after its handler has ended. */
 const here = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
   Effect.map(Effect.context<R>(), (context) => Stream.provideContext(stream, context))
 
@@ -44,7 +44,7 @@ type Said = (typeof Chat.Type)["messages"][number]
 
 const textOf = ({ parts }: Said): string => parts.map(({ text }) => text ?? "").join("")
 
-/** What was said before. A system prompt is ours to write: a client's is left out. */
+/** The earlier messages. A system prompt of the client is left out: only the backend writes it. */
 const spoken = (said: Said): Message.Transcript => {
   if (said.role === "system") return []
   return [said.role === "user" ? Message.user(textOf(said)) : Message.assistant(textOf(said))]

@@ -1,4 +1,4 @@
-/** What the agent works with: the orders of a shop, and its till. */
+/** The orders of a shop, and its till. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 
 export class NoSuchOrder extends Schema.TaggedError<NoSuchOrder>()("NoSuchOrder", { message: Schema.String }) {}
@@ -8,7 +8,7 @@ export class ShopBusy extends Schema.TaggedError<ShopBusy>()("ShopBusy", { messa
 export const Order = Schema.Struct({ id: Schema.String, item: Schema.String, cents: Schema.Int })
 
 export interface Refund {
-  /** Of two refunds with one key, the second is the first: nothing is paid again. */
+  /** A second refund with the same key gives the first one: it pays nothing. */
   readonly key: string
   readonly orderId: string
   readonly cents: number

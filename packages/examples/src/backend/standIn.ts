@@ -1,4 +1,4 @@
-/** A model for those who have no key: it knows a few sentences, and is the same each time. */
+/** A model without a key: it has a few sentences, and is the same each time. */
 import { Message, Model, Usage } from "@kintsugi/core"
 import { Effect, Layer, Schedule, Stream } from "effect"
 

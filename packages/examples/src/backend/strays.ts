@@ -30,7 +30,7 @@ const routesWith = (beside: Routes): Routes => {
   return methods
 }
 
-/** A router knows one method of an address at a time: the others are routes that say which there are. HEAD is a GET without a body. */
+/** A router has one route for each method of an address: the routes here answer the other methods. HEAD is a GET without a body. */
 const others = (path: HttpRouter.PathInput, allowed: ReadonlyArray<string>) => {
   const answered = allowed.includes("GET") ? [...allowed, "HEAD"] : allowed
   const refusal = Effect.map(

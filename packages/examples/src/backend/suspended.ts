@@ -1,8 +1,8 @@
-/** Where runs are kept that wait for a decision, as JSON: a table of a database, in a backend of more than one process. */
+/** The store of suspended runs, as JSON: a table of a database, in a backend of more than one process. */
 import { Clock, Context, Duration, Effect, Layer, type Schema } from "effect"
 import { ExpiredRun, StaleDecision, UnknownRun } from "./problems.ts"
 
-/** A row. One run is resumed by one decision at a time; what was decided stays known, so that a second click is no mystery. */
+/** A row. One decision at a time resumes a run. A decided run keeps its row, so that a second click gets an answer. */
 export type Row = { readonly state: "waiting"; readonly document: Schema.Json } | { readonly state: "decided" }
 
 export class Suspended extends Context.Service<
@@ -10,12 +10,12 @@ export class Suspended extends Context.Service<
   {
     readonly put: (runId: string, row: Row) => Effect.Effect<void>
     readonly show: (runId: string) => Effect.Effect<Schema.Json, UnknownRun | ExpiredRun>
-    /** Takes it out, for one who decides; `put` gives it back. */
+    /** Takes a run out for a decision; `put` gives it back. */
     readonly take: (runId: string) => Effect.Effect<Schema.Json, UnknownRun | ExpiredRun | StaleDecision>
   }
 >()("examples/backend/Suspended") {}
 
-/** How long a run waits, and how many wait at a time: what is beyond either has expired, the oldest first. */
+/** The longest wait of a run, and the most runs that wait at a time: runs beyond these limits expire, the oldest first. */
 export interface Limits {
   readonly age: Duration.Duration
   readonly count: number
@@ -28,7 +28,7 @@ interface Waiting {
   readonly document: Schema.Json
 }
 
-/** They live as long as the process, and no longer than the limits say. Of those that wait no more, as many are known by their ids. */
+/** Runs live as long as the process, within the limits. As many ids of runs that no longer wait are stored besides. */
 export const layerMemoryOf = ({ age, count }: Limits): Layer.Layer<Suspended> =>
   Layer.sync(Suspended, () => {
     // both are in the order in which their rows came

@@ -27,7 +27,7 @@ export type Faults = (typeof faults)[number]
 
 const faults = ["none", "default", "storm"] as const
 
-/** What the command line asks for: a run, or nothing more, because all was said. */
+/** The result of the command line: a run, or none after help or a complaint. */
 export type Parsed =
   | { readonly type: "run"; readonly settings: Settings }
   | { readonly type: "exit"; readonly code: number }

@@ -23,7 +23,7 @@ export const create = (path: string): Effect.Effect<EventLog, EventLogError, Sco
     (file) => Effect.sync(() => closeSync(file))
   ).pipe(Effect.map((file) => ({ write: (event) => Effect.sync(() => void writeSync(file, encode(event))) })))
 
-/** For those who asked for no file. */
+/** The log without a file. */
 export const none: EventLog = { write: () => Effect.void }
 
 /** One event on one line. */

@@ -1,4 +1,4 @@
-/** What goes wrong between the agent and the stand-in model. */
+/** The faults between the agent and the stand-in model. */
 import { Fault, type LoopbackServer, OpenAiChatWire } from "@kintsugi/providers/testing"
 import * as Predicate from "effect/Predicate"
 import type { Faults } from "./cli.ts"

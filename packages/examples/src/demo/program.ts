@@ -1,4 +1,4 @@
-/** One run of the demo: reads the text, lets the agent count, shows what happens, says how it ended. */
+/** One run of the demo: reads the text, lets the agent count, shows the events and the end. */
 import { Agent, type AgentEvent, type Message } from "@kintsugi/core"
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ import { isObject, parse } from "./standIn/Json.ts"
 import { clip, describeError, plain } from "./text.ts"
 import * as Timeline from "./timeline.ts"
 
-/** What the program needs of the process around it. */
+/** The process around the program. */
 export interface Terminal {
   /** Relative paths start here. */
   readonly folder: string
@@ -51,7 +51,7 @@ export const run = (settings: Settings, terminal: Terminal): Effect.Effect<numbe
   )
 }
 
-/** What can go wrong, all of it: the compiler knows. */
+/** All failures of the program, which the compiler checks. */
 type CountError = Effect.Error<ReturnType<typeof count>>
 
 const explain = (error: CountError): string => {

@@ -12,7 +12,7 @@ import { clip, describeError, describeSend, plain } from "./text.ts"
 export interface Timeline {
   /** The text to write for an event, line ends included; empty for one that needs no words. */
   readonly draw: (event: AgentEvent.AgentEvent) => string
-  /** What the columns are. */
+  /** The names of the columns. */
   readonly header: string
   /** The text to write for a line of another source. */
   readonly line: (text: string) => string
