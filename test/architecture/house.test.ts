@@ -114,7 +114,7 @@ describe("the house", () => {
     expect(testViolations(tests, house, new Set(house.folders))).toEqual([])
   })
 
-  it("helpers of the other suites stand in _support", () => {
+  it("helpers of the other suites are in _support", () => {
     const suites = ["architecture", "examples", "faults", "laws", "models", "repository", "types"]
     const helpers = suites
       .flatMap((suite) => pathsIn(`test/${suite}`, isTypeScript))

@@ -25,15 +25,17 @@ describe.each(Object.entries({ ...scenarios, ...choices }))("%s", (_, scenario) 
     })
   )
 
-  it.effect("replayed from the top after each step it is the same, and nothing is done or heard twice [P1114]", () =>
-    Effect.gen(function* () {
-      const { events, instants: _, ...plain } = yield* inMemory(scenario)
-      const { engine, events: heard, instants: __, ...durable } = yield* asWorkflow(scenario, true)
-      assert.deepStrictEqual(durable, plain)
-      assert.strictEqual(new Set(engine.done).size, engine.done.length)
-      assert.isAbove(engine.bodies(), 2)
-      const all = counts(events)
-      for (const [type, times] of Object.entries(counts(heard))) assert.isAtMost(times, all[type] ?? 0, type)
-    })
+  it.effect(
+    "replayed from the top after each step it is the same, and no step runs and no listener is called twice [P1114]",
+    () =>
+      Effect.gen(function* () {
+        const { events, instants: _, ...plain } = yield* inMemory(scenario)
+        const { engine, events: heard, instants: __, ...durable } = yield* asWorkflow(scenario, true)
+        assert.deepStrictEqual(durable, plain)
+        assert.strictEqual(new Set(engine.done).size, engine.done.length)
+        assert.isAbove(engine.bodies(), 2)
+        const all = counts(events)
+        for (const [type, times] of Object.entries(counts(heard))) assert.isAtMost(times, all[type] ?? 0, type)
+      })
   )
 })

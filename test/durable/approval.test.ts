@@ -171,7 +171,7 @@ it.effect("a refusal that comes after the call went on changes nothing, in no re
   })
 )
 
-it.effect("a decision that comes too late is asked for again [P1117]", () =>
+it.effect("after a decision that comes too late, the run requests approval once more [P1117]", () =>
   Effect.gen(function* () {
     const { asked, decide, end, runs } = yield* waiting("1 day")
     yield* TestClock.adjust("2 days")

@@ -59,7 +59,7 @@ it.effect("13-approvals: without a clerk the run is stored as JSON, and goes on 
   })
 )
 
-it.effect("13-approvals: a decision that comes too late does not count, and is asked for again", () =>
+it.effect("13-approvals: a decision that comes too late does not count, and the run requests approval once more", () =>
   Effect.gen(function* () {
     const { layer, paid } = bank()
     const model = yield* make(paying(80_000), text("Not paid."))

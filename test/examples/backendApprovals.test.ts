@@ -116,7 +116,7 @@ it.effect(
     })
 )
 
-it.effect("backend: of two who decide at the same time, one is heard", () =>
+it.effect("backend: of two decisions at the same time, one counts", () =>
   Effect.gen(function* () {
     const { layer, paid } = till()
     const reached = yield* Deferred.make<void>()

@@ -146,7 +146,7 @@ it.effect("backend: a run that waits for too long has expired, and is no more [P
   })
 )
 
-it.effect("backend: of too many runs the oldest expire, and nothing is kept of those before them [P1387]", () =>
+it.effect("backend: of too many runs the oldest expire, and nothing is stored of those before them [P1387]", () =>
   Effect.gen(function* () {
     const store = yield* Suspended
     const stateOf = (runId: string) =>

@@ -149,7 +149,7 @@ it.effect("backend: for a failure of any step, the client gets an answer or a pr
   })
 )
 
-it.effect("backend: told to stop, the server lets its requests finish, and takes no others", () =>
+it.effect("backend: on a stop, the server lets its requests finish, and takes no others", () =>
   Effect.gen(function* () {
     const { model, release, reached } = yield* gated
     const { ask, client, stop } = yield* serving(model)

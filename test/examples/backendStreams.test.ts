@@ -27,7 +27,7 @@ it.effect("backend: a run is streamed as events, whole, and each is what it was"
   })
 )
 
-it.effect("backend: a stream fails as its run fails, after the event that tells of it", () =>
+it.effect("backend: a stream fails as its run fails, after the terminal event", () =>
   Effect.gen(function* () {
     const model = yield* make(looking, fails(LlmError.ModelOverloadedError.make({ model: "scripted" })))
     const { client } = yield* serving(model.layer)

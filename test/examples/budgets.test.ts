@@ -34,7 +34,7 @@ it.effect("11-budgets: two turns are not enough, and there is a third one", () =
   })
 )
 
-it.effect("11-budgets: there is no fourth turn, and what was spent is known all the same", () =>
+it.effect("11-budgets: there is no fourth turn, and the costs are reported all the same", () =>
   Effect.gen(function* () {
     const { answer, costs } = yield* read(looking("bridge"), looking("builder"), looking("king"))
     assert.strictEqual(answer, "stopped by maxTurns, 3")

@@ -286,7 +286,7 @@ describe.concurrent("the demo at another endpoint", () => {
     )
   })
 
-  it("asks for streams only when told to", { timeout }, async ({ expect }) => {
+  it("requests streams only with the option", { timeout }, async ({ expect }) => {
     await serving(standIn, ({ requests, url }) =>
       Effect.gen(function* () {
         yield* run(['{"a": 1}', ...at(url)], { env: key })

@@ -68,7 +68,7 @@ it.effect("01-retry: three runs, half a second and a second apart, and one answe
   })
 )
 
-it.effect("01-retry: when all runs fail, the error holds every failure, and the model is not asked again", () =>
+it.effect("01-retry: when all attempts fail, the error holds every failure, and there is no further model call", () =>
   Effect.gen(function* () {
     const failures = [1, 2, 3].map((n) => new Retry.Unavailable({ message: `closed ${n}` }))
     const { log, play } = playing<string, number, Retry.Unavailable>(...failures.map((error) => Effect.fail(error)))
@@ -257,7 +257,7 @@ it.effect("07-unsafe-with-verify: a refusal is told, and never repeated", () =>
 const report =
   '{"plant":"Ramsons","isEdible":true,"seenOn":"2027-03-09T08:00:00Z","remarks":["Smell it.","Not lily of the valley?"]}'
 
-it.effect("09-structured-output: an answer that does not fit is asked for again, and the picture went along", () =>
+it.effect("09-structured-output: after an answer that does not fit, the model call is repeated, with the picture", () =>
   Effect.gen(function* () {
     sameType<Effect.Effect<string, Own, Model.Model>>()(Plants.program)
     const model = yield* make(text("Ramsons, I think."), text(report))

@@ -38,7 +38,7 @@ it.effect("08-routing: the model chooses refunds, and only then can money be pai
   })
 )
 
-it.effect("08-routing: the rule knows what is about hours, and no model is asked", () =>
+it.effect("08-routing: the rule recognises a text about hours, and no model chooses", () =>
   Effect.gen(function* () {
     const model = yield* make()
     const answer = Desk.desk("When are you open?").pipe(Effect.provide(Layer.merge(model.layer, shop().layer)))

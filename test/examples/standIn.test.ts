@@ -64,7 +64,7 @@ describe("the stand-in model at work", () => {
     expect(ask([user("weather in Oslo")], [weather], "none")).toEqual([])
   })
 
-  it("calls the tool that it is told to call", () => {
+  it("calls the tool that the request forces", () => {
     const forced = { type: "function", function: { name: "sumTable" } }
     expect(ask([user("Good morning, 7 to you")], [order, sum, weather], forced)).toEqual([
       ["sumTable", { values: [7] }]
@@ -79,7 +79,7 @@ describe("the stand-in model at work", () => {
     expect(said([...talk, toolResult("c1", '"sunny"')], [count])).toBe("The result is sunny.")
   })
 
-  it("calls a second tool that the request names, and tells both results", () => {
+  it("calls a second tool that the request names, and reports both results", () => {
     const first = [
       user("Get the weather in Oslo, then sum the table 1, 2"),
       assistantCalls("c1", "get_weather", { city: "Oslo" }),

@@ -6,7 +6,7 @@ import * as Shop from "@kintsugi/examples/15-telemetry"
 import { Effect, Layer } from "effect"
 import { sameType } from "../types/_support/Identity.ts"
 
-it.effect("15-telemetry: the collector hears of the request, the run, the retried call, and its log", () =>
+it.effect("15-telemetry: the collector gets the request, the run, the retried call, and its log", () =>
   Effect.gen(function* () {
     sameType<Effect.Effect<string, LlmError.LlmError | RunError.BudgetExceededError, Model.Model | Shop.Warehouse>>()(
       Shop.program

@@ -45,7 +45,7 @@ it.effect(
     })
 )
 
-it.effect("19-terminal-chat: an answer that fails is told, and the next one knows what was said and done before", () =>
+it.effect("19-terminal-chat: an answer that fails is reported, and the next one goes on from its transcript", () =>
   Effect.gen(function* () {
     const overloaded = LlmError.ModelOverloadedError.make({ model: "scripted" })
     const model = yield* make(looking, fails(overloaded), text("A lamp."))
@@ -60,7 +60,7 @@ it.effect("19-terminal-chat: an answer that fails is told, and the next one know
   })
 )
 
-it.effect("19-terminal-chat: a bug is told like a failure, and ends no chat either", () =>
+it.effect("19-terminal-chat: a bug is reported like a failure, and ends no chat either", () =>
   Effect.gen(function* () {
     const model = yield* make(
       answers(() => Effect.die(new Error("a bug"))),
@@ -96,7 +96,7 @@ it.effect("19-terminal-chat: words are shown as they come; Ctrl-C stops them, an
   })
 )
 
-it.effect("19-terminal-chat: a call that was stopped at work is settled, and the next answer knows", () =>
+it.effect("19-terminal-chat: a call that was stopped at work is settled, and the next answer has its settlement", () =>
   Effect.gen(function* () {
     const model = yield* make(looking, text("I do not know."))
     const terminal = yield* ScriptedTerminal.make

@@ -125,7 +125,7 @@ describe("the timeline", () => {
     expect(timeline.line("  tool() = 3")).toBe("\n  tool() = 3\n")
   })
 
-  it("is coloured only when asked to be", () => {
+  it("is coloured only by its option", () => {
     expect(draw([started, of(5, retry)])).not.toContain("\u001b[")
     expect(draw([started, of(5, retry)], true)).toContain("\u001b[33mtransport")
   })

@@ -90,7 +90,7 @@ describe("namesOf", () => {
     assert.deepStrictEqual(names["K"] && kindOf(names["K"]), [undefined, true])
   })
 
-  it("says of a namespace what its module says, and of a name of another package what stands above", () => {
+  it("says of a namespace what its module says, and of a name of another package the comment above it", () => {
     const names = read(
       [
         "a.ts",

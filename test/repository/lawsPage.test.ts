@@ -38,7 +38,7 @@ describe("the cases of laws", () => {
     { title: "no law, though [L104] is in it", cases: 5_000, seed: 7 }
   ]
 
-  it("are told in one line, with the fewest", () => {
+  it("are printed in one line, with the fewest", () => {
     expect(least(drawn)).toBe("3 laws in 4 properties, each on at least 900 cases, seed 7")
     expect(least([])).toBe("no laws")
   })
@@ -57,7 +57,7 @@ describe("the cases of laws", () => {
     expect(tooFew(drawn, 900)).toEqual([])
   })
 
-  it("are told law by law, with the fewest and the sum", () => {
+  it("are printed law by law, with the fewest and the sum", () => {
     expect(table(drawn)).toEqual([
       "law     properties  cases each       all",
       "L101             2         900      1900",

@@ -15,7 +15,7 @@ it("AGENTS.md has a line for each suite, and for nothing else", () => {
   expect(cells.map(([suite]) => suite).toSorted()).toEqual([...new Set(suites)].toSorted())
 })
 
-it("the seconds of the suites add up to what stands below them", () => {
+it("the seconds of the suites add up to the sum below them", () => {
   const all = cells.reduce((sum, [, seconds]) => sum + seconds, 0)
   expect(Number(/\| all \| (\d+) \|/.exec(text)?.[1])).toBe(all)
 })

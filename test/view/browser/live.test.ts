@@ -65,7 +65,7 @@ describe("a page of a run at work [P1219]", () => {
     )
   )
 
-  it.effect("hears the events of a stream of Effect, and why it failed [P1219]", () =>
+  it.effect("takes the events of a stream of Effect, and why it failed [P1219]", () =>
     Effect.gen(function* () {
       const { events } = written("mended")
       const some = yield* Effect.forEach(events.slice(0, 9), (event) =>

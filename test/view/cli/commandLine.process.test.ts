@@ -31,7 +31,7 @@ describe("the command line", () => {
     expect(out).toContain("--output, -o <file>")
   })
 
-  it("tells its commands and exit codes, and its version [P1242]", { timeout }, async () => {
+  it("prints its commands and exit codes, and its version [P1242]", { timeout }, async () => {
     const { code, out } = await kintsugi(["--help"])
     expect(code).toBe(0)
     expect(out).toMatch(/report .*\n +explain .*\n +stats /)

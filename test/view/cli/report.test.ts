@@ -105,7 +105,7 @@ describe("kintsugi report", () => {
     expect(taken).toMatchObject({ code: 1, err: expect.stringContaining("it is a folder") })
   })
 
-  it("ends with 2 where it was asked in a way that makes no sense [P1240]", async () => {
+  it("ends with 2 for a command line that makes no sense [P1240]", async () => {
     symlinkSync(whole, join(folder, "link.jsonl"))
     for (const [parameters, says] of [
       [["report", whole, "-o", "report.pdf"], ".html, .htm, .svg"],
@@ -123,7 +123,7 @@ describe("kintsugi report", () => {
     expect(readFileSync(whole, "utf8")).toBe(events)
   })
 
-  it("says nothing to a terminal that a file has told it to do [P1237]", async () => {
+  it("sends a terminal no control codes of a file [P1237]", async () => {
     const evil = file("evil.jsonl", `${lines[0]}\n{"type":"\\u001b[31mevil","runId":"r","agent":"a","turn":0,"at":1}\n`)
     const { err } = await kintsugi(["report", evil, "-o", join(folder, "evil.html")])
     expect(err).toContain("evil")

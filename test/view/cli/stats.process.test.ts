@@ -89,7 +89,7 @@ describe("kintsugi stats", () => {
     }
   })
 
-  it("ends with 1 where nothing could be counted, with 2 where it was asked wrongly [P1239 P1240]", async () => {
+  it("ends with 1 if nothing could be counted, with 2 for a wrong command line [P1239 P1240]", async () => {
     mkdirSync(join(folder, "bare"))
     for (const [parameters, code, says] of [
       [["stats", join(folder, "missing")], 1, "none of the files could be counted"],
@@ -145,7 +145,7 @@ describe("kintsugi stats", () => {
     })
   })
 
-  it("waits for no pipe that stands in a folder, and names it [P1251]", async () => {
+  it("waits for no pipe in a folder, and names it [P1251]", async () => {
     const piped = join(folder, "piped")
     mkdirSync(piped)
     writeFileSync(join(piped, "a.jsonl"), events)

@@ -49,7 +49,7 @@ const close = (actual: ReadonlyArray<number>, expected: ReadonlyArray<number>) =
 }
 
 describe("a policy to look at", () => {
-  it("begins its attempts after the waits that explain tells, as early and as late as chance allows [P1234]", () => {
+  it("begins its attempts after the waits of explain, as early and as late as chance allows [P1234]", () => {
     fc.assert(
       fc.property(table, (policy) => {
         const layers = layersOf([policy])

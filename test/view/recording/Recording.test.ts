@@ -48,7 +48,7 @@ describe("a recording [P1215]", () => {
     ])
   })
 
-  it("tells a last line that was cut off, and runs that have no end [P1215]", () => {
+  it("reports a last line that was cut off, and runs that have no end [P1215]", () => {
     const text = lines.slice(0, 12).join("\n")
     const recording = Recording.parse(text.slice(0, -20))
     assert.deepStrictEqual(
@@ -62,7 +62,7 @@ describe("a recording [P1215]", () => {
     assert.include(Page.make(recording), "was cut off there, or is broken")
   })
 
-  it("tells a beginning and a parent that are missing, and time that goes back [P1215]", () => {
+  it("reports a beginning and a parent that are missing, and time that goes back [P1215]", () => {
     const inner = written("mended").events.filter(({ parent }) => parent !== undefined)
     assert.deepStrictEqual(
       said(Recording.fromEvents(inner)).map((line) => line.replaceAll(/run-\w+/g, "X")),
@@ -77,7 +77,7 @@ describe("a recording [P1215]", () => {
     assert.include(said(turned).join("\n"), "order: 33 events are earlier")
   })
 
-  it("tells a run that is there twice, once, and not one that was suspended and goes on [P1215]", () => {
+  it("reports a run that is there twice, once, and not one that was suspended and goes on [P1215]", () => {
     const twice = Recording.parse([...lines, ...lines].join("\n")).problems.filter(({ kind }) => kind === "again")
     assert.deepStrictEqual(
       twice.map(({ says }) => says.replaceAll(/run-\w+/g, "X")),
@@ -93,7 +93,7 @@ describe("a recording [P1215]", () => {
     )
   })
 
-  it("tells each type that is not known once, with the first line of it [P1215]", () => {
+  it("reports each unknown type once, with the first line of it [P1215]", () => {
     const own = { runId: "r", agent: "a", turn: 0, at: 1e15 }
     const strange = ["novelty", "other", "novelty", "novelty"].map((type) => JSON.stringify({ ...own, type }))
     const { problems } = Recording.fromLines([...lines, ...strange])
@@ -160,7 +160,7 @@ describe("totals [P1216]", () => {
     spent: { layer, outcome, usage: { inputTokens: 10, outputTokens: 1 }, cost: 0.5, ...fields }
   })
 
-  it("takes as recovery what failed or does not count, fixers, summaries and what is asked again [P1216]", () => {
+  it("takes as recovery what failed or does not count, fixers, summaries and repeated model calls [P1216]", () => {
     const own = { runId: "r", agent: "a", turn: 1, at: 0 }
     const sums = (...events: ReadonlyArray<unknown>) => {
       const { recovery, work } = Totals.make(Recording.fromEvents(events).events)
@@ -208,7 +208,7 @@ describe("totals [P1216]", () => {
     assert.isTrue(wait.items.every((item) => Scene.startOf(item) === 0 && Scene.endOf(item) === 0))
   })
 
-  it("tells money only where every price is known [P1216]", () => {
+  it("has money only if every price is known [P1216]", () => {
     const priced = Totals.make(Recording.fromEvents([attempt("r", {}), attempt("r", {}, "fixer")]).events)
     assert.deepStrictEqual([priced.isPriced, priced.work.cost, priced.recovery.cost], [true, 0.5, 0.5])
     assert.isFalse(
@@ -243,7 +243,7 @@ describe("details [P1218]", () => {
     })
   )
 
-  it("tells when things begin to the millisecond, however long the run was [P1218]", () => {
+  it("says when items begin to the millisecond, however long the run was [P1218]", () => {
     const run = (at: number, type: string) => ({ runId: "r", agent: "a", turn: 0, at, type })
     const far = 10_561_204
     const recording = Recording.fromEvents([

@@ -89,7 +89,7 @@ describe("a scene", () => {
     }
   })
 
-  property("stands where its events say, and ends within the time of the run [P1202]", (scene, { events }, isWhole) => {
+  property("is where its events say, and ends within the time of the run [P1202]", (scene, { events }, isWhole) => {
     for (const item of scene.items) {
       assert.isAtLeast(Scene.startOf(item), scene.from)
       assert.isAtMost(Scene.endOf(item), scene.to)

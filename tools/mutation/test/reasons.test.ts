@@ -80,7 +80,7 @@ describe("a reason", () => {
     }
   )
 
-  it("changes nothing of what is known of the source", () => {
+  it("changes nothing in the facts about the source", () => {
     const plain = source("// why", "a()", "// more", "b()").text
     const explained = source(
       "// why",
@@ -134,24 +134,24 @@ describe("a run", () => {
     expect(complaintsOf("// Mutant `true` survives: speed", "b()")).toEqual([])
   })
 
-  it("tells of a survivor without a reason, with the name for its comment", () => {
+  it("reports a survivor without a reason, with the name for its comment", () => {
     expect(complaintsOf("", "b()")).toEqual([`${path}:2: // Mutant \`true\` survives, without a reason: a > b => true`])
     expect(unexplained({ outcomes, reasons: [] })).toEqual([alive])
   })
 
-  it("tells of a reason whose mutant is found out", () => {
+  it("reports a reason whose mutant is found out", () => {
     expect(complaintsOf("// Mutants `true`, `false` survive: speed", "b()")).toEqual([
       `${path}:2: is found out and needs no reason: a > b => false`
     ])
   })
 
-  it("tells of a reason whose mutant is not there", () => {
+  it("reports a reason whose mutant is not there", () => {
     expect(complaintsOf("// Mutants `true`, `a >= b` survive: speed", "b()")).toEqual([
       `${path}:2: a reason names no mutant of this line: a >= b`
     ])
   })
 
-  it("tells of a reason in a file without mutants", () => {
+  it("reports a reason in a file without mutants", () => {
     const reasons = reasonsIn({
       path: "packages/core/src/index.ts",
       text: "// Mutant `a` survives: speed\nb()\n"
