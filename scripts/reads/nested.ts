@@ -8,7 +8,7 @@ import type { ReadText } from "./texts.ts"
 const { call, calls, make, text } = ScriptedModel
 
 /** The texts that the calls of a transcript were settled with. */
-const settledIn = (transcript: Message.Transcript): ReadonlyArray<string> =>
+const settlementsIn = (transcript: Message.Transcript): ReadonlyArray<string> =>
   transcript.flatMap((message) =>
     message.role === "assistant"
       ? message.content.flatMap((part) => (part.type === "settled-call" ? [part.settlement.text] : []))
@@ -27,7 +27,7 @@ const ofAgent = (
   Effect.gen(function* () {
     const model = yield* make(calls(call("guide", { input: "Oslo" })), ...steps, text("done"))
     yield* Effect.exit(clerk(tool)("go").pipe(Effect.provide(model.layer)) as Effect.Effect<unknown>)
-    const [said] = settledIn(model.requests.at(-1)?.messages ?? [])
+    const [said] = settlementsIn(model.requests.at(-1)?.messages ?? [])
     if (said === undefined) throw new Error(`nothing was told: ${when}`)
     return { when, text: said }
   }).pipe(Effect.scoped)
@@ -97,7 +97,7 @@ const ofEnd = (
       )
     )
     yield* Effect.exit(agent("go").pipe(Effect.provide(model)) as Effect.Effect<unknown>)
-    const [said] = settledIn(transcript)
+    const [said] = settlementsIn(transcript)
     if (said === undefined) throw new Error(`nothing was told: ${when}`)
     return { when, text: said }
   })
@@ -107,12 +107,12 @@ const looking = (run: () => Effect.Effect<string, Gone>) =>
 
 const gone = looking(() => Effect.fail(new Gone({ message: "there is no city Olso" })))
 
-const asking = Agent.asTool(Agent.make("guide", {}), does)
+const guideTool = Agent.asTool(Agent.make("guide", {}), does)
 
 /** Of calls with which a run ended. */
 export const ofEnds: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
   ofEnd("A failure that no row is for", gone),
-  ofEnd("A limit of the run that an agent in it has reached", asking, { input: "Oslo" }, { maxTokens: 20 }),
+  ofEnd("A limit of the run that an agent in it has reached", guideTool, { input: "Oslo" }, { maxTokens: 20 }),
   ofEnd("`Tool.escalate`, `Tool.throwException`", Tool.escalate, { reason: "Say which Oslo." })
 ])
 
