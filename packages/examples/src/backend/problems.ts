@@ -1,5 +1,5 @@
 /** The failures that clients of the backend read: `application/problem+json`, each kind with its status. */
-import { Approval, type KintsugiError } from "@kintsugi/core"
+import { Approval, KintsugiError } from "@kintsugi/core"
 import { Schema } from "effect"
 import { HttpApiError, HttpApiSchema } from "effect/http-api"
 
