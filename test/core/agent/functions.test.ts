@@ -125,9 +125,11 @@ it.run(
         [
           [Agent.deterministic("plain", throwing(thrown) as never), "The function of agent 'plain' threw: "],
           [
-            Agent.make("plain", {
-              skills: [Skill.deterministic("skilled", { description: "Works.", run: throwing(thrown) as never })]
-            }),
+            Agent.seal(
+              Agent.make("plain", {
+                skills: [Skill.deterministic("skilled", { description: "Works.", run: throwing(thrown) as never })]
+              })
+            ),
             "The function of skill 'skilled' threw: "
           ]
         ] as const

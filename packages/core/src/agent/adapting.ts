@@ -6,7 +6,7 @@ import type * as Model from "../model/Model.ts"
 import type { BudgetExceededError } from "../errors/RunError.ts"
 import type * as Tool from "../tool/Tool.ts"
 import { type Agent, fromDefinition } from "./definition.ts"
-import type { Choosing, NoModel } from "./skills.ts"
+import type { Choosing } from "./skills.ts"
 import { compose, definitionOf, partOf, sequence, stepsOf } from "./parts.ts"
 import type * as Types from "./partTypes.ts"
 import type * as Providing from "./providing.ts"
@@ -137,7 +137,7 @@ const merged = (base: Budget.Budget, limits: Budget.Limits): Budget.Budget => {
 }
 
 /** Refuses an agent that was named when it was made. */
-type IsComposed<ModelTable> = [ModelTable] extends [Types.HasUnsafe | NoModel]
+type IsComposed<ModelTable> = [ModelTable] extends [Types.Composite]
   ? unknown
   : "An agent has its name from Agent.make: Agent.named is for compositions"
 

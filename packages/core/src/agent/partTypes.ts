@@ -53,11 +53,14 @@ export type OutputsOf<As> = { readonly [K in keyof As]: OutputOf<As[K]> }
 /** In the place of a table for model calls: a tool among its parts has unsafe side effects. */
 export type HasUnsafe = "It asks no model itself, and has an unsafe tool"
 
+/** Either mark of an agent that is made of others: a pattern, because the compiler would say `string` of a union. */
+export type Composite = `It asks no model itself${string}`
+
 /** Nothing, unless a tool of one of these agents is unsafe, as far as their types know. */
 export type UnsafeOf<A> = A extends { readonly [TypeId]: infer Inside } ? UnsafeIn<Inside> : never
 
 type UnsafeIn<Inside> = Inside extends { readonly _T: () => infer T; readonly _ModelTable: () => infer M }
-  ? Extract<Tool.SideEffectsOf<T>, "unsafe"> | (M extends HasUnsafe ? "unsafe" : never)
+  ? Extract<Tool.SideEffectsOf<T>, "unsafe"> | (M extends string ? (HasUnsafe extends M ? "unsafe" : never) : never)
   : never
 
 /** The side effects of a tool that is an agent: as it says itself, else unsafe where a tool of the agent is. */
@@ -77,7 +80,7 @@ export type TimeoutsOf<Inside, S, T, VR> =
 type IsSealed<Inside> = unknown extends Inside
   ? true
   : Inside extends { readonly _ModelTable: () => infer M }
-    ? [HasUnsafe | NoModel] extends [M]
+    ? [Composite] extends [M]
       ? true
       : false
     : false

@@ -2,7 +2,6 @@
 import * as Predicate from "effect/Predicate"
 import { type Agent, TypeId } from "./definition.ts"
 import type * as Types from "./partTypes.ts"
-import type { NoModel } from "./skills.ts"
 
 /**
  * Any agent that takes `I`, gives `O`, fails with `E` and needs `R`: the type of a port, of a parameter or of a field. `Agent.seal`
@@ -17,7 +16,7 @@ export interface Any<in I, out O, out E = never, out R = never> extends Agent<
   never,
   {},
   {},
-  Types.HasUnsafe | NoModel
+  Types.Composite
 > {}
 
 /**
