@@ -17,7 +17,7 @@ const hello = () => readFileSync(join(folder, "ours.mjs"), "utf8")
 
 /** In KB of 1,000 bytes, as was reached: `docs/performance.md` tells why, and `npm run bench -- weight` what has grown. */
 const budgets = {
-  "a table for an effect": 6.3,
+  "a table for an effect": 8.7,
   "all of Recovery": 25.5,
   "all of the core": 96.9,
   "hello agent": 82.6

@@ -330,7 +330,7 @@ process.stdout.write(JSON.stringify(reached))
     expect(readFileSync(join(consumer, "report.html"), "utf8")).toMatch(/^<!doctype html>/)
     write(
       "policy.ts",
-      'import { Agent, Recovery } from "@kintsugi/core"\nexport const table: object = { A: Recovery.retry({ retries: 2 }) }\n'
+      'import { Recovery } from "@kintsugi/core"\nexport const table: object = { A: Recovery.retry({ retries: 2 }) }\n'
     )
     const explained = kintsugi("explain", "policy.ts#table")
     expect(explained.stdout, explained.output).toContain("at worst: 3 attempts")
@@ -346,7 +346,8 @@ process.stdout.write(JSON.stringify(reached))
     // what its own copy has made
     writeFileSync(
       join(other, "policy.mjs"),
-      `import * as Copy from ${core}
+      `import { Agent, Recovery } from "@kintsugi/core"
+import * as Copy from ${core}
 if (Recovery.retry !== Copy.Recovery.retry) throw new Error("this is not the copy")
 const table = { NetworkError: Recovery.retry({ maxAttempts: 3, initialBackoff: "1 second", jitter: "full" }) }
 export const clerk = Agent.make("clerk", {}).pipe(Agent.onLlmError(table))

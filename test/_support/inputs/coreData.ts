@@ -75,6 +75,7 @@ const guarded: Inputs<string> = {
 export const coreData: Table = {
   "core/src/data/Approval.ts": {
     ...each(schema, "Request"),
+    ...each(effectOnly, "Approver", "layer"),
     ...each(looksOnce, "isRequest"),
     ...each(wraps, "approveWith", "refuse")
   },
@@ -99,7 +100,7 @@ export const coreData: Table = {
   },
   "core/src/data/ErrorCause.ts": {
     ...each(schema, "ForeignError"),
-    ...each(effectOnly, "kept"),
+    ...each(effectOnly, "carried"),
     nested: grows(texts, (text) =>
       Schema.encodeUnknownSync(ErrorCause.nested(() => Schema.Never))(new Error(text, { cause: text }))
     ),

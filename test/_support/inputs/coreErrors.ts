@@ -12,6 +12,7 @@ import * as RunError from "../../../packages/core/src/errors/RunError.ts"
 import * as Thrown from "../../../packages/core/src/errors/Thrown.ts"
 import * as ToolError from "../../../packages/core/src/errors/ToolError.ts"
 import * as Facts from "../../../packages/core/src/errors/facts.ts"
+import * as Factories from "../../../packages/core/src/errors/Factories.ts"
 import { sentence } from "../../../packages/core/src/errors/sentence.ts"
 import * as Render from "../../../packages/core/src/recovery/Render.ts"
 import { misfits, texts, values } from "./data.ts"
@@ -29,7 +30,7 @@ const writtenDown = (error: Made) => [
   RecoveryAdvice.labelsOf(error)
 ]
 
-const kept = { transcript: [], usage: Usage.empty }
+const ofRun = { transcript: [], usage: Usage.empty }
 const minute = Duration.minutes(1)
 
 export const coreErrors: Table = {
@@ -85,15 +86,24 @@ export const coreErrors: Table = {
   },
   "core/src/errors/RunError.ts": {
     BudgetExceededError: made((text) =>
-      RunError.BudgetExceededError.make({ agent: text, reason: "maxTurns", limit: 1, spent: 1, partial: text, ...kept })
+      RunError.BudgetExceededError.make({
+        agent: text,
+        reason: "maxTurns",
+        limit: 1,
+        spent: 1,
+        partial: text,
+        ...ofRun
+      })
     ),
     InvalidOutputError: grows(misfits, ({ input, issue }) => {
       const issues = Issue.fromSchema(issue, input)
       return JSON.stringify(
-        RunError.InvalidOutputError.make({ agent: "a", text: JSON.stringify(input), issues, ...kept })
+        RunError.InvalidOutputError.make({ agent: "a", text: JSON.stringify(input), issues, ...ofRun })
       )
     }),
-    RoutingError: made((text) => RunError.RoutingError.make({ agent: "a", candidates: [text], answer: text, ...kept })),
+    RoutingError: made((text) =>
+      RunError.RoutingError.make({ agent: "a", candidates: [text], answer: text, ...ofRun })
+    ),
     LoopExhaustedError: grows(values, (value) =>
       JSON.stringify(RunError.LoopExhaustedError.make({ iterations: 1, last: value }))
     ),
@@ -129,13 +139,39 @@ export const coreErrors: Table = {
       ToolError.OutcomeUnknownError.make({ tool: text, callId: "c1", idempotencyKey: text })
     ),
     ToolExecutionError: made((text) => ToolError.ToolExecutionError.make({ tool: "fixer", message: text })),
+    ...each(reached, "executionErrorOf"),
+    resultErrorOf: made((text) => ToolError.resultErrorOf({ tool: "look", kind: "local", message: text })),
+    exhausted: made((text) =>
+      ToolError.exhausted({ tool: text, callId: "c1" }, { failures: [new Error(text)], runs: 1, why: text })
+    ),
     isToolError: grows(values, ToolError.isToolError)
   },
-  "core/src/errors/llmOrigin.ts": each(reached, "told"),
+  "core/src/errors/Factories.ts": {
+    ...each(
+      none("puts its arguments into the fields of `make`, which is measured"),
+      ...[
+        "modelNotFound",
+        "authenticationFailed",
+        "contentFiltered",
+        "modelOverloaded",
+        "contextTooLong",
+        "serverError"
+      ],
+      ...["malformedToolCall", "llmQuotaExceeded", "connectionRefused", "dnsResolutionFailed", "connectionTimeout"],
+      ...["llmTimeout", "streamingNotSupported", "visionNotSupported", "structuredOutputNotSupported"],
+      ...["toolCallNotSupported", "actionTimeout", "fromNetworkError", "fromParameterError", "fromApiError"],
+      ...["fromLlmError", "fromMcpError", "fromInvocationError"]
+    ),
+    fromHttp429: grows(texts, (text) => Factories.fromHttp429("p", text, { now: 0 })),
+    apiRateLimit: grows(texts, (text) => Factories.apiRateLimit(text, minute)),
+    httpTimeout: grows(texts, (text) => Factories.httpTimeout(text, minute))
+  },
+  "core/src/errors/llmOrigin.ts": each(reached, "worded"),
   "core/src/errors/facts.ts": {
     ...each(fixed, "categoryOfStatus", "final"),
     outlookOf: grows(values, Facts.outlookOf),
     statusOf: grows(values, Facts.statusOf),
+    hintBeneath: grows(values, Facts.hintBeneath),
     withoutHelp: grows(texts, Facts.withoutHelp),
     ...each(reached, "sayingOf"),
     categoryOf: grows(texts, (text) => Facts.categoryOf({ category: text, _tag: text }, Schema.is(Schema.String))),

@@ -178,7 +178,7 @@ export const viewPictures: Table = {
     "scenarioColumns",
     "scenarioRows"
   ),
-  "view/src/drawing/Bars.ts": each(reached, "sizeOf", "drawn", "round", "headline", "sheet"),
+  "view/src/drawing/Bars.ts": each(reached, "sizeOf", "drawn", "hundredths", "headline", "sheet"),
   "view/src/drawing/Axis.ts": each(reached, "make", "ticks"),
   "view/src/drawing/Figure.ts": {
     ...each(reached, "inner"),

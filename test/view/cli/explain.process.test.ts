@@ -84,7 +84,7 @@ describe("kintsugi explain", () => {
   })
 
   it("takes the default export, or the only policy of a module [P1238]", { timeout }, async () => {
-    const head = "//DROP\n"
+    const head = 'import { Recovery } from "@kintsugi/core"\n'
     const lone = file(
       "lone.ts",
       `${head}export const a = 1\nexport const table = { A: Recovery.retry({ retries: 1 }) }\n`
