@@ -28,7 +28,9 @@ import {
   ReplayError,
   UnfitInputError,
   UnknownRunError,
-  UnreadableStepError
+  UnreadableStepError,
+  unfit,
+  unreadable
 } from "./errors.ts"
 import { Instant, intercepting } from "./intercepting.ts"
 import { Lines } from "./lines.ts"
@@ -251,7 +253,7 @@ const demanding = (
     const engine = yield* WorkflowEngine
     const instance = WorkflowInstance.initial(self, executionId)
     const begun = yield* Effect.provideService(engine.deferredResult(Begun), WorkflowInstance, instance)
-    if (Option.isNone(begun)) return yield* Effect.fail(UnknownRunError.of(self._tag, executionId))
+    if (Option.isNone(begun)) return yield* Effect.fail(UnknownRunError.make({ workflow: self._tag, executionId }))
     yield* demandRow(self, executionId)
   })
 
@@ -268,7 +270,7 @@ export const start = <Name extends string, Input extends AnyCodec, Output extend
     // every payload has an id; the compiler does not see it, as the schema of the input is a type parameter
     const { id } = payload as { readonly id: string }
     yield* Effect.mapError(workflow.payloadSchema.makeEffect(payload), (issue) =>
-      UnfitInputError.of(workflow._tag, id, Issue.fromSchema(issue, payload)[0])
+      UnfitInputError.make({ workflow: workflow._tag, id, ...unfit(Issue.fromSchema(issue, payload)[0]) })
     )
     const executionId = yield* workflow.execute(payload, { discard: true })
     yield* knowing(workflow, executionId)
@@ -293,7 +295,12 @@ export const poll = <Name extends string, Input extends AnyCodec, Output extends
     const result = yield* Effect.catchDefect(workflow.poll(executionId), (defect) =>
       Schema.isSchemaError(defect)
         ? Effect.fail(
-            UnreadableStepError.of(workflow._tag, executionId, "end", Issue.fromSchema(defect.issue, undefined)[0])
+            UnreadableStepError.make({
+              workflow: workflow._tag,
+              executionId,
+              step: "end",
+              ...unreadable(Issue.fromSchema(defect.issue, undefined)[0])
+            })
           )
         : Effect.die(defect)
     )
@@ -325,7 +332,7 @@ export const decide = (
   Effect.gen(function* () {
     const { workflow } = self
     if (startedAs !== workflow._tag) {
-      return yield* Effect.fail(OtherWorkflowError.of(workflow._tag, executionId, startedAs))
+      return yield* Effect.fail(OtherWorkflowError.make({ workflow: workflow._tag, executionId, startedAs }))
     }
     yield* demanding(workflow, executionId)
     const value = yield* Effect.orDie(answerOf(yield* Clock.currentTimeMillis, decision))

@@ -12,33 +12,47 @@ const where = {
   executionId: Schema.String
 }
 
+/** What `make` of an error takes: its fields. Its message is composed of them unless it is given. */
+type Made<F extends Schema.Struct.Fields> = Omit<Schema.Struct.Type<F>, "message"> & { readonly message?: string }
+
+/** The field of an issue, and what was expected there. */
+const fieldOf = (expected: string) => (issue: Issue.Issue | undefined) => ({
+  field: issue?.path.join(".") ?? "",
+  expected: issue?.expected ?? expected
+})
+
+export const unfit = fieldOf("Expected what the workflow takes")
+
+export const unreadable = fieldOf("Expected what the step gives")
+
 /** There is no such run of this workflow, or no process has taken it up yet and it was not started by `start`. */
 export class UnknownRunError extends Schema.TaggedError<UnknownRunError>()("UnknownRunError", where) {
   readonly code = "KINTSUGI-DURABLE-UNKNOWN-RUN"
   readonly isRetryable = false
-  static of(workflow: string, executionId: string): UnknownRunError {
-    const message = `Workflow '${workflow}' has no run '${executionId}'. Was it started under another name, version or id?`
-    return new UnknownRunError({ message, workflow, executionId })
+  static override make(fields: Made<typeof where>): UnknownRunError {
+    const what = `Workflow '${fields.workflow}' has no run '${fields.executionId}'`
+    return new UnknownRunError({ message: `${what}. Was it started under another name, version or id?`, ...fields })
   }
 }
 
-/** The decision is for a run of another workflow, or of another version of this one. */
-export class OtherWorkflowError extends Schema.TaggedError<OtherWorkflowError>()("OtherWorkflowError", {
+const otherFields = {
   ...where,
   /** The workflow, with its version, under which the run was started. */
   startedAs: Schema.String
-}) {
+}
+
+/** The decision is for a run of another workflow, or of another version of this one. */
+export class OtherWorkflowError extends Schema.TaggedError<OtherWorkflowError>()("OtherWorkflowError", otherFields) {
   readonly code = "KINTSUGI-DURABLE-OTHER-WORKFLOW"
   readonly isRetryable = false
-  static of(workflow: string, executionId: string, startedAs: string): OtherWorkflowError {
+  static override make(fields: Made<typeof otherFields>): OtherWorkflowError {
+    const { executionId, startedAs, workflow } = fields
     const what = `Run '${executionId}' was started as '${startedAs}', and not as '${workflow}'`
-    const message = `${what}. Ask the workflow of that name and version`
-    return new OtherWorkflowError({ message, workflow, executionId, startedAs })
+    return new OtherWorkflowError({ message: `${what}. Ask the workflow of that name and version`, ...fields })
   }
 }
 
-/** The input does not fit the `input` schema of its workflow. No run was started. */
-export class UnfitInputError extends Schema.TaggedError<UnfitInputError>()("UnfitInputError", {
+const inputFields = {
   message: Schema.String,
   /** The workflow, with its version. */
   workflow: Schema.String,
@@ -47,54 +61,61 @@ export class UnfitInputError extends Schema.TaggedError<UnfitInputError>()("Unfi
   /** The path in the payload of the part that does not fit, with dots between: `input`, or a field of it. */
   field: Schema.String,
   expected: Schema.String
-}) {
+}
+
+/** The input does not fit the `input` schema of its workflow. No run was started. */
+export class UnfitInputError extends Schema.TaggedError<UnfitInputError>()("UnfitInputError", inputFields) {
   readonly code = "KINTSUGI-DURABLE-UNFIT-INPUT"
   readonly isRetryable = false
-  static of(workflow: string, id: string, issue: Issue.Issue | undefined): UnfitInputError {
-    const field = issue?.path.join(".") ?? ""
-    const expected = issue?.expected ?? "Expected what the workflow takes"
-    const message = `Workflow '${workflow}' cannot start '${id}' with this${field === "" ? "" : ` '${field}'`}: ${expected}`
-    return new UnfitInputError({ message, workflow, id, field, expected })
+  static override make(fields: Made<typeof inputFields>): UnfitInputError {
+    const { expected, field, id, workflow } = fields
+    const part = field === "" ? "" : ` '${field}'`
+    const message = `Workflow '${workflow}' cannot start '${id}' with this${part}: ${expected}`
+    return new UnfitInputError({ message, ...fields })
   }
 }
 
-/** The schema of a step cannot read its stored row: the row is corrupt, or the schema has changed. No step was repeated. */
-export class UnreadableStepError extends Schema.TaggedError<UnreadableStepError>()("UnreadableStepError", {
+const rowFields = {
   ...where,
   /** The name of the step. */
   step: Schema.String,
   /** The path in the stored row of the part that does not fit, with dots between; empty for the whole. */
   field: Schema.String,
   expected: Schema.String
-}) {
+}
+
+/** The schema of a step cannot read its stored row: the row is corrupt, or the schema has changed. No step was repeated. */
+export class UnreadableStepError extends Schema.TaggedError<UnreadableStepError>()("UnreadableStepError", rowFields) {
   readonly code = "KINTSUGI-DURABLE-UNREADABLE-STEP"
   readonly isRetryable = false
-  static of(workflow: string, executionId: string, step: string, issue: Issue.Issue | undefined): UnreadableStepError {
-    const field = issue?.path.join(".") ?? ""
-    const expected = issue?.expected ?? "Expected what the step gives"
+  static override make(fields: Made<typeof rowFields>): UnreadableStepError {
+    const { executionId, expected, field, step, workflow } = fields
     const what = `What is stored of step '${step}' of run '${executionId}' of workflow '${workflow}' cannot be read`
     const why = "The row is corrupt, or the agent has changed under the same version"
     const message = `${what}${field === "" ? "" : ` at '${field}'`}: ${expected}. ${why}`
-    return new UnreadableStepError({ message, workflow, executionId, step, field, expected })
+    return new UnreadableStepError({ message, ...fields })
   }
+}
+
+const stepFields = {
+  ...where,
+  /** The name of the step. */
+  step: Schema.String
 }
 
 /**
  * A replay makes another request than the one that is stored under the same step: the agent has changed and its version has not, or
  * some of its code is not deterministic. No stored reply was given to another request.
  */
-export class ChangedAgentError extends Schema.TaggedError<ChangedAgentError>()("ChangedAgentError", {
-  ...where,
-  /** The name of the step. */
-  step: Schema.String
-}) {
+export class ChangedAgentError extends Schema.TaggedError<ChangedAgentError>()("ChangedAgentError", stepFields) {
   readonly code = "KINTSUGI-DURABLE-CHANGED-AGENT"
   readonly isRetryable = false
-  static of(workflow: string, executionId: string, step: string): ChangedAgentError {
+  static override make(fields: Made<typeof stepFields>): ChangedAgentError {
+    const { executionId, step, workflow } = fields
     const what = `Step '${step}' of run '${executionId}' of workflow '${workflow}' was recorded for another request`
     const help = "Serve a changed agent under another version; what is not the same each time belongs into a tool"
     const message = `${what} than a replay makes. ${help}`
-    return new ChangedAgentError({ message, workflow, executionId, step })
+    return new ChangedAgentError({ message, ...fields })
   }
 }
 

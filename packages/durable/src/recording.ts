@@ -21,7 +21,7 @@ import * as Issue from "@kintsugi/core/Issue"
 import type * as RunContext from "@kintsugi/core/RunContext"
 import * as Redaction from "@kintsugi/core/Redaction"
 import { Books } from "./books.ts"
-import { ChangedAgentError, UnreadableStepError } from "./errors.ts"
+import { ChangedAgentError, UnreadableStepError, unreadable } from "./errors.ts"
 import type { Line, Lines } from "./lines.ts"
 import type { Rows } from "./rows.ts"
 
@@ -232,11 +232,13 @@ export const reading = <A>(
 ): Effect.Effect<A> =>
   Effect.catchIf(decoded, Schema.isSchemaError, ({ issue }) => {
     const [first] = Issue.fromSchema(issue, undefined)
-    return Effect.die(UnreadableStepError.of(instance.workflow._tag, executionId, step, first))
+    return Effect.die(
+      UnreadableStepError.make({ workflow: instance.workflow._tag, executionId, step, ...unreadable(first) })
+    )
   })
 
 const changed = ({ executionId, instance }: Replay, step: string): ChangedAgentError =>
-  ChangedAgentError.of(instance.workflow._tag, executionId, step)
+  ChangedAgentError.make({ workflow: instance.workflow._tag, executionId, step })
 
 /** An activity of the engine, which knows nothing of lines: it waits by the clock of the process. What it gives is JSON, or nothing. */
 export const activity = (

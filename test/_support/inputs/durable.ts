@@ -91,10 +91,23 @@ export const durable: Table = {
   "durable/src/errors.ts": {
     ...each(unread, "UnknownRunError", "OtherWorkflowError", "ChangedAgentError"),
     UnfitInputError: grows(misfits, ({ input, issue }) =>
-      JSON.stringify(Errors.UnfitInputError.of("clerk", "one", Issue.fromSchema(issue, input)[0]))
+      JSON.stringify(
+        Errors.UnfitInputError.make({
+          workflow: "clerk",
+          id: "one",
+          ...Errors.unfit(Issue.fromSchema(issue, input)[0])
+        })
+      )
     ),
     UnreadableStepError: grows(misfits, ({ input, issue }) =>
-      JSON.stringify(Errors.UnreadableStepError.of("clerk", "one", "step", Issue.fromSchema(issue, input)[0]))
+      JSON.stringify(
+        Errors.UnreadableStepError.make({
+          workflow: "clerk",
+          executionId: "one",
+          step: "step",
+          ...Errors.unreadable(Issue.fromSchema(issue, input)[0])
+        })
+      )
     ),
     ...each(effectOnly, "asFailures")
   },
