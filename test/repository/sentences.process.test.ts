@@ -104,6 +104,19 @@ const mistakes: ReadonlyArray<readonly [id: string, code: string, said: string]>
     "Agent.seal(having(check)).pipe(Agent.onLlmError({ RateLimitError: Recovery.rethrow }))",
     "It asks no model itself"
   ],
+  ...[
+    ["Agent.make('a', { instructions: 'Be brief.' })", "There is no option 'instructions': its name here is prompt"],
+    ["Agent.make('a', { system: 'Be brief.' })", "There is no option 'system': its name here is prompt"],
+    ["Agent.make('a', { maxSteps: 3 })", "There is no option 'maxSteps': its name here is budget: { maxTurns }"],
+    [
+      "Tool.make('t', { inputSchema: Schema.Struct({}), success: Schema.String, description: '', run: () => Effect.succeed('') })",
+      "There is no option 'inputSchema': its name here is parameters"
+    ],
+    [
+      "Tool.make('t', { parameters: Schema.Struct({}), success: Schema.String, description: '', execute: () => Effect.succeed('') })",
+      "There is no option 'execute': its name here is run"
+    ]
+  ].map(([code = "", said = ""]) => ["P1309", code, said] as const),
   [
     "P1309",
     "Agent.andThen(having(check), having(check)).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))",

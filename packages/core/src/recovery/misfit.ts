@@ -64,10 +64,23 @@ export type IsTable<T> = [T] extends [Rowlike] ? "A table has a row for each tag
  * Which options are given, and which of them may be absent; what is none of the known ones is refused. A mapped type without values: the compiler
  * compares the values with the types of the options alone.
  */
-export type Present<Given, Known> = { readonly [K in keyof Given]: K extends Known ? unknown : NoSuchOption }
+export type Present<Given, Known> = { readonly [K in keyof Given]: K extends Known ? unknown : NoSuchOption<K> }
 
-interface NoSuchOption {
-  readonly NoSuchOption: never
+type NoSuchOption<K> = K extends keyof Elsewhere
+  ? `There is no option '${K}': its name here is ${Elsewhere[K]}`
+  : { readonly NoSuchOption: never }
+
+/** Options of agents and tools by their names in other libraries. */
+interface Elsewhere {
+  readonly instructions: "prompt"
+  readonly system: "prompt"
+  readonly systemPrompt: "prompt"
+  readonly maxSteps: "budget: { maxTurns }"
+  readonly stopWhen: "budget: { maxTurns }"
+  readonly inputSchema: "parameters"
+  readonly outputSchema: "success for a tool, output for an agent"
+  readonly execute: "run"
+  readonly needsApproval: "Tool.requireApproval"
 }
 
 /** `Absent` where an option may be absent, although one is given. */
