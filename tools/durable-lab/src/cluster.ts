@@ -142,8 +142,8 @@ export const play = async (postgres: string, trouble: Trouble, options: Options,
   report.check(
     `${trouble}: what has ended is deleted as the guide says, and nothing younger`,
     deleted?.undone === 0 &&
-      deleted.kept > orders.length &&
-      deleted.afterYoung === deleted.kept &&
+      deleted.before > orders.length &&
+      deleted.afterYoung === deleted.before &&
       deleted.afterOld === 0 &&
       deleted.unknown === orders.length,
     JSON.stringify(deleted)

@@ -76,7 +76,7 @@ export interface Progress {
   readonly marks?: number
   readonly unfinished?: object
   /** Rows before and after the statements of the guide, and runs that are unknown after that. */
-  readonly deleted?: Readonly<Record<"undone" | "kept" | "afterYoung" | "afterOld" | "unknown", number>>
+  readonly deleted?: Readonly<Record<"undone" | "before" | "afterYoung" | "afterOld" | "unknown", number>>
 }
 
 /** Starts runs, and passes on the lines of the starter until all runs have ended, or until no run ends any more. */
