@@ -3,6 +3,7 @@ import { assert, describe, it } from "vitest"
 import { entryOf, path } from "../../scripts/api.ts"
 import { namesOf } from "../../scripts/exports.ts"
 import { filesIn, read, root } from "../../scripts/files.ts"
+import { mainNames, written } from "../../scripts/mainNames.ts"
 import { modules } from "../../scripts/modules.ts"
 
 /** The lines below each heading of a module, by the path of its import. */
@@ -26,6 +27,21 @@ const entriesIn = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
 
 describe(path, () => {
   const page = listed(read(path).text)
+
+  it("opens with the names of the main job, in the order in which they are learnt, and so does llms.txt", () => {
+    const [head = ""] = read(path).text.split("\n## ")
+    const wanted = mainNames.map(written)
+    assert.deepStrictEqual(
+      [...head.matchAll(/^\d+\. `([^`]+)`: \S/gm)].map(([, name]) => name),
+      wanted
+    )
+    const [, sentence = ""] =
+      /The main job needs these names, in this order: ([^]*?)\.\n\n/.exec(read("llms.txt").text) ?? []
+    assert.deepStrictEqual(
+      [...sentence.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
+      wanted
+    )
+  })
 
   it("has every public module, and no other", () => {
     assert.deepStrictEqual(
