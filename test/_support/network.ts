@@ -129,7 +129,7 @@ export const streamText = Effect.gen(function* () {
   return { text, exit }
 })
 
-/** Time passes; whatever becomes possible by that happens. */
+/** Time passes, and everything that becomes possible by that happens. */
 export const pass = (millis: number) => Effect.andThen(TestClock.adjust(millis), calm)
 
 /** Lets promises settle, which a virtual clock knows nothing of. */

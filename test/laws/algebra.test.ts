@@ -22,7 +22,7 @@ import { idsOfTitle } from "../../scripts/ruleIds.ts"
 import { law, type Play } from "../_support/laws.ts"
 import * as Waits from "../_support/waits.ts"
 
-/** What a law says, of whatever the operations are. */
+/** What a law says of any operations. */
 type Holds = (operations: Operations, one: Case, play: Play) => Effect.Effect<unknown, unknown>
 
 /** By their ids. */

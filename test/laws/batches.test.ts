@@ -80,7 +80,7 @@ const streaks = (turns: ReadonlyArray<ReadonlyArray<Call>>, retries: number) => 
 }
 
 lawOfRuns(
-  "a tool is told about at most so often in a row, whatever its arguments; then the run ends with its failure [L907]",
+  "a tool is told about at most so often in a row, with any arguments; then the run ends with its failure [L907]",
   fc.record({
     turns: fc.array(
       fc.array(fc.record({ name: fc.constantFrom("one", "one", "one", "two", "nope", "nada"), isFine: fc.boolean() }), {
@@ -115,7 +115,7 @@ lawOfRuns(
     const settled = transcript.flatMap((message) => (message.role === "assistant" ? [message.content] : []))
     assert.strictEqual(settled.length, told.length)
     for (const [turn, content] of settled.entries()) {
-      // in the last batch of a run that ends nobody is left to be told
+      // after the last batch of a run that ends, no model call follows
       if (isEnded && turn === told.length - 1) break
       assert.deepStrictEqual(
         content.flatMap((part) => (part.type === "settled-call" ? [linesOf(part.settlement)] : [])),

@@ -11,11 +11,11 @@ import { answer, type Api, apis, formats } from "../_support/wireFixtures.ts"
 import { lawOf } from "../_support/errors.ts"
 import { law } from "../_support/laws.ts"
 
-/** Of every class; an error that lends its advice from a failure of somebody else has that of none. */
+/** Of every class; an error that borrows its advice from a foreign failure has none of its own. */
 const own = Arbitrary.filter(Arbitraries.error, (error) => !("lent" in error && error.lent !== undefined))
 
 lawOf(
-  "a delay and more than one attempt are advised exactly where retrying makes sense, whatever the data [L213 T3]",
+  "a delay and more than one attempt are advised exactly where retrying makes sense, for any data [L213 T3]",
   own,
   (error) => {
     assert.strictEqual(error.maxAttempts > 1, error.isRetryable, error._tag)
@@ -95,7 +95,7 @@ law(
 )
 
 law(
-  "a code in the body beats the status, whatever the words [L1103 T35]",
+  "a code in the body beats the status, with any words [L1103 T35]",
   fc.record({
     coded: fc.constantFrom(
       ...apis.flatMap((api) => Object.entries(codes[api]).map(([code, tag]) => ({ api, code, tag })))

@@ -112,7 +112,7 @@ lawOfRuns("andThen is associative, and an agent that gives what it gets is its i
   })
 )
 
-lawOfRuns("fallback of one is that one, and fallback is associative [L709 L708]", three, (acts, run) =>
+lawOfRuns("fallback of one agent is that agent, and fallback is associative [L709 L708]", three, (acts, run) =>
   Effect.gen(function* () {
     yield* same(
       acts,
@@ -141,7 +141,7 @@ const apart = three.map(([a, b, c]) => [
   { ...c, takes: 10 * c.takes + 6 }
 ])
 
-lawOfRuns("firstOf of one is that one, and firstOf is associative up to the winner [L709 L804]", apart, (acts, run) =>
+lawOfRuns("firstOf of one agent is that agent, and firstOf is associative up to the winner [L709 L804]", apart, (acts, run) =>
   Effect.gen(function* () {
     yield* same(
       acts,
@@ -228,7 +228,7 @@ lawOfRuns(
       )
       assert.strictEqual(Exit.isSuccess(exit), last.does === "answer")
       if (Exit.isSuccess(exit)) assert.strictEqual(exit.value, `>${String.fromCharCode(97 + last.k)}`)
-      // whoever was still at work ends when it is settled, and nothing happens once there is an answer
+      // contenders that are still at work end with the race, and nothing happens once there is an answer
       for (const line of lines) assert.isAtMost(Number(line.split(" ").at(-1)) - from, last.at + tidying)
     })
 )

@@ -100,7 +100,7 @@ law(
 )
 
 law(
-  "no wait is below its hint, whatever jitter, cap and growth say [L204]",
+  "no wait is below its hint, with any jitter, cap and growth [L204]",
   fc.record({ options: fc.oneof(options, jittered), script: allFailing(), draw }),
   ({ draw, options, script }, play) =>
     Effect.map(play(script, drawing(draw, always(options))), ({ attempts }) => {

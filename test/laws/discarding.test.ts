@@ -1,4 +1,4 @@
-/** The law of attempts that break off while somebody reads along. */
+/** The law of attempts that break off while a reader follows their stream. */
 import { assert } from "@effect/vitest"
 import { Agent, type AgentEvent, LlmError, Message, type Model, Recovery, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"

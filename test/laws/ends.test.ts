@@ -122,7 +122,7 @@ lawOfRuns(
     const expected = reached.flatMap((calls) => foretold(calls).settled)
     assert.strictEqual(settled.length, expected.length)
     for (const [index, part] of settled.entries()) {
-      if (part.type !== "settled-call") return assert.fail(`a ${part.type} that nobody said`)
+      if (part.type !== "settled-call") return assert.fail(`a ${part.type} that no model has said`)
       const { kind, text } = part.settlement
       const [wanted = "", ...words] = (expected[index] ?? "").split(" ")
       assert.strictEqual(kind, wanted)

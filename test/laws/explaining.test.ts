@@ -97,7 +97,7 @@ class Absent extends Data.TaggedError("Absent")<{}> {}
 
 const usage = Usage.make({})
 
-/** A model that says this, or makes this one call, whatever it is asked. */
+/** A model that says this, or makes this one call, for any request. */
 const saying = (counter: { calls: number }, reply: (calls: number) => Message.Reply) =>
   Layer.succeed(Model.Model, {
     name: "scripted",

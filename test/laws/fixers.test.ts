@@ -1,4 +1,4 @@
-/** Laws of repaired calls: how often fixers and tools run, and what stands before arguments that nobody has seen yet. */
+/** Laws of repaired calls: how often fixers and tools run, and which checks precede repaired arguments. */
 import { assert } from "@effect/vitest"
 import { Agent, Recovery, Skill, Tool, ToolPolicy } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"

@@ -103,7 +103,7 @@ lawOfRuns(
   Effect.fnUntraced(function* ({ failure, levels, resilience }, run) {
     const expected = resilience === "none" ? lookedUp(levels, failure) : lookedUpBehind(levels, failure)
     assert.strictEqual(yield* answerOf(levels, failure, resilience, run), expected)
-    // whatever is said further away changes nothing of what is said nearer
+    // a farther level changes nothing of a nearer one
     const [own, byAgent] = levels
     const nearer = lookedUp([own, byAgent], failure)
     const isSaid = [own, byAgent].some((level) => failures[failure].some((key) => level[key] !== undefined))
@@ -152,7 +152,7 @@ const rungs = {
 const nameOf = (depth: number): string => `run ${depth}`
 
 lawOfRuns(
-  "the end of the budget of a run around it, and an interruption, reach no table, however deep and in whatever rung [L705]",
+  "an exceeded budget of an ancestor, and an interruption, reach no table, at any depth and in any rung [L705]",
   nested,
   Effect.fnUntraced(function* ({ does, interruptAt, maxDuration, runs, verdict }, run) {
     let isOver = false

@@ -127,7 +127,7 @@ const toolOf = ({ name }: Message.ToolCall): string => (name === "nope" || name 
 const checkTrail = (error: unknown, { trails, transcript }: End): void => {
   if (error instanceof ToolError.ToolExecutionError && error.trail !== undefined) {
     const last = callsIn(transcript.at(-1))
-    // of a call further down it is told where that one ended
+    // a call of a descendant is reported where that call ended
     if (!last.some(({ call }) => call.id === error.callId)) return
     met.add("trail of a call")
     assert.deepStrictEqual(error.trail, trails.get(error.callId) ?? [])
@@ -144,7 +144,7 @@ const checkTrail = (error: unknown, { trails, transcript }: End): void => {
   }
 }
 
-/** A model that counts the replies that it has sent, the ones that nobody takes for an answer included. */
+/** A model that counts all replies that it has sent, also those that no run takes for an answer. */
 const countingReplies = (service: Model.Service) => {
   const sent = { replies: 0 }
   const counted: Model.Service = {

@@ -9,7 +9,7 @@ import { guarded, options, type Options, retriesOf } from "./_support/policies.t
 import { ofRuns } from "./_support/runs.ts"
 import { holding, script } from "../_support/laws.ts"
 
-/** Whatever the suite is told to draw: which case is the smallest one is known of these. */
+/** Fixed, against the options of the suite: the smallest counterexample of this seed is known. */
 const runs = 1_000
 const seed = 4_711
 

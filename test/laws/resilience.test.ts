@@ -216,7 +216,7 @@ describe("rate limiter", () => {
   for (const algorithm of ["fixed-window", "token-bucket"] as const) {
     for (const [way, asking] of Object.entries(ways)) {
       law(
-        `a ${algorithm} admits at most twice its limit in any window, and lets nobody wait for nothing (${way}) [L803]`,
+        `a ${algorithm} admits at most twice its limit in any window, and makes no caller wait for nothing (${way}) [L803]`,
         fc.record({
           requests: fc.integer({ min: 1, max: 5 }),
           per: fc.integer({ min: 1, max: 10 }),

@@ -18,7 +18,7 @@ const unions: ReadonlyArray<Schema.Codec<unknown, unknown>> = [
 describe("[L1101]", () => {
   for (const tag of RecoveryAdvice.tags) {
     lawOf(
-      `${tag} comes back from JSON text as it was, whatever is in it and beneath it [L1101 T6]`,
+      `${tag} comes back from JSON text as it was, with any fields and causes [L1101 T6]`,
       Arbitrary.filter(instances(tag), (error) => !isMisread(jsonOf(classes[tag] ?? Schema.Never, error))),
       (error) => {
         const schema = classes[tag] ?? Schema.Never

@@ -324,7 +324,7 @@ const answering: fc.Arbitrary<Policy> = fc
   .map((before) => ladder(...before, { kind: "respondWith", after: 0, handler: "succeeds" }))
 
 law(
-  "whatever answering ladders a handler chooses, one after the other, its tag is never in the exit [L610 P1324]",
+  "with any answering ladders that a handler chooses, one after the other, its tag is never in the exit [L610 P1324]",
   fc.record({
     choices: fc.array(answering, { minLength: 1, maxLength: 5 }),
     asRung: fc.boolean(),

@@ -28,7 +28,7 @@ law(
         waitsOf(script, trace).reduce((sum, wait) => sum + wait, 0),
         deadline + slack
       )
-      // whatever it says, there is a first attempt
+      // every schedule allows a first attempt
       for (const { start } of trace.attempts) assert.isAtMost(start, deadline)
     })
 )

@@ -169,7 +169,7 @@ it.run(
     })
 )
 
-it.run("the nearest limit of all runs above holds, whatever an agent further down would allow [A908]", (run) =>
+it.run("the nearest limit of all ancestors holds, even if a descendant would allow more [A908]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(goDeeper, goDeeper)
     const agent = nesting(1, () => nesting(16))

@@ -35,7 +35,7 @@ it.run("calls that are malformed, each in another way, are one failure again and
   })
 )
 
-it.run("arguments that miss the same expectation are one failure, whatever came in their place [P701 L908]", (run) =>
+it.run("arguments that miss the same expectation are one failure, with any actual value [P701 L908]", (run) =>
   Effect.gen(function* () {
     const skills = [Skill.make("work", { description: "Works.", tools: [counting] })] as const
     const budget = { repeatedFailures: { withhold: Infinity } }
@@ -118,7 +118,7 @@ it.run("a row that tells and says no more has no say in switching tools off; one
   })
 )
 
-it.run("a batch in which nobody has a say keeps tools on [K8]", (run) =>
+it.run("a batch in which no policy has a say keeps tools on [K8]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(batch("own"), done)
     yield* run(batched(), "go").pipe(Effect.provide(model.layer))

@@ -47,8 +47,8 @@ it("what a run had spent before it goes on counts above it once, however often i
   assert.deepStrictEqual(goneOn({ turns: 1, toolCalls: 1 }, "another"), [5, 5])
 })
 
-describe("the nearest end that nobody puts off", () => {
-  it("is the earlier one of a run and of those above, its own where both are the same [A903]", () => {
+describe("the nearest end that cannot be extended", () => {
+  it("is the earlier one of a run and its ancestors, its own if both are the same [A903]", () => {
     const above = meter({ maxDuration: "10 seconds" })
     const sooner = meter({ maxDuration: "5 seconds" }, { above })
     const later = meter({ maxDuration: "20 seconds" }, { above })
@@ -59,7 +59,7 @@ describe("the nearest end that nobody puts off", () => {
     assert.strictEqual(same.deadline, above)
   })
 
-  it("passes a run of which somebody may extend the time [A909]", () => {
+  it("skips a run whose time may be extended [A909]", () => {
     const above = meter({ maxDuration: "10 seconds" })
     assert.strictEqual(asking({ maxDuration: "5 seconds" }, above).deadline, above)
     assert.strictEqual(asking({ maxDuration: "5 seconds" }).deadline, undefined)
@@ -95,7 +95,7 @@ describe("warnings", () => {
     assert.deepStrictEqual(warnings(quiet, 10_000), [])
   })
 
-  it("wait for whoever listens [A910]", () => {
+  it("wait for their listener [A910]", () => {
     const made = meter({ maxTurns: 2, warnAt: 0.5 })
     made.takeTurn()
     Effect.runSync(made.warn(0))

@@ -1,4 +1,4 @@
-/** The end of a budget, whatever a program makes of the defect with which it comes. */
+/** An exceeded budget ends the run, even if a program catches the defect that reports it. */
 import { assert } from "@effect/vitest"
 import { Agent, type Model, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
@@ -51,7 +51,7 @@ const working = (run: (context: Tool.ToolContext) => Child, maxTurns = 1) => {
 
 for (const [name, combinator] of Object.entries(combinators)) {
   it.run(
-    `the end of a budget ends the run that owns the limit, whatever the program does with it: ${name} [P1308]`,
+    `an exceeded budget ends the run that owns the limit, even if the program handles it: ${name} [P1308]`,
     (run) =>
       Effect.gen(function* () {
         const log = eventLog()

@@ -1,4 +1,4 @@
-/** A limit that one step of a run reaches while others are at work. */
+/** One step of a run reaches a limit while others are at work. */
 import { assert } from "@effect/vitest"
 import { Agent, Budget, type Model, Recovery, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
@@ -34,7 +34,7 @@ const calling = (name: string, tool: ReturnType<typeof slow>) =>
 
 const look = slow("look", 10)
 
-it.run("in a race, a limit that one contender has reached ends no step of the others [P1308 A1106]", (run) =>
+it.run("in a race, a limit of one contender ends no step of the others [P1308 A1106]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(
       ScriptedModel.answers((request) => Effect.delay(text("answer").answer(request), "1 second"))
@@ -69,7 +69,7 @@ it.run(
 
 const child = Agent.make("child", {})
 
-it.run("a contender that has reached a limit does not answer, whatever it makes of that [P1308 A1106]", (run) =>
+it.run("a contender that has reached a limit does not answer, even if it catches that [P1308 A1106]", (run) =>
   Effect.gen(function* () {
     const swallowing = Agent.deterministic("swallowing", (_input: string) =>
       Effect.catchCause(child("go"), () => Effect.succeed("swallowed"))

@@ -1,4 +1,4 @@
-/** A failure is repeated only where the model was told the same; and somebody may decide about its repetition. */
+/** A failure counts as repeated only if the model was told the same; `onRepeat` may decide about its repetition. */
 import { assert } from "@effect/vitest"
 import { Agent, Budget, Recovery, RunError, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"

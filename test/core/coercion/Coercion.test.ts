@@ -40,7 +40,7 @@ it.run("the steps come in order; each change is an event with path, step, before
 )
 
 describe("the next step is taken only while decoding fails, and only where it fails [P101]", () => {
-  it("what fits stays, whatever it looks like [P101]", () => {
+  it("a value that decodes stays as it is, even if a step could change it [P101]", () => {
     const schema = Struct({
       text: Text,
       json: Schema.Json,

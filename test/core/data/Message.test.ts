@@ -88,7 +88,7 @@ const settlement: fc.Arbitrary<Message.Settlement> = fc.record({
   text: fc.string()
 })
 
-it("settling closes every call in order, whatever is missing; the rest stays as it was [P401]", () => {
+it("settle closes every call in order, also calls without a result; the other parts stay as they were [P401]", () => {
   fc.assert(
     fc.property(reply, fc.array(fc.option(settlement, { nil: undefined })), (reply, settlements) => {
       const message = Message.settle(reply, settlements)

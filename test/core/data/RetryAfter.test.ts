@@ -37,7 +37,7 @@ it("a blank, negative, unreadable or missing header is no hint, and the advice i
   }
 })
 
-it("a date is relative to the given instant, in whatever form that is [T12]", () => {
+it("a date is relative to the given instant, in any form of that instant [T12]", () => {
   const header = "Fri, 01 Jan 2027 12:01:00 GMT"
   const instants = [
     noon,

@@ -33,7 +33,7 @@ describe("a known value", () => {
     })
   }
 
-  it("is replaced in every form, whatever stands around it [T8 P202 P1331]", () => {
+  it("is replaced in every form, within any text [T8 P202 P1331]", () => {
     const around = fc.string({ unit: fc.constantFrom(" ", ":", "\n", "}"), maxLength: 5 })
     // a word before a secret is its scheme, which stays
     const hasScheme = (text: string) => /^[A-Za-z]{1,20} +\S+$/.test(text)

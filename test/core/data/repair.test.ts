@@ -192,7 +192,7 @@ it("a call that has to be mended keeps what belongs to its provider, where that 
   )
 })
 
-it("what is sound is kept as it came, with all that somebody has noted beside it [P402]", () => {
+it("a sound message stays as it is, with its extra fields [P402]", () => {
   const user = { ...Message.user("go"), at: 5 }
   const noted = { ...call("c1"), at: 6 }
   const repaired = Message.repair([user, { role: "assistant", content: [noted] }])

@@ -46,7 +46,7 @@ plain("the category decides whether the same call may be tried again, how long t
   }
 })
 
-plain("an advice of a foreign cause is not taken over by an error that somebody has built [T21]", () => {
+plain("an error that a program has built does not take over the advice of a foreign cause [T21]", () => {
   const cause = Object.assign(new Error("boom"), { isRetryable: false, code: "E1" })
   assert.deepStrictEqual(adviceOf(Factories.fromNetworkError("fetch", "local", cause)), resent)
   assert.strictEqual(Factories.fromNetworkError("fetch", "local", cause).code, "KINTSUGI-EXECUTION")

@@ -28,7 +28,7 @@ const aggregate = () => Object.assign(new AggregateError([foreign(), foreign()],
 
 const codec = Schema.toCodecJson(KintsugiError.KintsugiError)
 
-/** Everything of an error that leaves the process, or is meant for somebody else. */
+/** Everything of an error that leaves the process, or that other readers see. */
 const outside = (error: KintsugiError.KintsugiError): ReadonlyArray<string> => [
   JSON.stringify(Schema.encodeSync(codec)(error)),
   JSON.stringify(error),
@@ -63,7 +63,7 @@ describe("foreign causes", () => {
           assert.notInclude(text, key)
           assert.notInclude(text, hush)
         }
-        // it is the very same object in memory, for whoever wants to look
+        // in memory the cause is the very same object, for programs that inspect it
         assert.include(JSON.stringify(error), "failed")
       }
     })

@@ -121,7 +121,7 @@ const hostile: ReadonlyArray<unknown> = [
   Symbol("s")
 ]
 
-it.run("whatever a tool fails with, its error can be made, told and written as JSON [T27 P203]", (run) =>
+it.run("any failure of a tool becomes an error that can be told and written as JSON [T27 P203]", (run) =>
   Effect.gen(function* () {
     for (const failure of hostile) {
       const wrapped = ToolError.executionErrorOf({ tool: "t", kind: "local", callId: "c", args: {} }, failure)
@@ -167,7 +167,7 @@ it("numbers beyond all waiting are instants, or say nothing [T12 P801]", () => {
   assert.isUndefined(RetryAfter.parse("9".repeat(307), now))
 })
 
-it("an error whose server forbids to send it again is not retryable, whatever its kind [P802]", () => {
+it("an error whose server forbids a resend is not retryable, of any kind [P802]", () => {
   const error = LlmError.ServerError.make({ model: "m", status: 503, shouldRetry: false })
   assert.deepInclude(error, { isRetryable: false, recovery: "fallback", maxAttempts: 1 })
   assert.isTrue(Duration.isZero(error.suggestedDelay))

@@ -49,7 +49,7 @@ it.run("every run emits exactly one terminal event: completed, failed, interrupt
   })
 )
 
-it.run("nothing is emitted after the terminal event, whatever a tool has left at work behind it [A1202]", (run) =>
+it.run("nothing is emitted after the terminal event, even if a tool has left fibers at work [A1202]", (run) =>
   Effect.gen(function* () {
     const events: Array<AgentEvent.AgentEvent> = []
     const below = Agent.deterministic("below", () => Effect.as(Effect.sleep("2 seconds"), "late"))

@@ -346,7 +346,7 @@ it("of values that are no JSON, what JSON can hold is written down [A1203]", () 
 const key = "sk-proj-abcdefghijklmnop1234"
 const hush = "hush-hush-0815"
 
-it("no planted secret of a failure crosses, of whatever class it is [A1203 P202]", () => {
+it("no planted secret of a failure crosses, of any class [A1203 P202]", () => {
   const foreign = Object.assign(new Error(`refused: Bearer ${key}, password=${hush}`), {
     headers: { authorization: hush },
     config: { data: hush }
@@ -378,7 +378,7 @@ it("no planted secret of a failure crosses, of whatever class it is [A1203 P202]
   assert.notInclude(written, hush)
 })
 
-it("an event of a type that nobody knows, and a damaged one, fail typed [A1203]", () => {
+it("an event of an unknown type, and a damaged one, fail typed [A1203]", () => {
   const decode = Schema.decodeUnknownExit(AgentEvent.AgentEvent)
   for (const json of [
     { ...origin, type: "run-paused" },

@@ -92,7 +92,7 @@ it.run("of several runs what was said is that of the first, or of the one that i
       Message.user("why?"),
       { role: "assistant", content: [Message.text("so")] }
     ])
-    assert.deepStrictEqual(transcriptOf(log.all, "nobody"), [])
+    assert.deepStrictEqual(transcriptOf(log.all, "absent"), [])
     assert.deepStrictEqual(transcriptOf([]), [])
   })
 )

@@ -1,4 +1,4 @@
-/** Decisions that come too late or are about something else, and documents that somebody has changed. */
+/** Decisions that come too late or are about another request, and documents that were tampered with. */
 import { assert } from "@effect/vitest"
 import { Agent, Approval, Budget, Skill, Snapshot } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"

@@ -15,7 +15,7 @@ const intercepted =
   <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.provideService(self, Interception.Current, { ...through, ...interceptor })
 
-it.run("somebody else waits before another attempt, for a model and for a tool [P1112]", (run) =>
+it.run("the interceptor waits before another attempt, for a model and for a tool [P1112]", (run) =>
   Effect.gen(function* () {
     const waits: Array<number> = []
     const wait = (delay: Duration.Duration) => Effect.sync(() => void waits.push(Duration.toMillis(delay)))
@@ -83,7 +83,7 @@ it.run("a call that waited for its turn is told of before it begins, the others 
   })
 )
 
-it.run("whatever runs within a call knows its key, and a run below knows in which call it was started [P1112]", (run) =>
+it.run("an effect within a call knows the key of the call, and a child knows in which call it was started [P1112]", (run) =>
   Effect.gen(function* () {
     const keys: Array<string> = []
     const look = Effect.map(RunContext.Current, (current) => {
@@ -117,7 +117,7 @@ const losing = () => {
   return intercepted({ intercept })
 }
 
-it.run("an attempt that was lost is looked up: it is found, it runs, or nobody knows [P1112]", (run) =>
+it.run("a lost attempt is looked up: it is found, it runs, or its outcome is unknown [P1112]", (run) =>
   Effect.gen(function* () {
     let runs = 0
     const pay = (verify?: Tool.Verify<string, never>) =>

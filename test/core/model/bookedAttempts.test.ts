@@ -202,7 +202,7 @@ for (const [title, ending, closed] of [
 }
 
 it.effect(
-  "where nobody listens, an interrupted attempt of a sub-agent is in the ledger above it all the same [P703]",
+  "without listeners, an interrupted attempt of a sub-agent is still in the ledger of its parent [P703]",
   () =>
     Effect.gen(function* () {
       const expert = Agent.make("expert", { model: doing(() => Effect.never) })
@@ -213,7 +213,7 @@ it.effect(
         yield* Effect.exit(bug("why?"))
         const run = yield* RunContext.Current
         outcomes = (run?.ledger.entries ?? []).map(({ agent, outcome }) => `${agent} ${outcome}`)
-        return "nobody knows"
+        return "unknown"
       })
       const model = yield* callingOnce("ask")
       yield* interruptedAt(5000, agentWith(scripted("ask", asking).tool)("go").pipe(Effect.provide(model.layer)))

@@ -56,7 +56,7 @@ it.run(
             })
             // which share five turns
             assert.strictEqual(Agent.explain(outer).worst.modelCalls, Math.min(5 + asked, 5 * asked))
-            // what is in the context is known to whoever asks
+            // a caller can explain the model of its context
             const known = yield* Effect.provide(Effect.map(Model.Model, Model.explain), model)
             assert.strictEqual(known.worst.requests, calls)
             const bare = Agent.make("w", { budget: { maxTurns: 1 } }).pipe(

@@ -113,7 +113,7 @@ it.effect("no other model is asked once a part of a stream was seen [P1003]", ()
   })
 )
 
-it.effect("nor within a run, whatever was shown: text or thoughts; the agent's table decides then [P1003]", () =>
+it.effect("nor within a run, after text or thoughts were shown; the agent's table decides then [P1003]", () =>
   Effect.gen(function* () {
     for (const part of [says("half a "), { type: "reasoning-delta", text: "hm" } as const]) {
       const a = yield* namedModel("a", fails(overloaded(), part), text("whole"))
@@ -199,7 +199,7 @@ it.run("maxCost asks for the price of every model of an order [A904]", (run) =>
   })
 )
 
-it.run("whoever copies an order to change how it is asked has changed it [P1001]", (run) =>
+it.run("a copy of an order with another way of asking is another model [P1001]", (run) =>
   Effect.gen(function* () {
     const a = yield* namedModel("a", fails(overloaded()))
     const b = yield* namedModel("b", text("from b"))

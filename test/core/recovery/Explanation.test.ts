@@ -227,7 +227,7 @@ it("a fixer that answers with the result runs nothing again [P1102]", () => {
   assert.deepInclude(worst, { attempts: 1, fixerRuns: 3 })
 })
 
-it("an unsafe tool runs once, however its rows came about, unless somebody took more on himself [P1102 P601]", () => {
+it("an unsafe tool runs once, however its rows came about, unless a row has consent to run it again [P1102 P601]", () => {
   const pay = Tool.make("pay", {
     description: "Pays.",
     parameters: Schema.Struct({}),

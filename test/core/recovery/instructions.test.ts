@@ -67,7 +67,7 @@ plain("what happened to the call besides decides what the model is asked for [P1
   })
   assert.deepStrictEqual(of(misfit, {}), ["correct a and call the tool again"])
   assert.deepStrictEqual(of(misfit, { tool: "other" }), [Instructions.clarify])
-  // nobody knows what the cut run did; a repetition is not called safe for a tool with effects
+  // the outcome of the cut run is unknown; a repetition is not called safe for a tool with effects
   assert.deepStrictEqual(of(timedOut("undeclared"), { sideEffects: "undeclared" }), [Instructions.check])
 })
 

@@ -70,7 +70,7 @@ it.run("a row that decides otherwise is not overruled: rethrow, raise and tell s
   })
 )
 
-it.run("retryAttempts holds for every number, whatever the breaker would say [P1339 K1]", (run) =>
+it.run("retryAttempts holds for every number, with any breaker [P1339 K1]", (run) =>
   Effect.gen(function* () {
     for (const retryAttempts of [0, 1, 3, 5, 12]) {
       const { tool } = failing(retryAttempts + 1)

@@ -113,7 +113,7 @@ describe("retry", () => {
     })
   )
 
-  it.effect("waits of a row go on from where they were, whatever failed between [A210]", () =>
+  it.effect("a row goes on with its next wait after failures of other rows [A210]", () =>
     Effect.gen(function* () {
       const table = {
         Busy: Recovery.retry({ retries: 3, initialBackoff: "1 second" }),
@@ -141,7 +141,7 @@ describe("retry", () => {
     })
   )
 
-  it.effect("rows count apart whatever their tags look like [A210]", () =>
+  it.effect("rows count apart, even if their tags look alike [A210]", () =>
     Effect.gen(function* () {
       let runs = 0
       const effect = Effect.suspend((): Effect.Effect<string, { readonly _tag: "A" } | { readonly _tag: "A/0" }> =>

@@ -86,7 +86,7 @@ it.run("a summariser that fails has given up, and is remembered among the failur
 )
 
 it.run(
-  "the budget of the run is that of its summariser: where it ends, the run ends, whatever the table says [P1005]",
+  "the summariser spends the budget of its run: when that is exceeded the run ends, also against the table [P1005]",
   (run) =>
     Effect.gen(function* () {
       const { agent: summing } = yield* summariser()

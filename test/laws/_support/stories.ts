@@ -88,7 +88,7 @@ const argumentsOf = (kind: Kind) => {
   return builtIn[kind] === undefined ? { kind } : { reason: "hopeless" }
 }
 
-/** A model that plays the steps for whoever asks next, then says "done"; it keeps what each run has asked. */
+/** A model that plays the steps for the run that asks next, then says "done"; it stores the requests of each run. */
 export const modelOf = (steps: ReadonlyArray<Step>) => {
   const requests = new Map<string, Array<Message.Transcript>>()
   let asked = 0

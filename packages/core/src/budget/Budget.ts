@@ -1,6 +1,6 @@
 /**
- * How much one run may spend. Limits are data; whoever counts compares before it acts. A run shares its budget with its
- * fixers and sub-agents: what they spend, it has spent.
+ * How much one run may spend. Limits are data; the meter of a run compares before the run acts. A run shares its budget with its
+ * fixers and sub-agents: what they spend, the run has spent.
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -172,5 +172,5 @@ export const extend = (limit: number): Decision => {
   throw new RangeError(`Budget.extend: the new limit must be above 0, got ${String(limit)}`)
 }
 
-/** The run is suspended, and can be resumed with a larger budget. Where nobody can resume it, it ends as with `stop`. */
+/** The run is suspended, and can be resumed with a larger budget. A run that cannot be resumed ends as with `stop`. */
 export const checkpoint: Decision = { kind: "checkpoint" }

@@ -33,7 +33,7 @@ export const Settled = Schema.Struct({
   isError: Schema.Boolean,
   /** What went wrong, without what differs from call to call. */
   signature: Schema.optionalKey(Schema.String),
-  /** Whether whoever told the failure wants no more tools after this batch; absent for one who has no say in that. */
+  /** Whether the policy that told the failure turns tools off after this batch; absent for policies that never do. */
   wantsToolsOff: Schema.optionalKey(Schema.Boolean),
   /** It was refused before it ran: the tool did not fail. */
   isDenied: Schema.optionalKey(Schema.Boolean)

@@ -1,4 +1,4 @@
-/** What a run and all runs below it have consumed: every attempt of every model call, whoever caused it and however it ended. */
+/** What a run and its descendants have consumed: an entry for every attempt of every model call, whether it succeeded or not. */
 import * as Schema from "effect/Schema"
 import * as Usage from "../data/Usage.ts"
 
@@ -35,7 +35,7 @@ export const Entry = Schema.Struct({
   cost: Schema.optionalKey(Schema.Finite)
 })
 
-/** Grows while its run lasts. Whatever is booked here is booked with the run above as well, once. */
+/** Grows while its run lasts. Each entry is booked once with every ancestor too. */
 export class Ledger {
   readonly #above: Ledger | undefined
   readonly #entries: Array<Entry> = []

@@ -1,4 +1,4 @@
-/** Counts what a run and the runs below it spend, against the limits of all of them. Whoever spends asks here first. */
+/** Counts what a run and its descendants spend, against the limits of all of them. A step asks its meter before it spends. */
 import type * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Budget from "./Budget.ts"
@@ -50,7 +50,7 @@ export type ExtendableExceeded = Exceeded<Extendable>
 
 export type Warning = Pick<SharedExceeded, "reason" | "limit" | "spent">
 
-/** Decides about a limit that was reached; nothing decides where nobody was asked. */
+/** Decides about a limit that was reached. */
 export type OnExceeded = (exceeded: Exceeded) => Effect.Effect<Budget.Decision>
 
 /** What is counted while it is spent. */
@@ -87,7 +87,7 @@ export class Meter {
   #asked: Map<Extendable, Asked> | undefined
   #turns = 0
   #toolCalls = 0
-  /** Says of a limit that is near; absent when nobody listens. */
+  /** Warns of a limit that is near; absent if the run has no listeners. */
   announce: ((warning: Warning) => Effect.Effect<void>) | undefined
   onExceeded: OnExceeded | undefined
   #ended: Exceeded | undefined
@@ -248,7 +248,7 @@ export class Meter {
     return this.#start + this.#limits.maxDuration
   }
 
-  /** The nearest end of all that nobody will put off: no wait may pass it. */
+  /** The meter with the nearest end that cannot be extended: no wait may pass that end. */
   get deadline(): Meter | undefined {
     const above = this.above?.deadline
     if (this.onExceeded !== undefined) return above

@@ -2,7 +2,7 @@
 import type * as Message from "../data/Message.ts"
 import type * as Usage from "../data/Usage.ts"
 
-/** The price of one model, of its tokens per million, in whatever currency `maxCost` is meant. */
+/** The price of one model per million tokens, in the currency of `maxCost`. */
 export interface Price {
   readonly input: number
   readonly output: number

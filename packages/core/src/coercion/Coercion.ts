@@ -22,7 +22,7 @@ type ValueStep = (typeof valueSteps)[number]
 /** The name of one way to mend: of the text, or of a value that is read from it. */
 export type Step = TextStep | ValueStep
 
-/** All steps, in the order in which they are taken, whatever the order of a list that a tool gives. */
+/** All steps, in the order in which they are taken; the order of a tool's list does not count. */
 export const steps: ReadonlyArray<Step> = [...textSteps, ...valueSteps]
 
 /** The steps for a value that an agent answers with: what it does not declare is wrong there. */

@@ -23,7 +23,7 @@ interface Frame {
   readonly growth: Growth | undefined
   /** Raw JSON below a value that is seen as a whole only; otherwise what is seen. */
   value: Fields | Array<unknown>
-  /** Whether somebody has it: then it is copied before it is changed. */
+  /** Whether a caller has it: then it is copied before it is changed. */
   isShared: boolean
   key: string
   /** Values so far, those included that are not seen. */
@@ -43,7 +43,7 @@ const raw: Growth = { kind: "whole", decode: (json) => Result.succeed(json) }
 
 export class PartialJson {
   readonly #root: Grown
-  readonly #open: string
+  readonly #opening: string
   readonly #stack: Array<Frame> = []
   #mode: Mode = "outside"
   #expecting: Expecting = { what: "value" }
@@ -58,10 +58,10 @@ export class PartialJson {
   #result: unknown
   #isChanged = false
 
-  /** Whatever stands before `open`, which is the first character of the value, is left out. */
-  constructor(root: Grown, open: string) {
+  /** `opening` is the first character of the value: the text before it is left out. */
+  constructor(root: Grown, opening: string) {
     this.#root = root
-    this.#open = open
+    this.#opening = opening
   }
 
   /** Whether the value is complete. */
@@ -101,7 +101,7 @@ export class PartialJson {
   }
 
   #seek(piece: string): number {
-    const at = piece.indexOf(this.#open)
+    const at = piece.indexOf(this.#opening)
     if (at < 0) return piece.length
     this.#mode = "between"
     return at

@@ -1,4 +1,4 @@
-/** Identifies a JSON value by its content: whatever stands in it, in whatever order its fields do. */
+/** Identifies a JSON value by its content; the order of its fields does not count. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -45,8 +45,8 @@ export const digestOf = (value: Schema.Json): Effect.Effect<string> => Effect.fl
 type Request = Omit<Approval.Request, "agent" | "reason" | "digest">
 
 /**
- * The digest of a request about a call: whatever it names, what the model wrote, and until when a decision counts. It holds for
- * no other request, not even for the next one about the same call.
+ * The digest of a request for approval: of its fields, of what the model wrote, and of the time until which a decision counts. No other
+ * request has it, not even the next one about the same call.
  */
 export const digestOfRequest = (
   { arguments: args, callId, expiresAt, key, runId, schema, tool }: Request,

@@ -1,4 +1,4 @@
-/** Looking at values that nobody vouches for: foreign objects may throw when they are looked at. */
+/** Reads foreign values safely: a getter or a proxy of a foreign object may throw. */
 import * as Predicate from "effect/Predicate"
 
 export const quietly = <A>(look: () => A, otherwise: A): A => {

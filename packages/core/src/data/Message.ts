@@ -2,8 +2,8 @@
  * What is said between a user, a model and its tools.
  *
  * A transcript cannot hold an orphan: an assistant message keeps every tool call together with its settlement, and
- * `settle` is the only step from a model's `Reply` (whose calls are open) to a message. Codecs unfold the pair into
- * whatever their wire wants.
+ * `settle` is the only step from a model's `Reply` (whose calls have no result yet) to a message. Codecs unfold the pair into
+ * the form of their wire.
  */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -156,10 +156,10 @@ export interface ForeignAssistant {
 export type Foreign = Parts.System | Parts.User | ForeignAssistant | ForeignResult
 
 /**
- * A transcript out of a history of foreign origin, which may be any JSON: every result goes to its call, calls without one are
- * settled as interrupted, results without a call are dropped. What can be read otherwise is mended: a text in the place of parts, an
- * id that is a number, arguments that are missing. What cannot is dropped: messages of unknown roles, calls without a name, parts
- * that nobody knows. Total; a transcript of ours comes out as it went in.
+ * Reads a transcript from a history of foreign origin, which may be any JSON. Every result goes to its call. Calls without a result are
+ * settled as interrupted, results without a call are dropped. Readable deviations are mended: a text instead of parts, an
+ * id that is a number, missing arguments. Messages of unknown roles, calls without a name and parts of unknown types are
+ * dropped. Total; a transcript of this library is unchanged.
  */
 export const repair: (history: unknown) => Parts.Transcript = Repair.repair
 

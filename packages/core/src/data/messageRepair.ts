@@ -1,4 +1,4 @@
-/** A transcript out of whatever is kept as a history elsewhere: what can be read is kept, the rest is mended or dropped. */
+/** Reads a transcript from a stored history of foreign origin: readable parts stay, the rest is mended or dropped. */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Message from "./parts.ts"

@@ -45,7 +45,7 @@ export interface ProviderItem extends Schema.Schema.Type<typeof ProviderItem> {}
 
 export const ProviderItem = Schema.Struct({ type: Schema.tag("provider-item"), kind: Schema.String, opaque: Opaque })
 
-/** How a call ended. Only `result` is a success; whatever else the model reads carries the wire's error flag. */
+/** How a call ended. Only `result` is a success; the model reads every other kind with the wire's error flag. */
 export type SettlementKind = typeof SettlementKind.Type
 
 export const SettlementKind = Schema.Literals(["result", "told", "denied", "interrupted", "truncated", "unknown"])

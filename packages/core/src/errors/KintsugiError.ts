@@ -18,7 +18,7 @@ const union = Schema.Union([LlmError, ToolError, AroundToolError, RunError, Door
 /** The closed union, as a schema: decodes each error to its own class. */
 export const KintsugiError: Schema.Codec<KintsugiError, unknown> = union
 
-/** Whether a value is an error of this library, of whatever kind. */
+/** Whether a value is an error of this library, of any kind. */
 export const isKintsugiError: (value: unknown) => value is KintsugiError = Schema.is(KintsugiError)
 
 /**

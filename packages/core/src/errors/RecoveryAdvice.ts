@@ -41,7 +41,7 @@ export interface AdviceOf<T extends Tag> extends RecoveryAdvice<CodeOf<T>> {}
 // Object.keys widens to string; the table's own keys are the tags
 export const tags = Object.keys(facts) as ReadonlyArray<Tag>
 
-/** What is fixed for a tag, whatever its data: its code, its status, a title, and what a caller can do. */
+/** What every error of a tag has in common: its code, its status, a title, and what a caller can do. */
 export const describe = (
   tag: Tag
 ): { readonly code: string; readonly httpStatus: number; readonly title: string; readonly help: string } => {

@@ -1,6 +1,6 @@
 /**
- * Errors about what somebody has sent: where they are made says nothing of them, and looking at the stack is most of what an error
- * costs. Effect makes its own `SchemaError` so.
+ * Makes errors about foreign input without a stack trace: the stack does not explain them, and capturing it is most of the cost of
+ * an error. Effect makes its own `SchemaError` so.
  */
 
 const isWritable = (() => {

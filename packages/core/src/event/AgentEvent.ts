@@ -1,6 +1,6 @@
 /**
  * What happens in a run, as data. Traces, timelines, hooks and the trail of an error are all drawn from here. An event
- * is built only when somebody listens.
+ * is built only if a listener is there.
  */
 import * as Schema from "effect/Schema"
 import type * as Approval from "../data/Approval.ts"
@@ -91,7 +91,7 @@ export type Happening =
       readonly arguments: Message.ToolCall["arguments"]
     } & OfCall)
   | (OfOneCall & OfCall)
-  /** Somebody has to decide about a call before it runs; and has decided. */
+  /** A call waits for a decision before it runs; the decision has come. */
   | ({ readonly type: "approval-requested"; readonly request: Approval.Request } & OfCall)
   | ({ readonly type: "approval-decided"; readonly decision: Approval.Decision } & OfCall)
   /** A call that was not admitted: no such tool, or denied. */
@@ -127,13 +127,13 @@ export type Happening =
     }
   /** A limit is near: once for each, by default when four fifths of it are spent. */
   | ({ readonly type: "budget-warning" } & Limit)
-  /** A limit was reached, and somebody was asked what to do about it. */
+  /** A limit was reached, and `onExceeded` has decided about it. */
   | ({ readonly type: "budget-exceeded"; readonly decision: Budget.Decision["kind"] } & Limit)
   /** `finish`: how the reply ended that is the output, `length` where it was cut off; absent where no reply is. */
   | ({ readonly type: "run-completed"; readonly output: unknown; readonly finish?: Message.FinishReason } & Spent)
   /**
-   * It waits for a decision or a larger budget, and goes on where the snapshot says. `message` is the turn that waits, as it would
-   * stand in the transcript if nobody ever decided; where the run goes on, it comes again as the end of that turn.
+   * The run waits for a decision or a larger budget, and resumes from the snapshot. `message` is the turn that waits, as
+   * the transcript has it if no decision ever comes; when the run resumes, `turn-end` has that turn's final message.
    */
   | ({ readonly type: "run-suspended"; readonly snapshot: Snapshot; readonly message?: Message.Assistant } & Spent)
   | ({

@@ -7,8 +7,8 @@ import { property, quietly } from "../data/Foreign.ts"
 import { elided, maxDepth } from "./depth.ts"
 
 /**
- * JSON is itself. Of anything else what JSON can hold: fields, items, what `toJSON` gives; whatever has none of it by its text.
- * Texts in there are masked. Total; nothing for `undefined`.
+ * JSON stays as it is. Other values become what JSON can hold: fields, items, or the result of `toJSON`; a value with none of these becomes its text.
+ * Texts in there are redacted. Total; `undefined` for `undefined`.
  */
 export const jsonOf = (value: unknown): Schema.Json | undefined => write(value, new Set(), false)
 

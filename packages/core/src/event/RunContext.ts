@@ -20,35 +20,35 @@ import type * as AgentEvent from "./AgentEvent.ts"
 export interface RunContext {
   readonly runId: string
   readonly agent: string
-  /** Nesting: 0 for a run that nobody else started. */
+  /** Nesting: 0 for a run without a parent. */
   readonly depth: number
-  /** The deepest that a run below may stand: the nearest limit of all runs above. */
+  /** The greatest depth of a descendant: the nearest limit of this run and its ancestors. */
   readonly deepest: number
-  /** The run that started this one, and the call in which it did; absent for a run that nobody else started. */
+  /** The run that started this one, and the call in which it did; absent for a run without a parent. */
   readonly parent?: { readonly runId: string; readonly callId?: string } | undefined
   /** The call in which this effect runs; absent outside of tools. */
   readonly callId?: string | undefined
   /** The idempotency key of that call: ids of calls repeat, this does not. */
   readonly callKey?: string | undefined
-  /** The key of the call of the run above in which that one has started this run. */
+  /** The key of the parent's call in which this run was started. */
   readonly startedIn?: string | undefined
   readonly turn: () => number
-  /** Counts what the run spends, against its limits and those of the runs above. */
+  /** Counts what the run spends, against its limits and those of its ancestors. */
   readonly meter: Meter
   /** For a fixer: the failure that it is at work on, and how often the call was attempted. */
   readonly repairing?: { readonly error: unknown; readonly attempts: number } | undefined
-  /** Whether this is at work to shorten the conversation of a run above. */
+  /** Whether this run shortens the conversation of an ancestor. */
   readonly isCompacting?: boolean | undefined
-  /** Absent when nobody listens: then no event is built. */
+  /** Absent without listeners: then no event is built. */
   readonly emit?: Observer | undefined
   readonly ledger: Ledger
   /** What its tools have done, as far as that can be undone. */
   readonly done: Done
   /** One for a whole tree of runs. */
   readonly losses: Losses
-  /** Hears when a tool with unsafe side effects is started here or below; absent where nobody has to know. */
+  /** Called when this run or a descendant starts a tool with unsafe side effects; absent if no caller has to know. */
   readonly onUnsafe?: (() => void) | undefined
-  /** Fixers that are at work above this effect; they are not started again below. */
+  /** Fixers that run around this effect; descendants do not start them again. */
   readonly fixers: ReadonlyArray<unknown>
 }
 
@@ -137,7 +137,7 @@ export const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
 export type Observer = (event: AgentEvent.AgentEvent, context?: Context.Context<never>) => Tracer.AnySpan | void
 
 /**
- * Makes an observer for each run that nobody else started, from the context of its fiber. A layer sets them around a whole
+ * Makes an observer for each run without a parent, from the context of its fiber. A layer sets them around a whole
  * program.
  */
 export type MakeObserver = (context: Context.Context<never>) => Observer
@@ -148,7 +148,7 @@ export const Observers = Context.Reference<ReadonlyArray<MakeObserver>>("@kintsu
 })
 
 /**
- * Emits one event of a run; `make` is only called when somebody listens.
+ * Emits one event of a run; `make` is called only if the run has listeners.
  *
  * @internal
  */
@@ -173,8 +173,8 @@ export const emitThen = <A, E, R>(
       })
 
 /**
- * Does something, emits its event, and goes on with `next`, in one step: no interruption comes in between. Where nobody listens, it does
- * so at once.
+ * Does something, emits its event, and goes on with `next`, in one step: no interruption comes in between. Without listeners it goes on
+ * at once.
  *
  * @internal
  */
@@ -223,7 +223,7 @@ export const begin = <A, E, R>(
   })
 }
 
-/** The same effect; its failure is emitted where somebody listens. `make` gives nothing for a failure that is no event. */
+/** The same effect; its failure is emitted if the run has listeners. `make` returns `undefined` for a failure that is no event. */
 export const emitFailure = <A, E, R>(
   run: RunContext,
   self: Effect.Effect<A, E, R>,

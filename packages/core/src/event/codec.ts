@@ -62,7 +62,7 @@ const decision = {
   delay: wait,
   hint: Schema.optionalKey(wait),
   hintFrom: Schema.optionalKey(Schema.String),
-  // a plain function that nobody limits has no end of either
+  // a plain function without limits has no end of either
   left: Schema.optionalKey(Schema.Struct({ turns: Schema.Number, toolCalls: Schema.Number })),
   error: Failure
 }

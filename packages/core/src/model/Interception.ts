@@ -1,6 +1,6 @@
 /**
- * What stands between a run and all that it calls: nothing, unless somebody puts something there. Tests put faults there, see
- * `FaultPlan` in `@kintsugi/core/testing`. It travels down in one `Context.Reference`, to fixers and sub-agents too.
+ * An interceptor stands between a run and all that it calls. There is none by default. Tests inject faults with one, see
+ * `FaultPlan` in `@kintsugi/core/testing`. One `Context.Reference` holds it, also for fixers and sub-agents.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -23,7 +23,7 @@ export type Step =
       readonly request: Model.Request
       readonly isStreamed: boolean
     }
-  /** A part has come, and nobody has seen it yet. */
+  /** A part has come, and no listener has seen it yet. */
   | { readonly kind: "stream part"; readonly model: string; readonly part: Model.Part }
   /** One run of a tool, `attempt` counted from 1. */
   | {
@@ -33,7 +33,7 @@ export type Step =
       readonly callId: string
       readonly idempotencyKey: string
       readonly attempt: number
-      /** Whether an agent is what runs: whatever that does is a step of its own. */
+      /** Whether the tool is an agent: all that an agent does is a step of its own. */
       readonly isAgent: boolean
       readonly stored: Stored
     }
@@ -42,7 +42,7 @@ export type Step =
   /** What a tool has done is undone, for its run has failed. */
   | { readonly kind: "compensation"; readonly tool: string; readonly callId: string; readonly idempotencyKey: string }
   | { readonly kind: "fixer run"; readonly tool: string; readonly callId: string; readonly round: number }
-  /** Whoever decides is asked: the rule of a router, for a skill or none; about a limit that was reached, for a `Budget.Decision`. */
+  /** A rule decides: the rule of a router for a skill or none, or `onExceeded` for a `Budget.Decision` about a limit that was reached. */
   | { readonly kind: "decision"; readonly about: "route" | "limit" }
   /** All policies of the agent together. */
   | { readonly kind: "policy"; readonly tool: string; readonly callId: string }
@@ -50,15 +50,15 @@ export type Step =
   /** A listener is about to hear an event. */
   | { readonly kind: "hook"; readonly event: AgentEvent.AgentEvent }
 
-/** The schemas of what a tool gives and fails with. Without that of its failures, it has none of its own, or nobody knows it. */
+/** The schemas of a tool's results and failures. `failure` is absent if the tool has no failures of its own, or no schema for them. */
 export interface Stored {
   readonly success: Schema.Codec<unknown, unknown>
   readonly failure: Schema.Codec<unknown, unknown> | undefined
 }
 
 /**
- * A step of the kind `tool attempt` may fail with this in its place: the attempt had begun before, elsewhere, and nobody knows how
- * it ended. It is looked up then, as if it had been cut off.
+ * A step of the kind `tool attempt` may fail with this: the attempt has begun before, in another process, and its outcome is
+ * unknown. Then it is looked up, as if it had been cut off.
  */
 export class Lost {
   readonly _tag = "Lost"
@@ -76,18 +76,18 @@ export interface Interceptor {
   readonly turn?: (key: string) => Effect.Effect<void>
 }
 
-/** Whoever intercepts the steps of this program; nobody by default. */
+/** The interceptor of the steps of this program; none by default. */
 export const Current = Context.Reference<Interceptor | undefined>("@kintsugi/core/Interception/Current", {
   defaultValue: () => undefined
 })
 
-/** A step, or what somebody has put in its place. */
+/** A step, or what the interceptor runs instead of it. */
 export const step = <A, E, R>(describe: () => Step, self: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
     const interceptor = fiber.getRef(Current)
     if (interceptor === undefined) return self()
     return Effect.contextWith((context: Context.Context<R>) => {
-      // with all that it needs, and with whatever it is given where it is done in the end
+      // with all that it needs, and with the services of the fiber in which the interceptor runs it
       const inPlace = Effect.updateContext(Effect.suspend(self), (around: Context.Context<never>) =>
         Context.merge(context, around)
       )
@@ -97,7 +97,7 @@ export const step = <A, E, R>(describe: () => Step, self: () => Effect.Effect<A,
   })
 
 /**
- * Waits before another attempt, as whoever intercepts does that.
+ * Waits before another attempt, as the interceptor does that.
  *
  * @internal
  */

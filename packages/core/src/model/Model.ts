@@ -21,8 +21,8 @@ import type * as Recovery from "../recovery/Recovery.ts"
 export type { OutputSpec, Part, Request, Service, ToolChoice } from "./service.ts"
 
 /**
- * Whether models that are reached over a wire may be: `"forbidden"` under `noRealModels` of `@kintsugi/core/testing`. Whoever
- * implements such a model puts its calls behind `leaving`.
+ * Whether models behind a network may be called: `"forbidden"` under `noRealModels` of `@kintsugi/core/testing`. An implementer
+ * of such a model puts its calls behind `leaving`.
  */
 export const RealCalls = Context.Reference<"allowed" | "forbidden">("@kintsugi/core/Model/RealCalls", {
   defaultValue: () => "allowed"
@@ -66,7 +66,7 @@ export type OnError<M, Table> =
     ? Layer.Layer<Model, E, R | Recovery.ServicesOf<Recovery.RowsOf<Table>>>
     : Guarded<Recovery.Residue<LlmError.LlmError, Table>, Recovery.ServicesOf<Recovery.RowsOf<Table>>>
 
-/** A layer's model fails with `LlmError`s, whatever its handlers do. */
+/** The model of a layer may fail with `LlmError`s only, so its handlers may not add other errors. */
 type Fitting<M, Table> = M extends AnyLayer
   ? [Recovery.ErrorOf<Recovery.RowsOf<Table>>] extends [LlmError.LlmError]
     ? unknown
@@ -74,8 +74,8 @@ type Fitting<M, Table> = M extends AnyLayer
   : unknown
 
 /**
- * A table, or a function, for a model itself, with the words of `Agent.onLlmError`; `respondWith` gives a reply. Whoever asks the model sees
- * what is left. A streamed reply is asked for again before its first part only: after that, its failure leaves with the text so
+ * A table, or a function, for a model itself, with the words of `Agent.onLlmError`; `respondWith` gives a reply. The caller of the model sees
+ * the failures that are left. A streamed reply is retried before its first part only: after that, its failure carries the text so
  * far. Within a run each attempt is an event and an entry of the ledger.
  */
 export const onError: {
@@ -122,7 +122,7 @@ type Several<M> = readonly [M, ...Array<M>]
 
 /**
  * Models in an order: the next one is asked when one has failed with an error that `when` admits. By default these are errors
- * whose `recovery` is `fallback`, or `resend`: whatever sends again below has given up by then. So a wrong key, a content filter
+ * whose `recovery` is `fallback`, or `resend`: resending has given up by then. So a wrong key, a content filter
  * or a conversation that is too long stop the order. After the first streamed part no other model is asked.
  *
  * When several have failed, the error is that of the last one asked; `LlmError.reasonsOf` gives all of them in order. Each
@@ -207,7 +207,7 @@ export interface ExplainOptions {
 export const explain = (model: Guarded<unknown, unknown> | AnyModel, options: ExplainOptions = {}): Explanation =>
   over(explained(model, options.errors ?? []), options.transport)
 
-// whatever is a layer here is one of a model
+// every layer here is a layer of a model
 const isLayer = (given: AnyModel | FallbackOptions): given is AnyLayer => Layer.isLayer(given)
 
 const isModel = (given: AnyModel | FallbackOptions): given is AnyModel => isLayer(given) || "generate" in given

@@ -29,7 +29,7 @@ type Way<A, R> = Omit<Asker<A, R>, "compactions" | "extra">
 
 const asking = <A, R>(way: Way<A, R>): Asker<A, R> => ({ ...way, compactions: { made: 0 }, extra: { made: 0 } })
 
-/** The model with something around each call of it. One that is made of others stays that: whoever knows asks each by itself. */
+/** The model with something around each call of it. A composed model stays composed: a run asks each of its members by itself. */
 export const around = (model: Service, given: Surrounding): Service => {
   const surrounding: Surrounding = {
     generate: (...asked) => Returned.effect(given.generate(...asked), "The generate of Model.around"),
@@ -56,7 +56,7 @@ export const around = (model: Service, given: Surrounding): Service => {
   return explaining(composed, (errors) => explained(model, errors))
 }
 
-/** The model with a function around its attempts, of which each is one for whoever asks: a run has events and books for it. */
+/** The model with a function around its attempts. Each counts as an attempt of its caller: a run emits events and books an entry for it. */
 export const attempting = (model: Service, f: Attempting): Service =>
   compose(
     [model],

@@ -71,12 +71,12 @@ export interface Composition {
   readonly strategy: Strategy
 }
 
-// not enumerable: who copies a service to change what it does has made another
+// not enumerable: a changed copy of a service is another model, and no composition
 export const marked = (service: Service, composition: Composition): Service =>
   Object.defineProperty(service, Composed, { value: composition })
 
 export const compositionOf = (model: Service): Composition | undefined =>
-  // whoever has the mark was made above
+  // only `marked` sets this property
   Predicate.hasProperty(model, Composed) ? (model[Composed] as Composition) : undefined
 
 /** The same failure with that text; without any, it stays the same object. */

@@ -36,7 +36,7 @@ export const guarded = (
       )
       return services === undefined
         ? driving
-        : // whoever asks knows better what is there now
+        : // the services of the caller are newer than those of the layer
           Effect.updateContext(driving, (here) => Context.merge(services, here) as typeof here)
     },
     explainsTable(model, rows, transport)

@@ -7,7 +7,7 @@ import type * as Usage from "../data/Usage.ts"
 
 /**
  * What a model is asked. `messages` is lent for the duration of the call: it belongs to the run and grows afterwards,
- * so whoever wants to keep it copies it.
+ * so a model that stores it has to copy it.
  */
 export interface Request {
   readonly messages: Message.Transcript

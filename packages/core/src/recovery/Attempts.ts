@@ -3,7 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { maxAttemptsPerCall } from "./bounds.ts"
 
-/** What the function may not take as a failure: it goes past the function, whatever that makes of it. */
+/** Wraps an error that the function must not handle: it goes past the function, even if the function catches all failures. */
 class Passing {
   readonly error: unknown
   constructor(error: unknown) {
@@ -40,7 +40,7 @@ export class Attempts {
     this.extra = extra
   }
 
-  /** The tables make this attempt, as they count: the first that the function makes is that one. */
+  /** The tables begin this attempt, by their own count: it is the first attempt of the function. */
   begin(count: number): void {
     this.#count = count - this.extra.made
     this.#isFirst = true

@@ -9,7 +9,7 @@ import type { LlmError } from "../errors/LlmError.ts"
 import * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
 
-/** Makes a conversation shorter. Whatever it fails with, it gives up; its needs are in `R`. */
+/** Makes a conversation shorter. With any failure it gives up; its needs are in `R`. */
 export interface Compaction<out R = never> {
   /** For people: events and `explain` show it. */
   readonly name: string

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import { type Layer, type Origin, type Ends, type Says, type Trace, untouchable } from "./Layer.ts"
 import { type Ending, Policy } from "./policy.ts"
 
-/** A layer, whatever endings it admits. */
+/** A layer with any endings. */
 type Driven<A, B, E, R> = Layer<A, B, E, R, Ends<A, B, E, R> & Partial<Says<B, E, R>>>
 
 /**

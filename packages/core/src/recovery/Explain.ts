@@ -86,7 +86,7 @@ const entriesOf = (work: Plan["work"]): ReadonlyMap<string, Entry> =>
   new Map(worksOf(work).flatMap((one) => (one.kind === "loop" ? [...one.toolset.entries] : [])))
 
 /**
- * The most model calls that one turn may make, of the run itself, of a fixer or of an agent that is a tool; unknown where a `when`
+ * The most model calls that one turn may make, of the run itself, of a fixer or of an agent as a tool; unknown if a `when`
  * names no fixers.
  */
 const perTurn = (
@@ -138,7 +138,7 @@ const explainTool = ({ levels, tool }: Entry, errors: ReadonlyArray<unknown>): E
   return { ...explained, worst: { ...worst, time: Duration.min(worst.time, within(callTimeout)) } }
 }
 
-/** The rows of all levels that a failure can reach: whatever a nearer level has caught reaches no farther one. */
+/** The rows of all levels that a failure can reach: a failure that a nearer level catches reaches no farther level. */
 const reachable = (levels: ReadonlyArray<Rows>): Rows => {
   const rows = new Map<string, Node>()
   const asLevels = levels.map((rows) => ({ rows }))

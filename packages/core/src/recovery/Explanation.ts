@@ -9,7 +9,7 @@ export interface Explanation {
   /** In the order of the table. */
   readonly rows: ReadonlyArray<Row>
   readonly worst: Worst
-  /** What multiplies although nobody may have meant it. */
+  /** Retries of several levels that multiply, which may be unintended. */
   readonly warning?: string
 }
 

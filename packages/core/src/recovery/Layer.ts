@@ -63,7 +63,7 @@ const nothing: About = { failingBatches: 0, failuresInARow: 0 }
 export interface Repairs<R> {
   readonly fix?: (rung: Fix, seen: unknown, round: FixRound) => Effect.Effect<Fixed, never, R>
   readonly compact?: (rung: Compact, error: unknown) => Effect.Effect<Compacted, never, R>
-  /** Shared by all tables that one model call passes: they shorten its conversation together. */
+  /** Shared by all tables around a model call: together they shorten its conversation. */
   readonly compactions?: Compactions
 }
 

@@ -92,7 +92,7 @@ export { Position } from "./Position.ts"
 
 /** How a policy survives a restart. */
 export interface Keeping<R> {
-  /** Hears where the policy stands, before each wait: whoever keeps that can go on from there. */
+  /** Gets the position of the policy before each wait. A program that stores it can go on from there. */
   readonly onWait: (position: Position) => Effect.Effect<void, never, R>
   /** Goes on from here: the rest of the wait, then the next attempt. */
   readonly from?: Position
@@ -115,7 +115,7 @@ export const onErrorKept =
 export type { Options as ExplainOptions } from "./explainRows.ts"
 
 /**
- * What a policy, a table or a single verdict, would do at worst: without running it, whatever fails and in whatever order. A
+ * What a policy, a table or a single verdict, would do at worst, without running it: for all failures, in any order. A
  * real call never exceeds these bounds. `Explanation.format` makes a text table of it.
  *
  * Schedules are tried out with the extremes of chance and a clock that jumps, so those that take their waits from somewhere

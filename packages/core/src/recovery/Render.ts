@@ -133,7 +133,7 @@ export const escalation = (tool: string, reason: string, severity: Severity, isO
   `ERROR: Tool '${tool}' failed: ${reason} (severity: ${severity}). ${isOpen ? sentenceOf(openCall, Instructions.lookUp) : Instructions.corrected}`
 
 /**
- * Says to the model that nobody knows what a call did, so that it does not make it again.
+ * Tells the model that the outcome of a call is unknown, so that it does not make the call again.
  *
  * @internal
  */

@@ -24,7 +24,7 @@ export interface Options {
   readonly window?: Duration.Input
 }
 
-/** Shared by whoever holds it. */
+/** All policies that hold it share it. */
 export interface RetryBudget {
   /** One more call; never refused. */
   readonly deposit: Effect.Effect<void>
@@ -86,8 +86,8 @@ export const sharing: {
 )
 
 /**
- * The last instant (milliseconds, by the clock of the steps) at which a retry is made, for whoever steps schedules by hand: what
- * would be later takes nothing from a budget. `-Infinity` where nothing is run at all; no limit by default.
+ * The last instant (milliseconds, by the clock of the steps) at which a retry is made, for code that steps schedules by hand: a later
+ * retry takes nothing from a budget. `-Infinity` if nothing is run at all; no limit by default.
  */
 export const Latest = Context.Reference<number>("@kintsugi/core/RetryBudget/Latest", { defaultValue: () => Infinity })
 

@@ -203,7 +203,7 @@ export const compact = <E, R = never>(
     run: Compacting.run
   })
 
-/** Any value. Arrays are named, so that one that is written as an answer is no readonly one. */
+/** Any value. Arrays are named, so that an array literal as an answer is inferred as mutable. */
 type Answerable = Array<unknown> | {} | null | undefined
 
 /**

@@ -1,10 +1,10 @@
-/** What bounds every call, whatever its tables say. */
+/** The bounds of every call, which its tables cannot raise. */
 
-/** Repair rounds that one call may take, over all rows and rungs. */
+/** The most repairs of one call, over all rows and rungs. */
 export const maxRepairRounds = 8
 
 /**
- * Attempts that one call may take: a last bound, for tables whose own counts are absurd. Whatever would run it again
+ * The most attempts of one call: a last bound, for tables whose own counts are absurd. A rung that would run the call again
  * gives up there, and the next rung is asked.
  */
 export const maxAttemptsPerCall = 10_000

@@ -23,7 +23,7 @@ export const samplesFor = (key: string, errors: ReadonlyArray<unknown> = []): Re
   return own.length > 0 ? own : [{ _tag: key, ...mostFor(key) }]
 }
 
-/** The waits of these schedules, whichever of them is chosen, whatever of the samples is met, however the dice fall. */
+/** The shortest and the longest waits of these schedules, over all samples and all jitter. */
 export const steps = (
   schedules: ReadonlyArray<Retry["schedule"]>,
   samples: ReadonlyArray<unknown>

@@ -1,7 +1,7 @@
 /** What the compiler says about a row that a layer does not have: a table may have any row there, and is compared afterwards. */
 import type { ActsOf, EndOf, RowOf, TypeId } from "./verdictTypes.ts"
 
-/** Any row for a failure `E` that answers with `A`, whatever else it does. */
+/** Any row for a failure `E` that answers with `A`. */
 export type AnyRowOf<E, A> = RowOf<E, A, unknown, unknown>
 
 /**
