@@ -157,7 +157,7 @@ export const coreData: Table = {
     refusalOf: grows(values, (value) => signing(Signing.refusalOf("snapshot", value, signature)))
   },
   "core/src/data/Usage.ts": each(fixed, "make", "add", "total", "isSound", "isAmount", "sum"),
-  "core/src/data/credentialPlaces.ts": each(reached, "placesIn"),
+  "core/src/data/credentials.ts": each(reached, "credentialsIn"),
   "core/src/data/keyFormats.ts": {
     ...each(reached, "isIn", "isLetterOrDigit", "isStart", "keysIn", "merged", "Runs"),
     ...each(none("takes a format of the developer"), "add"),

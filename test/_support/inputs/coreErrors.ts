@@ -222,7 +222,7 @@ export const coreErrors: Table = {
     ...each(fixed, "triesLeft", "withheld"),
     mayBeDone: grows(texts, (text) => Render.mayBeDone({ kind: "told", text })),
     unchecked: grows(texts, (text) => Render.unchecked("look", text)),
-    stillOpen: grows(texts, Render.stillOpen),
+    withCutOff: grows(texts, Render.withCutOff),
     repeated: grows(texts, Render.repeated),
     saidBesides: grows(texts, (text) => Render.saidBesides(text, text.slice(0, 5))),
     unshown: grows(texts, (text) => Render.unshown(text, 1)),

@@ -38,7 +38,7 @@ it.effect("at 10,000 attempts nothing runs again, and the end of the call names 
         }))
       }
       assert.deepStrictEqual(yield* at(9_999), {
-        step: { type: "again" },
+        step: { type: "repeat" },
         verdicts: [{ verdict: name, gaveUp: false }]
       })
       const { step, verdicts } = yield* at(10_000)

@@ -168,7 +168,7 @@ export const onFailure: {
 
 const listening = <A, R2>(
   self: AnyAgent,
-  hears: Frame.Listener["hears"],
+  reach: Frame.Listener["reach"],
   handler: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>,
   scope?: Scope.Scope
 ): A => {
@@ -180,7 +180,7 @@ const listening = <A, R2>(
       () => Returned.effect(handler(event) as Effect.Effect<void>, "A listener of agent", definition.name)
     )
   const attached = scope === undefined ? {} : { attached: new Attached(definition.name, handle, scope) }
-  const listener: Frame.Listener = { hears, handle, ...attached }
+  const listener: Frame.Listener = { reach, handle, ...attached }
   return fromDefinition({ ...definition, listeners: [...definition.listeners, listener] })
 }
 

@@ -25,9 +25,9 @@ export const Failures = Schema.Struct({
 })
 
 /** How a call of a batch ended, as far as later calls are concerned. */
-export interface Settled extends Schema.Schema.Type<typeof Settled> {}
+export interface CallOutcome extends Schema.Schema.Type<typeof CallOutcome> {}
 
-export const Settled = Schema.Struct({
+export const CallOutcome = Schema.Struct({
   /** Unknown names share one. */
   tool: Schema.String,
   isError: Schema.Boolean,
@@ -114,8 +114,8 @@ export class FailureHistory {
   }
 
   /** Takes a batch in; names the tool that has failed so often in the same way. */
-  record(batch: ReadonlyArray<Settled>, stop: number): { readonly tool: string; readonly repeats: number } | undefined {
-    const failing = batch.filter((settled) => settled.isError)
+  record(batch: ReadonlyArray<CallOutcome>, stop: number): { readonly tool: string; readonly repeats: number } | undefined {
+    const failing = batch.filter((outcome) => outcome.isError)
     this.#withheld = none
     if (this.#failed !== undefined) this.#forget(batch)
     if (failing.length === 0) {
@@ -130,7 +130,7 @@ export class FailureHistory {
   }
 
   /** Any success of a tool clears what is known against it. */
-  #forget(batch: ReadonlyArray<Settled>): void {
+  #forget(batch: ReadonlyArray<CallOutcome>): void {
     for (const { isError, tool } of batch) {
       if (isError) continue
       this.#streaks.delete(tool)
@@ -161,8 +161,8 @@ const denials = (tool: string): string => `${tool} denied`
 const toolOf = (bucket: string): string => bucket.replace(/ denied$/, "")
 
 /** The signatures of the tools that failed in a batch and had no success in it. */
-const byTool = (failing: ReadonlyArray<Settled>, batch: ReadonlyArray<Settled>) => {
-  const succeeded = new Set(batch.filter((settled) => !settled.isError).map(({ tool }) => tool))
+const byTool = (failing: ReadonlyArray<CallOutcome>, batch: ReadonlyArray<CallOutcome>) => {
+  const succeeded = new Set(batch.filter((outcome) => !outcome.isError).map(({ tool }) => tool))
   const found = new Map<string, Array<string>>()
   for (const { isDenied = false, signature, tool } of failing) {
     if (succeeded.has(tool)) continue
@@ -191,6 +191,6 @@ export const normalForm = (text: string): string =>
     .trim()
 
 /** Of a failure, and of what the model was told about it. Neither has more than one line. */
-export const signatureWith = (failure: string, told: string): string => `${failure}\n${told}`
+export const signatureWith = (failure: string, message: string): string => `${failure}\n${message}`
 
 const ids = /\b(?:req|msg|evt|txn|sess|resp|usr|acct)_[a-z]{4,}\b/g

@@ -37,13 +37,13 @@ export const Entry = Schema.Struct({
 
 /** Grows while its run lasts. Each entry is booked once with every ancestor too. */
 export class Ledger {
-  readonly #above: Ledger | undefined
+  readonly #parent: Ledger | undefined
   readonly #entries: Array<Entry> = []
   #usage = Usage.empty
   #cost = 0
 
-  constructor(above?: Ledger) {
-    this.#above = above
+  constructor(parent?: Ledger) {
+    this.#parent = parent
   }
 
   /** Oldest first, those of the runs below among them. */
@@ -63,19 +63,19 @@ export class Ledger {
 
   record(entry: Entry): void {
     this.#book(entry)
-    this.#above?.record(entry)
+    this.#parent?.record(entry)
   }
 
   /** Books what a run had consumed before it goes on here; each ledger above has an entry once, also where it was suspended below. */
   restore(entries: ReadonlyArray<Entry>): void {
-    const known = new Map<string, number>()
-    for (const entry of this.#entries) known.set(keyOf(entry), (known.get(keyOf(entry)) ?? 0) + 1)
+    const counts = new Map<string, number>()
+    for (const entry of this.#entries) counts.set(keyOf(entry), (counts.get(keyOf(entry)) ?? 0) + 1)
     for (const entry of entries) {
-      const times = known.get(keyOf(entry)) ?? 0
-      if (times > 0) known.set(keyOf(entry), times - 1)
+      const times = counts.get(keyOf(entry)) ?? 0
+      if (times > 0) counts.set(keyOf(entry), times - 1)
       else this.#book(entry)
     }
-    this.#above?.restore(entries)
+    this.#parent?.restore(entries)
   }
 
   #book(entry: Entry): void {

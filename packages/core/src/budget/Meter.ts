@@ -70,7 +70,7 @@ export class Meter {
   /** The agent to which its limits belong. */
   readonly agent: string
   readonly budget: Budget.Budget
-  readonly above: Meter | undefined
+  readonly parent: Meter | undefined
   /** This one and those above, nearest first. */
   readonly chain: ReadonlyArray<Meter>
   readonly ledger: Ledger
@@ -99,15 +99,15 @@ export class Meter {
     ledger: Ledger,
     now: number,
     elapsed: number,
-    above: Meter | undefined
+    parent: Meter | undefined
   ) {
     const { maxCost, maxDuration, maxTokens, maxToolCalls, maxTurns, prices } = budget
     this.agent = agent
     this.budget = budget
-    this.above = above
-    this.chain = above === undefined ? [this] : [this, ...above.chain]
+    this.parent = parent
+    this.chain = parent === undefined ? [this] : [this, ...parent.chain]
     this.ledger = ledger
-    this.prices = prices ?? above?.prices
+    this.prices = prices ?? parent?.prices
     this.#start = now - elapsed
     this.#limits = { maxTurns, maxToolCalls, maxTokens, maxCost, maxDuration }
     this.#repeats = budget.repeatedFailures.stop
@@ -169,7 +169,7 @@ export class Meter {
 
   /** Remembers what the runs above have spent by a run below them, which may go on later. */
   suspended(runId: string, spent: Counts): void {
-    this.above?.chain.forEach((meter) => meter.paidFor(runId, spent))
+    this.parent?.chain.forEach((meter) => meter.paidFor(runId, spent))
   }
 
   /** What a run with this id has spent is among what was spent here. */
@@ -250,9 +250,9 @@ export class Meter {
 
   /** The meter with the nearest end that cannot be extended: no wait may pass that end. */
   get deadline(): Meter | undefined {
-    const above = this.above?.deadline
-    if (this.onExceeded !== undefined) return above
-    return above === undefined || this.ownDeadline < above.ownDeadline ? this : above
+    const nearest = this.parent?.deadline
+    if (this.onExceeded !== undefined) return nearest
+    return nearest === undefined || this.ownDeadline < nearest.ownDeadline ? this : nearest
   }
 
   /** Whether a limit has ended this contender of a race alone. */
@@ -262,7 +262,7 @@ export class Meter {
 
   /** The limit that has ended this run; or one above, if this one has not reached its own. */
   get ended(): Exceeded | undefined {
-    return this.#ended ?? this.above?.ended
+    return this.#ended ?? this.parent?.ended
   }
 
   /** Ends the run to which the limit belongs, or the contender below it that has reached the limit. The first limit counts. */
@@ -293,7 +293,7 @@ export class Meter {
 
   /** A limit of cost, here or above, is none for a model without a price. */
   get limitsCost(): boolean {
-    return this.#limits.maxCost !== Infinity || this.above?.limitsCost === true
+    return this.#limits.maxCost !== Infinity || this.parent?.limitsCost === true
   }
 
   /** Tells of each limit that is near, here and above: once for each. */

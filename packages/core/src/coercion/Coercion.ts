@@ -84,7 +84,7 @@ export interface Decoded<A> {
 }
 
 /** A list within an object within the arguments is unwrapped three times; further down nothing is. */
-const rounds: Record<ValueStep, number> = {
+const passes: Record<ValueStep, number> = {
   "unwrap-json": 3,
   "convert-number": 1,
   "drop-empty": 1,
@@ -107,7 +107,7 @@ export const decode = <A>(
   let current = value
   let failing = failingIn(first.failure)
   for (const step of valueSteps) {
-    for (let round = ladder.includes(step) ? rounds[step] : 0; round > 0; round--) {
+    for (let pass = ladder.includes(step) ? passes[step] : 0; pass > 0; pass--) {
       const all = mend(step, texts, current, failing, undefined)
       if (all.changes.length === 0) break
       let taken = all

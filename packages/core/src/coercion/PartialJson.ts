@@ -147,10 +147,10 @@ export class PartialJson {
   #growthHere(char: string): Growth | undefined {
     const frame = this.#stack.at(-1)
     if (frame === undefined) return this.#root(char)
-    const above = frame.growth
-    if (above === undefined || frame.isStuck) return undefined
-    if (above.kind === "object") return above.field(frame.key)?.(char)
-    if (above.kind === "list") return above.item(frame.count)?.(char)
+    const parent = frame.growth
+    if (parent === undefined || frame.isStuck) return undefined
+    if (parent.kind === "object") return parent.field(frame.key)?.(char)
+    if (parent.kind === "list") return parent.item(frame.count)?.(char)
     return raw
   }
 

@@ -36,14 +36,14 @@ const enter = (issue: SchemaIssue.Issue, at: Failing, isPlain: boolean, parent?:
     case "Encoding":
       return enter(issue.issue, at, false)
     case "Pointer": {
-      let place = at
-      for (const key of issue.path) place = childOf(place, key)
+      let target = at
+      for (const key of issue.path) target = childOf(target, key)
       const field = fieldOf(parent, issue.path[0])
       if (field !== undefined) {
-        place.isField = true
-        place.isRequired ||= !SchemaAST.isOptional(field.type)
+        target.isField = true
+        target.isRequired ||= !SchemaAST.isOptional(field.type)
       }
-      return enter(issue.issue, place, true)
+      return enter(issue.issue, target, true)
     }
     case "Composite":
       if (SchemaAST.isObjects(issue.ast)) for (const { name } of issue.ast.propertySignatures) at.fields.add(name)
@@ -70,8 +70,8 @@ const mark = (at: Failing, isPlain: boolean): void => {
 }
 
 const childOf = (at: Failing, key: PropertyKey): Failing => {
-  const known = at.keys.get(key)
-  if (known !== undefined) return known
+  const existing = at.keys.get(key)
+  if (existing !== undefined) return existing
   const child = new Failing()
   at.keys.set(key, child)
   return child
@@ -119,7 +119,7 @@ const aroundKey = <A>(
   look: (within: Failing, there: object, key: PropertyKey) => A
 ): A | undefined => {
   const [key] = path.slice(-1)
-  const found = placeOf(failing, value, path.slice(0, -1))
+  const found = locate(failing, value, path.slice(0, -1))
   if (key === undefined || found === undefined || !Predicate.isObject(found.there)) return undefined
   return look(found.at, found.there, key)
 }
@@ -129,11 +129,11 @@ const aroundKey = <A>(
  * itself it is no failure.
  */
 export const isAbsence = (failing: Failing, value: unknown, path: ReadonlyArray<PropertyKey>): boolean => {
-  const found = placeOf(failing, value, path)
+  const found = locate(failing, value, path)
   return found !== undefined && found.there === null && found.at.isField && !found.at.isRequired
 }
 
-const placeOf = (failing: Failing, value: unknown, path: ReadonlyArray<PropertyKey>) => {
+const locate = (failing: Failing, value: unknown, path: ReadonlyArray<PropertyKey>) => {
   let at = failing
   let there = value
   for (const key of path) {

@@ -40,8 +40,8 @@ const withoutFence = (text: string): string | undefined => {
 }
 
 /** The first `{…}`, or `[…]`, whose brackets balance outside of strings. */
-const firstBlock = (text: string, open: string, close: string): string | undefined => {
-  const start = text.indexOf(open)
+const firstBlock = (text: string, opening: string, closing: string): string | undefined => {
+  const start = text.indexOf(opening)
   if (start < 0) return undefined
   let depth = 0
   let inString = false
@@ -51,8 +51,8 @@ const firstBlock = (text: string, open: string, close: string): string | undefin
       if (char === "\\") i++
       else if (char === '"') inString = false
     } else if (char === '"') inString = true
-    else if (char === open) depth++
-    else if (char === close && --depth === 0) return text.slice(start, i + 1)
+    else if (char === opening) depth++
+    else if (char === closing && --depth === 0) return text.slice(start, i + 1)
   }
   return undefined
 }

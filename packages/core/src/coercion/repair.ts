@@ -26,7 +26,7 @@ class Repair {
   #at = 0
   readonly #out: Array<string> = []
   /** The brackets that are open. */
-  readonly #open: Array<string> = []
+  readonly #brackets: Array<string> = []
   #expecting: Expecting = "root"
   /** Where the comma stands, if nothing has come after it. */
   #comma: number | undefined
@@ -78,7 +78,7 @@ class Repair {
   }
 
   #next(char: string): boolean {
-    const isObject = this.#open.at(-1) === "{"
+    const isObject = this.#brackets.at(-1) === "{"
     const [close, start, expecting] = isObject
       ? (["}", startOfKey, "key"] as const)
       : (["]", startOfValue, "item"] as const)
@@ -93,7 +93,7 @@ class Repair {
   #begin(char: string): boolean {
     if (char !== "{" && char !== "[") return false
     this.#at++
-    this.#open.push(char)
+    this.#brackets.push(char)
     return this.#emit(char, char === "{" ? "key" : "item")
   }
 
@@ -101,8 +101,8 @@ class Repair {
     // a comma that nothing follows
     if (this.#comma !== undefined) this.#out[this.#comma] = ""
     this.#at++
-    this.#open.pop()
-    return this.#emit(close, this.#open.length === 0 ? "end" : "next")
+    this.#brackets.pop()
+    return this.#emit(close, this.#brackets.length === 0 ? "end" : "next")
   }
 
   #key(char: string): boolean {
@@ -260,7 +260,7 @@ const readString = (text: string, at: number): Quoted | "cut" | undefined => {
   if (ends === undefined) return undefined
   const parts: Array<string> = []
   /** How many brackets of each kind are open within the text. */
-  const open = [0, 0, 0]
+  const nesting = [0, 0, 0]
   /** Where the last comma stands, and what came before it. */
   let comma = { at: 0, start: 0, parts: 0 }
   /** The last character that is no blank. */
@@ -282,7 +282,7 @@ const readString = (text: string, at: number): Quoted | "cut" | undefined => {
     }
     const char = text.charAt(i)
     if (ends.includes(char)) {
-      if (isEnd(text, i, open)) return { content: parts.join("") + text.slice(start, i), end: i + 1 }
+      if (isEnd(text, i, nesting)) return { content: parts.join("") + text.slice(start, i), end: i + 1 }
       if (solid === ",") {
         // a quote after a comma begins the next text: the end of this one is missing
         const before = parts.slice(0, comma.parts).join("") + text.slice(comma.start, comma.at)
@@ -303,8 +303,8 @@ const readString = (text: string, at: number): Quoted | "cut" | undefined => {
     } else if (char === '"') put('\\"', 1)
     else if (char < " ") put(JSON.stringify(char).slice(1, -1), 1)
     else {
-      if (opens.includes(char)) open[opens.indexOf(char)]! += 1
-      else if (closes.includes(char)) open[closes.indexOf(char)]! -= 1
+      if (opens.includes(char)) nesting[opens.indexOf(char)]! += 1
+      else if (closes.includes(char)) nesting[closes.indexOf(char)]! -= 1
       if (char === ",") comma = { at: i, start, parts: parts.length }
       i++
     }
@@ -315,11 +315,11 @@ const readString = (text: string, at: number): Quoted | "cut" | undefined => {
 }
 
 /** Whether a quote is the end of its text, by what follows it. */
-const isEnd = (text: string, at: number, open: ReadonlyArray<number>): boolean => {
+const isEnd = (text: string, at: number, nesting: ReadonlyArray<number>): boolean => {
   const next = after(text, at + 1, blanksInLine)
   const char = text.charAt(next)
   const bracket = char === "" ? -1 : closes.indexOf(char)
-  if (bracket !== -1) return (open[bracket] ?? 0) <= 0
+  if (bracket !== -1) return (nesting[bracket] ?? 0) <= 0
   if (char === "" || delimiters.includes(char) || /\d/.test(char)) return true
   if (!isQuote(char)) return false
   // the next quote is the end, where nothing but the end can follow it

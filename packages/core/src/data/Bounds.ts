@@ -38,20 +38,20 @@ export const resolve = (given: Partial<Bounds> = {}): Bounds => {
 export const isLonger = (value: unknown, bytes: number): boolean => {
   const encoder = new TextEncoder()
   const lengthOf = (text: string) => (text.length > bytes ? text.length : encoder.encode(JSON.stringify(text)).length)
-  const open: Array<unknown> = [value]
+  const stack: Array<unknown> = [value]
   let length = 0
-  while (open.length > 0 && length <= bytes) {
-    const one = open.pop()
+  while (stack.length > 0 && length <= bytes) {
+    const one = stack.pop()
     if (Array.isArray(one)) {
       length += one.length + 1
-      for (const item of one) open.push(item)
+      for (const item of one) stack.push(item)
     } else if (typeof one === "object" && one !== null) {
       const entries = Object.entries(one)
       // a colon and a comma for each
       length += 2 * entries.length + 1
       for (const [key, item] of entries) {
         length += lengthOf(key)
-        open.push(item)
+        stack.push(item)
       }
     } else length += typeof one === "string" ? lengthOf(one) : String(one).length
   }

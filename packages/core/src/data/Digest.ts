@@ -57,17 +57,17 @@ export const digestOfRequest = (
 export const canonical = (value: Schema.Json): string => {
   let text = ""
   /** What is still to be written, the next one last: texts as they are, and values. */
-  const open: Array<string | { readonly value: unknown }> = [{ value }]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+  const stack: Array<string | { readonly value: unknown }> = [{ value }]
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     if (Predicate.isString(next)) text += next
     else if (Predicate.isObjectOrArray(next.value)) {
       const isList = Array.isArray(next.value)
       const fields = Object.entries(next.value)
       if (!isList) fields.sort(([a], [b]) => (a < b ? -1 : 1))
       text += isList ? "[" : "{"
-      open.push(isList ? "]" : "}")
+      stack.push(isList ? "]" : "}")
       for (const [at, [key, field]] of [...fields.entries()].toReversed()) {
-        open.push({ value: field }, `${at > 0 ? "," : ""}${isList ? "" : `${JSON.stringify(key)}:`}`)
+        stack.push({ value: field }, `${at > 0 ? "," : ""}${isList ? "" : `${JSON.stringify(key)}:`}`)
       }
     } else text += JSON.stringify(next.value)
   }

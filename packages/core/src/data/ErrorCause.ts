@@ -42,10 +42,10 @@ export const ErrorCause = Encoded.pipe(
  * Like `ErrorCause`, but errors of this library keep their class on a wire. `known` is their union; it is asked for at the
  * first use, so that the classes of the union may use the codec themselves.
  */
-export const nested = (known: () => Schema.Codec<unknown, unknown>) => {
+export const nested = (union: () => Schema.Codec<unknown, unknown>) => {
   let made: Schema.Codec<unknown, Schema.Json> | undefined
   // the JSON codec of any schema encodes to JSON
-  const codec = () => (made ??= Schema.toCodecJson(known()) as Schema.Codec<unknown, Schema.Json>)
+  const codec = () => (made ??= Schema.toCodecJson(union()) as Schema.Codec<unknown, Schema.Json>)
   return Schema.Json.pipe(
     Schema.decodeTo(
       Schema.Unknown,

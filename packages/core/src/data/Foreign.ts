@@ -29,9 +29,9 @@ export const isDeep = (value: unknown, levels = 1000): boolean => {
   let level = new Set([value])
   for (let depth = 1; level.size > 0; depth++) {
     if (depth > levels) return true
-    const below: typeof level = new Set()
-    for (const one of level) for (const item of Object.values(one)) if (Predicate.isObjectOrArray(item)) below.add(item)
-    level = below
+    const nextLevel: typeof level = new Set()
+    for (const one of level) for (const item of Object.values(one)) if (Predicate.isObjectOrArray(item)) nextLevel.add(item)
+    level = nextLevel
   }
   return false
 }
@@ -43,11 +43,11 @@ export const isDeep = (value: unknown, levels = 1000): boolean => {
  */
 export const freeze = (root: unknown): boolean => {
   let isAll = true
-  const open = [root]
+  const stack = [root]
   // most values are flat
   let met: Set<unknown> | undefined
-  while (open.length > 0) {
-    const current = open.pop()
+  while (stack.length > 0) {
+    const current = stack.pop()
     if (Predicate.isFunction(current)) isAll = false
     if (!Predicate.isObjectOrArray(current) || met?.has(current) === true) continue
     if (!isPlain(current)) {
@@ -58,7 +58,7 @@ export const freeze = (root: unknown): boolean => {
     for (const value of Object.values(Object.freeze(current))) {
       if (!Predicate.isObjectOrArray(value) && !Predicate.isFunction(value)) continue
       met ??= new Set([current])
-      open.push(value)
+      stack.push(value)
     }
   }
   return isAll

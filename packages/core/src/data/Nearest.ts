@@ -1,12 +1,12 @@
 /** The name that was probably meant. */
 
 /** One that differs in case and marks alone, or in at most two letters of a longer name; `undefined` when none is near. */
-export const nearest = (name: string, known: ReadonlyArray<string>): string | undefined => {
+export const nearest = (name: string, candidates: ReadonlyArray<string>): string | undefined => {
   if (name.length > longest) return undefined
   const bare = bareOf(name)
-  const same = known.find((other) => bareOf(other) === bare && bare !== "")
+  const same = candidates.find((other) => bareOf(other) === bare && bare !== "")
   if (same !== undefined) return same
-  const near = known
+  const near = candidates
     .filter((other) => other.length <= longest)
     .map((other) => ({ other, distance: distance(bare, bareOf(other)) }))
     .filter(({ distance, other }) => distance <= Math.min(2, Math.floor(other.length / 3)))

@@ -5,7 +5,7 @@
  * Errors, events, spans, logs, snapshots, recordings, pages and texts for models all use this module.
  */
 import * as Redacted from "effect/Redacted"
-import { placesIn } from "./credentialPlaces.ts"
+import { credentialsIn } from "./credentials.ts"
 import { add, type KeyFormat, keysIn, merged, type Range, Runs } from "./keyFormats.ts"
 
 export {
@@ -53,8 +53,8 @@ export const foreign = (text: string, max = usual): string => {
 }
 
 const rangesIn = (runs: Runs, isForeign: boolean, isCut: boolean): ReadonlyArray<Range> => {
-  const places = [...values.in(runs.text), ...(isForeign ? placesIn(runs, isCut) : [])]
-  return merged([...places, ...keysIn(runs, new Set(places.map(([, to]) => to)))])
+  const ranges = [...values.in(runs.text), ...(isForeign ? credentialsIn(runs, isCut) : [])]
+  return merged([...ranges, ...keysIn(runs, new Set(ranges.map(([, to]) => to)))])
 }
 
 /** The text with its mark in each range, cut at `max`, but never within a mark. */
@@ -126,7 +126,7 @@ interface Piece {
 }
 
 /** Finds the forms that were added, and their pieces, in one pass over a text. */
-class KnownSecrets {
+class SecretIndex {
   readonly #pieces = new Map<string, Piece>()
 
   add(forms: ReadonlyArray<string>): void {
@@ -143,8 +143,8 @@ class KnownSecrets {
   remove(forms: ReadonlyArray<string>): void {
     for (const form of forms) {
       const first = this.#pieces.get(form.slice(0, pieceLength))
-      const place = first?.forms.indexOf(form) ?? -1
-      if (place >= 0) first?.forms.splice(place, 1)
+      const index = first?.forms.indexOf(form) ?? -1
+      if (index >= 0) first?.forms.splice(index, 1)
       for (const piece of piecesOf(form)) {
         const entry = this.#pieces.get(piece)
         if (entry !== undefined && --entry.count === 0) this.#pieces.delete(piece)
@@ -179,7 +179,7 @@ class KnownSecrets {
 const piecesOf = (form: string): ReadonlyArray<string> =>
   Array.from({ length: Math.max(0, form.length - pieceLength + 1) }, (_, at) => form.slice(at, at + pieceLength))
 
-const values = new KnownSecrets()
+const values = new SecretIndex()
 
 const held = new WeakSet<Redacted.Redacted>()
 
@@ -203,7 +203,7 @@ export const know = (
 
 /** A redactor for values that only its caller knows. */
 export const of = (secrets: ReadonlyArray<string>): Redactor => {
-  const known = new KnownSecrets()
-  known.add([...new Set(secrets)].flatMap(formsOf))
-  return (text) => replaced(text, merged(known.in(text)), Infinity)
+  const index = new SecretIndex()
+  index.add([...new Set(secrets)].flatMap(formsOf))
+  return (text) => replaced(text, merged(index.in(text)), Infinity)
 }

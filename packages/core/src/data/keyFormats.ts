@@ -57,8 +57,8 @@ export class Runs {
 
   /** The end of the run of an alphabet that begins at `from`, or has begun before it. */
   end(alphabet: Alphabet, from: number): number {
-    const known = this.#last.get(alphabet)
-    if (known !== undefined && known[0] <= from && from <= known[1]) return known[1]
+    const cached = this.#last.get(alphabet)
+    if (cached !== undefined && cached[0] <= from && from <= cached[1]) return cached[1]
     let to = from
     while (to < this.text.length && isIn(alphabet, this.text.charCodeAt(to))) to++
     this.#last.set(alphabet, [from, to])
@@ -204,23 +204,23 @@ const startsOf = (patterns: ReadonlyArray<Pattern>): Starts => {
 }
 
 let added: ReadonlyArray<Pattern> = []
-let known: Starts | undefined
+let startsOfAll: Starts | undefined
 
 /** Adds a format; the function that comes back takes it out again. */
 export const add = ({ alphabet, length, prefix }: KeyFormat): (() => void) => {
   const [least, most] = typeof length === "number" ? [length, length] : length
   const pattern = { parts: [prefix, { alphabet: alphabets[alphabet], least, most }], isMixed: false }
   added = [...added, pattern]
-  known = undefined
+  startsOfAll = undefined
   return () => {
     added = added.filter((one) => one !== pattern)
-    known = undefined
+    startsOfAll = undefined
   }
 }
 
 /** The keys in a text. `ends` are the ends of places that are replaced anyway: a key may begin there. */
 export const keysIn = (runs: Runs, ends: ReadonlySet<number>): ReadonlyArray<Range> => {
-  const starts = (known ??= startsOf([...Object.entries(published).flatMap(patternsOf), ...added]))
+  const starts = (startsOfAll ??= startsOf([...Object.entries(published).flatMap(patternsOf), ...added]))
   const { text } = runs
   const found = blocksIn(text)
   // what is replaced ends a word

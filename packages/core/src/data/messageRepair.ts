@@ -13,7 +13,7 @@ export const interrupted: Message.Settlement = {
 const text = (text: string): Message.Text => ({ type: "text", text })
 
 /** A call whose result is looked for. */
-interface OpenCall {
+interface UnmatchedCall {
   readonly call: Message.ToolCall
   settlement: Message.Settlement | undefined
 }
@@ -23,7 +23,7 @@ type Part = Message.Assistant["content"][number]
 /** Of each message what it is, or `undefined` for what is none. */
 type Read =
   | { readonly role: "kept"; readonly message: Message.System | Message.User }
-  | { readonly role: "assistant"; readonly content: ReadonlyArray<Part | OpenCall>; readonly isPaused: boolean }
+  | { readonly role: "assistant"; readonly content: ReadonlyArray<Part | UnmatchedCall>; readonly isPaused: boolean }
   | { readonly role: "tool"; readonly callId: string; readonly settlement: Message.Settlement }
 
 export const repair = (history: unknown): Message.Transcript => {
@@ -33,14 +33,14 @@ export const repair = (history: unknown): Message.Transcript => {
   return messages.flatMap((message): ReadonlyArray<Message.Message> => {
     if (message.role === "kept") return [message.message]
     if (message.role === "tool") return []
-    const content = message.content.map((part) => (isOpen(part) ? closed(part) : part))
+    const content = message.content.map((part) => (isUnmatched(part) ? closed(part) : part))
     return [{ role: "assistant", content, ...(message.isPaused ? { paused: true as const } : {}) }]
   })
 }
 
-const isOpen = (part: Part | OpenCall): part is OpenCall => !("type" in part)
+const isUnmatched = (part: Part | UnmatchedCall): part is UnmatchedCall => !("type" in part)
 
-const closed = ({ call, settlement = interrupted }: OpenCall): Part => ({
+const closed = ({ call, settlement = interrupted }: UnmatchedCall): Part => ({
   type: "settled-call",
   call,
   settlement
@@ -48,15 +48,15 @@ const closed = ({ call, settlement = interrupted }: OpenCall): Part => ({
 
 /** A result belongs to the nearest message before it with a call of that id, there to the first that is still open. */
 const match = (messages: ReadonlyArray<Read>): void => {
-  const open = new Map<string, Array<OpenCall>>()
+  const unmatched = new Map<string, Array<UnmatchedCall>>()
   for (const message of messages) {
     if (message.role === "assistant") {
-      const calls = message.content.filter(isOpen)
+      const calls = message.content.filter(isUnmatched)
       // ids repeat over turns: what is open from before stays without a result
-      for (const { call } of calls) open.set(call.id, [])
-      for (const one of calls) open.get(one.call.id)?.push(one)
+      for (const { call } of calls) unmatched.set(call.id, [])
+      for (const one of calls) unmatched.get(one.call.id)?.push(one)
     } else if (message.role === "tool") {
-      const one = open.get(message.callId)?.shift()
+      const one = unmatched.get(message.callId)?.shift()
       if (one !== undefined) one.settlement = message.settlement
     }
   }
@@ -71,7 +71,7 @@ const guard = <A>(schema: Schema.Schema<A>) => {
 const isSystem = guard(Message.System)
 const isUser = guard(Message.User)
 const isUserPart = guard(Schema.Union([Message.Text, Message.Image, Message.File]))
-const isStanding = guard(Schema.Union([Message.Text, Message.Reasoning, Message.ProviderItem, Message.SettledCall]))
+const isSound = guard(Schema.Union([Message.Text, Message.Reasoning, Message.ProviderItem, Message.SettledCall]))
 const isCall = guard(Message.ToolCall)
 const isSettlement = guard(Message.Settlement)
 const isOpaque = guard(Message.Opaque)
@@ -127,24 +127,24 @@ const partsOf = <A>(
   return parts.length === 0 && said.length > 0 ? undefined : parts
 }
 
-const readPart = (part: unknown): Part | OpenCall | undefined => {
-  if (isStanding(part)) return part
+const readPart = (part: unknown): Part | UnmatchedCall | undefined => {
+  if (isSound(part)) return part
   switch (property(part, "type")) {
     case "reasoning": {
       const text = property(part, "text")
       return Predicate.isString(text) ? { type: "reasoning", text } : undefined
     }
     case "tool-call":
-      return openCall(part, undefined)
+      return readCall(part, undefined)
     case "settled-call":
-      return openCall(property(part, "call"), property(part, "settlement"))
+      return readCall(property(part, "call"), property(part, "settlement"))
     default:
       return undefined
   }
 }
 
 /** A call of no name is none. */
-const openCall = (value: unknown, settlement: unknown): OpenCall | Part | undefined => {
+const readCall = (value: unknown, settlement: unknown): UnmatchedCall | Part | undefined => {
   const call = isCall(value) ? value : mendedCall(value)
   if (call === undefined) return undefined
   return isSettlement(settlement) ? { type: "settled-call", call, settlement } : { call, settlement: undefined }
@@ -156,8 +156,8 @@ const mendedCall = (value: unknown): Message.ToolCall | undefined => {
   if (id === undefined || !Predicate.isString(name)) return undefined
   const args = property(value, "arguments")
   const opaque = property(value, "opaque")
-  const kept = isOpaque(opaque) ? { opaque } : {}
-  return { type: "tool-call", id, name, arguments: isJson(args) ? args : null, ...kept }
+  const extra = isOpaque(opaque) ? { opaque } : {}
+  return { type: "tool-call", id, name, arguments: isJson(args) ? args : null, ...extra }
 }
 
 /** Some count their calls. */

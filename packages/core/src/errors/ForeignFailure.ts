@@ -46,15 +46,15 @@ export const connectionOf = (failure: unknown): Connection => {
 /** A failure and what lies beneath it: causes, reasons and members of an aggregate; each once, the nearest first, 100 at most. */
 export const chainOf = (failure: unknown): ReadonlyArray<unknown> => {
   const chain = new Set<unknown>()
-  const open = [failure]
-  for (const link of open) {
+  const queue = [failure]
+  for (const link of queue) {
     if (link === undefined || link === null || chain.has(link)) continue
     if (chain.add(link).size === longest) break
     const members = propertyOf(link, "errors")
-    if (Array.isArray(members)) open.push(...members.slice(0, longest))
+    if (Array.isArray(members)) queue.push(...members.slice(0, longest))
     const reason = propertyOf(link, "reason")
-    if (typeof reason === "object") open.push(reason)
-    open.push(propertyOf(link, "cause"))
+    if (typeof reason === "object") queue.push(reason)
+    queue.push(propertyOf(link, "cause"))
   }
   return [...chain]
 }

@@ -19,8 +19,8 @@ const isEnd = (thrown: unknown): thrown is EscalationError | ToolExecutionError 
 /** What a plain function of this name has thrown, or its promise was rejected with: the ends of an agent are themselves. */
 export const thrownBy = (tool: string, kind: Kind, call: Required<CallOf>, thrown: unknown): FunctionError => {
   if (isEnd(thrown)) return thrown
-  const known = categoryOf(thrown, isLlmError)
-  return executionErrorOf({ tool, kind, ...call, ...(known === "unknown" ? { category: "invocation" } : {}) }, thrown)
+  const category = categoryOf(thrown, isLlmError)
+  return executionErrorOf({ tool, kind, ...call, ...(category === "unknown" ? { category: "invocation" } : {}) }, thrown)
 }
 
 /** A plain function of this name. Its signal is aborted when it is stopped. */

@@ -68,7 +68,7 @@ export const categories = [
 type Category = (typeof categories)[number]
 
 /** After a failure that says no more than that it will pass. */
-const again = resend("1 second", 4)
+const resendable = resend("1 second", 4)
 
 /** A failure inside a tool, and what lies beneath it. */
 export interface Categorised {
@@ -89,7 +89,7 @@ export const Lent = Schema.Struct({
 /** What was lent comes first, then the status; a failure of a model advises for itself; else the category decides. */
 const byCategory = ({ category, cause, lent, status }: Categorised): Outlook => {
   if (lent?.outlook !== undefined) return lent.outlook
-  if (status !== undefined && retryableStatuses.has(status)) return again
+  if (status !== undefined && retryableStatuses.has(status)) return resendable
   return (category === "llm" ? carriedBy(cause) : undefined) ?? ofCategory[category].outlook
 }
 
@@ -98,13 +98,13 @@ const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429])
 
 /** How a category reads in a log, and what may be done after a failure that says no more. */
 export const ofCategory: Readonly<Record<Category, { readonly label: string; readonly outlook: Outlook }>> = {
-  network: { label: "Network error", outlook: again },
+  network: { label: "Network error", outlook: resendable },
   parameter: { label: "Parameter error", outlook: final("repair") },
   client: { label: "Client error", outlook: final("none") },
-  server: { label: "Server error", outlook: again },
+  server: { label: "Server error", outlook: resendable },
   validation: { label: "Validation error", outlook: final("repair") },
   llm: { label: "Model error", outlook: final("none") },
-  mcp: { label: "MCP error", outlook: again },
+  mcp: { label: "MCP error", outlook: resendable },
   invocation: { label: "Invocation error", outlook: final("none") },
   unknown: { label: "Unknown error", outlook: final("none") }
 }
@@ -116,7 +116,7 @@ export const ofCategory: Readonly<Record<Category, { readonly label: string; rea
  * @internal
  */
 export const outlookOf = (value: unknown): Outlook | undefined =>
-  carriedBy(value) ?? categorised(value) ?? toldBy(value)
+  carriedBy(value) ?? categorised(value) ?? outlookOfForeign(value)
 
 /** By its own category. What a tool has read and could not decode is not what it was called with. */
 const categorised = (value: unknown): Outlook | undefined => {
@@ -125,13 +125,13 @@ const categorised = (value: unknown): Outlook | undefined => {
   return ErrorCause.tagOf(value) === "SchemaError" ? final("none") : undefined
 }
 
-const toldBy = (value: unknown): Outlook | undefined => {
-  const told = ForeignFailure.of(value)
-  if (told?.type === "connection") return told.connection === "untrusted" ? final("none") : ofCategory.network.outlook
-  if (told?.type === "system" && told.refused !== "access") return told.refused === "busy" ? again : final("repair")
-  if (told?.type !== "status" || !(told.status >= 500 || retryableStatuses.has(told.status))) return undefined
-  const wait = foreignHint(told)
-  return wait === undefined ? again : resend(wait, again.maxAttempts)
+const outlookOfForeign = (value: unknown): Outlook | undefined => {
+  const failure = ForeignFailure.of(value)
+  if (failure?.type === "connection") return failure.connection === "untrusted" ? final("none") : ofCategory.network.outlook
+  if (failure?.type === "system" && failure.refused !== "access") return failure.refused === "busy" ? resendable : final("repair")
+  if (failure?.type !== "status" || !(failure.status >= 500 || retryableStatuses.has(failure.status))) return undefined
+  const wait = foreignHint(failure)
+  return wait === undefined ? resendable : resend(wait, resendable.maxAttempts)
 }
 
 /**
@@ -142,8 +142,8 @@ const toldBy = (value: unknown): Outlook | undefined => {
 export const hintBeneath = (value: unknown): Duration.Duration | undefined =>
   carriedBy(value) === undefined ? foreignHint(ForeignFailure.of(value)) : undefined
 
-const foreignHint = (told: ForeignFailure.ForeignFailure | undefined): Duration.Duration | undefined => {
-  const wait = told?.type === "status" ? RetryAfter.parse(told.retryAfter, Number.NaN) : undefined
+const foreignHint = (failure: ForeignFailure.ForeignFailure | undefined): Duration.Duration | undefined => {
+  const wait = failure?.type === "status" ? RetryAfter.parse(failure.retryAfter, Number.NaN) : undefined
   return wait !== undefined && Duration.isFinite(wait) ? wait : undefined
 }
 
@@ -157,8 +157,8 @@ const carriedBy = (value: unknown): Outlook | undefined => {
   const delay = property(value, "suggestedDelay")
   const attempts = property(value, "maxAttempts")
   return resend(
-    Duration.isDuration(delay) && Duration.isFinite(delay) ? delay : again.suggestedDelay,
-    Predicate.isNumber(attempts) && Number.isSafeInteger(attempts) && attempts >= 1 ? attempts : again.maxAttempts
+    Duration.isDuration(delay) && Duration.isFinite(delay) ? delay : resendable.suggestedDelay,
+    Predicate.isNumber(attempts) && Number.isSafeInteger(attempts) && attempts >= 1 ? attempts : resendable.maxAttempts
   )
 }
 
@@ -179,18 +179,18 @@ export const categoryOf = (cause: unknown, isLlmError: (cause: unknown) => boole
   return Object.hasOwn(facts, tag) ? "unknown" : categoryByStructure(ForeignFailure.of(cause))
 }
 
-const categoryByStructure = (told: ForeignFailure.ForeignFailure | undefined): Category => {
-  if (told === undefined) return "unknown"
-  if (told.type === "connection") return "network"
-  return told.type === "status" ? categoryOfStatus(told.status) : categoryOfRefusal[told.refused]
+const categoryByStructure = (failure: ForeignFailure.ForeignFailure | undefined): Category => {
+  if (failure === undefined) return "unknown"
+  if (failure.type === "connection") return "network"
+  return failure.type === "status" ? categoryOfStatus(failure.status) : categoryOfRefusal[failure.refused]
 }
 
 const categoryOfRefusal = { input: "parameter", access: "client", busy: "server" } as const
 
 /** The status with which a peer has answered, as far as the structure of a failure tells. */
 export const statusOf = (cause: unknown): number | undefined => {
-  const told = ForeignFailure.of(cause)
-  return told?.type === "status" ? told.status : undefined
+  const failure = ForeignFailure.of(cause)
+  return failure?.type === "status" ? failure.status : undefined
 }
 
 export const categoryOfStatus = (status: number): Category => {

@@ -30,8 +30,8 @@ export type Defaulted<Fields, Key extends keyof Fields> = Omit<Fields, Key> & Pa
 
 /** `What (where): words. What helps`; it ends without a full stop, for it may be quoted. */
 export const sentence = (tag: keyof FactsTable, { what, where, words }: Happened): string => {
-  const places = (where ?? []).filter((place) => place !== undefined && place !== "")
-  const located = places.length === 0 ? what : `${what} (${places.join(", ")})`
+  const locations = (where ?? []).filter((location) => location !== undefined && location !== "")
+  const located = locations.length === 0 ? what : `${what} (${locations.join(", ")})`
   const said = ErrorCause.trimmed(words ?? "")
   return `${Redaction.foreign(said === "" ? located : `${located}: ${said}`, longest)}. ${wording[tag][1]}`
 }

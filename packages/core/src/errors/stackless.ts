@@ -4,8 +4,8 @@
  */
 
 const isWritable = (() => {
-  const known = Object.getOwnPropertyDescriptor(Error, "stackTraceLimit")
-  return known?.writable === true || known?.set !== undefined
+  const descriptor = Object.getOwnPropertyDescriptor(Error, "stackTraceLimit")
+  return descriptor?.writable === true || descriptor?.set !== undefined
 })()
 
 // what no standard has, and most runtimes do

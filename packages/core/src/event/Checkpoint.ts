@@ -68,16 +68,16 @@ interface ForAgent extends Schema.Struct.Type<typeof forAgentFields> {
 export type CallCheckpoint = typeof ForDecision.Type | ForAgent
 
 /** A call that is settled, and what later calls are to know of it. */
-const Settled = Schema.Struct({
+const SettlementRecord = Schema.Struct({
   type: Schema.tag("settled"),
   settlement: Message.Settlement,
-  settled: Schema.optionalKey(FailureHistory.Settled)
+  settled: Schema.optionalKey(FailureHistory.CallOutcome)
 })
 
 /** A call whose turn has not come. */
 const NotBegun = Schema.Struct({ type: Schema.tag("not-begun") })
 
-const openFields = {
+const unfinishedFields = {
   reply: Message.Reply,
   /** How many of its calls the budget admits, and how many come before one tool was called too often in a row. */
   admitted: Count,
@@ -87,9 +87,9 @@ const openFields = {
 }
 
 /** A reply of which some calls are not settled. */
-export interface OpenReply extends Schema.Struct.Type<typeof openFields> {
+export interface OpenReply extends Schema.Struct.Type<typeof unfinishedFields> {
   /** One for each call, in their order. */
-  readonly calls: ReadonlyArray<typeof Settled.Type | typeof NotBegun.Type | CallCheckpoint>
+  readonly calls: ReadonlyArray<typeof SettlementRecord.Type | typeof NotBegun.Type | CallCheckpoint>
 }
 
 const fields = {
@@ -162,11 +162,11 @@ const ForAgent = Schema.Struct({
   snapshot: Schema.suspend((): Schema.Codec<Snapshot, unknown> => Snapshot)
 })
 
-const Call = Schema.Union([Settled, NotBegun, ForDecision, ForAgent])
+const Call = Schema.Union([SettlementRecord, NotBegun, ForDecision, ForAgent])
 
 export const Snapshot = Schema.Struct({
   ...fields,
-  open: Schema.optionalKey(Schema.Struct({ ...openFields, calls: Schema.Array(Call) }))
+  open: Schema.optionalKey(Schema.Struct({ ...unfinishedFields, calls: Schema.Array(Call) }))
 })
 
 /** The idempotency key of a call, by its place in its reply. */

@@ -18,8 +18,8 @@ export const helping = <Event>(
   within: (start) => {
     const starting = Effect.suspend(start)
     if (run === undefined) return starting
-    const below: RunContext.RunContext = { ...run, ...overrides, fixers: [...run.fixers, helper] }
-    return Effect.provideService(starting, RunContext.Current, below)
+    const inner: RunContext.RunContext = { ...run, ...overrides, fixers: [...run.fixers, helper] }
+    return Effect.provideService(starting, RunContext.Current, inner)
   },
   emitThen: (event, next) => (run === undefined ? next() : RunContext.emitThen(run, () => happening(event()), next))
 })

@@ -12,33 +12,33 @@ import { elided, maxDepth } from "./depth.ts"
  */
 export const jsonOf = (value: unknown): Schema.Json | undefined => write(value, new Set(), false)
 
-const write = (value: unknown, above: Set<unknown>, isForeign: boolean): Schema.Json | undefined => {
+const write = (value: unknown, ancestors: Set<unknown>, isForeign: boolean): Schema.Json | undefined => {
   if (value === undefined || value === null || Predicate.isBoolean(value)) return value
-  if (Predicate.isString(value)) return isForeign ? masked(value) : value
+  if (Predicate.isString(value)) return isForeign ? redacted(value) : value
   if (Predicate.isNumber(value) && Number.isFinite(value)) return value
   if (Predicate.isFunction(value)) return "[function]"
-  if (!Predicate.isObjectOrArray(value)) return masked(quietly(() => String(value), ""))
-  if (above.has(value) || above.size >= maxDepth) return elided
-  above.add(value)
-  const written = quietly(() => structure(value, above, isForeign), elided)
-  above.delete(value)
+  if (!Predicate.isObjectOrArray(value)) return redacted(quietly(() => String(value), ""))
+  if (ancestors.has(value) || ancestors.size >= maxDepth) return elided
+  ancestors.add(value)
+  const written = quietly(() => structure(value, ancestors, isForeign), elided)
+  ancestors.delete(value)
   return written
 }
 
-const structure = (value: object, above: Set<unknown>, isForeign: boolean): Schema.Json | undefined => {
-  if (Array.isArray(value)) return value.map((item) => write(item, above, isForeign) ?? null)
-  if (isPlain(value)) return fields(value, above, isForeign)
+const structure = (value: object, ancestors: Set<unknown>, isForeign: boolean): Schema.Json | undefined => {
+  if (Array.isArray(value)) return value.map((item) => write(item, ancestors, isForeign) ?? null)
+  if (isPlain(value)) return fields(value, ancestors, isForeign)
   if (value instanceof Error) return ErrorCause.summarise(value)
   const toJson = property(value, "toJSON")
-  if (Predicate.isFunction(toJson) && !ArrayBuffer.isView(value)) return write(toJson.call(value), above, true)
-  if (value instanceof Map || value instanceof Set) return write([...value], above, true)
-  return isOpaque(value) ? masked(Object.prototype.toString.call(value)) : fields(value, above, true)
+  if (Predicate.isFunction(toJson) && !ArrayBuffer.isView(value)) return write(toJson.call(value), ancestors, true)
+  if (value instanceof Map || value instanceof Set) return write([...value], ancestors, true)
+  return isOpaque(value) ? redacted(Object.prototype.toString.call(value)) : fields(value, ancestors, true)
 }
 
-const fields = (value: object, above: Set<unknown>, isForeign: boolean): Schema.JsonObject =>
+const fields = (value: object, ancestors: Set<unknown>, isForeign: boolean): Schema.JsonObject =>
   Object.fromEntries(
     Object.entries(value).flatMap(([key, field]) => {
-      const written = write(field, above, isForeign)
+      const written = write(field, ancestors, isForeign)
       return written === undefined ? [] : [[key, written] as const]
     })
   )
@@ -51,4 +51,4 @@ const isPlain = (value: object): boolean => {
 /** What no field tells anything about. */
 const isOpaque = (value: object): boolean => ArrayBuffer.isView(value) || Object.keys(value).length === 0
 
-const masked = (text: string): string => Redaction.foreign(text, Infinity)
+const redacted = (text: string): string => Redaction.foreign(text, Infinity)

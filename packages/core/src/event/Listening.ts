@@ -23,7 +23,7 @@ import * as RunContext from "./RunContext.ts"
 /** A handler of the events of runs. */
 export interface Listener {
   /** Only the run's own events, or those of its fixers and child runs as well. */
-  readonly hears: "own" | "tree"
+  readonly reach: "own" | "tree"
   readonly handle: Handle
   /** With what it lives that is attached to a scope; absent where it lives with each run. */
   readonly attached?: Attached
@@ -77,13 +77,13 @@ const listened = <A, E, R>(
     const own: Array<Inbox> = []
     const inboxes: Array<Inbox> = []
     const receivers: Array<(event: AgentEvent.AgentEvent) => void> = []
-    for (const { attached, handle, hears } of listeners) {
+    for (const { attached, handle, reach } of listeners) {
       const inbox = attached?.inbox ?? new Inbox(handle, lost)
       inboxes.push(inbox)
       if (attached === undefined) own.push(inbox)
       else yield* attached.attach
       receivers.push((event) => {
-        if (hears === "tree" || event.runId === runId) inbox.add(event, context)
+        if (reach === "tree" || event.runId === runId) inbox.add(event, context)
       })
     }
     // events are handed over whenever the run gives way, and at its end
@@ -163,8 +163,8 @@ export const around = (
   own: Observer | undefined
 ): ReadonlyArray<Observer> => {
   const made = parent === undefined ? fiber.getRef(RunContext.Observers).map((make) => make(fiber.context)) : []
-  const above = parent?.emit === undefined ? made : [parent.emit]
-  return own === undefined ? above : [...above, own]
+  const outer = parent?.emit === undefined ? made : [parent.emit]
+  return own === undefined ? outer : [...outer, own]
 }
 
 /** One observer for all; nothing where there is none. The terminal event of the run is its last. */

@@ -258,17 +258,17 @@ export interface Effected {
 
 /** One for each run. What is done in a run is done in the runs above it as well. */
 export class Done {
-  readonly #above: Done | undefined
+  readonly #parent: Done | undefined
   #effects: Array<Effected> | undefined
 
-  constructor(above: Done | undefined) {
-    this.#above = above
+  constructor(parent: Done | undefined) {
+    this.#parent = parent
   }
 
   add(effected: Effected): void {
     this.#effects ??= []
     this.#effects.push(effected)
-    this.#above?.add(effected)
+    this.#parent?.add(effected)
   }
 
   /** The last one that is not undone yet; it counts as undone from here on. */

@@ -26,7 +26,7 @@ const ofCall = { callId: Schema.String, tool: Schema.String }
 
 const ofAttempt = { model: Schema.String, attempt: Schema.Finite, spent: Ledger.Entry }
 
-const ofRound = { ...ofCall, round: Schema.Finite }
+const ofFix = { ...ofCall, round: Schema.Finite }
 
 const spent = { usage: Usage.Usage, ledger: Schema.Array(Ledger.Entry) }
 
@@ -110,9 +110,9 @@ export const schemas = {
     error: Schema.optionalKey(Failure)
   }),
   "tool-failed": event("tool-failed", { ...ofCall, attempt: Schema.Finite, error: Failure }),
-  "fix-start": event("fix-start", { ...ofRound, input: Schema.String }),
-  "fix-end": event("fix-end", { ...ofRound, answer: Schema.String }),
-  "fix-failed": event("fix-failed", { ...ofRound, error: Failure }),
+  "fix-start": event("fix-start", { ...ofFix, input: Schema.String }),
+  "fix-end": event("fix-end", { ...ofFix, answer: Schema.String }),
+  "fix-failed": event("fix-failed", { ...ofFix, error: Failure }),
   "tool-end": event("tool-end", { ...ofCall, use }),
   "approval-requested": event("approval-requested", { ...ofCall, request: Approval.Request }),
   "approval-decided": event("approval-decided", { ...ofCall, decision: Approval.Decision }),

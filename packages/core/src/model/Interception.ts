@@ -88,11 +88,11 @@ export const step = <A, E, R>(describe: () => Step, self: () => Effect.Effect<A,
     if (interceptor === undefined) return self()
     return Effect.contextWith((context: Context.Context<R>) => {
       // with all that it needs, and with the services of the fiber in which the interceptor runs it
-      const inPlace = Effect.updateContext(Effect.suspend(self), (around: Context.Context<never>) =>
+      const original = Effect.updateContext(Effect.suspend(self), (around: Context.Context<never>) =>
         Context.merge(context, around)
       )
       // by its contract it gives and fails with nothing else
-      return interceptor.intercept(describe(), inPlace) as Effect.Effect<A, E>
+      return interceptor.intercept(describe(), original) as Effect.Effect<A, E>
     })
   })
 

@@ -183,8 +183,8 @@ export const around: {
   if (!isLayer(self)) return put(self)
   const made = Layer.provide(Layer.effect(Model, Effect.map(Model, put)), self)
   return explaining(made, (errors) => {
-    const below = explained(self, errors)
-    return typeof given === "function" ? uncounted(below) : below
+    const inner = explained(self, errors)
+    return typeof given === "function" ? uncounted(inner) : inner
   })
 })
 

@@ -87,9 +87,9 @@ export const sound = <A extends Counted>(counted: A, request: Request, content: 
   const isCounted = Usage.isSound(counted.usage)
   if (isPaid && isCounted) return counted
   const { cost, ...others } = counted
-  const kept = isPaid && cost !== undefined ? { ...others, cost } : others
+  const priced = isPaid && cost !== undefined ? { ...others, cost } : others
   // the same fields, of which the cost may be left out
-  return (isCounted ? kept : { ...kept, usage: usageOf(request, content), isEstimated: true }) as A
+  return (isCounted ? priced : { ...priced, usage: usageOf(request, content), isEstimated: true }) as A
 }
 
 const usageOf = ({ messages, output, tools }: Request, content: Message.Reply["content"]): Usage.Usage => {

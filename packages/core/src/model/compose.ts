@@ -19,15 +19,15 @@ export const compose = (members: ReadonlyArray<Service>, strategy: Strategy, exp
   const service: Service = {
     name: [...new Set(members.map(({ name }) => name))].join(" or "),
     provider: [...new Set(members.map(({ provider }) => provider))].join(" or "),
-    generate: (request) => Effect.suspend(() => strategy(request, asking(whole))),
-    stream: (request) => Stream.unwrap(Effect.suspend(() => strategy(request, asking(opening))))
+    generate: (request) => Effect.suspend(() => strategy(request, askerOf(whole))),
+    stream: (request) => Stream.unwrap(Effect.suspend(() => strategy(request, askerOf(opening))))
   }
   return explaining(marked(service, { members, strategy }), explains)
 }
 
 type Way<A, R> = Omit<Asker<A, R>, "compactions" | "extra">
 
-const asking = <A, R>(way: Way<A, R>): Asker<A, R> => ({ ...way, compactions: { made: 0 }, extra: { made: 0 } })
+const askerOf = <A, R>(way: Way<A, R>): Asker<A, R> => ({ ...way, compactions: { made: 0 }, extra: { made: 0 } })
 
 /** The model with something around each call of it. A composed model stays composed: a run asks each of its members by itself. */
 export const around = (model: Service, given: Surrounding): Service => {
@@ -85,7 +85,7 @@ const whole: Way<Message.Reply, never> = {
     ),
   given: (reply) => reply,
   isShown: () => false,
-  within: (model, asking, { generate }, request) => generate(asking, request, model)
+  within: (model, call, { generate }, request) => generate(call, request, model)
 }
 
 /** Asks for parts, and is done with the first of them: what fails later was seen. */
@@ -93,7 +93,7 @@ const opening: Way<Stream.Stream<Part, LlmError>, Scope.Scope> = {
   ask: (model, request) => opened(model, parts(model, request)),
   given: (reply) => Stream.fromArray(partsOf(reply)),
   isShown: () => false,
-  within: (model, asking, { stream }, request) => opened(model, stream(Stream.unwrap(asking), request, model))
+  within: (model, call, { stream }, request) => opened(model, stream(Stream.unwrap(call), request, model))
 }
 
 /** A stream of which the first parts have come; one that has none fails. */

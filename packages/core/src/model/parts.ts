@@ -25,7 +25,7 @@ export interface Asker<A, R> {
   /** Puts something around all that is asked for one request. */
   readonly within: (
     model: Service,
-    asking: Effect.Effect<A, LlmError, R>,
+    call: Effect.Effect<A, LlmError, R>,
     surrounding: Surrounding,
     request: Request
   ) => Effect.Effect<A, LlmError, R>

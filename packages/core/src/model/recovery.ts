@@ -56,7 +56,7 @@ const layerOf = <A, R>(
   first: Request,
   asker: Asker<A, R>,
   run: RunContext.RunContext | undefined,
-  once: <B, E, R2>(asking: Effect.Effect<B, E, R2>) => Effect.Effect<B, E, R2>
+  once: <B, E, R2>(modelCall: Effect.Effect<B, E, R2>) => Effect.Effect<B, E, R2>
 ): Layer<A, A, LlmError, R> => {
   let request = first
   return {

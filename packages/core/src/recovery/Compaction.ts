@@ -76,10 +76,10 @@ const droppedIn = ({ input, transcript }: Overflow, keepLast: number, isHeaded: 
   const lastUser = transcript.findLastIndex(({ role }) => role === "user")
   const talk = [...transcript.keys()].filter((index) => transcript[index]?.role !== "system")
   const young = new Set(talk.slice(Math.max(0, talk.length - keepLast)))
-  const isKept = (index: number) => young.has(index) || index === lastUser || isAsked(transcript[index], input)
-  const firstUser = talk.find((index) => transcript[index]?.role === "user" && isKept(index))
+  const isRetained = (index: number) => young.has(index) || index === lastUser || isAsked(transcript[index], input)
+  const firstUser = talk.find((index) => transcript[index]?.role === "user" && isRetained(index))
   const isOrphan = (index: number) => isHeaded && firstUser !== undefined && index < firstUser
-  return new Set(talk.filter((index) => !isKept(index) || isOrphan(index)))
+  return new Set(talk.filter((index) => !isRetained(index) || isOrphan(index)))
 }
 
 /** What was read back from a snapshot is another object, and says the same. */
@@ -124,8 +124,8 @@ export const shrinkLargestResult = ({ maxLength }: { readonly maxLength: number 
   const max = checked("maxLength", maxLength)
   return make("shrinkLargestResult", ({ transcript }) => {
     const parts = transcript.flatMap((message) => (message.role === "assistant" ? message.content : []))
-    const settled = parts.filter((part) => part.type === "settled-call")
-    const largest = Math.max(0, ...settled.map(({ settlement }) => settlement.text.length))
+    const calls = parts.filter((part) => part.type === "settled-call")
+    const largest = Math.max(0, ...calls.map(({ settlement }) => settlement.text.length))
     let isFound = false
     return transcript.map((message) => {
       if (isFound || message.role !== "assistant") return message

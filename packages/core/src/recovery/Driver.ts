@@ -43,7 +43,7 @@ const attempts = <A, B, E, R>(
       const error = Cause.squash(cause)
       const policy = made ?? make()
       return Effect.flatMap(policy.decide(error, layer.row(error, policy)), (step) =>
-        step.type === "again" ? attempts(layer, make, policy) : ended(layer, step, policy.trace())
+        step.type === "repeat" ? attempts(layer, make, policy) : ended(layer, step, policy.trace())
       )
     }
   })
@@ -59,8 +59,8 @@ const ended = <A, B, E, R>({ end }: Driven<A, B, E, R>, ending: Ending, trace: T
       return end.answered(ending, trace)
     case "left":
       return end.left(ending, trace)
-    case "told":
-      return end.told?.(ending, trace) ?? leaves(ending.error)
+    case "to-model":
+      return end.toModel?.(ending, trace) ?? leaves(ending.error)
     case "escalated":
       return end.escalated?.(ending, trace) ?? leaves(ending.error)
     case "raised":

@@ -35,9 +35,9 @@ export const explainRun = (
 ): Explanation.Run => {
   const transport = isOff === "off" ? undefined : sent
   const ofModel = known ?? explained(given, errors)
-  const below = over(ofModel, transport)
-  const model = warned(explain(onLlmError, { errors, below }), transport)
-  const routing = work.kind === "choice" ? explain(work.router.rows, { errors, below }) : undefined
+  const inner = over(ofModel, transport)
+  const model = warned(explain(onLlmError, { errors, below: inner }), transport)
+  const routing = work.kind === "choice" ? explain(work.router.rows, { errors, below: inner }) : undefined
   const tools = new Map([...entriesOf(work)].map(([name, entry]) => [name, explainTool(entry, errors)]))
   const ofTools = [...tools.values()].map(({ worst }) => worst)
   const most = (of: (worst: Explanation.Worst) => number): number => Math.max(0, ...ofTools.map(of))
@@ -91,14 +91,14 @@ const entriesOf = (work: Plan["work"]): ReadonlyMap<string, Entry> =>
  */
 const perTurn = (
   { model, onLlmError, work }: Pick<Plan, "model" | "onLlmError" | "work">,
-  below = explained(model, [])
+  inner = explained(model, [])
 ): number | undefined => {
   const entries = [...entriesOf(work).values()]
   const tables = entries.flatMap(({ levels }) => levels.map(({ rows }) => rows))
   return greatest([
-    isLooping(work) ? explain(onLlmError, { below }).worst.requests : 0,
-    work.kind === "choice" ? explain(work.router.rows, { below }).worst.requests : 0,
-    below.worst.modelCalls,
+    isLooping(work) ? explain(onLlmError, { below: inner }).worst.requests : 0,
+    work.kind === "choice" ? explain(work.router.rows, { below: inner }).worst.requests : 0,
+    inner.worst.modelCalls,
     // what a compaction asks spends turns of the run as well
     ...[...onLlmError.values()].map((node) => mostOf(node) ?? 0),
     ...entries.map(({ tool }) => costOf(tool.run).perTurn),

@@ -15,7 +15,7 @@ import type {
   FailureContext,
   Fix,
   Fixed,
-  FixRound,
+  FixRun,
   Node,
   Renderer,
   Retry,
@@ -61,7 +61,7 @@ export type About = Omit<FailureContext, "attempt" | "previous" | "elapsed">
 const nothing: About = { failingBatches: 0, failuresInARow: 0 }
 
 export interface Repairs<R> {
-  readonly fix?: (rung: Fix, seen: unknown, round: FixRound) => Effect.Effect<Fixed, never, R>
+  readonly fix?: (rung: Fix, seen: unknown, fixRun: FixRun) => Effect.Effect<Fixed, never, R>
   readonly compact?: (rung: Compact, error: unknown) => Effect.Effect<Compacted, never, R>
   /** Shared by all tables around a model call: together they shorten its conversation. */
   readonly compactions?: Compactions
@@ -122,8 +122,8 @@ export interface Leaves {
 
 /** Endings that only a tool call has: its model hears of them, or its run ends. */
 export interface Spoken {
-  readonly told: {
-    readonly type: "told"
+  readonly toModel: {
+    readonly type: "to-model"
     readonly render: Renderer | undefined
     readonly byDefault: Tell["byDefault"]
     readonly afterwards: Afterwards | undefined

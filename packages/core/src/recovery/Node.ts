@@ -23,7 +23,7 @@ export interface Fix {
   readonly input: ((failure: FixInput) => string) | undefined
   readonly acknowledged: boolean
   /** Runs the fixer once. The verdict brings this along: a program without fixers does without. */
-  readonly run: (self: Fix, seen: unknown, round: FixRound, call: Broken) => Effect.Effect<Fixed>
+  readonly run: (self: Fix, seen: unknown, fixRun: FixRun, call: Broken) => Effect.Effect<Fixed>
 }
 
 export interface Compact {
@@ -45,7 +45,7 @@ export interface FixInput {
 }
 
 /** The place of a fixer run within its rung. */
-export interface FixRound {
+export interface FixRun {
   readonly run: number
   readonly maxRuns: number
   readonly context: FailureContext

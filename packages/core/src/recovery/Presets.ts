@@ -51,14 +51,14 @@ export const kani = <R = never>(options: KaniOptions<R> = {}) => {
       const text = byDefault(error)
       return message === undefined ? text : message(callOf(context), error, context.failingBatches, text)
     }
-    const again = Verdict.telling(render, { then: "continue", byDefault })
+    const goingOn = Verdict.telling(render, { then: "continue", byDefault })
     const last = Verdict.telling(render, { then: "tools-off", byDefault })
     const choose = Verdict.when(
       (error: E, context) => {
         const attempt = context.failingBatches
-        return attempt < retryAttempts && (shouldRetry?.(callOf(context), error, attempt, true) ?? true) ? again : last
+        return attempt < retryAttempts && (shouldRetry?.(callOf(context), error, attempt, true) ?? true) ? goingOn : last
       },
-      { among: [again, last] }
+      { among: [goingOn, last] }
     )
     return Verdict.backstop(Verdict.patient(choose, retryAttempts))
   }
@@ -81,11 +81,11 @@ export interface TellModelOptions {
 export const tellModel = (options: TellModelOptions = {}) => {
   const retries = wholeNumber("retries", options.retries ?? 1)
   const telling = <E>(render: (error: E, context: Verdict.FailureContext) => string) => {
-    const again = Verdict.tell((error: E, context) =>
+    const tell = Verdict.tell((error: E, context) =>
       Render.triesLeft(render(error, context), retries - context.failuresInARow)
     )
-    return Verdict.when((_error: E, { failuresInARow }) => (failuresInARow < retries ? again : Verdict.raise), {
-      among: [again, Verdict.raise]
+    return Verdict.when((_error: E, { failuresInARow }) => (failuresInARow < retries ? tell : Verdict.raise), {
+      among: [tell, Verdict.raise]
     })
   }
   return {

@@ -39,7 +39,7 @@ const kindOf = (error: unknown, context: FailureContext): Label => {
   if (isOwn && (ErrorCause.tagOf(error) === "EscalationError" || (outlook?.recovery === "repair" && !isOfModel(error))))
     return "repair"
   // cut off, and it is not known what it has done: it passes, but not safely
-  return isOwn && openTags.has(ErrorCause.tagOf(error)) ? "transient" : "permanent"
+  return isOwn && uncertainTags.has(ErrorCause.tagOf(error)) ? "transient" : "permanent"
 }
 
 /** Whether what does not fit is the answer of a model within the tool, and not the arguments. */
@@ -48,15 +48,15 @@ const isOfModel = (error: unknown): boolean =>
 
 const ofModels: ReadonlySet<string> = new Set(["InvalidOutputError", "MalformedToolCallError"])
 
-const openTags: ReadonlySet<string> = new Set(["ToolTimeoutError", "OutcomeUnknownError"])
+const uncertainTags: ReadonlySet<string> = new Set(["ToolTimeoutError", "OutcomeUnknownError"])
 
 /** What has happened to the call besides comes before what its failure says. */
 const fateOf = ({ isOpen, isRepeated }: FailureContext): string | undefined => {
-  if (isOpen === true) return `${openCall}: ${Instructions.lookUp}`
+  if (isOpen === true) return `${mayHaveRun}: ${Instructions.lookUp}`
   return isRepeated === true ? `${repeatedFailure}: ${Instructions.anotherWay}` : undefined
 }
 
-const openCall = "an earlier run of this call was cut off after its start and may have taken effect"
+const mayHaveRun = "an earlier run of this call was cut off after its start and may have taken effect"
 
 const repeatedFailure = "the same failure has come several times in a row"
 
@@ -74,8 +74,8 @@ const wrongOf = (error: unknown): string => {
   const issues = property(error, "issues")
   const paths = Array.isArray(issues) ? issues.map((issue) => property(issue, "path")) : []
   const names = paths.map((path) => (Array.isArray(path) ? Issue.formatPath(path) : ""))
-  const known = [...new Set(names)].slice(0, maxIssues)
-  const text = known.includes("") ? "" : known.join(", ")
+  const distinct = [...new Set(names)].slice(0, maxIssues)
+  const text = distinct.includes("") ? "" : distinct.join(", ")
   return text === "" || text.length > maxIssueChars ? "the arguments" : text
 }
 
@@ -130,7 +130,7 @@ export const asData = (text: string): string => {
  * @internal
  */
 export const escalation = (tool: string, reason: string, severity: Severity, isOpen: boolean = false): string =>
-  `ERROR: Tool '${tool}' failed: ${reason} (severity: ${severity}). ${isOpen ? sentenceOf(openCall, Instructions.lookUp) : Instructions.corrected}`
+  `ERROR: Tool '${tool}' failed: ${reason} (severity: ${severity}). ${isOpen ? sentenceOf(mayHaveRun, Instructions.lookUp) : Instructions.corrected}`
 
 /**
  * Tells the model that the outcome of a call is unknown, so that it does not make the call again.
@@ -153,7 +153,7 @@ export const unshown = (tool: string, levels: number): string =>
  *
  * @internal
  */
-export const stillOpen = (text: string): string => following(text, openCall, Instructions.lookUp)
+export const withCutOff = (text: string): string => following(text, mayHaveRun, Instructions.lookUp)
 
 /**
  * Says to the model that a call was not admitted.
@@ -198,7 +198,7 @@ const changing = once(() => {
   const alone = [repeat, check, clarify].map((words) => `; ${words}`)
   const after: ReadonlyArray<[string, string]> = [
     [repeatedFailure, anotherWay],
-    [openCall, lookUp]
+    [mayHaveRun, lookUp]
   ]
   return [...alone, ...after.flatMap(([what, words]) => [`; ${what}: ${words}`, `\n${sentenceOf(what, words)}`])]
 })
@@ -270,10 +270,10 @@ const maxIssueChars = 300
 export const toolsOff = `No tool can be called any more. ${Instructions.words}`
 
 /** Names the tools that there are to a model that named another. */
-export const unknownTool = (name: string, known: ReadonlyArray<string>): string =>
-  known.length === 0
+export const unknownTool = (name: string, names: ReadonlyArray<string>): string =>
+  names.length === 0
     ? `unknown tool: ${shown(name)}; no tools are available`
-    : `unknown tool: ${shown(name)}; available tools: ${known.join(", ")}${didYouMean(name, known)}`
+    : `unknown tool: ${shown(name)}; available tools: ${names.join(", ")}${didYouMean(name, names)}`
 
 /** A name as a model wrote it may be of any length. */
 const shown = (name: string): string => ErrorCause.cut(name, maxNameChars)
@@ -283,8 +283,8 @@ const maxNameChars = 200
 /** What stands before the name of a tool, such as `functions.` or the name of a server. */
 const prefix = /^.*(?:[.:/]|__)/s
 
-const didYouMean = (name: string, known: ReadonlyArray<string>): string => {
-  const near = nearest(name, known) ?? nearest(name.replace(prefix, ""), known)
+const didYouMean = (name: string, names: ReadonlyArray<string>): string => {
+  const near = nearest(name, names) ?? nearest(name.replace(prefix, ""), names)
   return near === undefined ? "" : `; did you mean ${near}?`
 }
 

@@ -102,22 +102,22 @@ interface Slot {
 
 const fromLimits = ({ ratio, reserve, window }: ReturnType<typeof check>): RetryBudget => {
   const width = window / slots
-  const kept: Array<Slot> = []
+  const retained: Array<Slot> = []
   /** The slot of this instant, the last of those that are kept. */
   const current = (now: number): Slot => {
     const index = Math.floor(now / width)
-    while (kept[0] !== undefined && kept[0].index < index - slots) kept.shift()
-    const last = kept.at(-1)
+    while (retained[0] !== undefined && retained[0].index < index - slots) retained.shift()
+    const last = retained.at(-1)
     if (last !== undefined && last.index >= index) return last
     const slot: Slot = { index, calls: 0, retries: 0 }
-    kept.push(slot)
+    retained.push(slot)
     return slot
   }
   const withdraw = (now: number): boolean => {
     const slot = current(now)
     let calls = 0
     let retries = 0
-    for (const one of kept) {
+    for (const one of retained) {
       // retries count a little longer than the window and calls a little shorter, so that no window holds too many
       if (one.index > slot.index - slots) calls += one.calls
       retries += one.retries

@@ -23,10 +23,10 @@ export const checked = (rows: Rows, of: Of): Rows => {
   return rows
 }
 
-const foreignIn = (node: Node, known: ReadonlyArray<Node["kind"]>): Node["kind"] | undefined => {
+const foreignIn = (node: Node, admitted: ReadonlyArray<Node["kind"]>): Node["kind"] | undefined => {
   if (node.kind === "ladder" || node.kind === "when") {
     const inside = node.kind === "ladder" ? node.rungs : (node.among ?? [])
-    return inside.map((one) => foreignIn(one, known)).find((kind) => kind !== undefined)
+    return inside.map((one) => foreignIn(one, admitted)).find((kind) => kind !== undefined)
   }
-  return known.includes(node.kind) ? undefined : node.kind
+  return admitted.includes(node.kind) ? undefined : node.kind
 }

@@ -1,7 +1,7 @@
 /** The bounds of every call, which its tables cannot raise. */
 
 /** The most repairs of one call, over all rows and rungs. */
-export const maxRepairRounds = 8
+export const maxRepairs = 8
 
 /**
  * The most attempts of one call: a last bound, for tables whose own counts are absurd. A rung that would run the call again

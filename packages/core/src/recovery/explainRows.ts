@@ -4,7 +4,7 @@ import type { Explanation, Row, Rung, Worst } from "./Explanation.ts"
 import { samplesFor, steps } from "./explainSchedule.ts"
 import type { Compact, Fix, Node, Retry, Rows, When } from "./Node.ts"
 import { isOptions, Names } from "./names.ts"
-import { maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./bounds.ts"
+import { maxAttemptsPerCall, maxCompactions, maxRepairs } from "./bounds.ts"
 import type { Cost } from "./Cost.ts"
 
 /** What `explain` cannot read off a policy. */
@@ -100,7 +100,7 @@ const anything = ({ atMost }: Pick<When, "atMost">): Rung =>
     ? {
         ...quiet,
         verdict: "when",
-        fixerRuns: maxRepairRounds,
+        fixerRuns: maxRepairs,
         isRunAgain: true,
         unknown: "chosen at each failure, bounded by the caps of a call alone"
       }
@@ -108,7 +108,7 @@ const anything = ({ atMost }: Pick<When, "atMost">): Rung =>
         ...quiet,
         verdict: "when",
         atMost,
-        fixerRuns: maxRepairRounds,
+        fixerRuns: maxRepairs,
         unknown: "chosen at each failure, as often as it says"
       }
 
@@ -143,13 +143,13 @@ const flat = (node: Node): ReadonlyArray<Node> =>
   node.kind === "when" && node.among !== undefined && node.atMost === undefined ? node.among.flatMap(flat) : [node]
 
 /** What a handler chooses among, but no more of it than it says itself. */
-const bounded = (node: When, known: Climb): Climb => {
+const bounded = (node: When, climb: Climb): Climb => {
   const { atMost } = node
-  if (atMost === undefined || sum(known.rungs.map(runsAgain)) <= atMost) return known
-  return { ...known, rungs: [anything(node), ...known.rungs.filter((rung) => runsAgain(rung) === 0)] }
+  if (atMost === undefined || sum(climb.rungs.map(repeats)) <= atMost) return climb
+  return { ...climb, rungs: [anything(node), ...climb.rungs.filter((rung) => repeats(rung) === 0)] }
 }
 
-const runsAgain = ({ atMost = 0, compactions = 0, fixerRuns, isRunAgain, unknown, waits }: Rung): number =>
+const repeats = ({ atMost = 0, compactions = 0, fixerRuns, isRunAgain, unknown, waits }: Rung): number =>
   unknown !== undefined && atMost === 0 ? Infinity : waits.length + atMost + compactions + (isRunAgain ? fixerRuns : 0)
 
 /** One rung for all retries, one for all fixers and one for all compactions, where there are any. */
@@ -176,7 +176,7 @@ const fixing = (nodes: ReadonlyArray<Fix>, { costOf, repairs }: Reach): Rung => 
     ...quiet,
     ...dearestOf(admitted.map(({ fixer }) => costOf(fixer))),
     verdict: `fix ${named(nodes.map(({ fixer }) => fixer))}`.trimEnd(),
-    fixerRuns: Math.min(maxRepairRounds, Math.max(0, ...admitted.map(({ maxRuns }) => maxRuns))),
+    fixerRuns: Math.min(maxRepairs, Math.max(0, ...admitted.map(({ maxRuns }) => maxRuns))),
     isRunAgain: admitted.some(({ as }) => as === "arguments")
   }
 }
@@ -203,17 +203,17 @@ const compactionsAtWorst = (rungs: ReadonlyArray<Rung>, of: (rung: Rung) => numb
 }
 
 const worstOf = (rungs: ReadonlyArray<Rung>, { attempt, below }: Options): Worst => {
-  const isOpen = rungs.some(({ atMost, unknown }) => unknown !== undefined && atMost === undefined)
+  const hasUnknown = rungs.some(({ atMost, unknown }) => unknown !== undefined && atMost === undefined)
   const isWaitUnknown = rungs.some(({ unknown }) => unknown !== undefined)
   const retries = sum(rungs.map(({ atMost = 0, waits }) => waits.length + atMost))
-  const rounds = rungs.flatMap((rung) => Array.from({ length: rung.fixerRuns }, () => rung))
-  const runsAgain = rounds.filter(({ isRunAgain }) => isRunAgain).length
+  const repairs = rungs.flatMap((rung) => Array.from({ length: rung.fixerRuns }, () => rung))
+  const repeatingRepairs = repairs.filter(({ isRunAgain }) => isRunAgain).length
   const compacted = Math.min(maxCompactions, sum(rungs.map(({ compactions = 0 }) => compactions)))
-  const counted = isOpen ? Infinity : 1 + retries + Math.min(maxRepairRounds, runsAgain) + compacted
+  const counted = hasUnknown ? Infinity : 1 + retries + Math.min(maxRepairs, repeatingRepairs) + compacted
   const attempts = Math.min(maxAttemptsPerCall, counted)
   const dearest = (of: (rung: Rung) => number): number => {
-    const costs = rounds.map(of).toSorted((a, b) => b - a)
-    return sum(costs.slice(0, maxRepairRounds))
+    const costs = repairs.map(of).toSorted((a, b) => b - a)
+    return sum(costs.slice(0, maxRepairs))
   }
   const waits = rungs.flatMap((rung) => rung.waits.map(({ most }) => millis(most)))
   const stretched = rungs.flatMap((rung) => rung.waits.map(({ most }) => Math.max(millis(most), millis(rung.maxHint))))
@@ -222,9 +222,9 @@ const worstOf = (rungs: ReadonlyArray<Rung>, { attempt, below }: Options): Worst
   const fixing = dearest(timeOf) + compactionsAtWorst(rungs, timeOf)
   return {
     attempts,
-    ...(retries < maxAttemptsPerCall - 1 && !isOpen ? {} : { isUnbounded: true }),
+    ...(retries < maxAttemptsPerCall - 1 && !hasUnknown ? {} : { isUnbounded: true }),
     requests: attempts * (below?.worst.requests ?? 1),
-    fixerRuns: Math.min(maxRepairRounds, rounds.length),
+    fixerRuns: Math.min(maxRepairs, repairs.length),
     modelCalls:
       dearest(({ modelCalls }) => modelCalls) +
       compactionsAtWorst(rungs, ({ modelCalls }) => modelCalls) +

@@ -32,13 +32,13 @@ export const steps = (
     samples.flatMap((sample) => draws.map((draw) => waitsOf(schedule, sample, draw)))
   )
   const maxHint = Duration.millis(Math.max(...schedules.map((schedule) => maxHintOf(schedule) ?? 0)))
-  const known = runs.filter((run) => run !== undefined)
-  if (known.length < runs.length) {
+  const measured = runs.filter((run) => run !== undefined)
+  if (measured.length < runs.length) {
     return { waits: [], maxHint, unknown: "its schedule cannot be tried out: name the errors that it may meet" }
   }
-  const length = Math.max(...known.map((run) => run.length))
+  const length = Math.max(...measured.map((run) => run.length))
   const waits = Array.from({ length }, (_, index): Wait => {
-    const met = known.flatMap((run) => run[index] ?? [])
+    const met = measured.flatMap((run) => run[index] ?? [])
     return { least: Duration.millis(Math.min(...met)), most: Duration.millis(Math.max(...met)) }
   })
   return { waits, maxHint }

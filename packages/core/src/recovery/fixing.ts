@@ -3,15 +3,15 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Returned from "../data/Returned.ts"
-import type { Broken, Fix, Fixed, FixRound } from "./Node.ts"
+import type { Broken, Fix, Fixed, FixRun } from "./Node.ts"
 import { FixerInput, type Means, Reads } from "./FixerInput.ts"
 import * as Instructions from "./instructions.ts"
 import { untouchable } from "./Layer.ts"
 
-export const run: Fix["run"] = (rung, seen, round, broken) => {
+export const run: Fix["run"] = (rung, seen, fixRun, broken) => {
   const { ended, helping, take } = broken
   if (helping.isAtWork) return Effect.succeed({ type: "skipped" })
-  const input = inputOf(rung, seen, round, broken)
+  const input = inputOf(rung, seen, fixRun, broken)
   const ending = Effect.matchCauseEffect(
     helping.within(() => Returned.effect(rung.fixer(input), "The fixer of tool", broken.tool.name)),
     {
@@ -38,10 +38,10 @@ export const run: Fix["run"] = (rung, seen, round, broken) => {
   )
 }
 
-const inputOf = (rung: Fix, seen: unknown, round: FixRound, broken: Broken): string => {
-  if (rung.input !== undefined) return rung.input({ error: seen, context: round.context })
+const inputOf = (rung: Fix, seen: unknown, fixRun: FixRun, broken: Broken): string => {
+  if (rung.input !== undefined) return rung.input({ error: seen, context: fixRun.context })
   const input = new FixerInput((reads) =>
-    reads === "arguments" || reads === "each" ? broken.raw : report(rung, seen, round, broken, reads)
+    reads === "arguments" || reads === "each" ? broken.raw : report(rung, seen, fixRun, broken, reads)
   )
   // parts of a composition, for which this is, read one text each
   return FixerInput.for(input, readsOf(rung.fixer)) as string
@@ -53,14 +53,14 @@ const readsOf = (fixer: Fix["fixer"]): Reads =>
   Predicate.hasProperty(fixer, Reads) ? (fixer[Reads] as Reads) : "arguments"
 
 /** What a model-driven fixer reads. */
-const report = (rung: Fix, seen: unknown, round: FixRound, { messageOf, raw, tool }: Broken, means: Means): string =>
+const report = (rung: Fix, seen: unknown, fixRun: FixRun, { messageOf, raw, tool }: Broken, means: Means): string =>
   [
     `A call of tool '${tool.name}' failed.`,
     `Description: ${tool.description}`,
     `Arguments: ${raw}`,
     `JSON Schema of the arguments: ${JSON.stringify(tool.spec().parameters)}`,
     `Error: ${messageOf(seen)}`,
-    `This is repair attempt ${round.run} of ${round.maxRuns}. ${Instructions.fix(wanted[rung.as], means)}`
+    `This is repair attempt ${fixRun.run} of ${fixRun.maxRuns}. ${Instructions.fix(wanted[rung.as], means)}`
   ].join("\n")
 
 const wanted: Record<Fix["as"], string> = {

@@ -64,7 +64,7 @@ export type IsTable<T> = [T] extends [Rowlike] ? "A table has a row for each tag
  * Which options are given, and which of them may be absent; what is none of the known ones is refused. A mapped type without values: the compiler
  * compares the values with the types of the options alone.
  */
-export type Present<Given, Known> = { readonly [K in keyof Given]: K extends Known ? unknown : NoSuchOption<K> }
+export type Present<Given, Declared> = { readonly [K in keyof Given]: K extends Declared ? unknown : NoSuchOption<K> }
 
 type NoSuchOption<K> = K extends keyof Elsewhere
   ? `There is no option '${K}': its name here is ${Elsewhere[K]}`

@@ -6,7 +6,7 @@ import type { Node, Retry } from "./Node.ts"
  * a restart; schedules are known by which they are, handlers by how often they may run something again.
  */
 export class Names {
-  readonly #known = new Map<object, number>()
+  readonly #numbers = new Map<object, number>()
   #first = 0
 
   of(node: Node): string {
@@ -31,9 +31,9 @@ export class Names {
   }
 
   #which(value: object): string {
-    const known = this.#known.get(value) ?? this.#first + this.#known.size
-    this.#known.set(value, known)
-    return `#${known}`
+    const number = this.#numbers.get(value) ?? this.#first + this.#numbers.size
+    this.#numbers.set(value, number)
+    return `#${number}`
   }
 }
 

@@ -8,7 +8,7 @@ import * as Schedule from "effect/Schedule"
 import { tagOf } from "../data/ErrorCause.ts"
 import * as Returned from "../data/Returned.ts"
 import { hintFrom, hintOf } from "./Backoff.ts"
-import { attemptCap, maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./bounds.ts"
+import { attemptCap, maxAttemptsPerCall, maxCompactions, maxRepairs } from "./bounds.ts"
 import {
   type Answered,
   type Bounds,
@@ -21,21 +21,21 @@ import {
   type Trace,
   untouchable
 } from "./Layer.ts"
-import { firstAgain, isRunningAgain } from "./again.ts"
+import { firstRepeat, isRepeating } from "./repeating.ts"
 import { isOptions, Names } from "./names.ts"
 import type { Compact, Decision, FailureContext, Fix, Ladder, Node, RespondWith, Retry, When } from "./Node.ts"
 import type { Position } from "./Position.ts"
 import { Latest } from "./RetryBudget.ts"
-import { begun, type Kept, type Place, replayed, type Seen, type Slot, type Stepper } from "./slots.ts"
+import { begun, type StoredSlot, type SlotPath, replayed, type Seen, type Slot, type Stepper } from "./slots.ts"
 
 type Spoken = Says<unknown, unknown, unknown>
 
 /** How a table ends a failure. */
 export type Ending = Answered | Leaves | Parameters<Spoken[keyof Spoken]>[0]
 
-export type Step = Ending | { readonly type: "again" }
+export type Step = Ending | { readonly type: "repeat" }
 
-const again: Step = { type: "again" }
+const repeat: Step = { type: "repeat" }
 
 /** What a policy has to know of the layer that it is for. */
 export interface Guarded<R> {
@@ -67,7 +67,7 @@ export class Policy<R> implements Progress {
   readonly #maxAttempts: number
   readonly #remembered: number
   #attempts: number
-  #rounds: number
+  #repairs: number
   #metadata = Schedule.CurrentMetadata.defaultValue()
   /** Where the failure that is being decided about stands among all. */
   #present = 0
@@ -83,11 +83,11 @@ export class Policy<R> implements Progress {
     this.#trail = [...trail]
     // it is made once the first attempt has failed
     this.#attempts = position?.attempts ?? 1
-    this.#rounds = position?.rounds ?? 0
+    this.#repairs = position?.rounds ?? 0
     if (position !== undefined) this.#names.resume(position.slots.flatMap(({ chosen = [] }) => chosen))
-    for (const { count, steps, ...place } of position?.slots ?? []) {
-      const asked: ReadonlyArray<Seen> = place.kind === "when" ? steps : []
-      Object.assign(this.#slot(place), { count, steps, asked: [...asked] })
+    for (const { count, steps, ...path } of position?.slots ?? []) {
+      const asked: ReadonlyArray<Seen> = path.kind === "when" ? steps : []
+      Object.assign(this.#slot(path), { count, steps, asked: [...asked] })
     }
   }
 
@@ -115,12 +115,12 @@ export class Policy<R> implements Progress {
     return {
       version: 1,
       attempts: this.#made,
-      rounds: this.#rounds,
+      rounds: this.#repairs,
       startedAt: this.#start,
       wakeAt: this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay),
       slots: Array.from(this.#slots.values()).flatMap(({ chosen, count, kind, row, rungs, steps }) => {
-        const place = { row, rungs, ...(chosen === undefined ? {} : { chosen }), kind }
-        return count === 0 && steps.length === 0 ? [] : [{ ...place, count, steps }]
+        const path = { row, rungs, ...(chosen === undefined ? {} : { chosen }), kind }
+        return count === 0 && steps.length === 0 ? [] : [{ ...path, count, steps }]
       })
     }
   }
@@ -149,7 +149,7 @@ export class Policy<R> implements Progress {
       case "tell": {
         const { afterwards, byDefault, render } = node
         const context = this.#context(failure)
-        return this.#ended(node.kind, failure, { type: "told", render, byDefault, afterwards, error, seen, context })
+        return this.#ended(node.kind, failure, { type: "to-model", render, byDefault, afterwards, error, seen, context })
       }
       case "escalate":
         return this.#ended(node.kind, failure, {
@@ -181,12 +181,12 @@ export class Policy<R> implements Progress {
       return Effect.die(new TypeError("Recovery.when: it chose a verdict that is not among those that it named"))
     }
     const slot = this.#slotOf("when", failure)
-    if (slot.count >= (node.atMost ?? Infinity) && isRunningAgain(chosen)) {
+    if (slot.count >= (node.atMost ?? Infinity) && isRepeating(chosen)) {
       const path = [...(failure.chosen ?? []), this.#names.of(chosen)]
-      return this.#gaveUp(firstAgain(chosen) ?? { kind: "retry" }, { ...failure, chosen: path })
+      return this.#gaveUp(firstRepeat(chosen) ?? { kind: "retry" }, { ...failure, chosen: path })
     }
     return Effect.map(this.#follow(chosen, this.#chosen(chosen, failure, slot)), (step) => {
-      if (step.type === "again") slot.count++
+      if (step.type === "repeat") slot.count++
       return step
     })
   }
@@ -197,14 +197,14 @@ export class Policy<R> implements Progress {
    */
   #chosen(node: Node, failure: Failure, slot: Slot): Failure {
     const { seen } = failure.row
-    const { asked } = this.#kept(slot, seen)
+    const { asked } = this.#noted(slot, seen)
     asked.push({ at: this.#clock.currentTimeMillisUnsafe(), seen })
     const chosen = [...(failure.chosen ?? []), this.#names.of(node)]
     return { ...failure, chosen, asked: node.kind === "retry" && isOptions(node) ? asked : undefined }
   }
 
   /** Notes a failure at a slot, where a position may be asked for. */
-  #kept(slot: Slot, error: unknown): Slot {
+  #noted(slot: Slot, error: unknown): Slot {
     const seen = this.#layer.bounds.keep?.(error)
     if (seen !== undefined) slot.steps = [...slot.steps, { at: this.#clock.currentTimeMillisUnsafe(), seen }]
     return slot
@@ -216,8 +216,8 @@ export class Policy<R> implements Progress {
     const reached = slot.count
     const rung = ladder.rungs[reached]
     if (rung === undefined) return Effect.succeed({ type: "left", why: "exhausted", error: failure.error })
-    const below = { ...failure, rungs: [...failure.rungs, reached] }
-    return Effect.flatMap(this.#follow(rung, below), (step) => {
+    const descended = { ...failure, rungs: [...failure.rungs, reached] }
+    return Effect.flatMap(this.#follow(rung, descended), (step) => {
       const isUsedUp = step.type === "left" && step.why === "exhausted"
       if (!isUsedUp || reached === ladder.rungs.length - 1) return Effect.succeed(step)
       slot.count = reached + 1
@@ -232,7 +232,7 @@ export class Policy<R> implements Progress {
     const stepper = slot.stepper === undefined ? begun(node, slot) : Effect.succeed(slot.stepper)
     return Effect.flatMap(stepper, (stepper) => {
       const missed = failure.asked?.slice(slot.read, -1) ?? []
-      if (failure.asked === undefined) this.#kept(slot, failure.row.seen)
+      if (failure.asked === undefined) this.#noted(slot, failure.row.seen)
       else slot.read = failure.asked.length
       return Effect.flatMap(replayed(stepper, missed), () => this.#step(stepper, slot, node, failure))
     })
@@ -252,7 +252,7 @@ export class Policy<R> implements Progress {
         if (slot.last !== undefined) this.#metadata = { ...slot.last, output, duration: delay }
         const position = Effect.suspend(() => bounds.onWait?.(this.position(delay)) ?? Effect.void)
         const waited = Effect.suspend(() => (Duration.isZero(delay) ? Effect.void : bounds.wait(delay)))
-        return this.#then(node.kind, failure, Effect.as(Effect.andThen(position, waited), again), { delay })
+        return this.#then(node.kind, failure, Effect.as(Effect.andThen(position, waited), repeat), { delay })
       },
       onDone: () => this.#gaveUp(node, failure),
       onFailure: broken
@@ -266,7 +266,7 @@ export class Policy<R> implements Progress {
     return Effect.flatMap(compact(node, failure.error), (compacted) => {
       if (compacted.type === "shorter") {
         compactions.made++
-        return this.#then(node.kind, failure, Effect.succeed(again))
+        return this.#then(node.kind, failure, Effect.succeed(repeat))
       }
       if ("error" in compacted) this.#remember(this.#failures, compacted.error)
       return this.#gaveUp(node, failure)
@@ -284,19 +284,19 @@ export class Policy<R> implements Progress {
     const run = slot.count + 1
     if (run > node.maxRuns) return this.#gaveUp(node, failure)
     if (this.#made >= maxAttemptsPerCall) return this.#gaveUp(node, failure, attemptCap)
-    if (this.#rounds >= maxRepairRounds) {
-      return this.#gaveUp(node, failure, `${maxRepairRounds} repair rounds per call`)
+    if (this.#repairs >= maxRepairs) {
+      return this.#gaveUp(node, failure, `${maxRepairs} repair rounds per call`)
     }
     slot.count = run
-    this.#rounds++
+    this.#repairs++
     const { error, row } = failure
-    const round = { run, maxRuns: node.maxRuns, context: this.#context(failure) }
+    const fixRun = { run, maxRuns: node.maxRuns, context: this.#context(failure) }
     const fixed = Effect.flatMap(
-      Effect.suspend(() => fix(node, row.seen, round)),
+      Effect.suspend(() => fix(node, row.seen, fixRun)),
       (fixed): Effect.Effect<Step, never, R> => {
         switch (fixed.type) {
           case "repaired":
-            return Effect.succeed(again)
+            return Effect.succeed(repeat)
           case "answered":
             return Effect.succeed({ type: "answered", value: fixed.value, by: "fix" })
           case "escalated":
@@ -369,15 +369,15 @@ export class Policy<R> implements Progress {
     }
   }
 
-  #slotOf(kind: Kept["kind"], { chosen, row, rungs }: Failure): Slot {
+  #slotOf(kind: StoredSlot["kind"], { chosen, row, rungs }: Failure): Slot {
     return this.#slot({ kind, row: row.key, rungs, ...(chosen === undefined ? {} : { chosen }) })
   }
 
-  #slot(place: Place): Slot {
-    const key = JSON.stringify([place.kind, place.row, place.rungs, place.chosen])
-    const known = this.#slots.get(key)
-    if (known !== undefined) return known
-    const slot: Slot = { ...place, count: 0, stepper: undefined, steps: [], last: undefined, asked: [], read: 0 }
+  #slot(path: SlotPath): Slot {
+    const key = JSON.stringify([path.kind, path.row, path.rungs, path.chosen])
+    const existing = this.#slots.get(key)
+    if (existing !== undefined) return existing
+    const slot: Slot = { ...path, count: 0, stepper: undefined, steps: [], last: undefined, asked: [], read: 0 }
     this.#slots.set(key, slot)
     return slot
   }

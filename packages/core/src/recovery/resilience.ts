@@ -33,14 +33,14 @@ export interface ModelOptions<R = never> {
  * give up is told.
  */
 export const resilientTools = ({ toolRetries = 3 }: ToolOptions = {}) => {
-  const again = Verdict.retry<unknown>({
+  const retry = Verdict.retry<unknown>({
     retries: toolRetries,
     initialBackoff: Duration.millis(500),
     maxBackoff: "10 seconds",
     jitter: "equal"
   })
   const telling = Verdict.tell<unknown>()
-  const patient = Verdict.ladder(again, telling)
+  const patient = Verdict.ladder(retry, telling)
   const orElse = Verdict.when((error: unknown, context) => (mayRepeat(error, context) ? patient : telling), {
     among: [patient, telling]
   })
@@ -55,8 +55,8 @@ const mayRepeat = (error: unknown, { sideEffects }: Verdict.FailureContext): boo
 
 /** Whether a failure came before anything was sent. */
 const isUnsent = (error: unknown): boolean => {
-  const told = ForeignFailure.of(error)
-  return told?.type === "connection" && beforeSending.has(told.connection)
+  const failure = ForeignFailure.of(error)
+  return failure?.type === "connection" && beforeSending.has(failure.connection)
 }
 
 const beforeSending: ReadonlySet<ForeignFailure.Connection> = new Set([
@@ -83,20 +83,20 @@ const shrunk = (part: Message.Assistant["content"][number]): Message.Assistant["
  * and 30 seconds at most, with jitter, and as late as the server asks for. A conversation that is too long is shortened.
  */
 export const resilientModel = <R = never>({ compaction, modelRetries = 4 }: ModelOptions<R> = {}) => {
-  const again = Verdict.retry<LlmError>({
+  const retry = Verdict.retry<LlmError>({
     retries: modelRetries,
     initialBackoff: "1 second",
     maxBackoff: "30 seconds",
     jitter: "equal"
   })
   return {
-    RateLimitError: again,
-    ModelOverloadedError: again,
-    ServerError: again,
-    NetworkError: again,
-    RequestTimeoutError: again,
-    EmptyReplyError: again,
-    UnknownLlmError: again,
+    RateLimitError: retry,
+    ModelOverloadedError: retry,
+    ServerError: retry,
+    NetworkError: retry,
+    RequestTimeoutError: retry,
+    EmptyReplyError: retry,
+    UnknownLlmError: retry,
     ContextTooLongError:
       compaction === undefined
         ? Verdict.ladder(

@@ -13,18 +13,18 @@ export interface Seen {
   readonly seen: unknown
 }
 
-export type Kept = Position["slots"][number]
+export type StoredSlot = Position["slots"][number]
 
-export type Place = Omit<Kept, "count" | "steps">
+export type SlotPath = Omit<StoredSlot, "count" | "steps">
 
 /** What is counted at a place of the table. */
-export interface Slot extends Place {
+export interface Slot extends SlotPath {
   /** Fixer runs, or the rung that was reached. */
   count: number
   /** The schedule, once its first failure has come. */
   stepper: Stepper | undefined
   /** Its steps, where a position is asked for. */
-  steps: Kept["steps"]
+  steps: StoredSlot["steps"]
   /** What its schedule knew at its last step. */
   last: Schedule.InputMetadata<unknown> | undefined
   /** What the handler was asked about. */

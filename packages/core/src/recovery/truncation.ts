@@ -20,8 +20,8 @@ export const truncated = (text: string, max: number): string => {
   const wide = chars.slice(0, room + 1).join("")
   for (const seam of seams) {
     const at = wide.lastIndexOf(seam)
-    const kept = at < 0 ? "" : wide.slice(0, at + seam.trimEnd().length).trimEnd()
-    if (kept !== "" && Array.from(kept).length * 2 >= max && kept.length <= head.length) return kept + mark
+    const whole = at < 0 ? "" : wide.slice(0, at + seam.trimEnd().length).trimEnd()
+    if (whole !== "" && Array.from(whole).length * 2 >= max && whole.length <= head.length) return whole + mark
   }
   return head + mark
 }

@@ -19,7 +19,7 @@ export const inTime =
   (run: RunContext.RunContext) =>
   <A, E, R>(running: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
     const { meter } = run
-    const above = meter.above?.deadline?.ownDeadline ?? Infinity
+    const above = meter.parent?.deadline?.ownDeadline ?? Infinity
     // Mutant `meter.ownDeadline > above` survives: at the same instant, the timer of the run above fires first, because
     // it was set first, and stops this run
     // Mutant `false` survives: speed only. A run above that ends earlier, or at the same instant, has stopped this run

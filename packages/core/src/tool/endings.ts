@@ -68,7 +68,7 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
       : over(this.call, state.why)
   }
 
-  told(ending: Spoken["told"], trace: Trace) {
+  toModel(ending: Spoken["toModel"], trace: Trace) {
     const context = { ...ending.context, ...fateOf(this.call, ending.error) }
     return Effect.flatMap(
       rendered({ ...ending, context }, this.call.site.run, ending.byDefault ?? Render.labelled),
@@ -274,7 +274,7 @@ const settled = (
 ): Effect.Effect<Outcome> => {
   const { site, state } = self
   const tool = self.entry.tool.name
-  const settled: FailureHistory.Settled = isSuccess
+  const settled: FailureHistory.CallOutcome = isSuccess
     ? { tool, isError: false }
     : {
         tool,
@@ -303,7 +303,7 @@ const settled = (
 /** As an error; as one of unknown outcome while that is open, which the text then says, unless it is said already. */
 const failing = (text: string, isOpen: boolean, isSaid: boolean): Message.Settlement => ({
   kind: isOpen ? "unknown" : "told",
-  text: Redaction.own(isOpen && !isSaid ? Render.stillOpen(text) : text)
+  text: Redaction.own(isOpen && !isSaid ? Render.withCutOff(text) : text)
 })
 
 /** Of a failure, and of what is said about it besides: without numbers, quotations and what is to be done now. */
@@ -330,7 +330,7 @@ export const wishOf = (afterwards: Afterwards | undefined): boolean | undefined 
   afterwards === undefined ? undefined : afterwards === "tools-off"
 
 /** A call that was refused: the tool has not failed, but a model that insists is going round in circles. */
-export const denialOf = (tool: string, signature?: string): FailureHistory.Settled => ({
+export const denialOf = (tool: string, signature?: string): FailureHistory.CallOutcome => ({
   tool,
   isError: true,
   isDenied: true,

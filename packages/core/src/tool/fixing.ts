@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import { DeserializationError, EscalationError, ToolExecutionError } from "../errors/ToolError.ts"
 import { helping } from "../event/Helping.ts"
 import * as Interception from "../model/Interception.ts"
-import type { Broken, Fix, FixEvent, Fixed, FixRound } from "../recovery/Node.ts"
+import type { Broken, Fix, FixEvent, Fixed, FixRun } from "../recovery/Node.ts"
 import * as Render from "../recovery/Render.ts"
 import { accept } from "./attempt.ts"
 import { rawText } from "./call.ts"
@@ -12,10 +12,10 @@ import type { ToolCall } from "./callState.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
 /** Runs a fixer once around a failed call. */
-export const fix = (self: ToolCall, rung: Fix, seen: unknown, round: FixRound): Effect.Effect<Fixed> =>
+export const fix = (self: ToolCall, rung: Fix, seen: unknown, round: FixRun): Effect.Effect<Fixed> =>
   rung.run(rung, seen, round, broken(self, rung, seen, round))
 
-const broken = (self: ToolCall, rung: Fix, seen: unknown, round: FixRound): Broken => {
+const broken = (self: ToolCall, rung: Fix, seen: unknown, round: FixRun): Broken => {
   const { entry, site, state } = self
   const { tool } = entry
   const { call, run } = site

@@ -57,7 +57,7 @@ export const settle = (
       succeeded: () => told(byDefault),
       answered: (_, trace) => told(byDefault, trace),
       left: (_, trace) => told(byDefault, trace),
-      told: (ending, trace) => {
+      toModel: (ending, trace) => {
         const text = rendered(ending, run, ending.byDefault ?? (() => byDefault))
         return Effect.flatMap(text, (said) => told(said, trace, wishOf(ending.afterwards)))
       },

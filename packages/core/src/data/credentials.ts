@@ -20,7 +20,7 @@ const credential = alphabetOf(`${printable.replaceAll(/[^\w.~+/=-]/g, "")}`)
 const longestName = 40
 
 /** The credentials in a text. `isCut`: the text goes on behind its end, so that what is open there may be closed. */
-export const placesIn = (runs: Runs, isCut: boolean): ReadonlyArray<Range> => {
+export const credentialsIn = (runs: Runs, isCut: boolean): ReadonlyArray<Range> => {
   const { text } = runs
   const found: Array<Range> = []
   let behind = 0
@@ -178,8 +178,8 @@ const pairs = new WeakMap<Runs, Range>()
 
 /** Where pairs end that begin at `from`, or have begun before it: it is looked for once. */
 const pairsEnd = (runs: Runs, from: number): number => {
-  const known = pairs.get(runs)
-  if (known !== undefined && known[0] <= from && from < known[1]) return known[1]
+  const cached = pairs.get(runs)
+  if (cached !== undefined && cached[0] <= from && from < cached[1]) return cached[1]
   let to = runs.end(cookieValue, from)
   while (runs.text[to - 1] === ";" && runs.text[to] === " ") to = runs.end(cookieValue, to + 1)
   pairs.set(runs, [from, to])
@@ -225,8 +225,8 @@ const signs = new WeakMap<Runs, { readonly to: number; readonly sign: number }>(
 
 /** The last `@` before `to`, the end of a run: it is looked for once in each. */
 const lastSign = (runs: Runs, from: number, to: number): number => {
-  const known = signs.get(runs)
-  if (known?.to === to) return known.sign
+  const cached = signs.get(runs)
+  if (cached?.to === to) return cached.sign
   let sign = to - 1
   while (sign > from && runs.text[sign] !== "@") sign--
   signs.set(runs, { to, sign: sign > from ? sign : -1 })
