@@ -107,11 +107,12 @@ export const eventLog = () => {
 
 export const { isTerminal } = AgentEvent
 
-/** The transcript that a failed or interrupted run left in its last event. */
-export const keptTranscript = (event: AgentEvent.AgentEvent | undefined): Message.Transcript =>
+/** The transcript in the terminal event of a failed or interrupted run. */
+export const lastTranscript = (event: AgentEvent.AgentEvent | undefined): Message.Transcript =>
   event?.type === "run-failed" || event?.type === "run-interrupted" ? event.transcript : []
 
-export const keptUsage = (event: AgentEvent.AgentEvent | undefined): Usage.Usage | undefined =>
+/** The usage that the terminal event of a run reports. */
+export const lastUsage = (event: AgentEvent.AgentEvent | undefined): Usage.Usage | undefined =>
   event !== undefined && isTerminal(event) && "usage" in event ? event.usage : undefined
 
 /** Lets every fiber go on until it waits for the clock. */

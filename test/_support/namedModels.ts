@@ -31,16 +31,16 @@ export const namedModel = Effect.fnUntraced(function* (name: string, ...steps: R
 export const hello: Model.Request = { messages: [Message.user("hello")], tools: [], toolChoice: "auto" }
 
 /** A way to ask a model for a reply without an agent. */
-export interface Asking {
+export interface Ask {
   readonly isStreamed: boolean
   <E, R>(model: Model.Guarded<E, R>, request?: Model.Request): Effect.Effect<Message.Reply, E, R>
 }
 
-const whole: Asking = Object.assign(<E, R>(model: Model.Guarded<E, R>, request = hello) => model.generate(request), {
+const whole: Ask = Object.assign(<E, R>(model: Model.Guarded<E, R>, request = hello) => model.generate(request), {
   isStreamed: false
 })
 
-const streamed: Asking = Object.assign(
+const streamed: Ask = Object.assign(
   <E, R>(model: Model.Guarded<E, R>, request = hello) =>
     Effect.flatMap(Stream.runCollect(model.stream(request)), (parts) => {
       const collector = new Model.Collector()
@@ -52,7 +52,7 @@ const streamed: Asking = Object.assign(
 )
 
 /** Runs each test of a bare model twice: with whole replies, and with streamed ones put together. */
-export const asked = <E>(name: string, body: (ask: Asking) => Effect.Effect<void, E, Scope.Scope>): void => {
+export const asked = <E>(name: string, body: (ask: Ask) => Effect.Effect<void, E, Scope.Scope>): void => {
   it.effect(`${name} (whole)`, () => body(whole))
   it.effect(`${name} (streamed)`, () => body(streamed))
 }

@@ -3,12 +3,12 @@ import { Schema } from "effect"
 
 interface Tree {
   readonly value: number
-  readonly below: ReadonlyArray<Tree>
+  readonly children: ReadonlyArray<Tree>
 }
 
 const Tree: Schema.Codec<Tree> = Schema.Struct({
   value: Schema.Number,
-  below: Schema.Array(Schema.suspend(() => Tree))
+  children: Schema.Array(Schema.suspend(() => Tree))
 })
 
 class Point extends Schema.Class<Point>("Point")({ x: Schema.Number, y: Schema.Number }) {}
@@ -54,6 +54,6 @@ export const schemaKinds: Readonly<Record<string, Kind>> = {
     { _tag: "A", a: 1 }
   ],
   Option: [Schema.Option(Schema.Number), { _tag: "Some", value: 1 }],
-  "a schema that refers to itself": [Tree, { value: 1, below: [{ value: 2, below: [] }] }],
+  "a schema that refers to itself": [Tree, { value: 1, children: [{ value: 2, children: [] }] }],
   Unknown: [Schema.Unknown, { any: ["thing"] }]
 }

@@ -120,10 +120,10 @@ export const pieces = ({ api, body, streaming }: Fixture): ReadonlyArray<string>
 /** The errors that the pieces of a successful answer hold, in order. */
 export const errorsInside = (fixture: Fixture): ReadonlyArray<LlmError> => {
   const source: Source.Source = { provider: fixture.provider, model: "m", secrets: [] }
-  const open = { ...answer(fixture.status, "", fixture.headers), body: fixture.streaming ? "" : fixture.body }
+  const opened = { ...answer(fixture.status, "", fixture.headers), body: fixture.streaming ? "" : fixture.body }
   return pieces(fixture)
     .filter((piece) => piece !== "[DONE]")
-    .flatMap((piece) => formats[fixture.api].inside(source, open, JSON.parse(piece)) ?? [])
+    .flatMap((piece) => formats[fixture.api].inside(source, opened, JSON.parse(piece)) ?? [])
 }
 
 /** The error of a fixture: of its status, or the first within its body. */

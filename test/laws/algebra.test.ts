@@ -99,7 +99,7 @@ lawOfOperations(
       const plain = unhinted(one)
       const [a, b] = [ours(one.a), ours(one.b)]
       const retries = [retriesOf(one.a), retriesOf(one.b)] as const
-      const told = (options: Case["a"], k: number) => {
+      const hintsOf = (options: Case["a"], k: number) => {
         const wait = k <= retriesOf(options) ? waitOf(options, k, one.draw) : "gave up"
         return wait === "gave up" ? undefined : wait
       }
@@ -108,7 +108,7 @@ lawOfOperations(
         [either(a, b), Math.max(...retries), Math.min]
       ] as const) {
         const waits = Array.from({ length: count }, (_, index) =>
-          choose(...[told(one.a, index + 1), told(one.b, index + 1)].filter((wait) => wait !== undefined))
+          choose(...[hintsOf(one.a, index + 1), hintsOf(one.b, index + 1)].filter((wait) => wait !== undefined))
         )
         assert.deepStrictEqual(yield* decided(plain, schedule), waits)
         assert.strictEqual((yield* ran(play, plain, schedule)).attempts.length, 1 + count)
@@ -142,10 +142,10 @@ lawOfOperations(
       yield* same(one, play, lower, cap(operations, capped, one.y), cap(operations, cap(operations, a, one.y), one.x))
       // our own cap is one of these, where neither jitter nor a hint is on top of it
       const { initialBackoff = 0, jitter: _, maxBackoff = Infinity, ...rest } = one.a
-      const open = ours({ ...rest, initialBackoff })
+      const unlimited = ours({ ...rest, initialBackoff })
       const own = ours({ ...rest, initialBackoff, maxBackoff: Math.max(initialBackoff, Math.min(one.x, maxBackoff)) })
       const most = Math.max(initialBackoff, Math.min(one.x, maxBackoff))
-      yield* same(unhinted(one), play, own, cap(operations, open, most))
+      yield* same(unhinted(one), play, own, cap(operations, unlimited, most))
     })
 )
 

@@ -107,7 +107,7 @@ interface Story {
   readonly failures: ReadonlyArray<number>
   readonly retries: number
   readonly wait: number
-  readonly rounds: number
+  readonly repairs: number
   readonly fixing: number
   readonly renderer: Renderer
   /** Whether a listener is there that fails at every event. */
@@ -144,7 +144,7 @@ const watch = Effect.fnUntraced(function* (story: Story, run: Runner) {
           return retry
         }),
         Recovery.fix(fixer, {
-          retries: story.rounds,
+          retries: story.repairs,
           input: ({ error }) => {
             noted(`input ${error.message}`)
             return "broken"
@@ -165,13 +165,13 @@ const watch = Effect.fnUntraced(function* (story: Story, run: Runner) {
 })
 
 /** What `watch` has to see, told without the library. */
-const foretold = ({ failures, fixing, renderer, retries, rounds, wait }: Story) => {
+const foretold = ({ failures, fixing, renderer, retries, repairs, wait }: Story) => {
   const lines: Array<string> = []
   const verdicts: Array<object> = []
   for (let n = 1, now = 0, retried = 0, fixed = 0; ; n++) {
     lines.push(`attempt ${n} at ${now}`)
     const takes = failures[n - 1]
-    if (takes === undefined) return { lines, verdicts, isTold: false, last: n }
+    if (takes === undefined) return { lines, verdicts, tells: false, last: n }
     now += takes
     const decide = (verdict: string, gaveUp = false) => verdicts.push({ verdict, gaveUp, attempt: n, at: now })
     if (fixed === 0 && retried <= retries) {
@@ -182,7 +182,7 @@ const foretold = ({ failures, fixing, renderer, retries, rounds, wait }: Story) 
         continue
       }
     }
-    if (fixed < rounds) {
+    if (fixed < repairs) {
       decide("fix")
       lines.push(`input ${n} at ${now}`, `fixer at ${now}`)
       now += fixing
@@ -192,7 +192,7 @@ const foretold = ({ failures, fixing, renderer, retries, rounds, wait }: Story) 
     decide("fix", true)
     decide("tell")
     if (renderer !== "is absent") lines.push(`tell ${n} at ${now}`)
-    return { lines, verdicts, isTold: true, last: n }
+    return { lines, verdicts, tells: true, last: n }
   }
 }
 
@@ -200,7 +200,7 @@ const story: fc.Arbitrary<Story> = fc.record({
   failures: fc.array(fc.nat(3_000), { maxLength: 9 }),
   retries: fc.integer({ min: 0, max: 4 }),
   wait: fc.nat(5_000),
-  rounds: fc.integer({ min: 0, max: 3 }),
+  repairs: fc.integer({ min: 0, max: 3 }),
   fixing: fc.nat(2_000),
   renderer: fc.constantFrom<Renderer>("says", "fails", "is blank", "is absent"),
   isHeardBadly: fc.boolean()
@@ -211,9 +211,9 @@ lawOfRuns(
   story,
   Effect.fnUntraced(function* (story, run) {
     const seen = yield* watch(story, run)
-    const { isTold, last, lines, verdicts } = foretold(story)
+    const { tells, last, lines, verdicts } = foretold(story)
     assert.deepStrictEqual({ lines: seen.lines, verdicts: seen.verdicts }, { lines, verdicts })
-    if (!isTold) return assert.deepStrictEqual(seen.read, ["result: page"])
+    if (!tells) return assert.deepStrictEqual(seen.read, ["result: page"])
     if (story.renderer === "says") return assert.deepStrictEqual(seen.read, [`told: said ${last}`])
     return assert.deepStrictEqual(seen.read, (yield* watch({ ...story, renderer: "is absent" }, run)).read)
   })

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Agent, type Message, Recovery, Skill } from "@kintsugi/core"
 import { Cause, Effect, Exit } from "effect"
 import fc from "fast-check"
-import { type Busy, batch, busy, done, eventLog, keptTranscript, scripted } from "../_support/dialogue.ts"
+import { type Busy, batch, busy, done, eventLog, lastTranscript, scripted } from "../_support/dialogue.ts"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { lawOfRuns } from "./_support/runs.ts"
 
@@ -64,19 +64,19 @@ const countOf = (name: Name) => (name === "one" || name === "two" ? name : "unkn
 /** In how many batches in a row a tool has failed without a success, and in which it is once too often. */
 const streaks = (turns: ReadonlyArray<ReadonlyArray<Call>>, retries: number) => {
   const inARow = { one: 0, two: 0, unknown: 0 }
-  const told: Array<ReadonlyArray<string>> = []
+  const texts: Array<ReadonlyArray<string>> = []
   for (const calls of turns) {
     const before = { ...inARow }
     const isFailing = ({ isFine, name }: Call) => countOf(name) === "unknown" || !isFine
-    told.push(calls.map((call) => (isFailing(call) ? `told, ${retries - before[countOf(call.name)]} left` : "result")))
+    texts.push(calls.map((call) => (isFailing(call) ? `told, ${retries - before[countOf(call.name)]} left` : "result")))
     const ended = calls.findIndex((call) => isFailing(call) && before[countOf(call.name)] >= retries)
-    if (ended >= 0) return { told, isEnded: true }
+    if (ended >= 0) return { texts, isEnded: true }
     for (const count of ["one", "two", "unknown"] as const) {
       const mine = calls.filter(({ name }) => countOf(name) === count)
       if (mine.length > 0) inARow[count] = mine.every(isFailing) ? inARow[count] + 1 : 0
     }
   }
-  return { told, isEnded: false }
+  return { texts, isEnded: false }
 }
 
 lawOfRuns(
@@ -92,8 +92,8 @@ lawOfRuns(
     retries: fc.integer({ min: 0, max: 3 })
   }),
   Effect.fnUntraced(function* ({ retries, turns }, run) {
-    const { isEnded, told } = streaks(turns, retries)
-    const reached = turns.slice(0, told.length)
+    const { isEnded, texts } = streaks(turns, retries)
+    const reached = turns.slice(0, texts.length)
     const outcomes = (name: Name) =>
       reached.flatMap((calls) =>
         calls.filter((call) => call.name === name).map(({ isFine }, n) => outcomeOf(isFine, n))
@@ -111,15 +111,15 @@ lawOfRuns(
     )
     const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert.strictEqual(Exit.isFailure(exit), isEnded, Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "")
-    const transcript = isEnded ? keptTranscript(log.end()) : (model.requests.at(-1)?.messages ?? [])
-    const settled = transcript.flatMap((message) => (message.role === "assistant" ? [message.content] : []))
-    assert.strictEqual(settled.length, told.length)
-    for (const [turn, content] of settled.entries()) {
+    const transcript = isEnded ? lastTranscript(log.end()) : (model.requests.at(-1)?.messages ?? [])
+    const contents = transcript.flatMap((message) => (message.role === "assistant" ? [message.content] : []))
+    assert.strictEqual(contents.length, texts.length)
+    for (const [turn, content] of contents.entries()) {
       // after the last batch of a run that ends, no model call follows
-      if (isEnded && turn === told.length - 1) break
+      if (isEnded && turn === texts.length - 1) break
       assert.deepStrictEqual(
         content.flatMap((part) => (part.type === "settled-call" ? [linesOf(part.settlement)] : [])),
-        told[turn]
+        texts[turn]
       )
     }
   })

@@ -87,16 +87,16 @@ lawOfRuns(
         )
     })
     const budget = { maxTurns: 100, maxToolCalls: 100 }
-    let below: (input: string) => Effect.Effect<string, unknown> = Agent.make("child", {
+    let descendant: (input: string) => Effect.Effect<string, unknown> = Agent.make("child", {
       budget,
       model: working(counter, turns, [ScriptedModel.call("work", {}, "c")]),
       skills: [Skill.make("work", { description: "Works.", tools: [work] })]
     })
     for (let level = 0; level < between; level++) {
-      below = Agent.make("between", {
+      descendant = Agent.make("between", {
         budget,
         model: working(counter, 1, [ScriptedModel.call("ask", {}, "b")]),
-        skills: [Skill.make("ask", { description: "Asks.", tools: [ask(below)] })]
+        skills: [Skill.make("ask", { description: "Asks.", tools: [ask(descendant)] })]
       })
     }
     const calls = Array.from({ length: children }, (_, index) => ScriptedModel.call("ask", {}, `c${index}`))
@@ -104,7 +104,7 @@ lawOfRuns(
     const parent = Agent.make("parent", {
       model: working(counter, 1, calls),
       budget: { maxTurns, maxToolCalls, maxTokens },
-      skills: [Skill.make("ask", { description: "Asks.", tools: [ask(below)] })]
+      skills: [Skill.make("ask", { description: "Asks.", tools: [ask(descendant)] })]
     }).pipe(
       Agent.onEvent((event) =>
         Effect.sync(() => {

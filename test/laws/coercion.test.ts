@@ -43,9 +43,9 @@ check("the output decodes, or the issue is that of the input [L909]", ({ broken,
     assert.strictEqual(String(Result.merge(plain)), String(result.failure))
     return
   }
-  const again = decode(result.success.value)
-  if (Result.isFailure(again)) return assert.fail("the output does not decode")
-  assert.deepStrictEqual(again.success, result.success.decoded)
+  const twice = decode(result.success.value)
+  if (Result.isFailure(twice)) return assert.fail("the output does not decode")
+  assert.deepStrictEqual(twice.success, result.success.decoded)
   return
 })
 

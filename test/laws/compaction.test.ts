@@ -12,7 +12,7 @@ const tooLong = () => LlmError.ContextTooLongError.make({ model: "m" })
 
 const words = fc.string({ maxLength: 60 })
 
-const settled: fc.Arbitrary<Message.SettledCall> = fc
+const callPart: fc.Arbitrary<Message.SettledCall> = fc
   .tuple(fc.string({ maxLength: 4 }), fc.constantFrom(...Message.SettlementKind.literals), words)
   .map(([id, kind, text]) => ({
     type: "settled-call",
@@ -26,7 +26,7 @@ const message: fc.Arbitrary<Message.Message> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc
-      .array(fc.oneof(settled, words.map(Message.text)), { maxLength: 4 })
+      .array(fc.oneof(callPart, words.map(Message.text)), { maxLength: 4 })
       .map((content): Message.Assistant => ({ role: "assistant", content }))
   }
 )
@@ -48,20 +48,20 @@ law(
   "dropOldest keeps system messages, the last user message and the order, and drops whole messages alone [L1010]",
   fc.record({ transcript, keepLast: fc.integer({ min: 1, max: 6 }) }),
   ({ keepLast, transcript }) =>
-    Effect.map(Compaction.dropOldest({ keepLast }).compact({ transcript, error: tooLong() }), (kept) => {
-      assert.isTrue(isSubsequence(kept, transcript))
+    Effect.map(Compaction.dropOldest({ keepLast }).compact({ transcript, error: tooLong() }), (rest) => {
+      assert.isTrue(isSubsequence(rest, transcript))
       const systems = transcript.filter(({ role }) => role === "system")
       assert.deepStrictEqual(
-        kept.filter(({ role }) => role === "system"),
+        rest.filter(({ role }) => role === "system"),
         systems
       )
       const lastUser = transcript.findLast(({ role }) => role === "user")
-      if (lastUser !== undefined) assert.include(kept, lastUser)
-      const talk = kept.filter(({ role }) => role !== "system")
+      if (lastUser !== undefined) assert.include(rest, lastUser)
+      const talk = rest.filter(({ role }) => role !== "system")
       assert.isAtMost(talk.length, keepLast + 1)
       if (lastUser !== undefined) assert.strictEqual(talk[0]?.role, "user")
       const last = transcript.findLast(({ role }) => role !== "system")
-      if (last !== undefined && lastUser !== undefined) assert.include(kept, last)
+      if (last !== undefined && lastUser !== undefined) assert.include(rest, last)
     })
 )
 
@@ -71,16 +71,16 @@ law(
   ({ keepLast, transcript }) => {
     const read: Array<string> = []
     const agent = (text: string) => Effect.sync(() => `summary ${read.push(text)}`)
-    return Effect.map(Compaction.summarise(agent, { keepLast }).compact({ transcript, error: tooLong() }), (kept) => {
-      const own = kept.filter((one) => transcript.includes(one))
+    return Effect.map(Compaction.summarise(agent, { keepLast }).compact({ transcript, error: tooLong() }), (rest) => {
+      const own = rest.filter((one) => transcript.includes(one))
       assert.isTrue(isSubsequence(own, transcript))
       const gone = transcript.filter((one) => !own.includes(one))
       assert.deepStrictEqual(read, gone.length === 0 ? [] : [Compaction.toText(gone)])
-      assert.strictEqual(kept.length - own.length, read.length)
+      assert.strictEqual(rest.length - own.length, read.length)
       const lastUser = transcript.findLast(({ role }) => role === "user")
       if (lastUser !== undefined)
         assert.strictEqual(
-          kept.findLast(({ role }) => role === "user"),
+          rest.findLast(({ role }) => role === "user"),
           lastUser
         )
     })
@@ -91,9 +91,9 @@ law(
   "shrinkLargestResult keeps every message and every call, and makes no text longer than it was or than its limit [L1010]",
   fc.record({ transcript, maxLength: fc.integer({ min: 1, max: 40 }) }),
   ({ maxLength, transcript }) =>
-    Effect.map(Compaction.shrinkLargestResult({ maxLength }).compact({ transcript, error: tooLong() }), (kept) => {
-      assert.strictEqual(kept.length, transcript.length)
-      const [before, after] = [callsOf(transcript), callsOf(kept)]
+    Effect.map(Compaction.shrinkLargestResult({ maxLength }).compact({ transcript, error: tooLong() }), (rest) => {
+      assert.strictEqual(rest.length, transcript.length)
+      const [before, after] = [callsOf(transcript), callsOf(rest)]
       assert.deepStrictEqual(
         after.map(({ call, settlement }) => [call, settlement.kind]),
         before.map(({ call, settlement }) => [call, settlement.kind])

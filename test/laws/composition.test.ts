@@ -141,30 +141,33 @@ const apart = three.map(([a, b, c]) => [
   { ...c, takes: 10 * c.takes + 6 }
 ])
 
-lawOfRuns("firstOf of one agent is that agent, and firstOf is associative up to the winner [L709 L804]", apart, (acts, run) =>
-  Effect.gen(function* () {
-    yield* same(
-      acts,
-      run,
-      (...all) => at(all, 0),
-      (...all) => Agent.firstOf(at(all, 0))
-    )
-    const exits = yield* Effect.forEach(
-      [
-        (...all: ReadonlyArray<Actor>): Actor => Agent.firstOf(at(all, 0), at(all, 1), at(all, 2)),
-        (...all: ReadonlyArray<Actor>): Actor => Agent.firstOf(Agent.firstOf(at(all, 0), at(all, 1)), at(all, 2)),
-        (...all: ReadonlyArray<Actor>): Actor => Agent.firstOf(at(all, 0), Agent.firstOf(at(all, 1), at(all, 2)))
-      ],
-      (way) =>
-        Effect.map(traceOf(acts, way, run), ({ exit, lines }) => {
-          // all start once, and all have ended when there is an answer
-          assert.strictEqual(lines.filter((line) => line.includes("starts")).length, 3)
-          assert.strictEqual(lines.length, 6)
-          return exit
-        })
-    )
-    for (const exit of exits) assert.strictEqual(exit, exits[0])
-  })
+lawOfRuns(
+  "firstOf of one agent is that agent, and firstOf is associative up to the winner [L709 L804]",
+  apart,
+  (acts, run) =>
+    Effect.gen(function* () {
+      yield* same(
+        acts,
+        run,
+        (...all) => at(all, 0),
+        (...all) => Agent.firstOf(at(all, 0))
+      )
+      const exits = yield* Effect.forEach(
+        [
+          (...all: ReadonlyArray<Actor>): Actor => Agent.firstOf(at(all, 0), at(all, 1), at(all, 2)),
+          (...all: ReadonlyArray<Actor>): Actor => Agent.firstOf(Agent.firstOf(at(all, 0), at(all, 1)), at(all, 2)),
+          (...all: ReadonlyArray<Actor>): Actor => Agent.firstOf(at(all, 0), Agent.firstOf(at(all, 1), at(all, 2)))
+        ],
+        (way) =>
+          Effect.map(traceOf(acts, way, run), ({ exit, lines }) => {
+            // all start once, and all have ended when there is an answer
+            assert.strictEqual(lines.filter((line) => line.includes("starts")).length, 3)
+            assert.strictEqual(lines.length, 6)
+            return exit
+          })
+      )
+      for (const exit of exits) assert.strictEqual(exit, exits[0])
+    })
 )
 
 lawOfRuns(
@@ -213,8 +216,8 @@ lawOfRuns(
       // a reference: the first end that settles, or the last of all
       const ends = acts.map(({ does, takes }, k) => ({ does, k, at: k * hedgeAfter + takes }))
       const sorted = ends.toSorted((a, b) => a.at - b.at || a.k - b.k)
-      const settling = sorted.find(({ does }) => does !== "busy")
-      const last = settling ?? sorted.at(-1)
+      const decisive = sorted.find(({ does }) => does !== "busy")
+      const last = decisive ?? sorted.at(-1)
       assert(last !== undefined)
       const isTie = ends.some((one) => one.k !== last.k && (one.at === last.at || one.k * hedgeAfter === last.at))
       if (isTie) return

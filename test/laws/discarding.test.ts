@@ -4,7 +4,7 @@ import { Agent, type AgentEvent, LlmError, Message, type Model, Recovery, Skill,
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Schema } from "effect"
 import fc from "fast-check"
-import { eventLog, keptTranscript } from "../_support/dialogue.ts"
+import { eventLog, lastTranscript } from "../_support/dialogue.ts"
 import { lawOfRuns } from "./_support/runs.ts"
 
 /** An attempt that shows these pieces, then breaks off; each is marked, so that it is known wherever it turns up. */
@@ -115,7 +115,7 @@ lawOfRuns(
       discarded
     )
     const end = log.end()
-    const transcript = end?.type === "run-completed" ? (model.requests.at(-1)?.messages ?? []) : keptTranscript(end)
+    const transcript = end?.type === "run-completed" ? (model.requests.at(-1)?.messages ?? []) : lastTranscript(end)
     assert.notInclude(JSON.stringify(transcript), "broken")
     for (const { messages } of model.requests) assert.notInclude(JSON.stringify(messages), "broken")
     assert.strictEqual(Exit.isSuccess(exit), reached === turns.length)
@@ -123,9 +123,9 @@ lawOfRuns(
       const answer = turns.length - 1
       assert.strictEqual(exit.value, answerOf(turns[answer] ?? { broken: [], pieces: 0 }, answer))
     } else assert.isTrue(LlmError.isLlmError(Cause.squash(exit.cause)))
-    const kept = log.all.filter((event) => event.type === "model-end").map(({ reply }) => Message.textOf(reply))
-    assert.deepStrictEqual(kept, turns.slice(0, reached).map(answerOf))
-    if (run.isStreamed && Exit.isSuccess(exit)) assert.deepStrictEqual(readAlong(log.all), kept)
+    const replies = log.all.filter((event) => event.type === "model-end").map(({ reply }) => Message.textOf(reply))
+    assert.deepStrictEqual(replies, turns.slice(0, reached).map(answerOf))
+    if (run.isStreamed && Exit.isSuccess(exit)) assert.deepStrictEqual(readAlong(log.all), replies)
   })
 )
 

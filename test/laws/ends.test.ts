@@ -4,7 +4,7 @@ import { Agent, Message, Recovery, RunError, Skill, Tool, ToolError } from "@kin
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Cause, Schema } from "effect"
 import fc from "fast-check"
-import { busy, type Busy, eventLog, gone, type Gone, keptTranscript, overADay } from "../_support/dialogue.ts"
+import { busy, type Busy, eventLog, gone, type Gone, lastTranscript, overADay } from "../_support/dialogue.ts"
 import { calling, lawOfRuns } from "./_support/runs.ts"
 
 /** How a call goes; the last two end the run. */
@@ -37,7 +37,7 @@ const foretold = (calls: ReadonlyArray<Call>) => {
     ends: thrown >= 0 || calls.some(({ kind }) => kind === "has a fixer that throws"),
     /** An exception of the model's own comes before all other calls. */
     runs: thrown >= 0 ? [] : calls,
-    settled: calls.map(({ kind }, index) => {
+    settlements: calls.map(({ kind }, index) => {
       if (thrown >= 0) return index === thrown ? "result The task" : "interrupted"
       if (kind === "is fine") return "result page"
       return kind === "has a fixer that throws" ? "told ERROR: hopeless" : "told ERROR: Tool 'work' failed"
@@ -117,11 +117,11 @@ lawOfRuns(
         .toSorted()
     )
     const end = heard.end()
-    const transcript = end?.type === "run-completed" ? (model.requests.at(-1)?.messages ?? []) : keptTranscript(end)
-    const settled = transcript.flatMap((message) => (message.role === "assistant" ? message.content : []))
-    const expected = reached.flatMap((calls) => foretold(calls).settled)
-    assert.strictEqual(settled.length, expected.length)
-    for (const [index, part] of settled.entries()) {
+    const transcript = end?.type === "run-completed" ? (model.requests.at(-1)?.messages ?? []) : lastTranscript(end)
+    const settlements = transcript.flatMap((message) => (message.role === "assistant" ? message.content : []))
+    const expected = reached.flatMap((calls) => foretold(calls).settlements)
+    assert.strictEqual(settlements.length, expected.length)
+    for (const [index, part] of settlements.entries()) {
       if (part.type !== "settled-call") return assert.fail(`a ${part.type} that no model has said`)
       const { kind, text } = part.settlement
       const [wanted = "", ...words] = (expected[index] ?? "").split(" ")
@@ -175,11 +175,11 @@ interface Limits {
 
 /** How each call is settled, and at which the run ends, told without the library. */
 const streaks = (outcomes: ReadonlyArray<Signature | "fine">, { hint, stop, withhold }: Limits) => {
-  const settled: Array<string> = []
+  const settlements: Array<string> = []
   let [last, repeats, isWithheld]: [string | undefined, number, boolean] = [undefined, 0, false]
   for (const outcome of outcomes) {
     if (isWithheld) {
-      settled.push("denied")
+      settlements.push("denied")
       isWithheld = false
       continue
     }
@@ -187,11 +187,11 @@ const streaks = (outcomes: ReadonlyArray<Signature | "fine">, { hint, stop, with
     repeats = outcome === last ? repeats + 1 : 1
     last = outcome
     const isFailing = outcome !== "fine"
-    settled.push(isFailing ? (repeats >= hint ? "told with a hint" : "told") : "result")
+    settlements.push(isFailing ? (repeats >= hint ? "told with a hint" : "told") : "result")
     isWithheld = isFailing && repeats === withhold
-    if (isFailing && repeats >= stop) return { settled, isStopped: true }
+    if (isFailing && repeats >= stop) return { settlements, isStopped: true }
   }
-  return { settled, isStopped: false }
+  return { settlements, isStopped: false }
 }
 
 const threshold = fc.oneof(
@@ -240,12 +240,12 @@ lawOfRuns(
     const agent = Agent.make("worker", { skills, budget }).pipe(heard.listen)
     const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
 
-    const { isStopped, settled } = streaks(
+    const { isStopped, settlements } = streaks(
       calls.map(({ outcome }) => outcome),
       limits
     )
     const end = heard.end()
-    const transcript = isStopped ? keptTranscript(end) : (model.requests.at(-1)?.messages ?? [])
+    const transcript = isStopped ? lastTranscript(end) : (model.requests.at(-1)?.messages ?? [])
     const seen = transcript.flatMap((message) => (message.role === "assistant" ? message.content : []))
     assert.deepStrictEqual(
       seen.map((part) => {
@@ -253,7 +253,7 @@ lawOfRuns(
         const { kind, text } = part.settlement
         return text.includes(hint) ? `${kind} with a hint` : kind
       }),
-      settled
+      settlements
     )
     if (!isStopped) return assert.deepStrictEqual(exit, Exit.succeed("done"))
     const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined

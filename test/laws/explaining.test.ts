@@ -48,14 +48,14 @@ const counting: fc.Arbitrary<Policy> = fc.oneof(
   { weight: 1, arbitrary: final }
 )
 
-const known: fc.Arbitrary<Policy> = fc.oneof(
+const explicable: fc.Arbitrary<Policy> = fc.oneof(
   counting,
   fc.array(counting, { minLength: 1, maxLength: 4 }).map((rungs) => ({ kind: "ladder", rungs }) as const)
 )
 
 /** One tag is left for `orElse`. */
-const knownTable: fc.Arbitrary<Table> = fc
-  .uniqueArray(fc.tuple(fc.constantFrom<Row>("A", "B", "C", "orElse"), known), { selector: ([row]) => row })
+const explicableTable: fc.Arbitrary<Table> = fc
+  .uniqueArray(fc.tuple(fc.constantFrom<Row>("A", "B", "C", "orElse"), explicable), { selector: ([row]) => row })
   .map((rows): Table => Object.fromEntries(rows))
 
 /**
@@ -78,7 +78,7 @@ const worstScript = (explained: ReturnType<typeof Recovery.explain>, hinted: boo
 
 law(
   "some script attains the bounds of a table that is known [L508]",
-  fc.record({ table: knownTable, hinted: fc.boolean() }),
+  fc.record({ table: explicableTable, hinted: fc.boolean() }),
   ({ hinted, table }, play) => {
     const verdicts = verdictsOf(table)
     const explained = Recovery.explain(verdicts)

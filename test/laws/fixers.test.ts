@@ -32,11 +32,11 @@ const foretold = ({ answers, retries, runs, sent }: Story) => {
   const run = () => runs[ran++] ?? "Busy"
   let outcome: Row | "fine" = sent === "fits" ? run() : "InvalidArgs"
   while (outcome !== "fine") {
-    if (fixed[outcome] === retries[outcome] || asked === 8) return { fixed, ran, isTold: true }
+    if (fixed[outcome] === retries[outcome] || asked === 8) return { fixed, ran, tells: true }
     fixed[outcome]++
     if ((answers[asked++] ?? "fits") === "fits") outcome = run()
   }
-  return { fixed, ran, isTold: false }
+  return { fixed, ran, tells: false }
 }
 
 const repairs = fc.oneof(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 5, max: 12 }))
@@ -86,9 +86,9 @@ lawOfRuns(
     assert.isAtMost(asked, 8)
     assert.isAtMost(ran, 1 + asked)
     assert.strictEqual(model.requests.length, 2)
-    const { isTold, ...counts } = foretold(story)
+    const { tells, ...counts } = foretold(story)
     assert.deepStrictEqual({ fixed, ran }, counts)
-    assert.deepStrictEqual(read(model), [isTold ? "told: told" : "result: page"])
+    assert.deepStrictEqual(read(model), [tells ? "told: told" : "result: page"])
   })
 )
 

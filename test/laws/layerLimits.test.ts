@@ -103,14 +103,14 @@ lawOfRuns(
     const exit = yield* Effect.exit(
       run(Agent.make("a", {}), "go").pipe(Effect.provide(Layer.succeed(Model.Model, layered)))
     )
-    const told = orderOf(models)
-    assert.deepStrictEqual(log, told.log)
-    if (told.answer !== undefined) return assert.deepStrictEqual(exit, Exit.succeed(told.answer))
+    const order = orderOf(models)
+    assert.deepStrictEqual(log, order.log)
+    if (order.answer !== undefined) return assert.deepStrictEqual(exit, Exit.succeed(order.answer))
     const error = failureOf(exit)
     assert(LlmError.isLlmError(error))
     return assert.deepStrictEqual(
       LlmError.reasonsOf(error).map(({ _tag }) => _tag),
-      told.reasons
+      order.reasons
     )
   })
 )

@@ -55,7 +55,7 @@ const network = (script: ReadonlyArray<Meets>, rest: Meets, isStreamed: () => bo
 }
 
 /** An agent that asks a model behind these layers; its table writes down what it sees. */
-const asking = ({ asks, sends }: Layers) => {
+const setUp = ({ asks, sends }: Layers) => {
   const seen: Array<string> = []
   const retry = Recovery.retry({ maxAttempts: asks })
   const agent = Agent.make("asking", { budget: { maxTurns: 1 } }).pipe(
@@ -105,7 +105,7 @@ lawOfRuns(
   "requests are at most those of all layers multiplied, and the table is asked for what the transport leaves [L701 L702 L703]",
   story,
   Effect.fnUntraced(function* (story, run) {
-    const { agent, layer, seen, transport } = asking(story.layers)
+    const { agent, layer, seen, transport } = setUp(story.layers)
     const net = network(story.script, story.rest, () => run.isStreamed)
     yield* finished(run(agent, "go").pipe(Effect.provide(layer), Effect.provide(net.layer)))
     const expected = foretold(story)
@@ -119,7 +119,7 @@ lawOfRuns(
 
 /** A tool that asks a model by itself, and runs again as its own table says. */
 const withTool = (layers: Layers) => {
-  const { agent, layer, seen, transport } = asking(layers)
+  const { agent, layer, seen, transport } = setUp(layers)
   const tool = Agent.asTool(agent, { description: "Asks.", sideEffects: "none" }).pipe(
     Tool.onError({ orElse: Recovery.ladder(Recovery.retry({ maxAttempts: layers.runs }), Recovery.tell()) })
   )

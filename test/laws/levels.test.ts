@@ -171,13 +171,13 @@ lawOfRuns(
     const agentAt = (depth: number): Effect.Effect<Agent.Agent<string, string, unknown, never>> =>
       Effect.gen(function* () {
         const { calls, maxToolCalls, maxTurns } = runs[depth] ?? { calls: 0, maxToolCalls: 1, maxTurns: 1 }
-        const below = depth + 1 < runs.length ? yield* agentAt(depth + 1) : undefined
+        const child = depth + 1 < runs.length ? yield* agentAt(depth + 1) : undefined
         const work = Tool.make("work", {
           description: "Works.",
           parameters: Schema.Struct({}),
           success: Schema.String,
           run: (): Effect.Effect<string, unknown> =>
-            Effect.andThen(Effect.sleep(5), below === undefined ? innermost : below("go"))
+            Effect.andThen(Effect.sleep(5), child === undefined ? innermost : child("go"))
         }).pipe(Tool.onError({ orElse: watching(depth) }))
         const model = yield* calling(
           ...Array.from({ length: 8 }, (_, turn) =>

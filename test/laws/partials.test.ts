@@ -20,12 +20,14 @@ const writing = (pieces: ReadonlyArray<string>): Model.Service => ({
 })
 
 /** A text cut at these places, each from 0 to 1. */
-const cut = (text: string, places: ReadonlyArray<number>): ReadonlyArray<string> => {
-  const ends = [...places.map((place) => Math.floor(place * text.length)), text.length].toSorted((x, y) => x - y)
+const cut = (text: string, fractions: ReadonlyArray<number>): ReadonlyArray<string> => {
+  const ends = [...fractions.map((fraction) => Math.floor(fraction * text.length)), text.length].toSorted(
+    (x, y) => x - y
+  )
   return ends.map((end, index) => text.slice(index === 0 ? 0 : ends[index - 1], end))
 }
 
-const places = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 40 })
+const fractions = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 40 })
 
 /** Whether the one may become the other while it is written. */
 const grows = (before: unknown, after: unknown): boolean => {
@@ -56,12 +58,12 @@ const partialsOf = (output: Schema.Codec<unknown, unknown>, pieces: ReadonlyArra
 
 law(
   "partials grow to the output, however the text is cut, and none changes later [P301]",
-  fc.record({ generated: schemaAndValue, places, indent: fc.constantFrom(0, 2) }),
-  ({ generated: { shape, valid }, indent, places }) => {
+  fc.record({ generated: schemaAndValue, fractions, indent: fc.constantFrom(0, 2) }),
+  ({ generated: { shape, valid }, indent, fractions }) => {
     const text = JSON.stringify({ value: valid }, null, indent)
     const output = Schema.Struct({ value: toSchema(shape) })
     return Effect.gen(function* () {
-      const pieces = cut(text, places)
+      const pieces = cut(text, fractions)
       const { seen, texts } = yield* partialsOf(output, pieces)
       assert.isAtMost(seen.length, pieces.filter((piece) => piece !== "").length + 1)
       assert.deepStrictEqual(
@@ -85,12 +87,12 @@ law(
       fc.string({ unit: fc.constantFrom(...'{}[]",:\\ue1-. atrufslnx\n') }),
       fc.string({ unit: "binary" })
     ),
-    places
+    fractions
   }),
-  ({ places, text }) => {
+  ({ fractions, text }) => {
     const Tree = Schema.Struct({ e: Schema.String, a: Schema.Array(Schema.Struct({ e: Schema.String })) })
-    return Effect.asVoid(Effect.result(partialsOf(Tree, cut(`{${text}`, places)))).pipe(
-      Effect.andThen(Effect.result(partialsOf(Tree, cut(`{"e":"${text}","a":[${text}]}`, places)))),
+    return Effect.asVoid(Effect.result(partialsOf(Tree, cut(`{${text}`, fractions)))).pipe(
+      Effect.andThen(Effect.result(partialsOf(Tree, cut(`{"e":"${text}","a":[${text}]}`, fractions)))),
       Effect.asVoid
     )
   }

@@ -4,7 +4,7 @@ import { AgentEvent, type Ledger, Message, Model, RunError, ToolError, Usage } f
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Redaction from "@kintsugi/core/Redaction"
 import { Effect, Schema, Stream } from "effect"
-import { calm, eventLog, interruptedAt, keptUsage, overADay } from "../_support/dialogue.ts"
+import { calm, eventLog, interruptedAt, lastUsage, overADay } from "../_support/dialogue.ts"
 import { lawOfRuns } from "./_support/runs.ts"
 import { runs } from "../_support/cases.ts"
 import { agentOf, modelOf, story } from "./_support/stories.ts"
@@ -12,7 +12,7 @@ import { agentOf, modelOf, story } from "./_support/stories.ts"
 // --- the reference reducer
 
 interface Replayed {
-  readonly above: Replayed | undefined
+  readonly parent: Replayed | undefined
   readonly transcript: Array<Message.Message>
   readonly ledger: Array<Ledger.Entry>
   /** By call, of the present turn. */
@@ -32,8 +32,8 @@ const replay = (events: ReadonlyArray<AgentEvent.AgentEvent>): ReadonlyMap<strin
   const ends = new Map<string, End>()
   for (const event of events) {
     if (event.type === "run-start") {
-      const above = event.parent === undefined ? undefined : runs.get(event.parent.runId)
-      runs.set(event.runId, { above, transcript: [...event.transcript], ledger: [], trails: new Map() })
+      const parent = event.parent === undefined ? undefined : runs.get(event.parent.runId)
+      runs.set(event.runId, { parent, transcript: [...event.transcript], ledger: [], trails: new Map() })
       continue
     }
     const run = runs.get(event.runId)
@@ -41,7 +41,7 @@ const replay = (events: ReadonlyArray<AgentEvent.AgentEvent>): ReadonlyMap<strin
     if (event.type === "turn-start") run.trails.clear()
     if (event.type === "turn-end") run.transcript.push(event.message)
     if (event.type === "model-end" || event.type === "model-failed" || event.type === "model-interrupted") {
-      for (let spending: Replayed | undefined = run; spending !== undefined; spending = spending.above) {
+      for (let spending: Replayed | undefined = run; spending !== undefined; spending = spending.parent) {
         spending.ledger.push(event.spent)
       }
     }
@@ -169,7 +169,7 @@ lawOfRuns(
     const running = Effect.provideService(run(agentOf(story).pipe(log.listen), "go"), Model.Model, counted)
     // between two instants: no reply comes at it
     yield* story.interruptAt === undefined ? overADay(running) : interruptedAt(story.interruptAt + 0.5, running)
-    const usage = keptUsage(log.end())
+    const usage = lastUsage(log.end())
     assert.deepInclude(usage, { inputTokens: 10 * sent.replies, outputTokens: 5 * sent.replies })
   })
 )

@@ -105,11 +105,11 @@ const reference = (calls: ReadonlyArray<Call>, failures: number, openFor: number
 }
 
 /** Here no promise has to be waited for: a few steps of the other fibers are all that there is. */
-const settled = Effect.repeat(Effect.yieldNow, { times: 10 })
+const calm = Effect.repeat(Effect.yieldNow, { times: 10 })
 
 describe("circuit breaker", () => {
   for (const way of ["whole", "streamed"] as const) {
-    const asking = ways[way]
+    const modelCall = ways[way]
     law(
       `agrees with a reference: never called while open, always while closed, one probe; interrupts change nothing (${way}) [L801]`,
       fc.record({
@@ -150,10 +150,10 @@ describe("circuit breaker", () => {
             .toSorted((one, other) => one.at - other.at)
           for (const { at, index, isStart } of events) {
             yield* TestClock.setTime(at)
-            yield* settled
+            yield* calm
             if (isStart) {
               // each call has a layer of its own: the guard alone is shared
-              const running = asking.pipe(
+              const running = modelCall.pipe(
                 Effect.provide(guard(played(() => act(index), { isCutOff: calls[index]?.does === "cut off" })))
               )
               fibers[index] = yield* Effect.forkChild(running)
@@ -161,7 +161,7 @@ describe("circuit breaker", () => {
               const fiber = fibers[index]
               if (fiber !== undefined) yield* Fiber.interrupt(fiber)
             }
-            yield* settled
+            yield* calm
           }
           const fates = reference(calls, failures, openFor)
           for (const [index, fate] of fates.entries()) {
@@ -182,7 +182,7 @@ describe("circuit breaker", () => {
 })
 
 describe("circuit breaker and retry", () => {
-  for (const [way, asking] of Object.entries(ways)) {
+  for (const [way, modelCall] of Object.entries(ways)) {
     law(
       `with the breaker round the transport's retry each call is one outcome, however often it was sent (${way}) [L802]`,
       fc.record({
@@ -195,15 +195,15 @@ describe("circuit breaker and retry", () => {
           const answered = way === "whole" ? ok : respond(200, `${textChunk("ok")}${finishChunk()}${done}`)
           let streak = 0
           for (const failing of sends) {
-            const isOpen = streak >= failures
+            const isTripped = streak >= failures
             const network = fakeNetwork([...Array.from({ length: failing }, () => respond(503)), answered])
             const model = guard(openAi({ retry: { maxAttempts: 3, initialBackoff: 1, factor: 1 } })).pipe(
               Layer.provide(network.layer)
             )
-            const exit = yield* finished(Effect.provide(asking, model))
-            assert.strictEqual(network.sent.length, isOpen ? 0 : Math.min(3, failing + 1))
-            assert.strictEqual(Exit.isSuccess(exit), !isOpen && failing < 3)
-            if (!isOpen) streak = failing < 3 ? 0 : streak + 1
+            const exit = yield* finished(Effect.provide(modelCall, model))
+            assert.strictEqual(network.sent.length, isTripped ? 0 : Math.min(3, failing + 1))
+            assert.strictEqual(Exit.isSuccess(exit), !isTripped && failing < 3)
+            if (!isTripped) streak = failing < 3 ? 0 : streak + 1
             const state = yield* guard.state("openai/gpt-x")
             assert.strictEqual(state._tag, streak >= failures ? "Open" : "Closed")
           }
@@ -214,7 +214,7 @@ describe("circuit breaker and retry", () => {
 
 describe("rate limiter", () => {
   for (const algorithm of ["fixed-window", "token-bucket"] as const) {
-    for (const [way, asking] of Object.entries(ways)) {
+    for (const [way, modelCall] of Object.entries(ways)) {
       law(
         `a ${algorithm} admits at most twice its limit in any window, and makes no caller wait for nothing (${way}) [L803]`,
         fc.record({
@@ -250,7 +250,7 @@ describe("rate limiter", () => {
                     return Effect.sleep(takes)
                   })
                 yield* Effect.sleep(start)
-                const asked = Effect.provide(asking, guard(played(act)))
+                const asked = Effect.provide(modelCall, guard(played(act)))
                 const exit = yield* Effect.exit(patience === Infinity ? asked : Effect.timeoutOption(asked, patience))
                 return { exit, calledAt, start, over: yield* now, patience }
               }).pipe(Effect.forkChild)

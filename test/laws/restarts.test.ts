@@ -50,13 +50,13 @@ const attemptsOf = (table: Table, script: Script, kill: number | undefined) =>
       })
     )
     let waits = 0
-    let kept: Recovery.Position | undefined
+    let stored: Recovery.Position | undefined
     const guarded = (from: Recovery.Position | undefined) =>
       Recovery.onErrorKept<Failure, ReturnType<typeof verdictsOf>>(verdictsOf(table), {
         onWait: (position) =>
           Effect.suspend(() => {
             if (++waits !== kill) return Effect.void
-            kept = overJson(position)
+            stored = overJson(position)
             // the process dies here
             return Effect.never
           }),
@@ -64,11 +64,11 @@ const attemptsOf = (table: Table, script: Script, kill: number | undefined) =>
       })(attempt)
     const first = yield* Effect.forkChild(Effect.exit(guarded(undefined)))
     yield* TestClock.adjust("1 day")
-    if (kept !== undefined) {
+    if (stored !== undefined) {
       yield* Fiber.interrupt(first)
-      const again = yield* Effect.forkChild(Effect.exit(guarded(kept)))
+      const resumed = yield* Effect.forkChild(Effect.exit(guarded(stored)))
       yield* TestClock.adjust("100 days")
-      return { starts, exit: yield* Fiber.join(again) }
+      return { starts, exit: yield* Fiber.join(resumed) }
     }
     yield* TestClock.adjust("100 days")
     return { starts, exit: yield* Fiber.join(first) }
@@ -108,23 +108,23 @@ law("what is left of a wait is waited for, not the whole of it [P1104]", fc.inte
         maxAttempts: 3
       } as const)
     })
-    let kept: Recovery.Position | undefined
+    let stored: Recovery.Position | undefined
     const table = { A: Recovery.retry(Backoff.suggested()) }
     const first = yield* Effect.forkChild(
       Effect.exit(
-        attempt.pipe(Recovery.onErrorKept(table, { onWait: (position) => Effect.sync(() => void (kept = position)) }))
+        attempt.pipe(Recovery.onErrorKept(table, { onWait: (position) => Effect.sync(() => void (stored = position)) }))
       )
     )
     yield* TestClock.adjust(1)
     yield* Fiber.interrupt(first)
     yield* TestClock.adjust(late)
-    assert(kept !== undefined)
-    const from = overJson(kept)
-    const again = yield* Effect.forkChild(
+    assert(stored !== undefined)
+    const from = overJson(stored)
+    const resumed = yield* Effect.forkChild(
       Effect.exit(attempt.pipe(Recovery.onErrorKept(table, { onWait: () => Effect.void, from })))
     )
     yield* TestClock.adjust("1 day")
-    yield* Fiber.join(again)
+    yield* Fiber.join(resumed)
     const next = Math.max(10_000, late + 1)
     assert.deepStrictEqual(starts, [0, next, next + 10_000])
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))

@@ -12,8 +12,8 @@ import {
   type Gone,
   interruptedAt,
   isTerminal,
-  keptTranscript,
-  keptUsage,
+  lastTranscript,
+  lastUsage,
   overADay
 } from "../_support/dialogue.ts"
 import type { Runner } from "../_support/run.ts"
@@ -88,13 +88,13 @@ interface Tagged<Tag extends string> {
   readonly _tag: Tag
 }
 
-type Failure = Busy | Gone | Tagged<"Told"> | Tagged<"Answered"> | Tagged<"Hard">
+type Failure = Busy | Gone | Tagged<"Tells"> | Tagged<"Answered"> | Tagged<"Hard">
 
 /** What a call does, once it has taken its time. */
 const behave = (call: Call, { attempt }: Tool.ToolContext): Effect.Effect<string, Failure> => {
   switch (call.kind) {
     case "told":
-      return Effect.fail({ _tag: "Told" })
+      return Effect.fail({ _tag: "Tells" })
     case "answered":
       return Effect.fail({ _tag: "Answered" })
     case "hard":
@@ -146,7 +146,7 @@ const tell = Effect.fnUntraced(function* (story: Story, run: Runner) {
     })
   const act = working("act", "none").pipe(
     Tool.onError({
-      Told: Recovery.tell(),
+      Tells: Recovery.tell(),
       Answered: Recovery.respondWith("stale"),
       Busy: Recovery.retry({ retries: 2, initialBackoff: 20 }),
       Hard: Recovery.raise,
@@ -178,11 +178,11 @@ const tell = Effect.fnUntraced(function* (story: Story, run: Runner) {
   const provided = Effect.provide(run(agent, "go"), model.layer)
   yield* story.interruptAt === undefined ? overADay(provided) : interruptedAt(story.interruptAt, provided)
   const end = log.end()
-  const transcript = end?.type === "run-completed" ? (model.requests.at(-1)?.messages ?? []) : keptTranscript(end)
+  const transcript = end?.type === "run-completed" ? (model.requests.at(-1)?.messages ?? []) : lastTranscript(end)
   return { events: log.all, end, transcript, served, replies, requests: model.requests.length }
 })
 
-type Told = Effect.Success<ReturnType<typeof tell>>
+type Outcome = Effect.Success<ReturnType<typeof tell>>
 
 /** The kind of settlement that each call of a turn gets when nothing cuts the batch short. */
 const expected = (story: Story, turn: number): ReadonlyArray<Message.SettlementKind> => {
@@ -195,22 +195,22 @@ const expected = (story: Story, turn: number): ReadonlyArray<Message.SettlementK
   })
 }
 
-const law = (title: string, check: (told: Told, story: Story) => void): void =>
-  lawOfRuns(title, story, (story, run) => Effect.map(tell(story, run), (told) => check(told, story)))
+const law = (title: string, check: (outcome: Outcome, story: Story) => void): void =>
+  lawOfRuns(title, story, (story, run) => Effect.map(tell(story, run), (outcome) => check(outcome, story)))
 
-law("every call is settled exactly once, in request order, however the run ends [L1001 P401]", (told, story) => {
-  const said = told.transcript.filter((message) => message.role === "assistant")
-  assert.strictEqual(said.length, told.end?.type === "run-completed" ? told.replies - 1 : told.replies)
+law("every call is settled exactly once, in request order, however the run ends [L1001 P401]", (outcome, story) => {
+  const said = outcome.transcript.filter((message) => message.role === "assistant")
+  assert.strictEqual(said.length, outcome.end?.type === "run-completed" ? outcome.replies - 1 : outcome.replies)
   for (const [turn, message] of said.entries()) {
-    const settled = message.content.flatMap((part) => (part.type === "settled-call" ? [part] : []))
+    const parts = message.content.flatMap((part) => (part.type === "settled-call" ? [part] : []))
     const asked = story.turns[turn]
     assert.deepStrictEqual(
-      settled.map(({ call }) => call),
+      parts.map(({ call }) => call),
       asked === undefined ? [] : contentOf(asked, turn)
     )
-    const kinds = settled.map(({ settlement }) => settlement.kind)
+    const kinds = parts.map(({ settlement }) => settlement.kind)
     const whole = expected(story, turn)
-    const isCut = told.end?.type !== "run-completed" && turn === said.length - 1
+    const isCut = outcome.end?.type !== "run-completed" && turn === said.length - 1
     for (const [index, kind] of kinds.entries()) {
       // an unsafe tool that was cut off may have taken effect
       const cutOff = asked?.calls[index]?.kind === "unsafe" ? ["interrupted", "unknown"] : ["interrupted"]
@@ -243,7 +243,7 @@ law(
 )
 
 law("the ledger is the sum of all replies that were received [L1009]", ({ end, replies }) => {
-  assert.deepInclude(keptUsage(end), { inputTokens: 10 * replies, outputTokens: 5 * replies })
+  assert.deepInclude(lastUsage(end), { inputTokens: 10 * replies, outputTokens: 5 * replies })
 })
 
 law("no call starts twice; its runs have one key, which no other call has [L1006 L904]", ({ events, served }) => {
@@ -257,8 +257,8 @@ law("no call starts twice; its runs have one key, which no other call has [L1006
   assert.strictEqual(new Set(keys.values()).size, keys.size)
 })
 
-law("an unsafe tool runs at most once per call; budgets bound turns and calls [L903]", (told, story) => {
-  const { end, events, requests, served, transcript } = told
+law("an unsafe tool runs at most once per call; budgets bound turns and calls [L903]", (outcome, story) => {
+  const { end, events, requests, served, transcript } = outcome
   const runs = (id: string) => served.filter(({ call }) => call === id).length
   for (const [turn, { calls }] of story.turns.entries()) {
     for (const [index, { kind }] of calls.entries()) assert.isAtMost(runs(`${turn}.${index}`), kind === "flaky" ? 3 : 1)

@@ -196,12 +196,12 @@ lawOfRuns(
   fc.record({ story, callTimeout: limit }),
   Effect.fnUntraced(function* ({ callTimeout, story }, run) {
     const { attempts, end, error } = yield* attempted(story, { callTimeout }, run)
-    const told = foretold(story, Infinity, callTimeout, true)
-    assert.deepStrictEqual(attempts, told.attempts)
+    const expected = foretold(story, Infinity, callTimeout, true)
+    assert.deepStrictEqual(attempts, expected.attempts)
     assert.isAtMost(end, callTimeout)
-    assert.strictEqual(end, told.end)
+    assert.strictEqual(end, expected.end)
     const cause = error instanceof ToolError.ToolExecutionError ? error.cause : undefined
-    assert.strictEqual(cause instanceof ToolError.ToolTimeoutError, told.isLate)
+    assert.strictEqual(cause instanceof ToolError.ToolTimeoutError, expected.isLate)
   })
 )
 
@@ -210,11 +210,11 @@ lawOfRuns(
   fc.record({ story, maxDuration: limit.filter((millis) => millis >= 1) }),
   Effect.fnUntraced(function* ({ maxDuration, story }, run) {
     const { attempts, end, error } = yield* attempted(story, { maxDuration }, run)
-    const told = foretold(story, Infinity, maxDuration, false)
-    assert.deepStrictEqual(attempts, told.attempts)
+    const expected = foretold(story, Infinity, maxDuration, false)
+    assert.deepStrictEqual(attempts, expected.attempts)
     assert.isAtMost(end, maxDuration)
-    assert.strictEqual(end, told.end)
-    if (told.isLate) assert.instanceOf(error, RunError.BudgetExceededError)
+    assert.strictEqual(end, expected.end)
+    if (expected.isLate) assert.instanceOf(error, RunError.BudgetExceededError)
   })
 )
 
@@ -223,10 +223,10 @@ lawOfRuns(
   fc.record({ story, timeout: limit }),
   Effect.fnUntraced(function* ({ story, timeout }, run) {
     const { attempts, end } = yield* attempted(story, { timeout }, run)
-    const told = foretold(story, timeout, Infinity, true)
+    const expected = foretold(story, timeout, Infinity, true)
     for (const { end, start } of attempts) assert.isAtMost(end - start, timeout)
     assert.isAtMost(end, (1 + story.retries) * timeout + story.retries * story.wait)
-    assert.deepStrictEqual({ attempts, end }, { attempts: told.attempts, end: told.end })
+    assert.deepStrictEqual({ attempts, end }, { attempts: expected.attempts, end: expected.end })
   })
 )
 

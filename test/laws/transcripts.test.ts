@@ -5,7 +5,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Random, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
-import { type Busy, busy, eventLog, interruptedAt, keptTranscript, keptUsage, overADay } from "../_support/dialogue.ts"
+import { type Busy, busy, eventLog, interruptedAt, lastTranscript, lastUsage, overADay } from "../_support/dialogue.ts"
 import { deciding, snapshotOf } from "../_support/suspension.ts"
 import { type Runner, runners } from "../_support/run.ts"
 import { calling, lawOfRuns } from "./_support/runs.ts"
@@ -72,7 +72,7 @@ const endOf = (exit: Exit.Exit<unknown, unknown>): string => {
 }
 
 /** All that there is to know of a story: what each run asked for, in what order, and how everything ended. */
-const told = Effect.fnUntraced(function* (story: Story, run: Runner) {
+const outcomeOf = Effect.fnUntraced(function* (story: Story, run: Runner) {
   const log = eventLog()
   const { requests, service } = modelOf(story.steps)
   const running = Effect.provideService(run(agentOf(story).pipe(log.listen), "go"), Model.Model, service)
@@ -81,8 +81,8 @@ const told = Effect.fnUntraced(function* (story: Story, run: Runner) {
   return {
     end: endOf(exit),
     requests: [...requests.values()],
-    transcript: keptTranscript(end),
-    usage: keptUsage(end),
+    transcript: lastTranscript(end),
+    usage: lastUsage(end),
     at: end?.at
   }
 })
@@ -91,7 +91,7 @@ law("a run that is streamed asks, says, spends and ends as one that is not [L100
   Effect.gen(function* () {
     // each on a clock of its own, with the same ids
     const [whole, streamed] = yield* Effect.forEach([runners.whole, runners.streamed], (run) =>
-      Random.withSeed(told(story, run).pipe(Effect.scoped, Effect.provide(TestClock.layer())), "ids")
+      Random.withSeed(outcomeOf(story, run).pipe(Effect.scoped, Effect.provide(TestClock.layer())), "ids")
     )
     assert.deepStrictEqual(streamed, whole)
   })
@@ -161,7 +161,7 @@ lawOfRuns(
       )
     )
     const cut = working(story, story.cuts[0] ?? enough)
-    const again = yield* scriptOf(story)
+    const resumed = yield* scriptOf(story)
     const started = <I, O, E, R>(
       agent: { readonly start: (input: I) => Effect.Effect<Agent.Run<O, E>, never, R> },
       input: I
@@ -170,7 +170,7 @@ lawOfRuns(
         const handle = yield* agent.start(input)
         const exit: Exit.Exit<Agent.Outcome<O>, unknown> = yield* Effect.exit(handle.outcome)
         return { exit, usage: yield* handle.usage, transcript: yield* handle.transcript }
-      }).pipe(Effect.provide(again.layer))
+      }).pipe(Effect.provide(resumed.layer))
     const cuts = [...story.cuts.slice(1), enough]
     let segment = yield* started(cut.agent, "go")
     while (Exit.isSuccess(segment.exit) && segment.exit.value._tag === "Suspended") {
@@ -184,10 +184,10 @@ lawOfRuns(
     // who waits for a decision runs later than its siblings
     assert.deepStrictEqual(cut.ran.toSorted(), whole.ran.toSorted())
     assert.deepStrictEqual(
-      again.requests.map(({ messages, toolChoice }) => ({ messages, toolChoice })),
+      resumed.requests.map(({ messages, toolChoice }) => ({ messages, toolChoice })),
       model.requests.map(({ messages, toolChoice }) => ({ messages, toolChoice }))
     )
-    assert.deepStrictEqual(segment.usage, keptUsage(log.end()))
-    if (Exit.isFailure(exit)) assert.deepStrictEqual(segment.transcript, keptTranscript(log.end()))
+    assert.deepStrictEqual(segment.usage, lastUsage(log.end()))
+    if (Exit.isFailure(exit)) assert.deepStrictEqual(segment.transcript, lastTranscript(log.end()))
   })
 )

@@ -26,8 +26,8 @@ const seen = (): Growth => ({ kind: "object", field: () => () => ({ kind: "text"
 const listed = (): Growth => ({ kind: "list", item: () => seen })
 
 /** In pieces, looked at a few times, as far as it has come. */
-const read = (root: () => Growth, open: string) => (text: string) => {
-  const reader = new PartialJson(root, open)
+const read = (root: () => Growth, opening: string) => (text: string) => {
+  const reader = new PartialJson(root, opening)
   const piece = Math.max(1, text.length >> 4)
   for (let at = 0; at < text.length; at += piece) {
     reader.push(text.slice(at, at + piece))

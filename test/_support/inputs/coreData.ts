@@ -61,8 +61,8 @@ const any = { ...values, ...deepValues }
 const secret = `${"Zx9".repeat(8)}=`
 
 // known as long as these measurements last
-const known = Redacted.make(secret)
-Redaction.know(known)
+const secretValue = Redacted.make(secret)
+Redaction.know(secretValue)
 
 const guarded: Inputs<string> = {
   ...texts,

@@ -108,7 +108,7 @@ const timesAt = (size: number, { from, times, to }: Pick<Bounds, "from" | "times
   (size / from) ** (Math.log(times) / Math.log(to / from))
 
 /** The same by means, for what was refused by little, where it was refused. */
-const again = async (growing: Growing, bounds: Bounds, size: number): Promise<Refused | undefined> => {
+const repeated = async (growing: Growing, bounds: Bounds, size: number): Promise<Refused | undefined> => {
   const { from, millis, to } = bounds
   const [small, took] = [await mean(growing, from), await mean(growing, size)]
   if (took <= Math.max(size === to ? millis : certain, timesAt(size, bounds) * small)) return undefined
@@ -121,7 +121,7 @@ export const refusalOf = async (growing: Growing, bounds: Bounds = quick): Promi
   try {
     let refused = await once(growing, bounds)
     for (let attempt = 0; attempt < 4 && refused?.isCertain === false; attempt++)
-      refused = await again(growing, bounds, refused.size)
+      refused = await repeated(growing, bounds, refused.size)
     return refused?.why
   } catch (error) {
     return `it throws: ${String(error).slice(0, 200)}`

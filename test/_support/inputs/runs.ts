@@ -6,7 +6,7 @@ import { repeated, texts } from "./texts.ts"
 const origin = { runId: "run-1", agent: "clerk", turn: 1, at: 1000 }
 
 /** Each text wherever an event has one. */
-const told = (text: string): ReadonlyArray<object> => {
+const textsOf = (text: string): ReadonlyArray<object> => {
   const at = { ...origin, agent: text }
   const call = { callId: "c1", tool: text }
   const error = { _tag: text, name: text, message: text }
@@ -55,8 +55,8 @@ const calls = (id: (n: number) => string) => (size: number) =>
   })
 
 const child = (n: number, parent: number): ReadonlyArray<object> => {
-  const below = parent < 0 ? {} : { parent: { runId: `run-${parent}`, callId: "c1" } }
-  const own = { ...below, runId: `run-${n}`, at: 1000 + n }
+  const parentFields = parent < 0 ? {} : { parent: { runId: `run-${parent}`, callId: "c1" } }
+  const own = { ...parentFields, runId: `run-${n}`, at: 1000 + n }
   return [
     { ...begun, ...own },
     { ...origin, ...own, type: "turn-start" },
@@ -69,7 +69,7 @@ const said = (text: string) => [{ role: "user", content: [{ type: "text", text }
 export const runs: Inputs<ReadonlyArray<object>> = {
   ...mapped(
     Object.fromEntries(Object.entries(texts).map(([family, make]) => [family, (size: number) => make(size >> 5)])),
-    told
+    textsOf
   ),
   "many calls": calls((n) => `c${n}`),
   "many calls of one id": calls(() => "c1"),

@@ -9,7 +9,7 @@ export const repeated = (piece: string, size: number): string =>
 const of = (piece: string) => (size: number) => repeated(piece, size)
 
 /** A beginning that no end follows. */
-const open =
+const brackets =
   (start: string, piece = "a") =>
   (size: number) =>
     start + repeated(piece, size - start.length)
@@ -177,8 +177,8 @@ export const credentials: Inputs<string> = Object.fromEntries(
 /** Texts that may be anything. */
 export const texts: Inputs<string> = {
   ...Object.fromEntries(Object.entries(pieces).map(([family, piece]) => [family, of(piece)])),
-  ...Object.fromEntries(Object.entries(beginnings).map(([family, start]) => [family, open(start)])),
-  "a list of JSON without end": open("[", "1,"),
+  ...Object.fromEntries(Object.entries(beginnings).map(([family, start]) => [family, brackets(start)])),
+  "a list of JSON without end": brackets("[", "1,"),
   "balanced lists": both("[", "", "]"),
   "balanced objects": both('{"a":', "1", "}"),
   "many keys": (size) => JSON.stringify(many(size)),

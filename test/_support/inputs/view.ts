@@ -82,14 +82,14 @@ const services = NodeChildProcessSpawner.layer.pipe(
 const command =
   (name: "report" | "stats", ending?: string) =>
   async (text: string): Promise<number> => {
-    const place = mkdtempSync(join(tmpdir(), "kintsugi-"))
+    const folder = mkdtempSync(join(tmpdir(), "kintsugi-"))
     try {
-      const file = join(place, "events.jsonl")
+      const file = join(folder, "events.jsonl")
       writeFileSync(file, text)
-      const target = ending === undefined ? [] : ["-o", join(place, `out.${ending}`)]
+      const target = ending === undefined ? [] : ["-o", join(folder, `out.${ending}`)]
       return await Effect.runPromise(Effect.provide(run([name, file, ...target], "1"), services))
     } finally {
-      rmSync(place, { recursive: true })
+      rmSync(folder, { recursive: true })
     }
   }
 

@@ -11,8 +11,8 @@ import {
   eventLog,
   fixer,
   interruptedAt,
-  keptTranscript,
-  keptUsage,
+  lastTranscript,
+  lastUsage,
   overADay,
   play,
   read,
@@ -128,8 +128,8 @@ for (const [title, script, tools] of stories) {
           outcome: { ...outcome(exit), ...(answer === undefined ? {} : { answer }) },
           requests: model.requests.map(({ messages, toolChoice, tools }) => ({ messages, toolChoice, tools })),
           events: brief(log.all),
-          transcript: keptTranscript(log.end()),
-          usage: keptUsage(log.end())
+          transcript: lastTranscript(log.end()),
+          usage: lastUsage(log.end())
         }
       })
       assert.deepStrictEqual(yield* observe(true), yield* observe(false))

@@ -9,7 +9,7 @@ import {
   done,
   eventLog,
   interruptedAt,
-  keptTranscript,
+  lastTranscript,
   overADay,
   read,
   scripted,
@@ -46,7 +46,7 @@ it.run("interruption of the caller interrupts it; the calls of both are settled 
       ["expert", "worker"]
     )
     for (const end of ends) {
-      assert.deepStrictEqual(settlements(keptTranscript(end)), [
+      assert.deepStrictEqual(settlements(lastTranscript(end)), [
         "interrupted: The call was interrupted before it ended."
       ])
     }

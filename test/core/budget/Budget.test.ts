@@ -47,8 +47,8 @@ it.run("the limit is 8 by default; an answer in the last turn is in time [A901]"
     assert.deepInclude(asExceeded(error), { reason: "maxTurns", limit: 8, spent: 8, partial: "" })
 
     const inTime = scripted("look", ...seen(7))
-    const again = yield* make(...Array.from({ length: 7 }, () => batch("look")), done)
-    assert.strictEqual(yield* run(working({}, inTime.tool), "go").pipe(Effect.provide(again.layer)), "done")
+    const wideModel = yield* make(...Array.from({ length: 7 }, () => batch("look")), done)
+    assert.strictEqual(yield* run(working({}, inTime.tool), "go").pipe(Effect.provide(wideModel.layer)), "done")
   })
 )
 
@@ -141,12 +141,12 @@ it.run(
 )
 
 /** An agent whose only tool runs `below`, or the agent itself. */
-const nesting = (maxDepth: number, below?: () => Nested) => {
+const nesting = (maxDepth: number, child?: () => Nested) => {
   const deeper = Tool.make("deeper", {
     description: "Goes deeper.",
     parameters: Schema.Struct({}),
     success: Schema.String,
-    run: (): Effect.Effect<string, unknown, Model.Model> => Effect.suspend(() => (below?.() ?? agent)("deeper"))
+    run: (): Effect.Effect<string, unknown, Model.Model> => Effect.suspend(() => (child?.() ?? agent)("deeper"))
   })
   const agent: Nested = working({ maxDepth }, deeper)
   return agent
@@ -177,10 +177,10 @@ it.run("the nearest limit of all ancestors holds, even if a descendant would all
     assert.deepInclude(error, { reason: "maxDepth", limit: 1, spent: 2 })
 
     // and a small limit of its own does not keep an agent from working below others
-    const below = yield* make(goDeeper, goDeeper, goDeeper, done, done, done, done)
+    const deepModel = yield* make(goDeeper, goDeeper, goDeeper, done, done, done, done)
     const last = nesting(1, () => nesting(1))
     const tall = nesting(16, () => nesting(16, () => last))
-    assert.strictEqual(yield* run(tall, "go").pipe(Effect.provide(below.layer)), "done")
+    assert.strictEqual(yield* run(tall, "go").pipe(Effect.provide(deepModel.layer)), "done")
   })
 )
 

@@ -5,11 +5,11 @@ import { end, Exceeded, Meter, type Warning } from "../../../packages/core/src/b
 
 const meter = (
   limits: Budget.Limits,
-  { above, elapsed = 0, now = 0 }: { now?: number; elapsed?: number; above?: Meter } = {}
-) => new Meter("worker", Budget.make(limits), new Ledger.Ledger(), now, elapsed, above)
+  { parent, elapsed = 0, now = 0 }: { now?: number; elapsed?: number; parent?: Meter } = {}
+) => new Meter("worker", Budget.make(limits), new Ledger.Ledger(), now, elapsed, parent)
 
-const asking = (limits: Budget.Limits, above?: Meter) => {
-  const made = meter(limits, above === undefined ? {} : { above })
+const callsModel = (limits: Budget.Limits, parent?: Meter) => {
+  const made = meter(limits, parent === undefined ? {} : { parent })
   made.onExceeded = () => Effect.succeed(Budget.stop)
   return made
 }
@@ -19,14 +19,14 @@ describe("what is left", () => {
     const wide = meter({ maxTurns: 9, maxToolCalls: 9 })
     const narrow = meter({ maxTurns: 2, maxToolCalls: 3 })
     assert.deepStrictEqual([wide.left("maxTurns"), wide.left("maxToolCalls")], [9, 9])
-    assert.strictEqual(meter({ maxTurns: 5 }, { above: narrow }).left("maxTurns"), 2)
-    assert.strictEqual(meter({ maxTurns: 5 }, { above: wide }).left("maxTurns"), 5)
-    assert.strictEqual(meter({ maxToolCalls: 1 }, { above: narrow }).left("maxToolCalls"), 1)
+    assert.strictEqual(meter({ maxTurns: 5 }, { parent: narrow }).left("maxTurns"), 2)
+    assert.strictEqual(meter({ maxTurns: 5 }, { parent: wide }).left("maxTurns"), 5)
+    assert.strictEqual(meter({ maxToolCalls: 1 }, { parent: narrow }).left("maxToolCalls"), 1)
     assert.strictEqual(narrow.limit("maxToolCalls"), 3)
   })
 
   it("of calls is never below none, and what is beyond it may not run [A902]", () => {
-    const own = meter({ maxToolCalls: 2 }, { above: meter({ maxToolCalls: 4 }) })
+    const own = meter({ maxToolCalls: 2 }, { parent: meter({ maxToolCalls: 4 }) })
     assert.strictEqual(own.takeCalls(3), 2)
     assert.strictEqual(own.left("maxToolCalls"), 0)
     assert.strictEqual(own.takeCalls(2), 0)
@@ -34,11 +34,11 @@ describe("what is left", () => {
 })
 
 it("what a run had spent before it goes on counts above it once, however often it goes on [P902]", () => {
-  const above = meter({ maxTurns: 9, maxToolCalls: 9 })
+  const parent = meter({ maxTurns: 9, maxToolCalls: 9 })
   const goneOn = (spent: { readonly turns: number; readonly toolCalls: number }, runId = "below") => {
-    const below = meter({ maxTurns: 9, maxToolCalls: 9 }, { above })
-    below.restore(runId, spent)
-    return [above.left("maxTurns"), above.left("maxToolCalls")]
+    const child = meter({ maxTurns: 9, maxToolCalls: 9 }, { parent })
+    child.restore(runId, spent)
+    return [parent.left("maxTurns"), parent.left("maxToolCalls")]
   }
   assert.deepStrictEqual(goneOn({ turns: 2, toolCalls: 1 }), [7, 8])
   assert.deepStrictEqual(goneOn({ turns: 2, toolCalls: 1 }), [7, 8])
@@ -49,20 +49,20 @@ it("what a run had spent before it goes on counts above it once, however often i
 
 describe("the nearest end that cannot be extended", () => {
   it("is the earlier one of a run and its ancestors, its own if both are the same [A903]", () => {
-    const above = meter({ maxDuration: "10 seconds" })
-    const sooner = meter({ maxDuration: "5 seconds" }, { above })
-    const later = meter({ maxDuration: "20 seconds" }, { above })
-    const same = meter({ maxDuration: "10 seconds" }, { above })
-    assert.strictEqual(above.deadline, above)
+    const parent = meter({ maxDuration: "10 seconds" })
+    const sooner = meter({ maxDuration: "5 seconds" }, { parent })
+    const later = meter({ maxDuration: "20 seconds" }, { parent })
+    const same = meter({ maxDuration: "10 seconds" }, { parent })
+    assert.strictEqual(parent.deadline, parent)
     assert.strictEqual(sooner.deadline, sooner)
-    assert.strictEqual(later.deadline, above)
-    assert.strictEqual(same.deadline, above)
+    assert.strictEqual(later.deadline, parent)
+    assert.strictEqual(same.deadline, parent)
   })
 
   it("skips a run whose time may be extended [A909]", () => {
-    const above = meter({ maxDuration: "10 seconds" })
-    assert.strictEqual(asking({ maxDuration: "5 seconds" }, above).deadline, above)
-    assert.strictEqual(asking({ maxDuration: "5 seconds" }).deadline, undefined)
+    const parent = meter({ maxDuration: "10 seconds" })
+    assert.strictEqual(callsModel({ maxDuration: "5 seconds" }, parent).deadline, parent)
+    assert.strictEqual(callsModel({ maxDuration: "5 seconds" }).deadline, undefined)
   })
 
   it("counts from when the time began to run [A903]", () => {
@@ -76,10 +76,10 @@ describe("the nearest end that cannot be extended", () => {
 
 describe("warnings", () => {
   const warnings = (made: Meter, now: number) => {
-    const told: Array<Warning> = []
-    made.announce = (warning) => Effect.sync(() => void told.push(warning))
+    const emitted: Array<Warning> = []
+    made.announce = (warning) => Effect.sync(() => void emitted.push(warning))
     Effect.runSync(made.warn(now))
-    return told
+    return emitted
   }
 
   it("tell of every limit that is near, once each, and of none at a share of 1 [A910]", () => {
@@ -103,13 +103,13 @@ describe("warnings", () => {
   })
 
   it("tell of what is near above as well [A910]", () => {
-    const above = meter({ maxTurns: 2, warnAt: 0.5 })
-    const told: Array<Warning> = []
-    above.announce = (warning) => Effect.sync(() => void told.push(warning))
-    const below = meter({ maxTurns: 9 }, { above })
-    below.takeTurn()
-    assert.deepStrictEqual(warnings(below, 0), [])
-    assert.deepStrictEqual(told, [{ reason: "maxTurns", limit: 2, spent: 1 }])
+    const parent = meter({ maxTurns: 2, warnAt: 0.5 })
+    const ofParent: Array<Warning> = []
+    parent.announce = (warning) => Effect.sync(() => void ofParent.push(warning))
+    const child = meter({ maxTurns: 9 }, { parent })
+    child.takeTurn()
+    assert.deepStrictEqual(warnings(child, 0), [])
+    assert.deepStrictEqual(ofParent, [{ reason: "maxTurns", limit: 2, spent: 1 }])
   })
 })
 
@@ -125,41 +125,41 @@ describe("extending", () => {
 })
 
 it("what a reply without items costs is what its tokens cost [A904]", () => {
-  const made = meter({ prices: { known: { input: 1, output: 2 } } })
+  const made = meter({ prices: { priced: { input: 1, output: 2 } } })
   const usage = Usage.make({ inputTokens: 1_000_000, outputTokens: 1_000_000 })
-  assert.strictEqual(made.costOf("known", usage), 3)
-  assert.strictEqual(made.costOf("unknown", usage), undefined)
+  assert.strictEqual(made.costOf("priced", usage), 3)
+  assert.strictEqual(made.costOf("unpriced", usage), undefined)
 })
 
 it.effect("the first limit that ends a run ends it and those below it, and no other run [P1308]", () =>
   Effect.gen(function* () {
-    const above = meter({ maxTurns: 1 })
-    const below = meter({ maxTurns: 9 }, { above })
+    const parent = meter({ maxTurns: 1 })
+    const child = meter({ maxTurns: 9 }, { parent })
     const beside = meter({})
-    const exceeded = new Exceeded(above, "maxTurns", 1, 1)
-    const exit = yield* Effect.exit(end(below, exceeded))
+    const exceeded = new Exceeded(parent, "maxTurns", 1, 1)
+    const exit = yield* Effect.exit(end(child, exceeded))
     assert(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
     assert.strictEqual(Cause.squash(exit.cause), exceeded)
-    yield* Effect.exit(end(above, new Exceeded(above, "maxTokens", 5, 6)))
-    assert.deepStrictEqual([above.ended, below.ended, beside.ended], [exceeded, exceeded, undefined])
-    const own = new Exceeded(below, "maxTurns", 9, 9)
-    yield* Effect.exit(end(below, own))
-    assert.deepStrictEqual([above.ended, below.ended], [exceeded, own])
+    yield* Effect.exit(end(parent, new Exceeded(parent, "maxTokens", 5, 6)))
+    assert.deepStrictEqual([parent.ended, child.ended, beside.ended], [exceeded, exceeded, undefined])
+    const own = new Exceeded(child, "maxTurns", 9, 9)
+    yield* Effect.exit(end(child, own))
+    assert.deepStrictEqual([parent.ended, child.ended], [exceeded, own])
   })
 )
 
 it.effect("a limit that a contender of a race reaches ends the contender alone [P1308]", () =>
   Effect.gen(function* () {
-    const above = meter({ maxTurns: 1 })
-    const contender = above.contender()
-    const below = meter({ maxTurns: 9 }, { above: contender })
-    const exceeded = new Exceeded(above, "maxTurns", 1, 1)
-    yield* Effect.exit(end(below, exceeded))
+    const parent = meter({ maxTurns: 1 })
+    const contender = parent.contender()
+    const child = meter({ maxTurns: 9 }, { parent: contender })
+    const exceeded = new Exceeded(parent, "maxTurns", 1, 1)
+    yield* Effect.exit(end(child, exceeded))
     assert.deepStrictEqual(
-      [above.ended, above.contender().ended, contender.ended, below.ended],
+      [parent.ended, parent.contender().ended, contender.ended, child.ended],
       [undefined, undefined, exceeded, exceeded]
     )
-    yield* Effect.exit(end(above, exceeded))
-    assert.strictEqual(above.contender().ended, exceeded)
+    yield* Effect.exit(end(parent, exceeded))
+    assert.strictEqual(parent.contender().ended, exceeded)
   })
 )

@@ -8,7 +8,7 @@ import { exceeded, expertTool, failing, looking, seen, worker } from "./_support
 
 const { make, text } = ScriptedModel
 
-it.run("nobody but onBudgetExceeded decides: an extension lets the run, or the one below it, go on [A909]", (run) =>
+it.run("only onBudgetExceeded decides: with an extension the run, or its child, goes on [A909]", (run) =>
   Effect.gen(function* () {
     const asked: Array<Agent.BudgetExceeded> = []
     const inner = yield* make(...looking(2), text("because"))
@@ -96,9 +96,9 @@ it.run("tool calls, tokens and time can be extended as well; stop stops; less th
       run(agent.pipe(Agent.onBudgetExceeded(() => Budget.stop)), "go").pipe(Effect.provide(model.layer))
     )
     assert.strictEqual(exceeded(failing(stopped)).reason, "maxTurns")
-    const again = yield* make(batch("look"))
+    const resumed = yield* make(batch("look"))
     const shrinking = yield* Effect.exit(
-      run(agent.pipe(Agent.onBudgetExceeded(() => Budget.extend(1))), "go").pipe(Effect.provide(again.layer))
+      run(agent.pipe(Agent.onBudgetExceeded(() => Budget.extend(1))), "go").pipe(Effect.provide(resumed.layer))
     )
     assert.isTrue(Exit.isFailure(shrinking) && Cause.hasDies(shrinking.cause))
   })

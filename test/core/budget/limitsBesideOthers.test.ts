@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Agent, Budget, type Model, Recovery, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Schema } from "effect"
-import { busy, eventLog, keptTranscript, overADay, scripted, settlements } from "../../_support/dialogue.ts"
+import { busy, eventLog, lastTranscript, overADay, scripted, settlements } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
 import { outcomeOf, snapshotOf } from "../../_support/suspension.ts"
 
@@ -61,7 +61,7 @@ it.run(
       assert(last?.type === "run-failed" && !last.isDefect)
       assert.strictEqual(last.error, error)
       assert.include(
-        settlements(keptTranscript(log.of("run-failed").find(({ agent }) => agent === "second"))),
+        settlements(lastTranscript(log.of("run-failed").find(({ agent }) => agent === "second"))),
         "result: done"
       )
     })
@@ -109,7 +109,7 @@ for (const [name, make_] of Object.entries(made)) {
         const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
         assert(Exit.isFailure(exit))
         assert.deepInclude(Cause.squash(exit.cause), { _tag: "BudgetExceededError", agent: "boss" })
-        assert.deepStrictEqual(settlements(keptTranscript(log.all.at(-1))), [
+        assert.deepStrictEqual(settlements(lastTranscript(log.all.at(-1))), [
           "result: seen",
           "interrupted: ERROR: the call was stopped, for the run has reached its limit of 1 turns"
         ])
@@ -137,8 +137,8 @@ it.effect("a failure that no table handles is not lost to a checkpoint of the ru
     const inner = yield* make(calls(call("bad", {}, "b"), call("grand", { input: "x" }, "g")))
     const tools = skills(bad, Agent.asTool(grand, { description: "G." }))
     const sub = Agent.make("sub", { model: inner.layer, skills: tools })
-    const above = [Agent.asTool(sub, { description: "S." }), slow("busy", 5000)] as const
-    const boss = Agent.make("boss", { budget: { maxTokens: 50 }, skills: skills(...above) }).pipe(
+    const bossTools = [Agent.asTool(sub, { description: "S." }), slow("busy", 5000)] as const
+    const boss = Agent.make("boss", { budget: { maxTokens: 50 }, skills: skills(...bossTools) }).pipe(
       Agent.toolDefaults({ orElse: Recovery.tell() }),
       Agent.onBudgetExceeded(() => Budget.checkpoint)
     )

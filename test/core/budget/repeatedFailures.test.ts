@@ -35,13 +35,13 @@ it.run("what was decided about names of no tool comes along when their repetitio
 
 it.run("of the calls beside those that failed alike, the end that they bring keeps nothing [P701]", (run) =>
   Effect.gen(function* () {
-    const told = Recovery.tell(({ message }: ReturnType<typeof busy>) => message)
+    const tell = Recovery.tell(({ message }: ReturnType<typeof busy>) => message)
     const same = scripted("fetch", Effect.fail(busy("no host")), Effect.fail(busy("no host"))).tool
     const other = scripted("other", Effect.fail(busy("no line")), Effect.fail(busy("too dark"))).tool
     const model = yield* make(batch("other", "fetch"), batch("fetch", "other"))
     const agent = Agent.make("worker", {
       budget: { repeatedFailures: { stop: 2 } },
-      skills: skillOf(same.pipe(Tool.onError({ Busy: told })), other.pipe(Tool.onError({ Busy: told })))
+      skills: skillOf(same.pipe(Tool.onError({ Busy: tell })), other.pipe(Tool.onError({ Busy: tell })))
     })
     const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert(error instanceof RunError.BudgetExceededError)
@@ -115,9 +115,9 @@ it.run("any success of the tool clears what is known against it [P702]", (run) =
       Effect.fail(busy("down")),
       Effect.fail(busy("down"))
     )
-    const told = tool.pipe(Tool.onError({ Busy: Recovery.tell((error) => error.message) }))
+    const telling = tool.pipe(Tool.onError({ Busy: Recovery.tell((error) => error.message) }))
     const model = yield* make(...Array.from({ length: 5 }, () => batch("fetch")), done)
-    yield* run(agentWith(told), "go").pipe(Effect.provide(model.layer))
+    yield* run(agentWith(telling), "go").pipe(Effect.provide(model.layer))
     for (const line of read(model)) assert.notInclude(line, hint)
   })
 )

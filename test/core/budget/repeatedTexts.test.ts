@@ -10,10 +10,10 @@ import { outcomeOf, snapshotOf } from "../../_support/suspension.ts"
 const { call, calls, make } = ScriptedModel
 
 /** A tool that always fails with the same words, and is told with one of these after the other. */
-const toldAs = (texts: ReadonlyArray<string>) => {
-  let told = 0
+const failingWith = (texts: ReadonlyArray<string>) => {
+  let index = 0
   return scripted("fetch", ...texts.map(() => Effect.fail(busy("down")))).tool.pipe(
-    Tool.onError({ Busy: Recovery.tell(() => texts[told++] ?? "") })
+    Tool.onError({ Busy: Recovery.tell(() => texts[index++] ?? "") })
   )
 }
 
@@ -37,10 +37,10 @@ it.run("the call that follows the hints of a fixer is run, after many wrong ones
       success: Schema.String,
       run: ({ sql }) => (sql === "right" ? Effect.succeed("found") : Effect.fail(busy("syntax error")))
     }).pipe(Tool.onError({ Busy: Recovery.fix(escalating.agent) }))
-    const asking = [...hints, "right"].map((sql, index) =>
+    const replies = [...hints, "right"].map((sql, index) =>
       calls(call("query", { sql: index < 5 ? "wrong" : sql }, "c1"))
     )
-    const model = yield* make(...asking, done)
+    const model = yield* make(...replies, done)
     yield* run(Agent.make("worker", { tools: [query] }), "go").pipe(Effect.provide(model.layer))
     assert.strictEqual(read(model).at(-1), "result: found")
   })
@@ -50,7 +50,7 @@ it.run("texts that differ in words are not the same, and the model is not told t
   Effect.gen(function* () {
     const texts = ["one", "two", "three", "four", "five", "six"]
     const model = yield* make(...times(6), done)
-    yield* run(Agent.make("worker", { tools: [toldAs(texts)] }), "go").pipe(Effect.provide(model.layer))
+    yield* run(Agent.make("worker", { tools: [failingWith(texts)] }), "go").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(read(model).slice(0, 2), ["told: one", "told: two"])
     for (const text of read(model)) assert.notInclude(text, "several times in a row")
   })
@@ -61,7 +61,7 @@ it.run("texts that differ in numbers, quotations and values of names are the sam
     const texts = ['row 1 of "a"', 'row 2 of "b"', "row 17 of 'c'", 'row 4 of "x y"', "row 5 of `z`"]
     const model = yield* make(...times(5))
     const agent = Agent.make("worker", {
-      tools: [toldAs(texts)],
+      tools: [failingWith(texts)],
       budget: { repeatedFailures: { withhold: Infinity } }
     })
     const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
@@ -69,12 +69,12 @@ it.run("texts that differ in numbers, quotations and values of names are the sam
     assert.strictEqual(error.reason, "repeatedFailure")
     const named = ["host=a down", "host=b down", "host=c down", "host=d down", "host=e down"]
     const other = yield* make(...times(5))
-    const again = Agent.make("worker", {
-      tools: [toldAs(named)],
+    const renamed = Agent.make("worker", {
+      tools: [failingWith(named)],
       budget: { repeatedFailures: { withhold: Infinity } }
     })
     assert(
-      (yield* Effect.flip(run(again, "go").pipe(Effect.provide(other.layer)))) instanceof RunError.BudgetExceededError
+      (yield* Effect.flip(run(renamed, "go").pipe(Effect.provide(other.layer)))) instanceof RunError.BudgetExceededError
     )
   })
 )
@@ -84,7 +84,7 @@ it.run("onBudgetExceeded is asked, and the run goes on as far as it is extended 
     const asked: Array<unknown> = []
     const log = eventLog()
     const agent = Agent.make("worker", {
-      tools: [toldAs(["no", "no", "no", "no", "no", "no"])],
+      tools: [failingWith(["no", "no", "no", "no", "no", "no"])],
       budget: { repeatedFailures: { hint: 2, withhold: Infinity, stop: 2 } }
     }).pipe(
       log.listen,
@@ -116,7 +116,7 @@ it.effect("a run that is suspended there goes on, and is asked about again [P133
   Effect.gen(function* () {
     const limits: Array<number> = []
     const agent = Agent.make("worker", {
-      tools: [toldAs(["no", "no", "no"])],
+      tools: [failingWith(["no", "no", "no"])],
       budget: { repeatedFailures: { stop: 2 } }
     }).pipe(
       Agent.onBudgetExceeded(({ limit }) => {

@@ -70,10 +70,10 @@ it.run("an agent that decides about a limit has none of the limits of that run, 
 it.run("the end of another run that an effect brings along is a failure of this one [P1308]", (run) =>
   Effect.gen(function* () {
     const cached = yield* Effect.cached(child("go"))
-    const kept = Tool.make("ask", { ...options, run: () => cached })
+    const caching = Tool.make("ask", { ...options, run: () => cached })
     const model = yield* make(batch("ask"), batch("ask"))
     const [first, second] = [once, {}].map((budget, index) =>
-      run(Agent.make(`boss${index === 0 ? "" : "2"}`, { tools: [kept], budget }), "go").pipe(
+      run(Agent.make(`boss${index === 0 ? "" : "2"}`, { tools: [caching], budget }), "go").pipe(
         Effect.provide(model.layer)
       )
     )
@@ -203,8 +203,8 @@ it.run("nor does a wait before another call of a model [P1308]", (run) =>
       budget: { maxDuration: "1 day" },
       onLlmError: { ModelOverloadedError: Recovery.retry({ retries: 1, initialBackoff: "1 hour" }) }
     })
-    const asking = Agent.asTool(patient, { name: "look", description: "Asks." })
-    const boss = Agent.make("boss", { tools: [asking, ask], budget: { ...once, maxTurns: 2 } })
+    const tool = Agent.asTool(patient, { name: "look", description: "Asks." })
+    const boss = Agent.make("boss", { tools: [tool, ask], budget: { ...once, maxTurns: 2 } })
     const model = yield* make(
       ScriptedModel.calls(ScriptedModel.call("look", { input: "?" }), ScriptedModel.call("ask", {}))
     )

@@ -27,9 +27,9 @@ it.run("it stops a running model call, a fixer, and a wait; 5 minutes by default
   Effect.gen(function* () {
     const never = ScriptedModel.answers(() => Effect.never)
     const limit = { budget: { maxDuration: "10 seconds" } } as const
-    const asking = yield* make(never)
+    const model = yield* make(never)
     const waiting = Agent.make("worker", limit)
-    const late = yield* overADay(run(waiting, "go").pipe(Effect.provide(asking.layer)))
+    const late = yield* overADay(run(waiting, "go").pipe(Effect.provide(model.layer)))
     assert.strictEqual(exceeded(failing(late)).reason, "maxDuration")
 
     const fixer = Agent.deterministic("fixer", (_raw: string): Effect.Effect<string> => Effect.never)

@@ -180,9 +180,9 @@ describe("every kind of schema [P101]", () => {
   it("a key named __proto__ is a key like any other [P101]", () => {
     const sent: unknown = JSON.parse('{"__proto__":"5","a":{"__proto__":{"x":1}}}')
     assert.isUndefined(mend(Struct({ a: Schema.Json }), sent, Coercion.answerSteps).value)
-    const kept = mend(Struct({ a: Schema.Json }), sent)
-    assert.strictEqual(JSON.stringify(kept.value), '{"a":{"__proto__":{"x":1}}}')
-    assert.deepStrictEqual(kept.changes, [["drop-undeclared", "__proto__"]])
+    const result = mend(Struct({ a: Schema.Json }), sent)
+    assert.strictEqual(JSON.stringify(result.value), '{"a":{"__proto__":{"x":1}}}')
+    assert.deepStrictEqual(result.changes, [["drop-undeclared", "__proto__"]])
     const { value } = mend(Schema.Record(Text, Finite), JSON.parse('{"a":1,"__proto__":"5"}'))
     assert.strictEqual(JSON.stringify(value), '{"a":1,"__proto__":5}')
   })

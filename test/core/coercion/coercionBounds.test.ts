@@ -117,9 +117,9 @@ describe("nothing is invented [P104]", () => {
     assert.isUndefined(mend(Struct({ l: List(Finite) }), { l: [1, null] }).value)
     assert.isUndefined(mend(Struct({ l: Schema.Tuple([Finite, optionalKey(Finite)]) }), { l: [1, ""] }).value)
     assert.isUndefined(mend(Struct({ a: optionalKey(Finite) }), '""').value)
-    const open = Schema.StructWithRest(Struct({ a: optionalKey(Finite) }), [Schema.Record(Text, Finite)])
-    assert.deepStrictEqual(mend(open, { a: null, b: 1 }).value, { b: 1 })
-    assert.isUndefined(mend(open, { a: null, b: null }).value)
+    const lenient = Schema.StructWithRest(Struct({ a: optionalKey(Finite) }), [Schema.Record(Text, Finite)])
+    assert.deepStrictEqual(mend(lenient, { a: null, b: 1 }).value, { b: 1 })
+    assert.isUndefined(mend(lenient, { a: null, b: null }).value)
   })
 
   it("a change after which its place does not fit is undone, and the others stay [P104]", () => {
@@ -128,9 +128,9 @@ describe("nothing is invented [P104]", () => {
     const { changes, value } = mend(Union([noted, ranked]), { id: "1", note: "5" })
     assert.deepStrictEqual(value, { id: 1, note: "5" })
     assert.deepStrictEqual(changes, [["convert-number", "id"]])
-    const open = Struct({ a: optionalKey(Finite), b: Schema.NullOr(Finite), s: Text })
+    const lenient = Struct({ a: optionalKey(Finite), b: Schema.NullOr(Finite), s: Text })
     const other = Struct({ b: optionalKey(Finite), z: Text })
-    assert.deepStrictEqual(mend(Union([open, other]), { a: null, b: null, s: "x" }).value, { b: null, s: "x" })
+    assert.deepStrictEqual(mend(Union([lenient, other]), { a: null, b: null, s: "x" }).value, { b: null, s: "x" })
   })
 
   it("where nothing helps the value and the issues are the model's own [P104]", () => {

@@ -163,7 +163,7 @@ const read = Schema.decodeUnknownOption(Schema.toCodecJson(Message.Transcript))
 it("of each part, attachment and settlement, all that it needs is read and nothing less [P401]", () => {
   const opaque = { provider: "p", data: [1, null] }
   const call = { type: "tool-call", id: "c1", name: "look", arguments: null }
-  const settled = { type: "settled-call", call, settlement: { kind: "result", text: "seen" } }
+  const callPart = { type: "settled-call", call, settlement: { kind: "result", text: "seen" } }
   const picture = { type: "image", mediaType: "image/png" }
   const document = { type: "file", mediaType: "text/plain" }
   const user = (part: object) => ({ role: "user", content: [part] })
@@ -179,9 +179,9 @@ it("of each part, attachment and settlement, all that it needs is read and nothi
     assistant({ type: "reasoning", text: "hm", opaque }),
     assistant({ type: "provider-item", kind: "search", opaque }),
     ...["result", "told", "denied", "interrupted", "truncated", "unknown"].map((kind) =>
-      assistant({ ...settled, settlement: { kind, text: "so" } })
+      assistant({ ...callPart, settlement: { kind, text: "so" } })
     ),
-    assistant({ ...settled, call: { ...call, arguments: { n: 1 }, opaque } }),
+    assistant({ ...callPart, call: { ...call, arguments: { n: 1 }, opaque } }),
     { role: "assistant", content: [], paused: true }
   ]
   for (const message of sound) assert.deepStrictEqual<unknown>(Option.getOrUndefined(read([message])), [message])
@@ -201,11 +201,11 @@ it("of each part, attachment and settlement, all that it needs is read and nothi
     assistant({ type: "provider-item", kind: "search" }),
     assistant({ type: "provider-item", opaque }),
     assistant(call),
-    assistant({ ...settled, call: { ...call, type: "call" } }),
-    assistant({ ...settled, call: { ...call, id: 1 } }),
-    assistant({ ...settled, settlement: { kind: "result" } }),
-    assistant({ ...settled, settlement: { kind: "done", text: "seen" } }),
-    assistant({ ...settled, settlement: { kind: "", text: "seen" } }),
+    assistant({ ...callPart, call: { ...call, type: "call" } }),
+    assistant({ ...callPart, call: { ...call, id: 1 } }),
+    assistant({ ...callPart, settlement: { kind: "result" } }),
+    assistant({ ...callPart, settlement: { kind: "done", text: "seen" } }),
+    assistant({ ...callPart, settlement: { kind: "", text: "seen" } }),
     { role: "assistant", content: [], paused: false }
   ]
   for (const message of senseless) assert.isTrue(Option.isNone(read([message])), JSON.stringify(message))

@@ -121,8 +121,8 @@ describe("redaction", () => {
         assert.strictEqual(Redaction.foreign(redacted, max), redacted)
         assert.strictEqual(Redaction.own(Redaction.own(text)), Redaction.own(text))
         let at = 0
-        for (const kept of redacted.replace(/…$/, "").split(Redaction.mark)) {
-          at = text.indexOf(kept, at)
+        for (const rest of redacted.replace(/…$/, "").split(Redaction.mark)) {
+          at = text.indexOf(rest, at)
           assert.isAtLeast(at, 0)
         }
       })

@@ -11,7 +11,7 @@ const result = (callId: string, text: string, isError?: boolean): Message.Foreig
 })
 
 /** Per call its id and its settlement. */
-const settled = (transcript: Message.Transcript) =>
+const settlements = (transcript: Message.Transcript) =>
   transcript.flatMap((message) =>
     message.role === "assistant"
       ? message.content.flatMap((part) =>
@@ -35,7 +35,7 @@ it("results go to their calls, orphans are settled as interrupted, results witho
     repaired.map(({ role }) => role),
     ["system", "user", "assistant", "user"]
   )
-  assert.deepStrictEqual(settled(repaired), [
+  assert.deepStrictEqual(settlements(repaired), [
     "c1 told: no",
     `c2 interrupted: ${Message.interrupted.text}`,
     "c3 result: three"
@@ -52,7 +52,7 @@ it("ids repeat: a result belongs to the nearest message before it, there to the 
     said(call("c1")),
     result("c1", "third")
   ])
-  assert.deepStrictEqual(settled(repaired), [
+  assert.deepStrictEqual(settlements(repaired), [
     `c1 interrupted: ${Message.interrupted.text}`,
     "c1 result: first",
     "c1 result: second",
@@ -129,7 +129,7 @@ it("what cannot be read is dropped, and nothing makes it throw [P402]", () => {
     )
   }
   const nested = { ...call("c1"), arguments: deep }
-  assert.deepStrictEqual(settled(Message.repair([{ role: "assistant", content: [nested] }])), [
+  assert.deepStrictEqual(settlements(Message.repair([{ role: "assistant", content: [nested] }])), [
     `c1 interrupted: ${Message.interrupted.text}`
   ])
   const paused: Message.Transcript = [{ role: "assistant", content: [], paused: true }]
@@ -209,7 +209,7 @@ it("of two names for a text the one that is meant for texts counts [P402]", () =
     { role: "tool", callId: "c1", text: "seen", content: "not this" }
   ])
   assert.deepStrictEqual(repaired[0], Message.system("Work."))
-  assert.deepStrictEqual(settled(repaired), ["c1 result: seen"])
+  assert.deepStrictEqual(settlements(repaired), ["c1 result: seen"])
 })
 
 it("a call that is settled already takes no result of another, though it has to be mended itself [P402]", () => {
@@ -221,7 +221,7 @@ it("a call that is settled already takes no result of another, though it has to 
     },
     { role: "tool", callId: 5, text: "seen" }
   ])
-  assert.deepStrictEqual(settled(repaired), ["5 told: no"])
+  assert.deepStrictEqual(settlements(repaired), ["5 told: no"])
 })
 
 it("what is nested too deeply to be written down is left out of a message, which stays [P402 P1393]", () => {

@@ -45,8 +45,8 @@ it("every class survives JSON text with all its fields, nested causes included [
     const { back, text } = throughText(schema, error)
     assert.deepStrictEqual(shape(back), shape(error), error._tag)
     assert.strictEqual(JSON.parse(text)._tag, error._tag)
-    const again = throughText(schema, back)
-    assert.strictEqual(again.text, text)
+    const twice = throughText(schema, back)
+    assert.strictEqual(twice.text, text)
   }
   return undefined
 })
@@ -128,8 +128,8 @@ it("foreign causes become name, message and code; planted secrets never reach th
     ]) {
       const { back, text } = throughText(classes[error._tag] ?? Schema.Never, error)
       assert.notMatch(text, secrets, error._tag)
-      const kept = "cause" in error ? (back as { readonly cause: unknown }).cause : undefined
-      if (kept !== undefined) assert.deepInclude(kept, { name: "Error", code: "ECONNRESET" })
+      const decodedCause = "cause" in error ? (back as { readonly cause: unknown }).cause : undefined
+      if (decodedCause !== undefined) assert.deepInclude(decodedCause, { name: "Error", code: "ECONNRESET" })
     }
   }
 })

@@ -204,7 +204,7 @@ it.run("an ExecutionError that a tool makes itself reaches its row as it is, and
     const made = Factories.fromApiError("createIssue", "web-service", 503, "Service Unavailable")
     const seen: Array<ToolError.ExecutionError> = []
     const { tool } = scripted("fetch", Effect.fail(made), Effect.fail(made))
-    const told = tool.pipe(
+    const telling = tool.pipe(
       Tool.onError({
         ExecutionError: Recovery.tell((error) => {
           seen.push(error)
@@ -213,7 +213,7 @@ it.run("an ExecutionError that a tool makes itself reaches its row as it is, and
       })
     )
     const model = yield* callingOnce("fetch")
-    yield* run(agentWith(told), "go").pipe(Effect.provide(model.layer))
+    yield* run(agentWith(telling), "go").pipe(Effect.provide(model.layer))
     const [error] = seen
     assert(error instanceof ExecutionError)
     assert.deepInclude(error, { callId: "c1", args: {}, tool: "createIssue", status: 503, category: "server" })

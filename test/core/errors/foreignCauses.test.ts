@@ -142,7 +142,7 @@ describe("foreign causes", () => {
 it.run("no planted secret is in what a model or a fixer reads of a failure [P202 L911]", (run) =>
   Effect.gen(function* () {
     const words = () => Object.assign(foreign(), { message: `no access with ${key}, token=${hush}` })
-    const told = scripted("told", Effect.fail(words()))
+    const telling = scripted("told", Effect.fail(words()))
     const escalated = scripted("escalated", Effect.fail(words()))
     const fixed = scripted("fixed", Effect.fail(words()))
     const { agent: silent, inputs } = fixer(
@@ -150,7 +150,7 @@ it.run("no planted secret is in what a model or a fixer reads of a failure [P202
     )
     const model = yield* callingOnce("told", "escalated", "fixed")
     const agent = agentWith(
-      told.tool.pipe(Tool.onError({ orElse: Recovery.tell() })),
+      telling.tool.pipe(Tool.onError({ orElse: Recovery.tell() })),
       escalated.tool.pipe(Tool.onError({ orElse: Recovery.escalate() })),
       fixed.tool.pipe(Tool.onError({ orElse: Recovery.fix(silent) }))
     )

@@ -15,7 +15,7 @@ import {
   fixer,
   interruptedAt,
   isTerminal,
-  keptUsage,
+  lastUsage,
   overADay,
   play,
   scripted
@@ -52,7 +52,7 @@ it.run("every run emits exactly one terminal event: completed, failed, interrupt
 it.run("nothing is emitted after the terminal event, even if a tool has left fibers at work [A1202]", (run) =>
   Effect.gen(function* () {
     const events: Array<AgentEvent.AgentEvent> = []
-    const below = Agent.deterministic("below", () => Effect.as(Effect.sleep("2 seconds"), "late"))
+    const child = Agent.deterministic("below", () => Effect.as(Effect.sleep("2 seconds"), "late"))
     let ended = 0
     const leaving = Tool.make("leave", {
       description: "Goes on behind the run.",
@@ -60,7 +60,7 @@ it.run("nothing is emitted after the terminal event, even if a tool has left fib
       success: Schema.String,
       run: (_, { progress }) =>
         Effect.andThen(Effect.sleep("1 second"), progress("late")).pipe(
-          Effect.andThen(below("go")),
+          Effect.andThen(child("go")),
           Effect.andThen(Effect.sync(() => ended++)),
           Effect.forkDetach,
           Effect.as("left")
@@ -76,8 +76,8 @@ it.run("nothing is emitted after the terminal event, even if a tool has left fib
     assert.strictEqual(ended, 1)
     assert.strictEqual(events.length, before)
     assert.strictEqual(events.at(-1)?.type, "run-completed")
-    const again = yield* make(batch("leave"), done)
-    const handle = yield* agentWith(leaving).start("go").pipe(Effect.provide(again.layer))
+    const second = yield* make(batch("leave"), done)
+    const handle = yield* agentWith(leaving).start("go").pipe(Effect.provide(second.layer))
     yield* handle.outcome
     yield* overADay(Effect.sleep("1 hour"))
     assert.strictEqual(ended, 2)
@@ -163,7 +163,7 @@ it.run(
           ["used", 10]
         ]
       )
-      assert.deepInclude(keptUsage(log.end()), { inputTokens: 20, outputTokens: 10 })
+      assert.deepInclude(lastUsage(log.end()), { inputTokens: 20, outputTokens: 10 })
     })
 )
 

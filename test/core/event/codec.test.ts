@@ -58,7 +58,7 @@ const spent = { usage, ledger: [entry] }
 const error = ToolError.InvalidArgs.make({ tool: "t", callId: "c", rawArgs: "{", parseError: "no JSON" })
 const limit = { reason: "maxTurns", spent: 4, limit: 5 } as const
 
-const asking = new Approval.Request({
+const request = new Approval.Request({
   runId: "r",
   agent: "a",
   tool: "t",
@@ -106,7 +106,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
   asked: 0,
   open: {
     reply,
-    calls: [{ type: "decision", request: asking, progress }],
+    calls: [{ type: "decision", request, progress }],
     admitted: 1,
     inARow: 1,
     wasOff: false
@@ -204,7 +204,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     issues: [{ path: ["n"], expected: "Expected number", actual: "nothing" }],
     message: Message.user("again")
   },
-  "approval-requested": { ...around, ...ofCall, type: "approval-requested", request: asking },
+  "approval-requested": { ...around, ...ofCall, type: "approval-requested", request },
   "approval-decided": { ...around, ...ofCall, type: "approval-decided", decision: { type: "approve", arguments: 1 } },
   "run-suspended": { ...around, type: "run-suspended", snapshot, message, ...spent },
   "run-interrupted": { ...around, type: "run-interrupted", transcript, ...spent }

@@ -6,7 +6,7 @@ import { Effect, Schema, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { it, type Runnable } from "../../_support/run.ts"
-import { agentWith, batch, type Busy, busy, done, eventLog, keptTranscript, scripted } from "../../_support/dialogue.ts"
+import { agentWith, batch, type Busy, busy, done, eventLog, lastTranscript, scripted } from "../../_support/dialogue.ts"
 import { deciding, only, snapshotOf } from "../../_support/suspension.ts"
 
 const { calls, make } = ScriptedModel
@@ -81,9 +81,9 @@ it.run("a skill that is chosen brings its prompt, of which its event tells [A120
 
 it.run("of several runs what was said is that of the first, or of the one that is named [A1201]", (run) =>
   Effect.gen(function* () {
-    const below = Agent.make("below", {})
+    const child = Agent.make("below", {})
     const log = eventLog()
-    const agent = agentWith(Agent.asTool(below, { description: "d" })).pipe(log.listen)
+    const agent = agentWith(Agent.asTool(child, { description: "d" })).pipe(log.listen)
     const model = yield* make(calls(ScriptedModel.call("below", { input: "why?" })), ScriptedModel.text("so"), done)
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(transcriptOf(log.all).slice(0, -1), model.requests.at(-1)?.messages)
@@ -113,8 +113,8 @@ it.run(
         const model = yield* make(...steps)
         yield* Effect.exit(run(listened(log), "go").pipe(Effect.provide(model.layer)))
         assert.strictEqual(log.end()?.type, "run-failed")
-        assert.isAbove(keptTranscript(log.end()).length, 1)
-        assert.deepStrictEqual(transcriptOf(log.all), keptTranscript(log.end()))
+        assert.isAbove(lastTranscript(log.end()).length, 1)
+        assert.deepStrictEqual(transcriptOf(log.all), lastTranscript(log.end()))
       })
       yield* failing(({ listen }) => agentWith(broken.tool, tool("look")).pipe(listen), batch("look", "break"))
       yield* failing(({ listen }) => bounded({ maxToolCalls: 1 }).pipe(listen), batch("look", "look"))
@@ -156,7 +156,7 @@ const tell = Effect.fnUntraced(function* ({ decisions, isRouted, maxTurns, turns
   const steps = turns.map((names) => batch(...names))
   // a scope that stays open: steps that the story does not reach are no mistake
   const model = yield* Scope.provide(make(...steps, done), yield* Scope.make())
-  const again = Agent.resume(agent)
+  const resumed = Agent.resume(agent)
   const segments = [yield* started(agent, "go").pipe(Effect.provide(model.layer))]
   for (const isApproved of decisions) {
     const exit = segments.at(-1)?.exit
@@ -164,7 +164,7 @@ const tell = Effect.fnUntraced(function* ({ decisions, isRouted, maxTurns, turns
     const from = yield* snapshotOf(exit.value)
     const decided = deciding(from, isApproved ? Approval.approve : Approval.refuse("no"))
     const input = Snapshot.requestsOf(from).length > 0 ? decided : { from, budget: { maxTurns: 10 } }
-    segments.push(yield* started(again, input).pipe(Effect.provide(model.layer)))
+    segments.push(yield* started(resumed, input).pipe(Effect.provide(model.layer)))
   }
   return segments
 })

@@ -63,8 +63,8 @@ it.effect("a later expiry, written into the snapshot, makes no decision count [P
     )
     const changed = { ...from, open: { ...from.open, calls: waiting } }
     yield* TestClock.adjust("2 hours")
-    const again = yield* outcomeOf(Agent.resume(agent), { from: changed, decisions }, model)
-    assert.strictEqual(again._tag, "Suspended")
+    const outcome = yield* outcomeOf(Agent.resume(agent), { from: changed, decisions }, model)
+    assert.strictEqual(outcome._tag, "Suspended")
     assert.deepStrictEqual(runs, [])
   })
 )

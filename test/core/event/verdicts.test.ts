@@ -122,16 +122,16 @@ it.run(
 it.effect("a document with a position that no run could have, or of another version, is refused by name [P1366]", () =>
   Effect.gen(function* () {
     const { text } = yield* waiting
-    const place = '"position":{"version":1,'
-    assert.include(text, place)
+    const position = '"position":{"version":1,'
+    assert.include(text, position)
     for (const [found, replaced, said] of [
       [
-        place,
+        position,
         '"position":{"version":2,',
         'Expected a position of version 1\n  at ["open"]["calls"][0]["progress"]["position"]["version"]'
       ],
       [
-        place,
+        position,
         '"position":{',
         'Expected a position of version 1\n  at ["open"]["calls"][0]["progress"]["position"]["version"]'
       ],
@@ -152,9 +152,9 @@ it.effect("a document with a position that no run could have, or of another vers
 it.effect("a policy around any effect keeps its position as such data, and reads no other version of it [P1366]", () =>
   Effect.gen(function* () {
     const json = Schema.toCodecJson(Recovery.Position)
-    const kept: Array<unknown> = []
+    const stored: Array<unknown> = []
     const onWait = (position: Recovery.Position) =>
-      Effect.sync(() => void kept.push(JSON.parse(JSON.stringify(Schema.encodeSync(json)(position)))))
+      Effect.sync(() => void stored.push(JSON.parse(JSON.stringify(Schema.encodeSync(json)(position)))))
     const retry = Recovery.retry({ retries: 2, initialBackoff: "1 second" })
     // a tag that reads like a place in another row
     const tag = '"Busy"/0:retry'
@@ -165,7 +165,7 @@ it.effect("a policy around any effect keeps its position as such data, and reads
     yield* TestClock.adjust("1 minute")
     yield* Fiber.join(fiber)
     const slot = { count: 0, kind: "retry" }
-    const written = kept[1]
+    const written = stored[1]
     assert.deepStrictEqual(written, {
       version: 1,
       attempts: 2,

@@ -83,23 +83,25 @@ it.run("a call that waited for its turn is told of before it begins, the others 
   })
 )
 
-it.run("an effect within a call knows the key of the call, and a child knows in which call it was started [P1112]", (run) =>
-  Effect.gen(function* () {
-    const keys: Array<string> = []
-    const look = Effect.map(RunContext.Current, (current) => {
-      keys.push(`${current?.agent}: ${current?.callKey === undefined ? "no" : "a"} key, ${current?.startedIn}`)
-      return "seen"
+it.run(
+  "an effect within a call knows the key of the call, and a child knows in which call it was started [P1112]",
+  (run) =>
+    Effect.gen(function* () {
+      const keys: Array<string> = []
+      const look = Effect.map(RunContext.Current, (current) => {
+        keys.push(`${current?.agent}: ${current?.callKey === undefined ? "no" : "a"} key, ${current?.startedIn}`)
+        return "seen"
+      })
+      const inner = Agent.deterministic("inner", (_input: string) => look)
+      const model = yield* ScriptedModel.make(
+        ScriptedModel.calls(ScriptedModel.call("plain", {}), ScriptedModel.call("inner", { input: "look" })),
+        done
+      )
+      const agent = agentWith(scripted("plain", look).tool, Agent.asTool(inner, { description: "Looks." }))
+      yield* run(agent, "go").pipe(Effect.provide(model.layer))
+      assert.strictEqual(keys[0], "worker: a key, undefined")
+      assert.match(keys[1] ?? "", /^inner: no key, run-\w+\/1\/1$/)
     })
-    const inner = Agent.deterministic("inner", (_input: string) => look)
-    const model = yield* ScriptedModel.make(
-      ScriptedModel.calls(ScriptedModel.call("plain", {}), ScriptedModel.call("inner", { input: "look" })),
-      done
-    )
-    const agent = agentWith(scripted("plain", look).tool, Agent.asTool(inner, { description: "Looks." }))
-    yield* run(agent, "go").pipe(Effect.provide(model.layer))
-    assert.strictEqual(keys[0], "worker: a key, undefined")
-    assert.match(keys[1] ?? "", /^inner: no key, run-\w+\/1\/1$/)
-  })
 )
 
 const Pay = {

@@ -14,7 +14,7 @@ const down = Effect.map(
   ({ layer }) => layer
 )
 
-const again = (retries: number) => Model.onError({ orElse: Recovery.retry<LlmError.LlmError>({ retries }) })
+const retrying = (retries: number) => Model.onError({ orElse: Recovery.retry<LlmError.LlmError>({ retries }) })
 
 it.run(
   "explain counts what a model asks that is made of others: no run asks more, and a sick one as much [L701]",
@@ -28,10 +28,10 @@ it.run(
         return [
           [a, 1],
           [order, 3],
-          [again(2)(a), 3],
-          [again(1)(order), 6],
-          [Model.fallback(again(1)(a), again(2)(b)), 5],
-          [guard(again(1)(Model.fallback(a, guard(b)))), 4]
+          [retrying(2)(a), 3],
+          [retrying(1)(order), 6],
+          [Model.fallback(retrying(1)(a), retrying(2)(b)), 5],
+          [guard(retrying(1)(Model.fallback(a, guard(b)))), 4]
         ] as const
       })
       const counting = Effect.gen(function* () {
@@ -57,13 +57,13 @@ it.run(
             // which share five turns
             assert.strictEqual(Agent.explain(outer).worst.modelCalls, Math.min(5 + asked, 5 * asked))
             // a caller can explain the model of its context
-            const known = yield* Effect.provide(Effect.map(Model.Model, Model.explain), model)
-            assert.strictEqual(known.worst.requests, calls)
+            const explanation = yield* Effect.provide(Effect.map(Model.Model, Model.explain), model)
+            assert.strictEqual(explanation.worst.requests, calls)
             const bare = Agent.make("w", { budget: { maxTurns: 1 } }).pipe(
               Agent.onLlmError({ orElse: Recovery.retry({ retries }) })
             )
-            assert.strictEqual(Agent.explain(bare, { model: known }).worst.requests, asked)
-            assert.strictEqual(Agent.explain(bare, { model: known, transport }).worst.requests, 3 * asked)
+            assert.strictEqual(Agent.explain(bare, { model: explanation }).worst.requests, asked)
+            assert.strictEqual(Agent.explain(bare, { model: explanation, transport }).worst.requests, 3 * asked)
           }
         }
         return yield* Effect.fail("enough" as const)

@@ -84,8 +84,8 @@ asked("when all fail, the error is the last one, and keeps every reason in order
       errors.map(({ _tag }) => _tag)
     )
     // orders nest, and the order of the reasons stays
-    const again = yield* Effect.forEach(errors, (one, index) => namedModel(`${index}`, fails(one)))
-    const [d, e, f] = again.map(({ service }) => service)
+    const others = yield* Effect.forEach(errors, (one, index) => namedModel(`${index}`, fails(one)))
+    const [d, e, f] = others.map(({ service }) => service)
     assert(d !== undefined && e !== undefined && f !== undefined)
     const nested = yield* Effect.flip(ask(Model.fallback(Model.fallback(d, e), f)))
     assert.deepStrictEqual(

@@ -105,7 +105,7 @@ it.effect("the scope of an attempt is closed before the next, and an interruptio
   Effect.gen(function* () {
     const log: Array<string> = []
     let attempt = 0
-    const open = (n: number) =>
+    const streamOf = (n: number) =>
       Stream.unwrap(
         Effect.as(
           Effect.acquireRelease(
@@ -121,7 +121,7 @@ it.effect("the scope of an attempt is closed before the next, and an interruptio
       name: "a",
       provider: "p",
       generate: () => Effect.interrupt,
-      stream: () => Stream.suspend(() => open(++attempt))
+      stream: () => Stream.suspend(() => streamOf(++attempt))
     }
     const guarded = Model.onError(service, { orElse: Recovery.retry({ retries: 1 }) })
     yield* Stream.runForEach(guarded.stream(hello), (part) => Effect.sync(() => log.push(part.type)))

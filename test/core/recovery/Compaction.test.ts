@@ -3,7 +3,7 @@ import { Agent, Budget, Compaction, Message, Recovery, Snapshot } from "@kintsug
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema } from "effect"
 import { it } from "../../_support/run.ts"
-import { batch, busy, done, eventLog, keptTranscript, settlements } from "../../_support/dialogue.ts"
+import { batch, busy, done, eventLog, lastTranscript, settlements } from "../../_support/dialogue.ts"
 import {
   busyModel,
   compacting,
@@ -49,7 +49,7 @@ it.run("the conversation stays short in later turns, and the run's own transcrip
       ["system", "user go", "page 2", "page 3"],
       ["system", "user go", "page 2", "page 3", "page 4"]
     ])
-    assert.deepStrictEqual(outline(keptTranscript(log.end())), [
+    assert.deepStrictEqual(outline(lastTranscript(log.end())), [
       "system",
       "user go",
       "page 1",
@@ -138,27 +138,27 @@ const overflow = (transcript: Message.Transcript): Compaction.Overflow => ({ tra
 
 it.effect("dropOldest drops a reply that would come before every user message [P1005]", () =>
   Effect.gen(function* () {
-    const kept = (keepLast: number) =>
+    const retained = (keepLast: number) =>
       Effect.map(Compaction.dropOldest({ keepLast }).compact(overflow(conversation)), (messages) =>
         messages.map((message) => conversation.indexOf(message))
       )
-    assert.deepStrictEqual(yield* kept(1), [0, 5])
-    assert.deepStrictEqual(yield* kept(2), [0, 5])
-    assert.deepStrictEqual(yield* kept(3), [0, 3, 4, 5])
-    assert.deepStrictEqual(yield* kept(9), [0, 1, 2, 3, 4, 5])
+    assert.deepStrictEqual(yield* retained(1), [0, 5])
+    assert.deepStrictEqual(yield* retained(2), [0, 5])
+    assert.deepStrictEqual(yield* retained(3), [0, 3, 4, 5])
+    assert.deepStrictEqual(yield* retained(9), [0, 1, 2, 3, 4, 5])
   })
 )
 
 it.effect("shrinkLargestResult cuts the longest result alone, and leaves the original as it was [P1005]", () =>
   Effect.gen(function* () {
-    const settled = (id: string, value: string): Message.SettledCall => ({
+    const callWith = (id: string, value: string): Message.SettledCall => ({
       type: "settled-call",
       call: ScriptedModel.call("look", {}, id),
       settlement: { kind: "told", text: value }
     })
     const transcript: Message.Transcript = [
       Message.user("go"),
-      { role: "assistant", content: [settled("c1", "x".repeat(20)), settled("c2", "y".repeat(30))] }
+      { role: "assistant", content: [callWith("c1", "x".repeat(20)), callWith("c2", "y".repeat(30))] }
     ]
     const before = JSON.stringify(transcript)
     const messages = yield* Compaction.shrinkLargestResult({ maxLength: 10 }).compact(overflow(transcript))

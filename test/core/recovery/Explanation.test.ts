@@ -9,7 +9,7 @@ import { agentWith, busy, scripted } from "../../_support/dialogue.ts"
 
 const cleanup = Agent.deterministic("cleanup", (raw: string) => Effect.succeed(raw))
 
-const asking = Agent.make("asking", {
+const fixingAgent = Agent.make("asking", {
   budget: { maxTurns: 3 },
   skills: [Skill.make("give-back", { description: "Gives back.", tools: [Tool.escalate] })]
 })
@@ -23,7 +23,7 @@ it("explains a table rung by rung, with waits, fixer runs and model calls, and r
   const explained = Recovery.explain({
     Broken: Recovery.ladder(
       Recovery.retry({ maxAttempts: 3, initialBackoff: "500 millis", jitter: "full" }),
-      Recovery.fix(asking, { retries: 2 }),
+      Recovery.fix(fixingAgent, { retries: 2 }),
       Recovery.tell(),
       Recovery.retry({ retries: 5 })
     ),
@@ -47,7 +47,7 @@ it("explains a table rung by rung, with waits, fixer runs and model calls, and r
 it("a table of many fixers is bounded by the eight repair rounds of a call, of which it counts the dearest [P1102]", () => {
   const { worst } = Recovery.explain({
     Broken: Recovery.fix(cleanup, { retries: 20 }),
-    orElse: Recovery.fix(asking, { retries: 3 })
+    orElse: Recovery.fix(fixingAgent, { retries: 3 })
   })
   assert.deepStrictEqual(
     { attempts: worst.attempts, fixerRuns: worst.fixerRuns, modelCalls: worst.modelCalls },
@@ -154,7 +154,7 @@ it("stacks layers: 3 sends by the transport under 3 model calls are 9 requests [
 
 it("explains a run: its turns and calls, times what each of them is at worst [P1102]", () => {
   const { tool } = scripted("fetch", Effect.fail(busy()))
-  const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.fix(asking, { retries: 2 }) }))).pipe(
+  const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.fix(fixingAgent, { retries: 2 }) }))).pipe(
     Agent.onToolError({ fetch: { Busy: Recovery.retry({ retries: 100 }), InvalidArgs: Recovery.fix(cleanup) } }),
     Agent.toolDefaults({ orElse: Recovery.retry({ retries: 3 }) }),
     Agent.onLlmError({ NetworkError: Recovery.retry({ maxAttempts: 3 }) })

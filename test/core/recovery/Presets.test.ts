@@ -64,7 +64,7 @@ it.run("the count starts at 0 in every run, and is neither per tool nor per call
     const one = playing("one", "fail", "fail")
     const two = playing("two", "fail", "fail")
     const agent = agentWith(one.tool, two.tool).pipe(Agent.toolDefaults(Recovery.presets.kani()))
-    for (let round = 0; round < 2; round++) {
+    for (let batchIndex = 0; batchIndex < 2; batchIndex++) {
       const model = yield* make(batch("one"), batch("two"), done)
       yield* run(agent, "go").pipe(Effect.provide(model.layer))
       assert.deepStrictEqual(

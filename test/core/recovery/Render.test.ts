@@ -31,7 +31,8 @@ plain(
         const text = Render.labelled(error, contextOf(effects, { attempt }))
         const isRetryable = Reflect.get(Object(error), "isRetryable") === true
         const isOwn = (Reflect.get(Object(error), "tool") ?? "fetch") === "fetch"
-        const isOpen = isOwn && ["ToolTimeoutError", "OutcomeUnknownError"].includes(Reflect.get(Object(error), "_tag"))
+        const isUncertain =
+          isOwn && ["ToolTimeoutError", "OutcomeUnknownError"].includes(Reflect.get(Object(error), "_tag"))
         const tag: unknown = Reflect.get(Object(error), "_tag")
         // what a model within the tool has given does not fit: the arguments of the call are not at fault
         const isOfModel = tag === "InvalidOutputError" || tag === "MalformedToolCallError"
@@ -40,7 +41,7 @@ plain(
         if (isRepair) {
           assert.isFalse(/^(?:permanent|transient): /.test(text))
           assert.match(text, /; correct (?:the arguments|[^;]+) and call the tool again$/)
-        } else if (!isRetryable && !isOpen) {
+        } else if (!isRetryable && !isUncertain) {
           assert.isTrue(text.startsWith("permanent: "))
           assert.isTrue(text.endsWith("; consider asking the user for clarification"))
         } else {

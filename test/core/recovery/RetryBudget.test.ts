@@ -26,12 +26,12 @@ it.run("a retry that the run has no time for takes nothing from a shared budget 
     for (const where of ["model", "tool"] as const) {
       const { budget, left } = holding(2)
       const waits = Backoff.make({ retries: 3, initialBackoff: "6 seconds", factor: 1 })
-      const again = { orElse: Recovery.retry(RetryBudget.sharing(waits, budget)) }
+      const table = { orElse: Recovery.retry(RetryBudget.sharing(waits, budget)) }
       const { runs, tool } = play("fetch", {}, [Effect.fail(busy()), Effect.fail(busy())])
       const model = yield* where === "model" ? make(fails(overloaded()), fails(overloaded())) : make(batch("fetch"))
-      const agent = agentWith(tool.pipe(Tool.onError(again))).pipe(
+      const agent = agentWith(tool.pipe(Tool.onError(table))).pipe(
         Agent.withBudget({ maxDuration: "10 seconds" }),
-        Agent.onLlmError(again)
+        Agent.onLlmError(table)
       )
       const start = yield* Clock.currentTimeMillis
       const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
@@ -56,12 +56,12 @@ it.effect("a call that goes on after a suspension takes nothing again for the re
       success: Schema.String,
       run: ({ cents }) => Effect.suspend(() => (paid.push(cents) < 4 ? Effect.fail(busy()) : Effect.succeed("paid")))
     })
-    const again = Recovery.retry<Busy, unknown, never, never>(RetryBudget.sharing(Backoff.make({ retries: 3 }), budget))
+    const retry = Recovery.retry<Busy, unknown, never, never>(RetryBudget.sharing(Backoff.make({ retries: 3 }), budget))
     const other = Recovery.fix((_raw: string) => Effect.succeed(`{"cents":7}`))
     // other arguments have to be approved of anew
     const tool = pay.pipe(
       Tool.requireApproval({ validFor: "7 days" }),
-      Tool.onError({ Busy: Recovery.when((_error, { attempt }) => (attempt === 2 ? other : again)) })
+      Tool.onError({ Busy: Recovery.when((_error, { attempt }) => (attempt === 2 ? other : retry)) })
     )
     const model = yield* make(ScriptedModel.calls(ScriptedModel.call("pay", { cents: 5 }, "c1")), done)
     const agent = agentWith(tool)

@@ -69,7 +69,7 @@ describe("when", () => {
 
   it.effect("what goes on after a restart tells a choice of no failures but its own [P1104 A511]", () =>
     Effect.gen(function* () {
-      let kept: Recovery.Position | undefined
+      let stored: Recovery.Position | undefined
       const previous: Array<ReadonlyArray<unknown>> = []
       const Busy = Recovery.when((_error: Busy, context) => {
         previous.push(context.previous)
@@ -77,33 +77,33 @@ describe("when", () => {
       })
       const guarded = (from: Recovery.Position | undefined) => {
         const { effect } = scripted(...fails(busy(1), busy(2), busy(3)))
-        const onWait = (position: Recovery.Position) => Effect.sync(() => void (kept = position))
+        const onWait = (position: Recovery.Position) => Effect.sync(() => void (stored = position))
         return effect.pipe(Recovery.onErrorKept({ Busy }, from === undefined ? { onWait } : { onWait, from }))
       }
       const first = yield* Effect.forkChild(guarded(undefined))
       yield* TestClock.adjust(1)
       yield* Fiber.interrupt(first)
-      assert(kept !== undefined)
-      yield* overADay(guarded(kept))
+      assert(stored !== undefined)
+      yield* overADay(guarded(stored))
       assert.deepStrictEqual(previous, [[], [], [busy(1)]] as Array<unknown>)
     })
   )
 
   it.effect("a ladder that lost the rung on which it stood is used up [P1104 P1101]", () =>
     Effect.gen(function* () {
-      let kept: Recovery.Position | undefined
-      const onWait = (position: Recovery.Position) => Effect.sync(() => void (kept = position))
+      let stored: Recovery.Position | undefined
+      const onWait = (position: Recovery.Position) => Effect.sync(() => void (stored = position))
       const retry = (seconds: number) => Recovery.retry({ retries: 1, initialBackoff: `${seconds} seconds` })
       const { effect } = scripted(...fails(busy(1), busy(2), busy(3)))
       const long = { orElse: Recovery.ladder(retry(1), retry(2)) }
       const first = yield* Effect.forkChild(effect.pipe(Recovery.onErrorKept(long, { onWait })))
       yield* TestClock.adjust("2 seconds")
       yield* Fiber.interrupt(first)
-      assert.deepInclude(kept, { attempts: 2 })
-      assert(kept !== undefined)
+      assert.deepInclude(stored, { attempts: 2 })
+      assert(stored !== undefined)
       const later = scripted(...fails(busy(3), busy(4)))
       const short = { orElse: Recovery.ladder(retry(1)) }
-      const { exit } = yield* overADay(later.effect.pipe(Recovery.onErrorKept(short, { onWait, from: kept })))
+      const { exit } = yield* overADay(later.effect.pipe(Recovery.onErrorKept(short, { onWait, from: stored })))
       assert.deepStrictEqual(exit, Exit.fail(busy(3)))
     })
   )

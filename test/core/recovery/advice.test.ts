@@ -36,11 +36,11 @@ it.run("a wait that the run has no time for keeps the failure before it as the c
     const budget = { maxDuration: "1 minute" } as const
     const { tool } = scripted("ping", Effect.fail(limit), Effect.fail(limit))
     const calling = Agent.make("a", { budget, tools: [tool.pipe(Tool.onError({ RateLimitError: advised }))] })
-    const asking = Agent.make("a", { budget, onLlmError: { RateLimitError: advised } })
+    const advisedAgent = Agent.make("a", { budget, onLlmError: { RateLimitError: advised } })
     const limited = ScriptedModel.fails(limit)
     for (const [agent, steps] of [
       [calling, [batch("ping")]],
-      [asking, [limited, limited]]
+      [advisedAgent, [limited, limited]]
     ] as const) {
       const model = yield* ScriptedModel.make(...steps)
       const running = run(Agent.seal(agent), "go").pipe(Effect.provide(model.layer))

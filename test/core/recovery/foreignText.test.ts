@@ -11,7 +11,7 @@ import {
   busy,
   callingOnce,
   eventLog,
-  keptTranscript,
+  lastTranscript,
   play,
   read,
   settlements
@@ -48,7 +48,7 @@ it.run("also where it ends the run [P1109]", (run) =>
     const log = eventLog()
     const model = yield* ScriptedModel.make(batch("search"))
     yield* Effect.exit(run(agentWith(foreign.tool).pipe(log.listen), "go").pipe(Effect.provide(model.layer)))
-    assert.deepStrictEqual(settlements(keptTranscript(log.end())), [`told: ERROR: ${framed}`])
+    assert.deepStrictEqual(settlements(lastTranscript(log.end())), [`told: ERROR: ${framed}`])
   })
 )
 

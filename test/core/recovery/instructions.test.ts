@@ -86,7 +86,7 @@ plain("so has what a model reads of a call that it repeats at once [P1332 P1343]
 const options = { description: "Looks.", parameters: Schema.Struct({ n: Schema.Int }), success: Schema.String } as const
 
 const tables = {
-  told: { orElse: Recovery.tell() },
+  telling: { orElse: Recovery.tell() },
   escalated: { orElse: Recovery.escalate({ severity: "HIGH" }) },
   repeatedly: { orElse: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell()) }
 }

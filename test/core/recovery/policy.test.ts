@@ -55,13 +55,13 @@ it.effect("a decision tells what was left of the run's budget; outside of a run 
     const verdict = Recovery.rowsOf({ row: Recovery.rethrow }).get("row")
     assert(verdict !== undefined)
     const decided = (left: ReturnType<Guarded<never>["bounds"]["left"]>) => {
-      const told: Array<Decision> = []
+      const decisions: Array<Decision> = []
       const guarded: Guarded<never> = {
         repairs: {},
         bounds: { ...unbounded, left: () => left },
-        observe: (decision) => Effect.sync(() => void told.push(decision))
+        observe: (decision) => Effect.sync(() => void decisions.push(decision))
       }
-      return Effect.as(new Policy(guarded, clock, 0).decide(busy(), rowOf(verdict)), told)
+      return Effect.as(new Policy(guarded, clock, 0).decide(busy(), rowOf(verdict)), decisions)
     }
     const left = { turns: 3, toolCalls: 5 }
     assert.deepStrictEqual(
@@ -77,7 +77,7 @@ it.effect("a decision tells what was left of the run's budget; outside of a run 
 it.effect("where a call stands says how often its fixers ran, and nothing of rows that count nothing [P1104]", () =>
   Effect.gen(function* () {
     const clock = yield* Clock.clockWith(Effect.succeed)
-    const standing = (row: Recovery.AnyVerdict) => {
+    const waiting = (row: Recovery.AnyVerdict) => {
       const verdict = Recovery.rowsOf({ row }).get("row")
       assert(verdict !== undefined)
       const guarded: Guarded<never> = {
@@ -88,9 +88,9 @@ it.effect("where a call stands says how often its fixers ran, and nothing of row
       const policy = new Policy(guarded, clock, 0)
       return Effect.map(policy.decide(busy(), rowOf(verdict)), () => policy.position())
     }
-    const retried = yield* standing(Recovery.retry({ retries: 3 }))
+    const retried = yield* waiting(Recovery.retry({ retries: 3 }))
     assert.deepStrictEqual(retried.slots, [])
-    const fixed = yield* standing(Recovery.fix(() => Effect.succeed("{}")))
+    const fixed = yield* waiting(Recovery.fix(() => Effect.succeed("{}")))
     assert.deepStrictEqual(fixed.slots, [{ row: "Busy", rungs: [], kind: "fix", count: 1, steps: [] }])
   })
 )

@@ -102,9 +102,9 @@ it.run("the breaker counts three failures more than the preset lets happen [P133
     const batches = ["look", "fine", "look", "fine", "look", "fine", "look"].map((name) => batch(name))
     const model = yield* ScriptedModel.make(...batches, done)
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
-    const told = read(model).filter((text) => text.startsWith("told: "))
+    const texts = read(model).filter((text) => text.startsWith("told: "))
     assert.deepStrictEqual(
-      told.map((text) => text.includes("several times in a row")),
+      texts.map((text) => text.includes("several times in a row")),
       [false, false, false, true]
     )
   })

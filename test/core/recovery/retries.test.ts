@@ -11,7 +11,7 @@ const denied = LlmError.AuthenticationError.make({ model: "m", detail: "no" })
 const said = (text: string) => ScriptedModel.reply({ content: [Message.text(text)] })
 
 /** A model that fails each time, behind a table. */
-const asking = (failureOf: (attempt: number) => LlmError.LlmError) => {
+const modelCall = (failureOf: (attempt: number) => LlmError.LlmError) => {
   let asked = 0
   const service: Model.Service = {
     name: "m",
@@ -157,7 +157,7 @@ describe("retry", () => {
     "around a model call rows with absurd counts end at 10,000 attempts, with the last error [A210 P1325]",
     () =>
       Effect.gen(function* () {
-        const { asked, service } = asking((n) => (n % 2 === 0 ? denied : overloaded))
+        const { asked, service } = modelCall((n) => (n % 2 === 0 ? denied : overloaded))
         const guarded = Model.onError(service, { ModelOverloadedError: many, AuthenticationError: many })
         const left = yield* Effect.flip(guarded.generate(request))
         assert.deepStrictEqual([left._tag, asked()], ["AuthenticationError", 10_000])
@@ -166,11 +166,11 @@ describe("retry", () => {
 
   it.effect("at that cap a ladder goes on to its next rung, and a row that answers still answers [A210 P1101]", () =>
     Effect.gen(function* () {
-      const ladder = asking(() => overloaded)
+      const ladder = modelCall(() => overloaded)
       const row = Recovery.ladder(many, Recovery.respondWith(said("next rung")))
       const reply = yield* Model.onError(ladder.service, { ModelOverloadedError: row }).generate(request)
       assert.deepStrictEqual([reply, ladder.asked()], [said("next rung"), 10_000])
-      const other = asking((n) => (n < 10_000 ? overloaded : denied))
+      const other = modelCall((n) => (n < 10_000 ? overloaded : denied))
       const own = Recovery.respondWith(said("row of its own"))
       const guarded = Model.onError(other.service, { ModelOverloadedError: many, AuthenticationError: own })
       const answer = yield* guarded.generate(request)

@@ -44,8 +44,8 @@ describe("hints", () => {
       Effect.gen(function* () {
         const untold = Backoff.make({ retries: 3 })
         assert.deepStrictEqual(yield* waits(untold, [60_000, 60_001, 1].map(hinting)), [60_000])
-        const told = Backoff.make({ retries: 3, initialBackoff: 10, maxHint: "2 minutes" })
-        assert.deepStrictEqual(yield* waits(told, [120_000, 120_001].map(hinting)), [120_000])
+        const hinted = Backoff.make({ retries: 3, initialBackoff: 10, maxHint: "2 minutes" })
+        assert.deepStrictEqual(yield* waits(hinted, [120_000, 120_001].map(hinting)), [120_000])
         const script: Script = { steps: [], rest: { does: "fail", tag: "A", hint: 60_001, takes: 7 } }
         const { attempts, end, exit } = yield* play(script, Effect.retry(untold))
         assert.deepStrictEqual([attempts.length, end, exit], [1, 7, failed("A", 1)])

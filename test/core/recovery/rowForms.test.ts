@@ -46,21 +46,21 @@ const scriptedEffect = (times: number) => {
 }
 
 /** When the tool ran behind a row, since its first run, and whether the agent came to its end. */
-const ran = (run: Runner, times: number, row: Row, isTold = false) =>
+const ran = (run: Runner, times: number, row: Row, isTelling = false) =>
   Effect.gen(function* () {
     const { runs, tool } = failing(times)
     const agent = Agent.make("a", { tools: [tool.pipe(Tool.onError({ Busy: row }))] })
-    const model = yield* make(...(isTold ? [batch("ping"), done] : [batch("ping")]))
+    const model = yield* make(...(isTelling ? [batch("ping"), done] : [batch("ping")]))
     // no row of these tests needs anything
     const running = run(agent, "go") as Effect.Effect<string, unknown, Model.Model>
     const exit = yield* overADay(running.pipe(Effect.provide(model.layer)))
     const [first = 0] = instantsOf(runs)
-    return { instants: instantsOf(runs).map((at) => at - first), told: read(model), isDone: Exit.isSuccess(exit) }
+    return { instants: instantsOf(runs).map((at) => at - first), replies: read(model), isDone: Exit.isSuccess(exit) }
   })
 
 it.run("a schedule is the same as a retry by it, at a tool, at a model call and at an effect [P1320]", (run) =>
   Effect.gen(function* () {
-    const expected = { instants: [0, 10_000, 20_000], told: ["result: pong"], isDone: true }
+    const expected = { instants: [0, 10_000, 20_000], replies: ["result: pong"], isDone: true }
     assert.deepStrictEqual(yield* ran(run, 2, every, true), expected)
     assert.deepStrictEqual(yield* ran(run, 2, Recovery.retry(every), true), expected)
     const asked = yield* make(fails(overloaded), fails(overloaded), done)
@@ -122,10 +122,10 @@ it.run("a handler that always decides the same is the same as that verdict [P132
       () => Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.retry(every), Recovery.tell())
     ]
     for (const [index, verdict] of verdicts.entries()) {
-      const isTold = index === 3
-      const plain = yield* ran(run, 9, verdict(), isTold)
+      const isTelling = index === 3
+      const plain = yield* ran(run, 9, verdict(), isTelling)
       assert.isAbove(plain.instants.length, 2)
-      assert.deepStrictEqual(yield* ran(run, 9, verdict as Row, isTold), plain)
+      assert.deepStrictEqual(yield* ran(run, 9, verdict as Row, isTelling), plain)
     }
   })
 )
@@ -172,8 +172,8 @@ it.run("a schedule that is built anew each time begins anew, up to the cap of th
     const { instants } = yield* ran(run, 30, () => Recovery.retry(Schedule.recurs(1)), true)
     assert.strictEqual(instants.length, 31)
     const once = Recovery.retry(Schedule.recurs(1))
-    const kept = yield* ran(run, 30, () => once)
-    assert.strictEqual(kept.instants.length, 2)
+    const result = yield* ran(run, 30, () => once)
+    assert.strictEqual(result.instants.length, 2)
   })
 )
 

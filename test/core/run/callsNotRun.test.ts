@@ -9,7 +9,7 @@ import {
   batch,
   busy,
   eventLog,
-  keptTranscript,
+  lastTranscript,
   overADay,
   scripted,
   settlements
@@ -85,7 +85,7 @@ it.run("calls for which there was no room yet when another one ended the run wer
     yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert.strictEqual(slow.runs.length, 1)
     assert.deepStrictEqual(skippedIn(log), [`c3 slow ${notRun}`])
-    assert.deepStrictEqual(settlements(keptTranscript(log.end())), [
+    assert.deepStrictEqual(settlements(lastTranscript(log.end())), [
       `interrupted: ${Message.interrupted.text}`,
       "told: ERROR: no",
       notRun
@@ -149,6 +149,6 @@ it.run(
       const model = yield* make(batch("look"))
       yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
       assert.strictEqual(runs.length, 0)
-      assert.deepStrictEqual(settlements(keptTranscript(log.end())), [notRun])
+      assert.deepStrictEqual(settlements(lastTranscript(log.end())), [notRun])
     })
 )

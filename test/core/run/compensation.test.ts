@@ -11,7 +11,7 @@ import {
   gone,
   interruptedAt,
   isTerminal,
-  keptTranscript,
+  lastTranscript,
   overADay,
   settlements
 } from "../../_support/dialogue.ts"
@@ -77,7 +77,7 @@ it.run("a run that fails undoes what it has done, the last thing first, and fail
     assert.strictEqual(new Set(compensated(events).map(({ key }) => key)).size, 3)
     // told before the end, of which the transcript still tells what was done
     assert.strictEqual(events.at(-1)?.type, "run-failed")
-    assert.deepStrictEqual(settlements(keptTranscript(events.at(-1))).slice(0, 2), ["result: car 1", "result: car 2"])
+    assert.deepStrictEqual(settlements(lastTranscript(events.at(-1))).slice(0, 2), ["result: car 1", "result: car 2"])
   })
 )
 

@@ -9,7 +9,7 @@ import {
   eventLog,
   interruptedAt,
   isTerminal,
-  keptUsage,
+  lastUsage,
   scripted
 } from "../../_support/dialogue.ts"
 
@@ -144,7 +144,7 @@ it.effect("a run that is suspended ends with one event, and so does each that go
     })
     const first = yield* endOf(agent.start("go"))
     assert(first.outcome._tag === "Suspended" && first.end?.type === "run-suspended")
-    assert.deepStrictEqual(keptUsage(first.end), first.end.usage)
+    assert.deepStrictEqual(lastUsage(first.end), first.end.usage)
     const from = first.outcome.snapshot
     assert.deepStrictEqual(first.end.snapshot, from)
     const unanswered = yield* endOf(Agent.resume(agent).start({ from, decisions: [] }))

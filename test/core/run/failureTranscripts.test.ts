@@ -9,7 +9,7 @@ import {
   busy,
   eventLog,
   failureOf,
-  keptTranscript,
+  lastTranscript,
   overADay,
   scripted,
   settlements
@@ -106,7 +106,7 @@ for (const [title, kind, tools, budget, second] of ends) {
       assert(end?.type === "run-failed")
       assert.strictEqual(end.error, error)
       assert.deepStrictEqual(end.usage, error.usage)
-      assert.deepStrictEqual(keptTranscript(end), error.transcript)
+      assert.deepStrictEqual(lastTranscript(end), error.transcript)
     })
   )
 }

@@ -11,7 +11,7 @@ import {
   done,
   eventLog,
   interruptedAt,
-  keptUsage,
+  lastUsage,
   overADay,
   read,
   scripted
@@ -248,7 +248,7 @@ it.run("counts are per turn; retried calls are no turns, each is an attempt in t
       ]
     )
     assert.strictEqual(log.of("turn-start").length, 2)
-    assert.deepInclude(keptUsage(log.end()), { inputTokens: 20, outputTokens: 10 })
+    assert.deepInclude(lastUsage(log.end()), { inputTokens: 20, outputTokens: 10 })
   })
 )
 
@@ -263,7 +263,7 @@ it.run("respondWith ends the run with its value, also after tools ran; usage so 
     )
     assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "ModelOverloadedError")
     assert.deepInclude(log.end(), { type: "run-completed", output: "ModelOverloadedError" })
-    assert.deepInclude(keptUsage(log.end()), { inputTokens: 10, outputTokens: 5 })
+    assert.deepInclude(lastUsage(log.end()), { inputTokens: 10, outputTokens: 5 })
     assert.deepStrictEqual(read(model), ["result: seen"])
   })
 )

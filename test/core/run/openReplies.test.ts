@@ -3,7 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Agent, Budget, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Schema } from "effect"
-import { busy, done, eventLog, keptTranscript, overADay, read, scripted, settlements } from "../../_support/dialogue.ts"
+import { busy, done, eventLog, lastTranscript, overADay, read, scripted, settlements } from "../../_support/dialogue.ts"
 import { deciding, only, outcomeOf, paying, snapshotOf } from "../../_support/suspension.ts"
 import { asking, family, look } from "./_support/family.ts"
 
@@ -92,7 +92,7 @@ it.effect("an unsafe sub-agent that waits may have acted: a failure beside it le
       const payment = calls(call("pay", { cents: 5 }, "p"))
       const model = yield* make(calls(asking(), call("bad", {}, "x")), look, payment)
       assert.isTrue(Exit.isFailure(yield* overADay(outcomeOf(boss, "go", model))))
-      const kinds = settlements(keptTranscript(log.all.at(-1))).map((settlement) => settlement.split(":")[0])
+      const kinds = settlements(lastTranscript(log.all.at(-1))).map((settlement) => settlement.split(":")[0])
       assert.deepStrictEqual(kinds, [sideEffects === "unsafe" ? "unknown" : "interrupted", "told"])
     }
   })

@@ -16,7 +16,7 @@ import {
   gone,
   type Gone,
   interruptedAt,
-  keptTranscript,
+  lastTranscript,
   read,
   settlements,
   tagsOf
@@ -331,6 +331,6 @@ it.run("what has failed before a suspension and is cut off after it was just cut
     const resumed = run(Agent.resume(agent.pipe(log.listen)), deciding(from))
     yield* interruptedAt(1000, resumed.pipe(Effect.provide(approving), Effect.provide(model.layer)))
     assert.strictEqual(runs, 2)
-    assert.deepStrictEqual(settlements(keptTranscript(log.end())), [`interrupted: ${Message.interrupted.text}`])
+    assert.deepStrictEqual(settlements(lastTranscript(log.end())), [`interrupted: ${Message.interrupted.text}`])
   })
 )

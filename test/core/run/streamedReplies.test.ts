@@ -9,7 +9,7 @@ import {
   calm,
   done,
   eventLog,
-  keptTranscript,
+  lastTranscript,
   read,
   scripted,
   settlements
@@ -85,7 +85,7 @@ it.run("after a tool ran, a reply that breaks for good leaves its result in the 
     const agent = agentWith(tool).pipe(restarting, log.listen)
     assert.strictEqual(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))), error)
     assert.strictEqual(runs.length, 1)
-    assert.deepStrictEqual(settlements(keptTranscript(log.end())), ["result: page"])
+    assert.deepStrictEqual(settlements(lastTranscript(log.end())), ["result: page"])
   })
 )
 
@@ -166,7 +166,7 @@ it.effect("a reader who leaves interrupts the run: its finalizers run, its liste
       log.types().filter((type) => type.startsWith("run-")),
       ["run-start", "run-interrupted"]
     )
-    assert.deepStrictEqual(settlements(keptTranscript(log.end())), [
+    assert.deepStrictEqual(settlements(lastTranscript(log.end())), [
       "interrupted: The call was interrupted before it ended."
     ])
   })

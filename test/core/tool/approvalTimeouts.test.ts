@@ -11,7 +11,7 @@ import {
   busy,
   type Busy,
   eventLog,
-  keptTranscript,
+  lastTranscript,
   settlements,
   tagsOf
 } from "../../_support/dialogue.ts"
@@ -73,7 +73,7 @@ it.run("a call whose time ends while somebody thinks has never run, though it is
     assert(error.cause instanceof ToolError.ToolTimeoutError)
     assert.deepInclude(error.cause, { tookEffect: false, sideEffects: "unsafe" })
     assert.isTrue(error.cause.isRetryable)
-    const [said] = settlements(keptTranscript(log.end()))
+    const [said] = settlements(lastTranscript(log.end()))
     assert.match(said ?? "", /^told: ERROR: .*was never run/)
     assert.deepStrictEqual(log.of("tool-failed"), [])
   })
@@ -116,7 +116,7 @@ it.run("an attempt that waits for its approval is not counted, those before it a
     assert.deepStrictEqual(runs, [5])
     assert.match(error.message, /failed after 1 attempt \(/)
     assert.deepStrictEqual(tagsOf(error.attempts), ["Busy", "ToolTimeoutError"])
-    assert.match(settlements(keptTranscript(log.end()))[0] ?? "", /^told: /)
+    assert.match(settlements(lastTranscript(log.end()))[0] ?? "", /^told: /)
   })
 )
 

@@ -16,7 +16,7 @@ import {
   failureOf,
   fixer,
   gone,
-  keptTranscript,
+  lastTranscript,
   overADay,
   read,
   scripted,
@@ -112,7 +112,7 @@ it.run("a hard failure lets the siblings end by default, and interrupts them on 
       const error = yield* failureOf(yield* Fiber.join(fiber))
       assert.deepStrictEqual(tagsOf([error]), ["Busy"])
       assert.deepStrictEqual(
-        settlements(keptTranscript(log.end())).map((line) => line.split(":")[0]),
+        settlements(lastTranscript(log.end())).map((line) => line.split(":")[0]),
         [...kinds]
       )
     }

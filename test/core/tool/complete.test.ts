@@ -9,7 +9,7 @@ import {
   busy,
   done,
   eventLog,
-  keptUsage,
+  lastUsage,
   read,
   scripted,
   settlements
@@ -116,7 +116,7 @@ it.run("it takes part in a longer run, and an agent that lists it may answer in 
     const model = yield* ScriptedModel.make(batch("fetch"), calls(call("complete", { summary: "read" }, "c2")))
     assert.strictEqual(asCompletion(yield* run(agent, "go").pipe(Effect.provide(model.layer))).summary, "read")
     assert.deepStrictEqual(turnsOf(log), ["result: a page", closed])
-    assert.deepInclude(keptUsage(log.end()), { inputTokens: 20, outputTokens: 10 })
+    assert.deepInclude(lastUsage(log.end()), { inputTokens: 20, outputTokens: 10 })
 
     const talking = yield* ScriptedModel.make(done)
     assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(talking.layer)), "done")

@@ -12,7 +12,7 @@ import {
   done,
   eventLog,
   fixer,
-  keptTranscript,
+  lastTranscript,
   read,
   scripted,
   settlements
@@ -132,7 +132,7 @@ it.run("escalate ends the agent with EscalationError, its own call settled befor
     const error = asEscalation(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
     assert.deepInclude(error, { source: "worker", reason: "too hard", severity: "LOW" })
     assert.deepInclude(log.end(), { type: "run-failed", error })
-    assert.deepStrictEqual(settlements(keptTranscript(log.end())), ["result: The task is given back."])
+    assert.deepStrictEqual(settlements(lastTranscript(log.end())), ["result: The task is given back."])
   })
 )
 

@@ -15,7 +15,7 @@ import {
   gone,
   instantsOf,
   isTerminal,
-  keptUsage,
+  lastUsage,
   overADay,
   paramsOf,
   play,
@@ -237,8 +237,8 @@ it.run("a fixer's usage is booked with its caller, its events name the call that
     )
     for (const event of nested) assert.deepStrictEqual(event.parent, { runId: outer ?? "", callId: "c1" })
     assert.notStrictEqual(nested[0]?.runId, outer)
-    assert.deepInclude(keptUsage(nested.find(isTerminal)), { inputTokens: 10, outputTokens: 5 })
-    assert.deepInclude(keptUsage(log.end()), { inputTokens: 30, outputTokens: 15 })
+    assert.deepInclude(lastUsage(nested.find(isTerminal)), { inputTokens: 10, outputTokens: 5 })
+    assert.deepInclude(lastUsage(log.end()), { inputTokens: 30, outputTokens: 15 })
     const types = log.types()
     assert.isBelow(types.indexOf("fix-start"), log.all.indexOf(nested[0] ?? log.all[0]!))
     assert.isBelow(log.all.indexOf(nested.at(-1) ?? log.all[0]!), types.indexOf("fix-end"))

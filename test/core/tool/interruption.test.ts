@@ -11,7 +11,7 @@ import {
   eventLog,
   interruptedAt,
   isTerminal,
-  keptTranscript,
+  lastTranscript,
   read,
   scripted,
   settlements
@@ -41,7 +41,7 @@ it.run("interruption in a tool: its finalizer runs once, no row, no retry; the c
       terminal.map(({ at, type }) => [type, at]),
       [["run-interrupted", 500]]
     )
-    assert.deepStrictEqual(settlements(keptTranscript(terminal[0])), [
+    assert.deepStrictEqual(settlements(lastTranscript(terminal[0])), [
       "interrupted: The call was interrupted before it ended.",
       "result: seen"
     ])
@@ -59,7 +59,7 @@ it.run("interruption in the wait before a retry: nothing runs later [A111]", (ru
     const exit = yield* interruptedAt(9999, run(agent.pipe(log.listen), "go").pipe(Effect.provide(model.layer)))
     assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
     assert.strictEqual(runs.length, 1)
-    assert.deepStrictEqual(settlements(keptTranscript(log.end())), [
+    assert.deepStrictEqual(settlements(lastTranscript(log.end())), [
       "interrupted: The call was interrupted before it ended."
     ])
   })

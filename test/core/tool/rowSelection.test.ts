@@ -11,7 +11,7 @@ import {
   done,
   eventLog,
   gone,
-  keptTranscript,
+  lastTranscript,
   overADay,
   play,
   read,
@@ -149,7 +149,7 @@ it.run("rethrow exempts a tag from every other row and level [A507]", (run) =>
     const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert.strictEqual<unknown>(error, failure)
     assert.strictEqual(runs.length, 1)
-    assert.deepStrictEqual(settlements(keptTranscript(log.end())), ["told: ERROR: busy"])
+    assert.deepStrictEqual(settlements(lastTranscript(log.end())), ["told: ERROR: busy"])
   })
 )
 
@@ -297,7 +297,7 @@ it.run("a handler that fails fails the call with that error, unwrapped, and no r
     )
     const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert.strictEqual(error, failure)
-    assert.deepStrictEqual(settlements(keptTranscript(log.end())), ["told: ERROR: no fallback"])
+    assert.deepStrictEqual(settlements(lastTranscript(log.end())), ["told: ERROR: no fallback"])
   })
 )
 
@@ -325,7 +325,7 @@ it.run("a handler that dies kills the run, whichever kind it is [A512]", (run) =
       const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
       assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) === bug && Cause.hasDies(exit.cause))
       assert.deepInclude(log.end(), { type: "run-failed", error: bug })
-      assert.deepStrictEqual(settlements(keptTranscript(log.end())), [
+      assert.deepStrictEqual(settlements(lastTranscript(log.end())), [
         "interrupted: The call was interrupted before it ended."
       ])
     }

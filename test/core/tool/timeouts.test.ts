@@ -11,7 +11,7 @@ import {
   busy,
   done,
   eventLog,
-  keptTranscript,
+  lastTranscript,
   overADay,
   read,
   settlements,
@@ -139,7 +139,7 @@ it.run(
       const error = yield* ending(run, agent, model)
       assert(error instanceof ToolError.OutcomeUnknownError)
       assert.strictEqual(error.tool, "pay")
-      assert.match(settlements(keptTranscript(heard.end()))[0] ?? "", /^unknown: /)
+      assert.match(settlements(lastTranscript(heard.end()))[0] ?? "", /^unknown: /)
       assert.deepStrictEqual(log, ["start 1", "stopped 1"])
     })
 )
@@ -179,7 +179,7 @@ it.run(
         const fiber = yield* Effect.forkChild(run(agent, "go").pipe(Effect.provide(model.layer)))
         yield* TestClock.adjust(at)
         yield* Fiber.interrupt(fiber)
-        assert.match(settlements(keptTranscript(heard.end()))[0] ?? "", new RegExp(`^${kind}: `))
+        assert.match(settlements(lastTranscript(heard.end()))[0] ?? "", new RegExp(`^${kind}: `))
       }
     })
 )
@@ -190,7 +190,7 @@ it.run("a crash after its start leaves it settled as unknown too [P602]", (run) 
     const tool = Tool.make("pay", { ...options, sideEffects: "unsafe", run: () => Effect.die(new Error("crash")) })
     const model = yield* ScriptedModel.make(batch("pay"))
     yield* Effect.exit(run(agentWith(tool).pipe(heard.listen), "go").pipe(Effect.provide(model.layer)))
-    assert.match(settlements(keptTranscript(heard.end()))[0] ?? "", /^unknown: /)
+    assert.match(settlements(lastTranscript(heard.end()))[0] ?? "", /^unknown: /)
   })
 )
 

@@ -11,7 +11,7 @@ import {
   eventLog,
   failureOf,
   isTerminal,
-  keptTranscript,
+  lastTranscript,
   overADay,
   play,
   read,
@@ -32,7 +32,7 @@ it.run(
         run(agentWith(tool, other.tool).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
       )
       assert.strictEqual(error, failure)
-      assert.deepStrictEqual(settlements(keptTranscript(log.end())), ["told: ERROR: no line", "result: seen"])
+      assert.deepStrictEqual(settlements(lastTranscript(log.end())), ["told: ERROR: no line", "result: seen"])
       assert.strictEqual(model.requests.length, 1)
     })
 )
@@ -143,7 +143,7 @@ it.run(
       assert.strictEqual(end?.type, "run-failed")
       assert.strictEqual(end?.at, 1000)
       assert.strictEqual(log.all.filter(isTerminal).length, 1)
-      assert.deepStrictEqual(settlements(keptTranscript(end)), [
+      assert.deepStrictEqual(settlements(lastTranscript(end)), [
         "result: seen",
         "interrupted: The call was interrupted before it ended.",
         "interrupted: The call was interrupted before it ended."
@@ -196,7 +196,7 @@ it.run("a hard failure lets its siblings end; the first in request order is the 
     )
     assert.strictEqual(yield* failureOf(exit), late)
     assert.strictEqual(log.end()?.at, 3000)
-    assert.deepStrictEqual(settlements(keptTranscript(log.end())), [
+    assert.deepStrictEqual(settlements(lastTranscript(log.end())), [
       "told: ERROR: late but first",
       "told: ERROR: early but second",
       "result: seen"

@@ -13,7 +13,7 @@ import {
   eventLog,
   fixer,
   interruptedAt,
-  keptTranscript,
+  lastTranscript,
   overADay,
   read,
   scripted,
@@ -65,7 +65,7 @@ it.run("however a call of unknown outcome ends hard, it is settled as unknown, a
     for (const [name, agent] of Object.entries(agents)) {
       const error = yield* ending(run, agent, yield* script())
       assert.instanceOf(asHard(error).attempts[0], ToolError.OutcomeUnknownError, name)
-      const [settled = ""] = settlements(keptTranscript(heard.end()))
+      const [settled = ""] = settlements(lastTranscript(heard.end()))
       assert.match(settled, /^unknown: ERROR: /, name)
       assert.isTrue(settled.endsWith(`\n${stillOpen}`), name)
     }
@@ -81,7 +81,7 @@ it.run("an OutcomeUnknownError that leaves as itself speaks for itself [P602]", 
     ]
     for (const agent of agents) {
       assert.instanceOf(yield* ending(run, agent, yield* script()), ToolError.OutcomeUnknownError)
-      const [settled = ""] = settlements(keptTranscript(heard.end()))
+      const [settled = ""] = settlements(lastTranscript(heard.end()))
       assert.match(settled, /^unknown: ERROR: .* was cut off after its start, and may have taken effect/)
       assert.notInclude(settled, stillOpen)
     }
@@ -106,7 +106,7 @@ it.run("interrupted while it is being recovered, it is settled as unknown too [P
       const exit = yield* interruptedAt(5000, run(agent, "go").pipe(Effect.provide(model.layer)))
       assert.isTrue(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause), name)
       assert.strictEqual(heard.end()?.type, "run-interrupted", name)
-      assert.match(settlements(keptTranscript(heard.end()))[0] ?? "", /^unknown: /, name)
+      assert.match(settlements(lastTranscript(heard.end()))[0] ?? "", /^unknown: /, name)
     }
   })
 )
@@ -123,7 +123,7 @@ it.run("a sibling's hard failure that interrupts it leaves it settled as unknown
     yield* ending(run, agent, model)
     assert.strictEqual(heard.end()?.at, 5000)
     assert.deepStrictEqual(
-      settlements(keptTranscript(heard.end())).map((line) => line.split(":")[0]),
+      settlements(lastTranscript(heard.end())).map((line) => line.split(":")[0]),
       ["unknown", "told"]
     )
   })
@@ -138,7 +138,7 @@ it.run("a call that runs out of time while it is being recovered is settled as u
     const error = asHard(yield* ending(run, agent, yield* script()))
     assert.strictEqual(heard.end()?.at, 10_000)
     assert.deepStrictEqual(tagsOf(error.attempts), ["OutcomeUnknownError", "ToolTimeoutError"])
-    const [settled = ""] = settlements(keptTranscript(heard.end()))
+    const [settled = ""] = settlements(lastTranscript(heard.end()))
     assert.match(settled, /^unknown: ERROR: /)
     assert.include(settled, stillOpen)
   })
@@ -162,7 +162,7 @@ it.run("an unsafe function that throws is a defect, and settled as unknown like 
         const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
         assert(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
         assert.strictEqual(Cause.squash(exit.cause), crash)
-        assert.match(settlements(keptTranscript(heard.end()))[0] ?? "", /^unknown: /)
+        assert.match(settlements(lastTranscript(heard.end()))[0] ?? "", /^unknown: /)
       }
     }
   })
@@ -202,7 +202,7 @@ it.run("an interrupt after such a repetition, while it is recovered, leaves it u
     const model = yield* script()
     const agent = agentWith(tool).pipe(heard.listen)
     yield* interruptedAt(5000, run(agent, "go").pipe(Effect.provide(model.layer)))
-    assert.match(settlements(keptTranscript(heard.end()))[0] ?? "", /^unknown: /)
+    assert.match(settlements(lastTranscript(heard.end()))[0] ?? "", /^unknown: /)
   })
 )
 
@@ -248,7 +248,7 @@ it.run(
           run(agentWith(tool).pipe(heard.listen), "go").pipe(Effect.provide((yield* script()).layer))
         )
         assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
-        assert.match(settlements(keptTranscript(heard.end()))[0] ?? "", /^unknown: /)
+        assert.match(settlements(lastTranscript(heard.end()))[0] ?? "", /^unknown: /)
       }
     })
 )
@@ -262,7 +262,7 @@ it.run(
       const tool = Tool.make("pay", { ...unsafe, run: () => Effect.fail(busy()) }).pipe(Tool.onError({ Busy: handler }))
       const model = yield* script()
       yield* interruptedAt(5000, run(agentWith(tool).pipe(heard.listen), "go").pipe(Effect.provide(model.layer)))
-      assert.deepStrictEqual(settlements(keptTranscript(heard.end())), [`interrupted: ${Message.interrupted.text}`])
+      assert.deepStrictEqual(settlements(lastTranscript(heard.end())), [`interrupted: ${Message.interrupted.text}`])
     })
 )
 

@@ -12,7 +12,7 @@ import {
   done,
   eventLog,
   fixer,
-  keptTranscript,
+  lastTranscript,
   overADay,
   read,
   settlements,
@@ -155,7 +155,7 @@ it.run("a look-up that fails ends with what a model is to do; one that crashes e
     const crashing = paying(() => Effect.die(new Error("crash")), Effect.never)
     const error = yield* ending(run, agentWith(crashing.tool).pipe(heard.listen), yield* script())
     assert.deepInclude(error as object, { message: "crash" })
-    assert.match(settlements(keptTranscript(heard.end()))[0] ?? "", /^unknown: /)
+    assert.match(settlements(lastTranscript(heard.end()))[0] ?? "", /^unknown: /)
   })
 )
 

@@ -146,12 +146,12 @@ export const modelOf = (steps: ReadonlyArray<Step>) => {
   return { service, requests }
 }
 
-type Failure = Busy | Gone | { readonly _tag: "Told" | "Answered" | "Raised" | "Escalated" | "Vain" }
+type Failure = Busy | Gone | { readonly _tag: "Tells" | "Answered" | "Raised" | "Escalated" | "Vain" }
 
 const behave = (kind: string, attempt: number): Effect.Effect<string, Failure> => {
   switch (kind as Kind) {
     case "is told":
-      return Effect.fail({ _tag: "Told" })
+      return Effect.fail({ _tag: "Tells" })
     case "is answered":
       return Effect.fail({ _tag: "Answered" })
     case "is escalated":
@@ -192,7 +192,7 @@ const tables = {
     Recovery.fix(Agent.make("fixer", { skills: [Skill.make("s", { description: "d", tools: [Tool.escalate] })] })),
     Recovery.tell()
   ),
-  Told: Recovery.tell(),
+  Tells: Recovery.tell(),
   Answered: Recovery.respondWith("stale"),
   Escalated: Recovery.escalate(),
   Raised: Recovery.raise

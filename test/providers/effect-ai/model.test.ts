@@ -6,7 +6,7 @@ import * as EffectAi from "@kintsugi/providers/EffectAi"
 import { Cause, Deferred, Duration, Effect, Exit, Fiber, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { AiError, type LanguageModel, Prompt, type Response, Tool as AiTool } from "effect/ai"
-import { agentWith, busy, calm, eventLog, keptUsage, overADay, scripted } from "../../_support/dialogue.ts"
+import { agentWith, busy, calm, eventLog, lastUsage, overADay, scripted } from "../../_support/dialogue.ts"
 import { asked } from "../../_support/namedModels.ts"
 import { it } from "../../_support/run.ts"
 import * as Script from "./_support/scriptedLanguageModel.ts"
@@ -163,7 +163,7 @@ describe("agents on a model of effect/ai", () => {
         assert.deepInclude(first?.responseFormat, { type: "json", objectName: "a" })
         assert.strictEqual(second?.responseFormat.type, "json")
         // what did not fit was paid for as well
-        assert.strictEqual(keptUsage(log.end())?.inputTokens, 20)
+        assert.strictEqual(lastUsage(log.end())?.inputTokens, 20)
       })
   )
 })

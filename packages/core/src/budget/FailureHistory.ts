@@ -114,7 +114,10 @@ export class FailureHistory {
   }
 
   /** Takes a batch in; names the tool that has failed so often in the same way. */
-  record(batch: ReadonlyArray<CallOutcome>, stop: number): { readonly tool: string; readonly repeats: number } | undefined {
+  record(
+    batch: ReadonlyArray<CallOutcome>,
+    stop: number
+  ): { readonly tool: string; readonly repeats: number } | undefined {
     const failing = batch.filter((outcome) => outcome.isError)
     this.#withheld = none
     if (this.#failed !== undefined) this.#forget(batch)

@@ -30,7 +30,8 @@ export const isDeep = (value: unknown, levels = 1000): boolean => {
   for (let depth = 1; level.size > 0; depth++) {
     if (depth > levels) return true
     const nextLevel: typeof level = new Set()
-    for (const one of level) for (const item of Object.values(one)) if (Predicate.isObjectOrArray(item)) nextLevel.add(item)
+    for (const one of level)
+      for (const item of Object.values(one)) if (Predicate.isObjectOrArray(item)) nextLevel.add(item)
     level = nextLevel
   }
   return false

@@ -20,7 +20,10 @@ const isEnd = (thrown: unknown): thrown is EscalationError | ToolExecutionError 
 export const thrownBy = (tool: string, kind: Kind, call: Required<CallOf>, thrown: unknown): FunctionError => {
   if (isEnd(thrown)) return thrown
   const category = categoryOf(thrown, isLlmError)
-  return executionErrorOf({ tool, kind, ...call, ...(category === "unknown" ? { category: "invocation" } : {}) }, thrown)
+  return executionErrorOf(
+    { tool, kind, ...call, ...(category === "unknown" ? { category: "invocation" } : {}) },
+    thrown
+  )
 }
 
 /** A plain function of this name. Its signal is aborted when it is stopped. */

@@ -127,8 +127,10 @@ const categorised = (value: unknown): Outlook | undefined => {
 
 const outlookOfForeign = (value: unknown): Outlook | undefined => {
   const failure = ForeignFailure.of(value)
-  if (failure?.type === "connection") return failure.connection === "untrusted" ? final("none") : ofCategory.network.outlook
-  if (failure?.type === "system" && failure.refused !== "access") return failure.refused === "busy" ? resendable : final("repair")
+  if (failure?.type === "connection")
+    return failure.connection === "untrusted" ? final("none") : ofCategory.network.outlook
+  if (failure?.type === "system" && failure.refused !== "access")
+    return failure.refused === "busy" ? resendable : final("repair")
   if (failure?.type !== "status" || !(failure.status >= 500 || retryableStatuses.has(failure.status))) return undefined
   const wait = foreignHint(failure)
   return wait === undefined ? resendable : resend(wait, resendable.maxAttempts)

@@ -86,7 +86,7 @@ const entriesOf = (work: Plan["work"]): ReadonlyMap<string, Entry> =>
   new Map(worksOf(work).flatMap((one) => (one.kind === "loop" ? [...one.toolset.entries] : [])))
 
 /**
- * The most model calls that one turn may make, of the run itself, of a fixer or of an agent as a tool; unknown if a `when`
+ * The most model calls of a single turn: of the run itself, of a fixer or of an agent as a tool; unknown if a `when`
  * names no fixers.
  */
 const perTurn = (

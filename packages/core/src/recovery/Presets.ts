@@ -56,7 +56,9 @@ export const kani = <R = never>(options: KaniOptions<R> = {}) => {
     const choose = Verdict.when(
       (error: E, context) => {
         const attempt = context.failingBatches
-        return attempt < retryAttempts && (shouldRetry?.(callOf(context), error, attempt, true) ?? true) ? goingOn : last
+        return attempt < retryAttempts && (shouldRetry?.(callOf(context), error, attempt, true) ?? true)
+          ? goingOn
+          : last
       },
       { among: [goingOn, last] }
     )

@@ -129,8 +129,8 @@ export const asData = (text: string): string => {
  *
  * @internal
  */
-export const escalation = (tool: string, reason: string, severity: Severity, isOpen: boolean = false): string =>
-  `ERROR: Tool '${tool}' failed: ${reason} (severity: ${severity}). ${isOpen ? sentenceOf(mayHaveRun, Instructions.lookUp) : Instructions.corrected}`
+export const escalation = (tool: string, reason: string, severity: Severity, isUncertain: boolean = false): string =>
+  `ERROR: Tool '${tool}' failed: ${reason} (severity: ${severity}). ${isUncertain ? sentenceOf(mayHaveRun, Instructions.lookUp) : Instructions.corrected}`
 
 /**
  * Tells the model that the outcome of a call is unknown, so that it does not make the call again.

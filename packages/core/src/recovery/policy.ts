@@ -149,7 +149,15 @@ export class Policy<R> implements Progress {
       case "tell": {
         const { afterwards, byDefault, render } = node
         const context = this.#context(failure)
-        return this.#ended(node.kind, failure, { type: "to-model", render, byDefault, afterwards, error, seen, context })
+        return this.#ended(node.kind, failure, {
+          type: "to-model",
+          render,
+          byDefault,
+          afterwards,
+          error,
+          seen,
+          context
+        })
       }
       case "escalate":
         return this.#ended(node.kind, failure, {

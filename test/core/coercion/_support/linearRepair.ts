@@ -53,15 +53,15 @@ const texts: ReadonlyArray<readonly [before: string, repeated: string, after: st
 ]
 
 /** The time of one of so many rounds; the least of five tries. What takes long is counted by the thread: other programs are at work. */
-const costOf = (rounds: number, round: () => unknown): number => {
+const costOf = (passes: number, pass: () => unknown): number => {
   const times: Array<number> = []
   for (let tries = 5; tries > 0; tries--) {
     const [start, before] = [performance.now(), process.threadCpuUsage()]
-    for (let left = rounds; left > 0; left--) round()
+    for (let left = passes; left > 0; left--) pass()
     const wall = performance.now() - start
     const { system, user } = process.threadCpuUsage(before)
     // some kernels count in ticks of 10 ms
-    times.push((wall < 50 ? wall : Math.min(wall, Math.max((system + user) / 1000, 25))) / rounds)
+    times.push((wall < 50 ? wall : Math.min(wall, Math.max((system + user) / 1000, 25))) / passes)
   }
   return Math.min(...times)
 }

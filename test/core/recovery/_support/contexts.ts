@@ -5,7 +5,7 @@ import { Duration } from "effect"
 /** Of the first attempt of a call of `fetch`, unless `known` says otherwise. */
 export const contextOf = (
   sideEffects: Recovery.SideEffects,
-  known: Partial<Recovery.FailureContext> = {}
+  overrides: Partial<Recovery.FailureContext> = {}
 ): Recovery.FailureContext => ({
   attempt: 1,
   previous: [],
@@ -16,5 +16,5 @@ export const contextOf = (
   callId: "c1",
   sideEffects,
   kind: "local",
-  ...known
+  ...overrides
 })
