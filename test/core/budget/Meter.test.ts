@@ -102,7 +102,7 @@ describe("warnings", () => {
     assert.deepStrictEqual(warnings(made, 0), [{ reason: "maxTurns", limit: 2, spent: 1 }])
   })
 
-  it("tell of what is near above as well [A910]", () => {
+  it("report the limits of ancestors as well [A910]", () => {
     const parent = meter({ maxTurns: 2, warnAt: 0.5 })
     const ofParent: Array<Warning> = []
     parent.announce = (warning) => Effect.sync(() => void ofParent.push(warning))

@@ -1,4 +1,4 @@
-/** A failure counts as repeated only if the model was told the same; `onRepeat` may decide about its repetition. */
+/** A failure counts as repeated only if the model was told the same; `onBudgetExceeded` may decide about its repetition. */
 import { assert } from "@effect/vitest"
 import { Agent, Budget, Recovery, RunError, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"

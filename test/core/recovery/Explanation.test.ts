@@ -44,7 +44,7 @@ it("explains a table rung by rung, with waits, fixer runs and model calls, and r
   ])
 })
 
-it("a table of many fixers is bounded by the eight repair rounds of a call, of which it counts the dearest [P1102]", () => {
+it("a table of many fixers is bounded by the eight repairs of a call, of which it counts the dearest [P1102]", () => {
   const { worst } = Recovery.explain({
     Broken: Recovery.fix(cleanup, { retries: 20 }),
     orElse: Recovery.fix(fixingAgent, { retries: 3 })

@@ -138,7 +138,7 @@ it.run("when all rounds are used, the next rung is asked [A313]", (run) =>
   })
 )
 
-it.run("a call takes at most 8 repair rounds over all rows and rungs; the error names the cap [A314]", (run) =>
+it.run("a call takes at most 8 repairs over all rows and rungs; the error names the cap [A314]", (run) =>
   Effect.gen(function* () {
     const failures = Array.from({ length: 20 }, (_, i) =>
       Effect.fail(i % 2 === 0 ? busy(`${i}`) : { _tag: "Odd" as const })
@@ -151,7 +151,7 @@ it.run("a call takes at most 8 repair rounds over all rows and rungs; the error 
     const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
     assert.strictEqual(mender.inputs.length, 8)
     assert.strictEqual(runs.length, 9)
-    assert.match(error.message, /cap of 8 repair rounds/)
+    assert.match(error.message, /cap of 8 repairs/)
   })
 )
 
@@ -164,7 +164,7 @@ it.run("where the last rung of a ladder is stopped by that cap, the error names 
     const agent = agentWith(tool.pipe(Tool.onError({ Busy: ladder })))
     const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
     assert.strictEqual(mender.inputs.length, 8)
-    assert.match(error.message, /cap of 8 repair rounds/)
+    assert.match(error.message, /cap of 8 repairs/)
     assert.deepStrictEqual(
       error.trail?.map(({ gaveUp, verdict }) => [verdict, gaveUp]),
       [["retry", false], ["retry", true], ...Array.from({ length: 8 }, () => ["fix", false]), ["fix", true]]

@@ -14,7 +14,7 @@ export interface Budget {
   readonly maxTurns: number
   /** Calls that models make, unknown ones too; attempts within a call count once. 32 by default. */
   readonly maxToolCalls: number
-  /** Milliseconds from the start of the run. What is still at work then is stopped. 5 minutes by default. */
+  /** Milliseconds from the start of the run. Work in progress is stopped then. 5 minutes by default. */
   readonly maxDuration: number
   /** Tokens of all requests and replies together; unlimited by default. */
   readonly maxTokens: number
@@ -32,13 +32,13 @@ export interface Budget {
   readonly warnAt: number
   /** What models cost. `maxCost` needs the price of every model of the run. */
   readonly prices: Price.Prices | undefined
-  /** What is done about a tool that fails again and again in the same way. */
+  /** What happens to a tool that fails repeatedly in the same way. */
   readonly repeatedFailures: RepeatedFailures
 }
 
-/** After how many equal failures of a tool in a row what is done about them. */
+/** After how many equal failures of a tool in a row the run reacts. */
 export interface RepeatedFailures {
-  /** From here on the model is told that it repeats itself; 3 by default. */
+  /** From this count on, the model is told that it repeats itself; 3 by default. */
   readonly hint: number
   /** The tool is withheld for one turn; 4 by default. */
   readonly withhold: number
@@ -46,7 +46,7 @@ export interface RepeatedFailures {
   readonly stop: number
 }
 
-/** What a user gives: the rest is filled in. */
+/** The limits that a user sets; `make` fills in the others. */
 export type Limits = Partial<Omit<Budget, "maxDuration" | "prices" | "repeatedFailures">> & {
   readonly maxDuration?: Duration.Input
   readonly prices?: Price.Prices
@@ -69,14 +69,14 @@ const defaults: Budget = {
   repeatedFailures: { hint: 3, withhold: 4, stop: 5 }
 }
 
-/** What must have a limit: nothing else makes a run go on for ever, as long as turns have one. */
+/** The limits that must be finite. Without a limit of turns a run may never end. */
 const mustEnd: ReadonlySet<string> = new Set(["maxTurns", "maxToolCalls", "maxDepth"])
 
-/** Fills in the defaults. Refuses what is no limit with a `RangeError`: counts have to be whole numbers of at least 1. */
+/** Fills in the defaults. Throws a `RangeError` on an invalid limit: counts have to be whole numbers of at least 1. */
 export const make = (limits: Limits = {}): Budget => over(defaults, limits)
 
 /**
- * The same budget with these limits in the place of its own, and all others as they are; refuses what `make` refuses.
+ * The same budget with these limits instead of its own; throws on the limits that `make` refuses.
  *
  * @internal
  */
@@ -113,7 +113,7 @@ const given = <A extends object>(options: A): A =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as A
 
 /**
- * For runs whose only limits are those of the runs above.
+ * For runs whose only limits are those of their ancestors.
  *
  * @internal
  */
@@ -163,9 +163,9 @@ export type Decision =
 export const stop: Decision = { kind: "stop" }
 
 /**
- * The run goes on with a new limit, which has to be above the present one; milliseconds for `maxDuration`. It has to be a limit
- * that `make` would take: what is none for any of them is refused here with a `RangeError`, a fraction of a count or a count without
- * an end where it is known which limit it is for, as a defect of the run.
+ * The run goes on with a new limit, which has to be above the present one; milliseconds for `maxDuration`. A number that is no limit of
+ * any kind is refused here with a `RangeError`. A number that is no limit of the exceeded kind, such as a fraction for a count, is a defect
+ * of the run.
  */
 export const extend = (limit: number): Decision => {
   if (limit > 0) return { kind: "extend", limit }

@@ -16,7 +16,7 @@ const Streak = Schema.Struct({
   signature: Schema.optionalKey(Schema.String)
 })
 
-/** What a run remembers of its failing calls, as data. */
+/** The failures that a run remembers, as data. */
 export const Failures = Schema.Struct({
   failingBatches: Schema.Finite,
   isToolsOff: Schema.Boolean,
@@ -45,7 +45,7 @@ export const unknownTool = ""
 const none: ReadonlySet<string> = new Set()
 
 /**
- * The memory of one run: batches go in, and it says which tools are withheld and when the run ends. Mutable, and owned
+ * The failures of one run: it records batches, and answers which tools are withheld and when the run ends. Mutable, and owned
  * by its run.
  */
 export class FailureHistory {
@@ -86,7 +86,7 @@ export class FailureHistory {
     return this.#failingBatches
   }
 
-  /** Whether nothing stands against any tool: requests are made as usual. */
+  /** Whether no failure restricts any tool: requests are made as usual. */
   get isCalm(): boolean {
     return !this.#isToolsOff && this.#withheld.size === 0
   }
@@ -132,7 +132,7 @@ export class FailureHistory {
     return this.#worst(stop)
   }
 
-  /** Any success of a tool clears what is known against it. */
+  /** A success of a tool clears its failures. */
   #forget(batch: ReadonlyArray<CallOutcome>): void {
     for (const { isError, tool } of batch) {
       if (isError) continue
@@ -193,7 +193,7 @@ export const normalForm = (text: string): string =>
     .replaceAll(/\s+/g, " ")
     .trim()
 
-/** Of a failure, and of what the model was told about it. Neither has more than one line. */
+/** The signature of a failure and of what the model was told about it. Neither has more than one line. */
 export const signatureWith = (failure: string, message: string): string => `${failure}\n${message}`
 
 const ids = /\b(?:req|msg|evt|txn|sess|resp|usr|acct)_[a-z]{4,}\b/g

@@ -8,8 +8,8 @@ export type Layer = typeof Layer.Type
 export const Layer = Schema.Literals(["agent", "fixer", "routing", "compaction"])
 
 /**
- * What became of an attempt: its reply was used; it was streamed in part and did not count; it failed, or died; it was
- * interrupted. One that brought no reply is booked with what the provider is known to have counted for it, which may be nothing.
+ * How an attempt ended: its reply was used; it was streamed in part and did not count; it failed, or died; it was
+ * interrupted. An attempt without a reply is booked with what the provider has reported for it, which may be nothing.
  */
 export type Outcome = typeof Outcome.Type
 
@@ -23,15 +23,15 @@ export const Entry = Schema.Struct({
   agent: Schema.String,
   turn: Schema.Finite,
   attempt: Schema.Finite,
-  /** The model as it was asked for, and who serves it. */
+  /** The name of the model that was asked, and its provider. */
   model: Schema.String,
   provider: Schema.String,
   layer: Layer,
   outcome: Outcome,
   usage: Usage.Usage,
-  /** Set where `usage` is an estimate, made of the texts: what the provider said was negative, infinite or no number. */
+  /** Set if `usage` is an estimate from the texts: the provider reported a negative or infinite number, or no number. */
   isEstimated: Schema.optionalKey(Schema.Literal(true)),
-  /** Where the price of the model is known. */
+  /** Absent if the model has no price. */
   cost: Schema.optionalKey(Schema.Finite)
 })
 
@@ -46,7 +46,7 @@ export class Ledger {
     this.#parent = parent
   }
 
-  /** Oldest first, those of the runs below among them. */
+  /** Oldest first, with the entries of descendants. */
   get entries(): ReadonlyArray<Entry> {
     return this.#entries
   }
@@ -66,7 +66,7 @@ export class Ledger {
     this.#parent?.record(entry)
   }
 
-  /** Books what a run had consumed before it goes on here; each ledger above has an entry once, also where it was suspended below. */
+  /** Books what a resumed run had consumed before. Every ancestor has each entry once, also if the run was suspended within it. */
   restore(entries: ReadonlyArray<Entry>): void {
     const counts = new Map<string, number>()
     for (const entry of this.#entries) counts.set(keyOf(entry), (counts.get(keyOf(entry)) ?? 0) + 1)
@@ -85,7 +85,7 @@ export class Ledger {
   }
 }
 
-/** Equal for an entry and for the same one out of a document. */
+/** Equal for an entry and its decoded copy. */
 const keyOf = (entry: Entry): string => JSON.stringify(entry, fields)
 
 /** In this order, not in that of the entry. */

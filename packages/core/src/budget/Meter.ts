@@ -19,7 +19,7 @@ export type Extendable = Shared | "repeatedFailure"
 
 /**
  * The defect that ends a run at a limit; `meter` is that of the run to which the limit belongs. The meter records it before it is
- * thrown: what a program makes of the defect does not matter.
+ * thrown, so a program that catches the defect does not save the run.
  */
 export class Exceeded<Reason extends BudgetReason = BudgetReason> {
   readonly meter: Meter
@@ -27,7 +27,7 @@ export class Exceeded<Reason extends BudgetReason = BudgetReason> {
   readonly limit: number
   readonly spent: number
   readonly because: Because | undefined
-  /** What the innermost run had said that the limit has stopped. */
+  /** The text so far of the innermost run that the limit has stopped. */
   said: { readonly transcript: Message.Transcript; readonly partial: string } | undefined
   constructor(meter: Meter, reason: Reason, limit: number, spent: number, because?: Because) {
     this.meter = meter
@@ -53,7 +53,7 @@ export type Warning = Pick<SharedExceeded, "reason" | "limit" | "spent">
 /** Decides about a limit that was reached. */
 export type OnExceeded = (exceeded: Exceeded) => Effect.Effect<Budget.Decision>
 
-/** What is counted while it is spent. */
+/** The amounts that a meter counts. */
 export interface Counts {
   readonly turns: number
   readonly toolCalls: number
@@ -62,7 +62,7 @@ export interface Counts {
 export interface Asked {
   readonly limit: number
   readonly answer: Deferred.Deferred<Budget.Decision | undefined>
-  /** It was decided that the run is suspended, where that is possible. */
+  /** Whether `onExceeded` has decided to suspend the run, where that is possible. */
   isCheckpoint: boolean
 }
 
@@ -71,18 +71,18 @@ export class Meter {
   readonly agent: string
   readonly budget: Budget.Budget
   readonly parent: Meter | undefined
-  /** This one and those above, nearest first. */
+  /** This meter and its ancestors, nearest first. */
   readonly chain: ReadonlyArray<Meter>
   readonly ledger: Ledger
   readonly prices: Price.Prices | undefined
-  /** When its time began to run: earlier than this run of it began, for one that goes on. */
+  /** When its time began: for a resumed run, earlier than its present segment. */
   readonly #start: number
   readonly #limits: Record<Shared, number>
   /** Equal failures of a tool in a row that end the run. */
   #repeats: number
   /** Most runs never have any of the next three: they are made when they are first needed. */
   #warned: Set<Shared> | undefined
-  /** What was spent here by runs below that were suspended, by their ids: they go on with that. */
+  /** What suspended descendants have spent, by their run ids: they resume with these amounts. */
   #paid: Map<string, Counts> | undefined
   #asked: Map<Extendable, Asked> | undefined
   #turns = 0
@@ -113,14 +113,14 @@ export class Meter {
     this.#repeats = budget.repeatedFailures.stop
   }
 
-  /** One below this one, for a contender of a race: a limit that ends the contender does not end the others. */
+  /** A child of this meter for a contender of a race: a limit that ends the contender does not end the others. */
   contender(): Meter {
     const meter = new Meter(this.agent, Budget.unlimited, this.ledger, 0, 0, this)
     meter.#endsAlone = true
     return meter
   }
 
-  /** One with the same ledger and without limits: for what is done about the end of the run. */
+  /** A meter with the same ledger and no limits, for work after the end of the run. */
   afterwards(): Meter {
     const { prices } = this
     const budget = prices === undefined ? Budget.unlimited : { ...Budget.unlimited, prices }
@@ -137,7 +137,7 @@ export class Meter {
     return (this.#asked as ReadonlyMap<BudgetReason, Asked> | undefined)?.get(reason)?.isCheckpoint === true
   }
 
-  /** Begins a turn, in this run and in all above; or says which limit forbids it, and begins none. */
+  /** Begins a turn, in this run and all ancestors; or returns the limit that forbids it, and begins none. */
   takeTurn(): SharedExceeded | undefined {
     for (const meter of this.chain) {
       if (meter.#turns >= meter.#limits.maxTurns) return meter.#exceeded("maxTurns", meter.#turns)
@@ -157,7 +157,7 @@ export class Meter {
     return { ...this.#limits }
   }
 
-  /** What a run with this id had spent before, here and above: once, where it was suspended below the same run. */
+  /** Counts what a resumed run had spent before, here and in its ancestors: once, if it was suspended within the same run. */
   restore(runId: string, spent: Counts): void {
     for (const meter of this.chain) {
       const paid = meter.#paid?.get(runId)
@@ -167,7 +167,7 @@ export class Meter {
     this.suspended(runId, spent)
   }
 
-  /** Remembers what the runs above have spent by a run below them, which may go on later. */
+  /** Remembers what a suspended descendant has spent of its ancestors' limits: it may resume. */
   suspended(runId: string, spent: Counts): void {
     this.parent?.chain.forEach((meter) => meter.paidFor(runId, spent))
   }
@@ -182,7 +182,7 @@ export class Meter {
     })
   }
 
-  /** The limits that were told of as near: each is told of once, however often the run is suspended meanwhile. */
+  /** The limits that were warned of: each warns once, however often the run is suspended meanwhile. */
   get warned(): ReadonlyArray<Shared> {
     return [...(this.#warned ?? [])]
   }
@@ -207,7 +207,7 @@ export class Meter {
     return Math.max(0, Math.min(calls, ...left))
   }
 
-  /** The nearest limit that has been passed, of those that are only known afterwards. */
+  /** The nearest meter that has exceeded one of these limits. */
   passed(reasons: ReadonlyArray<"maxToolCalls" | "maxTokens" | "maxCost">): SharedExceeded | undefined {
     for (const meter of this.chain) {
       for (const reason of reasons) {
@@ -237,7 +237,7 @@ export class Meter {
     return reason === "repeatedFailure" ? this.#repeats : this.#limits[reason]
   }
 
-  /** What is left of a limit, here and above. */
+  /** What is left of a limit, here and in the ancestors. */
   left(reason: "maxTurns" | "maxToolCalls"): number {
     const left = this.chain.map((meter) => meter.#limits[reason] - meter.spent(reason, 0))
     return Math.max(0, Math.min(...left))
@@ -260,12 +260,12 @@ export class Meter {
     return this.chain.some((meter) => meter.#endsAlone && meter.#ended !== undefined)
   }
 
-  /** The limit that has ended this run; or one above, if this one has not reached its own. */
+  /** The limit that has ended this run, or else an ancestor's. */
   get ended(): Exceeded | undefined {
     return this.#ended ?? this.parent?.ended
   }
 
-  /** Ends the run to which the limit belongs, or the contender below it that has reached the limit. The first limit counts. */
+  /** Ends the run to which the limit belongs, or its contender that has reached the limit. The first limit counts. */
   endWith(exceeded: Exceeded): void {
     const owner = this.chain.find((meter) => meter.#endsAlone || meter === exceeded.meter)
     if (owner !== undefined) owner.#ended ??= exceeded
@@ -275,7 +275,7 @@ export class Meter {
     return this.#exceeded("maxDuration", Math.max(this.#limits.maxDuration, now - this.#start), because)
   }
 
-  /** Throws a `RangeError` when the new limit is none that a budget could have, or not above what it was. */
+  /** Throws a `RangeError` if the new limit is not valid in a budget, or not above the present one. */
   extend(reason: Extendable, limit: number): void {
     Budget.check(reason, limit)
     if (!(limit > this.limit(reason))) {
@@ -291,12 +291,12 @@ export class Meter {
     return price === undefined ? undefined : Usage.sum(Price.costOf(price, usage), Price.costOfItems(price, content))
   }
 
-  /** A limit of cost, here or above, is none for a model without a price. */
+  /** Whether this run or an ancestor limits the cost: every model needs a price then. */
   get limitsCost(): boolean {
     return this.#limits.maxCost !== Infinity || this.parent?.limitsCost === true
   }
 
-  /** Tells of each limit that is near, here and above: once for each. */
+  /** Warns once of each limit that is near, here and in the ancestors. */
   warn(now: number): Effect.Effect<void> {
     const warnings = this.chain.flatMap((meter) => {
       const { announce } = meter

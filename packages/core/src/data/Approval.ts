@@ -1,6 +1,6 @@
 /**
- * A tool call that waits for the word of a person. Waiting is a suspension of the run, never an error. A decision holds for what
- * was shown, the same run, call, tool, arguments and schema, and for a time.
+ * Requests for approval of tool calls. Waiting for a decision suspends the run; it is never an error. A decision holds for the
+ * request that was shown (the same run, call, tool, arguments and schema), until the request expires.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -14,17 +14,17 @@ export class Request extends Schema.Class<Request>("ApprovalRequest")({
   agent: Schema.String,
   tool: Schema.String,
   callId: Schema.String,
-  /** Which call it is: ids of calls repeat over turns, this does not. It is the idempotency key of the tool. */
+  /** The idempotency key of the call: ids of calls repeat over turns, this key does not. */
   key: Schema.String,
-  /** The arguments as the tool would get them, mended or repaired if they were. */
+  /** The arguments as the tool would get them, after coercion and repair. */
   arguments: Schema.Json,
   /** Why this call needs a decision. */
   reason: Schema.String,
   /** Identifies the schema of the tool. */
   schema: Schema.String,
   /**
-   * Identifies what is decided on: the run, the call as the model wrote it, the tool, its arguments and schema, and until when. A
-   * decision holds for this digest and for no other.
+   * The digest of the run, the call as the model wrote it, the tool, its arguments and schema, and the expiry. A
+   * decision holds for this digest only.
    */
   digest: Schema.String,
   /** Milliseconds since the epoch; a decision that comes later is asked for again. */
@@ -34,7 +34,7 @@ export class Request extends Schema.Class<Request>("ApprovalRequest")({
 /** Whether a value is a `Request`. */
 export const isRequest = (value: unknown): value is Request => value instanceof Request
 
-/** What a person says: the call may run, perhaps with other arguments, or it may not. */
+/** The answer of a person: the call may run, perhaps with other arguments, or it may not. */
 export type Decision = typeof Decision.Type
 
 export const Decision = Schema.Union([
@@ -51,13 +51,13 @@ export const approveWith = (args: Schema.Json): Decision => ({ type: "approve", 
 /** The call may not run; the model reads the reason. */
 export const refuse = (reason: string): Decision => ({ type: "refuse", reason })
 
-/** A decision, and what it was about. */
+/** A decision, and the request that it answers. */
 export interface Decided extends Schema.Schema.Type<typeof Decided> {}
 
 export const Decided = Schema.Struct({
   digest: Schema.String,
   decision: Decision,
-  /** Demanded where there are keys: `Snapshot.signDecision` makes it. */
+  /** Required if the program has signing keys: `Snapshot.signDecision` makes it. */
   signature: Schema.optionalKey(Signature)
 })
 

@@ -11,7 +11,7 @@ export interface Bounds {
   readonly bytes: number
 }
 
-/** The bound that something is beyond. */
+/** The bound that was exceeded. */
 export interface Exceeded {
   readonly bound: keyof Bounds
   readonly limit: number

@@ -39,7 +39,7 @@ export const ErrorCause = Encoded.pipe(
 )
 
 /**
- * Like `ErrorCause`, but errors of this library keep their class on a wire. `known` is their union; it is asked for at the
+ * Like `ErrorCause`, but errors of this library keep their class on a wire. `union` returns their schema; it is called at the
  * first use, so that the classes of the union may use the codec themselves.
  */
 export const nested = (union: () => Schema.Codec<unknown, unknown>) => {

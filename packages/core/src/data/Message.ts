@@ -23,18 +23,18 @@ export const CarriedTranscript = ErrorCause.carried(Parts.Transcript)
 
 export { FinishReason }
 
-/** What a model sent back in one piece, its calls still open. */
+/** A whole reply of a model; its calls have no result yet. */
 export interface Reply extends Schema.Schema.Type<typeof Reply> {}
 
 export const Reply = Schema.Struct({
   content: Schema.Array(Schema.Union([Parts.Text, Parts.Reasoning, Parts.ProviderItem, Parts.ToolCall])),
   finish: FinishReason,
   usage: Usage.Usage,
-  /** Set where `usage` is an estimate: what the provider said was negative, infinite or no number. */
+  /** Set if `usage` is an estimate: the provider reported a negative or infinite number, or no number. */
   isEstimated: Schema.optionalKey(Schema.Literal(true)),
-  /** What the provider says that this reply cost, where it says so, in its own currency. */
+  /** The cost that the provider reports for this reply, in its own currency. */
   cost: Schema.optionalKey(Schema.Finite),
-  /** The name under which the provider answered, where it says one. */
+  /** The model name that the provider reports. */
   model: Schema.optionalKey(Schema.String)
 })
 
@@ -45,7 +45,7 @@ export const ToolSpec = Schema.Struct({
   name: Schema.String,
   description: Schema.String,
   parameters: Schema.Record(Schema.String, Schema.Json),
-  /** Set where `null` is not read as the absence of an optional parameter, so that no model may be made to write it. */
+  /** Set if `null` does not mean an absent optional parameter: a provider may not make the model write it. */
   keepsNulls: Schema.optionalKey(Schema.Literal(true))
 })
 
@@ -87,7 +87,7 @@ export const textOf = (self: { readonly content: ReadonlyArray<Parts.Text | { re
 
 const isText = (part: Parts.Text | { readonly type: string }): part is Parts.Text => part.type === "text"
 
-/** The open calls of a reply, in the model's order. */
+/** The calls of a reply, in the model's order. */
 export const callsOf = (reply: Reply): ReadonlyArray<Parts.ToolCall> =>
   // mostly a reply is nothing but calls, or has none
   reply.content.every(isCall) ? reply.content : reply.content.filter(isCall)
@@ -95,8 +95,8 @@ export const callsOf = (reply: Reply): ReadonlyArray<Parts.ToolCall> =>
 const isCall = (part: Reply["content"][number]): part is Parts.ToolCall => part.type === "tool-call"
 
 /**
- * Closes a reply: the settlement of its n-th call is the n-th of `settlements`. A call without one was not run, and is settled
- * as that, so no reply, however it ended, leaves an orphan behind.
+ * Makes a message of a reply: the settlement of its n-th call is the n-th of `settlements`. A call without one is settled
+ * as not run, so no reply leaves a call without a result.
  */
 export const settle = (reply: Reply, settlements: ReadonlyArray<Parts.Settlement | undefined>): Parts.Assistant => {
   let next = 0
@@ -106,7 +106,7 @@ export const settle = (reply: Reply, settlements: ReadonlyArray<Parts.Settlement
   return reply.finish === "paused" ? { role: "assistant", content, paused: true } : { role: "assistant", content }
 }
 
-/** The settlement of a call whose turn never came: its run stopped before it. */
+/** The settlement of a call that was not run, because its run ended before it. */
 export const notRun: Parts.Settlement = {
   kind: "interrupted",
   text: "The call was not run: the run stopped before it."
@@ -136,7 +136,7 @@ export const truncated: Parts.Settlement = {
   text: "The call was not run: the reply that contained it was cut off."
 }
 
-/** The result of a call, as it stands by itself in histories of foreign origin. */
+/** The result of a call as a separate message, as in foreign histories. */
 export interface ForeignResult {
   readonly role: "tool"
   readonly callId: string
@@ -144,7 +144,7 @@ export interface ForeignResult {
   readonly isError?: boolean
 }
 
-/** What a model said, as foreign histories keep it: its calls may be open. */
+/** An assistant message of a foreign history: its calls may have no result. */
 export interface ForeignAssistant {
   readonly role: "assistant"
   readonly content: ReadonlyArray<
@@ -152,7 +152,7 @@ export interface ForeignAssistant {
   >
 }
 
-/** A message of foreign origin: one of ours, or one of the two that may leave a call without its result. */
+/** A message of a foreign history: a message of this library, or one of these two. */
 export type Foreign = Parts.System | Parts.User | ForeignAssistant | ForeignResult
 
 /**

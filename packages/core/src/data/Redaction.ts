@@ -24,7 +24,7 @@ export {
   type KeyFormat
 }
 
-/** Stands in the place of a secret. */
+/** Replaces a secret. */
 export const mark = "<redacted>"
 
 /** Foreign texts are cut to this many UTF-16 units unless a caller says otherwise. */
@@ -152,7 +152,7 @@ class SecretIndex {
     }
   }
 
-  /** Stretches of known pieces that hold a strong one or a whole form, or are longer than a few words that are in one by chance. */
+  /** Ranges of indexed pieces that contain a strong piece or a whole form, or are too long for a match by chance. */
   in(text: string): ReadonlyArray<Range> {
     if (this.#pieces.size === 0) return []
     const found: Array<Range> = []

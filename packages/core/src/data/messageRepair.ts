@@ -12,7 +12,7 @@ export const interrupted: Message.Settlement = {
 
 const text = (text: string): Message.Text => ({ type: "text", text })
 
-/** A call whose result is looked for. */
+/** A call without its result yet. */
 interface UnmatchedCall {
   readonly call: Message.ToolCall
   settlement: Message.Settlement | undefined
@@ -20,7 +20,7 @@ interface UnmatchedCall {
 
 type Part = Message.Assistant["content"][number]
 
-/** Of each message what it is, or `undefined` for what is none. */
+/** A message that was read. */
 type Read =
   | { readonly role: "kept"; readonly message: Message.System | Message.User }
   | { readonly role: "assistant"; readonly content: ReadonlyArray<Part | UnmatchedCall>; readonly isPaused: boolean }
@@ -46,13 +46,13 @@ const closed = ({ call, settlement = interrupted }: UnmatchedCall): Part => ({
   settlement
 })
 
-/** A result belongs to the nearest message before it with a call of that id, there to the first that is still open. */
+/** Gives each result to the nearest earlier message with a call of its id, there to the first call without a result. */
 const match = (messages: ReadonlyArray<Read>): void => {
   const unmatched = new Map<string, Array<UnmatchedCall>>()
   for (const message of messages) {
     if (message.role === "assistant") {
       const calls = message.content.filter(isUnmatched)
-      // ids repeat over turns: what is open from before stays without a result
+      // ids repeat over turns: an earlier call without a result stays so
       for (const { call } of calls) unmatched.set(call.id, [])
       for (const one of calls) unmatched.get(one.call.id)?.push(one)
     } else if (message.role === "tool") {
@@ -62,7 +62,7 @@ const match = (messages: ReadonlyArray<Read>): void => {
   }
 }
 
-/** A guard that is total: looking at foreign objects may throw. What is nested too deeply to be written down is none. */
+/** A total guard: reading foreign objects may throw. It refuses values that are nested too deeply to be serialised. */
 const guard = <A>(schema: Schema.Schema<A>) => {
   const is = Schema.is(schema)
   return (value: unknown): value is A => quietly(() => is(value) && !isDeep(value), false)
@@ -106,7 +106,7 @@ const readMessage = (value: unknown): Read | undefined => {
   }
 }
 
-/** A text, or the texts of parts; nothing where there is neither. */
+/** A text, or the joined texts of parts; `undefined` without either. */
 const wordsOf = (said: unknown): string | undefined => {
   const texts = partsOf(said, (part) => {
     const text = property(part, "text")
@@ -143,7 +143,7 @@ const readPart = (part: unknown): Part | UnmatchedCall | undefined => {
   }
 }
 
-/** A call of no name is none. */
+/** Reads a call; a call without a name is dropped. */
 const readCall = (value: unknown, settlement: unknown): UnmatchedCall | Part | undefined => {
   const call = isCall(value) ? value : mendedCall(value)
   if (call === undefined) return undefined
@@ -160,6 +160,6 @@ const mendedCall = (value: unknown): Message.ToolCall | undefined => {
   return { type: "tool-call", id, name, arguments: isJson(args) ? args : null, ...extra }
 }
 
-/** Some count their calls. */
+/** Some providers use numbers as ids. */
 const idOf = (id: unknown): string | undefined =>
   Predicate.isString(id) ? id : Predicate.isNumber(id) ? String(id) : undefined

@@ -14,7 +14,7 @@ export interface Opaque extends Schema.Schema.Type<typeof Opaque> {}
 
 export const Opaque = Schema.Struct({ provider: Schema.String, data: Schema.Json })
 
-/** What a model thought aloud before it answered. */
+/** The reasoning of a model before its answer. */
 export interface Reasoning extends Schema.Schema.Type<typeof Reasoning> {}
 
 export const Reasoning = Schema.Struct({
@@ -38,8 +38,8 @@ export const ToolCall = Schema.Struct({
 })
 
 /**
- * Something that a provider did on its own side, a search for example, or said beside the reply, like its sources: only
- * that provider can read it, and it may want it back. Every other one leaves it out. `kind` is the provider's word for it.
+ * Work of a provider on its own side, a search for example, or an addition to the reply, like its sources. Only
+ * that provider can read it, and may need it back; others leave it out. `kind` is the provider's name for it.
  */
 export interface ProviderItem extends Schema.Schema.Type<typeof ProviderItem> {}
 

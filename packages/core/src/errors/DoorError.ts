@@ -1,4 +1,4 @@
-/** Failures of single functions, where something enters from outside. No agent has them in its `E`, but one that is resumed. */
+/** Failures of functions that take data from outside. Of all agents, only a resumed one has them in its `E`. */
 import * as Schema from "effect/Schema"
 import { advised } from "./RecoveryAdvice.ts"
 import { type Defaulted, type Made, sentence } from "./sentence.ts"
@@ -7,9 +7,9 @@ const units = { depth: "levels", nodes: "nodes", bytes: "bytes" } as const
 
 const ofInput = {
   message: Schema.String,
-  /** What is too large: it names the tool and the server that it came from. */
+  /** What is too large, with the names of its tool and server. */
   what: Schema.String,
-  /** The bound that it is beyond, by the name of its option. */
+  /** The exceeded bound, by the name of its option. */
   bound: Schema.Literals(["depth", "nodes", "bytes"]),
   /** In levels, nodes or bytes. */
   limit: Schema.Finite
@@ -36,11 +36,10 @@ const ofRun = {
 }
 
 /**
- * What is stored of a durable run has gaps: rows that were there are gone. The run does not go on, because no record of what it did is
- * left.
+ * The stored rows of a durable run have gaps. The run does not go on, because the record of what it did is incomplete.
  */
 export class RunLostError extends advised<RunLostError>()("RunLostError", ofRun) {
-  /** `what` says what is gone, as the subject of a sentence. */
+  /** `what` names the missing rows, as the subject of a sentence. */
   static override make({ what = "a row", ...fields }: Made<typeof ofRun>): RunLostError {
     const lost = `Run '${fields.executionId}' is lost: ${what} is gone from its storage`
     return new RunLostError({ message: sentence("RunLostError", { what: lost }), ...fields })
@@ -52,7 +51,7 @@ const ofSnapshot = {
   reason: Schema.Literals(["unsigned", "bad-signature", "unknown-key", "already-resumed", "other-agent", "malformed"])
 }
 
-/** A snapshot, or a decision about one of its requests, is not what a run may go on with. Nothing was run. */
+/** A run may not resume with this snapshot, or with a decision about one of its requests. Nothing was run. */
 export class SnapshotRefusedError extends advised<SnapshotRefusedError>()("SnapshotRefusedError", ofSnapshot) {
   /** `what` is a clause: it names the snapshot or the decision, and says what is wrong. */
   static override make({ what = "The snapshot is refused", ...fields }: Made<typeof ofSnapshot>): SnapshotRefusedError {

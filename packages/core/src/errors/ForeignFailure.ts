@@ -1,9 +1,9 @@
 /**
- * What the structure of a foreign failure tells: names, codes and statuses of `fetch`, `effect/http`, sockets, `AbortSignal`,
- * `Effect.timeout`, Node, Bun and Deno. The transports of models and the tools read failures by it alike. It imports nothing.
+ * Reads the structure of a foreign failure: names, codes and statuses of `fetch`, `effect/http`, sockets, `AbortSignal`,
+ * `Effect.timeout`, Node, Bun and Deno. The transports of models and the tools share it. It imports nothing.
  */
 
-/** What went wrong with a connection: `silent` is a peer that does not answer, `broken` is all that says no more. */
+/** How a connection failed: `silent` is a peer that does not answer, `broken` is any other failure. */
 export type Connection =
   | "refused"
   | "unresolved"
@@ -14,15 +14,15 @@ export type Connection =
   | "lost"
   | "broken"
 
-/** What the structure of a failure tells. */
+/** The kind of a foreign failure. */
 export type ForeignFailure =
   /** A peer has answered with a status from 400 to 599, and with a wait in seconds if it asked for one. */
   | { readonly type: "status"; readonly status: number; readonly retryAfter?: string }
   | { readonly type: "connection"; readonly connection: Connection }
-  /** The system has refused: what it was given (`input`), for want of a right (`access`), or since it is busy. */
+  /** The system has refused: the input (`input`), for a missing permission (`access`), or because it is busy (`busy`). */
   | { readonly type: "system"; readonly refused: "input" | "access" | "busy" }
 
-/** What the structure of any failure tells; `undefined` for one that tells nothing. Words count of failures of `fetch` alone. */
+/** The kind of any failure; `undefined` if its structure does not show one. Messages count for failures of `fetch` alone. */
 export const of = (failure: unknown): ForeignFailure | undefined => {
   const chain = chainOf(failure)
   for (const link of chain) {

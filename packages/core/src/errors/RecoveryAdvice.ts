@@ -1,6 +1,6 @@
 /**
- * What an error says about recovering from it. The facts stand in one table (`facts.ts`): classes, documentation
- * and tests draw from it.
+ * The advice of an error about recovering from it. One table (`facts.ts`) has the facts: classes, documentation
+ * and tests read it.
  *
  * The questions come from TnsAI's error hierarchy (`isRetryable`, code, delay, attempts); `recovery` is ours.
  */

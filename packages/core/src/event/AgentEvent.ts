@@ -17,8 +17,8 @@ import type { Snapshot } from "./Snapshot.ts"
 import type * as Usage from "../data/Usage.ts"
 
 /**
- * Where an event belongs. Events of a fixer or sub-agent name the run that started it as their `parent`, and the call, if it
- * was within one.
+ * The run and the turn of an event. Events of a fixer or sub-agent name the run that started it as their `parent`, and the call if a
+ * call started it.
  */
 export interface Origin {
   readonly runId: string
@@ -30,16 +30,16 @@ export interface Origin {
   readonly parent?: { readonly runId: string; readonly callId?: string }
 }
 
-/** A tool call, where an event is about one. */
+/** The tool call of an event. */
 export interface OfCall {
   readonly callId: string
   readonly tool: string
 }
 
-/** Which layer of recovery speaks. */
+/** The layer of recovery that made a decision. */
 export type Layer = "transport" | "model" | "tool" | "effect"
 
-/** What an event says besides where it belongs, by its `type`. */
+/** The data of an event besides its origin, by its `type`. */
 export type Happening =
   /** `transcript` is what the conversation begins with. */
   | { readonly type: "run-start"; readonly input: unknown; readonly transcript: Message.Transcript }
@@ -65,13 +65,13 @@ export type Happening =
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
   /**
-   * What was streamed of this attempt does not count: another one stands in for it, or what a row answers. Of a composition it is
-   * one of its parts that has failed or lost, `run`, with all that its runs below have shown.
+   * The streamed text of this attempt does not count: another attempt or the answer of a row replaces it. In a composition, `run` is
+   * the part that has failed or lost; the text of its descendants is discarded too.
    */
   | { readonly type: "attempt-discarded"; readonly attempt: number; readonly text: string; readonly run?: string }
   /**
-   * The conversation was too long for the model, and was shortened: `transcript` is what it reads from here on. That of the
-   * run stays whole.
+   * The conversation was too long for the model, and was shortened: `transcript` is what the model reads from here on. The transcript of
+   * the run stays whole.
    */
   | {
       readonly type: "compacted"
@@ -81,8 +81,8 @@ export type Happening =
       readonly transcript: Message.Transcript
     }
   /**
-   * `foreignName` is the name by which the server or library that runs the tool knows it, `calledAs` the one that the model wrote: each
-   * where it is another.
+   * `foreignName` is the tool's name at the server or library that runs it, `calledAs` the name that the model wrote. Each is absent if it
+   * is the same as `tool`.
    */
   | ({
       readonly type: "tool-start"
@@ -97,26 +97,26 @@ export type Happening =
   /** A call that was not admitted: no such tool, or denied. */
   | ({ readonly type: "tool-refused"; readonly settlement: Message.Settlement } & OfCall)
   /**
-   * A call that was not run, since its reply was cut off or the run ended before its turn came: beyond a limit, beside one that ends
-   * the run, or still waiting for approval when another one failed.
+   * A call that was not run, because its reply was cut off or the run ended before its turn came: it was beyond a limit, another call
+   * ended the run, or it still waited for approval when another call failed.
    */
   | ({ readonly type: "tool-skipped"; readonly settlement: Message.Settlement } & OfCall)
   /**
-   * The run has failed, and what a call had done in it or below it was to be undone: with an `error`, it could not be. `key` is the
-   * idempotency key of that call.
+   * The run has failed, and the effect of a call, of this run or of a descendant, was compensated. With an `error`, the compensation
+   * failed. `key` is the idempotency key of that call.
    */
   | ({ readonly type: "tool-compensated"; readonly key: string; readonly error?: unknown } & OfCall)
   | ({ readonly type: "verdict" } & Decision)
   /**
-   * What the turn has added to the transcript, every call settled; also when the run ends in the middle of it. A turn in
-   * which no model answered adds nothing. One that waits for a decision ends where the run goes on, without another beginning.
+   * What the turn has added to the transcript, with every call settled; also if the run ends in the middle of the turn. A turn in
+   * which no model answered adds nothing. A turn that waits for a decision ends after the run has resumed, without a second `turn-start`.
    */
   | { readonly type: "turn-end"; readonly message: Message.Assistant }
-  /** The final text was changed before it decoded: no model was asked for that. */
+  /** The final text was mended before it decoded, without a model call. */
   | { readonly type: "output-coerced"; readonly change: Coercion.Change }
   /**
-   * The final text does not fit the output schema. `message` is what the model reads of it; absent when it is not asked again.
-   * It is added to the transcript. `isCut`: the model reached the limit of its length before the end of the text.
+   * The final text does not fit the output schema. `message` is what the model reads about it; absent if the model is not asked again.
+   * It is added to the transcript. `isCut`: the reply reached the model's length limit before the end of the text.
    */
   | {
       readonly type: "output-rejected"
@@ -127,9 +127,9 @@ export type Happening =
     }
   /** A limit is near: once for each, by default when four fifths of it are spent. */
   | ({ readonly type: "budget-warning" } & Limit)
-  /** A limit was reached, and `onExceeded` has decided about it. */
+  /** A limit was reached, and `Agent.onBudgetExceeded` has decided about it. */
   | ({ readonly type: "budget-exceeded"; readonly decision: Budget.Decision["kind"] } & Limit)
-  /** `finish`: how the reply ended that is the output, `length` where it was cut off; absent where no reply is. */
+  /** `finish` is the finish reason of the reply that is the output, `length` if it was cut off; absent if the output is no reply. */
   | ({ readonly type: "run-completed"; readonly output: unknown; readonly finish?: Message.FinishReason } & Spent)
   /**
    * The run waits for a decision or a larger budget, and resumes from the snapshot. `message` is the turn that waits, as
@@ -139,9 +139,9 @@ export type Happening =
   | ({
       readonly type: "run-failed"
       readonly error: unknown
-      /** Whether it died, of a bug, rather than failed. */
+      /** Whether the run ended with a defect, and not with a typed failure. */
       readonly isDefect: boolean
-      /** Where several agents were tried for one answer: what each of them failed with, in order. */
+      /** If several agents were tried for one answer: the failure of each, in order. */
       readonly reasons?: ReadonlyArray<unknown>
       readonly transcript: Message.Transcript
     } & Spent)
@@ -154,7 +154,7 @@ export interface Asked {
   readonly spent: Ledger.Entry
 }
 
-/** What a run and all runs below it have consumed. */
+/** What a run and its descendants have consumed. */
 export interface Spent {
   readonly usage: Usage.Usage
   /** Every attempt of every model call, oldest first. */
@@ -170,9 +170,9 @@ export interface Limit {
 
 /** What happens while one call is settled. */
 export type OfOneCall =
-  /** The arguments were changed before they decoded: no model was asked for that. */
+  /** The arguments were mended before they decoded, without a model call. */
   | { readonly type: "arguments-coerced"; readonly change: Coercion.Change }
-  /** A tool says how far it is. */
+  /** A tool reports its progress. */
   | { readonly type: "tool-progress"; readonly data: unknown }
   /** Denied before it ran. */
   | { readonly type: "tool-refused"; readonly settlement: Message.Settlement }
@@ -194,8 +194,8 @@ const schemas: {
 } = Codec.schemas
 
 /**
- * Events as JSON: `Schema.fromJsonString(AgentEvent.AgentEvent)` is their codec as text. Errors of this library come back as what
- * they were, others as their name, message and code. Of input, output, parameters and progress comes back what is JSON.
+ * Events as JSON: `Schema.fromJsonString(AgentEvent.AgentEvent)` is their codec as text. Errors of this library decode to their own
+ * class, others to their name, message and code. Input, output, parameters and progress keep only what is JSON.
  */
 export const AgentEvent: Schema.Codec<AgentEvent, Schema.Json> = Schema.toCodecJson(
   Schema.Union(Object.values(schemas))
@@ -215,7 +215,7 @@ export interface ToolUse {
   /** The decoded parameters of the last attempt; absent when none decoded. */
   readonly params?: unknown
   readonly settlement: Message.Settlement
-  /** The verdict that made it a success or a told text, when the first attempt was none. */
+  /** The verdict that ended the call with an answer or a told failure, if the first attempt failed. */
   readonly recoveredBy?: string
   readonly attempts: number
 }
@@ -228,9 +228,9 @@ export const isTerminal = (event: AgentEvent): boolean =>
   event.type === "run-suspended"
 
 /**
- * What was said in a run, from its events: exactly its transcript, whole or streamed, routed, suspended or resumed. It is that of
- * the run which the first event is about, or of the one named. A run that is resumed says again what it begins with, so events of
- * several segments of one run, in order, give what was said at the end of the last; those of a part of a run, what was said so far.
+ * Computes the transcript of a run from its events; it equals the run's own, for whole, streamed, routed, suspended and resumed runs. Without
+ * `runId`, the run is that of the first event. A resumed run emits its initial transcript again, so the events of several segments, in
+ * order, give the transcript at the end of the last segment. The events of a part of a run give the transcript so far.
  */
 export const transcriptOf = (events: Iterable<AgentEvent>, runId?: string): Message.Transcript => {
   let said: Array<Message.Message> = []

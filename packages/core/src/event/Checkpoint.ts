@@ -20,11 +20,11 @@ const Amount = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
 /** A number above 0, or none at all. What a budget takes for a limit is looked at besides. */
 const Limit = Schema.Number.check(Schema.isGreaterThan(0))
 
-/** How far a call had come with its table of recovery: it goes on with the same counts. */
+/** The progress of a call with its table of recovery: it resumes with the same counts. */
 export interface CallProgress extends Schema.Schema.Type<typeof CallProgress> {}
 
 export const CallProgress = Schema.Struct({
-  /** Attempts, repair rounds and waits so far. The attempt that waits is not among them. */
+  /** Attempts, repairs and waits so far, without the attempt that waits. */
   position: Schema.Struct({
     ...Position.fields,
     attempts: Count,
@@ -45,7 +45,7 @@ export const CallProgress = Schema.Struct({
 const waitingFields = {
   /** Of a call that had failed before. */
   progress: Schema.optionalKey(CallProgress),
-  /** For how many milliseconds it has been at work; absent where that has no limit. */
+  /** The milliseconds that it has run; absent without a timeout. */
   elapsed: Schema.optionalKey(Amount)
 }
 
@@ -67,14 +67,14 @@ interface ForAgent extends Schema.Struct.Type<typeof forAgentFields> {
 /** A call that waits. */
 export type CallCheckpoint = typeof ForDecision.Type | ForAgent
 
-/** A call that is settled, and what later calls are to know of it. */
+/** A settled call, with its entry for the failure history. */
 const SettlementRecord = Schema.Struct({
   type: Schema.tag("settled"),
   settlement: Message.Settlement,
   settled: Schema.optionalKey(FailureHistory.CallOutcome)
 })
 
-/** A call whose turn has not come. */
+/** A call that has not begun. */
 const NotBegun = Schema.Struct({ type: Schema.tag("not-begun") })
 
 const unfinishedFields = {
@@ -86,7 +86,7 @@ const unfinishedFields = {
   wasOff: Schema.Boolean
 }
 
-/** A reply of which some calls are not settled. */
+/** A reply with unsettled calls. */
 export interface OpenReply extends Schema.Struct.Type<typeof unfinishedFields> {
   /** One for each call, in their order. */
   readonly calls: ReadonlyArray<typeof SettlementRecord.Type | typeof NotBegun.Type | CallCheckpoint>
@@ -103,11 +103,11 @@ const fields = {
   /** Whole messages, every call settled. */
   transcript: Message.Transcript,
   /**
-   * Where the conversation had been too long for the model: it reads `head` and then the transcript `from` that place. Absent
-   * where it reads all of it.
+   * Set if the conversation had been too long for the model: it reads `head`, and then the transcript from the index `from`. Absent
+   * if it reads the whole transcript.
    */
   compacted: Schema.optionalKey(Schema.Struct({ head: Message.Transcript, from: Count })),
-  /** The place in the transcript of what the run was asked; absent where it was asked nothing. */
+  /** The index of the run's input in the transcript; absent without input. */
   asked: Schema.optionalKey(Count),
   turn: Count,
   spent: Schema.Struct({ turns: Count, toolCalls: Count, millis: Amount }),
@@ -119,7 +119,7 @@ const fields = {
     maxCost: Limit,
     maxDuration: Limit
   }),
-  /** The limits that were told of as near. */
+  /** The limits that were warned of. */
   warned: Schema.Array(Schema.Literals(shared)),
   ledger: Schema.Array(
     Schema.Struct({
@@ -147,7 +147,7 @@ const fields = {
     )
   }),
   callsWhileOff: Count,
-  /** Answers that did not fit, and were asked for again. */
+  /** Answers that did not decode, after which the model was asked again. */
   outputsRejected: Count,
   inARow: Schema.Struct({ tool: Schema.String, calls: Count })
 }
@@ -169,5 +169,5 @@ export const Snapshot = Schema.Struct({
   open: Schema.optionalKey(Schema.Struct({ ...unfinishedFields, calls: Schema.Array(Call) }))
 })
 
-/** The idempotency key of a call, by its place in its reply. */
+/** The idempotency key of a call, by its index in its reply. */
 export const keyOf = (runId: string, turn: number, index: number): string => `${runId}/${turn}/${index}`

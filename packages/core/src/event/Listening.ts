@@ -22,7 +22,7 @@ import * as RunContext from "./RunContext.ts"
 
 /** A handler of the events of runs. */
 export interface Listener {
-  /** Only the run's own events, or those of its fixers and child runs as well. */
+  /** `own` for the run's own events, `tree` for those of its descendants as well. */
   readonly reach: "own" | "tree"
   readonly handle: Handle
   /** With what it lives that is attached to a scope; absent where it lives with each run. */

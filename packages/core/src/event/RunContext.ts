@@ -16,7 +16,7 @@ import { approachable } from "../data/Foreign.ts"
 import { type Bounds, unbounded } from "../recovery/Layer.ts"
 import type * as AgentEvent from "./AgentEvent.ts"
 
-/** A run, as what it calls finds it. */
+/** A run, as its models, tools and transports see it. */
 export interface RunContext {
   readonly runId: string
   readonly agent: string
@@ -94,7 +94,7 @@ export const afterwards = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect
   )
 
 /**
- * Ends this run, or the one above it whose time is over first, as its limit of time says: for a wait that would pass that end, after
+ * Ends this run, or the ancestor whose `maxDuration` is over first, with its limit: for a wait that would pass that end, after
  * these failures.
  */
 export const endOfTime = ({ meter }: RunContext, because?: Because): Effect.Effect<never> => {
@@ -118,8 +118,8 @@ export const within = <A, E, R>(run: RunContext, self: Effect.Effect<A, E, R>): 
   Effect.updateContext(self, (context: Context.Context<R>) => Context.add(context, Current, run))
 
 /**
- * Waits, unless the wait would pass the end of the present run: then the run ends at once, as the limit of its time says. That
- * end is a defect that only runs know: no table and no other model gets it. For all that makes a model wait: limits, transports.
+ * Waits, unless the wait would pass the end of the present run: then the run ends at once with its limit. That
+ * end is a defect that no table and no fallback model sees. For all code that makes a model wait: rate limits, transports.
  */
 export const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {
@@ -130,9 +130,9 @@ export const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
   })
 
 /**
- * Hears every event of a run and of all runs below it, at once; it neither waits nor fails. With the events that something
- * begins with (`run-start`, `model-start`, `tool-start`) comes the context of the fiber in which it does, and an observer
- * may answer with a span: the current one of all that happens until its end.
+ * Gets every event of a run and its descendants synchronously; it neither waits nor fails. The first event of a run, a model call or a
+ * tool call (`run-start`, `model-start`, `tool-start`) brings the context of its fiber. An observer may return a span for it, which
+ * is the current span until the end of that run or call.
  */
 export type Observer = (event: AgentEvent.AgentEvent, context?: Context.Context<never>) => Tracer.AnySpan | void
 
@@ -243,20 +243,20 @@ export const emitCurrent = (make: () => AgentEvent.Happening): Effect.Effect<voi
 const originOf = ({ agent, parent, runId, turn }: RunContext, at: number): AgentEvent.Origin =>
   parent === undefined ? { runId, agent, turn: turn(), at } : { runId, agent, turn: turn(), at, parent }
 
-/** What a call has done. */
+/** An effect of a tool call that can be undone. */
 export interface Effected {
   readonly tool: string
   readonly callId: string
   /** The idempotency key of the call. */
   readonly key: string
-  /** When it was done, in milliseconds: calls go on beside each other. */
+  /** When it was done, in milliseconds: calls run concurrently. */
   readonly at: number
   readonly undo: Effect.Effect<void, unknown>
-  /** Begun to be undone, or undone: that happens once. */
+  /** Whether its compensation has begun: it runs once. */
   isUndone: boolean
 }
 
-/** One for each run. What is done in a run is done in the runs above it as well. */
+/** The effects of one run. An effect of a run is added to its ancestors too. */
 export class Done {
   readonly #parent: Done | undefined
   #effects: Array<Effected> | undefined
@@ -271,7 +271,7 @@ export class Done {
     this.#parent?.add(effected)
   }
 
-  /** The last one that is not undone yet; it counts as undone from here on. */
+  /** The latest effect that is not undone yet; it counts as undone from now on. */
   take(): Effected | undefined {
     let last: Effected | undefined
     for (const one of this.#effects ?? []) if (!one.isUndone && (last === undefined || one.at >= last.at)) last = one

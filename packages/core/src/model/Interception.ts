@@ -42,7 +42,7 @@ export type Step =
   /** What a tool has done is undone, for its run has failed. */
   | { readonly kind: "compensation"; readonly tool: string; readonly callId: string; readonly idempotencyKey: string }
   | { readonly kind: "fixer run"; readonly tool: string; readonly callId: string; readonly round: number }
-  /** A rule decides: the rule of a router for a skill or none, or `onExceeded` for a `Budget.Decision` about a limit that was reached. */
+  /** A rule decides: that of a router about a skill, or `Agent.onBudgetExceeded` about a limit that was reached. */
   | { readonly kind: "decision"; readonly about: "route" | "limit" }
   /** All policies of the agent together. */
   | { readonly kind: "policy"; readonly tool: string; readonly callId: string }
@@ -64,15 +64,15 @@ export class Lost {
   readonly _tag = "Lost"
 }
 
-/** What is done in the place of the steps of a program, and of its models. */
+/** Runs instead of the steps of a program, and of its models. */
 export interface Interceptor {
-  /** What is done in the place of a step; it fails only as the step may fail, and gives what it gives. */
+  /** Runs instead of a step; it fails only as the step may fail, and its result has the type of the step's. */
   readonly intercept: (step: Step, self: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
-  /** In the place of the models that agents have of their own, which are not built then. */
+  /** Replaces the agents' own models, which are not built then. */
   readonly model?: Model.Service
-  /** In the place of a wait before another attempt. */
+  /** Replaces the wait before another attempt. */
   readonly wait?: (delay: Duration.Duration) => Effect.Effect<void>
-  /** Done before a call begins that had to wait for its turn among those of its reply, with its idempotency key. */
+  /** Runs before a call that had to wait for other calls of its reply, with its idempotency key. */
   readonly turn?: (key: string) => Effect.Effect<void>
 }
 
@@ -105,7 +105,7 @@ export const wait = (delay: Duration.Duration): Effect.Effect<void> =>
   Effect.withFiber((fiber) => fiber.getRef(Current)?.wait?.(delay) ?? Effect.sleep(delay))
 
 /**
- * The turn of a call has come, for which it had to wait.
+ * A call that had to wait for other calls of its reply is about to begin.
  *
  * @internal
  */

@@ -28,7 +28,7 @@ export const RealCalls = Context.Reference<"allowed" | "forbidden">("@kintsugi/c
   defaultValue: () => "allowed"
 })
 
-/** What calls a model over a wire; dies where that is forbidden. */
+/** Guards a call that leaves the process for a model; dies if that is forbidden. */
 export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(RealCalls, (calls) =>
     calls === "allowed"
@@ -47,7 +47,7 @@ export { Resending, resending } from "./resending.ts"
 export { sendingOnce } from "./resending.ts"
 export type { HandlerOptions, LlmHandler, LlmRows, TableOptions } from "./LlmTable.ts"
 
-/** A model whose failures are handled: what is left of them is in its type. One with `LlmError`s alone is a `Service`. */
+/** A model whose failures are handled: its type has the failures that are left. If these are `LlmError`s alone, it is a `Service`. */
 export interface Guarded<E, R> {
   readonly name: string
   readonly provider: string
@@ -60,7 +60,7 @@ type AnyLayer = Layer.Layer<Model, unknown, unknown>
 /** A model, or a layer of one. */
 export type AnyModel = Service | AnyLayer
 
-/** What becomes of a model, or of its layer, behind a table. */
+/** The type of a model, or of its layer, behind a table. */
 export type OnError<M, Table> =
   M extends Layer.Layer<Model, infer E, infer R>
     ? Layer.Layer<Model, E, R | Recovery.ServicesOf<Recovery.RowsOf<Table>>>
@@ -107,7 +107,7 @@ export const onError: {
 
 /** When the next model is asked. */
 export interface FallbackOptions {
-  /** Which failures let the next model be asked, in the place of the default. */
+  /** The failures after which the next model is asked, instead of the default. */
   readonly when?: (error: LlmError.LlmError) => boolean
 }
 
@@ -121,9 +121,9 @@ export type FallbackLayer<Layers extends ReadonlyArray<AnyLayer>> = Layer.Layer<
 type Several<M> = readonly [M, ...Array<M>]
 
 /**
- * Models in an order: the next one is asked when one has failed with an error that `when` admits. By default these are errors
- * whose `recovery` is `fallback`, or `resend`: resending has given up by then. So a wrong key, a content filter
- * or a conversation that is too long stop the order. After the first streamed part no other model is asked.
+ * Models in an order: after a failure that `when` admits, the next model is asked. By default these are errors
+ * whose `recovery` is `fallback` or `resend`: resending has given up by then. So a wrong key, a content filter
+ * and a conversation that is too long stop the order. After the first streamed part no other model is asked.
  *
  * When several have failed, the error is that of the last one asked; `LlmError.reasonsOf` gives all of them in order. Each
  * attempt is booked under the name and the provider of the model that made it, and the reply's `model` says which one it was.
@@ -156,9 +156,9 @@ export const fallback: {
  * ledger, and the cap of a call counts it. Of a stream, an attempt lasts until its first part; what fails later goes past the
  * function.
  *
- * A `Surrounding` sees the replies and the parts: for a log, a limit, a cache. What it runs again is booked as one. A call of a model
- * that is made of others is surrounded as a whole, and a run still books each of its attempts by itself; so it is not with a copy of
- * the service that has another `generate`.
+ * A `Surrounding` sees the replies and the parts: for a log, a limit, a cache. Its own repetitions are booked as one attempt. A call of a
+ * composed model is surrounded as a whole, and a run still books each of its attempts by itself. A copy of the service with another
+ * `generate` loses this: it is a single model to the run.
  *
  * @example
  * ```ts
@@ -195,14 +195,14 @@ type Around<M extends AnyModel> = M extends Layer.Layer<Model, infer E, infer R>
 export interface ExplainOptions {
   /** Failures that the tables may meet: see `Recovery.explain`. */
   readonly errors?: ReadonlyArray<unknown>
-  /** What one attempt of a single model is at worst for its transport, when that sends again by itself. */
+  /** The worst case of one attempt of a single model for its transport, if the transport resends by itself. */
   readonly transport?: Explanation
 }
 
 /**
- * What one call of a model is at worst, of one that `fallback` and `onError` have made: attempts of all its models, waits of all
- * its tables. Nothing is run. Any other model is one request. A layer is known as long as nothing else was made of it; ask the
- * service for the rest: `Effect.map(Model.Model, Model.explain)`.
+ * The worst case of one call of a model that `fallback` and `onError` have composed: attempts of all its models, waits of all
+ * its tables. Nothing is run. Any other model is one request. A layer that was transformed by other functions is not known; ask its
+ * service then: `Effect.map(Model.Model, Model.explain)`.
  */
 export const explain = (model: Guarded<unknown, unknown> | AnyModel, options: ExplainOptions = {}): Explanation =>
   over(explained(model, options.errors ?? []), options.transport)

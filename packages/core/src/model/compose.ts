@@ -1,4 +1,4 @@
-/** A model that is made of others, or that has something around each of its calls. */
+/** Models that are composed of others, or that have code around each of their calls. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Pull from "effect/Pull"
@@ -14,7 +14,7 @@ import { explained, explaining, type Explains, uncounted } from "../recovery/Exp
 import { ask, cutOff, generate, named, refused, stream } from "./ModelCall.ts"
 import type { Part, Request, Service } from "./service.ts"
 
-/** A model that is made of others. */
+/** A model that is composed of others. */
 export const compose = (members: ReadonlyArray<Service>, strategy: Strategy, explains: Explains): Service => {
   const service: Service = {
     name: [...new Set(members.map(({ name }) => name))].join(" or "),
@@ -88,7 +88,7 @@ const whole: Way<Message.Reply, never> = {
   within: (model, call, { generate }, request) => generate(call, request, model)
 }
 
-/** Asks for parts, and is done with the first of them: what fails later was seen. */
+/** Asks for parts, and succeeds with the first of them: after it, a reader has seen the reply. */
 const opening: Way<Stream.Stream<Part, LlmError>, Scope.Scope> = {
   ask: (model, request) => opened(model, parts(model, request)),
   given: (reply) => Stream.fromArray(partsOf(reply)),
@@ -96,7 +96,7 @@ const opening: Way<Stream.Stream<Part, LlmError>, Scope.Scope> = {
   within: (model, call, { stream }, request) => opened(model, stream(Stream.unwrap(call), request, model))
 }
 
-/** A stream of which the first parts have come; one that has none fails. */
+/** A stream whose first parts have come; a stream without parts fails. */
 const opened = (
   model: Service,
   stream: Stream.Stream<Part, LlmError>

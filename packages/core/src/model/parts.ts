@@ -1,4 +1,4 @@
-/** What the models that are made of others consist of, and replies and their parts: the one from the other. */
+/** Composed models, and the conversion between replies and their parts. */
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
@@ -11,18 +11,18 @@ import type { Extra } from "../recovery/Attempts.ts"
 import type { Compactions } from "../recovery/Layer.ts"
 import type { Part, Request, Service } from "./service.ts"
 
-/** Asks single models, in one of the ways in which a model can be asked. */
+/** Asks single models for a reply, or for the parts of one. */
 export interface Asker<A, R> {
   readonly ask: (model: Service, request: Request) => Effect.Effect<A, LlmError, R>
   /** A reply that no model gave. */
   readonly given: (reply: Message.Reply) => A
-  /** Whether a reader has seen some of what the present attempt says: no other may be made then. */
+  /** Whether a reader has seen a part of the present attempt: no other attempt may be made then. */
   readonly isShown: () => boolean
   /** How often any table has shortened this request. */
   readonly compactions: Compactions
-  /** What functions around models have asked beyond what the tables have. */
+  /** The attempts of functions around models, beyond those of the tables. */
   readonly extra: Extra
-  /** Puts something around all that is asked for one request. */
+  /** Puts a `Surrounding` around all attempts of one request. */
   readonly within: (
     model: Service,
     call: Effect.Effect<A, LlmError, R>,
@@ -32,8 +32,8 @@ export interface Asker<A, R> {
 }
 
 /**
- * What is done around a call of a model. A run asks a model that is made of others for one reply, streamed or not: around that
- * stands `generate`.
+ * Code around a call of a model. A run asks a composed model for one reply, streamed or not: `generate` is around
+ * that call.
  */
 export interface Surrounding {
   readonly generate: (
@@ -58,7 +58,7 @@ export type Attempting = <A, R>(
   model: Service
 ) => Effect.Effect<A, LlmError, R>
 
-/** What is said of the tokens and the cost of a reply, or of a part of it. */
+/** The tokens and the cost of a reply, or of a part of it. */
 export type Counted = Pick<Message.Reply, "usage" | "cost" | "isEstimated">
 
 /** Which models are asked, in which order, and what is done about their failures. */
@@ -128,7 +128,7 @@ export class Collector {
     }
   }
 
-  /** What has come so far, but for a text that may go on. */
+  /** The parts so far, without a text that may go on. */
   get content(): Message.Reply["content"] {
     return this.#text === "" ? this.#content : [...this.#content, { type: "text", text: this.#text }]
   }
@@ -140,7 +140,7 @@ export class Collector {
     return text + this.#text
   }
 
-  /** What the provider is known to have counted so far. */
+  /** The usage that the provider has reported so far. */
   get spent(): (Counted & { readonly content: Message.Reply["content"] }) | undefined {
     if (this.#counted === undefined) return undefined
     const { cost, isEstimated, usage } = this.#counted

@@ -20,7 +20,7 @@ import { trailOf } from "../recovery/Decisions.ts"
 import * as Driver from "../recovery/Driver.ts"
 import type { CompactEvent } from "../recovery/Node.ts"
 
-/** The model behind a table. `services`: what the handlers of the table need, where that is known already. */
+/** The model behind a table. `services`: what the handlers of the table need, if a layer has provided it. */
 export const guarded = (
   model: Service,
   rows: Recovery.Rows,

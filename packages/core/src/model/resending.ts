@@ -1,4 +1,4 @@
-/** What a transport does about the failures of its requests: it sends again, or answers, by a table as every layer has one. */
+/** A transport handles the failures of its requests by a table, as every layer does: it resends or answers. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Schedule from "effect/Schedule"
@@ -10,11 +10,11 @@ import * as Driver from "../recovery/Driver.ts"
 import { rowOf } from "../recovery/Layer.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 
-/** Whether transports send again by themselves: `"off"` within a table that takes their place. Transports look here. */
+/** Whether transports resend by themselves: `"off"` within a table that replaces their own. Transports read it. */
 export const Resending = Context.Reference<"on" | "off">("@kintsugi/core/Model/Resending", { defaultValue: () => "on" })
 
 /**
- * The same effect, within which no transport sends again by itself.
+ * The same effect, within which no transport resends by itself.
  *
  * @internal
  */
@@ -49,7 +49,7 @@ export interface Sending<A, R> {
   readonly attempt: Effect.Effect<A, Unsent, R>
   /** The instant after which nothing is sent, in milliseconds since the epoch. */
   readonly deadline: number
-  /** What stands for a reply that no server gave. */
+  /** Makes the result from a reply that no server gave. */
   readonly given: (reply: Message.Reply) => A
 }
 

@@ -13,11 +13,11 @@ export interface Request {
   readonly messages: Message.Transcript
   readonly tools: ReadonlyArray<Message.ToolSpec>
   readonly toolChoice: ToolChoice
-  /** What the final text has to be, where that is JSON; providers that know no such thing leave it out. */
+  /** The form of the final text, if it has to be JSON; providers without such a feature ignore it. */
   readonly output?: OutputSpec
 }
 
-/** The JSON that is wanted for an answer. `schema` is a JSON Schema. */
+/** The JSON form of the answer. `schema` is a JSON Schema. */
 export interface OutputSpec {
   readonly name: string
   readonly schema: Message.ToolSpec["parameters"]
@@ -27,9 +27,9 @@ export interface OutputSpec {
 export type ToolChoice = "auto" | "none" | "required" | { readonly tool: string }
 
 /**
- * A piece of a streamed reply. A tool call comes whole, when its arguments are complete. `usage` is what the provider has counted
- * for this reply so far, all in all: it stands in for the one before, and is booked for a stream that is cut off. `finish` is the
- * last part of every stream that was not: nothing is read beyond it.
+ * A part of a streamed reply. A tool call comes whole, when its arguments are complete. `usage` is the total that the provider has counted
+ * for this reply so far: it replaces the part before, and is booked if the stream is cut off. `finish` is the
+ * last part of every complete stream: nothing is read after it.
  */
 export type Part =
   | { readonly type: "text-delta"; readonly text: string }
@@ -50,7 +50,7 @@ export type Part =
 export interface Service {
   /** The model's name, as its provider knows it. */
   readonly name: string
-  /** Who serves it: `openai`, `anthropic` … */
+  /** The provider: `openai`, `anthropic` … */
   readonly provider: string
   readonly generate: (request: Request) => Effect.Effect<Message.Reply, LlmError.LlmError>
   readonly stream: (request: Request) => Stream.Stream<Part, LlmError.LlmError>

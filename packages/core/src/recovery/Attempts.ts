@@ -17,7 +17,7 @@ interface Called<A, E, R> {
   readonly attempt: (count: number) => Effect.Effect<A, E, R>
   /** Whether a failure goes past the function. */
   readonly isPassing: (error: E) => boolean
-  /** Hears that the call may make no attempt more: the last failure goes past the function. */
+  /** Called if the call may make no further attempt: the last failure goes past the function. */
   readonly capped?: () => void
 }
 

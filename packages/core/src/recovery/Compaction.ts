@@ -1,6 +1,6 @@
 /**
  * Shorter conversations, for a model whose context window they have outgrown. A compaction is a value; `Recovery.compact` puts
- * it into a table for model calls. What it gives is what the model reads from there on: the transcript of the run stays whole.
+ * it into a table for model calls. The model reads its result from then on; the transcript of the run stays whole.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -23,7 +23,7 @@ export interface Overflow {
   /** What the model was to read. */
   readonly transcript: Message.Transcript
   readonly error: LlmError
-  /** What the run was asked, as it stands in the transcript; absent where that is not known. */
+  /** The input of the run, as its message in the transcript; absent if it is unknown. */
   readonly input?: Message.User
 }
 
@@ -40,7 +40,7 @@ export const sizeOf = (transcript: Message.Transcript): Size => ({
 })
 
 /**
- * A compaction of one's own. What it gives is sent as it is, and has to be shorter than what it got; calls and results stay
+ * A custom compaction. Its result is sent as it is, and has to be shorter than its input; calls and results stay
  * together by their type. It should keep the system messages and the last user message: most providers demand one.
  */
 export const make = <E = never, R = never>(
@@ -82,7 +82,7 @@ const droppedIn = ({ input, transcript }: Overflow, keepLast: number, isHeaded: 
   return new Set(talk.filter((index) => !isRetained(index) || isOrphan(index)))
 }
 
-/** What was read back from a snapshot is another object, and says the same. */
+/** Compares by content: a message from a snapshot is another object. */
 const isAsked = (message: Message.Message | undefined, input: Message.User | undefined): boolean =>
   input !== undefined &&
   message?.role === "user" &&
@@ -119,7 +119,7 @@ export const summarise = <E, R>(agent: Summariser<E, R>, options?: Partial<Keepi
 
 const summaryHead = "A part of this conversation was left out. This is a summary of it:"
 
-/** Cuts the longest text that a tool call was settled with, to at most `maxLength` characters (code points). */
+/** Cuts the longest settlement of a tool call to at most `maxLength` characters (code points). */
 export const shrinkLargestResult = ({ maxLength }: { readonly maxLength: number }): Compaction => {
   const max = checked("maxLength", maxLength)
   return make("shrinkLargestResult", ({ transcript }) => {

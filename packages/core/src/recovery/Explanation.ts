@@ -4,7 +4,7 @@
  */
 import * as Duration from "effect/Duration"
 
-/** What each row of a policy does at worst, and the worst of all rows together. */
+/** The worst case of each row of a policy, and of all rows together. */
 export interface Explanation {
   /** In the order of the table. */
   readonly rows: ReadonlyArray<Row>
@@ -19,26 +19,26 @@ export interface Row {
   readonly rungs: ReadonlyArray<Rung>
 }
 
-/** One rung, and how often it may run something again. Rungs that can never be reached are not listed. */
+/** One rung, and how often it may repeat the call. Unreachable rungs are not listed. */
 export interface Rung {
   /** The verdict, with the name of its fixer; `when → …` for what a `when` chooses among. */
   readonly verdict: string
   /** The wait before each further attempt. */
   readonly waits: ReadonlyArray<Wait>
-  /** The longest wait that a server may ask for in the place of a shorter one. */
+  /** The longest wait that a server may ask for instead of a shorter one. */
   readonly maxHint: Duration.Duration
   readonly fixerRuns: number
   /** Of one run of the fixer, or of one compaction. */
   readonly modelCalls: number
   /** Waits and timeouts within one run of the fixer. */
   readonly fixerTime: Duration.Duration
-  /** Whether the tool runs again after each run of the fixer, or the fixer's answer stands in for its result. */
+  /** Whether the tool runs again after each run of the fixer; otherwise the fixer's answer replaces the tool's result. */
   readonly isRunAgain: boolean
   /** How often the conversation may be shortened, and the model asked again; absent where the rung is no compaction. */
   readonly compactions?: number
-  /** How often a handler may run something again, where it says so: the waits before that are not known. */
+  /** How often a handler may repeat the call, if it declares `atMost`; the waits before that are unknown. */
   readonly atMost?: number
-  /** What is not known of this rung, so that nothing but its `atMost` and the caps of a call bound it; absent elsewhere. */
+  /** Why this rung is unknown: its `atMost` and the caps of a call alone bound it. Absent for other rungs. */
   readonly unknown?: string
 }
 
@@ -49,27 +49,27 @@ export interface Wait {
 }
 
 /**
- * Bounds of one call over all scripts of failures. Where every rung is known there is a script that attains each of them.
+ * Bounds of one call over all scripts of failures. If every rung is known, some script attains each bound.
  */
 export interface Worst {
   /** Runs of what is guarded, the first included. */
   readonly attempts: number
-  /** Where the cap of a call alone bounds the attempts: around a plain effect they are unbounded. Absent elsewhere. */
+  /** Set if the cap of a call alone bounds the attempts: around a plain effect they are unbounded. */
   readonly isUnbounded?: true
-  /** Its transport sends each request once: the table takes its place. Absent elsewhere. */
+  /** Set if its transport sends each request once, because the table replaces the transport's own retries. */
   readonly isSentOnce?: true
-  /** What the layer below does for these attempts: its own worst case each time, or one thing. */
+  /** The requests of the inner layer for these attempts: its own worst case each time, or one request. */
   readonly requests: number
   readonly fixerRuns: number
-  /** By fixers, and by what is guarded where that is known. */
+  /** Of fixers, and of the guarded work if it is known. */
   readonly modelCalls: number
   /** All waits together, as the schedules compute them. */
   readonly waits: Duration.Duration
-  /** The same, when servers ask for as much as is granted, and the attempts themselves where it is known how long they take. */
+  /** The same, if servers ask for the longest admitted waits; with the time of the attempts, if that is known. */
   readonly time: Duration.Duration
 }
 
-/** What one run of an agent would do at worst. */
+/** The worst case of one run of an agent. */
 export interface Run {
   /** One call of its model, by the table of `onLlmError`. */
   readonly model: Explanation
@@ -82,14 +82,14 @@ export interface Run {
   readonly worst: WorstRun
 }
 
-/** Bounds of a run: what its budget admits, times what each turn and each call is at worst. */
+/** Bounds of a run: the turns and calls that its budget admits, times the worst case of each. */
 export interface WorstRun extends Bounds {
   readonly turns: number
   readonly toolCalls: number
   readonly fixerRuns: number
 }
 
-/** What one run of any agent is at worst, also of one that is made of others. */
+/** The worst case of one run of any agent, also of a composed one. */
 export interface Bounds {
   /** Of all its parts, their fixers and sub-agents included: each attempt of a single model is one. */
   readonly modelCalls: number

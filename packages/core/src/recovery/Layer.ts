@@ -26,17 +26,17 @@ import type { Position, Seen } from "./Position.ts"
 
 export { attemptCap } from "./bounds.ts"
 
-/** One layer. `End` has the endings that its tables admit. */
+/** A layer of recovery. `End` has the endings that its tables admit. */
 export interface Layer<A, B, E, R, End = Ends<A, B, E, R>> {
   /** One attempt, counted from 1. `progress` is that of the whole call, once it has failed. */
   readonly attempt: (attempt: number, progress: Progress | undefined) => Effect.Effect<A, unknown, R>
   /** The row that guards a failure; without one, the failure leaves. */
   readonly row: (error: unknown, progress: Progress) => Row | undefined
-  /** How what the next attempt gets is changed; a rung that needs another way than these gives up. */
+  /** How a rung changes the input of the next attempt; a rung that needs an absent way gives up. */
   readonly repairs: Repairs<R>
   /** The time and the budget of the run around it. */
   readonly bounds: Bounds
-  /** Hears each decision. */
+  /** Gets each decision. */
   readonly observe: (decision: Decision) => Effect.Effect<void>
   /** What the endings mean. */
   readonly end: End
@@ -77,21 +77,21 @@ export interface Bounds {
   readonly left: () => BudgetLeft | undefined
   /** The instant that no wait may pass. */
   readonly deadline: () => number
-  /** In the place of a sleep, before another attempt. */
+  /** Waits before another attempt. */
   readonly wait: (delay: Duration.Duration) => Effect.Effect<void>
-  /** What is kept of a failure that a schedule has seen; only where a position is asked for. */
+  /** The part of a seen failure that a position stores; absent if no position is wanted. */
   readonly keep?: ((error: unknown) => Seen) | undefined
-  /** What was attempted below the table, beyond what it has attempted itself: that counts too. */
+  /** The attempts of functions within the table, beyond its own: they count too. */
   readonly extra?: Extra | undefined
-  /** In the place of the cap of a call. */
+  /** Replaces the cap of a call. */
   readonly maxAttempts?: number
   /** How many failures and decisions are remembered, the last ones; all by default. */
   readonly remembered?: number
-  /** Hears where the policy stands, before each wait. */
+  /** Gets the position of the policy before each wait. */
   readonly onWait?: ((position: Position) => Effect.Effect<void>) | undefined
 }
 
-/** A verdict, with the nearest row behind it that is asked too where the verdict gives up. */
+/** A verdict, and the nearest backstop row, which is asked after the verdict gives up. */
 export const backed = (verdict: Node, levels: ReadonlyArray<{ readonly rows: Rows }>): Node => {
   const last = levels.map(({ rows }) => rows.get("orElse")).find((node) => node?.behind !== undefined)
   return last?.behind === undefined || last === verdict ? verdict : { kind: "ladder", rungs: [verdict, last.behind] }
@@ -100,7 +100,7 @@ export const backed = (verdict: Node, levels: ReadonlyArray<{ readonly rows: Row
 /** Outside of a run, nothing is bounded. */
 export const unbounded: Bounds = { left: () => undefined, deadline: () => Infinity, wait: Effect.sleep }
 
-/** An answer of a table in the place of a result. */
+/** An answer of a table instead of a result. */
 export interface Answered {
   readonly type: "answered"
   readonly value: unknown
@@ -120,7 +120,7 @@ export interface Leaves {
   readonly isLate?: boolean | undefined
 }
 
-/** Endings that only a tool call has: its model hears of them, or its run ends. */
+/** Endings that only a tool call has: its model is told, or its run ends. */
 export interface Spoken {
   readonly toModel: {
     readonly type: "to-model"

@@ -22,14 +22,14 @@ export interface Fix {
   readonly as: "arguments" | "result"
   readonly input: ((failure: FixInput) => string) | undefined
   readonly acknowledged: boolean
-  /** Runs the fixer once. The verdict brings this along: a program without fixers does without. */
+  /** Runs the fixer once. It is a field of the verdict, so that a bundle without fixers has no code for them. */
   readonly run: (self: Fix, seen: unknown, fixRun: FixRun, call: Broken) => Effect.Effect<Fixed>
 }
 
 export interface Compact {
   readonly kind: "compact"
   readonly compaction: Compaction
-  /** Runs the compaction; brought along as that of a fixer is. `take` gets the conversation that is shorter. */
+  /** Runs the compaction; a field for the same reason. `take` gets the shorter conversation. */
   readonly run: (
     self: Compaction,
     overflow: Overflow,
@@ -44,14 +44,14 @@ export interface FixInput {
   readonly context: FailureContext
 }
 
-/** The place of a fixer run within its rung. */
+/** Which run of a fixer it is within its rung. */
 export interface FixRun {
   readonly run: number
   readonly maxRuns: number
   readonly context: FailureContext
 }
 
-/** The call that a fixer has to repair, as the layer that guards it knows it. */
+/** The call that a fixer has to repair, as its layer sees it. */
 export interface Broken {
   readonly tool: {
     readonly name: string
@@ -68,7 +68,7 @@ export interface Broken {
   readonly ended: (error: unknown) => Fixed
 }
 
-/** What became of one run of a fixer. */
+/** The outcome of one run of a fixer. */
 export type Fixed =
   | { readonly type: "repaired" }
   | { readonly type: "answered"; readonly value: unknown }
@@ -76,7 +76,7 @@ export type Fixed =
   /** `next` is what the fixer reads next, where its own answer is what fails now. */
   | { readonly type: "failed"; readonly error: unknown; readonly next?: unknown }
   | { readonly type: "fatal"; readonly error: unknown }
-  /** This fixer is already at work above: it is not started within itself. */
+  /** This fixer already runs in an ancestor: it is not started within itself. */
   | { readonly type: "skipped" }
 
 export type FixEvent =
@@ -84,7 +84,7 @@ export type FixEvent =
   | { readonly type: "fix-end"; readonly answer: string }
   | { readonly type: "fix-failed"; readonly error: unknown }
 
-/** What became of a compaction: one that failed or made nothing shorter has given up. */
+/** The outcome of a compaction: it gives up if it fails or makes nothing shorter. */
 export type Compacted = { readonly type: "shorter" } | { readonly type: "gave up"; readonly error?: unknown }
 
 export interface CompactEvent {
@@ -97,7 +97,7 @@ export interface CompactEvent {
 
 /** How a fixer or a compaction runs as a part of the run that it helps. */
 export interface Helping<in Event> {
-  /** Whether it is at work above already: it is not started within itself. */
+  /** Whether it already runs in an ancestor: it is not started within itself. */
   readonly isAtWork: boolean
   readonly within: <A, E, R>(start: () => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Emits an event and goes on at once: no interruption comes between the two. */
@@ -117,7 +117,7 @@ export interface RespondWith {
 export interface Tell {
   readonly kind: "tell"
   readonly render: Renderer | undefined
-  /** What is told where `render` fails or says nothing; what a failure says of itself by default. */
+  /** The text if `render` fails or returns nothing; by default the message of the failure. */
   readonly byDefault?: ((error: unknown, context: FailureContext) => string) | undefined
   readonly afterwards: Afterwards | undefined
 }
@@ -136,9 +136,9 @@ export type Node = Marked &
     | When
   )
 
-/** What a verdict may be besides. */
+/** Optional properties of a verdict. */
 interface Marked {
-  /** What is asked where a nearer row has given up. */
+  /** The verdict that is asked after a nearer row has given up. */
   readonly behind?: Node
   /** How many calls in a row it lets fail: the breaker of the run waits for three more. */
   readonly patience?: number
@@ -157,7 +157,7 @@ export interface When {
 /** The text that a model reads of a failure. */
 export type Renderer = (error: unknown, context: FailureContext) => string | Effect.Effect<string, unknown>
 
-/** What a told failure asks for: that the run goes on as before, or that it goes on without tools. */
+/** How the run goes on after a told failure: as before, or without tools. */
 export type Afterwards = "continue" | "tools-off"
 
 /** A table as the driver reads it. */
@@ -175,7 +175,7 @@ export interface Decision {
   /** How many attempts were made so far. */
   readonly attempt: number
   readonly delay: Duration.Duration
-  /** The server's own wish, if it had one. */
+  /** The wait that the server has asked for, if it has. */
   readonly hint?: Duration.Duration
   /** The tag of the error that carried the hint: the failure itself, or one beneath it. */
   readonly hintFrom?: string
@@ -184,11 +184,11 @@ export interface Decision {
   readonly error: unknown
 }
 
-/** What a failure looked like when a policy was asked. */
+/** The context of a failure that a policy decides about. */
 export interface FailureContext {
   /** Attempts made so far, the failed one included. */
   readonly attempt: number
-  /** How often the tool itself has run: arguments that do not fit are no run. Absent outside of tools. */
+  /** How often the tool itself has run; arguments that do not decode count as no run. Absent outside of tools. */
   readonly runs?: number
   /** The errors before this one, those of fixers included, oldest first; of an effect that is no call, the last 99. */
   readonly previous: ReadonlyArray<unknown>
@@ -198,11 +198,11 @@ export interface FailureContext {
   readonly failingBatches: number
   /** Batches in a row in which this tool failed, before the present one; 0 outside of tools. */
   readonly failuresInARow: number
-  /** Where a text is made for the model: whether the same failure has come several times in a row. */
+  /** For renderers: whether the same failure has come several times in a row. */
   readonly isRepeated?: boolean
-  /** There too: whether an earlier run of the call was cut off, and may have taken effect. */
+  /** For renderers: whether an earlier run of the call was cut off, and may have taken effect. */
   readonly isOpen?: boolean
-  /** The tool, where a tool failed. */
+  /** The name of the tool; absent outside of tools. */
   readonly tool?: string
   readonly callId?: string
   /** The raw arguments of a tool call, as the model sent them. */
@@ -210,9 +210,9 @@ export interface FailureContext {
   /** The decoded parameters of the failed attempt; absent when none decoded. */
   readonly params?: unknown
   readonly sideEffects?: SideEffects
-  /** Where the tool's work is done. What comes from a foreign server is no word of ours. */
+  /** Where the tool runs. Texts of a foreign server are not trusted. */
   readonly kind?: ToolKind
 }
 
-/** What running a tool again may do: nothing, nothing more than once, or who knows what. */
+/** What a second run of a tool may do: nothing, nothing new, harm, or it is undeclared. */
 export type SideEffects = "none" | "idempotent" | "unsafe" | "undeclared"

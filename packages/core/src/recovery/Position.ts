@@ -1,4 +1,4 @@
-/** Where a policy stands while it waits, as data: enough to go on after a restart as if there had been none. */
+/** The position of a waiting policy, as data: with it the policy goes on after a restart as if there had been none. */
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -7,7 +7,7 @@ import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import { property } from "../data/Foreign.ts"
 
-/** What is kept of a failure: its tag, its words, and its advice. It is all that a schedule may have read of it. */
+/** The stored part of a failure: its tag, message and advice. A schedule reads no more of it. */
 export const Seen = Schema.Struct({
   _tag: Schema.String,
   message: Schema.String,
@@ -32,7 +32,7 @@ const slot = Schema.Struct({
   steps: Schema.Array(Schema.Struct({ at: Schema.Finite, seen: Seen }))
 })
 
-/** Where a policy stands while it waits, as data. */
+/** The position of a waiting policy, as data. */
 export interface Position extends Schema.Schema.Type<typeof Position> {}
 
 const otherVersion = "Expected a position of version 1"
@@ -41,7 +41,7 @@ export const Position = Schema.Struct({
   version: Schema.Literal(1).annotate({ message: otherVersion }).annotateKey({ messageMissingKey: otherVersion }),
   /** Attempts made so far. */
   attempts: Schema.Finite,
-  /** Repair rounds so far. */
+  /** Repairs so far. */
   rounds: Schema.Finite,
   /** When the first attempt began, and when the next one is due: milliseconds since the epoch. */
   startedAt: Schema.Finite,

@@ -42,24 +42,24 @@ export type Table<E> = {
   readonly [K in TagOf<E> | "orElse"]?: AnyRowOf<K extends "orElse" ? E : Types.ExtractTag<E, K>, unknown>
 }
 
-/** Refuses keys that are no row, and rows that plain effects do not have. */
+/** Refuses keys that no failure has, and rows that plain effects do not admit. */
 export type CheckRows<T, E> = Check<T, TagOf<E> | "orElse", "exhausted" | "rethrow", "repeats">
 
-/** The row of a table under a key, or else `Else`; both where the row may be absent. */
+/** The row of a table under a key, or else `Else`; both if the row is optional. */
 export type Row<T, K, Else> = T extends unknown
   ? K extends keyof T
     ? Exclude<T[K], undefined> | (undefined extends T[K] ? Else : never)
     : Else
   : never
 
-/** Two tables as one: the later row wins. Of tables that may be one of several, each that they may make together. */
+/** Merges two tables: the later row wins. Distributes over unions of tables. */
 export type Merge<Old, New> = New extends unknown
   ? Old extends unknown
     ? { readonly [K in keyof Old | keyof New]: Row<New, K, K extends keyof Old ? Old[K] : undefined> }
     : never
   : never
 
-/** What is left of the failures `E` behind a table, on a plain effect: where no row is, they leave as themselves. */
+/** The failures of a plain effect behind a table: failures without a row leave as themselves. */
 export type Residue<E, T> = E extends unknown
   ? Left<E, Row<T, E extends Tagged ? E["_tag"] : "orElse", Row<T, "orElse", typeof rethrow>>>
   : never
@@ -67,8 +67,8 @@ export type Residue<E, T> = E extends unknown
 type Left<E, V> = ErrorOf<V> | ([EndOf<V>] extends [never] ? never : E)
 
 /**
- * Applies a table to an effect. A retry that is used up leaves the last error as itself; what needs a model to talk to
- * (`tell`, `escalate`, `fix`, `raise`) does not compile here.
+ * Applies a table to an effect. A retry that is used up leaves the last error as itself. Verdicts that need a model
+ * (`tell`, `escalate`, `fix`, `raise`) do not compile here.
  */
 export const onError: {
   <E, const T extends Table<E>>(
@@ -85,7 +85,7 @@ export const onError: {
 /** An effect behind a table. */
 export type Recovered<A, E, R, T> = Effect.Effect<A | AnswerOf<RowsOf<T>>, Residue<E, T>, R | ServicesOf<RowsOf<T>>>
 
-/** All rows of a table; of each table, where it may be one of several. */
+/** All rows of a table; distributes over unions of tables. */
 export type RowsOf<T> = T extends unknown ? T[keyof T] : never
 
 export { Position } from "./Position.ts"
@@ -99,10 +99,10 @@ export interface Keeping<R> {
 }
 
 /**
- * As `onError`, for what has to survive a restart of its process: counts, ladders and schedules go on where they stood when it
- * waited. A schedule makes its steps again, at the same instants; of the failures that it has seen it reads tag, message and
- * advice. `when` sees no earlier failures. Where the table has changed meanwhile, the present one decides: a schedule in the place of
- * another goes on as if it had seen those failures itself.
+ * As `onError`, for an effect that has to survive a restart of its process: counts, ladders and schedules go on from the stored
+ * position. A schedule repeats its steps at the same instants; it reads tag, message and advice of the earlier failures. `when` sees
+ * no earlier failures. If the table has changed meanwhile, the present one decides: a schedule that replaces another goes on as if it
+ * had seen those failures itself.
  */
 export const onErrorKept =
   <E, const T extends Table<E>, R2 = never>(table: T & CheckRows<T, E>, keeping: Keeping<R2>) =>
@@ -118,8 +118,8 @@ export type { Options as ExplainOptions } from "./explainRows.ts"
  * What a policy, a table or a single verdict, would do at worst, without running it: for all failures, in any order. A
  * real call never exceeds these bounds. `Explanation.format` makes a text table of it.
  *
- * Schedules are tried out with the extremes of chance and a clock that jumps, so those that take their waits from somewhere
- * else are not known; a `when` is known by what it names as `among`. Fixers count the model calls that their budget allows;
+ * `explain` steps schedules with the extremes of `Random` and a clock that jumps; schedules with other sources of waits count as
+ * unknown. A `when` is explained by the verdicts in `among`. Fixers count the model calls that their budget allows;
  * a function that is no agent counts none.
  */
 export const explain = (

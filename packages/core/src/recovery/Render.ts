@@ -1,4 +1,4 @@
-/** Text that a model reads when one of its calls failed: short, and clear about whether repeating it can help. */
+/** The text that a model reads about a failed call: short, and clear about whether repeating the call can help. */
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
@@ -18,9 +18,9 @@ import type { Kind, Severity } from "../errors/ToolError.ts"
 const maxChars = 4000
 
 /**
- * Says of a failure what can be done about it. What the model can correct in its call says so; `transient` is what may pass by itself, and
- * says whether a repetition is safe; `permanent` is what neither helps (the words of the labels are those of the C.W.K. lesson on tool
- * errors). Only tools without side effects, or with idempotent ones, are ever called safe to retry.
+ * Labels a failure with what can be done about it. Failures that the model can correct in its call say so. `transient` failures may pass by
+ * themselves, and the text says whether a repetition is safe. `permanent` failures do neither. The labels are those of the C.W.K. lesson on
+ * tool errors. Only tools without side effects, or with idempotent ones, are called safe to retry.
  */
 export const labelled = (error: unknown, context: FailureContext): string => {
   const message = afterAttempts(error, context)
@@ -38,7 +38,7 @@ const kindOf = (error: unknown, context: FailureContext): Label => {
   // an agent gives its task back with what would correct it
   if (isOwn && (ErrorCause.tagOf(error) === "EscalationError" || (outlook?.recovery === "repair" && !isOfModel(error))))
     return "repair"
-  // cut off, and it is not known what it has done: it passes, but not safely
+  // cut off, and its outcome is unknown: a retry may succeed, but is not safe
   return isOwn && uncertainTags.has(ErrorCause.tagOf(error)) ? "transient" : "permanent"
 }
 
@@ -88,7 +88,7 @@ const afterAttempts = (error: unknown, context: FailureContext): string => {
 }
 
 /**
- * What an error says for itself; as data, where it comes from a server that is not ours.
+ * The message of an error; framed as data if it comes from a foreign server.
  *
  * @internal
  */
@@ -99,7 +99,7 @@ export const spoken = (error: unknown, kind: Kind | undefined): string => {
 }
 
 /**
- * What an error says, word for word but for help for operators.
+ * The message of an error, word for word, without its help for operators.
  *
  * @internal
  */
@@ -114,8 +114,8 @@ const reached = (error: BudgetExceededError): string =>
 const maxForeignChars = 2000
 
 /**
- * Marks a text of foreign origin as data: capped, in a frame that it cannot close, and none of its lines begins with one of
- * the words by which a model knows what this library tells it.
+ * Marks a foreign text as data: capped, in a frame that it cannot close, and none of its lines begins with a word with which this
+ * library begins its own texts.
  */
 export const asData = (text: string): string => {
   const framed = ErrorCause.cut(text, maxForeignChars)
@@ -125,7 +125,7 @@ export const asData = (text: string): string => {
 }
 
 /**
- * The sentence with which an escalation comes back to the model that made the call. It asks for another call, unless this one is open.
+ * The sentence that tells an escalation to the model that made the call. It asks for another call, unless this one may have taken effect.
  *
  * @internal
  */
@@ -141,7 +141,7 @@ export const unverifiable = (tool: string, why: string): string =>
   `ERROR: Tool '${tool}' failed: it was cut off after its start and may have taken effect; looking it up failed: ${why} (severity: HIGH). ${Instructions.leave}`
 
 /**
- * Says to the model that a tool has done its work, and that nothing of what it gave can be read.
+ * Tells the model that a tool has done its work, and that its result cannot be read.
  *
  * @internal
  */
@@ -156,7 +156,7 @@ export const unshown = (tool: string, levels: number): string =>
 export const withCutOff = (text: string): string => following(text, mayHaveRun, Instructions.lookUp)
 
 /**
- * Says to the model that a call was not admitted.
+ * Tells the model that a call was not admitted.
  *
  * @internal
  */
@@ -210,7 +210,7 @@ const sentenceOf = (what: string, instruction: string): string =>
   `${what.slice(0, 1).toUpperCase()}${what.slice(1)}: ${instruction}.`
 
 /**
- * Says to the model that a tool that failed too often in the same way is not there for now.
+ * Tells the model that a tool is withheld because it failed too often in the same way.
  *
  * @internal
  */
@@ -228,15 +228,15 @@ export const mayBeDone = ({ kind, text }: Settlement): boolean =>
 const unsettling = [Instructions.check, Instructions.lookUp, Instructions.leave]
 
 /**
- * Says to the model that it has repeated a call at once of which it was told that it may have taken effect.
+ * Tells the model that it has repeated a call at once, although it read that the call may have taken effect.
  *
  * @internal
  */
-export const unchecked = (tool: string, told: string): string =>
-  `Tool '${tool}' was not run: the same call has just failed, and may have taken effect. ${told.includes(Instructions.leave) ? Instructions.leave : Instructions.confirm}`
+export const unchecked = (tool: string, earlier: string): string =>
+  `Tool '${tool}' was not run: the same call has just failed, and may have taken effect. ${earlier.includes(Instructions.leave) ? Instructions.leave : Instructions.confirm}`
 
 /**
- * Says to the model where its answer does not fit what is wanted, and that it was cut off if it was, and asks for another one.
+ * Tells the model where its answer does not fit, or that it was cut off, and asks for another one.
  *
  * @internal
  */
@@ -263,13 +263,13 @@ const maxIssues = 10
 const maxIssueChars = 300
 
 /**
- * Says to the model that there are no tools any more.
+ * Tells the model that tools are switched off.
  *
  * @internal
  */
 export const toolsOff = `No tool can be called any more. ${Instructions.words}`
 
-/** Names the tools that there are to a model that named another. */
+/** Names the available tools to a model that called an unknown one. */
 export const unknownTool = (name: string, names: ReadonlyArray<string>): string =>
   names.length === 0
     ? `unknown tool: ${shown(name)}; no tools are available`
@@ -289,8 +289,8 @@ const didYouMean = (name: string, names: ReadonlyArray<string>): string => {
 }
 
 /**
- * What an error says for itself, without credentials, the lines of a stack and help for operators; its tag or its name when it says
- * nothing.
+ * The message of an error without credentials, stack lines and help for operators; its tag or its name if the message is
+ * empty.
  */
 export const messageOf = (error: unknown): string => {
   const message = Redaction.foreign(withoutStack(withoutHelp(ErrorCause.messageOf(error))), maxChars - 500)

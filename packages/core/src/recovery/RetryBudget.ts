@@ -103,7 +103,7 @@ interface Slot {
 const fromLimits = ({ ratio, reserve, window }: ReturnType<typeof check>): RetryBudget => {
   const width = window / slots
   const retained: Array<Slot> = []
-  /** The slot of this instant, the last of those that are kept. */
+  /** The slot of this instant, the last retained one. */
   const current = (now: number): Slot => {
     const index = Math.floor(now / width)
     while (retained[0] !== undefined && retained[0].index < index - slots) retained.shift()

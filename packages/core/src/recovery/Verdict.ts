@@ -38,16 +38,16 @@ export type { Decision, FailureContext, Rows, SideEffects } from "./Node.ts"
  */
 type Given<T> = [T][T extends unknown ? 0 : never]
 
-/** The consent that a policy may run something twice although its side effects are unsafe. */
+/** The consent that a policy may run a tool twice although its side effects are unsafe. */
 export interface Acknowledged {
   readonly acknowledge: "may run twice"
 }
 
-/** How often and after which waits something is tried again. */
+/** How often a call is retried, and after which waits. */
 export type RetryOptions = Backoff.Options
 
 /**
- * Runs it again. `retries` counts the extra runs, `maxAttempts` all runs; without `initialBackoff` there is no wait. A
+ * Retries the call. `retries` counts the extra runs, `maxAttempts` all runs; without `initialBackoff` there is no wait. A
  * schedule gets each error as its input; when it is done, the rung gives up. A server's hint (`retryAfter`) is a floor
  * under every wait.
  */
@@ -84,7 +84,7 @@ export const toSchedule = <E, Err, R, Acts>(self: Retry<E, Err, R, Acts>): Sched
 
 /** How often the fixer may run, once by default; `maxAttempts: m` is the same as `retries: m - 1`. */
 export type FixOptions<E> = Partial<Backoff.Count> & {
-  /** `"result"`: the answer stands in for the tool's result, which is not run again. */
+  /** `"result"`: the answer replaces the tool's result, and the tool does not run again. */
   readonly as?: "arguments" | "result"
   /** Builds the fixer's input, in place of the raw arguments or the report. */
   readonly input?: (failure: FixInput<E>) => string
@@ -100,8 +100,8 @@ export interface FixInput<out E> {
 export type Fixer<E, R> = (input: string) => Effect.Effect<string, E, R>
 
 /**
- * Lets a fixer repair the arguments; its answer passes every gate and the tool runs again. A fixer's own failure is one
- * failed run of it and stays in the trail, except that its escalation is told and its `ToolExecutionError` ends the call.
+ * Lets a fixer repair the arguments; its answer passes every gate and the tool runs again. A failure of the fixer counts as one
+ * failed run and stays in the trail. Two failures of a fixer differ: its escalation is told, and its `ToolExecutionError` ends the call.
  */
 export function fix<E, FixerError, R>(
   fixer: Fixer<FixerError, R>,
@@ -133,9 +133,9 @@ export function fix(
 }
 
 /**
- * Soft: the model reads the failure as the result of its call, flagged as an error. Without `render`, or when that fails or
- * says nothing, it is told whether repeating the call can help. With `then: "tools-off"`, and if every failure of its batch says so, tools are switched off
- * for the rest of the run: the model has to answer in words.
+ * Soft: the model reads the failure as the result of its call, flagged as an error. Without `render`, or if `render` fails or
+ * returns nothing, the text says whether repeating the call can help. With `then: "tools-off"` on every failure of a batch, tools are
+ * switched off for the rest of the run: the model has to answer in words.
  */
 export const tell = <E, R = never>(
   render?: (error: E, context: FailureContext) => string | Effect.Effect<string, unknown, R>,
@@ -160,15 +160,15 @@ export const telling = <E, R = never>(
   })
 
 /**
- * The same verdict, under which so many calls in a row may fail before the breaker of the run counts.
+ * The same verdict; the breaker of the run counts only after that many failed calls in a row.
  *
  * @internal
  */
 export const patient = <V extends AnyVerdict>(self: V, patience: number): V => verdict({ ...nodeOf(self), patience })
 
 /**
- * The same verdict, which is asked too where a nearer row has given up: as if it, or `behind`, were the last rung of that row. For the
- * `orElse` of a table that is to stand behind all others, as the presets do.
+ * The same verdict, which is also asked after a nearer row has given up, as if it, or `behind`, were the last rung of that row. For the
+ * `orElse` of a table behind all others, as in the presets.
  *
  * @example
  * ```ts
@@ -190,8 +190,8 @@ export const escalate = <E>(options?: { readonly severity?: Severity }): Verdict
 
 /**
  * Shortens the conversation and asks the model again: for `ContextTooLongError`, in tables for model calls alone. At most twice
- * in a turn, over all rungs of its table. It gives up, and no call is made, where the compaction fails or what it gives is no
- * shorter: then the next rung is asked, or the original error is left.
+ * in a turn, over all rungs of its table. If the compaction fails or its result is no shorter, the rung gives up without a call:
+ * then the next rung is asked, or the original error leaves.
  */
 export const compact = <E, R = never>(
   compaction: Compaction<R>
@@ -207,7 +207,7 @@ export const compact = <E, R = never>(
 type Answerable = Array<unknown> | {} | null | undefined
 
 /**
- * A typed answer in the place of the result: a value, or an effect of the failure. The type of a value is the exact one, as with
+ * A typed answer instead of the result: a value, or a function from the failure to an effect. A value has its literal type, as with
  * `as const`.
  */
 export function respondWith<E, A, E2 = never, R = never>(
@@ -232,19 +232,19 @@ export const raise: Verdict<unknown, never, never, never, "raise"> = verdict({ k
 /** The failure leaves as itself, and no other row or level is asked. */
 export const rethrow: Verdict<unknown, never, never, never, "rethrow"> = verdict({ kind: "rethrow" })
 
-/** What is known of a handler beforehand. */
+/** What a handler declares. */
 export interface HandlerOptions {
   /** All verdicts that it may choose; choosing anything else is a defect. */
   readonly among?: ReadonlyArray<AnyVerdict>
-  /** How often it may run something again in one call: beyond that a verdict that would do so gives up instead. */
+  /** How often its verdicts may repeat one call: after that, a repeating verdict gives up instead. */
   readonly atMost?: number
 }
 
 /**
- * A handler as a verdict, for a rung of a ladder or with options: asked again at every failure. The options of a retry are read
- * against the failures that the handler has been asked about in this call; a schedule, a fixer and a ladder keep their state for as
- * long as the same one is chosen. What it may choose is not known beforehand, so `explain` counts attempts up to the cap of a call,
- * unless `among` names all verdicts, or `atMost` says how often it runs something again.
+ * A handler as a verdict, for a rung of a ladder or with options; it is asked at every failure. The options of a retry count
+ * the failures that the handler was asked about in this call. A schedule, a fixer and a ladder keep their state for as
+ * long as the handler chooses the same one. `explain` counts attempts up to the cap of a call, unless `among` names all verdicts, or
+ * `atMost` bounds the repetitions.
  *
  * @example
  * const polite = Recovery.when((error: Busy) => (error.isShort ? Recovery.retry({ retries: 9 }) : Recovery.tell()), {
@@ -267,7 +267,7 @@ export const when = <
   OfVerdict<Said<V>>["acts"]
 > => verdict(handled(erase(choose), "The function of Recovery.when", undefined, options))
 
-/** A handler: what it gives is looked at when it has given it. */
+/** A handler: its verdict is checked after it has returned. */
 const handled = (
   choose: (error: unknown, context: FailureContext) => unknown,
   whose: string,
@@ -338,10 +338,10 @@ export const ladder = <
   Given<P1 | P2 | P3 | P4>
 > => verdict({ kind: "ladder", rungs: [first, ...others].map(rungNode("Recovery.ladder")) })
 
-/** The end of a rung that is not there. */
+/** The end of an absent rung. */
 type Absent = "absent"
 
-/** The ends of two rungs: the second stands in where the first gives up. */
+/** The ends of two rungs: the second one acts if the first gives up. */
 type Then<First, Second> = Absent extends Second ? First : Exclude<First, "exhausted"> | Second
 
 /**
@@ -352,7 +352,7 @@ type Then<First, Second> = Absent extends Second ? First : Exclude<First, "exhau
 export const isVerdict = (value: unknown): value is AnyVerdict => Predicate.hasProperty(value, TypeId)
 
 /**
- * What a row is made of, whichever form it has; throws a `TypeError` that names the row on what is none.
+ * The node of a row in any form; throws a `TypeError` that names the row if the value is no row.
  *
  * @internal
  */
@@ -366,7 +366,7 @@ export const rowNode = (key: string, row: unknown): Internal.Node => {
   throw new TypeError(`The row '${key}' of a table is ${given}, not a verdict, a schedule or a handler`)
 }
 
-/** What a rung is made of: a verdict, which JavaScript does not see to. */
+/** The node of a rung: it has to be a verdict, which is checked for untyped programs. */
 const rungNode =
   (of: string) =>
   (rung: unknown, index: number): Internal.Node => {

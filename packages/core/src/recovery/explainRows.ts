@@ -7,7 +7,7 @@ import { isOptions, Names } from "./names.ts"
 import { maxAttemptsPerCall, maxCompactions, maxRepairs } from "./bounds.ts"
 import type { Cost } from "./Cost.ts"
 
-/** What `explain` cannot read off a policy. */
+/** What `explain` cannot read from a policy. */
 export interface Options {
   /**
    * Failures that the policy may meet. Schedules that look at their input are tried on those of their row; without any, on the
@@ -16,11 +16,11 @@ export interface Options {
   readonly errors?: ReadonlyArray<unknown>
   /** How long one attempt may take, its timeout say; without it `time` counts waits alone. */
   readonly attempt?: Duration.Input
-  /** What one attempt is at worst, where it is recovered by a layer of its own. */
+  /** The worst case of one attempt, if an inner layer recovers it. */
   readonly below?: { readonly worst: Pick<Worst, "requests" | "modelCalls" | "time"> }
   /** Whether the guarded work has unsafe side effects: then only a row that acknowledges them repeats it. */
   readonly isUnsafe?: boolean
-  /** Whether a lookup tells what an interrupted run did: a run without effect may be repeated. */
+  /** Whether a lookup finds out what an interrupted run did: a run without effect may be repeated. */
   readonly isLookedUp?: boolean
 }
 

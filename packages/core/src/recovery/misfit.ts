@@ -61,7 +61,7 @@ type Rowlike = { readonly [TypeId]: unknown } | { readonly "~effect/Schedule": u
 export type IsTable<T> = [T] extends [Rowlike] ? "A table has a row for each tag: { orElse: row } is one" : unknown
 
 /**
- * Which options are given, and which of them may be absent; what is none of the known ones is refused. A mapped type without values: the compiler
+ * Which options are given, and which of them are optional; undeclared options are refused. A mapped type without values: the compiler
  * compares the values with the types of the options alone.
  */
 export type Present<Given, Declared> = { readonly [K in keyof Given]: K extends Declared ? unknown : NoSuchOption<K> }

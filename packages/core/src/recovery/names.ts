@@ -24,7 +24,7 @@ export class Names {
     }
   }
 
-  /** Of what was chosen before a restart: of one alone it is taken to be the same again; of several it cannot be known which is which. */
+  /** Takes over the choices from before a restart: a single one is taken to be the same; of several it is unknown which is which. */
   resume(chosen: ReadonlyArray<string>): void {
     const before = new Set(chosen.flatMap((name) => name.match(/#\d+/g) ?? []))
     this.#first = before.size > 1 ? before.size : 0

@@ -44,7 +44,7 @@ export interface Guarded<R> {
   readonly observe: (decision: Decision) => Effect.Effect<void>
 }
 
-/** A failure at a place of the table: in its row, under the rungs that were reached on the way down from it. */
+/** A failure at a position of the table: its row, and the rungs that were reached within it. */
 interface Failure {
   readonly error: unknown
   readonly row: Row
@@ -69,7 +69,7 @@ export class Policy<R> implements Progress {
   #attempts: number
   #repairs: number
   #metadata = Schedule.CurrentMetadata.defaultValue()
-  /** Where the failure that is being decided about stands among all. */
+  /** The index of the present failure among all. */
   #present = 0
 
   constructor(layer: Guarded<R>, clock: Clock.Clock, start: number, from?: Origin) {
@@ -110,7 +110,7 @@ export class Policy<R> implements Progress {
     return this.#attempts + (this.#layer.bounds.extra?.made ?? 0)
   }
 
-  /** Where the policy stands now, with so long to wait. */
+  /** The position of the policy, before a wait of `delay`. */
   position(delay = Duration.zero): Position {
     return {
       version: 1,
@@ -149,15 +149,8 @@ export class Policy<R> implements Progress {
       case "tell": {
         const { afterwards, byDefault, render } = node
         const context = this.#context(failure)
-        return this.#ended(node.kind, failure, {
-          type: "to-model",
-          render,
-          byDefault,
-          afterwards,
-          error,
-          seen,
-          context
-        })
+        const ending = { type: "to-model", render, byDefault, afterwards, error, seen, context } as const
+        return this.#ended(node.kind, failure, ending)
       }
       case "escalate":
         return this.#ended(node.kind, failure, {
@@ -211,7 +204,7 @@ export class Policy<R> implements Progress {
     return { ...failure, chosen, asked: node.kind === "retry" && isOptions(node) ? asked : undefined }
   }
 
-  /** Notes a failure at a slot, where a position may be asked for. */
+  /** Notes a failure at a slot, if a position is wanted. */
   #noted(slot: Slot, error: unknown): Slot {
     const seen = this.#layer.bounds.keep?.(error)
     if (seen !== undefined) slot.steps = [...slot.steps, { at: this.#clock.currentTimeMillisUnsafe(), seen }]
@@ -293,7 +286,7 @@ export class Policy<R> implements Progress {
     if (run > node.maxRuns) return this.#gaveUp(node, failure)
     if (this.#made >= maxAttemptsPerCall) return this.#gaveUp(node, failure, attemptCap)
     if (this.#repairs >= maxRepairs) {
-      return this.#gaveUp(node, failure, `${maxRepairs} repair rounds per call`)
+      return this.#gaveUp(node, failure, `${maxRepairs} repairs per call`)
     }
     slot.count = run
     this.#repairs++
@@ -394,7 +387,7 @@ export class Policy<R> implements Progress {
 const answerOf = ({ answer }: RespondWith, { error, row }: Failure): Effect.Effect<unknown, unknown> =>
   Effect.suspend(() => Returned.effect(answer(row.seen), "The function of Recovery.respondWith for", tagOf(error)))
 
-/** What a user hung into the table has failed: its failure leaves unwrapped, its defects and interruptions pass. */
+/** A callback of the table has failed: its failure leaves unwrapped, its defects and interruptions pass. */
 const broken = (cause: Cause.Cause<unknown>): Effect.Effect<Step> => {
   const passing = untouchable(cause)
   if (passing !== undefined) return Effect.failCause(passing)

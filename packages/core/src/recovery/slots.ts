@@ -1,4 +1,4 @@
-/** What is counted at a place of a table, and the schedules at work there. */
+/** The counts and schedules at each position of a table. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Pull from "effect/Pull"
@@ -17,13 +17,13 @@ export type StoredSlot = Position["slots"][number]
 
 export type SlotPath = Omit<StoredSlot, "count" | "steps">
 
-/** What is counted at a place of the table. */
+/** The counts at a position of the table. */
 export interface Slot extends SlotPath {
   /** Fixer runs, or the rung that was reached. */
   count: number
   /** The schedule, once its first failure has come. */
   stepper: Stepper | undefined
-  /** Its steps, where a position is asked for. */
+  /** Its steps, if a position is wanted. */
   steps: StoredSlot["steps"]
   /** What its schedule knew at its last step. */
   last: Schedule.InputMetadata<unknown> | undefined
