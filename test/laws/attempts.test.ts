@@ -34,7 +34,7 @@ const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((one, oth
 const limit = fc.integer({ min: 0, max: 8_000 }).map((millis) => millis + 0.5)
 
 lawOfRuns(
-  "after a timeout of an attempt nothing of that attempt happens later [L405]",
+  "after its timeout an attempt does nothing more [L405]",
   fc.record({
     attempts: fc.array(attempt, { minLength: 1, maxLength: 5 }),
     limits: fc.record({ timeout: limit, callTimeout: limit }, { requiredKeys: [] }),

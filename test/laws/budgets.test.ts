@@ -64,7 +64,7 @@ const ask = (agent: (input: string) => Effect.Effect<string, unknown>) =>
   })
 
 lawOfRuns(
-  "runs below that go on at once, however deep, never spend more together than the run above has [L307 L306]",
+  "concurrent descendants, at any depth, never spend more together than their ancestor may [L307 L306]",
   fc.record({
     children: fc.integer({ min: 1, max: 6 }),
     between: fc.nat(2),

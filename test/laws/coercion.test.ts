@@ -70,7 +70,7 @@ check("undoing the reported changes, last first, gives the input back [L909]", (
   assert.deepEqual(undone, broken)
 })
 
-check("never a required field out of nothing, at any depth [L909]", ({ broken, missing, shape }) => {
+check("it never invents a required field, at any depth [L909]", ({ broken, missing, shape }) => {
   if (missing === undefined) return
   assert.isTrue(Result.isFailure(coerce(shape, missing)))
   assert.isTrue(Result.isFailure(coerce(shape, broken, [])) || Result.isSuccess(coerce(shape, broken)))
@@ -84,7 +84,7 @@ check("what a model does to valid input is undone [L909]", ({ mendable, shape, v
 })
 
 law(
-  "any JSON, and any text, ends with a value or a failure and throws nothing [L909]",
+  "any JSON, and any text, gives a value or a failure and never throws [L909]",
   fc.record({ generated: schemaAndValue, any: fc.jsonValue(), text: fc.string({ unit: "binary", maxLength: 40 }) }),
   ({ any, generated, text }) =>
     Effect.sync(() => {

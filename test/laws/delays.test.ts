@@ -132,7 +132,7 @@ law(
 )
 
 law(
-  "a hint above maxHint ends it without a sleep, and no shorter wait stands in for it [L205]",
+  "a hint above maxHint ends the schedule without a sleep, and no shorter wait replaces it [L205]",
   fc.record({
     options: fc.oneof(options, jittered),
     maxHint: fc.integer({ min: 1, max: 120_000 }),
@@ -187,7 +187,7 @@ law(
 )
 
 law(
-  "a hint of nothing is a wait of at least 1 ms [L208]",
+  "a hint of zero is a wait of at least 1 ms [L208]",
   fc.record({ options: fc.oneof(options, jittered), script: allFailing(undefined, fc.constant(0)), draw }),
   ({ draw, options, script }, play) => {
     fc.pre((options.maxHint ?? 1) >= 1)

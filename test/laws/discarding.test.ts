@@ -80,7 +80,7 @@ const look = Tool.make("look", {
 })
 
 lawOfRuns(
-  "nothing of a discarded attempt is in the result, and each has its event; what is left of the stream is the result [L1005]",
+  "no text of a discarded attempt is in the result, and each has its event; the rest of the stream is the result [L1005]",
   story,
   Effect.fnUntraced(function* (story, run) {
     const { onPartial, retries, turns } = story

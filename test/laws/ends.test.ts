@@ -46,7 +46,7 @@ const foretold = (calls: ReadonlyArray<Call>) => {
 }
 
 lawOfRuns(
-  "an escalation is told as an error and the run goes on; after an exception nothing is started [L905]",
+  "an escalation is told as an error and the run goes on; after an exception no call is started [L905]",
   fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { maxLength: 5 }),
   Effect.fnUntraced(function* (turns, run) {
     const started: Array<string> = []

@@ -77,7 +77,7 @@ const worstScript = (explained: ReturnType<typeof Recovery.explain>, hinted: boo
 }
 
 law(
-  "some script attains the bounds of a table that is known [L508]",
+  "some script attains the bounds of an explicable table [L508]",
   fc.record({ table: explicableTable, hinted: fc.boolean() }),
   ({ hinted, table }, play) => {
     const verdicts = verdictsOf(table)
@@ -119,7 +119,7 @@ const rung = fc.record({
 })
 
 law(
-  "a call attains what is explained of its tables: attempts, fixer runs, model calls [L508 P1102]",
+  "a call attains the explained bounds of its tables: attempts, fixer runs, model calls [L508 P1102]",
   fc.record({ broken: rung, absent: rung, doesFix: fc.boolean() }),
   ({ absent, broken, doesFix }) =>
     Effect.gen(function* () {

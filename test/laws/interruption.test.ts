@@ -74,7 +74,7 @@ law(
 )
 
 law(
-  "the scope of an attempt is closed before the next one opens, and nothing stays open [L403]",
+  "the scope of an attempt is closed before the next one opens, and no scope stays open [L403]",
   fc.record({ table, script, share: fc.option(instant, { nil: undefined }), draw }),
   ({ draw, script, share, table }, play) => {
     const log: Array<string> = []

@@ -23,7 +23,7 @@ const askModel = (run: Runner) =>
   })
 
 lawOfRuns(
-  "a transport's limit of time is around all its sends and waits, which is not a limit of each send [L707]",
+  "a transport's timeout holds for all its sends and waits together, not for each send [L707]",
   fc.record({ takes: fc.integer({ min: 100, max: 900 }), sends: fc.integer({ min: 2, max: 5 }) }),
   Effect.fnUntraced(function* ({ sends, takes }, run) {
     const limit = 1_000
@@ -134,7 +134,7 @@ const orderOf = (models: ReadonlyArray<ReadonlyArray<Ends>>) => {
 }
 
 lawOfRuns(
-  "one deadline is over all layers: nothing is sent at its instant or later, and no table is asked any more [P704]",
+  "one deadline holds for all layers: from its instant on no request is sent, and no table is asked [P704]",
   fc.record({
     limit: fc.integer({ min: 1, max: 5_000 }),
     takes: fc.integer({ min: 0, max: 700 }),

@@ -94,7 +94,7 @@ const answerOf = Effect.fnUntraced(function* (
 })
 
 lawOfRuns(
-  "the row of a failure is looked up level by level: exact, then what stands for it, then the rest [L609 P1343]",
+  "the row of a failure is looked up level by level: exact, then its group, then orElse [L609 P1343]",
   fc.record({
     levels,
     failure: fc.constantFrom<Failure>("Busy", "Gone", "InvalidArgs", "DeserializationError"),

@@ -161,7 +161,7 @@ const countingReplies = (service: Model.Service) => {
 }
 
 lawOfRuns(
-  "the ledger is the sum of all replies that were sent, refused ones and those below included, however the run ends [L1009]",
+  "the ledger is the sum of all replies, also of refused ones and of descendants, however the run ends [L1009]",
   story,
   Effect.fnUntraced(function* (story, run) {
     const log = eventLog()

@@ -96,7 +96,7 @@ law(
     })
 )
 
-law("what is left of a wait is waited for, not the whole of it [P1104]", fc.integer({ min: 0, max: 20_000 }), (late) =>
+law("after a restart only the rest of the wait is waited [P1104]", fc.integer({ min: 0, max: 20_000 }), (late) =>
   Effect.gen(function* () {
     const starts: Array<number> = []
     const attempt = Effect.flatMap(Clock.currentTimeMillis, (now) => {

@@ -132,7 +132,7 @@ describe("shared retry budget", () => {
       }).pipe(Effect.provide(TestClock.layer()))
   )
 
-  it.effect("explaining a policy takes nothing from its budget, and shows what it is at worst [L806]", () =>
+  it.effect("explaining a policy takes nothing from its budget, and shows the worst case [L806]", () =>
     Effect.gen(function* () {
       const budget = RetryBudget.makeUnsafe({ ratio: 0, reserve: 2 })
       const schedule = RetryBudget.sharing(Backoff.make({ retries: 3, initialBackoff: "1 second" }), budget)
@@ -146,7 +146,7 @@ describe("shared retry budget", () => {
     })
   )
 
-  it.effect("explaining takes nothing either where other schedules stand around the shared one [L806]", () =>
+  it.effect("explaining takes nothing either if other schedules are around the shared one [L806]", () =>
     Effect.gen(function* () {
       const budget = RetryBudget.makeUnsafe({ ratio: 0, reserve: 2 })
       const other = RetryBudget.makeUnsafe({ ratio: 0, reserve: 1 })

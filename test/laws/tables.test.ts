@@ -199,7 +199,7 @@ law(
 )
 
 law(
-  "a rung that handled the failure is the last one asked, and one that gave up is not asked again [L605]",
+  "a rung that handled the failure is the last one asked, and a rung that gave up is never asked twice [L605]",
   fc.record({
     retries: fc.array(fc.nat(3), { maxLength: 3 }),
     final,
@@ -290,7 +290,7 @@ law(
 )
 
 law(
-  "a row for the rest changes nothing for tags that have their own [L609]",
+  "orElse changes nothing for tags with rows of their own [L609]",
   fc.record({ rows: fc.tuple(policy, policy, policy, policy), orElse: policy, script, draw }),
   ({ draw, orElse, rows, script }, play) =>
     Effect.gen(function* () {
@@ -346,7 +346,7 @@ law(
 )
 
 law(
-  "an answer is the end: nothing runs behind it [L611]",
+  "an answer ends the call: no attempt follows [L611]",
   fc.record({ table, tag, answer: final, script: fc.oneof(script, allFailing()), draw }),
   ({ answer, draw, script, table, tag }, play) =>
     Effect.map(play(script, drawing(draw, guarded({ ...table, [tag]: answer }))), ({ attempts }) => {

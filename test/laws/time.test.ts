@@ -192,7 +192,7 @@ const foretold = ({ retries, takes, wait }: Story, each: number, all: number, is
 }
 
 lawOfRuns(
-  "the limit of a call is around all its attempts and waits: it ends by then, and a running attempt is interrupted [L302]",
+  "the timeout of a call holds for all its attempts and waits: it ends by then, and a running attempt is interrupted [L302]",
   fc.record({ story, callTimeout: limit }),
   Effect.fnUntraced(function* ({ callTimeout, story }, run) {
     const { attempts, end, error } = yield* attempted(story, { callTimeout }, run)
@@ -206,7 +206,7 @@ lawOfRuns(
 )
 
 lawOfRuns(
-  "the time of a run is around everything: it ends by then, and no wait that would pass it is begun [L302 L301]",
+  "maxDuration holds for the whole run: the run ends by then, and no wait that would pass it begins [L302 L301]",
   fc.record({ story, maxDuration: limit.filter((millis) => millis >= 1) }),
   Effect.fnUntraced(function* ({ maxDuration, story }, run) {
     const { attempts, end, error } = yield* attempted(story, { maxDuration }, run)

@@ -50,7 +50,7 @@ law(
 )
 
 law(
-  "of any JSON repair makes a transcript, and repairs that no further [L1002 P402]",
+  "repair makes a transcript of any JSON, and leaves that transcript unchanged [L1002 P402]",
   mostly(fc.array(fc.oneof(anyMessage, foreign), { maxLength: 6 })),
   (history) =>
     Effect.sync(() => {

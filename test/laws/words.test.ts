@@ -161,7 +161,7 @@ law("no label of a failure holds a stack, nor a secret that is anywhere in it [L
 )
 
 lawOfRuns(
-  "nothing that a model reads of a failed call holds a stack, nor a secret that is anywhere in it [L911 P202]",
+  "no text about a failed call shows the model a stack, or a secret of the failure [L911 P202]",
   planted,
   Effect.fnUntraced(function* (story, run) {
     const tool = Tool.make("work", {

@@ -52,7 +52,7 @@ it.run("the limit is 8 by default; an answer in the last turn is in time [A901]"
   })
 )
 
-it.run("maxToolCalls is checked before each call: what is beyond it does not run, and is settled [A902]", (run) =>
+it.run("maxToolCalls is checked before each call: the calls beyond it do not run, and are settled [A902]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("look", ...seen(3))
     const model = yield* make(batch("look"), batch("look", "look", "look"))
@@ -234,7 +234,7 @@ it("limits are whole numbers of at least 1, by default 8, 32 and 16 [A901 A902 A
   }
 })
 
-it("what is no limit is refused by name, with what it has to be [A903 A904 A910]", () => {
+it("an invalid limit is refused by name, with the values that it admits [A903 A904 A910]", () => {
   const made = (limits: Budget.Limits) => () => Budget.make(limits)
   assert.throws(made({ maxTurns: 0 }), /^Budget: maxTurns must be a whole number of at least 1, got 0$/)
   for (const cost of [0, -1, Number.NaN]) {
@@ -275,7 +275,7 @@ it("what no run goes on for ever without may be unlimited, by name; time may be 
   assert.strictEqual(Budget.make({ maxDuration: Duration.micros(500n) }).maxDuration, 0.5)
 })
 
-it("what is no limit for any of them cannot be extended to [A909]", () => {
+it("a limit cannot be extended to a number that is valid for no limit [A909]", () => {
   for (const limit of [0, -1, Number.NaN]) {
     assert.throws(() => Budget.extend(limit), `Budget.extend: the new limit must be above 0, got ${limit}`)
   }

@@ -24,7 +24,7 @@ const counting = Tool.make("count", {
   run: () => Effect.succeed("1")
 }).pipe(Tool.onError({ InvalidArgs: Recovery.tell() }))
 
-it.run("calls that are malformed, each in another way, are one failure again and again [P701 L908]", (run) =>
+it.run("calls that are malformed in different ways are one repeated failure [P701 L908]", (run) =>
   Effect.gen(function* () {
     const malformed = ["{", '{"n":1,}', "please count", '{"n": one}', '["n" 1]']
     const model = yield* make(...malformed.map((raw) => calls(call("count", raw, "c1"))))

@@ -14,8 +14,8 @@ const callsModel = (limits: Budget.Limits, parent?: Meter) => {
   return made
 }
 
-describe("what is left", () => {
-  it("is the least of this run's and of those above [A908]", () => {
+describe("the rest of a limit", () => {
+  it("is the least of this run's and its ancestors' [A908]", () => {
     const wide = meter({ maxTurns: 9, maxToolCalls: 9 })
     const narrow = meter({ maxTurns: 2, maxToolCalls: 3 })
     assert.deepStrictEqual([wide.left("maxTurns"), wide.left("maxToolCalls")], [9, 9])
@@ -25,7 +25,7 @@ describe("what is left", () => {
     assert.strictEqual(narrow.limit("maxToolCalls"), 3)
   })
 
-  it("of calls is never below none, and what is beyond it may not run [A902]", () => {
+  it("is never negative for calls, and calls beyond it may not run [A902]", () => {
     const own = meter({ maxToolCalls: 2 }, { parent: meter({ maxToolCalls: 4 }) })
     assert.strictEqual(own.takeCalls(3), 2)
     assert.strictEqual(own.left("maxToolCalls"), 0)
@@ -131,7 +131,7 @@ it("what a reply without items costs is what its tokens cost [A904]", () => {
   assert.strictEqual(made.costOf("unpriced", usage), undefined)
 })
 
-it.effect("the first limit that ends a run ends it and those below it, and no other run [P1308]", () =>
+it.effect("the first limit that ends a run ends it and its descendants, and no other run [P1308]", () =>
   Effect.gen(function* () {
     const parent = meter({ maxTurns: 1 })
     const child = meter({ maxTurns: 9 }, { parent })

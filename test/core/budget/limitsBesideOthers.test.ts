@@ -128,7 +128,7 @@ it.run("a function that catches the limit of its own and answers has reached it 
   })
 )
 
-it.effect("a failure that no table handles is not lost to a checkpoint of the run above [P1308 A909]", () =>
+it.effect("a failure that no table handles is not lost to a checkpoint of the parent [P1308 A909]", () =>
   Effect.gen(function* () {
     const nap = slow("nap", 100)
     const talk = yield* make(calls(call("nap", {})), text("passes the limit"))

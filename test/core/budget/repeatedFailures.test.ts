@@ -105,7 +105,7 @@ it.run(
     })
 )
 
-it.run("any success of the tool clears what is known against it [P702]", (run) =>
+it.run("any success of the tool clears its failures [P702]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted(
       "fetch",

@@ -112,7 +112,7 @@ it.run("onBudgetExceeded is asked, and the run goes on as far as it is extended 
   })
 )
 
-it.effect("a run that is suspended there goes on, and is asked about again [P1338]", () =>
+it.effect("a run that is suspended at the limit resumes, and onBudgetExceeded is asked anew [P1338]", () =>
   Effect.gen(function* () {
     const limits: Array<number> = []
     const agent = Agent.make("worker", {

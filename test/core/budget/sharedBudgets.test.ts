@@ -8,7 +8,7 @@ import { exceeded, expertTool, failing, looking, refused, seen, worker } from ".
 
 const { make, text } = ScriptedModel
 
-it.run("tokens and cost are checked after each reply, against everything in the ledger [A904]", (run) =>
+it.run("tokens and cost are checked after each reply, against the whole ledger [A904]", (run) =>
   Effect.gen(function* () {
     for (const [budget, reason, spent] of [
       [{ maxTokens: 29 }, "maxTokens", 30],

@@ -112,7 +112,7 @@ it.run("an unsafe tool that was approved after the end does not run [P1308]", (r
   })
 )
 
-it.run("no run begins below one that has ended, be it a plain function [P1308]", (run) =>
+it.run("no child begins in a run that has ended, not even a plain function [P1308]", (run) =>
   Effect.gen(function* () {
     let runs = 0
     const log = eventLog()

@@ -8,7 +8,7 @@ import { exceeded, failing, refused, worker } from "./_support/limitedAgents.ts"
 
 const { make } = ScriptedModel
 
-it.run("maxDuration is a deadline: it stops a running tool, and nothing of it happens later [A903]", (run) =>
+it.run("maxDuration is a deadline: it stops a running tool, which does nothing afterwards [A903]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const { tool } = scripted("slow", Effect.as(Effect.sleep("1 hour"), "late"))

@@ -83,7 +83,7 @@ describe("valid arguments [P102]", () => {
     assert.deepStrictEqual([changes, decodes], [[], 1])
   })
 
-  it("what is mended is a copy [P102]", () => {
+  it("it mends a copy [P102]", () => {
     const sent = Object.freeze({ to: "here", guest: Object.freeze({ name: "Ada", age: "5" }) })
     assert.deepStrictEqual(mend(flight, sent).value, { to: "here", guest: { name: "Ada", age: 5 } })
     assert.deepStrictEqual(sent.guest, { name: "Ada", age: "5" })

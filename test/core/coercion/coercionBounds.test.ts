@@ -31,7 +31,7 @@ describe("nothing is invented [P104]", () => {
     assert.isUndefined(mend(Struct({ a: Text }), { a: null }).value)
   })
 
-  it("no null, where the word stands in a text or in a key only [P104]", () => {
+  it("no null, if the word is only within a text or a key [P104]", () => {
     const named = Struct({ a: Text, b: Schema.NullOr(Text) })
     for (const sent of ['{"a": "None", "b": }', "{'a': 'null', 'b': }", '{"a": "say \\"null\\"", "b": }']) {
       assert.isUndefined(mend(named, sent).value, sent)
@@ -107,7 +107,7 @@ describe("nothing is invented [P104]", () => {
     for (const id of [2 ** 60, 1e21, -0]) assert.isUndefined(mend(schema, { id }).value)
   })
 
-  it("a number is no text where text is the wire form of something else [P104]", () => {
+  it("a number is no text if text is the wire form of another type [P104]", () => {
     assert.isUndefined(mend(Struct({ on: Schema.DateFromString }), { on: 5 }).value)
     assert.isUndefined(mend(Struct({ on: Schema.Date }), { on: 2024 }).value)
   })
@@ -133,7 +133,7 @@ describe("nothing is invented [P104]", () => {
     assert.deepStrictEqual(mend(Union([lenient, other]), { a: null, b: null, s: "x" }).value, { b: null, s: "x" })
   })
 
-  it("where nothing helps the value and the issues are the model's own [P104]", () => {
+  it("if no step helps, the value and the issues are the model's own [P104]", () => {
     const { issues, tries, value } = mend(flight, { to: 5, seats: "two", guest: '{"name":1}', more: null })
     assert.isUndefined(value)
     assert.deepStrictEqual(issues, ["to", "seats", "guest", "more"].toSorted())
@@ -163,7 +163,7 @@ it.run("the error is about what the model sent, with every issue; half-mended ar
   })
 )
 
-it.run("the error does not name what was merely left out as null, unless nothing else is wrong [P104]", (run) =>
+it.run("the error names a null for an absent field only if no other field is wrong [P104]", (run) =>
   Effect.gen(function* () {
     const search = Struct({
       query: Text,
@@ -229,7 +229,7 @@ describe("idempotent, total, bounded [P105]", () => {
     }
   })
 
-  it("ends in good time for what is hard to read [P105]", () => {
+  it("takes linear time for adversarial texts [P105]", () => {
     const n = 300_000
     const hard = [
       "```" + " ".repeat(n),

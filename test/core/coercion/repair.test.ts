@@ -70,7 +70,7 @@ describe("text that is nearly JSON is mended [P101]", () => {
   })
 })
 
-it("text of which something is missing stays as it is [P104]", () => {
+it("incomplete text stays as it is [P104]", () => {
   for (const text of [
     "{",
     "{a",
@@ -100,7 +100,7 @@ it("text of which something is missing stays as it is [P104]", () => {
   }
 })
 
-it("what is repaired is left alone the next time, for any text [P105]", () => {
+it("it is idempotent, for any text [P105]", () => {
   const parts = [
     "{",
     "}",

@@ -72,7 +72,7 @@ it("parts without an end are no reply; what a reader saw so far is their text [P
   assert.strictEqual(collector.partial, "one two")
 })
 
-it("what was counted so far is kept of parts without an end, and makes them no reply [P703]", () => {
+it("parts without an end give the usage so far, and no reply [P703]", () => {
   const counted = (outputTokens: number): Model.Part => ({ type: "usage", usage: Usage.make({ outputTokens }) })
   const text: Model.Part = { type: "text-delta", text: "one" }
   const collector = collect([counted(1), text, counted(2)])
@@ -121,7 +121,7 @@ it("a transcript survives JSON text [P401]", () => {
   )
 })
 
-it("a reply is read from JSON as it was written, and nothing of it may be missing or be something else [P401]", () => {
+it("a reply decodes from JSON as it was encoded; a missing or wrong field is refused [P401]", () => {
   const codec = Schema.toCodecJson(Message.Reply)
   const isReply = (value: unknown) => Option.isSome(Schema.decodeUnknownOption(codec)(value))
   const whole: Message.Reply = {
@@ -160,7 +160,7 @@ it("only a result is a success [C2]", () => {
 
 const read = Schema.decodeUnknownOption(Schema.toCodecJson(Message.Transcript))
 
-it("of each part, attachment and settlement, all that it needs is read and nothing less [P401]", () => {
+it("each part, attachment and settlement needs all its fields [P401]", () => {
   const opaque = { provider: "p", data: [1, null] }
   const call = { type: "tool-call", id: "c1", name: "look", arguments: null }
   const callPart = { type: "settled-call", call, settlement: { kind: "result", text: "seen" } }

@@ -114,7 +114,7 @@ describe("redaction", () => {
   )
   const texts = fc.array(pieces, { maxLength: 8 }).map((all) => all.join(""))
 
-  it("changes nothing the second time, and what it leaves is in the text [P1331]", () => {
+  it("is idempotent, and the rest of its output is in the input [P1331]", () => {
     fc.assert(
       fc.property(texts, fc.constantFrom(40, 200, Infinity), (text, max) => {
         const redacted = Redaction.foreign(text, max)
@@ -154,7 +154,7 @@ describe("redaction", () => {
       assert.notInclude(Redaction.foreign(around), secret)
   })
 
-  it("leaves places alone in a text that the program wrote, and cuts nothing there [P1330]", () => {
+  it("keeps syntactic credentials in a text of the program, and does not cut it [P1330]", () => {
     const text = `use https://host/path?api_key=hunter2hunter2 and password=hunter2 ${"x".repeat(20_000)}`
     assert.strictEqual(Redaction.own(text), text)
   })

@@ -98,7 +98,7 @@ it("what can be read is mended: texts in the place of parts, ids that are number
   ])
 })
 
-it("what cannot be read is dropped, and nothing makes it throw [P402]", () => {
+it("unreadable messages are dropped, and no input makes it throw [P402]", () => {
   const hostile = {
     get role(): string {
       throw new Error("look away")
@@ -224,7 +224,7 @@ it("a call that is settled already takes no result of another, though it has to 
   assert.deepStrictEqual(settlements(repaired), ["5 told: no"])
 })
 
-it("what is nested too deeply to be written down is left out of a message, which stays [P402 P1393]", () => {
+it("a part that is nested too deeply to be serialised is dropped, its message stays [P402 P1393]", () => {
   const deep: unknown = JSON.parse("[".repeat(50_000) + "]".repeat(50_000))
   const repaired = Message.repair([
     { ...Message.system("Work."), junk: deep },

@@ -14,7 +14,7 @@ it("a rate limit and a spent quota are model failures like any other [T16]", () 
   }
 })
 
-it("every error of the library, and nothing else, is a KintsugiError, and decodes to its own class [T36]", () => {
+it("every error of the library, and no other value, is a KintsugiError, and decodes to its own class [T36]", () => {
   assert.sameMembers([...new Set(all.map(({ _tag }) => _tag))], [...RecoveryAdvice.tags])
   for (const error of all) {
     assert.isTrue(KintsugiError.isKintsugiError(error), error._tag)

@@ -135,7 +135,7 @@ const hintless: Array<RecoveryAdvice.RecoveryAdvice> = [
   timedOut("none", 0)
 ]
 
-it("what is not retryable has no delay and one attempt; what is has both a delay and more attempts [T3 L213]", () => {
+it("an error that is not retryable has no delay and one attempt; a retryable one has a delay and more attempts [T3 L213]", () => {
   for (const error of [...all, ...hintless]) {
     if (error.isRetryable) {
       assert.isAbove(Duration.toMillis(error.suggestedDelay), 0)
@@ -203,7 +203,7 @@ it("the hint of a rate limit is kept as it is; a hint of 0 waits 1 ms, never a h
   assert.strictEqual(Duration.toMillis(zero.suggestedDelay), 1)
 })
 
-it("an exhausted quota is not retryable; when it may be worth looking again is advice, 5 minutes by default [T15]", () => {
+it("an exhausted quota is not retryable; its resetAfter is advice, 5 minutes by default [T15]", () => {
   const error = Factories.llmQuotaExceeded("gpt")
   assert.deepInclude(error, { model: "gpt", isRetryable: false, suggestedDelay: Duration.zero })
   assert.deepStrictEqual(error.resetAfter, Duration.minutes(5))

@@ -273,7 +273,7 @@ it.run(
     })
 )
 
-it.run("what does not fit is known by its place: the arguments, or a contract inside of the tool [T31]", (run) =>
+it.run("a schema error is told apart by its origin: the arguments, or a contract within the tool [T31]", (run) =>
   Effect.gen(function* () {
     const seen: Array<string> = []
     const note = (error: { readonly _tag: string; readonly category?: string }) => {

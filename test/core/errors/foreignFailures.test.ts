@@ -116,7 +116,7 @@ describe("failures that are not the library's", () => {
     assert.strictEqual(category(hard).category, "unknown")
   })
 
-  it("the status stands in the error; looking at a failure neither throws nor goes on for ever [P1333]", () => {
+  it("the error has the status; reading a failure neither throws nor loops for ever [P1333]", () => {
     assert.strictEqual(category(answered(503)).status, 503)
     assert.isUndefined(category(coded("ECONNREFUSED")).status)
     const hostile = {

@@ -161,7 +161,7 @@ it("a problem never asks for a shorter wait than the server did, nor for one wit
   assert.isTrue(Schema.is(KintsugiError.Problem)(endless))
 })
 
-it("numbers beyond all waiting are instants, or say nothing [T12 P801]", () => {
+it("numbers that are too large for a wait are instants, or give no hint [T12 P801]", () => {
   const now = Date.UTC(2026, 0, 1)
   assert.deepStrictEqual(RetryAfter.parse(String(now / 1000 + 30), now), Duration.seconds(30))
   assert.isUndefined(RetryAfter.parse("9".repeat(307), now))

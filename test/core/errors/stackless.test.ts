@@ -5,7 +5,7 @@ import { stackless } from "../../../packages/core/src/errors/stackless.ts"
 const framesOf = (error: Error): number => (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)).length
 
 describe("errors about what a model has sent", () => {
-  it("say nothing of where they were made, as Effect's own SchemaError", () => {
+  it("have no stack trace, as Effect's own SchemaError", () => {
     const errors = [
       ToolError.InvalidArgs.make({ tool: "add", callId: "c1", rawArgs: "{", parseError: "it ends too early" }),
       ToolError.DeserializationError.make({

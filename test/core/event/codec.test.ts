@@ -261,7 +261,7 @@ const shapeOf = (event: AgentEvent.AgentEvent): unknown =>
 const shapeOfFailure = (error: unknown): unknown =>
   KintsugiError.isKintsugiError(error) ? shapeOfError(error) : ErrorCause.summarise(error)
 
-it.effect("every event comes back from JSON text as it was, complete, and is written the same again [A1203]", () => {
+it.effect("every event decodes from JSON text complete and unchanged, and encodes to the same text [A1203]", () => {
   const seen = new Set<string>()
   return Effect.map(
     check(

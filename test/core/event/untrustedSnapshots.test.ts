@@ -12,7 +12,7 @@ const { call, calls, make } = ScriptedModel
 
 const pay = calls(call("pay", { cents: 5 }, "c1"))
 
-it.effect("a decision that came too late does not count later either: who is asked again decides again [P903]", () =>
+it.effect("a decision that came too late does not count later either: the person has to decide anew [P903]", () =>
   Effect.gen(function* () {
     const { runs, tool } = paying({ validFor: "1 hour" })
     const agent = agentWith(tool)
@@ -135,7 +135,7 @@ it.effect("a document whose numbers, places or requests no run could have fails,
   })
 )
 
-it("a new limit is such as a budget takes: what is none for any of them is refused where it is made [A909]", () => {
+it("a new limit has to be valid in a budget: a number that is valid for no limit is refused by Budget.extend [A909]", () => {
   for (const limit of [Number.NaN, 0, -1, -Infinity]) assert.throws(() => Budget.extend(limit), RangeError)
   assert.deepStrictEqual(Budget.extend(2.5), { kind: "extend", limit: 2.5 })
 })

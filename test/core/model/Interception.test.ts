@@ -64,23 +64,25 @@ it.run("each member of a model that is made of others is a step, and an entry of
   })
 )
 
-it.run("a call that waited for its turn is told of before it begins, the others are not [P1112]", (run) =>
-  Effect.gen(function* () {
-    const order: Array<string> = []
-    const turn = (key: string) => Effect.sync(() => void order.push(`turn ${key.split("/").slice(1).join("/")}`))
-    const intercept: Interception.Interceptor["intercept"] = (step, self) => {
-      if (step.kind === "tool attempt") order.push(step.tool)
-      return self
-    }
-    const model = yield* callingOnce("a", "b", "c")
-    const tools = ["a", "b", "c"].map((name) => scripted(name, Effect.succeed("ok")).tool)
-    const agent = Agent.make("worker", {
-      budget: { toolConcurrency: 1 },
-      skills: [Skill.make("work", { description: "Works.", tools })]
+it.run(
+  "the interceptor gets the key of a call that waited for others before it begins, and of no other call [P1112]",
+  (run) =>
+    Effect.gen(function* () {
+      const order: Array<string> = []
+      const turn = (key: string) => Effect.sync(() => void order.push(`turn ${key.split("/").slice(1).join("/")}`))
+      const intercept: Interception.Interceptor["intercept"] = (step, self) => {
+        if (step.kind === "tool attempt") order.push(step.tool)
+        return self
+      }
+      const model = yield* callingOnce("a", "b", "c")
+      const tools = ["a", "b", "c"].map((name) => scripted(name, Effect.succeed("ok")).tool)
+      const agent = Agent.make("worker", {
+        budget: { toolConcurrency: 1 },
+        skills: [Skill.make("work", { description: "Works.", tools })]
+      })
+      yield* run(agent, "go").pipe(intercepted({ intercept, turn }), Effect.provide(model.layer))
+      assert.deepStrictEqual(order, ["a", "turn 1/1", "b", "turn 1/2", "c"])
     })
-    yield* run(agent, "go").pipe(intercepted({ intercept, turn }), Effect.provide(model.layer))
-    assert.deepStrictEqual(order, ["a", "turn 1/1", "b", "turn 1/2", "c"])
-  })
 )
 
 it.run(

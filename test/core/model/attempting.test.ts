@@ -74,7 +74,7 @@ it.run("each model of an order is an attempt of it, and the function stands arou
   })
 )
 
-it.effect("what a reader has seen is not said again: the failure goes past the function [P1322]", () =>
+it.effect("a part that a reader has seen is not repeated: the failure goes past the function [P1322]", () =>
   Effect.gen(function* () {
     const shown = fails(overloaded(), { type: "text-delta", text: "half" })
     const { layer, service } = yield* namedModel("m", shown, shown)

@@ -151,7 +151,7 @@ it.run("a reply that was filtered away is one failed attempt, booked with what i
   })
 )
 
-it.effect("an attempt of which something was shown is booked as discarded where it may be made again [P703 P502]", () =>
+it.effect("an attempt that was shown in part is booked as discarded if it may be retried [P703 P502]", () =>
   Effect.gen(function* () {
     const thinks: Model.Part = { type: "reasoning-delta", text: "hm" }
     for (const [onPartial, part, outcome] of [

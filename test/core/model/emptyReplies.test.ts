@@ -81,7 +81,7 @@ it.run(
     })
 )
 
-it.run("each turn may be asked once more; what says or calls something is no empty reply [P1340]", (run) =>
+it.run("each turn may be asked once more; a reply with text or a call is not empty [P1340]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed("seen"), Effect.succeed("again"))
     const model = yield* make(nothing, batch("look"), nothing, batch("look"), nothing, done)

@@ -95,7 +95,7 @@ asked("when all fail, the error is the last one, and keeps every reason in order
   })
 )
 
-asked("a resend is used up below before the next model is asked [P1001]", (ask) =>
+asked("a model's own retries are used up before the next model is asked [P1001]", (ask) =>
   Effect.gen(function* () {
     const a = yield* namedModel("a", fails(overloaded()), fails(overloaded()))
     const b = yield* namedModel("b", text("from b"))
@@ -177,7 +177,7 @@ it.run(
     })
 )
 
-it.run("each turn begins with the first model again [P1001]", (run) =>
+it.run("each turn begins with the first model [P1001]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed("seen"))
     const a = yield* namedModel("a", fails(overloaded()), done)

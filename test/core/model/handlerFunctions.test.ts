@@ -84,7 +84,7 @@ it.run("a function takes the place of the tables before it, rows after it win fo
   })
 )
 
-it.run("a function hears neither of tools that fail nor of an interruption [A703]", (run) =>
+it.run("a function sees neither failures of tools nor an interruption [A703]", (run) =>
   Effect.gen(function* () {
     const seen: Array<unknown> = []
     const guarding = Agent.onLlmError(

@@ -10,7 +10,7 @@ const { fails, text } = ScriptedModel
 
 const patient = Recovery.retry({ maxAttempts: 3, initialBackoff: "500 millis" })
 
-asked("a bare model with a table is asked again as the table says, at the same instants [A702 A705]", (ask) =>
+asked("a bare model with a table is retried as the table says, at the same instants [A702 A705]", (ask) =>
   Effect.gen(function* () {
     const last = overloaded()
     const model = yield* namedModel("a", fails(overloaded()), fails(overloaded()), fails(last))
@@ -20,7 +20,7 @@ asked("a bare model with a table is asked again as the table says, at the same i
   })
 )
 
-asked("before the first part a failed attempt of a bare model is made again unseen [P501]", (ask) =>
+asked("before the first part a failed attempt of a bare model is retried unseen [P501]", (ask) =>
   Effect.gen(function* () {
     const model = yield* namedModel("a", fails(overloaded()), text("all is well"))
     const reply = yield* ask(Model.onError(model.service, { orElse: Recovery.retry({ retries: 1 }) }))

@@ -130,7 +130,7 @@ describe("jitter", () => {
 })
 
 describe("deadline", () => {
-  it.effect("no wait passes the deadline, a hinted one neither, and nothing sleeps at its end [L301]", () =>
+  it.effect("no wait passes the deadline, not even a hinted one, and no fiber sleeps at its end [L301]", () =>
     Effect.gen(function* () {
       const script: Script = { steps: [], rest: { does: "fail", tag: "A", takes: 100 } }
       const tried = (deadline: number, steps: Script["steps"] = []) =>

@@ -205,7 +205,7 @@ it.effect(
     })
 )
 
-it.run("nothing but an overflow changes what stands at the head of a request [P1110]", (run) =>
+it.run("only an overflow changes the head of a request [P1110]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(batch("look"), batch("look"), fails(tooLong()), batch("look"), done)
     yield* run(reader().pipe(compacting(keepOne)), "go").pipe(Effect.provide(model.layer))

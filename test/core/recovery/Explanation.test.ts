@@ -116,7 +116,7 @@ it.effect("a when that chooses what it has not named is a defect [P1102]", () =>
   })
 )
 
-it("a policy that stands alone is a table with a row for everything [P1102]", () => {
+it("a single verdict is explained as a table with an orElse row [P1102]", () => {
   const policy = Recovery.retry({ retries: 2, initialBackoff: "1 second" })
   assert.deepStrictEqual(Recovery.explain(policy), Recovery.explain({ orElse: policy }))
 })
@@ -131,7 +131,7 @@ it("a schedule that shares a retry budget heeds the hints that it heeds alone [P
   )
 })
 
-it("every preset is known [P1102]", () => {
+it("every preset can be explained [P1102]", () => {
   for (const preset of [
     Recovery.presets.agentsKt,
     Recovery.presets.cwk,
@@ -222,7 +222,7 @@ it("the waits of a fixer's own model calls count in the time of the call [P1102]
   assert.strictEqual(time(patient), 3 * 2 * 10_000)
 })
 
-it("a fixer that answers with the result runs nothing again [P1102]", () => {
+it("a fixer that answers with the result does not run the tool again [P1102]", () => {
   const { worst } = Recovery.explain(Recovery.fix(cleanup, { as: "result", retries: 3 }))
   assert.deepInclude(worst, { attempts: 1, fixerRuns: 3 })
 })
@@ -266,7 +266,7 @@ it("an unsafe tool that can be looked up may run again after that, which takes a
   }
 })
 
-it("a row for the rest repairs bad arguments of an unsafe tool: nothing has run [P1102 P601]", () => {
+it("an orElse row repairs bad arguments of an unsafe tool, because the tool has not run [P1102 P601]", () => {
   const explained = Recovery.explain({ orElse: Recovery.fix(cleanup, { retries: 2 }) }, { isUnsafe: true })
   assert.deepInclude(explained.worst, { attempts: 3, fixerRuns: 2 })
   const own = Recovery.explain({ Busy: Recovery.fix(cleanup, { retries: 2 }) }, { isUnsafe: true })

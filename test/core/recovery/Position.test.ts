@@ -3,7 +3,7 @@ import { Recovery } from "@kintsugi/core"
 import { Duration, Effect, Option, Schedule, Schema } from "effect"
 import { asOfNow, Seen, seenOf } from "../../../packages/core/src/recovery/Position.ts"
 
-it("of a failure is kept what a schedule may have read of it, where it makes sense [P1104]", () => {
+it("it stores the fields of a failure that a schedule may read, if they are valid [P1104]", () => {
   const advice = { isRetryable: false, suggestedDelay: Duration.seconds(2), maxAttempts: 3 }
   const hint = { retryAfter: Duration.seconds(5) }
   assert.deepStrictEqual(seenOf({ _tag: "Busy", message: "busy", ...advice, ...hint }), {
@@ -30,7 +30,7 @@ it("of a failure is kept what a schedule may have read of it, where it makes sen
   )
 })
 
-it("it is written as JSON and read again, and nothing without a tag and a message is [P1104]", () => {
+it("it decodes from JSON as it was encoded, and needs a tag and a message [P1104]", () => {
   const codec = Schema.toCodecJson(Seen)
   const seen: Seen = {
     _tag: "Busy",
@@ -62,7 +62,7 @@ const positionWith = (seen: typeof Seen.Type): Recovery.Position => ({
   ]
 })
 
-it("a position is written as JSON and read again, and none that lacks anything is [P1104]", () => {
+it("a position decodes from JSON as it was encoded, and needs all its fields [P1104]", () => {
   const codec = Schema.toCodecJson(Recovery.Position)
   const isPosition = (value: unknown) => Option.isSome(Schema.decodeUnknownOption(codec)(value))
   const seen = { _tag: "Busy", message: "busy", suggestedDelay: Duration.seconds(2) }
@@ -90,7 +90,7 @@ it("a policy whose time stood still goes on as if it had waited until now [P1104
   })
 })
 
-it("a table has a row for each verdict, schedule and handler in it, and none where there is nothing [P1320]", () => {
+it("a table has a row for each verdict, schedule and handler in it, and no row for an absent one [P1320]", () => {
   const table = { Busy: Recovery.rethrow, Gone: Schedule.forever, Lost: () => Effect.void, orElse: undefined }
   assert.deepStrictEqual([...Recovery.rowsOf(table).keys()], ["Busy", "Gone", "Lost"])
 })

@@ -135,7 +135,7 @@ it.run("shouldRetry decides within the count and changes no text; a no uses the 
   })
 )
 
-it.run("one failure of a batch that may be tried again keeps tools on [K8]", (run) =>
+it.run("one failure of a batch with a try left keeps tools on [K8]", (run) =>
   Effect.gen(function* () {
     const one = playing("one", "fail")
     const two = playing("two", "fail")

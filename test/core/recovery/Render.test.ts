@@ -62,7 +62,7 @@ plain(
   }
 )
 
-plain("no text holds the lines of a stack, nor a key that stands in any word of an error [L911 P202]", () => {
+plain("no text shows stack lines, or a key within any field of an error [L911 P202]", () => {
   const key = "sk_live_abcdefgh12345678"
   for (const sample of all) {
     const planted = Object.assign(Object.create(Object.getPrototypeOf(sample)), sample, {

@@ -46,7 +46,7 @@ it.run("a retry that the run has no time for takes nothing from a shared budget 
   })
 )
 
-it.effect("a call that goes on after a suspension takes nothing again for the retries before it [L806]", () =>
+it.effect("a call that resumes after a suspension does not pay twice for its earlier retries [L806]", () =>
   Effect.gen(function* () {
     const { budget, left } = holding(4)
     const paid: Array<number> = []

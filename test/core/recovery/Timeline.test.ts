@@ -32,7 +32,7 @@ describe("Timeline", () => {
     ])
   })
 
-  it("three layers begin anew below each attempt of the one above [L508]", () => {
+  it("each of three layers begins anew within each attempt of the outer one [L508]", () => {
     const twice = (initialBackoff: number) =>
       Recovery.explain({ A: Recovery.retry({ maxAttempts: 2, initialBackoff }) })
     const text = Explanation.formatTimeline(
@@ -105,7 +105,7 @@ describe("Timeline", () => {
     assert.include(lanes[0]?.pauses[0]?.verdict ?? "", "compact")
   })
 
-  it("says where it does not know, and where it was cut [L508]", () => {
+  it("marks unknown rows, and its cut [L508]", () => {
     const unknown = Explanation.timeline([
       { name: "x", explanation: Recovery.explain({ A: Recovery.when(() => Recovery.tell()) }) }
     ])

@@ -189,7 +189,7 @@ describe("handlers", () => {
     })
   )
 
-  it.effect("a handler whose failure stands beside an interrupt is interrupted [A111]", () =>
+  it.effect("a handler that fails with an interrupt in its cause is interrupted [A111]", () =>
     Effect.gen(function* () {
       const cause = Cause.combine(Cause.fail(new Broken()), Cause.interrupt())
       const table = { Busy: Recovery.respondWith(() => Effect.failCause(cause)) }
@@ -215,7 +215,7 @@ describe("ladders", () => {
     })
   )
 
-  it.effect("a rung that gave up early is not asked again, also when another tag failed between [P1101]", () =>
+  it.effect("a rung that gave up early is never asked twice, also if another tag failed between [P1101]", () =>
     Effect.gen(function* () {
       const asked: Array<number> = []
       const first = Recovery.when((error: Busy) => {

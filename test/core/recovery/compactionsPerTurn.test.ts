@@ -31,7 +31,7 @@ it.run("at most twice in a turn, and afresh in the next [P1005]", (run) =>
   })
 )
 
-it.effect("after text was streamed nothing is shortened, unless the attempt may be made again [P1005]", () =>
+it.effect("after streamed text the conversation is not shortened, unless the attempt may be retried [P1005]", () =>
   Effect.gen(function* () {
     const says: Model.Part = { type: "text-delta", text: "so far" }
     const table = { ContextTooLongError: Recovery.compact(keepOne) }
@@ -107,7 +107,7 @@ asked("at most twice for a bare model, however many tables stand around it [P100
   })
 )
 
-it.effect("a question that was asked 10,000 times is not asked again with a shorter conversation [P1005 A210]", () =>
+it.effect("after 10,000 attempts a model call is not made again with a shorter conversation [P1005 A210]", () =>
   Effect.gen(function* () {
     let asked = 0
     const busyOnce = LlmError.ModelOverloadedError.make({ model: "m" })

@@ -16,7 +16,7 @@ const { call, calls, make, text } = ScriptedModel
 const refused = (address: string) =>
   Object.assign(new Error(`connect ECONNREFUSED ${address}`), { code: "ECONNREFUSED" })
 
-plain("an error that only says that something beneath it has failed says what that was [P1332]", () => {
+plain("an error without a message of its own has the message of its cause [P1332]", () => {
   const both = new AggregateError([refused("::1:80"), refused("10.0.0.1:80")])
   const words = "connect ECONNREFUSED ::1:80; connect ECONNREFUSED 10.0.0.1:80"
   const cyclic = new AggregateError([])
@@ -37,23 +37,25 @@ plain("an error that only says that something beneath it has failed says what th
   assert.strictEqual(ErrorCause.messageOf(cyclic), "")
 })
 
-it.run("so has what a model reads, and different failures of a promise are not the same again [P1332 P1338]", (run) =>
-  Effect.gen(function* () {
-    const wrong = ["no such city", "no such street", "no such house", "no such door"].map((message) =>
-      Effect.tryPromise(() => Promise.reject<string>(new Error(message)))
-    )
-    const { tool } = scripted("look", ...wrong)
-    const model = yield* make(...wrong.map(() => batch("look")), done)
-    const budget = { repeatedFailures: { hint: 2, withhold: 3, end: 4 } }
-    const agent = Agent.make("worker", { tools: [tool], budget }).pipe(Agent.toolDefaults(Recovery.presets.cwk))
-    yield* run(agent, "go").pipe(Effect.provide(model.layer))
-    assert.deepStrictEqual(
-      read(model),
-      ["city", "street", "house", "door"].map(
-        (what) => `told: permanent: no such ${what}; consider asking the user for clarification`
+it.run(
+  "the model reads that message too, and different failures of a promise do not count as repeated [P1332 P1338]",
+  (run) =>
+    Effect.gen(function* () {
+      const wrong = ["no such city", "no such street", "no such house", "no such door"].map((message) =>
+        Effect.tryPromise(() => Promise.reject<string>(new Error(message)))
       )
-    )
-  })
+      const { tool } = scripted("look", ...wrong)
+      const model = yield* make(...wrong.map(() => batch("look")), done)
+      const budget = { repeatedFailures: { hint: 2, withhold: 3, end: 4 } }
+      const agent = Agent.make("worker", { tools: [tool], budget }).pipe(Agent.toolDefaults(Recovery.presets.cwk))
+      yield* run(agent, "go").pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(
+        read(model),
+        ["city", "street", "house", "door"].map(
+          (what) => `told: permanent: no such ${what}; consider asking the user for clarification`
+        )
+      )
+    })
 )
 
 it.run("no preset tells a model what helps operators [P1332 P1339]", (run) =>

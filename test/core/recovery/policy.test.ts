@@ -14,7 +14,7 @@ const rowOf = (verdict: Row["verdict"]): Row => ({
   admits: () => true
 })
 
-it.effect("at 10,000 attempts nothing runs again, and the end of the call names that cap [A210]", () =>
+it.effect("after 10,000 attempts no rung retries, and the end of the call names that cap [A210]", () =>
   Effect.gen(function* () {
     const clock = yield* Clock.clockWith(Effect.succeed)
     for (const [name, row] of [
@@ -74,7 +74,7 @@ it.effect("a decision tells what was left of the run's budget; outside of a run 
   })
 )
 
-it.effect("where a call stands says how often its fixers ran, and nothing of rows that count nothing [P1104]", () =>
+it.effect("a position counts the runs of fixers, and has no slots for rows without counts [P1104]", () =>
   Effect.gen(function* () {
     const clock = yield* Clock.clockWith(Effect.succeed)
     const waiting = (row: Recovery.AnyVerdict) => {

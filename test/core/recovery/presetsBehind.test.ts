@@ -14,7 +14,7 @@ for (const [name, preset, text] of [
   ["kani", () => Recovery.presets.kani(), "told: busy"],
   ["cwk", () => Recovery.presets.cwk, labelled.replace("told: ", "told: permanent: ")]
 ] as const) {
-  it.run(`what a row of the tool gives up, ${name} tells, and nothing of it is left in the type [P1339]`, (run) =>
+  it.run(`${name} tells the failures that a row of the tool gives up, and they leave the type [P1339]`, (run) =>
     Effect.gen(function* () {
       const { runs, tool } = failing(2)
       const log = eventLog()

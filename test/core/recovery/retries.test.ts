@@ -86,7 +86,7 @@ describe("retry", () => {
     })
   )
 
-  it.effect("every failure is looked up again: another tag is for its own row [A209]", () =>
+  it.effect("every failure is looked up anew: another tag has its own row [A209]", () =>
     Effect.gen(function* () {
       const { effect, starts } = scripted(...fails(busy(1), gone(2)))
       const table = { Busy: Recovery.retry({ retries: 5 }), Gone: Recovery.respondWith("answer") }

@@ -177,7 +177,7 @@ it.run("a schedule that is built anew each time begins anew, up to the cap of th
   })
 )
 
-it.effect("explain counts a handler up to the cap, unless it says at most how often it runs again [P1323]", () =>
+it.effect("explain counts a handler up to the cap, unless it declares atMost [P1323]", () =>
   Effect.gen(function* () {
     const often = (error: Busy) => (error.message === "busy" ? Recovery.retry({ retries: 9 }) : Recovery.rethrow)
     const { worst } = Recovery.explain({ Busy: often })
@@ -214,7 +214,7 @@ it.run("the trail says which verdict a handler chose [P1323]", (run) =>
   })
 )
 
-it("what is no policy of retries is answered with a sentence that names retries and maxAttempts [P1320]", () => {
+it("a value that is no retry policy is refused with a sentence that names retries and maxAttempts [P1320]", () => {
   for (const given of [3, { maxRetries: 3 }, "3", undefined, null, {}]) {
     assert.throws(() => Recovery.retry(given as never), /retries.*maxAttempts/)
   }
@@ -237,7 +237,7 @@ it("a row in the place of a table is refused, and what has no rows, at every doo
   }
 })
 
-it.run("what is no verdict is refused as a rung, and among what a handler names, by its number [P1320]", () =>
+it.run("a value that is no verdict is refused as a rung, and in the among of a handler, by its index [P1320]", () =>
   Effect.sync(() => {
     const once = Recovery.retry({ retries: 1 })
     for (const [rung, is] of [
@@ -255,7 +255,7 @@ it.run("what is no verdict is refused as a rung, and among what a handler names,
   })
 )
 
-it.run("a handler that may run again no more says so in the trail and in the events [P1323]", (run) =>
+it.run("a handler that has used up atMost gives up in the trail and in the events [P1323]", (run) =>
   Effect.gen(function* () {
     const { tool, runs } = scripted("look", ...Array.from({ length: 3 }, () => Effect.fail(busy())))
     const often = Recovery.when((_error: Busy) => Recovery.retry({ retries: 5, initialBackoff: 0, jitter: "none" }), {

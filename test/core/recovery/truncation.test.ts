@@ -20,7 +20,7 @@ it("cuts at the last blank line, line end, sentence, comma or space that keeps a
   }
 })
 
-it("below four characters there is no room for anything but the text [K25 K26]", () => {
+it("below four characters there is room for the text alone [K25 K26]", () => {
   assert.deepStrictEqual(
     [0, 1, 2, 3].map((max) => truncated("abcdefgh", max)),
     ["", "a", "ab", "abc"]

@@ -83,7 +83,7 @@ export interface Decoded<A> {
   readonly changes: ReadonlyArray<Change>
 }
 
-/** A list within an object within the arguments is unwrapped three times; further down nothing is. */
+/** Values are unwrapped down to three levels, a list within an object within the arguments; deeper ones are not. */
 const passes: Record<ValueStep, number> = {
   "unwrap-json": 3,
   "convert-number": 1,

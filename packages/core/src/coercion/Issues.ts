@@ -23,7 +23,7 @@ export const issuesOf = (
 /** What Effect says of a key that a schema does not declare. */
 const excess = "Expected no excess property"
 
-/** With the key that may be meant in the place of one that is not declared. */
+/** Adds the declared key that an undeclared key may mean. */
 const named = (failing: Failing, value: Schema.Json, issue: Issue.Issue): Issue.Issue => {
   if (issue.expected !== excess) return issue
   const meant = meantAt(failing, value, issue.path)

@@ -201,7 +201,7 @@ export class PartialJson {
 
   #endString(): void {
     const text = this.#text
-    // the second half has not come: what stands there is shown as it is
+    // the second half has not come: the first is shown as it is
     if (this.#isTextSeen() && this.#shownLength() < text.length) this.#isChanged = true
     this.#text = ""
     this.#mode = "between"

@@ -4,9 +4,9 @@ import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import { isNear, nearest } from "../data/Nearest.ts"
 
-/** One place in the value. */
+/** One position in the value. */
 export class Failing {
-  /** The value here is not what was expected; what is only wrong further down does not count. */
+  /** The value here has the wrong type; failures of nested values do not count. */
   isWrong = false
   /** A value was expected that is no wire form of something else, as the text of a date is. */
   isPlain = false

@@ -29,7 +29,7 @@ export const mendText: Record<TextStep, (text: string, shape: Shape) => string |
 
 const fence = "```"
 
-/** What stands between two fences, without the name of a language. */
+/** The text between two fences, without the name of a language. */
 const withoutFence = (text: string): string | undefined => {
   const isFenced = text.length >= 2 * fence.length && text.startsWith(fence) && text.endsWith(fence)
   if (!isFenced) return undefined

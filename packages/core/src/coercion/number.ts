@@ -1,4 +1,4 @@
-/** Numbers to texts and back, where nothing gets lost. */
+/** Converts numbers to texts and back without loss. */
 
 /** A plain number is shorter than this. */
 const maxLength = 32

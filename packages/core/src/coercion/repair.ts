@@ -248,7 +248,7 @@ const endsOf = (quote: string): string | undefined => {
 
 const isQuote = (char: string): boolean => doubles.includes(char) || singles.includes(char)
 
-/** What stands before or after a text. */
+/** The characters before or after a text. */
 const delimiters = ",:[]/{}()\n+"
 
 const opens = "([{"

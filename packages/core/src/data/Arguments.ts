@@ -3,7 +3,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { isDeep, quietly } from "./Foreign.ts"
 
-/** What stands in the place of arguments that are no JSON, or nested too deeply: no call with it runs. */
+/** Replaces arguments that are no JSON, or nested too deeply: no call with it runs. */
 export const refused = {
   "(arguments that are no JSON)": "are no JSON",
   "(arguments that are nested too deeply)": "are nested too deeply"

@@ -15,7 +15,7 @@ export const property = (value: unknown, key: string): unknown =>
     ? quietly(() => (key in value ? Reflect.get(value, key) : undefined), undefined)
     : undefined
 
-/** The value; in the place of one that throws whenever it is looked at, as a revoked proxy does, an error that says so. */
+/** The value. A value that throws at every access, as a revoked proxy does, is replaced by an error that says so. */
 export const approachable = (value: unknown): unknown =>
   quietly(() => Object.isExtensible(value) || true, false) ? value : new TypeError("a value that cannot be looked at")
 

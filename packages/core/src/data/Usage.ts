@@ -30,7 +30,7 @@ export const empty: Usage = {
 export const make = (reported: Partial<Usage>): Usage => ({ ...empty, ...reported })
 
 /**
- * Whether a value is a usage that can be counted: each number is finite and at least 0. A run books an estimate in the place of any
+ * Whether a value is a usage that can be counted: each number is finite and at least 0. A run books an estimate instead of any
  * other, see `Ledger.Entry`.
  */
 export const isSound = (usage: unknown): usage is Usage =>

@@ -117,7 +117,7 @@ const namedAt = (runs: Runs, at: number): Range | undefined => {
 
 const isKey = (value: string): boolean => value.length >= keyLength && isMixed(value)
 
-/** Whether a path stands there: `pwd` is a folder as often as a password. */
+/** Whether the value is a path: `pwd` is a folder as often as a password. */
 const isPath = (text: string, at: number): boolean => /^ ?["']?(?:[/~]|[a-z]:[\\/])/i.test(text.slice(at, at + 6))
 
 /** What names a secret in a program, a template or a setting, and is none. */

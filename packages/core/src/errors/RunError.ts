@@ -31,7 +31,7 @@ const ofRun = { transcript: Message.CarriedTranscript, usage: Usage.Usage }
 
 const ofBudget = {
   message: Schema.String,
-  /** The agent to which the limit belongs: the one that ran, or one above it. */
+  /** The agent to which the limit belongs: the agent of this run, or of an ancestor. */
   agent: Schema.String,
   reason: BudgetReason,
   limit: Schema.Finite,

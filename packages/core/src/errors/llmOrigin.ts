@@ -32,7 +32,7 @@ export interface ServiceOrigin extends Origin {
 }
 
 interface Quoted extends Said {
-  /** What the provider said, for the message, in the place of `detail`. No field of the error. */
+  /** The provider's text for the message, instead of `detail`. It is no field of the error. */
   readonly words?: string
 }
 

@@ -17,7 +17,7 @@ export interface Happened {
 export interface Said {
   /** The whole message; by default it is composed of the fields. */
   readonly message?: string
-  /** What happened, as a clause, in the place of the one that the class says. No field of the error. */
+  /** What happened, as a clause that replaces the clause of the class. It is no field of the error. */
   readonly what?: string
 }
 

@@ -50,7 +50,7 @@ export type Happening =
       readonly by: "rule" | "model" | "table"
       /** From 0 to 1, when the model has chosen. */
       readonly confidence?: number
-      /** What the conversation begins with from here on, in the place of any other system prompt; empty for none. */
+      /** The system prompt from here on, which replaces any other; empty for none. */
       readonly prompt: string
     }
   | { readonly type: "turn-start" }

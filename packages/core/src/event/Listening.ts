@@ -156,7 +156,7 @@ export class Attached {
   }
 }
 
-/** The observers around a run: that of the run above, or those of the program; and one of its own. */
+/** The observers of a run: its parent's, or those of the program; and one of its own. */
 export const around = (
   fiber: Fiber.Fiber<unknown, unknown>,
   parent: RunContext.RunContext | undefined,

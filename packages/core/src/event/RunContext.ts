@@ -1,7 +1,6 @@
 /**
- * The run that an effect is part of: who listens, what was spent, how deep it is nested. It travels down in one
- * `Context.Reference` that the loop sets, so that fixers, sub-agents and transports find their run without any type
- * saying so.
+ * The run that an effect is part of: its listeners, its spending, its depth. The loop sets one `Context.Reference`, so that fixers,
+ * sub-agents and transports find their run without a type for it.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -75,7 +74,7 @@ export const bounds = (run: RunContext | undefined): Bounds =>
       }
 
 /**
- * Goes on with `next`, unless a limit of this run, or of one above, was reached: each step of a run begins with this. It looks at once.
+ * Goes on with `next`, unless a limit of this run or of an ancestor was reached. Each step of a run begins with this check.
  *
  * @internal
  */

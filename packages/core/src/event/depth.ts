@@ -3,5 +3,5 @@
 /** Deeper than a person reads, and not as deep as a stack. */
 export const maxDepth = 500
 
-/** In the place of what is deeper. */
+/** Replaces deeper values. */
 export const elided = "…"

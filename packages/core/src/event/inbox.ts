@@ -145,7 +145,7 @@ export class Lost {
     this.#byType.set(type, (this.#byType.get(type) ?? 0) + 1)
   }
 
-  /** Warns of what was lost; nothing where nothing was. */
+  /** Warns of lost events, if there are any. */
   report(labels: { readonly agent: string; readonly runId?: string }): Effect.Effect<void> | undefined {
     if (this.#byType.size === 0) return undefined
     let lost = 0

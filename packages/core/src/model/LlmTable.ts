@@ -1,4 +1,4 @@
-/** Tables for model calls, and functions in the place of a table. */
+/** Tables for model calls, and functions instead of a table. */
 import type { LlmError } from "../errors/LlmError.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 
@@ -10,7 +10,7 @@ export type LlmRows<Answer> = {
   >
 }
 
-/** A function in the place of a table: asked at every failure, see `Recovery.when`. */
+/** A function instead of a table: it is asked at every failure, see `Recovery.when`. */
 export type LlmHandler<Answer> = Recovery.Handler<LlmError, Answer, unknown, unknown>
 
 type End = "exhausted" | "rethrow"
@@ -44,7 +44,7 @@ export type First<Table, Given> = Table extends object ? After<Table, Given> : T
 
 type AnyHandler = (...args: never) => unknown
 
-/** What is known beforehand of a function that stands in the place of a table. */
+/** What a function instead of a table declares. */
 export interface HandlerOptions {
   /** All that the function may choose, for `explain`; choosing anything else is a defect. */
   readonly among?: ReadonlyArray<Recovery.AnyVerdict>

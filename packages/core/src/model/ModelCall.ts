@@ -18,11 +18,11 @@ import { type Asker, compositionOf, type Counted, withPartial, streamed } from "
 export type { Asker, Counted } from "./parts.ts"
 export { withPartial } from "./parts.ts"
 
-/** The single models that it may ask: itself, unless it is made of others. */
+/** The single models that a model may ask: itself, unless it is composed. */
 export const leavesOf = (model: Service): ReadonlyArray<Service> =>
   compositionOf(model)?.members.flatMap(leavesOf) ?? [model]
 
-/** Asks a model, each of those that it is made of by itself. */
+/** Asks a model; of a composed model, each member by itself. */
 export const ask = <A, R>(model: Service, request: Request, asker: Asker<A, R>): Effect.Effect<A, LlmError, R> => {
   const composition = compositionOf(model)
   return composition === undefined ? asker.ask(model, request) : composition.strategy(request, asker)
@@ -40,7 +40,7 @@ export const stream = (model: Service, request: Request): Stream.Stream<Part, Ll
 export const named = (model: Service, reply: Message.Reply): Message.Reply =>
   reply.model === undefined ? { ...reply, model: model.name } : reply
 
-/** A filtered reply that calls nothing has nothing to say. */
+/** A filtered reply without calls is empty. */
 export const refused = (model: Service, reply: Message.Reply): LlmError | undefined =>
   reply.finish === "filtered" && Message.callsOf(reply).length === 0
     ? withPartial(
@@ -53,7 +53,7 @@ export const refused = (model: Service, reply: Message.Reply): LlmError | undefi
       )
     : undefined
 
-/** A reply that says nothing and calls nothing; one that a provider is at work on, or that holds what it made, is none. */
+/** A reply without text and calls. A paused reply is not empty, nor a reply with items of the provider. */
 export const empty = (model: Service, { content, finish }: Message.Reply): LlmError | undefined =>
   finish === "paused" || content.some((part) => (part.type === "text" ? part.text !== "" : part.type !== "reasoning"))
     ? undefined
@@ -79,7 +79,7 @@ export const cutOff = (model: Service): NetworkError =>
   })
 
 /**
- * The same, where it can be counted. A usage that is negative, infinite or no number is replaced by an estimate, and a cost like that
+ * The same reply with countable amounts. A usage that is negative, infinite or no number is replaced by an estimate, and such a cost
  * is left out.
  */
 export const sound = <A extends Counted>(counted: A, request: Request, content: Message.Reply["content"]): A => {
@@ -100,10 +100,10 @@ const usageOf = ({ messages, output, tools }: Request, content: Message.Reply["c
 /** About four characters are a token. */
 const tokensOf = (length: number): number => Math.ceil(length / 4)
 
-/** What stands for a picture or a document, whose bytes are no text: about a thousand tokens. */
+/** The estimate for a picture or a document, whose bytes are no text: about a thousand tokens. */
 const attachment = "x".repeat(4000)
 
-/** How long a value is as JSON. What a model gives may be anything. */
+/** The length of a value as JSON. The output of a model may be any value. */
 const lengthOf = (value: unknown): number => {
   const shown = isUser(value) ? value.content.map((part) => (part.type === "text" ? part.text : attachment)) : value
   return quietly(() => JSON.stringify(shown).length, 0)

@@ -101,7 +101,7 @@ const copyWith = (error: LlmError, more: object): LlmError => {
   return copy
 }
 
-/** The stream itself; what is none is a defect of the function, see `Returned`. */
+/** The stream itself; any other value is a defect of the function, see `Returned`. */
 export const streamed = (
   given: Stream.Stream<Part, LlmError>,
   whose: string,

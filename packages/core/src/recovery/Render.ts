@@ -63,7 +63,7 @@ const repeatedFailure = "the same failure has come several times in a row"
 const instructionOf = (kind: Label, error: unknown, context: FailureContext): string => {
   if (kind === "repair") return Instructions.correct(wrongOf(error))
   if (kind === "permanent") return Instructions.clarify
-  // that a tool further down took no effect says nothing of this one
+  // that an inner tool took no effect says nothing about this tool
   const tookNone = property(error, "tookEffect") === false && property(error, "tool") === context.tool
   const isSafe = context.sideEffects === "none" || context.sideEffects === "idempotent" || tookNone
   return isSafe ? Instructions.repeat : Instructions.check
@@ -280,7 +280,7 @@ const shown = (name: string): string => ErrorCause.cut(name, maxNameChars)
 
 const maxNameChars = 200
 
-/** What stands before the name of a tool, such as `functions.` or the name of a server. */
+/** A prefix of a tool's name, such as `functions.` or the name of a server. */
 const prefix = /^.*(?:[.:/]|__)/s
 
 const didYouMean = (name: string, names: ReadonlyArray<string>): string => {

@@ -57,7 +57,7 @@ export type Check<T, Keys, End, Acts> = IsTable<T> & {
 /** What tells a row from a table: rows themselves take the compiler longer. */
 type Rowlike = { readonly [TypeId]: unknown } | { readonly "~effect/Schedule": unknown } | ((...args: never) => unknown)
 
-/** Refuses a row in the place of a table. */
+/** Refuses a row instead of a table. */
 export type IsTable<T> = [T] extends [Rowlike] ? "A table has a row for each tag: { orElse: row } is one" : unknown
 
 /**
