@@ -33,7 +33,7 @@ describe("the rest of a limit", () => {
   })
 })
 
-it("what a run had spent before it goes on counts above it once, however often it goes on [P902]", () => {
+it("a meter counts the earlier spending of a resumed run once in its ancestors, however often it resumes [P902]", () => {
   const parent = meter({ maxTurns: 9, maxToolCalls: 9 })
   const goneOn = (spent: { readonly turns: number; readonly toolCalls: number }, runId = "below") => {
     const child = meter({ maxTurns: 9, maxToolCalls: 9 }, { parent })

@@ -25,7 +25,7 @@ export type Step = TextStep | ValueStep
 /** All steps, in the order in which they are taken; the order of a tool's list does not count. */
 export const steps: ReadonlyArray<Step> = [...textSteps, ...valueSteps]
 
-/** The steps for a value that an agent answers with: what it does not declare is wrong there. */
+/** The steps for the answer of an agent, where an undeclared field is an error. */
 export const answerSteps: ReadonlyArray<Step> = steps.filter((step) => step !== "drop-undeclared")
 
 /** One step that changed something. */
@@ -38,7 +38,7 @@ export interface Change {
   readonly after: unknown
 }
 
-/** JSON that could be read, and what had to be changed for that. */
+/** Parsed JSON, and the changes that it needed. */
 export interface Parsed {
   readonly value: Schema.Json
   /** The JSON from which the value was read; absent for arguments that came as an object. */
@@ -46,7 +46,7 @@ export interface Parsed {
   readonly changes: ReadonlyArray<Change>
 }
 
-/** What is looked for in a text that is no JSON. */
+/** The shape that is searched in a text that is no JSON. */
 export type { Shape } from "./jsonText.ts"
 
 /**
@@ -75,7 +75,7 @@ export const parse = (
   return Result.fail(first.failure)
 }
 
-/** A value that fits its schema, and what had to be changed for that. */
+/** A value that fits its schema, and the changes that it needed. */
 export interface Decoded<A> {
   readonly decoded: A
   /** The JSON from which it was decoded. */
@@ -144,7 +144,7 @@ interface Mended {
   readonly changes: ReadonlyArray<Change>
 }
 
-/** Takes one step at every failing place, but not where `undone` says that the value did not fit after it either. */
+/** Takes one step at every failing position, except where `undone` says that the step did not help. */
 const mend = (
   step: ValueStep,
   texts: Texts,
@@ -184,7 +184,7 @@ const mend = (
   return { value, changes }
 }
 
-/** What a step makes of a value that does not fit; the value itself if that is nothing. */
+/** The result of a step on a value that does not fit, or the value itself if the step does not apply. */
 const change: Record<
   ValueStep,
   (value: unknown, at: Failing, texts: Texts, spellings: () => Numbers.Spellings) => unknown

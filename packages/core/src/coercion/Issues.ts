@@ -1,10 +1,10 @@
-/** What is wrong with a value, as issues that name its places. */
+/** The failures of a value, as issues with paths. */
 import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as Issue from "../data/Issue.ts"
 import { type Failing, failingIn, isAbsence, isExtraAt, meantAt } from "./failing.ts"
 
-/** All that is wrong, without what the ladder drops anyway, unless that is all. */
+/** All issues, without those about fields that the ladder drops anyway, unless there are no others. */
 export const issuesOf = (
   failure: SchemaIssue.Issue,
   value: Schema.Json,
@@ -20,7 +20,7 @@ export const issuesOf = (
   return wrong.length === 0 ? all : wrong
 }
 
-/** What Effect says of a key that a schema does not declare. */
+/** Effect's message about an undeclared key. */
 const excess = "Expected no excess property"
 
 /** Adds the declared key that an undeclared key may mean. */

@@ -1,6 +1,6 @@
 /**
- * Reads JSON while it is being written. What is there so far can be had after every piece. Each character is looked at once;
- * besides, what has changed since the last look is copied, but never what is closed.
+ * Reads JSON while it is being written: the value so far is available after every piece. Each character is read once.
+ * A result copies the values that have changed since the last one, but never closed values.
  */
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
@@ -18,17 +18,17 @@ export type Grown = (first: string) => Growth
 
 type Fields = Record<string, unknown>
 
-/** An object or a list that is open. */
+/** An object or a list whose end has not come. */
 interface Frame {
   readonly growth: Growth | undefined
-  /** Raw JSON below a value that is seen as a whole only; otherwise what is seen. */
+  /** Raw JSON within a value that is shown as a whole only; otherwise the value that is shown. */
   value: Fields | Array<unknown>
   /** Whether a caller has it: then it is copied before it is changed. */
   isShared: boolean
   key: string
   /** Values so far, those included that are not seen. */
   count: number
-  /** An item of a list could not be seen: nothing after it is, or it would seem to stand in its place. */
+  /** An item of a list could not be shown: no later item is shown, or it would seem to have the index of that item. */
   isStuck: boolean
 }
 
@@ -52,7 +52,7 @@ export class PartialJson {
   /** Its last code unit: to look it up in a text that grows would cost as much as the text is long. */
   #last = 0
   #isKey = false
-  /** What has begun of an escape sequence. */
+  /** The beginning of an escape sequence. */
   #escape = ""
   #growth: Growth | undefined
   #result: unknown
@@ -82,7 +82,7 @@ export class PartialJson {
     return this.#isChanged
   }
 
-  /** What is there so far; it stays as it is when more comes. `undefined` for nothing. */
+  /** The value so far, which later pieces do not change; `undefined` if there is none. */
   get seen(): unknown {
     if (this.#mode === "done") return this.#result
     let inner: { readonly value: unknown } | undefined =

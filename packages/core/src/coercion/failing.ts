@@ -1,4 +1,4 @@
-/** Where a value does not decode, as the tree of its failing keys: in one pass, however deep the value is. */
+/** The tree of the keys of a value that do not decode, in one pass for any depth. */
 import * as Predicate from "effect/Predicate"
 import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaIssue from "effect/SchemaIssue"
@@ -14,9 +14,9 @@ export class Failing {
   isMissing = false
   /** The key is a field of a struct, not one of a record. */
   isField = false
-  /** A struct of which it is a field demands it. */
+  /** Its struct requires it. */
   isRequired = false
-  /** A struct of which it is no field has it. */
+  /** The value has it, and its struct does not declare it. */
   isUndeclared = false
   /** The fields of all structs that the value here was compared with. */
   readonly fields = new Set<PropertyKey>()
@@ -125,7 +125,7 @@ const aroundKey = <A>(
 }
 
 /**
- * Whether `null` stands there for an optional field that is absent, as models write it that have to name every field. By
+ * Whether the value is a `null` for an absent optional field, as models write it that have to name every field. By
  * itself it is no failure.
  */
 export const isAbsence = (failing: Failing, value: unknown, path: ReadonlyArray<PropertyKey>): boolean => {

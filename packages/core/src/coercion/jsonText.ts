@@ -1,4 +1,4 @@
-/** The steps on a text that is no JSON. Each gives a new text, or nothing where it has nothing to do. */
+/** The steps on a text that is no JSON. Each returns a new text, or `undefined` if it does not apply. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"

@@ -3,7 +3,7 @@
 /** A plain number is shorter than this. */
 const maxLength = 32
 
-/** The number that a text says in JSON's own syntax, if a number says exactly that. */
+/** The number of a text in JSON's syntax, if a number has exactly that value. */
 export const numberOf = (text: string): number | undefined => {
   if (text.length > maxLength) return undefined
   const number = Number(text)
@@ -11,7 +11,7 @@ export const numberOf = (text: string): number | undefined => {
   return said !== undefined && said === digitsOf(String(number)) ? number : undefined
 }
 
-/** Sign, significant digits and exponent: the same for `1.50` and `15e-1`. Nothing for what is no JSON number. */
+/** Sign, significant digits and exponent: the same for `1.50` and `15e-1`. `undefined` for a text that is no JSON number. */
 const digitsOf = (text: string): string | undefined => {
   const parts = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text)
   if (parts === null) return undefined

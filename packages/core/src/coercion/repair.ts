@@ -5,7 +5,7 @@
  */
 import { quietly } from "../data/Foreign.ts"
 
-/** What may be JSON now; nothing where the text cannot be mended. */
+/** A text that may be JSON; `undefined` if the text cannot be mended. */
 export const repair = (text: string): string | undefined => {
   const plain = escaped.test(text) ? unescaped(text) : text
   return plain === undefined ? undefined : new Repair(plain).run()
@@ -28,9 +28,9 @@ class Repair {
   /** The brackets that are open. */
   readonly #brackets: Array<string> = []
   #expecting: Expecting = "root"
-  /** Where the comma stands, if nothing has come after it. */
+  /** The index of a trailing comma. */
   #comma: number | undefined
-  /** Whether nothing has come after the innermost bracket. */
+  /** Whether the innermost bracket has no content yet. */
   #isFirst = false
 
   constructor(text: string) {
@@ -46,7 +46,7 @@ class Repair {
     }
   }
 
-  /** Reads what begins here; whether it can be. */
+  /** Reads the token that begins here; `false` if that is impossible. */
   #step(char: string): boolean {
     switch (this.#expecting) {
       case "root":
@@ -330,7 +330,7 @@ const isEnd = (text: string, at: number, nesting: ReadonlyArray<number>): boolea
 const blanksInLine = /[^\S\n]*/y
 const blanksAndLines = /\s*/y
 
-/** What means nothing in a text. */
+/** Characters without a meaning in a text. */
 const ordinary = /[^"“”'‘’`´\\()[\]{},\p{Cc}]*/uy
 
 const after = (text: string, at: number, what: RegExp): number => {

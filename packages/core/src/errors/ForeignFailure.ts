@@ -37,7 +37,7 @@ export const of = (failure: unknown): ForeignFailure | undefined => {
   return refused === undefined ? undefined : { type: "system", refused }
 }
 
-/** What went wrong, of a failure that is known to be one of a connection. Codes come before words. */
+/** The kind of a connection failure. Codes come before messages. */
 export const connectionOf = (failure: unknown): Connection => {
   const signs = signsOf(chainOf(failure))
   return codedOf(signs) ?? worded(signs)
@@ -98,7 +98,7 @@ const isNamed = ({ names }: Signs, wanted: ReadonlyArray<string>): boolean => wa
 const codedOf = (signs: Signs): Connection | undefined =>
   connections.find(({ names }) => isNamed(signs, names))?.connection
 
-/** The first that matches: where several connections failed, what may have been sent comes before what was not. */
+/** The first match counts: if several connections failed, failures after the request was sent come first. */
 const connections: ReadonlyArray<{
   readonly connection: Connection
   readonly names: ReadonlyArray<string>

@@ -22,8 +22,8 @@ export const KintsugiError: Schema.Codec<KintsugiError, unknown> = union
 export const isKintsugiError: (value: unknown) => value is KintsugiError = Schema.is(KintsugiError)
 
 /**
- * A problem document (RFC 9457) with our code, and whether to send the request again. It holds what the error says for a person,
- * redacted, and what a client can act on: no cause, no arguments, no transcript.
+ * A problem document (RFC 9457) with the code of the error, and whether to resend the request. It has the redacted message for a person,
+ * and the fields that a client can act on: no cause, no arguments, no transcript.
  */
 export interface Problem extends Schema.Schema.Type<typeof Problem> {}
 
@@ -72,7 +72,7 @@ const retryAfterOf = (error: KintsugiError): { readonly retryAfter?: number } =>
   return Number.isFinite(seconds) ? { retryAfter: seconds } : {}
 }
 
-/** A field that names something, where the error has it and it says something. */
+/** A name among the fields of the error, if it is present and not empty. */
 const named = <Key extends string>(error: object, key: Key): { readonly [K in Key]?: string } => {
   const value: unknown = Reflect.get(error, key)
   // the only key of the object is the key that was asked for

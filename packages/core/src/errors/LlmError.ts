@@ -12,7 +12,7 @@ export { Capability, type Origin, type ServiceOrigin } from "./llmOrigin.ts"
 
 const originFields = {
   ...ofResponse,
-  /** The text of the reply that broke off, as far as it had come; absent where there was none. Of a streamed reply it was shown. */
+  /** The text so far of the reply that broke off; absent without any. Listeners of a streamed reply have seen it. */
   partial: Schema.optionalKey(Schema.String),
   /** Why other models failed that were asked before this one, oldest first: see `reasonsOf`. */
   earlier: Schema.optionalKey(Schema.Array(ErrorCause.nested(ofThisUnion))),
@@ -90,7 +90,7 @@ export class ModelOverloadedError extends advised<ModelOverloadedError>()("Model
 
 const ofLength = {
   ...ofModel,
-  /** In tokens, where the provider names it. */
+  /** In tokens, if the provider names it. */
   limit: Schema.optionalKey(Schema.Finite),
   actual: Schema.optionalKey(Schema.Finite)
 }
@@ -127,7 +127,7 @@ const ofMalformedCall = {
   ...ofModel,
   /** Empty when the provider did not name it. */
   tool: Schema.String,
-  /** The arguments as the model wrote them, where the provider shows them. */
+  /** The arguments as the model wrote them, if the provider shows them. */
   rawArgs: Schema.optionalKey(Schema.String)
 }
 

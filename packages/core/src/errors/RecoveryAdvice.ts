@@ -21,7 +21,7 @@ export { withoutHelp } from "./facts.ts"
 /** The tag of every error of this library. */
 export type Tag = keyof FactsTable
 
-/** The literal code of a tag. An `ExecutionError` may take over the code of what lies beneath it. */
+/** The literal code of a tag. An `ExecutionError` may take over the code of its cause. */
 export type CodeOf<T extends Tag> = FactsTable[T] extends { readonly lentCode: unknown }
   ? string
   : FactsTable[T]["code"]
@@ -73,8 +73,8 @@ const textAt = (value: unknown, key: string): string | undefined => {
 const longestLabel = 100
 
 /**
- * A class of errors whose instances carry their advice, as getters that read the table, and have a `toJSON` that says no more
- * than their schema: what lies beneath an error reaches a log as its summary. Every error class of this library extends one.
+ * A class of errors whose instances carry their advice, as getters that read the table, and have a `toJSON` with the fields of
+ * their schema only: a log shows the summary of a cause. Every error class of this library extends one.
  *
  * @internal
  */

@@ -26,7 +26,7 @@ export const BudgetReason = Schema.Literals([
   "toolsOff"
 ])
 
-/** What a run had done by then. */
+/** The work of the run before its end. */
 const ofRun = { transcript: Message.CarriedTranscript, usage: Usage.Usage }
 
 const ofBudget = {
@@ -39,13 +39,13 @@ const ofBudget = {
   ...ofRun,
   /** The text of the last reply; empty when there was none. */
   partial: Schema.String,
-  /** What was decided about the failures that used it up: for `repeatedFailure`, and for a wait that the run had no time for. */
+  /** The decisions about the failures that used it up: for `repeatedFailure`, and for a wait that the run had no time for. */
   trail: Schema.optionalKey(Trail.Trail),
   /** The failure before a wait that the run had no time for. A wire keeps its name, its message and its code. */
   cause: Schema.optionalKey(ErrorCause.ErrorCause)
 }
 
-/** The run reached a limit of its budget. Nothing is lost: transcript, usage and the last text come along. */
+/** The run reached a limit of its budget. The error has its transcript, usage and last text. */
 export class BudgetExceededError extends advised<BudgetExceededError>()("BudgetExceededError", ofBudget) {
   static override make({ what, ...fields }: Made<typeof ofBudget>): BudgetExceededError {
     const reached = what ?? `Agent '${fields.agent}' reached ${limitOf(fields)}`
@@ -79,7 +79,7 @@ const ofRouting = {
   message: Schema.String,
   agent: Schema.String,
   candidates: Schema.Array(Schema.String),
-  /** What was said instead of the name of a skill. */
+  /** The answer that was not the name of a skill. */
   answer: Schema.String,
   ...ofRun
 }
@@ -98,7 +98,7 @@ const Json = Schema.Json as ErrorCause.Carried<Schema.Json, Schema.Json>
 const ofLoop = {
   message: Schema.String,
   iterations: Schema.Finite,
-  /** The last output, where it can be written as JSON. */
+  /** The last output, if it is JSON. */
   last: Json
 }
 

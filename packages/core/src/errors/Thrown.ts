@@ -1,4 +1,4 @@
-/** What functions throw that give no effect, or that should not have thrown. */
+/** Errors for exceptions of plain functions, and of functions that should return an effect. */
 import * as Effect from "effect/Effect"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Returned from "../data/Returned.ts"
@@ -39,7 +39,7 @@ export const lifted = <I, O>(
     })
 }
 
-/** The effect that a function has given. What it throws is a defect that names it, unless that is the end of an agent. */
+/** The effect that a function returns. Its exception is a defect with its name, unless it is the end of an agent. */
 export const effect = <A, E, R>(f: () => Effect.Effect<A, E, R>, whose: string, name: string): Effect.Effect<A, E, R> =>
   Effect.suspend(() => {
     try {

@@ -61,17 +61,17 @@ export class DeserializationError extends advised<DeserializationError>()("Deser
   }
 }
 
-/** Where a tool's work is done. */
+/** Where a tool runs. */
 export type Kind = typeof Kind.Type
 
 export const Kind = Schema.Literals(["local", "web-service", "llm", "mcp-tool"])
 
-/** What kind of failure it is. */
+/** The category of a failure. */
 export type Category = typeof Category.Type
 
 export const Category = Schema.Literals(categories)
 
-/** The call that an error was made for, where its maker knows it. */
+/** The call of an error, if it is known. */
 export interface CallOf {
   readonly callId?: string
   readonly args?: Schema.Json
@@ -84,7 +84,7 @@ const ofExecution = {
   kind: Kind,
   category: Category,
   status: Schema.optionalKey(Schema.Finite),
-  /** What a failure of the tool's own carried: it keeps it here, also where its class is lost on a wire. */
+  /** The advice of a failure of the tool's own, which survives a wire that loses the class of that failure. */
   lent: Schema.optionalKey(Lent),
   cause: Schema.optionalKey(NestedCause)
 }
@@ -129,8 +129,8 @@ export class ExecutionError extends advised<ExecutionError>()("ExecutionError", 
 }
 
 /**
- * Puts any failure of a tool into one shape; advice, code and category of its own, where it has them, are taken over. A failure that has
- * the shape already only learns which call it is about. A category that is given comes first.
+ * Makes an `ExecutionError` of any failure of a tool, with the failure's own advice, code and category if it has them. An `ExecutionError`
+ * only gets the fields of its call. A given category comes first.
  */
 export const executionErrorOf = (
   { category: given, kind, tool, ...call }: Wrapping & Required<CallOf>,
@@ -205,7 +205,7 @@ const ofToolTimeout = {
   ...ofCall,
   timeout: Schema.Duration,
   sideEffects: Schema.Literals(["none", "idempotent", "unsafe", "undeclared"]),
-  /** `false` where it was looked up that the tool did not take effect, and where it had not even begun. */
+  /** `false` if a lookup has found no effect, or if the tool had not begun. */
   tookEffect: Schema.optionalKey(Schema.Literal(false))
 }
 
@@ -252,7 +252,7 @@ const ofGivenUp = {
   attempts: Schema.Array(NestedCause),
   /** The last failure of the tool itself, or of its arguments. */
   cause: Schema.optionalKey(NestedCause),
-  /** What was decided on the way. */
+  /** The decisions about the failures. */
   trail: Schema.optionalKey(Trail.Trail),
   transcript: Schema.optionalKey(Message.CarriedTranscript),
   usage: Schema.optionalKey(Usage.Usage)
@@ -279,7 +279,7 @@ interface GivenUp {
 
 /**
  * Recovery gave up, or it was too late. `runs` are those of the tool itself: 0 before it began, or while its arguments did not fit.
- * `failures` are all on the way, oldest first; `cause` is what is left of the tool, and a failure of its fixer stands beside it.
+ * `failures` are all failures of the call, oldest first; `cause` is the tool's last one, and a failure of its fixer is beside it.
  *
  * @internal
  */
@@ -297,7 +297,7 @@ export const exhausted = (
   return new ToolExecutionError({ tool, callId, message, attempts: failures, cause, ...decided })
 }
 
-/** What a plain function fails with: see `Agent.fromFunction`. */
+/** The failure of a plain function: see `Agent.fromFunction`. */
 export type FunctionError = EscalationError | ToolExecutionError | ExecutionError
 
 export type ToolError = InvalidArgs | DeserializationError | ExecutionError | EscalationError

@@ -1,7 +1,7 @@
-/** What was decided on the way to a final error: it tells why recovery gave up. */
+/** The decisions before a final error: they show why recovery gave up. */
 import * as Schema from "effect/Schema"
 
-/** What was left of a run's budget. */
+/** The rest of a run's budget. */
 export interface BudgetLeft extends Schema.Schema.Type<typeof left> {}
 
 const left = Schema.Struct({ turns: Schema.Finite, toolCalls: Schema.Finite })
@@ -27,7 +27,7 @@ export interface TrailEntry extends Schema.Schema.Type<typeof TrailEntry> {}
 export const TrailEntry = Schema.Struct({
   /** The tag of the failure. */
   tag: Schema.String,
-  /** What the failure said. */
+  /** The message of the failure. */
   message: Schema.String,
   verdict: VerdictKind,
   /** Whether the rung of this verdict gave up: it did not act on this failure. */
@@ -36,7 +36,7 @@ export const TrailEntry = Schema.Struct({
   rung: Schema.Finite,
   /** How many attempts had been made. */
   attempt: Schema.Finite,
-  /** The wait before the next attempt; zero where there was none. */
+  /** The wait before the next attempt; zero without a wait. */
   delay: Schema.Duration,
   /** How long the server had asked to wait, and the tag of the error that said so. */
   hint: Schema.optionalKey(Schema.Duration),

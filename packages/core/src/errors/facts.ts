@@ -1,5 +1,5 @@
 /**
- * The facts: all that is fixed for a kind of error stands here and nowhere else. What may be done after it can depend on its own
+ * The facts: the single table of all that is fixed for a kind of error. What may be done after it can depend on its own
  * data, and an `ExecutionError` draws some of that from the failure beneath it.
  */
 import * as Duration from "effect/Duration"
@@ -13,10 +13,10 @@ import * as ForeignFailure from "./ForeignFailure.ts"
 
 const recoveryKinds = ["resend", "repair", "shrink", "fallback", "escalate", "none"] as const
 
-/** What helps when sending the same input again does not. */
+/** What helps if a resend of the same input does not. */
 export type RecoveryKind = (typeof recoveryKinds)[number]
 
-/** What to do after an error: whether, when and how often the same input may be sent again. */
+/** What to do after an error: whether, when and how often the same input may be resent. */
 export interface Outlook extends Schema.Schema.Type<typeof Outlook> {}
 
 const Outlook = Schema.Struct({
@@ -45,7 +45,7 @@ const resend = (delay: Duration.Input, maxAttempts: number): Outlook => ({
   maxAttempts
 })
 
-/** After a limit of the rate that says no more: the most generous advice of all. */
+/** After a rate limit without a hint: the most generous advice of all. */
 export const generous = resend("60 seconds", 6)
 
 /** The wait after a timeout: half of the limit, 5 s at most. */
@@ -67,7 +67,7 @@ export const categories = [
 
 type Category = (typeof categories)[number]
 
-/** After a failure that says no more than that it will pass. */
+/** After a transient failure without other advice. */
 const resendable = resend("1 second", 4)
 
 /** A failure inside a tool, and what lies beneath it. */
@@ -78,7 +78,7 @@ export interface Categorised {
   readonly lent?: Lent
 }
 
-/** What a failure of a tool lends to the error that is put around it, as it is written down. */
+/** The encoded advice that a failure of a tool lends to the error around it. */
 interface Lent extends Schema.Schema.Type<typeof Lent> {}
 
 export const Lent = Schema.Struct({
@@ -209,7 +209,7 @@ export const lentBy = (cause: unknown): Lent | undefined => {
   return { ...(code === "" ? {} : { code }), ...(outlook === undefined ? {} : { outlook }) }
 }
 
-/** What the cause says for itself; without a cause, the category. */
+/** The message of the cause; without a cause, the category. */
 export const sayingOf = (cause: unknown, category: Category): string => {
   if (cause === undefined) return ofCategory[category].label
   const { message, name } = ErrorCause.summarise(cause)
@@ -223,7 +223,7 @@ export interface Facts<in Error, out Code extends string = string> {
   readonly outlook: (error: Error) => Outlook
   /** The most generous advice that any error of the kind gives. */
   readonly most: Outlook
-  /** The code that an error takes over from what lies beneath it. */
+  /** The code that an error takes over from its cause. */
   readonly lentCode?: (error: Error) => string | undefined
 }
 

@@ -13,15 +13,15 @@ export const ofResponse = {
   status: Schema.optionalKey(Schema.Finite),
   /** How long the server asked to wait. A floor: never shortened. */
   retryAfter: Schema.optionalKey(Schema.Duration),
-  /** What the server said of sending the same request again, where it did: `false` forbids it. */
+  /** Whether the server allows a resend of the same request, if it says so: `false` forbids it. */
   shouldRetry: Schema.optionalKey(Schema.Boolean),
   /** The provider's own words, capped and masked. */
   detail: Schema.optionalKey(Schema.String),
-  /** What the attempt had used up by then, where the provider said so. */
+  /** The usage of the attempt so far, if the provider reported it. */
   usage: Schema.optionalKey(Usage.Usage)
 }
 
-/** What is known of the response that carried the failure; each field is absent when nothing was said. */
+/** The response that carried the failure; a field is absent if the response has none. */
 export interface Origin extends Schema.Struct.Type<typeof ofResponse> {
   readonly cause?: unknown
 }
@@ -36,7 +36,7 @@ interface Quoted extends Said {
   readonly words?: string
 }
 
-/** What `make` of a model failure takes. */
+/** The argument of `make` of a model failure. */
 export type Made<F extends Schema.Struct.Fields> = MadeOf<F> & Quoted
 
 /**

@@ -9,11 +9,11 @@ export interface Happened {
   readonly what: string
   /** Ids and names by which it can be found again; those that are absent are left out. */
   readonly where?: ReadonlyArray<string | undefined>
-  /** What another party said about it; empty when it said nothing. */
+  /** The text of another party about it; empty without one. */
   readonly words?: string | undefined
 }
 
-/** What the maker of an error may say about it. */
+/** The texts that the maker of an error may set. */
 export interface Said {
   /** The whole message; by default it is composed of the fields. */
   readonly message?: string
