@@ -69,7 +69,7 @@ const defaults: Budget = {
   repeatedFailures: { hint: 3, withhold: 4, stop: 5 }
 }
 
-/** The limits that must be finite. Without a limit of turns a run may never end. */
+/** The limits that must be finite: they keep a run from going on for ever. */
 const mustEnd: ReadonlySet<string> = new Set(["maxTurns", "maxToolCalls", "maxDepth"])
 
 /** Fills in the defaults. Throws a `RangeError` on an invalid limit: counts have to be whole numbers of at least 1. */

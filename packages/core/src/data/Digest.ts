@@ -36,7 +36,7 @@ const sha256 = (value: Schema.Json): Effect.Effect<string> =>
     )
   })
 
-/** How digests are made. Replaced where no real time may go by on any platform. */
+/** The digest function. Tests replace it if no real time may pass on any platform. */
 export const Digest = Context.Reference("@kintsugi/core/Approval/Digest", { defaultValue: () => sha256 })
 
 /** The digest of a JSON value. */
@@ -56,7 +56,7 @@ export const digestOfRequest = (
 /** JSON with the fields of each object in the order of their names. Does not recurse: decisions and edits are as deep as their sender likes. */
 export const canonical = (value: Schema.Json): string => {
   let text = ""
-  /** What is still to be written, the next one last: texts as they are, and values. */
+  /** Texts and values that are still to be written; the next one is the last. */
   const stack: Array<string | { readonly value: unknown }> = [{ value }]
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     if (Predicate.isString(next)) text += next

@@ -65,8 +65,8 @@ export const nested = (union: () => Schema.Codec<unknown, unknown>) => {
 }
 
 /**
- * What an error takes along: it may be large, and who makes the error has it from a place that vouches for it. The same codec, that
- * checks a value when it comes from outside or goes there, but not whenever an error is made of it.
+ * A codec for a large field of an error. It checks the value on a wire, but not in the constructor of the error, because the maker of
+ * the error has it from a trusted source.
  *
  * @internal
  */
@@ -104,8 +104,8 @@ export const logged = (cause: Cause.Cause<unknown>): string =>
   )
 
 /**
- * The message of an error, or the text of a value that is none; empty for one that has nothing to say. An error that says only that
- * something beneath it has failed says what that was.
+ * The message of an error, or the text of another value; empty if there is none. An error whose message only says that its cause has
+ * failed has the message of the cause.
  */
 export const messageOf = (value: unknown): string => messageAt(value, 0)
 
@@ -122,7 +122,7 @@ const messageAt = (value: unknown, depth: number): string => {
 
 const deepest = 5
 
-/** What `Effect.tryPromise` and `fetch` say of any failure, and an `AggregateError` of connections, which says nothing. */
+/** The generic messages of `Effect.tryPromise` and `fetch`, and the empty one of an `AggregateError` of connections. */
 const hollow = /^(?:|fetch failed|An error occurred in Effect\.\w+)$/
 
 const fuller = (error: object, said: string, depth: number): string => {
@@ -142,7 +142,7 @@ export const tagOf = (error: unknown): string => {
 }
 
 /**
- * What an error says, word for word; its tag or its name when it says nothing.
+ * The message of an error, word for word; its tag or its name if the message is empty.
  *
  * @internal
  */
@@ -152,7 +152,7 @@ export const sayingOf = (error: unknown): string => {
 }
 
 /**
- * What a failure is, of one that says nothing.
+ * Describes a failure without a message.
  *
  * @internal
  */

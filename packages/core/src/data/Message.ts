@@ -1,5 +1,5 @@
 /**
- * What is said between a user, a model and its tools.
+ * Messages between a user, a model and its tools.
  *
  * A transcript cannot hold an orphan: an assistant message keeps every tool call together with its settlement, and
  * `settle` is the only step from a model's `Reply` (whose calls have no result yet) to a message. Codecs unfold the pair into

@@ -186,9 +186,9 @@ const held = new WeakSet<Redacted.Redacted>()
 const gone = new FinalizationRegistry<ReadonlyArray<string>>((forms) => values.remove(forms))
 
 /**
- * Makes the value of a `Redacted` known: no text of this process shows it, whole, in a piece of 8 characters, or escaped for JSON, a URL or
- * base64, as long as the `Redacted` is in memory. `parts` are the secrets in it, where they are not all of it. Values of fewer than 12
- * characters of three kinds, or 20 of any kind, are left out: ordinary words would go with them.
+ * Registers the value of a `Redacted`: as long as the `Redacted` is in memory, no text of this process shows the value, whole, in a piece of
+ * 8 characters, or escaped for JSON, a URL or base64. `parts` are the secrets within it, if the whole value is none. Values of fewer than 12
+ * characters of three kinds, or 20 of any kind, are left out: ordinary words would be redacted too.
  */
 export const know = (
   secret: Redacted.Redacted,

@@ -228,9 +228,9 @@ export const isTerminal = (event: AgentEvent): boolean =>
   event.type === "run-suspended"
 
 /**
- * Computes the transcript of a run from its events; it equals the run's own, for whole, streamed, routed, suspended and resumed runs. Without
- * `runId`, the run is that of the first event. A resumed run emits its initial transcript again, so the events of several segments, in
- * order, give the transcript at the end of the last segment. The events of a part of a run give the transcript so far.
+ * Computes the transcript of a run from its events. It equals the run's own transcript, for whole, streamed, routed, suspended and
+ * resumed runs. Without `runId`, the run is that of the first event. A resumed run emits its initial transcript again, so the events of
+ * several segments, in order, give the transcript at the end of the last one. The events of a part of a run give the transcript so far.
  */
 export const transcriptOf = (events: Iterable<AgentEvent>, runId?: string): Message.Transcript => {
   let said: Array<Message.Message> = []

@@ -7,8 +7,8 @@ import { property, quietly } from "../data/Foreign.ts"
 import { elided, maxDepth } from "./depth.ts"
 
 /**
- * JSON stays as it is. Other values become what JSON can hold: fields, items, or the result of `toJSON`; a value with none of these becomes its text.
- * Texts in there are redacted. Total; `undefined` for `undefined`.
+ * Converts any value to JSON. JSON stays as it is. Other values become their fields, their items, or the result of `toJSON`; a value
+ * with none of these becomes its text. Texts of such values are redacted. Total; `undefined` for `undefined`.
  */
 export const jsonOf = (value: unknown): Schema.Json | undefined => write(value, new Set(), false)
 

@@ -74,9 +74,9 @@ type Fitting<M, Table> = M extends AnyLayer
   : unknown
 
 /**
- * A table, or a function, for a model itself, with the words of `Agent.onLlmError`; `respondWith` gives a reply. The caller of the model sees
- * the failures that are left. A streamed reply is retried before its first part only: after that, its failure carries the text so
- * far. Within a run each attempt is an event and an entry of the ledger.
+ * A table, or a function, for a model itself, with the verdicts of `Agent.onLlmError`; `respondWith` gives a reply. The caller of the
+ * model sees the failures that are left. A streamed reply is retried before its first part only: after that, its failure carries the
+ * text so far. Within a run each attempt is an event and an entry of the ledger.
  */
 export const onError: {
   <const Given extends LlmRows<Message.Reply> | LlmHandler<Message.Reply>>(

@@ -54,8 +54,9 @@ export interface Sending<A, R> {
 }
 
 /**
- * For implementers of a transport: sends a request, and follows the table on failure. A request that must not be resent is not, even if its
- * row says so, and `orElse` does not see it. A send that the run has no time for ends the run. Throws a `TypeError` for a value that is no row.
+ * For implementers of a transport: sends a request, and follows the table on failure. A request that must not be resent is not
+ * resent, even if its row says so, and `orElse` does not see it. A send that the run has no time for ends the run. Throws a
+ * `TypeError` for a value that is no row.
  */
 export const resending = (table: TransportRows): (<A, R>(sending: Sending<A, R>) => Effect.Effect<A, LlmError, R>) => {
   const rows = Recovery.rowsOf(table, "a send")

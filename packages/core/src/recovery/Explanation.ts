@@ -91,11 +91,11 @@ export interface WorstRun extends Bounds {
 
 /** The worst case of one run of any agent, also of a composed one. */
 export interface Bounds {
-  /** Of all its parts, their fixers and sub-agents included: each attempt of a single model is one. */
+  /** Attempts of single models, of all its parts with their fixers and sub-agents. */
   readonly modelCalls: number
-  /** What the transport sends for these, where it is known how often it sends again. */
+  /** Requests of the transport for these, if its retries are known. */
   readonly requests: number
-  /** All waits, when servers ask for as much as is granted, and the tools that have a timeout. */
+  /** All waits, if servers ask for the longest admitted ones, and the timeouts of tools. */
   readonly time: Duration.Duration
 }
 
