@@ -232,8 +232,8 @@ export const fromFunction = <I, O, const Name extends string = string>(
   deterministic(name, lifted(name, f))
 
 /**
- * How often the model is asked again for an answer that does not fit the output schema; 1 by default. It reads what is wrong
- * with it. This is a count of its own, whatever is retried besides, but each time is a turn of the budget.
+ * How often the model is asked again for an answer that does not fit the output schema; 1 by default. The model reads what is
+ * wrong with it. Retries of tables do not count here, but each time is a turn of the budget.
  */
 export const outputRetries: {
   (retries: number): <A>(self: A & AnyPart & ReadsOutput<A>) => A
@@ -281,8 +281,8 @@ export const secrets: {
 })
 
 /**
- * The same agent, going on: where a run was suspended, or after a conversation, with what the user says next. Whatever is settled
- * there never runs again. A conversation that ends with an answer, and to which nothing is added, gives that answer.
+ * The same agent, going on: where a run was suspended, or after a conversation, with what the user says next. A call that is
+ * settled there never runs again. A conversation that ends with an answer, and to which nothing is added, gives that answer.
  *
  * A snapshot is resumed once, by the `Snapshot.Claims` of the program: the second resumption fails with `SnapshotRefusedError`, unless
  * it says `again`. So does a snapshot of another agent, and one that was not signed where the program has a `Snapshot.Signing`.
@@ -315,7 +315,7 @@ export interface ExplainOptions extends Model.ExplainOptions {
 
 /**
  * What one run would do at worst, by the agent's budget and tables: turns, calls, requests, waits. Nothing is run. For
- * people there is `Explanation.formatRun`. Agents that are plain functions do what their function does, which nobody knows.
+ * people there is `Explanation.formatRun`. Agents that are plain functions do what their function does, which cannot be read off.
  */
 export const explain = <
   I,

@@ -1,7 +1,7 @@
 /**
  * Agents made of agents. A composition is an agent as any other: called, streamed, started, a fixer, a tool, a part of a
- * larger one. It is a run of its own, and its parts are runs below that: one tree of events, one ledger, the limits of the
- * runs above shared. Whatever is interrupted is awaited, and what it has spent is spent.
+ * larger one. It is a run of its own, and its parts are its child runs: one tree of events, one ledger, the limits of the
+ * parents shared. A part that is interrupted is awaited, and what it has spent is spent.
  *
  * `Agent` has all of it.
  */
@@ -361,7 +361,7 @@ const partsOf = (agents: Types.Named): ReadonlyMap<string, Part> =>
 
 /**
  * What one run of any agent is at worst, a composition above all: the model calls of all its parts, their waits and timeouts.
- * Nothing is run. Plain functions count none, as nobody knows what they do; `Agent.explain` says more of an agent with a loop.
+ * Nothing is run. Plain functions count none, as what they do cannot be read off; `Agent.explain` says more of an agent with a loop.
  */
 export const bounds = (self: Types.AnyPart, { transport }: Pick<ExplainOptions, "transport"> = {}): Bounds => {
   const { millis, modelCalls } = partOf(self).cost(estimate)

@@ -102,7 +102,7 @@ export interface BudgetExceeded {
 
 /**
  * Decides what is done when a limit is reached: `Budget.stop`, as without it; `Budget.extend`; `Budget.checkpoint`. It is asked for
- * turns, tool calls, tokens, cost and duration, each time that one of them is used up; a running model or tool goes on
+ * turns, tool calls, tokens, cost and duration, each time that this limit is reached; a running model or tool goes on
  * meanwhile. No table ever sees the end of a budget.
  */
 export const onBudgetExceeded: {

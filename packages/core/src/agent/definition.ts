@@ -249,7 +249,7 @@ const fitting =
     })
   }
 
-/** Its tools, those of its fixers and of whoever shortens its conversations, and all parts of a composition. */
+/** Its tools, those of its fixers and of the agents that shorten its conversations, and all parts of a composition. */
 const mayBeUnsafe = ({ byTool, composed, defaults, onLlmError, router, skills }: Definition): boolean => {
   if (composed !== undefined) return composed.parts.some((part) => part.mayBeUnsafe())
   return (

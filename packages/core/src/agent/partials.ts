@@ -68,7 +68,7 @@ export interface PartialsOptions {
 
 /**
  * Runs an agent, and gives its output while the model writes it. A value is due when the text has grown by a sixteenth since the
- * last one, or an interval has passed, and shows more than that one. Objects, lists and plain texts grow; numbers, dates and
+ * last one, or an interval has passed, and it shows more. Objects, lists and plain texts grow; numbers, dates and
  * the like come when they are complete. The last value is the output. A reader that is slower than the model gets the newest
  * value, and nothing piles up ahead of it. When the model is asked again, the values begin anew. Fails as the run fails.
  *

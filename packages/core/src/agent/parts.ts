@@ -7,14 +7,14 @@ import type { AnyPart } from "./partTypes.ts"
 import type { Reads } from "../recovery/FixerInput.ts"
 
 const insideOf = (agent: AnyPart) =>
-  // whatever has the mark was made by `fromDefinition`
+  // only `fromDefinition` makes objects with this mark
   agent[TypeId] as Agent<never, unknown, unknown, unknown>[typeof TypeId]
 
 export const partOf = (agent: AnyPart): Part => insideOf(agent).part
 
 export const definitionOf = (agent: AnyPart): Definition => insideOf(agent).definition
 
-/** A sequence to which nobody listens and that has no limits of its own is as good as its steps. */
+/** A sequence without listeners and without limits of its own is as good as its steps. */
 export const stepsOf = (agent: AnyPart): ReadonlyArray<Step> => {
   const { composed, layers, listeners, secrets } = definitionOf(agent)
   const isOpen = composed?.budget === undefined && [layers, listeners, secrets].every(({ length }) => length === 0)

@@ -38,7 +38,7 @@ export type CallServices<T, ByTool, Defaults> = T extends Tool.AnyTool
       | Recovery.ServicesOf<Recovery.RowsOf<Defaults>>
   : never
 
-/** Whoever decides about calls of these tools, where the run waits for that. */
+/** The service that decides about calls of these tools, where the run waits for a decision. */
 export type Deciders<T> = T extends Tool.AnyTool
   ? Tool.TableOf<T> extends Tool.NeedsApproval
     ? Approver

@@ -96,7 +96,7 @@ const outcomeOf = (value: unknown, finish: Message.FinishReason | undefined): Ou
     ? { _tag: "Suspended", snapshot: value.snapshot }
     : { _tag: "Completed", output: value, ...(finish === undefined ? {} : { finish }) }
 
-/** Keeps all events, and hands them to whoever comes, early or late. */
+/** Keeps all events, and hands them to each reader, early or late. */
 class Log {
   readonly #events: Array<AgentEvent.AgentEvent> = []
   readonly #queues = new Set<Queue.Queue<AgentEvent.AgentEvent, Cause.Done>>()

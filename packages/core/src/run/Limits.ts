@@ -14,7 +14,7 @@ import { untouchable } from "../recovery/Layer.ts"
 import { extended } from "./budget.ts"
 import { Suspension } from "./Start.ts"
 
-/** Stops what is still at work when the run's own time is over. Where a run above ends earlier, that one stops it. */
+/** Stops the run when its own time is over. A parent whose time ends earlier stops it before. */
 export const inTime =
   (run: RunContext.RunContext) =>
   <A, E, R>(running: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
@@ -30,7 +30,7 @@ export const inTime =
 const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     if (now < meter.ownDeadline) return Effect.andThen(Effect.sleep(meter.ownDeadline - now), watching(meter, run))
-    // nobody is asked about the time of a run that another limit has ended
+    // no handler is asked about the time of a run that another limit has ended
     return RunContext.alive(run, () =>
       Effect.flatMap(extended(meter.late(now), run), (isExtended) =>
         isExtended ? watching(meter, run) : end(meter, meter.late(now))

@@ -8,7 +8,7 @@ import * as Tool from "../tool/Tool.ts"
 /** A skill at which the agent's model works, with these tools. */
 export interface Skill<out T extends Tool.AnyTool = never, out Name extends string = string> {
   readonly name: Name
-  /** What it is for: whoever chooses among several skills reads it. */
+  /** What it is for: a router that chooses among several skills reads it. */
   readonly description: string
   /** Added to the agent's own prompt. */
   readonly prompt?: string

@@ -66,13 +66,13 @@ const lastOf = (transcript: Message.Transcript, asked = -1): Said => {
   return { message, text: Message.textOf(message) }
 }
 
-/** The limits that whoever resumes an agent gives in the place of its own. */
+/** The limits that a resumption gives in the place of the agent's own. */
 const limitsOf = (start: Start): Budget.Limits | undefined => (start.kind === "resumption" ? start.budget : undefined)
 
 /** The answer of a conversation that ends with one, and to which nothing was added. */
 const answeredBy = (start: Start, from: Snapshot | undefined, messages: Message.Transcript): string | undefined => {
   const last = messages.at(-1)
-  // whatever was said before, calls are open
+  // with unfinished calls, the text before them is no answer
   if (start.kind === "input" || from?.open !== undefined || last?.role !== "assistant" || last.paused === true)
     return undefined
   return last.content.some(({ type }) => type === "settled-call") ? undefined : Message.textOf(last)

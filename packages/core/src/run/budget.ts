@@ -116,7 +116,7 @@ export const repeated = <A, E>(
 ): Effect.Effect<A, E> =>
   passing(() => (exceeded.spent >= run.meter.limit(exceeded.reason) ? exceeded : undefined), run, next)
 
-/** A limit of cost is none for a model of which nobody knows the price: that is a mistake where the limit was set. */
+/** A limit of cost cannot hold for a model without a known price: the limit was set by mistake. */
 export const demandPrice = ({ agent, meter }: RunContext.RunContext, model: Model.Service): void => {
   if (!meter.limitsCost) return
   for (const { name } of leavesOf(model)) {

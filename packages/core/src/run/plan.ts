@@ -39,7 +39,7 @@ export interface Plan {
   readonly transport: "off" | undefined
   readonly siblings: Siblings | undefined
   readonly listeners: ReadonlyArray<Frame.Listener>
-  /** What is done about a limit of the budget that was reached; it ends the run where nobody decides. */
+  /** What is done about a limit of the budget that was reached; without it, the limit ends the run. */
   readonly onExceeded: OnExceeded | undefined
   readonly readInput: ReadInput
   /** What the model's last text has to become; absent where it is the output as it is. */

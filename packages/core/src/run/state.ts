@@ -201,7 +201,7 @@ export class RunState implements State {
     return [...this.messages]
   }
 
-  /** A copy, with whatever is still open settled as it would be if the run ended now. */
+  /** A copy, in which unfinished calls are settled as if the run ended now. */
   transcript(): Message.Transcript {
     const unfinished = this.unfinished()
     return unfinished === undefined ? [...this.messages] : [...this.messages, unfinished]

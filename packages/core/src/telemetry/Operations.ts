@@ -1,6 +1,6 @@
 /**
  * The operations of runs (the runs themselves, attempts of model calls, tool calls), put together from their events: where
- * each begins, what happens within it, and how it ends. Whatever is open is forgotten with the end of its run.
+ * each begins, what happens within it, and how it ends. Unfinished operations are dropped with the end of their run.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -66,7 +66,7 @@ export class Operations<Operation> {
     return this.#runs.size
   }
 
-  /** The operation that begins with the event, if one does. Whatever goes wrong here is no matter of the run. */
+  /** The operation that begins with the event, if one does. A failure of the watcher does not reach the run. */
   readonly hear = (event: AgentEvent.AgentEvent, context?: Context.Context<never>): Operation | undefined =>
     quietly(() => this.#hear(event, context ?? this.#context), undefined)
 

@@ -1,4 +1,4 @@
-/** What spans and metrics say of events: names, counts, codes and decisions, never what somebody has written. */
+/** What spans and metrics say of events: names, counts, codes and decisions, never the text of a user, a model or a tool. */
 import * as Duration from "effect/Duration"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"

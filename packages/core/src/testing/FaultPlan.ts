@@ -28,7 +28,7 @@ export type Fault =
 
 /**
  * `before`: in the place of the step; of a wait, in the middle. `within`: as soon as the step waits for something. `after`: when
- * all of it is done, but nobody knows.
+ * all of it is done, and its result is lost.
  */
 export type When = "before" | "within" | "after"
 
@@ -202,7 +202,7 @@ const withFault = (
     case "latency":
       return Effect.delay(self, fault.by)
     case "interruption":
-      // a listener is not what is interrupted; whoever is waits for nothing else
+      // the run is interrupted, not its listener; the other steps wait until they are interrupted
       if (step.kind === "hook") return Effect.andThen(interrupt, self)
       if (fault.when === "before") return Effect.andThen(interrupt, Effect.never)
       if (fault.when === "within") return Effect.andThen(Effect.forkDetach(Effect.andThen(soon, interrupt)), self)

@@ -142,7 +142,7 @@ const faultsOf = (
   const always = [FaultPlan.defect(1).fault, ...delays, interruption]
   if (step.kind === "hook" || step.kind === "approval") return always
   const own = step.of?.kind === "tool attempt" ? failures[step.of.tool] : undefined
-  // what is scripted is over at once: it would be somebody else who is interrupted at work
+  // a scripted step is over at once: the interruption would hit a later step
   const within = working.has(step.kind) ? [FaultPlan.interruption(1, "within").fault] : []
   const after = step.kind === "tool attempt" ? [FaultPlan.interruption(1, "after").fault] : []
   return [FaultPlan.error(1, own).fault, ...always, ...within, ...after]

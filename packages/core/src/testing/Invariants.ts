@@ -1,4 +1,4 @@
-/** What holds of every run, whatever went wrong in it. Each says what is wrong with a recording; nothing, if it holds. */
+/** What holds of every run, failed runs included. Each says what is wrong with a recording; nothing, if it holds. */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Equal from "effect/Equal"
@@ -227,7 +227,7 @@ export const over: Invariant = ({ exit, later, left }) => [
   ...(later.steps > 0 ? [`${later.steps} steps are taken after its end`] : [])
 ]
 
-/** Whatever begins, by the events, ends once, in its run. */
+/** Every operation that begins, by the events, ends once, in its run. */
 export const closed: Invariant = ({ events }) => {
   const noted: Array<{ readonly event: AgentEvent.AgentEvent; ends: number }> = []
   const watcher: Watcher<number> = {
@@ -296,6 +296,6 @@ export const all: Readonly<Record<string, Invariant>> = {
   "no unsafe tool runs twice": safe,
   "every run ends with one last event": ended,
   "nothing is left behind": over,
-  "whatever starts is closed": closed,
+  "everything that starts is closed": closed,
   "interruption passes": passing
 }

@@ -8,7 +8,7 @@ const forgotten = Effect.die(new Error("A test calls a model, and none was given
 
 /**
  * Under this layer a real model call dies: one of an agent that was given no model, and one of any model that is reached over a
- * wire, wherever its layer stands, whatever its host. Scripted models go on as ever. Provide it to the whole of a test suite.
+ * wire, with any host and wherever its layer stands. Scripted models go on as ever. Provide it to the whole of a test suite.
  */
 export const noRealModels: Layer.Layer<Model.Model> = Layer.merge(
   Layer.succeed(Model.RealCalls, "forbidden"),

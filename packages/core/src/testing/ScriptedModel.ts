@@ -1,6 +1,6 @@
 /**
  * A model that plays a script. Each request takes the next step; a request without a step kills the run, and a step that
- * nobody asked for fails the test when its scope closes.
+ * no request took fails the test when its scope closes.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -127,8 +127,8 @@ export const make = (...steps: ReadonlyArray<Step>): Effect.Effect<ScriptedModel
   })
 
 /**
- * A model that answers each request by a function, as often as it is asked: for runs of which nobody knows beforehand how many requests
- * they make.
+ * A model that answers each request by a function, as often as it is asked: for runs whose number of requests is not known
+ * beforehand.
  */
 export const answering = (answer: (request: Model.Request) => Step): Layer.Layer<Model.Model> => {
   const stepOf = (request: Model.Request) => Effect.sync(() => answer(request))

@@ -75,7 +75,7 @@ export const trace = <const P extends Policy>(
   script: FailureScript
 ): Effect.Effect<Traced, never, PolicyServices<P>> => {
   const rows = Recovery.rowsOf(Recovery.isRow(policy) ? { orElse: policy } : policy, "a plain effect")
-  // failures of handlers are part of the trace, whatever their type; what the handlers need is in the type of the policy
+  // failures of handlers, of any type, are part of the trace; what the handlers need is in the type of the policy
   const guard = (scripted: Effect.Effect<string, Failure>) =>
     recoverEffect(rows, scripted) as Effect.Effect<string, Failure, PolicyServices<P>>
   return Effect.map(play(script, guard), (seen) => ({ ...seen, script, policy }))

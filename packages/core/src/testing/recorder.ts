@@ -97,7 +97,7 @@ export class Recorder {
   /** Answers by the agent that asks, and its turn: so a turn that is asked again is answered again. */
   readonly #next = Effect.flatMap(RunContext.Current, (run) =>
     Effect.suspend((): Effect.Effect<ScriptedModel.Step> => {
-      const agent = run?.agent ?? "nobody"
+      const agent = run?.agent ?? "no agent"
       const turn = Math.max(1, run?.turn() ?? 1)
       this.asked.set(agent, Math.max(this.asked.get(agent) ?? 0, turn))
       const lines = this.#lines[agent]

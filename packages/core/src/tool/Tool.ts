@@ -50,7 +50,7 @@ export { type NameFor, namesFor } from "./names.ts"
 
 /**
  * A tool. What it gives, fails with and needs is never read off the place where it is written: there any tool is expected, and
- * whatever `options` leave open would be as wide as that. So it is the same written inline in a skill and as a constant.
+ * what `options` leave out would be as wide as that. So it is the same written inline in a skill and as a constant.
  *
  * Throws a `TypeError` for a name that some provider refuses: it has 1 to 64 letters, digits, `_` and `-`.
  */
@@ -174,8 +174,8 @@ export const fromFunction = <
 }
 
 /**
- * Recovery for this tool: one row per tag. A second table wins per tag over the first; the other rows stay. It is nearer
- * than every table of an agent, whatever the order of the pipe.
+ * Recovery for this tool: one row per tag. A second table wins per tag over the first; the other rows stay. In any order
+ * of the pipe, it is nearer than every table of an agent.
  */
 export const onError: OnError = dual(2, <T>({ definition }: AnyTool, table: object): T =>
   fromDefinition(withRows(definition, table))
@@ -209,7 +209,7 @@ export interface Gives<out A, out E, out S> {
   readonly [TypeId]: { readonly _A: () => A; readonly _E: () => E; readonly _S: () => S }
 }
 
-/** Marks, in the table of a tool, that somebody has to approve of its calls. */
+/** Marks, in the table of a tool, that its calls need approval. */
 export interface NeedsApproval {
   readonly "~needsApproval": true
 }
@@ -218,15 +218,15 @@ export interface NeedsApproval {
 export interface ApprovalOptions<in Params, R> {
   /** Which calls need it, by their parameters; all by default. One that fails means that the call needs it. */
   readonly when?: (params: Params) => boolean | Effect.Effect<boolean, unknown, R>
-  /** What whoever decides is told. */
+  /** The reason that the request for approval states. */
   readonly reason?: string
   /** How long a decision holds; one day by default. */
   readonly validFor?: Duration.Input
 }
 
 /**
- * Somebody has to approve of calls of this tool before they run, once they have passed every other gate, and again when their
- * arguments were repaired. An agent with such a tool asks for an `Approver` in `R`; started with `agent.start`, its run is
+ * Calls of this tool need approval before they run, once they have passed every other gate, and again when their arguments
+ * were repaired. An agent with such a tool asks for an `Approver` in `R`; started with `agent.start`, its run is
  * suspended instead.
  */
 export const requireApproval: {
@@ -269,10 +269,10 @@ export const requireApproval: {
 )
 
 /**
- * How to undo what a call of this tool has done. When a run fails, with whatever failure leaves it, everything that tools with this
- * have done in it and in the runs below is undone: the last thing first, each at most once. A run that succeeds, is suspended,
- * interrupted, or dies undoes nothing; where its own caller fails in the end, that one does. A call counts from when its `run` has
- * succeeded, or `verify` has found that it did: one that was answered by a row has done nothing.
+ * How to undo what a call of this tool has done. When a run fails with a typed failure, everything that tools with this have done
+ * in it and in its child runs is undone: the last thing first, each at most once. A run that succeeds, is suspended, interrupted,
+ * or dies undoes nothing; if its parent fails in the end, the parent undoes it. A call counts from when its `run` has succeeded,
+ * or `verify` has found that it did: a call that a row answered has done nothing.
  *
  * What it fails with or dies of is the `error` of a `tool-compensated` event and a warning of the log: the run fails as it would
  * have, and the rest is undone. A run that goes on from a snapshot undoes what it has done since then.
@@ -297,7 +297,7 @@ export const compensate: {
 /**
  * Decodes the raw arguments and runs the tool once, within its `timeout`. No table is consulted: recover with Effect's own
  * combinators, which know nothing of side effects, nor that arguments that do not fit will never fit. The effect is one call:
- * whoever runs it again, as `Effect.retry` does, makes another attempt with the same idempotency key. `callTimeout` is for
+ * running it again, as `Effect.retry` does, makes another attempt with the same idempotency key. `callTimeout` is for
  * calls under tables.
  */
 export const call = <Name extends string, Params, A, E, R, T, S>(

@@ -21,7 +21,7 @@ import type { Read } from "./reading.ts"
 export interface ToolDefinition {
   readonly name: string
   readonly description: string
-  /** The name by which whoever runs it knows it, where that is another. */
+  /** The name that its server or framework has for it, where that is another. */
   readonly foreignName?: string
   /** The name of the server that has it, where it has one. */
   readonly server?: string

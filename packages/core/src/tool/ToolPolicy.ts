@@ -21,7 +21,7 @@ export interface Call {
   /** As they are now: the model's, or those of the last repair. */
   readonly arguments: Message.ToolCall["arguments"]
   readonly sideEffects: SideEffects
-  /** How deep the agent is nested; 0 for one that nobody else started. */
+  /** How deep the agent is nested; 0 for an agent without a parent run. */
   readonly depth: number
 }
 
@@ -52,7 +52,7 @@ export const ask = (policies: ReadonlyArray<Policy>, callOf: () => Call): Effect
     return undefined
   })
 
-/** One that throws denies as well: nobody has allowed the call. Defects of its effect and interruptions pass. */
+/** A policy that throws denies as well: nothing has allowed the call. Defects of its effect and interruptions pass. */
 const failingClosed = (
   policy: () => Decision | Effect.Effect<Decision, unknown>,
   agent: string

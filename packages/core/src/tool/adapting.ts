@@ -48,7 +48,7 @@ export const provide: {
 /**
  * Plain Effect combinators around the attempts of a tool: the effect that `f` gets is one attempt, within the `timeout` of the tool, and
  * each time it is run it is another one, with its own number and events and the same idempotency key. What `f` fails with is what
- * the tables see: `f` stands nearer to `run` than every table, whatever the order of the pipe, and behind the gates. The cap of a call
+ * the tables see: `f` stands nearer to `run` than every table, in any order of the pipe, and behind the gates. The cap of a call
  * counts these attempts too. An `unsafe` tool does not run twice: the second attempt is an `OutcomeUnknownError`, unless it was
  * looked up that the first took no effect, or `acknowledge` says that it may.
  *

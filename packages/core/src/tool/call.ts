@@ -22,7 +22,7 @@ export class Decoded {
   readonly changes: ReadonlyArray<Coercion.Change>
   readonly #tool: ToolDefinition
   readonly #params: unknown
-  /** Whether the next reader may have `#params`: nobody can change them, or nobody has read them. */
+  /** Whether the next reader may have `#params`: they are frozen, or not read yet. */
   #isOpen = true
   readonly #isFrozen: boolean
 
@@ -42,7 +42,7 @@ export class Decoded {
       return this.#params
     }
     const read = this.#tool.decode(this.json)
-    // nobody can wait here: all readers have what was decoded first
+    // no reader can wait here: all readers have what was decoded first
     if (!Result.isResult(read)) return this.#params
     const again = Result.getOrThrowWith(
       read,

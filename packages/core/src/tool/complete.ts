@@ -45,7 +45,7 @@ const completionOf = ({ metadata, reason, result, success, summary }: Params): C
 
 const isSaid = (text: string | undefined): text is string => text !== undefined && text.trim() !== ""
 
-/** Whoever says anything else than yes does not claim a success. */
+/** A model that says anything else than yes does not claim a success. */
 const isYes = (value: Schema.Json | undefined): boolean =>
   value === undefined ||
   value === null ||

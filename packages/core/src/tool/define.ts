@@ -54,7 +54,7 @@ export interface Options<Params, A, E, R, S extends Recovery.SideEffects, RD = n
   readonly kind?: Kind
   /** The steps that mend arguments before they count as bad; all by default, none with `[]`. Their order is fixed. */
   readonly coercion?: ReadonlyArray<Coercion.Step>
-  /** The name by which whoever runs the tool knows it, where that is another: the event of a call has both. */
+  /** The name that the tool's server or framework has for it, where that is another: the event of a call has both. */
   readonly foreignName?: string
   /** The name of the server that has the tool: a model that puts it before the name of the tool is understood. */
   readonly server?: string

@@ -35,7 +35,7 @@ export interface How {
   /** What a function of the user or a fixer says of the failure, where one of them says it. */
   readonly said?: string | undefined
   readonly wantsToolsOff?: boolean
-  /** Whatever the model reads, the tool has succeeded. */
+  /** Whether the tool has succeeded, though the model may read otherwise. */
   readonly isSuccess?: boolean
   readonly trail?: ReadonlyArray<Recovery.Decision>
 }

@@ -43,7 +43,7 @@ export interface Later {
 /** How a row of a tool may end. */
 export type ToolEnd = "exhausted" | "told" | "rethrow" | "raise" | "backstop"
 
-/** What the rows of a table for a tool are typed by that fails with `E` and gives `A`: whatever else they do. */
+/** Constrains the rows of a table for a tool that fails with `E` and gives `A`. */
 export type AnyRows<E, A> = { readonly [K in RowKeys<E>]?: Recovery.AnyRowOf<RowInput<E, K>, A> }
 
 /** A table for a tool that fails with `E`, gives `A` and has side effects `S`. */

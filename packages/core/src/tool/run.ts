@@ -17,7 +17,7 @@ import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import { remember } from "./undoing.ts"
 import { Cost } from "../recovery/Cost.ts"
 
-/** A tool was cut off, and looking up whether it took effect failed too: nobody but a person can tell. */
+/** A tool was cut off, and looking up whether it took effect failed too: only a person can find out. */
 export class Unverifiable {
   readonly error: OutcomeUnknownError
   readonly why: string

@@ -52,8 +52,8 @@ export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effec
 }
 
 /**
- * The end of a run is an ending of the call, whatever its tool makes of that end: the other calls of the reply are settled as its
- * siblings are.
+ * A limit that ends the run ends the call too, even if its tool recovers from it. The other calls of the reply are settled as
+ * its siblings are.
  */
 const endedByLimit = (self: ToolCall, settled: Effect.Effect<Outcome>): Effect.Effect<Outcome> =>
   Effect.catchCause(settled, (cause) => {

@@ -6,7 +6,7 @@ import * as Returned from "../data/Returned.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { Compensate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 
-/** Outside of a run there is nobody who would undo it. */
+/** Outside of a run nothing undoes it. */
 export const remember = (
   { name: tool }: ToolDefinition,
   compensate: Compensate<unknown, unknown, unknown>,

@@ -82,8 +82,8 @@ export interface Contender {
 }
 
 /**
- * What a part with this meter has failed with, the end of a budget too, whatever the part has made of it; nothing of an answer, of a
- * defect and of an interruption.
+ * The error that a part with this meter has failed with. The limit that ended the part wins over what the part has made of it.
+ * `undefined` for an answer, a defect or an interruption.
  */
 const failureOf = (exit: Exit.Exit<unknown, unknown>, run: RunContext.RunContext, { ended: limit }: Meter) => {
   if (limit !== undefined) return { error: Limits.errorOf(limit, run, { transcript: () => [] }), limit }
