@@ -36,7 +36,7 @@ beforeAll(async () => {
       ...clean.steps.flatMap((step, index) =>
         step.faults
           .filter((fault) => fault !== "interrupt after" || step.hasEnded)
-          // between two runs nobody waits for a person: it would be the test that waits
+          // between two runs no run waits for a person: the test would wait
           .filter((fault) => fault !== "never" || mode !== "resumed" || step.layer !== "approver")
           .map((fault) => faultOf(step, index, fault))
       ),
@@ -157,7 +157,7 @@ law(
   }
 )
 
-law("nobody is paid twice, and what was cut off is not said to be settled [P602 L903]", (played) => {
+law("no payment is made twice, and what was cut off is not said to be settled [P602 L903]", (played) => {
   const { starts } = played
   assert.strictEqual(new Set(starts.map(({ key }) => key)).size, starts.length)
   const end = endOf(played)
@@ -196,7 +196,7 @@ law(
 )
 
 law(
-  "a defect ends the run, of whoever decides too; a listener's does not [A110 A112]",
+  "a defect ends the run, of the approver too; a listener's does not [A110 A112]",
   (played) => {
     const { exit, injection, mode } = played
     if (injection?.step.layer === "hook") return assert.isTrue(Exit.isSuccess(exit))
@@ -209,7 +209,7 @@ law(
 )
 
 law(
-  "limits that nobody puts off end the run as their own error [A901 A903-A905]",
+  "limits that are not extended end the run as their own error [A901 A903-A905]",
   (played) => {
     const error = Exit.isFailure(played.exit) ? Cause.squash(played.exit.cause) : undefined
     assert.instanceOf(error, RunError.BudgetExceededError)
@@ -219,7 +219,7 @@ law(
   },
   (played) =>
     by("maxCost", "maxConsecutiveSameTool", "maxTurns")(played) ||
-    // time that passes between two runs is nobody's
+    // time that passes between two runs counts for neither
     (by("maxDuration")(played) && !(played.mode === "resumed" && played.injection?.step.layer === "approver"))
 )
 
@@ -229,7 +229,7 @@ law(
     const error = Exit.isFailure(played.exit) ? Cause.squash(played.exit.cause) : undefined
     assert.instanceOf(error, ToolError.ToolExecutionError)
     const { cause, tool } = error as ToolError.ToolExecutionError
-    // nobody knows what became of a payment
+    // what became of a payment is unknown
     if (tool === "pay") assert.instanceOf(cause, ToolError.OutcomeUnknownError)
     else assert.instanceOf(cause, ToolError.ToolTimeoutError)
     assert.strictEqual(endOf(played)?.at, (played.before?.at ?? 0) + 10_000)

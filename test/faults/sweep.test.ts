@@ -39,7 +39,7 @@ law(
 )
 law("every run ends with one last event, which everybody hears [A1202 A1205 L1008]", Invariants.ended)
 law("nothing is left, and nothing happens later, wherever a run breaks [L401]", Invariants.over)
-law("no call starts twice, whatever is asked again [P503 L1006]", Invariants.once)
+law("no call starts twice, also when a model call is repeated [P503 L1006]", Invariants.once)
 law("every operation that telemetry sees ends once, and is forgotten [A1202 A1203]", Invariants.traced)
 law(
   "no row handles an interruption [A111 L402]",

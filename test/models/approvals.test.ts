@@ -1,4 +1,4 @@
-/** Calls that wait for somebody, who approves, edits, refuses, or comes too late, while the run is a document. */
+/** Calls that wait for a person, who approves, edits, refuses, or comes too late, while the run is a document. */
 import { assert } from "@effect/vitest"
 import { Agent, Approval, Message, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
 import type * as Llm from "@kintsugi/core/Model"

@@ -183,7 +183,7 @@ const end: fc.Arbitrary<End> = fc.oneof(
   { weight: 1, arbitrary: fc.oneof(fc.nat(40_000), fc.constant(2 * maxOpenFor)).map((wait): End => ({ wait })) }
 )
 
-agrees("circuits are as a streak, an instant and one who tries, whoever calls and however calls end [L801]", {
+agrees("circuits are as a streak, an instant and one call that tries, for any callers and any ends of calls [L801]", {
   setup: fc.record({
     failures: fc.integer({ min: 1, max: 4 }),
     openFor: fc.integer({ min: 1, max: 20_000 }),

@@ -1,4 +1,4 @@
-/** Budgets of a tree of runs, where each level has limits of its own, and somebody who extends them for a while. */
+/** Budgets of a tree of runs, where each level has limits of its own, and a handler that extends them for a while. */
 import { assert } from "@effect/vitest"
 import { Agent, Budget, Recovery, RunError, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
@@ -54,7 +54,7 @@ const begin = (model: Model): void => {
   turn(model)
 }
 
-/** The limit that is extended, if somebody still does that; else it is reached. */
+/** The limit that is extended, if the handler still does that; else it is reached. */
 const isExtended = (run: Spender, reason: Reason): boolean => {
   if (run.extensions === 0) return false
   run.extensions--
@@ -83,7 +83,7 @@ const turn = (model: Model): void => {
   for (const { spent } of model.stack) spent.maxTurns++
 }
 
-/** The run to whom a limit belongs ends, with all below it; whoever called it is told of that, and goes on. */
+/** The run that a limit belongs to ends, with its child runs; its parent gets the failure, and goes on. */
 const fail = (model: Model, run: Spender, reason: Reason): void => {
   model.stack = model.stack.slice(0, run.level)
   if (run.level > 0) return turn(model)

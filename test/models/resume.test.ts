@@ -188,15 +188,15 @@ const made = ({ maxTurns, plan }: Setup) => {
 }
 
 /** What was decided is in the resumption. */
-const nobody = Approval.layer(() => Effect.die(new Error("nobody is to be asked")))
+const unasked = Approval.layer(() => Effect.die(new Error("no approver is to be asked")))
 
 const started = (setup: Setup): Effect.Effect<Real, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { agent, ran } = made(setup)
-    const outcome = yield* Effect.flatMap(agent.start("go"), ({ outcome }) => outcome).pipe(Effect.provide(nobody))
+    const outcome = yield* Effect.flatMap(agent.start("go"), ({ outcome }) => outcome).pipe(Effect.provide(unasked))
     const kept = outcome._tag === "Suspended" ? [JSON.stringify(Snapshot.toJson(outcome.snapshot))] : []
     const resume: Real["resume"] = (options) =>
-      Effect.flatMap(Agent.resume(agent).start(options), ({ outcome }) => outcome).pipe(Effect.provide(nobody))
+      Effect.flatMap(Agent.resume(agent).start(options), ({ outcome }) => outcome).pipe(Effect.provide(unasked))
     return { kept, ran, resume }
   }).pipe(Effect.orDie)
 

@@ -257,7 +257,7 @@ describe("built-in tools", () => {
     )
   })
 
-  it("as a fixer, an agent that throws leaves ToolExecutionError, whatever rung follows [A311]", () => {
+  it("as a fixer, an agent that throws leaves ToolExecutionError, with any rung after it [A311]", () => {
     const fixer = having(Tool.throwException)
     sameType<Call<BadArgs | Boom | Hard>>()(
       call(count.pipe(Tool.onError({ NoKeys: Recovery.ladder(Recovery.fix(fixer), Recovery.tell()) })))

@@ -80,9 +80,9 @@ describe("one after the other", () => {
     sameType<Effect.Effect<string | boolean, NoKeys | Boom, Mail>>()(
       sort.pipe(Agent.branch({ Short: short, Long: long }))("")
     )
-    // @ts-expect-error nobody takes what is long
+    // @ts-expect-error no part takes what is long
     Agent.branch(sort, { Short: short })
-    // @ts-expect-error nobody takes what is long
+    // @ts-expect-error no part takes what is long
     sort.pipe(Agent.branch({ Short: short }))
     // @ts-expect-error it takes what is short
     Agent.branch(sort, { Short: short, Long: short })
@@ -137,7 +137,7 @@ describe("at the same time", () => {
     sameType<Effect.Effect<number, NoKeys, Db>>()(Agent.firstOf(measure)(""))
     // @ts-expect-error no input is a text and a number
     Agent.firstOf(measure, judge)
-    // @ts-expect-error a race of nobody
+    // @ts-expect-error a race without agents
     Agent.firstOf()
   })
 
@@ -161,11 +161,11 @@ describe("an order", () => {
         return error._tag === "NoKeys"
       }
     })
-    // @ts-expect-error nobody fails so
+    // @ts-expect-error no part fails so
     Agent.fallback(measure, echo, { when: (error) => error._tag === "Boom" })
     // @ts-expect-error no input is a text and a number
     Agent.fallback(measure, judge)
-    // @ts-expect-error an order of nobody
+    // @ts-expect-error an order without agents
     Agent.fallback({ when: () => true })
   })
 })
@@ -206,23 +206,23 @@ describe("an unsafe tool", () => {
     const again = Agent.loopUntil(paying, () => true, { maxIterations: 2, feedback: () => "" })
     // @ts-expect-error in or out of a pipe
     Agent.firstOf(again, echo)
-    // @ts-expect-error whatever becomes of the answer
+    // @ts-expect-error also with its answer mapped
     Agent.firstOf(Agent.map(paying, String), echo)
-    // @ts-expect-error whatever becomes of the answer
+    // @ts-expect-error also with its answer mapped
     Agent.firstOf(paying.pipe(Agent.map(String)), echo)
-    // @ts-expect-error whoever makes the input
+    // @ts-expect-error also with its input mapped
     Agent.firstOf(paying.pipe(Agent.mapInput((text: string) => text)), echo)
-    // @ts-expect-error whoever listens
+    // @ts-expect-error also with a listener
     Agent.firstOf(Agent.map(paying, String).pipe(Agent.onEvent(() => Effect.void)), echo)
-    // @ts-expect-error whatever it may spend
+    // @ts-expect-error also with a budget
     Agent.firstOf(Agent.map(paying, String).pipe(Agent.withBudget({ maxTurns: 1 })), echo)
-    // @ts-expect-error whatever it is called
+    // @ts-expect-error also under another name
     Agent.firstOf(Agent.map(paying, String).pipe(Agent.named("x")), echo)
-    // @ts-expect-error whatever it is given
+    // @ts-expect-error also with its services provided
     Agent.firstOf(paying.pipe(Agent.provide(modelLayer)), echo)
-    // @ts-expect-error whatever its tables say
+    // @ts-expect-error also with a table
     Agent.firstOf(paying.pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") })), echo)
-    // @ts-expect-error by whatever model
+    // @ts-expect-error also with a model
     Agent.firstOf(paying.pipe(Agent.withModel(modelLayer)), echo)
   })
 
@@ -230,7 +230,7 @@ describe("an unsafe tool", () => {
     const named = { name: "ask", description: "d" } as const
     // @ts-expect-error its tool may pay twice
     Agent.firstOf(having(Agent.asTool(paying, named)), echo)
-    // @ts-expect-error whatever the tables of the tool say
+    // @ts-expect-error also with a table of the tool
     Agent.firstOf(having(Agent.asTool(paying, named).pipe(Tool.onError({ NoKeys: Recovery.tell() }))), echo)
     // @ts-expect-error and the tool of its tool
     Agent.firstOf(having(Agent.asTool(having(Agent.asTool(Agent.map(paying, String), named)), named)), echo)

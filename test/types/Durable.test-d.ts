@@ -87,7 +87,7 @@ describe("what a workflow fails with and needs", () => {
     Durable.workflow(5, text)
   })
 
-  it("knows that nobody may know what an unsafe tool did", () => {
+  it("knows that the outcome of an unsafe tool may be unknown", () => {
     const durable = Durable.workflow(withUnsafe, text)
     type _E = Expect<Equal<ErrorOf<typeof durable>, Always | ToolError.OutcomeUnknownError>>
   })

@@ -107,7 +107,7 @@ describe("a tool of a toolkit", () => {
     EffectAi.fromToolkit(toolkit, { approvals: ["shut"] })
     const schema = {} as Schema.Codec<string, string, Prices>
     const { asking } = EffectAi.fromToolkit(Toolkit.make(AiTool.make("asking", { success: schema })))
-    // @ts-expect-error -- nobody would provide them
+    // @ts-expect-error -- nothing would provide them
     agentWith(asking)
   })
 })

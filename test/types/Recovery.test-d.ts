@@ -238,7 +238,7 @@ describe("a table for a plain effect", () => {
     risky.pipe(Recovery.onError({ NoKeys: Recovery.raise }))
     // @ts-expect-error there are no arguments to repair
     risky.pipe(Recovery.onError({ NoKeys: Recovery.fix(cleanup) }))
-    // @ts-expect-error there are no arguments to repair, whatever one acknowledges
+    // @ts-expect-error there are no arguments to repair, with any acknowledgement
     risky.pipe(Recovery.onError({ NoKeys: Recovery.fix(cleanup, { acknowledge: "may run twice" }) }))
     // @ts-expect-error there is no model to tell
     risky.pipe(Recovery.onError({ NoKeys: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell()) }))

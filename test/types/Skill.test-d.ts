@@ -227,7 +227,7 @@ describe("routers", () => {
     sameType<typeof own>()(back)
   })
 
-  it("failures of the routing call stay, whatever the agent's own table says [A713]", () => {
+  it("failures of the routing call stay, with any table of the agent [A713]", () => {
     const silent = both.pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))
     sameType<Call<string, OfBoth | Routing, Mail>>()(silent(""))
     sameType<Effect.Effect<string, Budget | OfBoth, Model.Model | Mail>>()(

@@ -55,7 +55,7 @@ describe("verdicts as values", () => {
     ]
   })
 
-  it("a fixer that may end with ToolExecutionError leaves it, whatever rung follows [A311]", () => {
+  it("a fixer that may end with ToolExecutionError leaves it, with any rung after it [A311]", () => {
     const verdict = Recovery.ladder(Recovery.fix(strict), Recovery.tell())
     sameType<Recovery.Verdict<unknown, never, ToolError.ToolExecutionError, Db, "told", "repeats" | "repairs">>()(
       verdict

@@ -69,7 +69,7 @@ describe("limits of a tool", () => {
     verified.pipe(Tool.onError({ NoKeys: Recovery.retry({ retries: 1 }) }))
   })
 
-  it("a call with a limit may end hard, whatever its rows say [A906]", () => {
+  it("a call with a limit may end hard, with any rows [A906]", () => {
     sameType<Effect.Effect<string, Own | BadArgs | NoKeys | Hard, Model.Model>>()(calling(bounded)("go"))
     const handled = bounded.pipe(Tool.onError({ orElse: Recovery.tell() }))
     sameType<Effect.Effect<string, Own | Hard, Model.Model>>()(calling(handled)("go"))
@@ -86,7 +86,7 @@ describe("limits of a tool", () => {
 })
 
 describe("levels", () => {
-  it("a policy's needs are the agent's, its failures nobody's [A515]", () => {
+  it("a policy's needs are the agent's, its failures reach no type [A515]", () => {
     const agent = calling(plain).pipe(
       Agent.toolPolicy((call): Effect.Effect<ToolPolicy.Decision, NoKeys, Db> => {
         sameType<ToolPolicy.Call>()(call)

@@ -264,7 +264,7 @@ describe("an agent as a tool", () => {
     )
     // @ts-expect-error it finds texts, and the tool gives numbers
     Agent.asTool(plain, { ...unsafe, parameters, toInput: ({ n }) => n, success: Schema.Finite, verify: look })
-    // @ts-expect-error nobody works there
+    // @ts-expect-error no agent works there
     Agent.asTool(plainText, { description, kind: "far away" })
   })
 

@@ -257,7 +257,7 @@ describe("what a model table is asked about", () => {
     plain.pipe(Agent.onLlmError({ NetworkError: Recovery.raise }))
     // @ts-expect-error there are no arguments to repair
     plain.pipe(Agent.onLlmError({ NetworkError: Recovery.fix(cleanup) }))
-    // @ts-expect-error there are no arguments to repair, whatever one acknowledges
+    // @ts-expect-error there are no arguments to repair, with any acknowledgement
     plain.pipe(Agent.onLlmError({ NetworkError: Recovery.fix(lookup, { acknowledge: "may run twice" }) }))
     // @ts-expect-error the model is what failed
     plain.pipe(Agent.onLlmError({ orElse: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell()) }))

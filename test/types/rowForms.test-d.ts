@@ -66,7 +66,7 @@ describe("a row", () => {
     type _ = Expect<
       Equal<Extract<ErrorsOf<typeof agent>, Busy | Gone | ToolError.ToolExecutionError>, ToolError.ToolExecutionError>
     >
-    // @ts-expect-error a model call has nobody to tell
+    // @ts-expect-error a model call has no model to tell
     Agent.make("a", { tools: [ping], onLlmError: { RateLimitError: () => Recovery.tell() } })
   })
 

@@ -213,7 +213,7 @@ describe("residue on a tool", () => {
     )
   })
 
-  it("a fixer that may end with ToolExecutionError leaves it, whatever rung follows [A311]", () => {
+  it("a fixer that may end with ToolExecutionError leaves it, with any rung after it [A311]", () => {
     sameType<Called<Hard, Db>>()(
       call(count.pipe(Tool.onError({ NoKeys: Recovery.ladder(Recovery.fix(strict), Recovery.tell()) })))
     )

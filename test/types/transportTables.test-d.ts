@@ -25,9 +25,9 @@ describe("the retry of a transport", () => {
   })
 
   it("has no row that fails otherwise, needs something, answers with text, or talks to a model [P1309 P1321]", () => {
-    // @ts-expect-error nobody knows such a failure of a model
+    // @ts-expect-error a model has no such failure
     options({ ServerError: () => Effect.fail("no failure of a model") })
-    // @ts-expect-error nobody gives it the service
+    // @ts-expect-error nothing gives it the service
     options({ ServerError: () => Effect.flatMap(Db, ({ find }) => find) })
     // @ts-expect-error a server answers with replies
     options({ ServerError: Recovery.respondWith("text") })

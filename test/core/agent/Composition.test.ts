@@ -155,7 +155,7 @@ const sorting = Agent.deterministic("sorting", (input: string) =>
   Effect.succeed(input.length < 3 ? new Short({ text: input }) : new Long({ pages: input.length }))
 )
 
-it.run("the tag of the output chooses who gets it; nobody else is asked [A1103]", (run) =>
+it.run("the tag of the output chooses the agent that gets it; no other agent is asked [A1103]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const sorted = Agent.branch(sorting, {
@@ -194,7 +194,7 @@ it.run("the participants answer at the same time; the captain reads the question
 it.run("a participant's failure is the forum's, and the captain is not asked [A1104]", (run) =>
   Effect.gen(function* () {
     const { actor, lines } = stage()
-    const captain = Agent.deterministic("captain", () => Effect.die("nobody may ask"))
+    const captain = Agent.deterministic("captain", () => Effect.die("no run may ask"))
     const forum = Agent.forum(
       { x: actor("x", 1, Effect.succeed), y: actor("y", 5, () => Effect.fail(gone())) },
       captain

@@ -128,7 +128,7 @@ it.run("a timeout stops one run of the agent, with all that it has spent; rows s
   })
 )
 
-it.run("a limit of the call ends it for good, whatever its rows say [A906 A1110]", (run) =>
+it.run("a limit of the call ends it for good, with any rows [A906 A1110]", (run) =>
   Effect.gen(function* () {
     const patient = Agent.deterministic("patient", (_input: string) => Effect.as(Effect.sleep("1 minute"), "late"))
     const limits = { timeout: "2 seconds", callTimeout: "3 seconds" } as const

@@ -42,7 +42,7 @@ it.run("withBudget limits all parts together, and the error is the composition's
   })
 )
 
-it.run("a time limit of a composition stops whatever is at work; other limits stay unlimited [A903 P704]", (run) =>
+it.run("a time limit of a composition stops the part at work; other limits stay unlimited [A903 P704]", (run) =>
   Effect.gen(function* () {
     const { actor, lines } = stage()
     const limited = Agent.andThen(actor("a", 600, Effect.succeed), actor("b", 600, Effect.succeed)).pipe(

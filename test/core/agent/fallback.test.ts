@@ -48,7 +48,7 @@ it.run(
     })
 )
 
-it.run("a success is the answer, and nobody else is started [A1107]", (run) =>
+it.run("a success is the answer, and no other agent is started [A1107]", (run) =>
   Effect.gen(function* () {
     const { actor, lines } = stage()
     const order = Agent.fallback(
@@ -117,7 +117,7 @@ it.run("interruption stops the chain [A1107 A111]", (run) =>
   })
 )
 
-it.run("nobody is asked once an unsafe tool was started, unless that is acknowledged [P1003]", (run) =>
+it.run("no further agent is asked once an unsafe tool was started, unless that is acknowledged [P1003]", (run) =>
   Effect.gen(function* () {
     const acknowledge = { acknowledge: "may run twice" } as const
     for (const [how, options] of [

@@ -268,7 +268,7 @@ it.effect(
     })
 )
 
-it.effect("partials hear nothing of the runs of an agent's tools, whatever these are made of [P301]", () =>
+it.effect("partials hear nothing of the runs of an agent's tools, of any kind [P301]", () =>
   Effect.gen(function* () {
     const Note = Schema.Struct({ t: Schema.String })
     const inner = Agent.fallback(Agent.make("inner", { output: Note }))
@@ -284,7 +284,7 @@ it.effect("partials hear nothing of the runs of an agent's tools, whatever these
   })
 )
 
-it.effect("partials show nothing that does not fit, and the output comes whatever was seen [P301]", () =>
+it.effect("partials show nothing that does not fit, and the output comes in any case [P301]", () =>
   Effect.gen(function* () {
     const parts = [
       '{"other":[1,{"x":2}],"title":5,"stars":"4',

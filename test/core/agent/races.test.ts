@@ -123,7 +123,7 @@ it.run("what the losers have spent is in the ledger, once, when the run ends [A1
     assert.deepStrictEqual(yield* overAMinute(run(race, "go")), Exit.succeed("done"))
     const end = log.end()
     assert(end?.type === "run-completed")
-    // two replies of the winner, one of the loser, and its request that was cut off, of which nobody knows what was counted
+    // two replies of the winner, one of the loser, and its request that was cut off, whose count is unknown
     assert.deepStrictEqual(
       end.ledger.map(({ outcome, turn }) => `${turn} ${outcome}`),
       ["1 used", "1 used", "2 used", "2 interrupted"]

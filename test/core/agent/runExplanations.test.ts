@@ -135,7 +135,7 @@ it("fixers and compactions spend the turns of their run, each as dear as its dea
   assert.strictEqual(modelCalls(Recovery.ladder(fix(3), fix(4))), 2 * 4)
   const named = Recovery.when(() => fix(4), { among: [fix(4), Recovery.raise] })
   assert.strictEqual(modelCalls(named), 2 * 4)
-  // nobody knows what it chooses: its calls are bounded by what the fixers of all calls may ask
+  // its choice is unknown: its calls are bounded by what the fixers of all calls may ask
   const unnamed = modelCalls(Recovery.when(() => fix(4)))
   assert.isAtLeast(unnamed, 2)
   assert.isAbove(
@@ -166,7 +166,7 @@ it("fixers and compactions spend the turns of their run, each as dear as its dea
   assert.strictEqual(compacting(4), 2 * 4)
 })
 
-it.effect("a turn that routes may be the dearest, with all that one call of the model may do [P1102]", () =>
+it.effect("a turn that routes may be the dearest, with all that a single call of the model may do [P1102]", () =>
   Effect.gen(function* () {
     const [a, b] = [yield* ScriptedModel.make(), yield* ScriptedModel.make()]
     const expert = Agent.asTool(asking(9, 2), { name: "ask", description: "Asks." })

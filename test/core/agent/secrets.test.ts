@@ -58,7 +58,7 @@ it.run("corrected arguments are what the fixer answered, to the letter [P1330]",
   })
 )
 
-it.run("a secret of the agent is in no text for the model and in no event, whoever wrote it [P1330 P1331]", (run) =>
+it.run("a secret of the agent is in no text for the model and in no event, from any author [P1330 P1331]", (run) =>
   Effect.gen(function* () {
     const held = Redacted.make("clerk-0815-KEY-4711-zz")
     const value = Redacted.value(held)

@@ -205,7 +205,7 @@ it("one tool may be in several skills; two tools of one name may not, and tables
   assert.throws(() => agent.pipe(Agent.onToolError(table)), /onToolError names 'push'/)
 })
 
-it("what agents with skills are at worst: functions ask nobody, choosing takes a turn [A1004 P1102]", () => {
+it("what agents with skills are at worst: functions ask no model, choosing takes a turn [A1004 P1102]", () => {
   const worst = <A extends { readonly turns: number; readonly modelCalls: number }>({ modelCalls, turns }: A) => [
     turns,
     modelCalls

@@ -78,7 +78,7 @@ it.effect("a call whose sub-agent is at work at that end keeps the attempts that
   })
 )
 
-it.effect("whoever decides is asked once about a limit, however many sub-agents reach it at once [A909]", () =>
+it.effect("the handler is asked once about a limit, however many sub-agents reach it at once [A909]", () =>
   Effect.gen(function* () {
     for (const decision of ["extend", "checkpoint", "stop"] as const) {
       const limits: Array<number> = []
@@ -129,7 +129,7 @@ it.run(
           skills: [Skill.make("b", { description: "B.", tools: [tool] })]
         })
         const model = yield* make(calls(asking()), look)
-        const approving = Approval.layer(() => Effect.die("nobody is asked"))
+        const approving = Approval.layer(() => Effect.die("no approver is asked"))
         const error = yield* Effect.flip(run(boss, "go").pipe(Effect.provide(approving), Effect.provide(model.layer)))
         assert(error._tag === "BudgetExceededError")
         assert.include(error.message, "Agent 'boss' reached its limit of 2 turns")
@@ -184,8 +184,8 @@ it.run("a limit of the run above is no failure of the sub-agent: no row is asked
       skills: [Skill.make("b", { description: "B.", tools: [tool] })]
     })
     const model = yield* make(calls(asking()), look)
-    const nobody = Approval.layer(() => Effect.die("nobody is asked"))
-    const error = yield* Effect.flip(run(boss, "go").pipe(Effect.provide(nobody), Effect.provide(model.layer)))
+    const unasked = Approval.layer(() => Effect.die("no approver is asked"))
+    const error = yield* Effect.flip(run(boss, "go").pipe(Effect.provide(unasked), Effect.provide(model.layer)))
     assert(error._tag === "BudgetExceededError")
     assert.deepStrictEqual(asked, [])
     assert.deepStrictEqual(settlements(error.transcript), [

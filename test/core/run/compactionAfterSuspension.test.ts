@@ -18,7 +18,7 @@ const look = Tool.make("look", {
   run: () => Effect.succeed("a page ".repeat(20))
 }).pipe(Tool.requireApproval({ validFor: "7 days" }))
 
-/** It counts pages, and has to ask somebody each time that it looks. */
+/** It counts pages, and needs approval each time that it looks. */
 const counter = Agent.make("counter", {
   prompt: "Count.",
   output: Schema.FiniteFromString,
@@ -57,7 +57,7 @@ it.run(
       const outcome = yield* outcomeOf(Agent.resume(counter.pipe(log.listen)), deciding(second), model)
       assert.deepInclude(outcome, { _tag: "Completed", output: 5 })
       assert.deepStrictEqual(requested(model), requested(straight))
-      // whoever hears of its beginning hears what it was asked, too
+      // its `run-start` has its input, too
       assert.deepInclude(log.all[0], { type: "run-start", input: "How many?" })
     })
 )

@@ -146,10 +146,10 @@ it.effect("a row that fails itself discards nothing [P502]", () =>
   Effect.gen(function* () {
     const model = yield* make(fails(overloaded(), says("all ")))
     const agent = agentWith().pipe(
-      Agent.onLlmError({ orElse: Recovery.respondWith(() => Effect.fail("nobody answers" as const)) })
+      Agent.onLlmError({ orElse: Recovery.respondWith(() => Effect.fail("no answer" as const)) })
     )
     const { events, exit } = yield* collect(agent.stream("go").pipe(Stream.provide(model.layer)))
-    assert.strictEqual(yield* Effect.flip(exit), "nobody answers")
+    assert.strictEqual(yield* Effect.flip(exit), "no answer")
     assert.deepStrictEqual(shown(events), ["all "])
   })
 )

@@ -18,7 +18,7 @@ const { make, reply } = ScriptedModel
 /** A model that never answers. */
 const silent = Layer.succeed(Model.Model, {
   name: "silent",
-  provider: "nobody",
+  provider: "none",
   generate: () => Effect.never,
   stream: () => Stream.never
 })

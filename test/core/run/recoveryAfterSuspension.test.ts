@@ -32,7 +32,7 @@ interface Attempt {
   readonly attempt: number
 }
 
-/** Fails as long as it is told to; each repair gives other arguments, about which somebody has to be asked. */
+/** Fails as long as it is told to; each repair gives other arguments, which need approval. */
 const failing = (successAt = Infinity) => {
   const attempts: Array<Attempt> = []
   const contexts: Array<Recovery.FailureContext> = []
@@ -78,7 +78,7 @@ const seenOf = ({ attempts, contexts }: ReturnType<typeof failing>) => ({
 const textOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "message" in error ? String(error.message) : ""
 
-/** Suspends and resumes so often, hours apart, then lets somebody approve of all the rest. */
+/** Suspends and resumes so often, hours apart, then approves of all the rest. */
 const suspendedSoOften = (times: number, run: Runner, tool: Tool.AnyTool): Effect.Effect<Exited, never, Scope.Scope> =>
   Effect.gen(function* () {
     const agent = agentWith(tool)

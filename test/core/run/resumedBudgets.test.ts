@@ -120,7 +120,7 @@ it.run(
     })
 )
 
-it.effect("a checkpoint by time keeps what somebody was asked; what was cut off is settled as that [P902 A909]", () =>
+it.effect("a checkpoint by time keeps the requests for approval; what was cut off is settled as that [P902 A909]", () =>
   Effect.gen(function* () {
     const began = yield* Queue.unbounded<void>()
     const slow = Effect.andThen(Queue.offer(began, undefined), Effect.never)

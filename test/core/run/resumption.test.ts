@@ -103,7 +103,7 @@ it.effect(
     })
 )
 
-it.run("where nobody can resume it, a checkpoint ends the run as stop does [A909]", (run) =>
+it.run("where no caller can resume it, a checkpoint ends the run as stop does [A909]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", ...seen(1))
     const model = yield* make(batch("look"))

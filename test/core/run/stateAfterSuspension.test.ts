@@ -27,12 +27,12 @@ const paying = (first: Effect.Effect<string, Busy> = Effect.succeed("paid")) => 
 
 const pay = (cents = 5, id = "c1") => call("pay", { cents }, id)
 
-/** Somebody who gives these decisions, one after the other, and what he was asked about. */
+/** An approver that gives these decisions, one after the other, and the requests that it got. */
 const answering = (...decisions: ReadonlyArray<Approval.Decision>) => {
   const shown: Array<unknown> = []
   const layer = Approval.layer((request) => {
     const decision = decisions[shown.push(request.arguments) - 1]
-    return decision === undefined ? Effect.die(new Error("nobody is to be asked again")) : Effect.succeed(decision)
+    return decision === undefined ? Effect.die(new Error("no approver is to be asked again")) : Effect.succeed(decision)
   })
   return { shown, layer }
 }
@@ -65,7 +65,7 @@ it.run(
     })
 )
 
-it.run("an approval does not hold for the arguments of a snapshot that somebody has changed [P904 P903]", (run) =>
+it.run("an approval does not hold for the arguments of a snapshot that was changed [P904 P903]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const model = yield* make(calls(pay()), done)
@@ -100,7 +100,7 @@ it.run("a call of unknown outcome stays one while another call waits for its app
       sideEffects: "unsafe",
       timeout: "5 seconds",
       run: () => Effect.andThen(Queue.offer(began, void sent++), Effect.never)
-    }).pipe(Tool.onError({ OutcomeUnknownError: Recovery.tell(() => "nobody knows") }))
+    }).pipe(Tool.onError({ OutcomeUnknownError: Recovery.tell(() => "not looked up") }))
     const agent = agentWith(send, tool)
     const model = yield* make(calls(call("send", {}, "c1"), pay(5, "c2")), done)
     const starting = yield* Effect.forkChild(outcomeOf(agent, "go", model))
@@ -114,7 +114,7 @@ it.run("a call of unknown outcome stays one while another call waits for its app
     assert.strictEqual(sent, 1)
     assert.deepStrictEqual(runs, [5])
     const [first, second] = read(model)
-    assert.match(first ?? "", /^unknown: nobody knows/)
+    assert.match(first ?? "", /^unknown: not looked up/)
     assert.strictEqual(second, "result: paid")
   })
 )

@@ -89,7 +89,7 @@ it.run("after a tool ran, a reply that breaks for good leaves its result in the 
   })
 )
 
-it.effect("a reply is whole with its last part: whatever its stream does then, it is used and booked once [P703]", () =>
+it.effect("a reply is whole with its last part: it is used and booked once, even if its stream then fails or goes on [P703]", () =>
   Effect.gen(function* () {
     const reply = ScriptedModel.reply({ content: [{ type: "text", text: "all is well" }] })
     const failing = Stream.fail(overloaded())

@@ -22,10 +22,10 @@ it.run("an approval in a sub-agent suspends the run that calls it, and it goes o
     assert.deepInclude(request, { agent: "sub", tool: "pay", callId: "p", arguments: { cents: 5 } })
     assert.strictEqual(suspendedAgents(from)[0]?.agent, "sub")
     yield* TestClock.adjust("3 hours")
-    // nobody is there to be asked: what was decided counts
-    const nobody = Approval.layer(() => Effect.die(new Error("nobody is to be asked")))
+    // there is no approver to ask: what was decided counts
+    const unasked = Approval.layer(() => Effect.die(new Error("no approver is to be asked")))
     const output = yield* run(Agent.resume(boss), deciding(from)).pipe(
-      Effect.provide(nobody),
+      Effect.provide(unasked),
       Effect.provide(model.layer)
     )
     assert.strictEqual(output, "done")
@@ -59,7 +59,7 @@ it.effect(
         inner.requests.map(({ messages }) => messages.at(-1)),
         ["sub, do it", "part, do it"].map(Message.user)
       )
-      // its model is not streamed: whoever calls it waits for the answer
+      // its model is not streamed: its parent waits for the answer
       const events = yield* Stream.runCollect(handle.events)
       const deltas = events.filter(({ type }) => type === "text-delta")
       assert.deepStrictEqual([...new Set(deltas.map(({ agent }) => agent))], ["boss"])
@@ -77,7 +77,7 @@ it.effect("without a decision it waits on; its bill and its counts are booked on
     assert.strictEqual(second.ledger.length, 3)
     const handle = yield* Agent.resume(boss)
       .start(deciding(second))
-      .pipe(Effect.provide(model.layer), Effect.provide(Approval.layer(() => Effect.die("nobody"))))
+      .pipe(Effect.provide(model.layer), Effect.provide(Approval.layer(() => Effect.die("no approver"))))
     assert.strictEqual((yield* handle.outcome)._tag, "Completed")
     assert.deepStrictEqual(
       (yield* handle.ledger).map(({ agent, turn }) => [agent, turn]),
@@ -146,7 +146,7 @@ it.effect("a sub-agent that a tool of the user's calls itself waits for its Appr
   })
 )
 
-it.effect("what somebody has changed in a nested snapshot is refused as well [P902 P602]", () =>
+it.effect("a changed nested snapshot is refused as well [P902 P602]", () =>
   Effect.gen(function* () {
     const { boss } = family()
     const model = yield* make(calls(asking()), payment)

@@ -84,9 +84,9 @@ it.run("decisions count however the run is resumed, before anybody is asked [P90
     const from = suspendedBy(
       yield* Effect.flatMap(agent.start("go"), ({ outcome }) => outcome).pipe(Effect.provide(model.layer))
     )
-    const nobody = Approval.layer(() => Effect.die(new Error("nobody is to be asked")))
+    const unasked = Approval.layer(() => Effect.die(new Error("no approver is to be asked")))
     yield* run(Agent.resume(agent), { from, decisions: all(from, Approval.refuse("no")) }).pipe(
-      Effect.provide(nobody),
+      Effect.provide(unasked),
       Effect.provide(model.layer)
     )
     assert.deepStrictEqual(runs, [])

@@ -198,7 +198,7 @@ it.run(
 
 const key = "sk_live_0123456789abcdef"
 
-/** A run in which somebody says something private, and a credential, wherever that can be. */
+/** A run with something private, and a credential, in every text that can have them. */
 const talkative = Effect.gen(function* () {
   const said = (where: string) => `private ${where}, the key is ${key}`
   const failing = Tool.make("fetch", {

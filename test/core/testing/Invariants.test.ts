@@ -74,7 +74,7 @@ const mutations: ReadonlyArray<Mutation> = [
     changing("tool-end", (event) => ({ ...event, use: { ...event.use, settlement: { kind: "told", text: "no" } } })),
     "The settlement of c1"
   ],
-  ["a result of which nobody was told [P401]", settled, without("tool-end"), "c1 is settled as 'result', and no event"],
+  ["a result without its event [P401]", settled, without("tool-end"), "c1 is settled as 'result', and no event"],
   [
     "an attempt that is not booked [P703]",
     booked,

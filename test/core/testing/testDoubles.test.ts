@@ -18,7 +18,7 @@ const checked = (...steps: ReadonlyArray<ScriptedModel.Step>) =>
   )
 
 it.effect(
-  "a step of the script that nobody asks for fails the test, and so does a request that is not in it [P1105]",
+  "a step of the script that no request takes fails the test, and so does a request that is not in it [P1105]",
   () =>
     Effect.gen(function* () {
       assert.isTrue(Exit.isSuccess(yield* checked(ScriptedModel.text("done"))))

@@ -180,7 +180,7 @@ it.run("an unsafe tool fails fast: one attempt, then the next rung [C9]", (run) 
   })
 )
 
-it.run("whoever acknowledges it may retry it; its bad arguments may be fixed: nothing ran yet [C9]", (run) =>
+it.run("an acknowledged tool may be retried; its bad arguments may be fixed: nothing ran yet [C9]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = play("pay", { sideEffects: "unsafe", coercion: [] }, [
       Effect.fail(busy()),
@@ -215,7 +215,7 @@ it.run("a tool with retry acts the same under any agent [C7]", (run) =>
   })
 )
 
-it.run("calls run concurrently; results stand in request order whatever ends first [K19 P606]", (run) =>
+it.run("calls run concurrently; results stand in request order in any order of ends [K19 P606]", (run) =>
   Effect.gen(function* () {
     const after = (millis: number, text: string) => Effect.as(Effect.sleep(millis), text)
     const { runs, tool } = scripted("fetch", after(3000, "slow"), after(1000, "quick"), after(2000, "middling"))

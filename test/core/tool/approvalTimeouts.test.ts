@@ -1,4 +1,4 @@
-/** Time that goes by while somebody thinks about an approval: what is said of a call that never ran, and of one that did. */
+/** Time that goes by while a call waits for approval: what is said of a call that never ran, and of one that did. */
 import { assert } from "@effect/vitest"
 import { Agent, Approval, Recovery, RunError, Skill, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
@@ -46,7 +46,7 @@ const paying = (first: Effect.Effect<string, Busy> = Effect.succeed("paid"), lim
   return { runs, tool: tool.pipe(Tool.requireApproval({ validFor: "30 days" })) }
 }
 
-/** Lets so much time go by once somebody has been asked so often. */
+/** Lets so much time go by once the approver has been asked so often. */
 const late = <A, E, R>(asked: Queue.Queue<void>, times: number, seconds: number, running: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(Effect.flip(running))
@@ -55,7 +55,7 @@ const late = <A, E, R>(asked: Queue.Queue<void>, times: number, seconds: number,
     return yield* Fiber.join(fiber)
   })
 
-it.run("a call whose time ends while somebody thinks has never run, though it is unsafe [A906 P602 P907]", (run) =>
+it.run("a call whose time ends during its approval has never run, though it is unsafe [A906 P602 P907]", (run) =>
   Effect.gen(function* () {
     const { asked, layer } = yield* thinking()
     const { runs, tool } = paying(undefined, { callTimeout: "10 seconds" })
@@ -121,7 +121,7 @@ it.run("an attempt that waits for its approval is not counted, those before it a
 )
 
 it.run(
-  "when the run's time ends while somebody thinks, the transcript says that nothing has run [A903 P602 P907]",
+  "when the run's time ends during an approval, the transcript says that nothing has run [A903 P602 P907]",
   (run) =>
     Effect.gen(function* () {
       const { asked, layer } = yield* thinking(1)
@@ -142,7 +142,7 @@ it.run(
     })
 )
 
-it.run("a call that may have taken effect stays so while somebody thinks about its next attempt [A903 P602]", (run) =>
+it.run("a call that may have taken effect stays so while its next attempt waits for approval [A903 P602]", (run) =>
   Effect.gen(function* () {
     const { asked, layer } = yield* thinking(1)
     const began = yield* Queue.unbounded<void>()
@@ -185,7 +185,7 @@ it.run("once it was approved of, a call that is cut off is said to have been cut
   })
 )
 
-it.run("arguments that somebody edits badly leave what an earlier run did as open as before [P602 P904]", (run) =>
+it.run("arguments that a person edits badly leave what an earlier run did as open as before [P602 P904]", (run) =>
   Effect.gen(function* () {
     const began = yield* Queue.unbounded<void>()
     const mending = yield* Queue.unbounded<void>()

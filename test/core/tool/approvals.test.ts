@@ -100,7 +100,7 @@ it.run("refusal is told with its reason, and no row is asked [P905]", (run) =>
   })
 )
 
-it.run("what is no decision refuses: JSON that nobody has decoded approves of nothing [P905]", (run) =>
+it.run("what is no decision refuses: JSON that was not decoded approves of nothing [P905]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     // not by its type

@@ -76,7 +76,7 @@ it.run("a schedule around the attempts does as one in a table: the same runs, in
   })
 )
 
-it.run("a table begins where what is around the attempts has given up, whatever the order of the pipe [P1322]", (run) =>
+it.run("a table begins where what is around the attempts has given up, in any order of the pipe [P1322]", (run) =>
   Effect.gen(function* () {
     const once = <A, E>(attempt: Effect.Effect<A, E>) => Effect.retry(attempt, { times: 1 })
     const table = { Gone: Recovery.retry({ retries: 1, initialBackoff: "1 second" }) }
@@ -175,7 +175,7 @@ it.run("an unsafe tool of which it is known that it has done nothing runs again 
   })
 )
 
-it.run("an unsafe attempt that it has cut off is of unknown outcome, whatever stands in for it [P1322]", (run) =>
+it.run("an unsafe attempt that it has cut off is of unknown outcome, with any fallback [P1322]", (run) =>
   Effect.gen(function* () {
     const { tool } = play("pay", { sideEffects: "unsafe" }, [Effect.never])
     const hasty = tool.pipe(Tool.around(Effect.timeout("1 minute")), Tool.onError({ TimeoutError: Recovery.tell() }))
@@ -260,7 +260,7 @@ it.run("the end of a budget ends it at its next attempt [P1308 P1322]", (run) =>
   })
 )
 
-it.effect("a sub-agent that waits for a decision is suspended, whatever stands around its call [P1322]", () =>
+it.effect("a sub-agent that waits for a decision is suspended, with any effect around its call [P1322]", () =>
   Effect.gen(function* () {
     const waiting = scripted("pay", Effect.succeed("paid"))
     const inner = Agent.make("inner", { tools: [waiting.tool.pipe(Tool.requireApproval())] })

@@ -119,7 +119,7 @@ it.run("a hard failure lets the siblings end by default, and interrupts them on 
   })
 )
 
-it.run("a told failure never touches siblings, whatever the policy [P605]", (run) =>
+it.run("a told failure never touches siblings, under any policy [P605]", (run) =>
   Effect.gen(function* () {
     const failing = scripted("fail", Effect.fail(busy()))
     const slow = scripted("slow", Effect.as(Effect.sleep("5 seconds"), "seen"))

@@ -31,7 +31,7 @@ it.effect("a call by itself ends within the time limit of a run, and no table is
   })
 )
 
-it.effect("of an unsafe tool nobody knows then whether it took effect [A906 P602]", () =>
+it.effect("whether an unsafe tool then took effect is unknown [A906 P602]", () =>
   Effect.gen(function* () {
     const error: unknown = yield* late(Tool.call(Tool.make("pay", { ...limited, sideEffects: "unsafe" }), {}))
     assert(error instanceof ToolError.OutcomeUnknownError)
@@ -39,7 +39,7 @@ it.effect("of an unsafe tool nobody knows then whether it took effect [A906 P602
   })
 )
 
-it.effect("one that can be looked up is: found, not found, or nobody knows [A906 P603]", () =>
+it.effect("one that can be looked up is: found, not found, or unknown [A906 P603]", () =>
   Effect.gen(function* () {
     const keys: Array<string> = []
     const paying = (found: Effect.Effect<Option.Option<string>, unknown>) =>

@@ -64,7 +64,7 @@ it.run("repaired arguments that are too long are denied as what they are [A907]"
   })
 )
 
-it.run("a policy that throws denies with its reason: nobody has allowed the call [A515]", (run) =>
+it.run("a policy that throws denies with its reason: nothing has allowed the call [A515]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("look")
     const model = yield* callingOnce("look")

@@ -21,7 +21,7 @@ const overJson = <T, E>(schema: Schema.Codec<T, E>, value: T): T => {
   return Schema.decodeUnknownSync(codec)(JSON.parse(JSON.stringify(Schema.encodeUnknownSync(codec)(value))))
 }
 
-it.effect("with a failure schema, whatever a call fails with comes back from JSON as its class [P1108]", () =>
+it.effect("with a failure schema, any failure of a call comes back from JSON as its class [P1108]", () =>
   Effect.gen(function* () {
     const schema = Tool.errorSchema(countKeys)
     for (const raw of ['{"json":""}', '{"json":"x"}', "not json at all", '{"json":1}']) {

@@ -170,7 +170,7 @@ const countingErrors = Effect.acquireRelease(
   ({ restore }) => Effect.sync(restore)
 )
 
-it.run("the happy path constructs no error, whatever tables there are [A508]", (run) =>
+it.run("the happy path constructs no error, with any tables [A508]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.succeed("fine"))
     const guarded = tool.pipe(

@@ -69,7 +69,7 @@ const spoiling = (times = 2) => {
 const forms = { "an object": () => structuredClone(written), "a text": () => JSON.stringify(written) }
 
 it.run(
-  "each attempt gets the parameters as they were decoded, whatever the one before wrote into them [P1396]",
+  "each attempt gets the parameters as they were decoded, though the one before wrote into them [P1396]",
   (run) =>
     Effect.gen(function* () {
       for (const form of Object.values(forms)) {

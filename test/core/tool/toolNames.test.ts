@@ -72,7 +72,7 @@ it("foreign names are replaced, cut and numbered, and those that providers admit
   for (const [names, known] of cases) assert.deepStrictEqual(Tool.namesFor(names), known)
 })
 
-it("whatever the foreign names are, each gets one of its own that a tool may have [P1107]", () => {
+it("each foreign name gets a name of its own that a tool may have [P1107]", () => {
   const odd = fc.oneof(fc.string({ maxLength: 70 }), fc.constantFrom("a.b", "a_b", "a_b_2", "a/b", "complete", ""))
   fc.assert(
     fc.property(fc.array(odd, { maxLength: 12 }), (names) => {

@@ -72,7 +72,7 @@ it("what one member of a union declares is not dropped for another one [P1367]",
   assert.isUndefined(mend(either, { to: { phone: "1", street: "x" } }).value)
   assert.deepStrictEqual(mend(either, { to: { street: "x", extraordinary: 1 } }).value, { to: { street: "x" } })
   const wider = Union([Struct({ street: Text }), Struct({ street: Text, number: Finite, country: Text })])
-  // the number is declared: nobody knows which of the two was meant
+  // the number is declared: which of the two was meant is unknown
   assert.isUndefined(mend(wider, { street: "x", number: 1 }).value)
   const tagged = Union([
     Struct({ kind: Schema.Literal("a"), amount: Finite }),

@@ -1,4 +1,4 @@
-/** Calls of unsafe tools that were cut off: until somebody has looked, whatever becomes of them is settled as unknown. */
+/** Calls of unsafe tools that were cut off: until a person has looked, they are settled as unknown. */
 import { assert } from "@effect/vitest"
 import { Agent, Message, type Model, Recovery, Skill, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
@@ -21,7 +21,7 @@ import {
   tagsOf
 } from "../../_support/dialogue.ts"
 
-/** What is added to whatever is said of a call that is open. */
+/** What is added to each text about a call whose outcome is unknown. */
 const stillOpen =
   "An earlier run of this call was cut off after its start and may have taken effect: look that up before any repetition."
 

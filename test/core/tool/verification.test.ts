@@ -19,7 +19,7 @@ import {
   tagsOf
 } from "../../_support/dialogue.ts"
 
-/** What is added to whatever is said of a call that is open. */
+/** What is added to each text about a call whose outcome is unknown. */
 const stillOpen =
   "An earlier run of this call was cut off after its start and may have taken effect: look that up before any repetition."
 

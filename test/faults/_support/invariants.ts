@@ -1,4 +1,4 @@
-/** What holds of every run, whatever went wrong in it. Each throws when it does not hold. */
+/** What holds of every run, failed runs included. Each throws when it does not hold. */
 import { assert } from "@effect/vitest"
 import { type AgentEvent, type Message, RunError, ToolError } from "@kintsugi/core"
 import { Invariants } from "@kintsugi/core/testing"
@@ -117,7 +117,7 @@ export const safe = ({ events, injection, starts }: Played): void => {
   }
 }
 
-/** Each run begins once and ends once, the outermost last; whoever listens has heard all of it in that order. */
+/** Each run begins once and ends once, the outermost last; each listener has heard all of it in that order. */
 export const ended = (played: Played): void => {
   const { events, exit, heard, seen } = played
   for (const run of runsOf(played)) {
@@ -143,7 +143,7 @@ export const over = (played: Played): void => {
   assert.strictEqual(played.later.heard, 0)
 }
 
-/** No call starts twice: whatever is asked again, what a tool has done is not done again. */
+/** No call starts twice: a model call is repeated, but what a tool has done is not. */
 export const once = (played: Played): void => {
   for (const run of runsOf(played)) {
     const started = ofType(run, "tool-start").map(({ callId }) => callId)
@@ -195,7 +195,7 @@ export const dying = (played: Played): void => {
 export const limited = (played: Played): void => {
   const error = errorOf(played)
   assert.instanceOf(error, RunError.BudgetExceededError)
-  // a fixer that meets a limit of the run above it ends that one: no row is asked about its call, and no other fixer
+  // a fixer that meets a limit of its parent run ends the parent: no row is asked about its call, and no other fixer
   const { events } = played
   const below = events.findIndex(({ parent, type }) => type === "run-failed" && parent !== undefined)
   const callId = events[below]?.parent?.callId
@@ -218,7 +218,7 @@ export const typed = (played: Played): void => {
   assert.strictEqual(Exit.isSuccess(played.exit), end.type === "run-completed")
 }
 
-/** Whatever begins, by the events, ends once, in its run; a span that failed says with what. */
+/** Every operation that begins, by the events, ends once, in its run; a span that failed says with what. */
 export const traced = (played: Played): void => {
   holds(Invariants.closed, played)
   const { events } = played

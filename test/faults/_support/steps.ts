@@ -3,7 +3,7 @@ import { type Clock, Duration, Effect, Exit, type Fiber, Latch } from "effect"
 
 /**
  * Who takes a step: a model, that of a fixer, that of a sub-agent, the one that chooses a skill, a tool, a policy, what a user hung
- * into a table, a listener, whoever decides about limits, whoever decides about calls.
+ * into a table, a listener, the handler of limits, the approver of calls.
  */
 export type Layer = "model" | "fixer" | "expert" | "router" | "tool" | "policy" | "row" | "hook" | "limits" | "approver"
 
@@ -11,7 +11,7 @@ export type Layer = "model" | "fixer" | "expert" | "router" | "tool" | "policy" 
 export type Fault =
   | "failure"
   | "defect"
-  /** From outside, before anything of the step is done; when all of it is done, but nobody knows yet; while it begins. */
+  /** From outside, before anything of the step is done; when all of it is done, but its result is not passed on yet; while it begins. */
   | "interrupt"
   | "interrupt after"
   | "interrupt within"
@@ -161,7 +161,7 @@ export class Steps {
     }
   }
 
-  /** Interrupts the run at once, in the middle of whatever it does: whoever is at work hears of it a little later. */
+  /** Interrupts the run at once, in the middle of its work: the step at work is interrupted a little later. */
   interrupt(): void {
     this.#onFault()
     this.root?.interruptUnsafe()

@@ -134,7 +134,7 @@ const models = Effect.fnUntraced(function* (steps: Steps) {
             const before: ReadonlyArray<Model.Part> =
               turnOf(request) === 2 && !hasFailed ? [{ type: "text-delta", text: "Hm, " }] : []
             const parts = Stream.concat(Stream.fromIterable(before), inner.stream(request))
-            // for whoever reads on beyond the last part
+            // for a reader that reads on beyond the last part
             const end = Stream.fromEffect(steps.effect(layer, "end", place, Effect.void, overloaded))
             const whole = Stream.concat(
               Stream.mapEffect(parts, (one) => part(one, place)),
@@ -332,7 +332,7 @@ export const stage = Effect.fnUntraced(function* (
     Effect.provideService(Metric.FiberRuntimeMetrics, counted)
   )
   steps.root = root
-  // whoever opens it goes on until it waits
+  // the step that opens it goes on until it waits
   const outside = Effect.andThen(steps.signal.await, Effect.yieldNow)
   yield* Effect.forkChild(Effect.map(outside, () => steps.interrupt()))
   yield* settle

@@ -13,7 +13,7 @@ export interface Asked {
 }
 
 export interface Talking {
-  /** Requests that nobody has answered yet. */
+  /** Requests without an answer yet. */
   readonly asked: Array<Asked>
   /** All names that were asked, in order. */
   readonly names: Array<string>
@@ -44,7 +44,7 @@ export const talking = (): Talking => {
     answer: (content) =>
       Effect.suspend(() => {
         const last = asked.pop()
-        assert(last !== undefined, "nobody was asked")
+        assert(last !== undefined, "no request was made")
         return Effect.andThen(Deferred.succeed(last.answer, ScriptedModel.reply({ content })), settled)
       })
   }
