@@ -89,21 +89,23 @@ it.run("after a tool ran, a reply that breaks for good leaves its result in the 
   })
 )
 
-it.effect("a reply is whole with its last part: it is used and booked once, even if its stream then fails or goes on [P703]", () =>
-  Effect.gen(function* () {
-    const reply = ScriptedModel.reply({ content: [{ type: "text", text: "all is well" }] })
-    const failing = Stream.fail(overloaded())
-    for (const after of [failing, Stream.never, Stream.die("bug"), Stream.make(says(" or not"))]) {
-      const model = Layer.succeed(Model.Model, {
-        name: "scripted",
-        provider: "scripted",
-        generate: () => Effect.succeed(reply),
-        stream: () => Stream.concat(Stream.fromIterable(ScriptedModel.toParts(reply)), after)
-      })
-      const { events } = yield* collect(agentWith().stream("go").pipe(Stream.provide(model)))
-      assert.deepInclude(events.at(-1), { type: "run-completed", output: "all is well", usage: reply.usage })
-    }
-  })
+it.effect(
+  "a reply is whole with its last part: it is used and booked once, even if its stream then fails or goes on [P703]",
+  () =>
+    Effect.gen(function* () {
+      const reply = ScriptedModel.reply({ content: [{ type: "text", text: "all is well" }] })
+      const failing = Stream.fail(overloaded())
+      for (const after of [failing, Stream.never, Stream.die("bug"), Stream.make(says(" or not"))]) {
+        const model = Layer.succeed(Model.Model, {
+          name: "scripted",
+          provider: "scripted",
+          generate: () => Effect.succeed(reply),
+          stream: () => Stream.concat(Stream.fromIterable(ScriptedModel.toParts(reply)), after)
+        })
+        const { events } = yield* collect(agentWith().stream("go").pipe(Stream.provide(model)))
+        assert.deepInclude(events.at(-1), { type: "run-completed", output: "all is well", usage: reply.usage })
+      }
+    })
 )
 
 it.run("tools start only when the reply is complete; the text before is shown at once [P506]", (run) =>

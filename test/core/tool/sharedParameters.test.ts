@@ -68,17 +68,15 @@ const spoiling = (times = 2) => {
 
 const forms = { "an object": () => structuredClone(written), "a text": () => JSON.stringify(written) }
 
-it.run(
-  "each attempt gets the parameters as they were decoded, though the one before wrote into them [P1396]",
-  (run) =>
-    Effect.gen(function* () {
-      for (const form of Object.values(forms)) {
-        const { runs, tool } = spoiling(3)
-        const model = yield* make(calls(call("pay", form())), done)
-        yield* run(agentWith(tool), "go").pipe(Effect.provide(model.layer))
-        assert.deepStrictEqual(runs, [original, original, original])
-      }
-    })
+it.run("each attempt gets the parameters as they were decoded, though the one before wrote into them [P1396]", (run) =>
+  Effect.gen(function* () {
+    for (const form of Object.values(forms)) {
+      const { runs, tool } = spoiling(3)
+      const model = yield* make(calls(call("pay", form())), done)
+      yield* run(agentWith(tool), "go").pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(runs, [original, original, original])
+    }
+  })
 )
 
 it.run("policies and predicates that write change neither what the next one reads nor what runs [P1396]", (run) =>

@@ -20,7 +20,7 @@ import {
   costInTurn,
   costOfOne,
   type Part,
-  type Place
+  type Parent
 } from "./composition/run.ts"
 import * as Trying from "./composition/trying.ts"
 import type * as Types from "./partTypes.ts"
@@ -75,11 +75,11 @@ export const branch: {
     parts: [first, ...parts],
     reads: first.reads,
     cost: costInTurn([first.cost, costOfOne(costsOf(parts))]),
-    body: (input, place) =>
-      Effect.flatMap(place.ask(first, input), ({ value }) => {
+    body: (input, parent) =>
+      Effect.flatMap(parent.ask(first, input), ({ value }) => {
         const tag = Predicate.hasProperty(value, "_tag") ? String(value._tag) : "none"
         const part = byTag.get(tag)
-        if (part !== undefined) return place.ask(part, value)
+        if (part !== undefined) return parent.ask(part, value)
         return Effect.die(new TypeError(`Agent.branch: there is no agent for an output with the tag '${tag}'`))
       })
   })
@@ -146,10 +146,10 @@ export const loopUntil: {
     return compose("loopUntil", {
       parts: [part],
       cost: (estimate) => costInTurn(Array.from({ length: maxIterations }, () => part.cost))(estimate),
-      body: Effect.fnUntraced(function* (first: unknown, place: Place) {
+      body: Effect.fnUntraced(function* (first: unknown, parent: Parent) {
         let input = first
         for (let iteration = 1; ; iteration++) {
-          const answer = yield* place.ask(part, input)
+          const answer = yield* parent.ask(part, input)
           // a plain value, or that of an effect, whose failures and needs are in the agent's type
           const isAccepted = ok(answer.value, iteration) as boolean | Effect.Effect<boolean, unknown>
           if (yield* Returned.valueOf(isAccepted, Returned.aBoolean, "The condition of Agent.loopUntil")) return answer
@@ -192,7 +192,7 @@ export const parallel = <const As extends Types.Named>(
   return compose("parallel", {
     parts,
     cost: costAtOnce(costsOf(parts)),
-    body: (input, place) => Effect.map(together(named, input, place), (value) => ({ value }))
+    body: (input, parent) => Effect.map(together(named, input, parent), (value) => ({ value }))
   })
 }
 
@@ -220,8 +220,8 @@ export const forum = <
     parts: [...parts, last],
     reads: textFor(parts),
     cost: costInTurn([costAtOnce(costsOf(parts)), last.cost]),
-    body: (input, place) =>
-      Effect.flatMap(together(named, input, place), (answers) => place.ask(last, { input, answers }))
+    body: (input, parent) =>
+      Effect.flatMap(together(named, input, parent), (answers) => parent.ask(last, { input, answers }))
   })
 }
 
@@ -231,9 +231,9 @@ const textFor = (parts: ReadonlyArray<Part>): Reads => {
   return reads === undefined || reads === "each" ? "arguments" : reads
 }
 
-const together = (named: ReadonlyMap<string, Part>, input: unknown, place: Place) =>
+const together = (named: ReadonlyMap<string, Part>, input: unknown, parent: Parent) =>
   Effect.map(
-    Effect.forEach(named, ([key, part]) => Effect.map(place.ask(part, input), ({ value }) => [key, value] as const), {
+    Effect.forEach(named, ([key, part]) => Effect.map(parent.ask(part, input), ({ value }) => [key, value] as const), {
       concurrency: "unbounded"
     }),
     Object.fromEntries
@@ -256,9 +256,9 @@ export const firstOf: {
     isOneOf: true,
     parts,
     cost: costAtOnce(costsOf(parts)),
-    body: (input, place) => {
+    body: (input, parent) => {
       const contenders = parts.map((part) => ({ part: { ...part }, after: 0 }))
-      return Trying.atOnce(contenders, input, place, () => false)
+      return Trying.atOnce(contenders, input, parent, () => false)
     }
   })
 }
@@ -291,9 +291,9 @@ export const speculative: {
     parts: [part],
     cost: (estimate) =>
       costAtOnce(Array.from({ length: n }, (_, k) => costInTurn([waiting(k * millis), part.cost])))(estimate),
-    body: (input, place) => {
+    body: (input, parent) => {
       const copies = Array.from({ length: n }, (_, k) => ({ part: { ...part }, after: k * millis }))
-      return Trying.atOnce(copies, input, place, Trying.isHopeless)
+      return Trying.atOnce(copies, input, parent, Trying.isHopeless)
     }
   })
 })
@@ -330,7 +330,7 @@ export const fallback: {
   return compose<never>("fallback", {
     parts,
     passes: given.filter(isAgent).map(definitionOf),
-    body: (input, place) => Trying.inOrder(parts, input, place, admits, mayRunTwice)
+    body: (input, parent) => Trying.inOrder(parts, input, parent, admits, mayRunTwice)
   })
 }
 

@@ -126,7 +126,7 @@ export const withBudget: {
     parts: [part],
     budget: merged(Budget.unlimited, limits),
     passes: [definition],
-    body: (input, place) => place.ask(part, input)
+    body: (input, parent) => parent.ask(part, input)
   })
 })
 

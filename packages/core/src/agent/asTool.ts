@@ -133,7 +133,7 @@ export const asTool: AsTool = (
     ...(mayBeUnsafe(agent) ? { sideEffects: "unsafe" } : {}),
     ...others,
     parameters: parameters as Schema.Codec<unknown, unknown>,
-    success: Schema.Union([success, Told]),
+    success: Schema.Union([success, CompletionText]),
     isError: (value) => Completion.isCompletion(value) && !value.isSuccess,
     run
   })
@@ -174,7 +174,7 @@ const textOf = ({ metadata, result, summary }: Completion.Completion): string =>
   return [summary, ...why, ...what].join("\n")
 }
 
-const Told = Schema.String.pipe(
+const CompletionText = Schema.String.pipe(
   Schema.decodeTo(Schema.instanceOf(Completion.Completion), {
     // Mutant `""` survives: wording only. A completion without text still fails, and no rule promises the words
     decode: SchemaGetter.forbidden(() => "No text is a completion"),

@@ -15,14 +15,14 @@ export interface HasTools<out T> {
 export type NoTool<N> = `There is no table for '${N & string}': the agent has no tool of that name`
 
 /** Compares a table for all tools with those of an agent, where none was known when it was written. */
-export type FitsAll<Known, Table, T> =
-  unknown extends Tool.ErrorOf<Known>
+export type FitsAll<Expected, Table, T> =
+  unknown extends Tool.ErrorOf<Expected>
     ? Tool.Fits<unknown, Table, Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared">
     : unknown
 
 /** Compares tables by name with the tools of an agent, where none was known when they were written. */
-export type FitByName<Known, Tables, T> =
-  unknown extends Tool.ErrorOf<Known>
+export type FitByName<Expected, Tables, T> =
+  unknown extends Tool.ErrorOf<Expected>
     ? [keyof Tables] extends [Tool.NameOf<Guarded<T>>]
       ? Both<{ readonly [N in keyof Tables]: FitsOne<Tables[N], Named<T, N>> }>
       : NoTool<Exclude<keyof Tables, Tool.NameOf<Guarded<T>>>>

@@ -124,8 +124,8 @@ const watching = (agent: Passing, progress: Progress): ((event: AgentEvent.Agent
   return (event) => {
     const { parent, runId, type } = event
     if (type === "run-start") {
-      const above = watched.find((one) => one.runId === parent?.runId)
-      const of = watched.length === 0 ? agent : above?.of.composed?.passes?.[above.started++]
+      const outer = watched.find((one) => one.runId === parent?.runId)
+      const of = watched.length === 0 ? agent : outer?.of.composed?.passes?.[outer.started++]
       if (of !== undefined) watched.push({ runId, of, started: 0 })
     }
     if (type === "run-completed" && runId === watched[0]?.runId) progress.complete(event.output)

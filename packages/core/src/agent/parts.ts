@@ -17,8 +17,9 @@ export const definitionOf = (agent: AnyPart): Definition => insideOf(agent).defi
 /** A sequence without listeners and without limits of its own is as good as its steps. */
 export const stepsOf = (agent: AnyPart): ReadonlyArray<Step> => {
   const { composed, layers, listeners, secrets } = definitionOf(agent)
-  const isOpen = composed?.budget === undefined && [layers, listeners, secrets].every(({ length }) => length === 0)
-  return isOpen && composed?.steps !== undefined ? composed.steps : [partOf(agent)]
+  const isTransparent =
+    composed?.budget === undefined && [layers, listeners, secrets].every(({ length }) => length === 0)
+  return isTransparent && composed?.steps !== undefined ? composed.steps : [partOf(agent)]
 }
 
 export const costsOf = (parts: ReadonlyArray<Part>) => parts.map(({ cost }) => cost)
@@ -42,13 +43,13 @@ export const sequence = <A>(name: string, steps: ReadonlyArray<Step>): A => {
     parts,
     steps,
     reads: first === undefined || Predicate.isFunction(first) ? "arguments" : first.reads,
-    body: Effect.fnUntraced(function* (input, place) {
+    body: Effect.fnUntraced(function* (input, parent) {
       let answer: Answer = { value: input }
       for (const step of steps) {
         // each function is of the type of the value before it
         answer = Predicate.isFunction(step)
           ? { ...answer, value: step(answer.value as never) }
-          : yield* place.ask(step, answer.value)
+          : yield* parent.ask(step, answer.value)
       }
       return answer
     })

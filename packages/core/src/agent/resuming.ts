@@ -24,9 +24,9 @@ export const admit: Admit = (fits, { again, audience, decisions = [], from }) =>
     if (audience !== undefined && verifiedFor !== undefined && canonical(audience) !== canonical(verifiedFor)) {
       return yield* refused("bad-signature", what)
     }
-    const known = audience ?? verifiedFor
+    const expected = audience ?? verifiedFor
     for (const decided of decisions) {
-      yield* Snapshot.verifyDecision(decided, known === undefined ? {} : { audience: known })
+      yield* Snapshot.verifyDecision(decided, expected === undefined ? {} : { audience: expected })
     }
     const { claim } = yield* Snapshot.Claims
     // drawn where the run is: a replay of a durable run draws the same

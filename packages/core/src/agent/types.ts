@@ -56,7 +56,7 @@ type TableFor<ByTool, Name> = ByTool extends unknown
 
 /** The first level that has a row for an error settles it; where none has, it leaves as itself. */
 type Through<E, First, Second, Third> = E extends unknown
-  ? Settled<
+  ? Residual<
       E,
       RowFor<E, First, RowFor<E, Second, RowFor<E, Third, Resilient<Third>>>>,
       Backstop<First> | Backstop<Second> | Backstop<Third> | Backstop<ResilientTable<Third>>
@@ -90,14 +90,14 @@ type RowFor<E, Table, Else> = Recovery.Row<
 type StandIn<E> = E extends InvalidArgs | DeserializationError ? "InvalidArgs" : "ExecutionError"
 
 /** What a verdict of a tool leaves of the failure, with a row behind it for what it gives up. */
-type Settled<E, V, Behind> =
+type Residual<E, V, Behind> =
   | Recovery.ErrorOf<V>
   | (Extract<Recovery.EndOf<V>, "raise"> extends never ? never : ToolExecutionError)
   | (Extract<Recovery.EndOf<V>, "exhausted"> extends never
       ? never
       : [Behind] extends [never]
         ? ToolExecutionError
-        : Settled<E, Behind, never>)
+        : Residual<E, Behind, never>)
   | (Extract<Recovery.EndOf<V>, "rethrow"> extends never ? never : E)
 
 /** What the table for model calls leaves of their failures; an agent without a model has neither. */

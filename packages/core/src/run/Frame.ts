@@ -180,13 +180,19 @@ const terminal = (
     return { type: "run-completed", output: exit.value, ...(finish === undefined ? {} : { finish }), ...spent }
   }
   const { reasons } = frame.state
-  const kept = { transcript: frame.state.transcript(), ...spent }
-  if (Cause.hasInterrupts(exit.cause)) return { type: "run-interrupted", ...kept }
+  const common = { transcript: frame.state.transcript(), ...spent }
+  if (Cause.hasInterrupts(exit.cause)) return { type: "run-interrupted", ...common }
   const tried = reasons === undefined || reasons.length < 2 ? {} : { reasons }
   const { ended } = run.meter
   // a limit of a run above has ended this one too
   if (ended !== undefined && RunContext.isLimit(Cause.squash(exit.cause))) {
-    return { type: "run-failed", error: Limits.errorOf(ended, run, frame.state), isDefect: false, ...tried, ...kept }
+    return { type: "run-failed", error: Limits.errorOf(ended, run, frame.state), isDefect: false, ...tried, ...common }
   }
-  return { type: "run-failed", error: Cause.squash(exit.cause), isDefect: Cause.hasDies(exit.cause), ...tried, ...kept }
+  return {
+    type: "run-failed",
+    error: Cause.squash(exit.cause),
+    isDefect: Cause.hasDies(exit.cause),
+    ...tried,
+    ...common
+  }
 }

@@ -19,12 +19,12 @@ export const inTime =
   (run: RunContext.RunContext) =>
   <A, E, R>(running: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
     const { meter } = run
-    const above = meter.parent?.deadline?.ownDeadline ?? Infinity
+    const parentDeadline = meter.parent?.deadline?.ownDeadline ?? Infinity
     // Mutant `meter.ownDeadline > above` survives: at the same instant, the timer of the run above fires first, because
     // it was set first, and stops this run
     // Mutant `false` survives: speed only. A run above that ends earlier, or at the same instant, has stopped this run
     // before its timer fires, and a sleep of Infinity never ends
-    return meter.ownDeadline >= above ? running : Effect.raceFirst(running, watching(meter, run))
+    return meter.ownDeadline >= parentDeadline ? running : Effect.raceFirst(running, watching(meter, run))
   }
 
 const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never> =>

@@ -17,9 +17,9 @@ import type * as Recovery from "../recovery/Recovery.ts"
 import { RoutingError } from "../errors/RunError.ts"
 import * as Skill from "./Skill.ts"
 import * as LlmTable from "../model/LlmTable.ts"
-import type { Candidate, Choice, Definition, Place } from "./routerPlace.ts"
+import type { Candidate, Choice, Definition, Routing } from "./routing.ts"
 
-export type { Definition } from "./routerPlace.ts"
+export type { Definition } from "./routing.ts"
 import * as Interception from "../model/Interception.ts"
 import * as ModelCall from "./modelCall.ts"
 
@@ -82,7 +82,8 @@ export interface Options {
  * One model call, in which the model reads the names and descriptions of the skills, and answers with a name and a confidence.
  * An agent with several skills does this when it is given no router.
  */
-export const byModel = (options?: Options): Router<undefined> => fromDefinition({ ...asking(options), rule: undefined })
+export const byModel = (options?: Options): Router<undefined> =>
+  fromDefinition({ ...withDefaults(options), rule: undefined })
 
 /**
  * A rule, pure or an effect: the skill that it names is taken, and no model is asked. Where it gives `undefined` the model is,
@@ -94,7 +95,7 @@ export const byRule = <const Said extends string | undefined, E = never, R = nev
   options?: Options
 ): Router<Given<Said>, E, R> =>
   fromDefinition({
-    ...asking(options),
+    ...withDefaults(options),
     rule: (input) =>
       // its needs are in the agent's type
       Effect.suspend(() =>
@@ -149,7 +150,7 @@ export const onLlmError: {
 
 const defaultPrompt = "Choose the skill that fits what the user asks for. Do not answer the user."
 
-const asking = ({ prompt = defaultPrompt, threshold = 0.6 }: Options = {}) => {
+const withDefaults = ({ prompt = defaultPrompt, threshold = 0.6 }: Options = {}) => {
   if (!(threshold >= 0 && threshold <= 1)) {
     throw new RangeError(`Router: threshold must be a number from 0 to 1, got ${threshold}`)
   }
@@ -175,15 +176,15 @@ function absurd(): never {
  *
  * @internal
  */
-export const rule = ({ rule: ask }: Definition, place: Place): Effect.Effect<Choice | undefined, unknown> =>
+export const rule = ({ rule: ask }: Definition, routing: Routing): Effect.Effect<Choice | undefined, unknown> =>
   ask === undefined
     ? Effect.undefined
     : Effect.flatMap(
         Interception.step(
           () => ({ kind: "decision", about: "route" }),
-          () => ask(place.input)
+          () => ask(routing.input)
         ),
-        (skill) => (skill === undefined ? Effect.undefined : known({ skill, by: "rule" }, skill, place))
+        (skill) => (skill === undefined ? Effect.undefined : checked({ skill, by: "rule" }, skill, routing))
       )
 
 /**
@@ -191,8 +192,8 @@ export const rule = ({ rule: ask }: Definition, place: Place): Effect.Effect<Cho
  *
  * @internal
  */
-export const ask = (self: Definition, model: Model.Service, place: Place): Effect.Effect<Choice, unknown> => {
-  const { candidates, input, run } = place
+export const ask = (self: Definition, model: Model.Service, routing: Routing): Effect.Effect<Choice, unknown> => {
+  const { candidates, input, run } = routing
   const messages = [Message.system(instructions(self.prompt, candidates)), Message.user(input)]
   const request: Model.Request = { messages, tools: [], toolChoice: "auto" }
   const guard = {
@@ -205,13 +206,15 @@ export const ask = (self: Definition, model: Model.Service, place: Place): Effec
   return ModelCall.ask({ model, request, run, ...guard }, (answer) => {
     if (answer.type === "answered") {
       const skill = String(answer.value)
-      return known({ skill, by: "table" }, skill, place)
+      return checked({ skill, by: "table" }, skill, routing)
     }
     const text = Message.textOf(answer.reply)
     const read = Result.flatMap(Coercion.parse(text), (parsed) => Coercion.decode(parsed, decode, Coercion.answerSteps))
-    if (Result.isFailure(read)) return refused(text, place)
+    if (Result.isFailure(read)) return refused(text, routing)
     const { confidence, name: skill } = read.success.decoded
-    return confidence < self.threshold ? refused(text, place) : known({ skill, by: "model", confidence }, text, place)
+    return confidence < self.threshold
+      ? refused(text, routing)
+      : checked({ skill, by: "model", confidence }, text, routing)
   })
 }
 
@@ -234,12 +237,12 @@ const Answer = Schema.Struct({
 const decode = (value: Schema.Json) => Result.mapError(Schema.decodeUnknownResult(Answer)(value), ({ issue }) => issue)
 
 /** A name that is no skill is not taken for another. */
-const known = (choice: Choice, answer: string, place: Place): Effect.Effect<Choice, RoutingError> =>
-  place.candidates.some(({ name }) => name === choice.skill) ? Effect.succeed(choice) : refused(answer, place)
+const checked = (choice: Choice, answer: string, routing: Routing): Effect.Effect<Choice, RoutingError> =>
+  routing.candidates.some(({ name }) => name === choice.skill) ? Effect.succeed(choice) : refused(answer, routing)
 
-const refused = (answer: string, { candidates, run, transcript }: Place): Effect.Effect<never, RoutingError> =>
+const refused = (answer: string, { candidates, run, transcript }: Routing): Effect.Effect<never, RoutingError> =>
   Effect.suspend(() => {
     const names = candidates.map(({ name }) => name)
-    const kept = { transcript: transcript(), usage: run.ledger.usage }
-    return Effect.fail(RoutingError.make({ agent: run.agent, candidates: names, answer, ...kept }))
+    const common = { transcript: transcript(), usage: run.ledger.usage }
+    return Effect.fail(RoutingError.make({ agent: run.agent, candidates: names, answer, ...common }))
   })

@@ -16,7 +16,7 @@ import * as Frame from "./Frame.ts"
 import * as Limits from "./Limits.ts"
 import type { Choice, Loop as Looped, Plain, Plan, ReadInput, Said, Skilled } from "./plan.ts"
 import * as Router from "./Router.ts"
-import type { Choice as Chosen, Place } from "./routerPlace.ts"
+import type { Choice as Chosen, Routing } from "./routing.ts"
 import type { Beginning, End, Loop, Looping, Running } from "./running.ts"
 import type { Start } from "./Start.ts"
 import { settleAdmitted } from "./settle.ts"
@@ -60,9 +60,9 @@ const headed = (prompt: string, messages: ReadonlyArray<Message.Message>): Array
 
 /** After what was asked, a run itself says something as its user: what is wrong with an answer. */
 const lastOf = (transcript: Message.Transcript, asked = -1): Said => {
-  const known = transcript[asked]
+  const candidate = transcript[asked]
   const message =
-    known?.role === "user" ? known : (transcript.findLast((one) => one.role === "user") ?? Message.user(""))
+    candidate?.role === "user" ? candidate : (transcript.findLast((one) => one.role === "user") ?? Message.user(""))
   return { message, text: Message.textOf(message) }
 }
 
@@ -162,19 +162,19 @@ const choosing = Effect.fnUntraced(function* (
   // a new word is routed afresh: it need not be about what the last one was about
   const before = beginning.isNew ? undefined : beginning.from?.skill
   if (before !== undefined) {
-    const known = choice.works.get(before)
-    if (known === undefined) {
+    const skilled = choice.works.get(before)
+    if (skilled === undefined) {
       return yield* Effect.die(new TypeError(`Agent '${plan.agent}' has no skill '${before}' to go on with`))
     }
     state.skill = before
-    return yield* working(running, known, loop)
+    return yield* working(running, skilled, loop)
   }
   const { candidates, router } = choice
-  const place: Place = { input: beginning.said.text, candidates, run, transcript: () => state.transcript() }
-  const ruled = yield* Router.rule(router, place)
+  const routing: Routing = { input: beginning.said.text, candidates, run, transcript: () => state.transcript() }
+  const ruled = yield* Router.rule(router, routing)
   if (ruled !== undefined) return yield* working(running, yield* take(running, choice, ruled), loop)
   return yield* withModel(plan, (model) =>
-    Effect.flatMap(asking(running, choice, place, model), (chosen) =>
+    Effect.flatMap(routeByModel(running, choice, routing, model), (chosen) =>
       chosen.kind === "function" ? applying(running, chosen) : looping(running, chosen, loop, model)
     )
   )
@@ -193,16 +193,16 @@ const answered = (running: Running): Effect.Effect<End, unknown> => {
 }
 
 /** The model chooses: that is a turn of the run. */
-const asking = Effect.fnUntraced(function* (
+const routeByModel = Effect.fnUntraced(function* (
   running: Running,
   choice: Choice,
-  place: Place,
+  routing: Routing,
   model: Model.Service
 ): Effect.fn.Return<Skilled, unknown> {
   const { run } = running
   RunBudget.demandPrice(run, model)
   yield* turn(running, () => Effect.void)
-  const chosen = yield* Router.ask(choice.router, model, place)
+  const chosen = yield* Router.ask(choice.router, model, routing)
   yield* RunBudget.spent(run, () => RunBudget.warn(run, () => Effect.void))
   return yield* take(running, choice, chosen)
 })
@@ -223,10 +223,15 @@ const take = ({ beginning, run, state }: Running, { works }: Choice, chosen: Cho
 /** The first step of a run that goes on: the answer with which its conversation ends, if it fits, or the calls that were open. */
 export const resume = (running: Looping): Effect.Effect<End, unknown> => {
   const { beginning, run, start, state } = running
-  const open = beginning.from?.open
-  if (open !== undefined) {
-    const wanted = Math.min(Message.callsOf(open.reply).length, open.inARow)
-    return settleAdmitted(running, open.reply, open, open.admitted < wanted ? RunBudget.callsExceeded(run) : undefined)
+  const unfinished = beginning.from?.open
+  if (unfinished !== undefined) {
+    const wanted = Math.min(Message.callsOf(unfinished.reply).length, unfinished.inARow)
+    return settleAdmitted(
+      running,
+      unfinished.reply,
+      unfinished,
+      unfinished.admitted < wanted ? RunBudget.callsExceeded(run) : undefined
+    )
   }
   const said = answeredBy(start, beginning.from, state.messages)
   if (said === undefined) return Effect.undefined

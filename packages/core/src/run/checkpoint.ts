@@ -28,7 +28,7 @@ export const isCheckpoint = (running: Running): boolean => {
   const { ended } = run.meter
   if (!mode.isSuspendable || ended?.meter.isCheckpoint(ended.reason) !== true) return false
   const owner = ended.meter
-  return owner === run.meter || (mode.nesting?.above.includes(owner) === true && canGoOn(running))
+  return owner === run.meter || (mode.nesting?.parents.includes(owner) === true && canGoOn(running))
 }
 
 /** Whether a run can go on from a checkpoint within its work: a function would begin anew. */

@@ -44,7 +44,7 @@ import {
 import { trailOf } from "../recovery/Decisions.ts"
 import type { Compact, Compacted, CompactEvent, Decision } from "../recovery/Node.ts"
 import * as RunBudget from "./budget.ts"
-import type { Asking, Attempting, Idle } from "./asking.ts"
+import type { ModelCallOptions, Attempting, Idle } from "./modelCallState.ts"
 import type { Looping } from "./running.ts"
 
 /** A reply, or what the table answered in its place. */
@@ -71,21 +71,23 @@ export const callModel = (running: Looping, request: Model.Request): Effect.Effe
     (answer): Effect.Effect<Asked> => {
       if (answer.type === "answered") return Effect.succeed(answer)
       const { reply, type } = answer
-      const calls = state.open(reply)
+      const calls = state.take(reply)
       return RunBudget.spent(run, () => Effect.succeed({ type, reply, calls }))
     }
   )
 }
 
 /** Asks, recovers by the table, and goes on with `next`; each attempt's usage is booked. */
-export const ask = <A, E>(asking: Asking, next: (answer: Answer) => Effect.Effect<A, E>): Effect.Effect<A, unknown> =>
-  Driver.drive(() => new ModelCall(asking, next))
+export const ask = <A, E>(
+  options: ModelCallOptions,
+  next: (answer: Answer) => Effect.Effect<A, E>
+): Effect.Effect<A, unknown> => Driver.drive(() => new ModelCall(options, next))
 
 const idle = { type: "Idle", attempts: 0, shown: undefined } as const
 
 /** A model call at work: the layer that recovers it, and what asks each of the models that the model of the run is made of. */
 class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Message.Reply, never> {
-  readonly asking: Asking
+  readonly options: ModelCallOptions
   readonly next: (answer: Answer) => Effect.Effect<A, unknown>
   state: Idle | Attempting = idle
   readonly compactions: Compactions = { made: 0 }
@@ -93,14 +95,14 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   /** With what the model reads of the conversation by now. */
   request: Model.Request
   /** Whether an empty reply was asked for once more, which no row decides. */
-  hasAskedAgain = false
+  hasRepeated = false
   /** The last failure that no row was for. */
   unguarded: unknown
 
-  constructor(asking: Asking, next: (answer: Answer) => Effect.Effect<A, unknown>) {
-    this.asking = asking
+  constructor(options: ModelCallOptions, next: (answer: Answer) => Effect.Effect<A, unknown>) {
+    this.options = options
     this.next = next
-    this.request = asking.request
+    this.request = options.request
   }
 
   ask(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {
@@ -117,24 +119,24 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
 
   within(
     model: Model.Service,
-    asking: Effect.Effect<Message.Reply, LlmError>,
+    generating: Effect.Effect<Message.Reply, LlmError>,
     { generate }: Model.Surrounding,
     request: Model.Request
   ): Effect.Effect<Message.Reply, LlmError> {
-    return generate(asking, request, model)
+    return generate(generating, request, model)
   }
 
   attempt(): Effect.Effect<Message.Reply, LlmError> {
-    const asked = Effect.catchTag(asking(this), "EmptyReplyError", (error) => {
-      if (this.hasAskedAgain || !admits(this)) return Effect.fail(error)
-      this.hasAskedAgain = true
-      return asking(this)
+    const asked = Effect.catchTag(askModels(this), "EmptyReplyError", (error) => {
+      if (this.hasRepeated || !admits(this)) return Effect.fail(error)
+      this.hasRepeated = true
+      return askModels(this)
     })
-    return this.asking.transport === "off" ? Model.sendingOnce(asked) : asked
+    return this.options.transport === "off" ? Model.sendingOnce(asked) : asked
   }
 
   row(error: unknown): Row | undefined {
-    const row = rowOf(this.asking.rows, error, () => admits(this))
+    const row = rowOf(this.options.rows, error, () => admits(this))
     if (row === undefined) this.unguarded = error
     return row
   }
@@ -144,16 +146,16 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   }
 
   get bounds(): Bounds {
-    const { run } = this.asking
+    const { run } = this.options
     const wait: Bounds["wait"] = (delay) => RunContext.alive(run, () => Interception.wait(delay))
     return { ...RunContext.bounds(run), wait, extra: this.extra }
   }
 
   observe(decision: Decision): Effect.Effect<void> {
-    const { asking } = this
-    const decided = RunContext.emit(asking.run, () => ({ type: "verdict", layer: "model", ...decision }))
-    const isAgain = !decision.gaveUp && (decision.verdict === "retry" || decision.verdict === "compact")
-    return isAgain ? Effect.andThen(decided, discard(this)) : decided
+    const { options } = this
+    const decided = RunContext.emit(options.run, () => ({ type: "verdict", layer: "model", ...decision }))
+    const isRepeated = !decision.gaveUp && (decision.verdict === "retry" || decision.verdict === "compact")
+    return isRepeated ? Effect.andThen(decided, discard(this)) : decided
   }
 
   get end(): Ends<Message.Reply, A, unknown, never> {
@@ -169,18 +171,18 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   }
 
   left({ error, isLate, why }: Leaves, { trail }: Trace): Effect.Effect<A, unknown> {
-    const { asking } = this
+    const { options } = this
     // not the policy has given up, the run is over
-    if (isLate === true) return RunContext.endOfTime(asking.run, { cause: error, trail: trailOf(trail) })
+    if (isLate === true) return RunContext.endOfTime(options.run, { cause: error, trail: trailOf(trail) })
     const isUnguarded = why === "rethrown" && error === this.unguarded
-    const call = isUnguarded ? rejected(error, asking.request, asking.run.turn()) : undefined
+    const call = isUnguarded ? rejected(error, options.request, options.run.turn()) : undefined
     if (call === undefined) return Effect.fail(error)
     const reply: Message.Reply = { content: [call], finish: "tool-calls", usage: Usage.empty }
     return instead(this, { type: "reply", reply })
   }
 }
 
-const asking = (call: ModelCall<unknown>) => Effect.suspend(() => askEach(call.asking.model, call.request, call))
+const askModels = (call: ModelCall<unknown>) => Effect.suspend(() => askEach(call.options.model, call.request, call))
 
 /** Shortens what the model reads. */
 const compact = (
@@ -188,7 +190,7 @@ const compact = (
   { compaction, run: shorten }: Compact,
   error: unknown
 ): Effect.Effect<Compacted> => {
-  const { compacted, input, run } = call.asking
+  const { compacted, input, run } = call.options
   if (!admits(call)) return Effect.succeed({ type: "gave up" })
   const overflow = {
     transcript: call.request.messages,
@@ -215,8 +217,8 @@ const attempt = (
   request: Model.Request
 ): Effect.Effect<Message.Reply, LlmError> =>
   Effect.withFiber((fiber) => {
-    const { asking } = call
-    const { isStreamed, run } = asking
+    const { options } = call
+    const { isStreamed, run } = options
     const { ended } = run.meter
     if (ended !== undefined) return Effect.die(ended)
     const attempts = call.state.attempts + 1
@@ -228,10 +230,10 @@ const attempt = (
     const replied = Effect.flatMap(whole, (came) => {
       const put = isStreamed ? came : Model.collected(came)
       const counted = sound(put, request, put.content)
-      const reply = model === asking.model ? counted : named(model, counted)
+      const reply = model === options.model ? counted : named(model, counted)
       const { shown } = call.state
       const spent: Attempting = { type: "Attempting", attempts, shown, model, request, spent: reply }
-      const refusal = refused(model, reply) ?? (asking.mayBeEmpty?.() === true ? undefined : empty(model, reply))
+      const refusal = refused(model, reply) ?? (options.mayBeEmpty?.() === true ? undefined : empty(model, reply))
       return refusal === undefined
         ? book(call, spent, "used", (asked) => ({ type: "model-end", reply, ...asked }), Effect.succeed(reply))
         : book(
@@ -259,7 +261,7 @@ const attempt = (
   })
 
 /** Whether another attempt may be made after what a reader has seen of this one. */
-const admits = ({ asking: { onPartial }, state: { shown } }: ModelCall<unknown>): boolean =>
+const admits = ({ options: { onPartial }, state: { shown } }: ModelCall<unknown>): boolean =>
   shown === undefined || shown.text === "" || onPartial === "restart"
 
 /** Emits that what was shown of the last attempt does not count: something else stands in for it. */
@@ -268,7 +270,7 @@ const discard = (call: ModelCall<unknown>): Effect.Effect<void> =>
     const { attempts: attempt, shown } = call.state
     if (shown === undefined) return Effect.void
     call.state = { type: "Idle", attempts: attempt, shown: undefined }
-    return RunContext.emit(call.asking.run, () => ({ type: "attempt-discarded", attempt, text: shown.text }))
+    return RunContext.emit(call.options.run, () => ({ type: "attempt-discarded", attempt, text: shown.text }))
   })
 
 const broken = (call: ModelCall<unknown>, state: Attempting, cause: Cause.Cause<LlmError>): Effect.Effect<unknown> => {
@@ -310,13 +312,13 @@ const book = <A, E>(
 ): Effect.Effect<A, E> => {
   const { attempts, model, shown } = state
   const record = () => {
-    const entry = entryOf(call.asking, state, outcome)
+    const entry = entryOf(call.options, state, outcome)
     call.state = { type: "Idle", attempts, shown }
-    call.asking.run.ledger.record(entry)
+    call.options.run.ledger.record(entry)
     return entry
   }
   return RunContext.record(
-    call.asking.run,
+    call.options.run,
     record,
     (spent) => make({ model: model.name, attempt: attempts, spent }),
     () => next
@@ -324,7 +326,7 @@ const book = <A, E>(
 }
 
 const entryOf = (
-  { layer, run }: Asking,
+  { layer, run }: ModelCallOptions,
   { attempts, model, spent }: Attempting,
   outcome: Ledger.Outcome
 ): Ledger.Entry => {
@@ -351,7 +353,7 @@ const streamed = (
   model: Model.Service
 ): Effect.Effect<Message.Reply, LlmError> =>
   Effect.suspend(() => {
-    const { run } = call.asking
+    const { run } = call.options
     const collector = new Model.Collector()
     // a reply is whole with its last part: nothing that comes after can fail it
     const whole = Stream.takeUntil(stream(model, begun.request), (part) => part.type === "finish")

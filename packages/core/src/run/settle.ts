@@ -69,7 +69,7 @@ const endOf = (
     return end(run.meter, new Exceeded(run.meter, "toolsOff", 1, state.callsWhileOff))
   const stop = run.meter.limit("repeatedFailure")
   const repeated = state.history.record(
-    batch.outcomes.map(({ settled }) => settled),
+    batch.outcomes.map(({ record }) => record),
     stop
   )
   return repeated === undefined
@@ -84,7 +84,7 @@ const repeatedFailure = (
   { outcomes }: Batch,
   run: RunContext.RunContext
 ): ExtendableExceeded => {
-  const last = outcomes.filter(({ settled }) => settled.tool === tool).flatMap(({ trail }) => trail ?? [])
+  const last = outcomes.filter(({ record }) => record.tool === tool).flatMap(({ trail }) => trail ?? [])
   return new Exceeded(run.meter, "repeatedFailure", stop, repeats, { trail: trailOf(last) })
 }
 
@@ -126,10 +126,10 @@ const settleAll = <A, E>(
   const { toolConcurrency: concurrency } = plan.budget
   const isCutShort = plan.siblings === "interrupt"
   const settleOne = (site: CallSite, offset: number): Effect.Effect<Toolset.Outcome, Ended> => {
-    const settled = inTurn(toolset, site, offset, concurrency)
-    return isCutShort ? Effect.flatMap(settled, endedBy) : settled
+    const outcome = inTurn(toolset, site, offset, concurrency)
+    return isCutShort ? Effect.flatMap(outcome, endedBy) : outcome
   }
-  const settled = (outcomes: ReadonlyArray<Toolset.Outcome>): Effect.Effect<A, E> => {
+  const finish = (outcomes: ReadonlyArray<Toolset.Outcome>): Effect.Effect<A, E> => {
     const failures = outcomes.flatMap(({ failure }) => failure ?? [])
     // a limit that was reached is known anyhow
     const failure = failures.find(isHard) ?? failures[0]
@@ -140,10 +140,10 @@ const settleAll = <A, E>(
   }
   const [first, ...others] = started
   if (first !== undefined && others.length === 0) {
-    return Effect.flatMap(inTurn(toolset, first, 0, concurrency), (outcome) => settled([outcome]))
+    return Effect.flatMap(inTurn(toolset, first, 0, concurrency), (outcome) => finish([outcome]))
   }
   return Effect.matchEffect(Effect.forEach(started, settleOne, { concurrency }), {
-    onSuccess: settled,
+    onSuccess: finish,
     onFailure: ({ failure }) => over({ outcomes: [], isWaiting: false, failure })
   })
 }
@@ -192,7 +192,7 @@ const nestingOf = (
 ): NestingOf | undefined => {
   const { isSuspendable } = mode
   if (!isSuspendable && from?.type !== "agent") return undefined
-  const above = [run.meter, ...(mode.nesting?.above ?? [])]
+  const parents = [run.meter, ...(mode.nesting?.parents ?? [])]
   return (from, checkpointOf) => {
     const started = (capture: Capture) => {
       const checkpoint: Slot["checkpoint"] = (now) => {
@@ -202,7 +202,7 @@ const nestingOf = (
       slot.checkpoint = checkpoint
     }
     const resumption = from === undefined || start.kind === "input" ? undefined : { from, decisions: start.decisions }
-    return { isSuspendable, above, resumption, started }
+    return { isSuspendable, parents, resumption, started }
   }
 }
 
@@ -220,13 +220,13 @@ const inTurn = (
     if (ended !== undefined) return Effect.succeed(notBegun(call, ended))
     slot.isBegun = true
     if (slot.settlement !== undefined) {
-      const { settled = Toolset.settledAs(call, slot.settlement), settlement } = slot
-      return Effect.succeed({ settlement, settled })
+      const { record = Toolset.settledAs(call, slot.settlement), settlement } = slot
+      return Effect.succeed({ settlement, record })
     }
     slot.settlement = Message.interrupted
     return Effect.map(Toolset.settle(toolset, site), (outcome) => {
       slot.settlement = outcome.settlement
-      slot.settled = outcome.settled
+      slot.record = outcome.record
       const { checkpoint } = outcome
       slot.checkpoint = checkpoint && (() => checkpoint)
       return outcome
@@ -244,7 +244,7 @@ const inTurn = (
 const notBegun = ({ name: tool }: Message.ToolCall, error: unknown): Toolset.Outcome => ({
   settlement: Message.notRun,
   failure: { error, isOurs: true },
-  settled: { tool, isError: false }
+  record: { tool, isError: false }
 })
 
 /** Emits the calls that were not run, those too that still wait, and goes on with `next`. */
@@ -256,7 +256,7 @@ const skipped = <A, E>(
   sites.reduceRight((next, { call: { id: callId, name: tool }, slot }) => {
     const { settlement = Message.notRun } = slot
     // of a call that waits, it is known what becomes of it: one that was at work was interrupted
-    const isWaiting = slot.checkpoint !== undefined && slot.settled !== undefined
+    const isWaiting = slot.checkpoint !== undefined && slot.record !== undefined
     if (slot.isBegun && !isWaiting) return next
     return () => RunContext.emitThen(run, () => ({ type: "tool-skipped", callId, tool, settlement }), next)
   }, next)()

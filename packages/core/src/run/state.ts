@@ -91,12 +91,12 @@ export class RunState implements State {
     this.#inARow = inARow.calls
     this.history.restore(failures)
     if (open === undefined) return
-    this.open(open.reply)
+    this.take(open.reply)
     for (const [index, slot] of this.slots.entries()) {
       const call = open.calls[index]
       if (call?.type !== "settled") continue
       slot.settlement = call.settlement
-      slot.settled = call.settled
+      slot.record = call.settled
     }
   }
 
@@ -105,7 +105,7 @@ export class RunState implements State {
    * open; what was cut off in it is settled as that.
    */
   snapshot(run: RunContext, now: number): Snapshot {
-    const open = this.#open(now)
+    const unfinished = this.#unfinishedReply(now)
     const { skill } = this
     const asked = this.messages.findIndex((message) => message === this.asked)
     const { counts } = run.meter
@@ -114,7 +114,7 @@ export class RunState implements State {
       version: 4,
       runId: run.runId,
       agent: this.#agent,
-      transcript: open === undefined ? this.transcript() : [...this.messages],
+      transcript: unfinished === undefined ? this.transcript() : [...this.messages],
       ...(this.#compacted === undefined ? {} : { compacted: abridged(this.messages, this.#compacted) }),
       ...(asked < 0 ? {} : { asked }),
       turn: this.turn,
@@ -127,20 +127,20 @@ export class RunState implements State {
       outputsRejected: this.outputsRejected,
       inARow: { tool: this.#last, calls: this.#inARow },
       ...(skill === undefined ? {} : { skill }),
-      ...(open === undefined ? {} : { open })
+      ...(unfinished === undefined ? {} : { open: unfinished })
     }
   }
 
-  #open(now: number): OpenReply | undefined {
+  #unfinishedReply(now: number): OpenReply | undefined {
     const reply = this.#reply
     if (reply === undefined || this.admission === undefined) return undefined
     const calls = this.slots.map((slot) => callOf(slot, now))
-    const isOpen = calls.some(({ type }) => type !== "settled")
-    return isOpen ? { ...this.admission, reply, calls } : undefined
+    const isUnfinished = calls.some(({ type }) => type !== "settled")
+    return isUnfinished ? { ...this.admission, reply, calls } : undefined
   }
 
   /** Takes a reply in; gives its calls. */
-  open(reply: Message.Reply): ReadonlyArray<Message.ToolCall> {
+  take(reply: Message.Reply): ReadonlyArray<Message.ToolCall> {
     this.#reply = reply
     this.admission = undefined
     this.partial = Message.textOf(reply)
@@ -228,11 +228,11 @@ export class RunState implements State {
   }
 }
 
-const callOf = ({ checkpoint, settled, settlement }: Slot, now: number): OpenReply["calls"][number] =>
+const callOf = ({ checkpoint, record, settlement }: Slot, now: number): OpenReply["calls"][number] =>
   checkpoint?.(now) ??
   (settlement === undefined
     ? { type: "not-begun" }
-    : { type: "settled", settlement, ...(settled === undefined ? {} : { settled }) })
+    : { type: "settled", settlement, ...(record === undefined ? {} : { settled: record }) })
 
 /** The new beginning of a compacted conversation, and the index in the whole one from which on both are the same. */
 const abridged = (

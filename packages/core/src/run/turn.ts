@@ -73,8 +73,8 @@ export const read = ({ plan, run, state }: Running): Effect.Effect<End, InvalidO
   const issues = read.failure
   const rejected = { type: "output-rejected", text, issues, ...(isCut ? { isCut } : {}) } as const
   if (state.outputsRejected >= outputRetries) {
-    const kept = { transcript: state.transcript(), usage: run.ledger.usage, ...(isCut ? { isCut } : {}) }
-    const failing = Effect.fail(InvalidOutputError.make({ agent: run.agent, text, issues, ...kept }))
+    const fields = { transcript: state.transcript(), usage: run.ledger.usage, ...(isCut ? { isCut } : {}) }
+    const failing = Effect.fail(InvalidOutputError.make({ agent: run.agent, text, issues, ...fields }))
     return RunContext.emitThen(
       run,
       () => rejected,

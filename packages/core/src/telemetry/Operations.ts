@@ -33,13 +33,13 @@ export interface Watcher<Operation> {
   readonly end: (operation: Operation, ending: Ending) => void
 }
 
-interface OpenRun<Operation> {
+interface ActiveRun<Operation> {
   readonly run: Operation
   model: Operation | undefined
-  calls: ReadonlyArray<OpenCall<Operation>>
+  calls: ReadonlyArray<ActiveCall<Operation>>
 }
 
-interface OpenCall<Operation> {
+interface ActiveCall<Operation> {
   readonly callId: string
   readonly operation: Operation
   /** What its last attempt, or the last repair of it, has failed with. */
@@ -50,7 +50,7 @@ interface OpenCall<Operation> {
 
 /** Everything that is open in a tree of runs. */
 export class Operations<Operation> {
-  readonly #runs = new Map<string, OpenRun<Operation>>()
+  readonly #runs = new Map<string, ActiveRun<Operation>>()
   readonly #watcher: Watcher<Operation>
   readonly #context: Context.Context<never>
   readonly #clock: Clock.Clock
@@ -73,8 +73,8 @@ export class Operations<Operation> {
   #hear(event: AgentEvent.AgentEvent, context: Context.Context<never>): Operation | undefined {
     // nothing begins, ends or is noted with these, and the time is dear to read
     if (event.type === "turn-start") return undefined
-    const open = this.#runs.get(event.runId)
-    if (event.type === "turn-end" && open?.calls.length === 0) return undefined
+    const active = this.#runs.get(event.runId)
+    if (event.type === "turn-end" && active?.calls.length === 0) return undefined
     const now = this.#clock.currentTimeNanosUnsafe()
     const begin = (event: Beginning) => this.#watcher.begin(event, context, now)
     if (event.type === "run-start") {
@@ -82,61 +82,61 @@ export class Operations<Operation> {
       this.#runs.set(event.runId, { run, model: undefined, calls: [] })
       return run
     }
-    if (open === undefined) return undefined
+    if (active === undefined) return undefined
     switch (event.type) {
       case "model-start":
-        return (open.model = begin(event))
+        return (active.model = begin(event))
       case "model-end":
-        return this.#endModel(open, { at: now, how: "done", event })
+        return this.#endModel(active, { at: now, how: "done", event })
       case "model-failed":
-        return this.#endModel(open, { at: now, how: "failed", error: event.error, event })
+        return this.#endModel(active, { at: now, how: "failed", error: event.error, event })
       case "model-interrupted":
-        return this.#endModel(open, { at: now, how: "interrupted", event })
+        return this.#endModel(active, { at: now, how: "interrupted", event })
       case "tool-start": {
         const operation = begin(event)
-        open.calls = [...open.calls, { callId: event.callId, operation, heard: now }]
+        active.calls = [...active.calls, { callId: event.callId, operation, heard: now }]
         return operation
       }
       case "tool-end":
-        return this.#settle(open, event.callId, event.use.settlement, event, now)
+        return this.#settle(active, event.callId, event.use.settlement, event, now)
       case "tool-refused": {
-        const call = callOf(open, event.callId)
-        if (call === undefined) return this.#note(open, event, now)
+        const call = callOf(active, event.callId)
+        if (call === undefined) return this.#note(active, event, now)
         call.failure = {
           error: ToolDeniedError.make({ tool: event.tool, callId: event.callId, reason: event.settlement.text })
         }
-        return this.#settle(open, event.callId, event.settlement, event, now)
+        return this.#settle(active, event.callId, event.settlement, event, now)
       }
       case "turn-end":
         for (const part of event.message.content) {
           if (part.type !== "settled-call") continue
-          this.#settle(open, part.call.id, part.settlement, event, now)
+          this.#settle(active, part.call.id, part.settlement, event, now)
         }
         return undefined
       case "run-completed":
       case "run-suspended":
       case "run-failed":
       case "run-interrupted":
-        return this.#endRun(open, event, now)
+        return this.#endRun(active, event, now)
       default:
-        return this.#note(open, event, now)
+        return this.#note(active, event, now)
     }
   }
 
   /** Something that neither begins nor ends an operation is noted with the nearest that is open. */
-  #note(open: OpenRun<Operation>, event: AgentEvent.AgentEvent, now: bigint): undefined {
-    const call = "callId" in event && event.callId !== undefined ? callOf(open, event.callId) : undefined
+  #note(active: ActiveRun<Operation>, event: AgentEvent.AgentEvent, now: bigint): undefined {
+    const call = "callId" in event && event.callId !== undefined ? callOf(active, event.callId) : undefined
     if (call !== undefined) {
       call.heard = now
       if (event.type === "tool-failed" || event.type === "fix-failed") call.failure = { error: event.error }
     }
-    const nearest = call?.operation ?? (isOfModel(event) ? open.model : undefined) ?? open.run
+    const nearest = call?.operation ?? (isOfModel(event) ? active.model : undefined) ?? active.run
     this.#watcher.within(nearest, event, now)
   }
 
-  #endModel(open: OpenRun<Operation>, ending: Ending): undefined {
-    if (open.model !== undefined) this.#watcher.end(open.model, ending)
-    open.model = undefined
+  #endModel(active: ActiveRun<Operation>, ending: Ending): undefined {
+    if (active.model !== undefined) this.#watcher.end(active.model, ending)
+    active.model = undefined
   }
 
   /**
@@ -144,32 +144,32 @@ export class Operations<Operation> {
    * left to the end of the run, which says why.
    */
   #settle(
-    open: OpenRun<Operation>,
+    active: ActiveRun<Operation>,
     callId: string,
     { kind }: Message.Settlement,
     event: AgentEvent.AgentEvent,
     now: bigint
   ): undefined {
-    const call = callOf(open, callId)
+    const call = callOf(active, callId)
     if (call === undefined) return undefined
     const isLate = event.type === "turn-end"
     if (isLate && (kind === "interrupted" || (kind === "unknown" && call.failure === undefined))) return undefined
-    open.calls = open.calls.filter((one) => one !== call)
+    active.calls = active.calls.filter((one) => one !== call)
     const at = isLate && kind !== "result" ? call.heard : now
     const failed = { at, how: "failed", event, ...call.failure } as const
     this.#watcher.end(call.operation, kind === "result" ? { at, how: "done", event } : failed)
   }
 
-  #endRun(open: OpenRun<Operation>, event: Terminal, at: bigint): undefined {
+  #endRun(active: ActiveRun<Operation>, event: Terminal, at: bigint): undefined {
     this.#runs.delete(event.runId)
     const ending = endingOf(event, at)
     // a run that fails cuts off what is open; a defect has come out of that, if it is only one
-    const isCulprit = ending.isDefect === true && open.calls.length + (open.model === undefined ? 0 : 1) === 1
+    const isCulprit = ending.isDefect === true && active.calls.length + (active.model === undefined ? 0 : 1) === 1
     const how = ending.how === "failed" && !isCulprit ? "interrupted" : ending.how
     const cut: Ending = how === "failed" ? { at, how, error: ending.error, isDefect: true } : { at, how }
-    for (const { operation } of open.calls.toReversed()) this.#watcher.end(operation, cut)
-    this.#endModel(open, cut)
-    this.#watcher.end(open.run, ending)
+    for (const { operation } of active.calls.toReversed()) this.#watcher.end(operation, cut)
+    this.#endModel(active, cut)
+    this.#watcher.end(active.run, ending)
   }
 }
 
@@ -192,5 +192,5 @@ const isOfModel = (event: AgentEvent.AgentEvent): boolean =>
   (event.type === "verdict" && event.layer === "transport")
 
 /** The oldest open call with this id: with some models ids repeat within one reply. */
-const callOf = <Operation>(open: OpenRun<Operation>, callId: string): OpenCall<Operation> | undefined =>
-  open.calls.find((call) => call.callId === callId)
+const callOf = <Operation>(active: ActiveRun<Operation>, callId: string): ActiveCall<Operation> | undefined =>
+  active.calls.find((call) => call.callId === callId)

@@ -18,8 +18,8 @@ export type Table = {
 /** What the table knows of an event; nothing of those that it does not name. */
 export const of = (table: Table, event: AgentEvent.AgentEvent): Attributes | undefined => {
   // each function takes the events of the type at which it is
-  const known = table[event.type] as ((event: AgentEvent.AgentEvent) => Attributes) | undefined
-  return known?.(event)
+  const attributesOf = table[event.type] as ((event: AgentEvent.AgentEvent) => Attributes) | undefined
+  return attributesOf?.(event)
 }
 
 /** What is known of an operation by the events of its beginning and its end. */

@@ -112,16 +112,16 @@ const count = <State>(
 /** The errors that leave runs: one that passes from a run to the run above it unchanged is the same error still. */
 export const errorCounter = (context: Context.Context<never>): ((event: AgentEvent.AgentEvent) => void) => {
   /** The errors that the runs directly below a run have left with, by its id. */
-  const below = new Map<string, ReadonlyArray<unknown>>()
+  const ofChildren = new Map<string, ReadonlyArray<unknown>>()
   return (event) => {
     if (event.type === "run-completed" || event.type === "run-suspended" || event.type === "run-interrupted") {
-      below.delete(event.runId)
+      ofChildren.delete(event.runId)
     }
     if (event.type !== "run-failed") return
-    const isCounted = below.get(event.runId)?.includes(event.error) === true
-    below.delete(event.runId)
+    const isCounted = ofChildren.get(event.runId)?.includes(event.error) === true
+    ofChildren.delete(event.runId)
     if (event.parent !== undefined) {
-      below.set(event.parent.runId, [...(below.get(event.parent.runId) ?? []), event.error])
+      ofChildren.set(event.parent.runId, [...(ofChildren.get(event.parent.runId) ?? []), event.error])
     }
     if (isCounted) return
     const { code, retryable } = labelsOf(event.error)

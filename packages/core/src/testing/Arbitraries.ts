@@ -152,9 +152,9 @@ export const errorOf = <const Tag extends KintsugiError.KintsugiError["_tag"]>(
       "earlier",
       ...(tag === "ToolExecutionError" ? ["transcript"] : [])
     ])
-    const kept = Object.entries(special).filter(([name]) => isGiven || !optional.has(name))
+    const chosen = Object.entries(special).filter(([name]) => isGiven || !optional.has(name))
     // the class of that tag
-    return new made({ ...fields, ...Object.fromEntries(kept) }) as Extract<
+    return new made({ ...fields, ...Object.fromEntries(chosen) }) as Extract<
       KintsugiError.KintsugiError,
       { readonly _tag: Tag }
     >

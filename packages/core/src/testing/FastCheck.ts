@@ -18,7 +18,7 @@ export * from "./checking.ts"
 // --- arbitraries of Effect
 
 /** A value of an arbitrary of Effect: what it was drawn from, and which of the smaller values it is, at each step down from there. */
-interface Place {
+interface Position {
   readonly seed: number
   readonly size: number
   readonly path: ReadonlyArray<number>
@@ -30,7 +30,7 @@ interface Place {
  */
 const lookUp = <A>(
   arbitrary: EffectArbitrary.Arbitrary<A>,
-  { path, seed, size }: Place,
+  { path, seed, size }: Position,
   maxShrinks: number
 ): { readonly value: A; readonly smaller: ReadonlyArray<A> } => {
   const seen: Array<A> = []
@@ -60,17 +60,17 @@ class FromEffect<A> extends fc.Arbitrary<A> {
     this.arbitrary = arbitrary
   }
   generate(random: fc.Random): fc.Value<A> {
-    const place: Place = { size: random.nextInt(0, 30), seed: random.nextInt(), path: [] }
-    return new fc.Value(lookUp(this.arbitrary, place, 0).value, place)
+    const position: Position = { size: random.nextInt(0, 30), seed: random.nextInt(), path: [] }
+    return new fc.Value(lookUp(this.arbitrary, position, 0).value, position)
   }
   canShrinkWithoutContext(_value: unknown): _value is A {
     return false
   }
   shrink(_: A, context: unknown): fc.Stream<fc.Value<A>> {
     // made above, or here
-    const place = context as Place
-    const { smaller } = lookUp(this.arbitrary, place, allShrinks)
-    const values = smaller.map((value, index) => new fc.Value(value, { ...place, path: [...place.path, index] }))
+    const position = context as Position
+    const { smaller } = lookUp(this.arbitrary, position, allShrinks)
+    const values = smaller.map((value, index) => new fc.Value(value, { ...position, path: [...position.path, index] }))
     return fc.stream(values.values())
   }
 }

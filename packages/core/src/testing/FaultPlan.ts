@@ -94,7 +94,7 @@ interface Hearing {
   readonly reached?: (step: Step) => void
   readonly interrupted?: (at: number) => void
   readonly ended?: (step: Step, exit: Exit.Exit<unknown, unknown>) => void
-  readonly inPlace?: (step: Step, self: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
+  readonly substitute?: (step: Step, self: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
 }
 
 /**
@@ -154,7 +154,7 @@ export const injecting =
             const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
             const [step, fault] = reach({ kind: of.kind, name: nameOf(of), of }, at, where)
             const faulty = withFault(step, fault, inner, interrupt)
-            const heard = Effect.onExit(hearing.inPlace?.(step, faulty) ?? faulty, (exit) =>
+            const heard = Effect.onExit(hearing.substitute?.(step, faulty) ?? faulty, (exit) =>
               Effect.sync(() => hearing.ended?.(step, exit))
             )
             return outer === undefined ? heard : outer.intercept(of, heard)

@@ -227,7 +227,7 @@ export const play = <I, O, E, R, Services>(
     yield* TestClock.adjust("1 day")
     yield* settle
     const exit = root.pollUnsafe()
-    const left = { fibers, steps: recorder.open }
+    const left = { fibers, steps: recorder.unfinished }
     const atEnd = { events: events.all.length, steps: recorder.steps.length }
     if (exit === undefined) yield* Effect.forkDetach(Fiber.interrupt(root))
     yield* TestClock.adjust("1 day")

@@ -61,7 +61,7 @@ const runsOf = (events: Events): ReadonlyArray<Events> => {
   return [...runs.values()]
 }
 
-const settledOf = ({ content }: Message.Assistant) => content.filter((part) => part.type === "settled-call")
+const settlementsOf = ({ content }: Message.Assistant) => content.filter((part) => part.type === "settled-call")
 
 const endOf = (events: Events) => events.findLast((event) => event.parent === undefined && AgentEvent.isTerminal(event))
 
@@ -88,7 +88,7 @@ export const settled: Invariant = ({ events }) =>
     )
     const start = ofType(run, "run-start")[0]?.transcript ?? []
     const end = run.at(-1)
-    const kept =
+    const stored =
       end?.type === "run-failed" || end?.type === "run-interrupted"
         ? end.transcript.filter(({ role }) => role === "assistant").slice(assistants(start))
         : undefined
@@ -104,11 +104,11 @@ export const settled: Invariant = ({ events }) =>
           ...misreported(run, turn, message)
         ]
       }),
-      ...(kept === undefined || turns.length === 0
+      ...(stored === undefined || turns.length === 0
         ? []
         : unequal(
             `What the end of ${nameOf(run)} has of the assistant`,
-            kept,
+            stored,
             turns.map(({ message }) => message)
           ))
     ]
@@ -118,7 +118,7 @@ const assistants = (transcript: Message.Transcript) => transcript.filter(({ role
 
 /** Calls of a turn whose settlement is another one than their end has told of. */
 const misreported = (run: Events, turn: number, message: Message.Assistant): ReadonlyArray<string> => {
-  const calls = settledOf(message)
+  const calls = settlementsOf(message)
   return calls.flatMap(({ call, settlement }) => {
     // some models give two calls of a reply the same id
     if (calls.filter((other) => other.call.id === call.id).length > 1) return []
@@ -138,13 +138,13 @@ const sumOf = (usages: ReadonlyArray<Usage.Usage>) => usages.reduce(Usage.add, U
 /** The ledger has every attempt of every model call once, and its sum is what the models have sent. */
 export const booked: Invariant = ({ events, sent }) => {
   const parents = new Map(events.map(({ parent, runId }) => [runId, parent?.runId]))
-  const isBelow = (runId: string | undefined, above: string): boolean =>
-    runId !== undefined && (runId === above || isBelow(parents.get(runId), above))
+  const isWithin = (runId: string | undefined, ancestor: string): boolean =>
+    runId !== undefined && (runId === ancestor || isWithin(parents.get(runId), ancestor))
   const found = runsOf(events).flatMap((run) => {
     const end = run.at(-1)
     if (end === undefined || !("ledger" in end)) return []
     const entries = events.flatMap((event) =>
-      isBelow(event.runId, end.runId) &&
+      isWithin(event.runId, end.runId) &&
       (event.type === "model-end" || event.type === "model-failed" || event.type === "model-interrupted")
         ? [event.spent]
         : []
@@ -183,7 +183,7 @@ export const safe: Invariant = ({ events, starts }) =>
     // some models give several calls of a reply the same id
     const calls = ofType(events, "turn-end")
       .filter((event) => event.runId === runId && event.turn === turn)
-      .flatMap(({ message }) => settledOf(message))
+      .flatMap(({ message }) => settlementsOf(message))
       .filter(({ call }) => call.id === callId && call.name === tool)
     const isSaidUndone = calls.length > 0 && calls.every(({ settlement }) => settlement.kind === "interrupted")
     const mayHave = end === "success" || lookedUp === "took effect" || (end === "cut off" && lookedUp === undefined)

@@ -229,10 +229,10 @@ const messageOf = (error: unknown): string => {
 const show = (value: unknown): string => fc.stringify(legible(value, []))
 
 /** Tagged errors as plain objects, for fast-check shows of an error its message alone. */
-const legible = (value: unknown, above: ReadonlyArray<unknown>): unknown => {
+const legible = (value: unknown, ancestors: ReadonlyArray<unknown>): unknown => {
   // fast-check stops at a circle by itself
-  if (above.includes(value)) return value
-  const within = [...above, value]
+  if (ancestors.includes(value)) return value
+  const within = [...ancestors, value]
   if (Array.isArray(value)) return value.map((one) => legible(one, within))
   if (!Predicate.isObject(value)) return value
   const isTagged = value instanceof Error && Predicate.hasProperty(value, "_tag")

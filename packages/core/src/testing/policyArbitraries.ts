@@ -11,14 +11,14 @@ const integer = (minimum: number, maximum: number): Arbitrary.Arbitrary<number> 
   Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum, maximum })))
 
 /** Shrinks to the first in one step, as a check tries few smaller cases. */
-const indexBelow = (length: number): Arbitrary.Arbitrary<number> =>
+const indexWithin = (length: number): Arbitrary.Arbitrary<number> =>
   Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: length - 1 })), {
     shrink: (index) => (index === 0 ? [] : [0])
   })
 
 const constantFrom = <const A>(...values: ReadonlyArray<A>): Arbitrary.Arbitrary<A> =>
   // an index of theirs
-  Arbitrary.map(indexBelow(values.length), (index) => values[index] as A)
+  Arbitrary.map(indexWithin(values.length), (index) => values[index] as A)
 
 /** One of these by weight; shrinks to the first. */
 const oneOf = <A>(...weighted: ReadonlyArray<readonly [weight: number, member: Arbitrary.Arbitrary<A>]>) => {

@@ -21,7 +21,7 @@ export class Recorder {
   /** The last turn in which each agent was answered. */
   readonly asked = new Map<string, number>()
   /** Steps that were begun and have not ended. */
-  open = 0
+  unfinished = 0
   interruption: Recording["interrupted"]
   readonly #lines: Readonly<Record<string, ReadonlyArray<ScriptedModel.Step>>>
   readonly #events: () => number
@@ -33,18 +33,18 @@ export class Recorder {
 
   readonly reached = (step: Step): void => {
     this.steps.push(step)
-    if (step.of !== undefined) this.open++
+    if (step.of !== undefined) this.unfinished++
   }
 
   readonly ended = (): void => {
-    this.open--
+    this.unfinished--
   }
 
   readonly interrupted = (at: number): void => {
     this.interruption ??= { at, events: this.#events() }
   }
 
-  readonly inPlace = (step: Step, self: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> => {
+  readonly substitute = (step: Step, self: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> => {
     const { of } = step
     if (of?.kind === "stream part" && of.part.type === "finish") {
       const { usage } = of.part

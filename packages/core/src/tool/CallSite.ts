@@ -37,7 +37,7 @@ export class Slot {
   /** Its settlement; before it has one, how it is settled should it never come to its end. Absent before its turn. */
   settlement: Message.Settlement | undefined
   /** What later calls are to know of it, once it is settled. */
-  settled: FailureHistory.CallOutcome | undefined
+  record: FailureHistory.CallOutcome | undefined
   /** Of a call that waits, or whose sub-agent is at work: its checkpoint, were its run suspended now; nothing where it cannot go on. */
   checkpoint: ((now: number) => CallCheckpoint | undefined) | undefined
 }

@@ -2,13 +2,13 @@
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
 /** What has to be known of a tool. */
-type Known = Pick<ToolDefinition, "name" | "server" | "sideEffects" | "approval">
+type Candidate = Pick<ToolDefinition, "name" | "server" | "sideEffects" | "approval">
 
 /**
  * The only one whose name differs from this in nothing but case, separators and a known prefix: `functions.`, `tools.`, or the name of
  * the server that has the tool. A tool with unsafe side effects, or that needs approval, is never guessed.
  */
-export const meant = <A extends Known>(tools: ReadonlyArray<A>, name: string): A | undefined => {
+export const meant = <A extends Candidate>(tools: ReadonlyArray<A>, name: string): A | undefined => {
   if (name.length > longest) return undefined
   const wanted = bareOf(name)
   const shortened = bareOf(name.replace(prefix, ""))

@@ -71,7 +71,7 @@ export interface ApprovalGate extends NeedsApproval {
 }
 
 /** The decision; or the request that the run is suspended with, if no decision comes during the run. */
-export type Passed = { readonly decision: Approval.Decision } | { readonly open: Approval.Request }
+export type Passed = { readonly decision: Approval.Decision } | { readonly request: Approval.Request }
 
 /** A call that is about to run. */
 export interface CallAtGate {
@@ -118,7 +118,7 @@ export interface Settled<out Params, out A> {
 }
 
 /** Undoes a call. Its failure is emitted, and is in the type of no run. */
-export type Compensate<in Params, in A, out R> = (settled: Settled<Params, A>) => Effect.Effect<void, unknown, R>
+export type Compensate<in Params, in A, out R> = (call: Settled<Params, A>) => Effect.Effect<void, unknown, R>
 
 /** How the run of a sub-agent would be suspended as it stands; nothing where it cannot be. */
 export type Capture = (now: number) => Snapshot | undefined
@@ -134,7 +134,7 @@ export interface Nested {
 export interface Nesting {
   readonly isSuspendable: boolean
   /** The runs above that are suspended with it, nearest first. */
-  readonly above: ReadonlyArray<Meter>
+  readonly parents: ReadonlyArray<Meter>
   /** Where it was suspended, and what was decided since; absent where it begins. */
   readonly resumption: { readonly from: Snapshot; readonly decisions: Decisions } | undefined
   readonly started: (capture: Capture) => void

@@ -77,12 +77,12 @@ export const modelSchema = <T, RD, RE>(schema: Schema.Codec<T, unknown, RD, RE>)
 
 const inWords = (root: SchemaAST.AST): SchemaAST.AST => {
   // each node once: a schema may refer to itself
-  const known = new Map<SchemaAST.AST, SchemaAST.AST>()
+  const converted = new Map<SchemaAST.AST, SchemaAST.AST>()
   const of = (ast: SchemaAST.AST): SchemaAST.AST => {
-    const made = known.get(ast)
+    const made = converted.get(ast)
     if (made !== undefined) return made
     const after = ast.encoding === undefined ? alone(within(ast, of)) : encoded(ast, ast.encoding, of)
-    known.set(ast, after)
+    converted.set(ast, after)
     return after
   }
   return of(root)
@@ -112,7 +112,7 @@ const encoded = (ast: SchemaAST.AST, encoding: SchemaAST.Encoding, each: Each): 
 /** What is written stands for the value: it has its description, with the checks that JSON Schema has no words for. */
 const described = (to: SchemaAST.AST, value: SchemaAST.AST): SchemaAST.AST => {
   const own = SchemaAST.resolveDescription(to) ?? SchemaAST.resolveDescription(value)
-  const wanted = to === value ? untold(to.checks) : [...untold(to.checks), ...untold(value.checks)]
+  const wanted = to === value ? unexpressed(to.checks) : [...unexpressed(to.checks), ...unexpressed(value.checks)]
   const description = [...(own === undefined ? [] : [own]), ...wanted.map((one) => `Wanted: ${one}`)].join("\n")
   if (description === "" || description === SchemaAST.resolveDescription(to)) return to
   // a description that a check has goes up with the others
@@ -121,15 +121,15 @@ const described = (to: SchemaAST.AST, value: SchemaAST.AST): SchemaAST.AST => {
 }
 
 /** What the checks want that JSON Schema has no words for, as far as they say it. */
-const untold = (checks: SchemaAST.Checks | undefined): ReadonlyArray<string> =>
+const unexpressed = (checks: SchemaAST.Checks | undefined): ReadonlyArray<string> =>
   (checks ?? []).flatMap((check) => {
-    if (check._tag === "FilterGroup") return untold(check.checks)
+    if (check._tag === "FilterGroup") return unexpressed(check.checks)
     const { expected, toJsonSchema } = check.annotations ?? {}
-    return typeof expected !== "string" || isTold(toJsonSchema) ? [] : [expected]
+    return typeof expected !== "string" || isExpressed(toJsonSchema) ? [] : [expected]
   })
 
 /** Some schemas of checks depend on the type, and throw without: they say something. */
-const isTold = (toJsonSchema: unknown): boolean =>
+const isExpressed = (toJsonSchema: unknown): boolean =>
   typeof toJsonSchema === "function" && !Array.isArray(quietly(() => toJsonSchema(), undefined))
 
 const within = (ast: SchemaAST.AST, each: Each): SchemaAST.AST => {

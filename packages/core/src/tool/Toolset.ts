@@ -5,7 +5,7 @@ import type * as Schema from "effect/Schema"
 import type { Gates } from "./callState.ts"
 import { denialOf } from "./endings.ts"
 import type { Outcome } from "./outcome.ts"
-import { settle as settleTool } from "./settling.ts"
+import { settle as settleTool } from "./settle.ts"
 import * as UnknownTool from "./unknown.ts"
 import * as Call from "./call.ts"
 import { meant } from "./Meant.ts"
@@ -111,7 +111,7 @@ const named = (site: CallSite, { name }: ToolDefinition): CallSite =>
   site.call.name === name ? site : { ...site, call: { ...site.call, name }, calledAs: site.call.name }
 
 /** What is known of a call that was settled before. */
-export const settledAs = ({ name: tool }: Message.ToolCall, settlement: Message.Settlement): Outcome["settled"] => ({
+export const settledAs = ({ name: tool }: Message.ToolCall, settlement: Message.Settlement): Outcome["record"] => ({
   tool,
   isError: Message.isError(settlement),
   ...(settlement.kind === "denied" ? { isDenied: true } : {})
@@ -140,7 +140,7 @@ const refuse = ({ call, run }: CallSite, text: string): Effect.Effect<Outcome> =
   const settlement: Message.Settlement = { kind: "denied", text }
   return Effect.as(
     RunContext.emit(run, () => ({ type: "tool-refused", callId: call.id, tool: call.name, settlement })),
-    { settlement, settled: denialOf(call.name) }
+    { settlement, record: denialOf(call.name) }
   )
 }
 
@@ -162,13 +162,13 @@ const settleBuiltIn = (tool: ToolDefinition, { call, key, repairing, run }: Call
       settlement: givenBack,
       failure: { error: error instanceof EscalationError ? error.about(repairing) : error, isOurs: true },
       // Mutant `true` survives: the run ends with this outcome, so no later batch counts it
-      settled: { tool: tool.name, isError: false }
+      record: { tool: tool.name, isError: false }
     }),
     onSuccess: (value): Outcome => ({
       settlement: closed,
       output: { value },
       // Mutant `true` survives: the run ends with this output, so no later batch counts it
-      settled: { tool: tool.name, isError: false }
+      record: { tool: tool.name, isError: false }
     })
   })
   return Effect.andThen(emitChanges, running)

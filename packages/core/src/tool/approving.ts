@@ -23,7 +23,7 @@ export const gate = (needs: NeedsApproval): ApprovalGate => ({
       request === undefined || canonical(request.arguments) === call.edited
         ? Effect.succeed({ decision: Approval.approve })
         : Effect.map(call.waiting(decided(request, needs, call)), (decision) =>
-            decision === undefined ? { open: request } : { decision }
+            decision === undefined ? { request } : { decision }
           )
     )
 })
@@ -47,7 +47,7 @@ const request = (
     const { call, from, key, run } = site
     // a request that suspended the run needs a decision, even if the tool no longer needs approval
     const asked = from?.type === "decision" ? from.request : undefined
-    const isNeeded = asked !== undefined || (yield* asking(needs, () => decoded.params()))
+    const isNeeded = asked !== undefined || (yield* needsApproval(needs, () => decoded.params()))
     if (!isNeeded) return undefined
     const { agent, runId } = run
     const now = yield* Clock.currentTimeMillis
@@ -70,7 +70,7 @@ const request = (
     return new Approval.Request({ ...fresh, digest: yield* digestOfRequest(fresh, call.arguments) })
   })
 
-const asking = (needs: NeedsApproval, params: () => unknown): Effect.Effect<boolean> => {
+const needsApproval = (needs: NeedsApproval, params: () => unknown): Effect.Effect<boolean> => {
   const answer = Result.try(() => needs.when(params))
   return Result.isFailure(answer) ? Effect.succeed(true) : Effect.orElseSucceed(answer.success, () => true)
 }

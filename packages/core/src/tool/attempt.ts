@@ -18,7 +18,7 @@ import * as Call from "./call.ts"
 import {
   type Admitted,
   admitted,
-  askedAgain,
+  waited,
   cleared,
   type Decoded,
   decoded,
@@ -67,7 +67,7 @@ const next = (self: ToolCall): Attempt => {
     case "Running":
       return start(self, admitted(state))
     case "Waiting":
-      return ask(self, askedAgain(state))
+      return ask(self, waited(state))
     case "Over":
       return Effect.fail(state.why)
   }
@@ -119,13 +119,13 @@ const approve = (self: ToolCall, state: Decoded, gate: ApprovalGate): Attempt =>
   const { decoded, edited } = state
   const waiting: CallAtGate["waiting"] = (decided) => wait(self, state, decided)
   return Effect.flatMap(gate.pass({ tool: entry.tool, site, decoded, edited, waiting }), (passed) => {
-    if ("open" in passed) {
+    if ("request" in passed) {
       // the run waits for a decision elsewhere: this call is neither settled nor failed
       self.state = over(state, {
         type: "waits",
-        checkpoint: checkpointOf(self, state.runs, { type: "decision", request: passed.open })
+        checkpoint: checkpointOf(self, state.runs, { type: "decision", request: passed.request })
       })
-      return Effect.fail(passed.open)
+      return Effect.fail(passed.request)
     }
     const { decision } = passed
     // everything but an approval refuses, also a value of another type: JSON that was not decoded
@@ -234,9 +234,9 @@ const watch = (self: ToolCall, ran: Attempt): Attempt =>
       if (Exit.isSuccess(exit) || Cause.hasDies(exit.cause)) return Effect.void
       const isCutOff = Cause.hasInterrupts(exit.cause)
       if (self.state.type === "Running") {
-        self.state = failed(self.state, isCutOff || ToolRun.isOpen(Cause.squash(exit.cause)))
+        self.state = failed(self.state, isCutOff || ToolRun.isUncertain(Cause.squash(exit.cause)))
       }
-      if (!self.state.isOpen) slot.settlement = Message.interrupted
+      if (!self.state.isUncertain) slot.settlement = Message.interrupted
       return Effect.void
     })
   })

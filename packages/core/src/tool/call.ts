@@ -23,7 +23,7 @@ export class Decoded {
   readonly #tool: ToolDefinition
   readonly #params: unknown
   /** Whether the next reader may have `#params`: they are frozen, or not read yet. */
-  #isOpen = true
+  #isShareable = true
   readonly #isFrozen: boolean
 
   constructor(tool: ToolDefinition, params: unknown, json: Schema.Json, changes: ReadonlyArray<Coercion.Change>) {
@@ -37,19 +37,19 @@ export class Decoded {
 
   /** The parameters, for one reader. Throws a `TypeError` where the schema refuses now what it has taken before. */
   params(): unknown {
-    if (this.#isOpen) {
-      this.#isOpen = this.#isFrozen
+    if (this.#isShareable) {
+      this.#isShareable = this.#isFrozen
       return this.#params
     }
     const read = this.#tool.decode(this.json)
     // no reader can wait here: all readers have what was decoded first
     if (!Result.isResult(read)) return this.#params
-    const again = Result.getOrThrowWith(
+    const fresh = Result.getOrThrowWith(
       read,
       () => new TypeError(`Tool '${this.#tool.name}': the same arguments decode once and not again`)
     )
-    freeze(again)
-    return again
+    freeze(fresh)
+    return fresh
   }
 }
 
@@ -66,17 +66,17 @@ export const decode = <A, E>(
   next: (read: Read) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
   const read = tryToDecode(tool, call)
-  return read instanceof Open ? Effect.flatMap(settled(tool, call, read), next) : next(read)
+  return read instanceof Blocked ? Effect.flatMap(decodeLater(tool, call, read), next) : next(read)
 }
 
 /** The same for those that cannot wait: `undefined` where the schema of the tool has to wait, or needs services. */
 export const decodeNow = (tool: ToolDefinition, call: Message.ToolCall): Read | undefined => {
   const read = tryToDecode(tool, call)
-  return read instanceof Open ? undefined : read
+  return read instanceof Blocked ? undefined : read
 }
 
 /** A step of the decoding has to wait: how many were made before it, and what it is. */
-class Open {
+class Blocked {
   readonly step: number
   readonly later: Later
   constructor(step: number, later: Later) {
@@ -90,18 +90,18 @@ type Answers = ReadonlyMap<number, Effect.Success<Later>>
 const noAnswers: Answers = new Map()
 
 /** The steps are the same each time, so what one of them had to wait for answers it the next time. */
-const settled = (tool: ToolDefinition, call: Message.ToolCall, first: Open): Effect.Effect<Read> =>
+const decodeLater = (tool: ToolDefinition, call: Message.ToolCall, first: Blocked): Effect.Effect<Read> =>
   Effect.gen(function* () {
     const answers = new Map<number, Effect.Success<Later>>()
-    let read: Read | Open = first
-    while (read instanceof Open) {
+    let read: Read | Blocked = first
+    while (read instanceof Blocked) {
       answers.set(read.step, yield* Effect.catchDefect(read.later, (defect) => Effect.die(broken(tool, defect))))
       read = tryToDecode(tool, call, answers)
     }
     return read
   })
 
-const tryToDecode = (tool: ToolDefinition, call: Message.ToolCall, answers = noAnswers): Read | Open => {
+const tryToDecode = (tool: ToolDefinition, call: Message.ToolCall, answers = noAnswers): Read | Blocked => {
   const parsed = parse(tool, call.arguments)
   if (Result.isFailure(parsed)) {
     return Result.fail(
@@ -116,7 +116,7 @@ const tryToDecode = (tool: ToolDefinition, call: Message.ToolCall, answers = noA
   let step = 0
   const decodeValue = (value: Schema.Json): Effect.Success<Later> => {
     const now = answers.get(step) ?? tool.decode(value)
-    if (!Result.isResult(now)) throw new Open(step, now)
+    if (!Result.isResult(now)) throw new Blocked(step, now)
     step++
     return now
   }
@@ -139,7 +139,7 @@ const tryToDecode = (tool: ToolDefinition, call: Message.ToolCall, answers = noA
       })
     )
   } catch (thrown) {
-    if (thrown instanceof Open) return thrown
+    if (thrown instanceof Blocked) return thrown
     throw broken(tool, thrown)
   }
 }

@@ -13,13 +13,13 @@ import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type * as ToolPolicy from "./ToolPolicy.ts"
 
 /** What every state knows. */
-interface Known {
+interface Common {
   /** The arguments as they are now: the model's, or those of the last repair or edit. */
   readonly args: Message.ToolCall["arguments"]
   /** How often the tool itself has run: arguments that do not decode are no run of it. */
   readonly runs: number
   /** Whether an earlier run was cut off after its start: it may have taken effect. */
-  readonly isOpen: boolean
+  readonly isUncertain: boolean
   /** The arguments that the approver has edited, as canonical JSON: they need no further approval. */
   readonly edited?: string | undefined
   /** The last answer of a fixer if it did not decode: what this very fixer reads next. The arguments stay. */
@@ -27,18 +27,18 @@ interface Known {
 }
 
 /** The arguments have not decoded yet. */
-export interface Raw extends Known {
+export interface Raw extends Common {
   readonly type: "Raw"
 }
 
 /** The arguments have not passed the gates yet. */
-export interface Decoded extends Known {
+export interface Decoded extends Common {
   readonly type: "Decoded"
   readonly decoded: Call.Decoded
 }
 
 /** The arguments have passed the gates: a mere retry asks them no further. */
-export interface Admitted extends Known {
+export interface Admitted extends Common {
   readonly type: "Admitted"
   /** Absent where the arguments of a sub-agent that goes on no longer decode. */
   readonly decoded: Call.Decoded | undefined
@@ -60,7 +60,7 @@ export interface Waiting extends Omit<Decoded, "type"> {
 }
 
 /** The call has ended without its tables: no row gets its failure. */
-export interface Over extends Known {
+export interface Over extends Common {
   readonly type: "Over"
   readonly decoded: Call.Decoded | undefined
   readonly why: Why
@@ -104,18 +104,24 @@ export interface ToolCall {
 export const beginning = (
   args: Message.ToolCall["arguments"],
   progress: Pick<CallProgress, "runs" | "isOpen"> | undefined
-): Raw => ({ type: "Raw", args, runs: progress?.runs ?? 0, isOpen: progress?.isOpen ?? false })
+): Raw => ({ type: "Raw", args, runs: progress?.runs ?? 0, isUncertain: progress?.isOpen ?? false })
 
 export const decodedOf = (state: CallState): Call.Decoded | undefined =>
   state.type === "Raw" ? undefined : state.decoded
 
-const known = ({ args, draft, edited, isOpen, runs }: CallState): Known => ({ args, runs, isOpen, edited, draft })
+const common = ({ args, draft, edited, isUncertain, runs }: CallState): Common => ({
+  args,
+  runs,
+  isUncertain,
+  edited,
+  draft
+})
 
-export const decoded = ({ args, draft, edited, isOpen, runs }: Raw, decoded: Call.Decoded): Decoded => ({
+export const decoded = ({ args, draft, edited, isUncertain, runs }: Raw, decoded: Call.Decoded): Decoded => ({
   type: "Decoded",
   args,
   runs,
-  isOpen,
+  isUncertain,
   edited,
   draft,
   decoded
@@ -127,25 +133,25 @@ export const repaired = (
   args: Message.ToolCall["arguments"],
   decoded: Call.Decoded,
   edited = from.edited
-): Decoded => ({ ...known(from), type: "Decoded", args, decoded, edited, draft: undefined })
+): Decoded => ({ ...common(from), type: "Decoded", args, decoded, edited, draft: undefined })
 
 /** Edited arguments that do not decode. */
 export const unread = (from: Decoded, args: Message.ToolCall["arguments"]): Raw => ({
-  ...known(from),
+  ...common(from),
   type: "Raw",
   args
 })
 
 export const waiting = (from: Decoded): Waiting => ({ ...from, type: "Waiting" })
 
-export const askedAgain = (from: Waiting): Decoded => ({ ...from, type: "Decoded" })
+export const waited = (from: Waiting): Decoded => ({ ...from, type: "Decoded" })
 
 /** What has passed the gates once may run again. */
 export const admitted = (from: Decoded | Admitted | Running): Admitted => {
   if (from.type === "Admitted") return from
-  const { args, decoded, draft, edited, isOpen, runs } = from
+  const { args, decoded, draft, edited, isUncertain, runs } = from
   const isCleared = from.type === "Running" && from.isCleared
-  return { type: "Admitted", args, runs, isOpen, edited, draft, decoded, isCleared }
+  return { type: "Admitted", args, runs, isUncertain, edited, draft, decoded, isCleared }
 }
 
 /** A call whose sub-agent goes on has passed every gate before. */
@@ -157,11 +163,11 @@ export const readmitted = (from: Raw, suspended: Snapshot, decoded: Call.Decoded
   suspended
 })
 
-export const running = ({ args, decoded, draft, edited, isOpen }: Admitted, context: ToolContext): Running => ({
+export const running = ({ args, decoded, draft, edited, isUncertain }: Admitted, context: ToolContext): Running => ({
   type: "Running",
   args,
   runs: context.attempt,
-  isOpen,
+  isUncertain,
   edited,
   draft,
   decoded,
@@ -170,13 +176,16 @@ export const running = ({ args, decoded, draft, edited, isOpen }: Admitted, cont
 })
 
 /** The run was stopped, and it was looked up that it had not taken effect. What is looked up holds for all runs before. */
-export const cleared = (from: Running): Running => ({ ...from, isCleared: true, isOpen: false })
+export const cleared = (from: Running): Running => ({ ...from, isCleared: true, isUncertain: false })
 
 /** A run that has ended by itself, with a failure that may leave it open what it did. */
-export const failed = (from: Running, isOpen: boolean): Running => ({ ...from, isOpen: from.isOpen || isOpen })
+export const failed = (from: Running, isUncertain: boolean): Running => ({
+  ...from,
+  isUncertain: from.isUncertain || isUncertain
+})
 
 export const over = (from: CallState, why: Why): Over => ({
-  ...known(from),
+  ...common(from),
   type: "Over",
   decoded: decodedOf(from),
   why

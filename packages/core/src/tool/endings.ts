@@ -76,7 +76,7 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
         const wantsToolsOff = wishOf(ending.afterwards)
         const wish = wantsToolsOff === undefined ? {} : { wantsToolsOff }
         const said = ending.render && text
-        return told(this.call, ending.error, text, trace, { recoveredBy: "tell", said, ...wish })
+        return tell(this.call, ending.error, text, trace, { recoveredBy: "tell", said, ...wish })
       }
     )
   }
@@ -85,8 +85,8 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
     const { kind, name } = this.call.entry.tool
     const said = typeof reason === "string" ? reason : undefined
     const why = said ?? (reason instanceof EscalationError ? reason.reason : Render.spoken(reason, kind))
-    const isOpen = this.call.state.isOpen || ToolRun.isOpen(error)
-    return told(this.call, error, Render.escalation(name, why, severity, isOpen), trace, { recoveredBy: by, said })
+    const isUncertain = this.call.state.isUncertain || ToolRun.isUncertain(error)
+    return tell(this.call, error, Render.escalation(name, why, severity, isUncertain), trace, { recoveredBy: by, said })
   }
 
   /** The message of the error is kept exactly. */
@@ -113,7 +113,7 @@ export const late = (self: ToolCall, limit: Duration.Duration): Effect.Effect<Ou
       const runs = state.runs === 0 ? 0 : attemptsOf(self, { ...trace, attempts })
       const all = { failures, cause, runs, trail: trailOf(trace.trail), why }
       const failure = { error: exhausted(callOf(self), all), isOurs: true }
-      return hard(self, failure, ToolRun.isOpen(error))
+      return hard(self, failure, ToolRun.isUncertain(error))
     }
   })
 }
@@ -153,7 +153,7 @@ const over = (self: ToolCall, why: Exclude<Why, { readonly type: "capped" }>): E
       return RunContext.emitThen(
         self.site.run,
         () => ({ type: "tool-refused", settlement, ...callOf(self) }),
-        () => Effect.succeed({ settlement, settled: denialOf(name, signatureOf(why.error)) })
+        () => Effect.succeed({ settlement, record: denialOf(name, signatureOf(why.error)) })
       )
     }
     case "waits":
@@ -161,7 +161,7 @@ const over = (self: ToolCall, why: Exclude<Why, { readonly type: "capped" }>): E
     case "unverifiable": {
       const { error, why: reason } = why.error
       const settlement: Message.Settlement = { kind: "unknown", text: Redaction.own(Render.unverifiable(name, reason)) }
-      return settled(self, settlement, self.state.runs, { recoveredBy: "escalate", signature: signatureOf(error) })
+      return settle(self, settlement, self.state.runs, { recoveredBy: "escalate", signature: signatureOf(error) })
     }
   }
 }
@@ -172,10 +172,10 @@ const waits = ({ entry: { tool } }: ToolCall, checkpoint: CallCheckpoint): Outco
   const hasRun = type === "agent" || (progress !== undefined && progress.runs > 0)
   const cutOff = hasRun ? Message.interrupted : Message.unapproved
   // what a sub-agent has done before it waits may have taken effect
-  const isOpen = progress?.isOpen === true || (type === "agent" && tool.sideEffects === "unsafe")
+  const isUncertain = progress?.isOpen === true || (type === "agent" && tool.sideEffects === "unsafe")
   return {
-    settlement: isOpen ? Message.unknown : cutOff,
-    settled: { tool: tool.name, isError: false },
+    settlement: isUncertain ? Message.unknown : cutOff,
+    record: { tool: tool.name, isError: false },
     checkpoint
   }
 }
@@ -203,7 +203,7 @@ const valued = (
   const { tool } = self.entry
   const text = tool.encode(value)
   return Exit.isSuccess(text)
-    ? settled(self, result(tool, value, text.value), attempts, { recoveredBy, isSuccess: true })
+    ? settle(self, result(tool, value, text.value), attempts, { recoveredBy, isSuccess: true })
     : Effect.catchTag(Effect.failCause(text.cause), "InputTooLargeError", (error) => unshown(self, error, attempts))
 }
 
@@ -215,22 +215,22 @@ const unshown = (self: ToolCall, tooLarge: InputTooLargeError, attempts: number)
   const error = executionErrorOf({ ...where, category: "validation" }, tooLarge)
   return Effect.andThen(
     RunContext.emit(run, () => ({ type: "tool-failed", attempt: attempts, error, ...callOf(self) })),
-    settled(self, { kind: "told", text: Render.unshown(name, tooLarge.limit) }, attempts, {
+    settle(self, { kind: "told", text: Render.unshown(name, tooLarge.limit) }, attempts, {
       signature: signatureOf(error)
     })
   )
 }
 
 /** A failure that the model reads. */
-const told = (self: ToolCall, error: unknown, text: string, trace: Trace, how: How): Effect.Effect<Outcome> => {
+const tell = (self: ToolCall, error: unknown, text: string, trace: Trace, how: How): Effect.Effect<Outcome> => {
   const { isRepeated } = fateOf(self, error)
   const said = how.recoveredBy === "tell" && isRepeated ? Render.repeated(text) : text
   // a fixer speaks for itself
-  const isSaid = how.recoveredBy !== "fix" && ToolRun.isOpen(error)
-  const settlement = failing(said, self.state.isOpen || ToolRun.isOpen(error), isSaid)
-  return settled(self, settlement, trace.attempts, {
+  const isSaid = how.recoveredBy !== "fix" && ToolRun.isUncertain(error)
+  const settlement = failing(said, self.state.isUncertain || ToolRun.isUncertain(error), isSaid)
+  return settle(self, settlement, trace.attempts, {
     ...how,
-    signature: toldSignature(error, how.said),
+    signature: fullSignature(error, how.said),
     trail: trace.trail
   })
 }
@@ -238,35 +238,35 @@ const told = (self: ToolCall, error: unknown, text: string, trace: Trace, how: H
 /** What has happened to the call besides its failure. Of one that is open by this failure, the failure itself speaks. */
 const fateOf = (self: ToolCall, error: unknown) => ({
   isRepeated: self.site.history.isRepeated(self.entry.tool.name, signatureOf(error)),
-  isOpen: self.state.isOpen && !ToolRun.isOpen(error)
+  isOpen: self.state.isUncertain && !ToolRun.isUncertain(error)
 })
 
 /** The call ends the run. */
-const hard = (self: ToolCall, failure: Failure, isLeftOpen = false): Effect.Effect<Outcome> => {
+const hard = (self: ToolCall, failure: Failure, isLeftUncertain = false): Effect.Effect<Outcome> => {
   const { error } = failure
   const { kind, name } = self.entry.tool
-  const isOpen = self.state.isOpen || isLeftOpen || ToolRun.isOpen(error)
+  const isUncertain = self.state.isUncertain || isLeftUncertain || ToolRun.isUncertain(error)
   return Effect.succeed({
-    settlement: failing(`ERROR: ${Render.spoken(error, kind)}`, isOpen, ToolRun.isOpen(error)),
+    settlement: failing(`ERROR: ${Render.spoken(error, kind)}`, isUncertain, ToolRun.isUncertain(error)),
     failure,
-    settled: { tool: name, isError: true }
+    record: { tool: name, isError: true }
   })
 }
 
 /** A limit of the run, or of one above, was reached within the call: it has not failed, it was cut off. */
 export const cut = (self: ToolCall, exceeded: Exceeded): Outcome => {
   const { name, sideEffects } = self.entry.tool
-  const { isOpen, type } = self.state
+  const { isUncertain, type } = self.state
   const text = `ERROR: the call was stopped, for the run has reached ${limitOf(exceeded)}`
-  const settlement = failing(text, isOpen || (type === "Running" && sideEffects === "unsafe"), false)
+  const settlement = failing(text, isUncertain || (type === "Running" && sideEffects === "unsafe"), false)
   return {
     settlement: settlement.kind === "told" ? { ...settlement, kind: "interrupted" } : settlement,
     failure: { error: exceeded, isOurs: true },
-    settled: { tool: name, isError: true }
+    record: { tool: name, isError: true }
   }
 }
 
-const settled = (
+const settle = (
   self: ToolCall,
   settlement: Message.Settlement,
   attempts: number,
@@ -274,7 +274,7 @@ const settled = (
 ): Effect.Effect<Outcome> => {
   const { site, state } = self
   const tool = self.entry.tool.name
-  const settled: FailureHistory.CallOutcome = isSuccess
+  const record: FailureHistory.CallOutcome = isSuccess
     ? { tool, isError: false }
     : {
         tool,
@@ -282,7 +282,7 @@ const settled = (
         ...(signature === undefined ? {} : { signature }),
         ...(wantsToolsOff === undefined ? {} : { wantsToolsOff })
       }
-  const outcome: Outcome = trail === undefined ? { settlement, settled } : { settlement, settled, trail }
+  const outcome: Outcome = trail === undefined ? { settlement, record } : { settlement, record, trail }
   return RunContext.emitThen(
     site.run,
     () => {
@@ -301,13 +301,13 @@ const settled = (
 }
 
 /** As an error; as one of unknown outcome while that is open, which the text then says, unless it is said already. */
-const failing = (text: string, isOpen: boolean, isSaid: boolean): Message.Settlement => ({
-  kind: isOpen ? "unknown" : "told",
-  text: Redaction.own(isOpen && !isSaid ? Render.withCutOff(text) : text)
+const failing = (text: string, isUncertain: boolean, isSaid: boolean): Message.Settlement => ({
+  kind: isUncertain ? "unknown" : "told",
+  text: Redaction.own(isUncertain && !isSaid ? Render.withCutOff(text) : text)
 })
 
 /** Of a failure, and of what is said about it besides: without numbers, quotations and what is to be done now. */
-const toldSignature = (error: unknown, said: string | undefined): string => {
+const fullSignature = (error: unknown, said: string | undefined): string => {
   const failure = signatureOf(error)
   if (said === undefined) return FailureHistory.signatureWith(failure, "")
   const besides = Render.saidBesides(said.slice(0, maxCompared), ErrorCause.messageOf(error))
@@ -348,7 +348,7 @@ const signatureOf = (error: unknown): string => {
   return FailureHistory.signatureOf(tag, ErrorCause.messageOf(error))
 }
 
-interface Told {
+interface Rendering {
   readonly render: Renderer | undefined
   readonly seen: unknown
   readonly context: FailureContext
@@ -356,7 +356,7 @@ interface Told {
 
 /** The text of the renderer; `byDefault` when there is none, when it says nothing, or when it fails. Interruption and defects pass. */
 export const rendered = (
-  { context, render, seen }: Told,
+  { context, render, seen }: Rendering,
   run: RunContext.RunContext,
   byDefault: (error: unknown, context: FailureContext) => string
 ): Effect.Effect<string> => {

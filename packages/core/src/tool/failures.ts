@@ -2,7 +2,7 @@
 import type { KintsugiError } from "../errors/KintsugiError.ts"
 
 /** The errors of this library, by tag. */
-type Known = { readonly [E in KintsugiError as E["_tag"]]: E }
+type ByTag = { readonly [E in KintsugiError as E["_tag"]]: E }
 
 /** What gates and rows alone fail with. */
 type OfGates =
@@ -14,7 +14,7 @@ type OfGates =
   | "UnknownToolError"
 
 /** What every run of an agent may fail with: where it is, the others are what a sub-agent has left. */
-type OfAgents = Known["BudgetExceededError"]
+type OfAgents = ByTag["BudgetExceededError"]
 
 /**
  * Refuses a `run` with failures that a tool cannot have, with a sentence for each. Where `E` is a type parameter nothing is
@@ -50,8 +50,8 @@ type Refusal<E, Gates> = E extends { readonly _tag: infer Tag extends string }
     ? "The tag of a failure of this tool is only a string: give each failure a tag of its own"
     : Tag extends Gates
       ? `A tool cannot fail with '${Tag & string}': the library alone does, before and after a tool runs. Map it to a failure of the tool`
-      : Tag extends keyof Known
-        ? E extends Known[Tag]
+      : Tag extends keyof ByTag
+        ? E extends ByTag[Tag]
           ? never
           : `'${Tag}' is the tag of an error of the library: give the failure of this tool another tag`
         : never

@@ -12,15 +12,15 @@ import type { ToolCall } from "./callState.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
 /** Runs a fixer once around a failed call. */
-export const fix = (self: ToolCall, rung: Fix, seen: unknown, round: FixRun): Effect.Effect<Fixed> =>
-  rung.run(rung, seen, round, broken(self, rung, seen, round))
+export const fix = (self: ToolCall, rung: Fix, seen: unknown, repair: FixRun): Effect.Effect<Fixed> =>
+  rung.run(rung, seen, repair, broken(self, rung, seen, repair))
 
-const broken = (self: ToolCall, rung: Fix, seen: unknown, round: FixRun): Broken => {
+const broken = (self: ToolCall, rung: Fix, seen: unknown, repair: FixRun): Broken => {
   const { entry, site, state } = self
   const { tool } = entry
   const { call, run } = site
-  const at = { callId: call.id, tool: tool.name, round: round.run }
-  const repairing = { error: seen, attempts: round.context.attempt }
+  const at = { callId: call.id, tool: tool.name, round: repair.run }
+  const repairing = { error: seen, attempts: repair.context.attempt }
   const { within, ...others } = helping<FixEvent>(rung.fixer, run, { repairing }, (event) => ({ ...event, ...at }))
   return {
     tool,
@@ -43,9 +43,9 @@ const broken = (self: ToolCall, rung: Fix, seen: unknown, round: FixRun): Broken
 const asResult = (answer: string, { decodeResult, name }: ToolDefinition, callId: string): Fixed => {
   const decoded = decodeResult(answer)
   if (Result.isSuccess(decoded)) return { type: "answered", value: decoded.success }
-  const known = { tool: name, callId, rawValue: answer, targetType: `${name} result`, issues: decoded.failure }
+  const fields = { tool: name, callId, rawValue: answer, targetType: `${name} result`, issues: decoded.failure }
   return next(
-    DeserializationError.make({ what: `The answer of the fixer does not fit the result of tool '${name}'`, ...known })
+    DeserializationError.make({ what: `The answer of the fixer does not fit the result of tool '${name}'`, ...fields })
   )
 }
 

@@ -42,22 +42,22 @@ export const namesFor = (foreign: ReadonlyArray<string>): ReadonlyArray<string> 
     numbers.set(stem, number + 1)
     return `${stem}_${number}`
   }
-  const kept = foreign.map((name) => {
-    if (known(name) !== name || used.has(name)) return undefined
+  const unchanged = foreign.map((name) => {
+    if (sanitized(name) !== name || used.has(name)) return undefined
     used.add(name)
     return name
   })
   return foreign.map((name, index) => {
-    const before = kept[index]
+    const before = unchanged[index]
     if (before !== undefined) return before
-    const wanted = known(name)
+    const wanted = sanitized(name)
     const free = used.has(wanted) ? numbered(wanted) : wanted
     used.add(free)
     return free
   })
 }
 
-const known = (name: string): string => {
+const sanitized = (name: string): string => {
   const cut = name.slice(0, longest).replaceAll(odd, "_")
   return cut === "" || builtIn.has(cut) ? `${cut}_` : cut
 }

@@ -21,7 +21,7 @@ export interface Outcome {
   readonly failure?: Failure
   readonly output?: Output
   /** What later calls are to know of it. */
-  readonly settled: FailureHistory.CallOutcome
+  readonly record: FailureHistory.CallOutcome
   /** It has to wait, and is not settled. */
   readonly checkpoint?: CallCheckpoint
   /** What was decided about it, if anything had to be. */

@@ -26,7 +26,7 @@ export const provided = (self: ToolDefinition, layer: Layer.Layer<unknown>): Too
     ...(nested && { nested: { ...nested, run: (params, nesting) => around(nested.run(params, nesting)) } }),
     verify: verify && ((key) => around(verify(key))),
     // what it needs is in the tool's type
-    compensate: compensate && ((settled) => around(compensate(settled) as Effect.Effect<void, unknown>)),
+    compensate: compensate && ((call) => around(compensate(call) as Effect.Effect<void, unknown>)),
     approval: approval && Approving.gate({ ...approval, when: (params) => around(approval.when(params)) })
   }
 }

@@ -174,4 +174,5 @@ const lookUp = (
   )
 
 /** Whether a failure leaves it open what the tool did. */
-export const isOpen = (error: unknown): boolean => error instanceof OutcomeUnknownError || error instanceof Unverifiable
+export const isUncertain = (error: unknown): boolean =>
+  error instanceof OutcomeUnknownError || error instanceof Unverifiable

@@ -20,7 +20,7 @@ interface Size {
 }
 
 /** What holds at one place: the parts that hold together there, and the choices that each hold together with them. */
-interface Place {
+interface Location {
   readonly parts: ReadonlyArray<Node>
   readonly choices: ReadonlyArray<ReadonlyArray<unknown>>
   readonly followed: ReadonlyArray<object>
@@ -30,9 +30,9 @@ class Expansion {
   readonly #root: Node
   readonly #bounds: Bounds.Bounds
   /** What references point to, once it is counted. */
-  readonly #known = new Map<object, Size>()
+  readonly #sizes = new Map<object, Size>()
   /** What is being counted: a reference to it is one that names itself, and is one node. */
-  readonly #open = new Set<object>()
+  readonly #counting = new Set<object>()
   #steps = 0
   #beyond: keyof Bounds.Bounds | undefined
 
@@ -42,7 +42,7 @@ class Expansion {
   }
 
   exceeded(): Bounds.Exceeded | undefined {
-    this.#open.add(this.#root)
+    this.#counting.add(this.#root)
     const { nodes } = this.#size([this.#root], 1)
     if (nodes > this.#bounds.nodes) this.#beyond ??= "nodes"
     return this.#beyond === undefined ? undefined : { bound: this.#beyond, limit: this.#bounds[this.#beyond] }
@@ -53,27 +53,27 @@ class Expansion {
     if (level > this.#bounds.depth) this.#beyond ??= "depth"
     const only = this.#beyond === undefined ? onlyReference(schemas) : undefined
     if (only !== undefined) return this.#reference(only, level)
-    const { choices, followed, parts } = this.#placeOf(schemas)
+    const { choices, followed, parts } = this.#locate(schemas)
     if (this.#beyond !== undefined) return none
-    for (const target of followed) this.#open.add(target)
+    for (const target of followed) this.#counting.add(target)
     let nodes = parts.reduce((sum, part) => sum + 1 + listOf(part["enum"]).length, 0)
     let depth = 0
-    const add = (below: ReadonlyArray<unknown>) => {
-      const size = this.#size(below, level + 1)
+    const add = (nested: ReadonlyArray<unknown>) => {
+      const size = this.#size(nested, level + 1)
       // what holds together is brought together pair by pair
-      nodes += size.nodes * below.length
+      nodes += size.nodes * nested.length
       depth = Math.max(depth, size.depth)
     }
-    const beside = choices.length === 0 ? [] : parts.map(withoutPlace).filter(isConstraint)
+    const beside = choices.length === 0 ? [] : parts.map(withoutReferences).filter(isConstraint)
     for (const choice of choices) for (const one of choice) add([...beside, one])
     if (choices.length === 0) {
       const children = childrenOf(parts)
       // each part is held against each place
       nodes += children.size * (parts.length - 1)
       if (nodes > this.#bounds.nodes) this.#beyond ??= "nodes"
-      else for (const below of withFurther(children, parts).values()) add(below)
+      else for (const nested of withFurther(children, parts).values()) add(nested)
     }
-    for (const target of followed) this.#open.delete(target)
+    for (const target of followed) this.#counting.delete(target)
     return { nodes, depth: depth + 1 }
   }
 
@@ -81,21 +81,21 @@ class Expansion {
   #reference(ref: string, level: number): Size {
     const target = this.#at(ref)
     this.#step()
-    if (target === undefined || this.#open.has(target)) return leaf
-    const known = this.#known.get(target)
-    if (known !== undefined) {
-      if (level + known.depth > this.#bounds.depth) this.#beyond ??= "depth"
-      return known
+    if (target === undefined || this.#counting.has(target)) return leaf
+    const counted = this.#sizes.get(target)
+    if (counted !== undefined) {
+      if (level + counted.depth > this.#bounds.depth) this.#beyond ??= "depth"
+      return counted
     }
-    this.#open.add(target)
+    this.#counting.add(target)
     const { depth, nodes } = this.#size([target], level + 1)
-    this.#open.delete(target)
+    this.#counting.delete(target)
     const size = { nodes: nodes + 1, depth: depth + 1 }
-    this.#known.set(target, size)
+    this.#sizes.set(target, size)
     return size
   }
 
-  #placeOf(schemas: ReadonlyArray<unknown>): Place {
+  #locate(schemas: ReadonlyArray<unknown>): Location {
     const parts: Array<Node> = []
     const choices: Array<ReadonlyArray<unknown>> = []
     const followed = new Set<object>()
@@ -106,7 +106,7 @@ class Expansion {
       if (!isNode(one)) continue
       parts.push(one)
       const target = Predicate.isString(one["$ref"]) ? this.#at(one["$ref"]) : undefined
-      if (target !== undefined && !this.#open.has(target)) {
+      if (target !== undefined && !this.#counting.has(target)) {
         followed.add(target)
         all.push(target)
       }
@@ -164,14 +164,14 @@ const constrains: ReadonlySet<string> = new Set(
 )
 
 /** A part beside a choice, whose own references and choices are at hand already. */
-const withoutPlace = ({ $ref: _ref, allOf: _all, anyOf: _any, oneOf: _one, ...part }: Node): Node => part
+const withoutReferences = ({ $ref: _ref, allOf: _all, anyOf: _any, oneOf: _one, ...part }: Node): Node => part
 
 /** What holds together at each place below: at each property, at each item. */
 const childrenOf = (parts: ReadonlyArray<Node>): Map<string, Array<unknown>> => {
-  const places = new Map<string, Array<unknown>>()
-  const put = (place: string, schema: unknown) => {
-    const there = places.get(place)
-    if (there === undefined) places.set(place, [schema])
+  const locations = new Map<string, Array<unknown>>()
+  const put = (location: string, schema: unknown) => {
+    const there = locations.get(location)
+    if (there === undefined) locations.set(location, [schema])
     else there.push(schema)
   }
   for (const part of parts) {
@@ -186,17 +186,21 @@ const childrenOf = (parts: ReadonlyArray<Node>): Map<string, Array<unknown>> => 
       list.forEach((schema, index) => put(`prefixItems ${index}`, schema))
     }
   }
-  return places
+  return locations
 }
 
 /** What a part says of further properties holds for those that only other parts name. */
-const withFurther = (places: Map<string, Array<unknown>>, parts: ReadonlyArray<Node>): Map<string, Array<unknown>> => {
-  if (parts.length === 1) return places
+const withFurther = (
+  locations: Map<string, Array<unknown>>,
+  parts: ReadonlyArray<Node>
+): Map<string, Array<unknown>> => {
+  if (parts.length === 1) return locations
   for (const part of parts) {
     const further = part["additionalProperties"]
     if (!isNode(further)) continue
     const own = new Set(Object.keys(mapOf(part["properties"])).map((name) => `properties ${name}`))
-    for (const [place, schemas] of places) if (place.startsWith("properties ") && !own.has(place)) schemas.push(further)
+    for (const [location, schemas] of locations)
+      if (location.startsWith("properties ") && !own.has(location)) schemas.push(further)
   }
-  return places
+  return locations
 }

@@ -54,7 +54,7 @@ type WhyNot<V, A, Acts> = [Recovery.AnswerOf<V>] extends [A]
   : "The answer of this row is no result of the tool"
 
 /** Compares a table with a tool, where nothing was known of the tool when the table was written. */
-export type Fits<Known, T, E, A, S> = unknown extends Known
+export type Fits<Expected, T, E, A, S> = unknown extends Expected
   ? [keyof T] extends [RowKeys<E>]
     ? [T] extends [Rows<E, A, S>]
       ? unknown

@@ -18,12 +18,12 @@ import { trailOf } from "../recovery/Decisions.ts"
 const key = "UnknownToolError"
 
 export const settle = (
-  known: ReadonlyArray<string>,
+  available: ReadonlyArray<string>,
   rows: Recovery.Rows,
   { call, history, run }: CallSite
 ): Effect.Effect<Outcome> => {
-  const byDefault = Render.unknownTool(call.name, known)
-  const told = (text: string, trace?: Trace, wantsToolsOff?: boolean): Effect.Effect<Outcome> => {
+  const byDefault = Render.unknownTool(call.name, available)
+  const tell = (text: string, trace?: Trace, wantsToolsOff?: boolean): Effect.Effect<Outcome> => {
     const settlement: Message.Settlement = { kind: "told", text: Redaction.own(text) }
     const signature = FailureHistory.signatureOf(key, call.name)
     const wish = wantsToolsOff === undefined ? {} : { wantsToolsOff }
@@ -31,14 +31,14 @@ export const settle = (
       RunContext.emit(run, () => ({ type: "tool-refused", callId: call.id, tool: call.name, settlement })),
       {
         settlement,
-        settled: { tool: FailureHistory.unknownTool, isError: true, signature, ...wish },
+        record: { tool: FailureHistory.unknownTool, isError: true, signature, ...wish },
         ...(trace === undefined ? {} : { trail: trace.trail })
       }
     )
   }
   const verdict = rows.get(key)
-  if (verdict === undefined) return told(byDefault)
-  const error = UnknownToolError.make({ tool: call.name, callId: call.id, available: known })
+  if (verdict === undefined) return tell(byDefault)
+  const error = UnknownToolError.make({ tool: call.name, callId: call.id, available })
   const about = {
     tool: call.name,
     callId: call.id,
@@ -54,20 +54,20 @@ export const settle = (
     observe: (decision) =>
       RunContext.emit(run, () => ({ type: "verdict", layer: "tool", callId: call.id, tool: call.name, ...decision })),
     end: {
-      succeeded: () => told(byDefault),
-      answered: (_, trace) => told(byDefault, trace),
-      left: (_, trace) => told(byDefault, trace),
+      succeeded: () => tell(byDefault),
+      answered: (_, trace) => tell(byDefault, trace),
+      left: (_, trace) => tell(byDefault, trace),
       toModel: (ending, trace) => {
         const text = rendered(ending, run, ending.byDefault ?? (() => byDefault))
-        return Effect.flatMap(text, (said) => told(said, trace, wishOf(ending.afterwards)))
+        return Effect.flatMap(text, (said) => tell(said, trace, wishOf(ending.afterwards)))
       },
-      escalated: ({ severity }, trace) => told(Render.escalation(call.name, byDefault, severity), trace),
+      escalated: ({ severity }, trace) => tell(Render.escalation(call.name, byDefault, severity), trace),
       raised: (_, { failures: attempts, trail }) => {
         const fields = { tool: call.name, callId: call.id, message: error.message, attempts, cause: error }
         return Effect.succeed({
           settlement: { kind: "told", text: Redaction.own(byDefault) },
           failure: { error: new ToolExecutionError({ ...fields, trail: trailOf(trail) }), isOurs: true },
-          settled: { tool: FailureHistory.unknownTool, isError: true }
+          record: { tool: FailureHistory.unknownTool, isError: true }
         })
       }
     }

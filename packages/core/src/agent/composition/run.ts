@@ -37,7 +37,7 @@ export interface Answer {
 }
 
 /** Where a composition is at work. */
-export interface Place {
+export interface Parent {
   readonly run: RunContext.RunContext
   /** Runs a part, below the composition. */
   readonly ask: (part: Part, input: unknown) => Effect.Effect<Answer, unknown, Model.Model>
@@ -52,7 +52,7 @@ export interface Place {
 /** What a composition is made of. */
 export interface Composing {
   readonly parts: ReadonlyArray<Part>
-  readonly body: (input: unknown, place: Place) => Effect.Effect<Answer, unknown, Model.Model>
+  readonly body: (input: unknown, parent: Parent) => Effect.Effect<Answer, unknown, Model.Model>
   readonly cost?: Estimated
   readonly reads?: Reads
   /** Whether its answer is that of one of its parts, and what others have shown does not count. */
@@ -115,10 +115,10 @@ export const runner =
       }
       return Frame.within(around, (run) => {
         mode.started?.({ state, run })
-        const place = placeOf(run, state, mode)
-        const working = Effect.flatMap(body(input, place), (answer) => {
+        const parent = parentOf(run, state, mode)
+        const working = Effect.flatMap(body(input, parent), (answer) => {
           state.finish = answer.finish
-          return Effect.as(composed.isOneOf === true ? place.discard(answer) : Effect.void, answer.value)
+          return Effect.as(composed.isOneOf === true ? parent.discard(answer) : Effect.void, answer.value)
         })
         const inTime = budget === undefined ? working : Limits.inTime(run)(working)
         const isTooDeep = run.depth > run.deepest
@@ -131,8 +131,8 @@ export const runner =
       })
     })
 
-const placeOf = (run: RunContext.RunContext, state: State, { isStreamed }: Frame.Mode): Place => {
-  const below = new Map<Part, Frame.State>()
+const parentOf = (run: RunContext.RunContext, state: State, { isStreamed }: Frame.Mode): Parent => {
+  const children = new Map<Part, Frame.State>()
   const asked: Array<Asked> = []
   return {
     run,
@@ -145,7 +145,7 @@ const placeOf = (run: RunContext.RunContext, state: State, { isStreamed }: Frame
         const sink: Frame.Sink | undefined = shown && ((event) => shown.hear(event))
         const started: Frame.Mode["started"] = (it) => {
           ofPart = it.state
-          below.set(part, it.state)
+          children.set(part, it.state)
         }
         // a part that has to wait for a decision waits: nothing could resume the composition around it
         const running = part.run(FixerInput.for(input, part.reads), sink, { isStreamed, isSuspendable: false, started })
@@ -156,7 +156,7 @@ const placeOf = (run: RunContext.RunContext, state: State, { isStreamed }: Frame
         )
         return Effect.map(watched, (value) => (one.answer = { value, finish: ofPart?.finish }))
       }),
-    reasonsOf: (part, error) => below.get(part)?.reasons ?? [error],
+    reasonsOf: (part, error) => children.get(part)?.reasons ?? [error],
     discard: (winner) =>
       Effect.forEach(
         asked.entries(),

@@ -26,7 +26,7 @@ export class Shown {
         const left = this.#textOf(runId).slice(0, -text.length || undefined)
         if (run === undefined && left === "") this.#texts.delete(runId)
         else if (run === undefined) this.#texts.set(runId, left)
-        else for (const one of this.#texts.keys()) if (this.#isBelow(one, run)) this.#texts.delete(one)
+        else for (const one of this.#texts.keys()) if (this.#isWithin(one, run)) this.#texts.delete(one)
       }
     }
   }
@@ -43,9 +43,9 @@ export class Shown {
     return this.#texts.get(runId) ?? ""
   }
 
-  #isBelow(runId: string, above: string): boolean {
+  #isWithin(runId: string, ancestor: string): boolean {
     for (let one: string | undefined = runId; one !== undefined; one = this.#parents.get(one)) {
-      if (one === above) return true
+      if (one === ancestor) return true
     }
     return false
   }

@@ -10,10 +10,10 @@ import type * as Model from "../../model/Model.ts"
 import { outlookOf } from "../../errors/RecoveryAdvice.ts"
 import * as RunContext from "../../event/RunContext.ts"
 import * as Limits from "../../run/Limits.ts"
-import type { Answer, Part, Place } from "./run.ts"
+import type { Answer, Part, Parent } from "./run.ts"
 import { untouchable } from "../../recovery/Layer.ts"
 
-type Asking = Effect.Effect<Answer, unknown, Model.Model>
+type Answering = Effect.Effect<Answer, unknown, Model.Model>
 
 /** What a guard may know besides the failure. */
 export interface Tried {
@@ -39,40 +39,40 @@ export const isHopeless = (error: unknown): boolean => {
 export const inOrder = (
   parts: ReadonlyArray<Part>,
   input: unknown,
-  place: Place,
+  parent: Parent,
   admits: (error: unknown, tried: Tried) => boolean,
   mayRunTwice: boolean
-): Asking =>
+): Answering =>
   Effect.gen(function* () {
     const reasons: Array<unknown> = []
     for (const [index, part] of parts.entries()) {
       let hasStarted = false
-      const watched = watching(place.ask(part, input), () => {
+      const watched = watching(parent.ask(part, input), () => {
         hasStarted = true
       })
-      const exit = yield* Effect.exit(mayRunTwice ? place.ask(part, input) : watched)
-      const failure = failureOf(exit, place.run, place.run.meter)
+      const exit = yield* Effect.exit(mayRunTwice ? parent.ask(part, input) : watched)
+      const failure = failureOf(exit, parent.run, parent.run.meter)
       if (failure === undefined) return yield* exit
       const { error, limit } = failure
-      reasons.push(...place.reasonsOf(part, error))
-      place.failed([...reasons])
+      reasons.push(...parent.reasonsOf(part, error))
+      parent.failed([...reasons])
       const tried = index + 1
       if (tried === parts.length || limit !== undefined || hasStarted) return yield* exit
       if (!admits(error, { agent: part.name, tried })) return yield* exit
-      yield* place.discard()
+      yield* parent.discard()
     }
     return yield* Effect.die(new TypeError("Agent.fallback: there is no agent"))
   })
 
 /** Hears when a tool with unsafe side effects is started below. */
-const watching = (asking: Asking, onUnsafe: () => void): Asking =>
+const watching = (answering: Answering, onUnsafe: () => void): Answering =>
   Effect.flatMap(RunContext.Current, (run) => {
-    if (run === undefined) return asking
+    if (run === undefined) return answering
     const heard = () => {
       onUnsafe()
       run.onUnsafe?.()
     }
-    return Effect.provideService(asking, RunContext.Current, { ...run, onUnsafe: heard })
+    return Effect.provideService(answering, RunContext.Current, { ...run, onUnsafe: heard })
   })
 
 /** One who takes part in a race, and when it starts: milliseconds after its beginning. */
@@ -99,15 +99,15 @@ const failureOf = (exit: Exit.Exit<unknown, unknown>, run: RunContext.RunContext
 export const atOnce = (
   contenders: ReadonlyArray<Contender>,
   input: unknown,
-  place: Place,
+  parent: Parent,
   endsEverything: (error: unknown) => boolean
-): Asking =>
+): Answering =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const { deadline } = place.run.meter
+    const { deadline } = parent.run.meter
     // a contender whose start is after the deadline is left out
     const inTime = contenders.filter(({ after }) => after === 0 || now + after < (deadline?.ownDeadline ?? Infinity))
-    const settled = yield* Deferred.make<Answer, unknown>()
+    const result = yield* Deferred.make<Answer, unknown>()
     const reasons: Array<unknown> = []
     let failures = 0
     const finish = (
@@ -116,11 +116,11 @@ export const atOnce = (
       exit: Exit.Exit<Answer, unknown>,
       now: number
     ): Effect.Effect<unknown> => {
-      const failure = failureOf(exit, place.run, meter)
-      if (failure === undefined) return Deferred.done(settled, exit)
+      const failure = failureOf(exit, parent.run, meter)
+      if (failure === undefined) return Deferred.done(result, exit)
       const { error, limit } = failure
-      reasons.push(...place.reasonsOf(part, error))
-      place.failed([...reasons])
+      reasons.push(...parent.reasonsOf(part, error))
+      parent.failed([...reasons])
       failures++
       // the time is over for all alike; who finds another limit used up leaves it to those who are at work already
       const endsAll =
@@ -128,23 +128,21 @@ export const atOnce = (
       // others may still answer, or fail otherwise
       if (!endsAll && failures < inTime.length) return Effect.void
       if (!endsAll && inTime.length < contenders.length && deadline !== undefined) {
-        return Deferred.complete(settled, RunContext.endOfTime(place.run))
+        return Deferred.complete(result, RunContext.endOfTime(parent.run))
       }
-      return limit === undefined
-        ? Deferred.done(settled, exit)
-        : Deferred.complete(settled, end(place.run.meter, limit))
+      return limit === undefined ? Deferred.done(result, exit) : Deferred.complete(result, end(parent.run.meter, limit))
     }
     // interruption by this race settles nothing: it is settled already
     const run = ({ after, part }: Contender) => {
-      const meter = place.run.meter.contender()
-      const asking = Effect.provideService(place.ask(part, input), RunContext.Current, { ...place.run, meter })
-      return Effect.onExit(after === 0 ? asking : Effect.delay(asking, after), (exit) =>
+      const meter = parent.run.meter.contender()
+      const answering = Effect.provideService(parent.ask(part, input), RunContext.Current, { ...parent.run, meter })
+      return Effect.onExit(after === 0 ? answering : Effect.delay(answering, after), (exit) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => finish(part, meter, exit, now))
       )
     }
     return yield* Effect.acquireUseRelease(
       Effect.forEach(inTime, (contender) => Effect.forkChild(run(contender), { startImmediately: true })),
-      () => Deferred.await(settled),
+      () => Deferred.await(result),
       (fibers) => Fiber.interruptAll(fibers)
     )
   })

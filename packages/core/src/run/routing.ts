@@ -19,7 +19,7 @@ export interface Choice {
 }
 
 /** Where a choice is made. */
-export interface Place {
+export interface Routing {
   readonly input: string
   readonly candidates: ReadonlyArray<Candidate>
   readonly run: RunContext

@@ -8,7 +8,7 @@ import type * as Recovery from "../recovery/Recovery.ts"
 import type { OnPartial, Plan } from "./plan.ts"
 
 /** A question to a model, and what guards it. */
-export interface Asking {
+export interface ModelCallOptions {
   readonly model: Model.Service
   readonly request: Model.Request
   /** The table of `onLlmError`. */

@@ -55,8 +55,8 @@ export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effec
  * A limit that ends the run ends the call too, even if its tool recovers from it. The other calls of the reply are settled as
  * its siblings are.
  */
-const endedByLimit = (self: ToolCall, settled: Effect.Effect<Outcome>): Effect.Effect<Outcome> =>
-  Effect.catchCause(settled, (cause) => {
+const endedByLimit = (self: ToolCall, outcome: Effect.Effect<Outcome>): Effect.Effect<Outcome> =>
+  Effect.catchCause(outcome, (cause) => {
     const { ended } = self.site.run.meter
     return ended === undefined ? Effect.failCause(cause) : Effect.succeed(cut(self, ended))
   })
@@ -101,7 +101,7 @@ class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
   }
 
   get repairs(): Repairs<never> {
-    return { fix: (rung, seen, round) => fix(this.call, rung, seen, round) }
+    return { fix: (rung, seen, repair) => fix(this.call, rung, seen, repair) }
   }
 
   get bounds(): Bounds {
