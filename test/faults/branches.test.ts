@@ -21,7 +21,7 @@ const limitsOf = ({ sent, steps }: Played): ReadonlyArray<Injection> => {
     return reached(answers[index], "maxCost", cost - 0.5)
   })
   // the first three calls are of one tool
-  const attempts = steps.filter(({ kind, place }) => kind === "attempt" && place.startsWith("look"))
+  const attempts = steps.filter(({ kind, label: place }) => kind === "attempt" && place.startsWith("look"))
   const rows = [1, 2].flatMap((limit) => reached(attempts[limit], "maxConsecutiveSameTool", limit))
   const turns = answers.flatMap((step, index) => (index === 0 ? [] : reached(step, "maxTurns", index)))
   return [...costs, ...rows, ...turns]
@@ -161,13 +161,13 @@ law("no payment is made twice, and what was cut off is not said to be settled [P
   const { starts } = played
   assert.strictEqual(new Set(starts.map(({ key }) => key)).size, starts.length)
   const end = endOf(played)
-  const known = end?.type === "run-failed" || end?.type === "run-interrupted" ? settlementsOf(end.transcript) : []
+  const found = end?.type === "run-failed" || end?.type === "run-interrupted" ? settlementsOf(end.transcript) : []
   for (const { callId, end: how } of starts.filter((start) => start.end !== "failure")) {
-    const kind = known.find(({ call }) => call.id === callId)?.settlement.kind
+    const kind = found.find(({ call }) => call.id === callId)?.settlement.kind
     if (kind !== undefined) assert.include(how === "success" ? ["result", "unknown"] : ["unknown"], kind)
   }
   // only what was approved is paid
-  const approved = played.steps.filter(({ layer }) => layer === "approver").map(({ place }) => place)
+  const approved = played.steps.filter(({ layer }) => layer === "approver").map(({ label: place }) => place)
   for (const { callId } of starts) assert.include(approved, callId)
 })
 
@@ -235,5 +235,5 @@ law(
     assert.strictEqual(endOf(played)?.at, (played.before?.at ?? 0) + 10_000)
   },
   (played) =>
-    by("never")(played) && played.injection?.step.layer === "tool" && !played.injection.step.place.startsWith("check")
+    by("never")(played) && played.injection?.step.layer === "tool" && !played.injection.step.label.startsWith("check")
 )

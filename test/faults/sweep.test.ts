@@ -30,8 +30,8 @@ it("has at least 500 distinct injections, and every layer among them", () => {
   assert.sameMembers([...counts.keys()], ["model", "fixer", "tool", "policy", "row", "hook"])
 })
 
-law("every call is settled once, in request order, wherever a run breaks [P401 L1001]", Invariants.settled)
-law("the errors of ours carry transcript and usage, wherever a run breaks [P406]", Invariants.kept)
+law("every call is settled once, in request order, wherever a run breaks [P401 L1001]", Invariants.settlements)
+law("the errors of ours carry transcript and usage, wherever a run breaks [P406]", Invariants.attached)
 law("the ledger is the sum of the replies that were sent, wherever a run breaks [P703 L1009]", Invariants.booked)
 law(
   "an unsafe tool is not started again unless a look-up allows it, wherever a run breaks [P602 L903]",

@@ -27,7 +27,7 @@ interface Call {
   readonly cents: number
   expiresAt: number
   said: Decision | undefined
-  settled: string | undefined
+  settlement: string | undefined
 }
 
 interface Model {
@@ -49,7 +49,8 @@ interface Real {
 
 type Resumed = Effect.Effect<Agent.Outcome<string>, unknown, Scope.Scope>
 
-const waiting = ({ calls }: Model): ReadonlyArray<Call> => calls.filter(({ settled }) => settled === undefined)
+const waiting = ({ calls }: Model): ReadonlyArray<Call> =>
+  calls.filter(({ settlement }) => settlement === undefined)
 
 const requestsOf = ({ outcome }: Real): ReadonlyArray<Approval.Request> =>
   outcome._tag === "Suspended" ? Snapshot.requestsOf(outcome.snapshot) : []
@@ -88,10 +89,10 @@ const passing = (millis: number, to: "by" | "end" | "beyond"): Command<Model, Re
 })
 
 const settle = (model: Model, call: Call, decision: Decision): void => {
-  if (decision.does === "refuse") call.settled = "denied"
-  else if (decision.does === "edit" && typeof decision.cents === "string") call.settled = "told"
+  if (decision.does === "refuse") call.settlement = "denied"
+  else if (decision.does === "edit" && typeof decision.cents === "string") call.settlement = "told"
   else {
-    call.settled = "result"
+    call.settlement = "result"
     model.paid.push(decision.does === "edit" ? Number(decision.cents) : call.cents)
   }
 }
@@ -136,7 +137,7 @@ const check = (model: Model, real: Real): void => {
   if (left.length > 0) return assert.strictEqual(real.outcome._tag, "Suspended")
   assert.deepStrictEqual(real.outcome, {
     _tag: "Completed",
-    output: model.calls.map(({ settled }) => settled).join(" "),
+    output: model.calls.map(({ settlement }) => settlement).join(" "),
     finish: "stop"
   })
   return undefined
@@ -198,7 +199,7 @@ agrees("a call waits, is decided about, and is asked about again once what was s
   model: ({ cents, validFor }): Model => ({
     validFor,
     now: 0,
-    calls: cents.map((cents) => ({ cents, expiresAt: validFor, said: undefined, settled: undefined })),
+    calls: cents.map((cents) => ({ cents, expiresAt: validFor, said: undefined, settlement: undefined })),
     paid: []
   }),
   real: suspended

@@ -7,7 +7,7 @@ import { Cause, Effect, Exit, type Fiber, Schema, type Scope } from "effect"
 import fc from "fast-check"
 import { busy } from "../_support/dialogue.ts"
 import { agrees, type Command } from "./_support/commands.ts"
-import { settled, type Talking, talking } from "./_support/talkingModel.ts"
+import { quiet, type Talking, talking } from "./_support/talkingModel.ts"
 
 interface Setup {
   readonly retryAttempts: number
@@ -140,10 +140,10 @@ const calling = (calls: ReadonlyArray<Call>): Command<Model, Real> => ({
       const { failing } = model
       real.seen.length = 0
       yield* real.talking.answer(calls.map(({ does, tool }, index) => ScriptedModel.call(tool, { does }, `c${index}`)))
-      const told = texts.filter((text) => text.startsWith("told:")).length
+      const failureTexts = texts.filter((text) => text.startsWith("told:")).length
       assert.deepStrictEqual(
         real.seen,
-        Array.from({ length: told }, () => failing)
+        Array.from({ length: failureTexts }, () => failing)
       )
       if (!model.areToolsOff) record(model, calls)
       else if (++model.whileOff > 1) model.end = { reason: "toolsOff", limit: 1, spent: model.whileOff }
@@ -191,7 +191,7 @@ const running = ({ repeatedFailures, retryAttempts }: Setup): Effect.Effect<Real
       )
     )
     const fiber = yield* Effect.forkScoped(agent("go"))
-    yield* settled
+    yield* quiet
     return { talking: talk, fiber, seen }
   })
 

@@ -8,7 +8,7 @@ import fc from "fast-check"
 import { overload, played, refusal, ways } from "../_support/guard.ts"
 import { failureOf } from "../_support/network.ts"
 import { agrees, type Command } from "./_support/commands.ts"
-import { settled } from "./_support/talkingModel.ts"
+import { quiet } from "./_support/talkingModel.ts"
 
 interface Setup {
   readonly failures: number
@@ -81,13 +81,13 @@ const calling = (name: (typeof names)[number], way: keyof typeof ways): Command<
       // each call has a layer of its own: the guard alone is shared
       const layer = real.guard(played(act, { name }))
       const fiber = yield* Effect.forkScoped(Effect.provide(ways[way], layer))
-      yield* settled
-      const isOpen = circuit.is === "open" && model.now < circuit.until
-      if (isOpen || circuit.is === "probing") {
+      yield* quiet
+      const refuses = circuit.is === "open" && model.now < circuit.until
+      if (refuses || circuit.is === "probing") {
         const error = failureOf(yield* Fiber.await(fiber))
         assert(error instanceof LlmError.ModelOverloadedError)
         const wait = error.retryAfter === undefined ? undefined : Duration.toMillis(error.retryAfter)
-        assert.strictEqual(wait, isOpen ? circuit.until - model.now : undefined)
+        assert.strictEqual(wait, refuses ? circuit.until - model.now : undefined)
         assert.strictEqual(real.called.times, before)
       } else {
         if (circuit.is === "open") change(circuit, "probing")
@@ -121,7 +121,7 @@ const ending = (end: End, which: number): Command<Model, Real> => ({
       const [at] = real.calls.splice(which % real.calls.length, 1)
       assert(call !== undefined && at !== undefined)
       yield* ended(end, at)
-      yield* settled
+      yield* quiet
       const circuit = circuitOf(model, call.key)
       if (call.epoch === circuit.epoch) learnt(model, circuit, end)
       yield* check(model, real)
@@ -163,7 +163,7 @@ const waiting = (millis: number, to: "by" | "end" | "before"): Command<Model, Re
       const end = Math.min(...ends)
       model.now = to === "by" || ends.length === 0 ? model.now + millis : to === "end" ? end : end - 1
       yield* TestClock.setTime(model.now)
-      yield* settled
+      yield* quiet
       yield* check(model, real)
     })
 })

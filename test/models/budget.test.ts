@@ -5,7 +5,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, type Fiber, Schema, type Scope } from "effect"
 import fc from "fast-check"
 import { agrees, type Command } from "./_support/commands.ts"
-import { settled, type Talking, talking } from "./_support/talkingModel.ts"
+import { quiet, type Talking, talking } from "./_support/talkingModel.ts"
 
 const reasons = ["maxTurns", "maxToolCalls", "maxTokens"] as const
 type Reason = (typeof reasons)[number]
@@ -174,7 +174,7 @@ const running = (levels: ReadonlyArray<Level>): Effect.Effect<Real, never, Scope
     })
     const agentAt = (at: number): ((input: string) => Effect.Effect<string, unknown>) => {
       const { by, extensions, limits } = levels[at] ?? assert.fail("no such level")
-      const below = Tool.make("ask", {
+      const child = Tool.make("ask", {
         description: "Asks.",
         parameters: Schema.Struct({ input: Schema.String }),
         success: Schema.String,
@@ -184,7 +184,7 @@ const running = (levels: ReadonlyArray<Level>): Effect.Effect<Real, never, Scope
       return Agent.make(nameOf(at), {
         model: talk.layer(nameOf(at)),
         budget: { ...limits, warnAt: 1, repeatedFailures: never },
-        skills: [Skill.make("work", { description: "Works.", tools: [tool, below] })]
+        skills: [Skill.make("work", { description: "Works.", tools: [tool, child] })]
       }).pipe(
         Agent.onBudgetExceeded(({ limit }) => {
           if (left === 0) return Budget.stop
@@ -194,7 +194,7 @@ const running = (levels: ReadonlyArray<Level>): Effect.Effect<Real, never, Scope
       )
     }
     const fiber = yield* Effect.forkScoped(agentAt(0)("go"))
-    yield* settled
+    yield* quiet
     return { fiber, talking: talk, work }
   })
 

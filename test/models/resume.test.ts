@@ -25,7 +25,7 @@ interface State {
   /** Of the turn that waits, the calls that do; nothing where it waits for a larger budget. */
   readonly waiting: ReadonlyArray<string>
   /** How the calls were settled that are, by their names. */
-  readonly settled: Readonly<Record<string, string>>
+  readonly results: Readonly<Record<string, string>>
   /** With those of agents within. */
   readonly spent: { readonly turns: number; readonly toolCalls: number }
   readonly limit: number
@@ -36,12 +36,12 @@ type Said = "approve" | "refuse" | "leave"
 interface Model {
   readonly plan: Setup["plan"]
   /** Of each document that was kept, what the run was like. */
-  readonly kept: Array<State>
+  readonly documents: Array<State>
 }
 
 interface Real {
   /** As texts. */
-  readonly kept: Array<string>
+  readonly documents: Array<string>
   /** What ran since the last look. */
   readonly ran: Array<string>
   readonly resume: (options: Agent.Resumption<string>) => Effect.Effect<Agent.Outcome<string>, unknown, Scope.Scope>
@@ -53,23 +53,23 @@ const nameOf = (turn: number, index: number): string => `${turn}.${index}`
 const advance = (plan: Setup["plan"], state: State, ran: Array<string>): State & { readonly isOver: boolean } => {
   let { done, spent } = state
   const { limit } = state
-  const settled = { ...state.settled }
+  const results = { ...state.results }
   while (true) {
-    if (spent.turns >= limit) return { ...state, done, settled, spent, waiting: [], isOver: false }
+    if (spent.turns >= limit) return { ...state, done, results, spent, waiting: [], isOver: false }
     const calls = plan[done]
     spent = { turns: spent.turns + 1, toolCalls: spent.toolCalls + (calls?.length ?? 0) }
-    if (calls === undefined) return { ...state, done, settled, spent, waiting: [], isOver: true }
+    if (calls === undefined) return { ...state, done, results, spent, waiting: [], isOver: true }
     const waiting: Array<string> = []
     for (const [index, kind] of calls.entries()) {
       const name = nameOf(done, index)
       if (kind === "look") {
         ran.push(name)
-        settled[name] = "result: seen"
+        results[name] = "result: seen"
       } else waiting.push(name)
       // it has asked its model, which made a call
       if (kind === "sub") spent = { turns: spent.turns + 1, toolCalls: spent.toolCalls + 1 }
     }
-    if (waiting.length > 0) return { ...state, done, settled, spent, waiting, isOver: false }
+    if (waiting.length > 0) return { ...state, done, results, spent, waiting, isOver: false }
     done++
   }
 }
@@ -77,7 +77,7 @@ const advance = (plan: Setup["plan"], state: State, ran: Array<string>): State &
 /** What was decided is done, and the rest waits on. */
 const decided = (plan: Setup["plan"], state: State, said: ReadonlyArray<Said>, ran: Array<string>): State => {
   if (state.waiting.length === 0) return state
-  let { settled, spent } = state
+  let { results, spent } = state
   const waiting = state.waiting.filter((name, index) => {
     const answer = said[index % said.length] ?? "leave"
     if (answer === "leave") return true
@@ -86,16 +86,16 @@ const decided = (plan: Setup["plan"], state: State, said: ReadonlyArray<Said>, r
     // it asks its model once more
     if (isSub) spent = { ...spent, turns: spent.turns + 1 }
     const result = answer === "approve" ? "result: paid" : "denied: no"
-    settled = { ...settled, [name]: isSub ? "result: sub done" : result }
+    results = { ...results, [name]: isSub ? "result: sub done" : result }
     return false
   })
-  return { ...state, waiting, settled, spent, done: waiting.length === 0 ? state.done + 1 : state.done }
+  return { ...state, waiting, results, spent, done: waiting.length === 0 ? state.done + 1 : state.done }
 }
 
 const check = (model: Model, real: Real, outcome: Agent.Outcome<string>, state: State, isOver: boolean): void => {
   if (isOver) {
     const names = model.plan.flatMap((calls, turn) => calls.map((_, index) => nameOf(turn, index)))
-    const output = names.map((name) => state.settled[name]).join(", ") || "nothing"
+    const output = names.map((name) => state.results[name]).join(", ") || "nothing"
     return assert.deepStrictEqual(outcome, { _tag: "Completed", output, finish: "stop" })
   }
   assert(outcome._tag === "Suspended", outcome._tag)
@@ -106,19 +106,19 @@ const check = (model: Model, real: Real, outcome: Agent.Outcome<string>, state: 
   assert.strictEqual(snapshot.limits.maxTurns, state.limit)
   const usage = snapshot.ledger.map((entry) => entry.usage).reduce(Usage.add, Usage.empty)
   assert.strictEqual(Usage.total(usage), 15 * state.spent.turns)
-  model.kept.push(state)
-  real.kept.push(JSON.stringify(Snapshot.toJson(snapshot)))
+  model.documents.push(state)
+  real.documents.push(JSON.stringify(Snapshot.toJson(snapshot)))
   return undefined
 }
 
 /** Goes on from one of the documents, with what was decided, and perhaps with more turns. */
 const resuming = (which: number, said: ReadonlyArray<Said>, more: number): Command<Model, Real> => ({
   says: `resumes from ${which}: ${said.join(", ")}${more === 0 ? "" : `, ${more} more turns`}`,
-  can: ({ kept }) => kept.length > 0,
+  can: ({ documents }) => documents.length > 0,
   does: (model, real) =>
     Effect.gen(function* () {
-      const at = which % model.kept.length
-      const [before, text] = [model.kept[at], real.kept[at]]
+      const at = which % model.documents.length
+      const [before, text] = [model.documents[at], real.documents[at]]
       assert(before !== undefined && text !== undefined)
       const from = yield* Snapshot.fromJson(JSON.parse(text))
       const decisions = Snapshot.requestsOf(from).flatMap(({ digest }, index) => {
@@ -133,8 +133,8 @@ const resuming = (which: number, said: ReadonlyArray<Said>, more: number): Comma
       const state = decided(model.plan, { ...before, limit }, said, ran)
       const after = state.waiting.length > 0 ? { ...state, isOver: false } : advance(model.plan, state, ran)
       assert.deepStrictEqual(real.ran.toSorted(), ran.toSorted())
-      const { isOver, ...kept } = after
-      check(model, real, outcome, kept, isOver)
+      const { isOver, ...documents } = after
+      check(model, real, outcome, documents, isOver)
     })
 })
 
@@ -194,10 +194,10 @@ const started = (setup: Setup): Effect.Effect<Real, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { agent, ran } = made(setup)
     const outcome = yield* Effect.flatMap(agent.start("go"), ({ outcome }) => outcome).pipe(Effect.provide(unasked))
-    const kept = outcome._tag === "Suspended" ? [JSON.stringify(Snapshot.toJson(outcome.snapshot))] : []
+    const documents = outcome._tag === "Suspended" ? [JSON.stringify(Snapshot.toJson(outcome.snapshot))] : []
     const resume: Real["resume"] = (options) =>
       Effect.flatMap(Agent.resume(agent).start(options), ({ outcome }) => outcome).pipe(Effect.provide(unasked))
-    return { kept, ran, resume }
+    return { documents, ran, resume }
   }).pipe(Effect.orDie)
 
 const said = fc.array(fc.constantFrom<Said>("approve", "approve", "refuse", "leave"), { minLength: 1, maxLength: 3 })
@@ -221,9 +221,9 @@ agrees(
     ],
     maxCommands: 6,
     model: ({ maxTurns, plan }): Model => {
-      const start = { done: 0, waiting: [], settled: {}, spent: { turns: 0, toolCalls: 0 }, limit: maxTurns }
+      const start = { done: 0, waiting: [], results: {}, spent: { turns: 0, toolCalls: 0 }, limit: maxTurns }
       const { isOver, ...state } = advance(plan, start, [])
-      return { plan, kept: isOver ? [] : [state] }
+      return { plan, documents: isOver ? [] : [state] }
     },
     real: started
   }

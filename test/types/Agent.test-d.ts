@@ -306,15 +306,15 @@ describe("agents as values", () => {
   })
 
   it("an agent within a tool gives its failures to the tool, its budget included [A113]", () => {
-    const asking = Tool.make("asking", {
+    const calling = Tool.make("asking", {
       description: "Asks another agent.",
       parameters: Schema.Struct({ json: Schema.String }),
       success: Schema.String,
       run: ({ json }) => having(counted)(json)
     })
-    sameType<Call<BadArgs | Boom>>()(call(asking))
-    sameType<Call<BadArgs | Boom>>()(call(asking.pipe(Tool.onError({ BudgetExceededError: Recovery.tell() }))))
-    sameType<Call<never>>()(call(asking.pipe(Tool.onError({ orElse: Recovery.tell() }))))
+    sameType<Call<BadArgs | Boom>>()(call(calling))
+    sameType<Call<BadArgs | Boom>>()(call(calling.pipe(Tool.onError({ BudgetExceededError: Recovery.tell() }))))
+    sameType<Call<never>>()(call(calling.pipe(Tool.onError({ orElse: Recovery.tell() }))))
   })
 })
 

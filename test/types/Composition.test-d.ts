@@ -99,8 +99,8 @@ describe("one after the other", () => {
   it("LoopExhaustedError is in the failures of a loop, and of nothing else [A1105]", () => {
     const loop = Agent.loopUntil(measure, (n) => n > 1, { maxIterations: 3, feedback: (n) => `${n}` })
     sameType<Effect.Effect<number, NoKeys | RunError.LoopExhaustedError, Db>>()(loop(""))
-    const asking = Agent.loopUntil(measure, () => asked, { maxIterations: 3, feedback: () => Effect.succeed("") })
-    sameType<Effect.Effect<number, NoKeys | Oops | RunError.LoopExhaustedError, Db | Mail>>()(asking(""))
+    const fedBack = Agent.loopUntil(measure, () => asked, { maxIterations: 3, feedback: () => Effect.succeed("") })
+    sameType<Effect.Effect<number, NoKeys | Oops | RunError.LoopExhaustedError, Db | Mail>>()(fedBack(""))
     const piped = measure.pipe(Agent.loopUntil((n) => n > 1, { maxIterations: 3, feedback: (n) => `${n}` }))
     sameType<Effect.Effect<number, NoKeys | RunError.LoopExhaustedError, Db>>()(piped(""))
     // @ts-expect-error the agent takes texts
@@ -203,9 +203,9 @@ describe("an unsafe tool", () => {
     const loop = paying.pipe(Agent.loopUntil(() => true, { maxIterations: 2, feedback: () => "" }))
     // @ts-expect-error it pays again and again
     Agent.firstOf(loop, echo)
-    const again = Agent.loopUntil(paying, () => true, { maxIterations: 2, feedback: () => "" })
+    const looping = Agent.loopUntil(paying, () => true, { maxIterations: 2, feedback: () => "" })
     // @ts-expect-error in or out of a pipe
-    Agent.firstOf(again, echo)
+    Agent.firstOf(looping, echo)
     // @ts-expect-error also with its answer mapped
     Agent.firstOf(Agent.map(paying, String), echo)
     // @ts-expect-error also with its answer mapped
@@ -266,8 +266,8 @@ describe("the same agent with something around it", () => {
   it("a model for an agent with a loop, which keeps its tables [A1101]", () => {
     const own = having(name).pipe(Agent.withModel(modelLayer))
     sameType<Effect.Effect<string, Own | BadArgs | Boom, Mail>>()(own(""))
-    const told = own.pipe(Agent.toolDefaults({ Boom: Recovery.tell() }))
-    sameType<Effect.Effect<string, Own | BadArgs, Mail>>()(told(""))
+    const telling = own.pipe(Agent.toolDefaults({ Boom: Recovery.tell() }))
+    sameType<Effect.Effect<string, Own | BadArgs, Mail>>()(telling(""))
     // @ts-expect-error it asks no model
     measure.pipe(Agent.withModel(modelLayer))
     // @ts-expect-error its parts do
@@ -276,37 +276,40 @@ describe("the same agent with something around it", () => {
 
   it("is for the loop alone: what else of an agent asks a model asks the one from outside [A413 A1101]", () => {
     const own = Agent.withModel(modelLayer)
-    const asking = <A>(answer: A): Effect.Effect<A, never, Model.Model> => Effect.as(Model.Model, answer)
+    const answering = <A>(answer: A): Effect.Effect<A, never, Model.Model> => Effect.as(Model.Model, answer)
     type Outside = Effect.Effect<string, Own, Model.Model>
     const bare = Agent.make("a", {})
-    const heard = bare.pipe(Agent.onEvent(() => asking<void>(undefined)))
+    const heard = bare.pipe(Agent.onEvent(() => answering<void>(undefined)))
     sameType<Outside>()(Agent.withModel(heard, modelLayer)(""))
     const hooks = [
-      Agent.onFailure(() => asking<void>(undefined)),
-      Agent.onToolUse(() => asking<void>(undefined))
+      Agent.onFailure(() => answering<void>(undefined)),
+      Agent.onToolUse(() => answering<void>(undefined))
     ] as const
     sameType<Outside>()(bare.pipe(hooks[0], own)(""))
     sameType<Outside>()(bare.pipe(hooks[1], own)(""))
-    const decides = Agent.onBudgetExceeded(() => asking({} as Budget.Decision))
+    const decides = Agent.onBudgetExceeded(() => answering({} as Budget.Decision))
     sameType<Outside>()(bare.pipe(decides, own)(""))
-    const allows = Agent.toolPolicy(() => asking({} as ToolPolicy.Decision))
+    const allows = Agent.toolPolicy(() => answering({} as ToolPolicy.Decision))
     sameType<Outside>()(bare.pipe(allows, own)(""))
-    const handled = { RateLimitError: () => asking("later") }
+    const handled = { RateLimitError: () => answering("later") }
     sameType<Effect.Effect<string, Exclude<Own, LlmError.RateLimitError>, Model.Model>>()(
       bare.pipe(Agent.onLlmError(handled), own)("")
     )
-    const says = Skill.deterministic("says", { description: "D.", run: () => asking("") })
+    const says = Skill.deterministic("says", { description: "D.", run: () => answering("") })
     const skills = [says, Skill.make("work", { description: "D." })] as const
     type Chosen = Effect.Effect<string, Own | RunError.RoutingError, Model.Model>
     sameType<Chosen>()(Agent.make("a", { skills }).pipe(own)(""))
     const two = [Skill.make("work", { description: "D." }), Skill.make("rest", { description: "D." })] as const
     const routed = Agent.make("a", { skills: two }).pipe(Agent.route(Router.byRule(() => "work" as const)), own)
     sameType<Effect.Effect<string, Own>>()(routed(""))
-    const ruled = Agent.make("a", { skills: two }).pipe(Agent.route(Router.byRule(() => asking("work" as const))), own)
+    const ruled = Agent.make("a", { skills: two }).pipe(
+      Agent.route(Router.byRule(() => answering("work" as const))),
+      own
+    )
     sameType<Outside>()(ruled(""))
     // all of it is given by a layer, as before
     const given = bare.pipe(
-      Agent.onEvent(() => asking<void>(undefined)),
+      Agent.onEvent(() => answering<void>(undefined)),
       own,
       Agent.provide(modelLayer)
     )

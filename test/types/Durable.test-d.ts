@@ -30,7 +30,7 @@ const two = Tool.make("look", {
 })
 const withTwo = agentWith(two)
 const withUnstored = agentWith(unstored)
-const withUnstoredTold = agentWith(unstored.pipe(Tool.onError({ Gone: Recovery.tell() })))
+const withUnstoredTelling = agentWith(unstored.pipe(Tool.onError({ Gone: Recovery.tell() })))
 const withUnsafe = agentWith(unsafe)
 const withApproval = agentWith(plain.pipe(Tool.requireApproval()))
 
@@ -110,7 +110,7 @@ describe("what does not compile", () => {
     // @ts-expect-error -- `Gone` of tool `look` cannot be stored
     Durable.workflow(withUnstored, { ...text, error: Gone })
     // @ts-expect-error -- neither where a row handles it: the row has to read it in each replay
-    Durable.workflow(withUnstoredTold, text)
+    Durable.workflow(withUnstoredTelling, text)
   })
 
   it("a failure that leaves the agent without a schema, or with that of another", () => {

@@ -61,7 +61,7 @@ describe("a tool of a toolkit", () => {
   })
 
   it("leaves nothing of a tag that a row handles, nor of what its handler says otherwise [P1107]", () => {
-    const told = open.pipe(
+    const telling = open.pipe(
       Tool.onError({
         Closed: Recovery.tell((error) => {
           sameType<Closed>()(error)
@@ -74,7 +74,7 @@ describe("a tool of a toolkit", () => {
     )
     sameType<
       Effect.Effect<string, Run | ToolError.ToolExecutionError, Model.Model | AiTool.Handler<"open"> | Prices>
-    >()(agentWith(told)("x"))
+    >()(agentWith(telling)("x"))
   })
 
   it("leaves nothing where its failures are results [P1107]", () => {
@@ -126,17 +126,17 @@ describe("a toolkit of tools", () => {
   it("fails with what is left behind the table of the tool, and needs what the tool needs [P1107]", () => {
     const { layer, toolkit } = EffectAi.toToolkit([handled])
     sameType<Layer.Layer<AiTool.Handler<"count">, never, Prices>>()(layer)
-    const asking = LanguageModel.generateText({ prompt: "x", toolkit })
+    const generated = LanguageModel.generateText({ prompt: "x", toolkit })
     sameType<AiError.AiError | RunError.BudgetExceededError | ToolError.ToolExecutionError>()(
-      {} as Effect.Error<typeof asking>
+      {} as Effect.Error<typeof generated>
     )
     sameType<number | EffectAi.Told>()({} as AiTool.Success<typeof toolkit.tools.count>)
   })
 
   it("fails with nothing where all failures are results [P1107]", () => {
     const { toolkit } = EffectAi.toToolkit([count], { failureMode: "return" })
-    const asking = LanguageModel.generateText({ prompt: "x", toolkit })
-    sameType<AiError.AiError>()({} as Effect.Error<typeof asking>)
+    const generated = LanguageModel.generateText({ prompt: "x", toolkit })
+    sameType<AiError.AiError>()({} as Effect.Error<typeof generated>)
     sameType<number>()({} as AiTool.Success<typeof toolkit.tools.count>)
     sameType<Closed | Empty | BadArgs | RunError.BudgetExceededError | EffectAi.Told>()(
       {} as AiTool.Failure<typeof toolkit.tools.count>

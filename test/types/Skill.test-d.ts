@@ -42,11 +42,11 @@ const both = Agent.make("both", { skills: [counting, naming] })
 type OfBoth = BadArgs | NoKeys | Boom | ToolError.EscalationError
 
 /** A skill that is a function, with a failure and a need. */
-const asking = Skill.deterministic("asking", { description: "d", run: () => ask })
+const choosing = Skill.deterministic("asking", { description: "d", run: () => ask })
 const echoing = Skill.deterministic("echoing", { description: "d", run: (input) => Effect.succeed([input] as const) })
-const mixed = Agent.make("mixed", { skills: [asking, counting] })
+const mixed = Agent.make("mixed", { skills: [choosing, counting] })
 type OfMixed = BadArgs | NoKeys | Boom | Oops
-const plain = Agent.make("plain", { skills: [asking, echoing] })
+const plain = Agent.make("plain", { skills: [choosing, echoing] })
 
 declare const isOn: boolean
 declare const mailing: Effect.Effect<void, never, Mail>
@@ -78,7 +78,7 @@ describe("skills", () => {
 
   it("a function brings its failures, its needs and its output [A1004]", () => {
     sameType<Call<string | number, OfMixed | Routing, Db>>()(mixed(""))
-    sameType<Effect.Effect<number, Budget | Oops, Db>>()(Agent.make("one", { skills: [asking] })(""))
+    sameType<Effect.Effect<number, Budget | Oops, Db>>()(Agent.make("one", { skills: [choosing] })(""))
   })
 
   it("an agent of nothing but functions needs a model for choosing only [A1004]", () => {
@@ -89,7 +89,7 @@ describe("skills", () => {
     )
     // @ts-expect-error it has no loop whose model could fail
     plain.pipe(Agent.onLlmError({ orElse: Recovery.respondWith(0) }))
-    const own = Agent.make("own", { model: modelLayer, skills: [asking, echoing] })
+    const own = Agent.make("own", { model: modelLayer, skills: [choosing, echoing] })
     sameType<Effect.Effect<Output, Own | Oops | Routing, Db>>()(own(""))
     const layer = {} as Layer.Layer<Model.Model, Oops, Mail>
     const needy = Agent.make("needy", { model: layer, skills: [echoing, echoing] })
@@ -101,7 +101,7 @@ describe("skills", () => {
 
   it("an agent of nothing but functions has a run with limits, which can be decided about, resumed and explained [A1004 A909]", () => {
     type Run = Effect.Effect<number, Budget | Oops, Db>
-    const one = Agent.make("one", { skills: [asking] })
+    const one = Agent.make("one", { skills: [choosing] })
     const deciding = one.pipe(Agent.onBudgetExceeded(() => Limits.checkpoint))
     sameType<Run>()(deciding(""))
     sameType<typeof one>()(deciding)
@@ -218,11 +218,11 @@ describe("routers", () => {
     const total = Router.byRule(() => "naming")
     sameType<Call<string, OfBoth, Mail>>()(both.pipe(Agent.route(Router.byModel()), Agent.route(total))(""))
     sameType<Call<string, OfBoth | Routing, Mail>>()(both.pipe(Agent.route(total), Agent.route(Router.byModel()))(""))
-    const told = both.pipe(Agent.toolDefaults({ orElse: Recovery.tell() }), Agent.route(total))
+    const telling = both.pipe(Agent.toolDefaults({ orElse: Recovery.tell() }), Agent.route(total))
     const routed = both.pipe(Agent.route(total), Agent.toolDefaults({ orElse: Recovery.tell() }))
-    sameType<Call<string, ToolError.EscalationError, Mail>>()(told(""))
-    sameType<typeof told>()(routed)
-    const own = Agent.make("own", { model: modelLayer, skills: [asking, echoing] })
+    sameType<Call<string, ToolError.EscalationError, Mail>>()(telling(""))
+    sameType<typeof telling>()(routed)
+    const own = Agent.make("own", { model: modelLayer, skills: [choosing, echoing] })
     const back = own.pipe(Agent.route(Router.byRule(() => "asking")), Agent.route(Router.byModel()))
     sameType<typeof own>()(back)
   })

@@ -26,14 +26,14 @@ type Call<E, R = never> = Effect.Effect<string, Own | E, Model.Model | R>
 const once = Recovery.retry({ retries: 1 })
 
 describe("a function over any tool", () => {
-  const told = <N extends string, P, A, E, R, T, S extends Recovery.SideEffects>(
+  const telling = <N extends string, P, A, E, R, T, S extends Recovery.SideEffects>(
     tool: Tool.Tool<N, P, A, E, R, T, S>
   ) => tool.pipe(Tool.onError({ InvalidArgs: once, orElse: Recovery.tell() }))
 
   it("adds a standard table, and what is left is exact [P1306]", () => {
-    sameType<Call<ToolError.ToolExecutionError>>()(call(told(count)))
-    sameType<Call<ToolError.ToolExecutionError, Mail>>()(call(told(name)))
-    sameType<Call<ToolError.ToolExecutionError>>()(call(told(pay)))
+    sameType<Call<ToolError.ToolExecutionError>>()(call(telling(count)))
+    sameType<Call<ToolError.ToolExecutionError, Mail>>()(call(telling(name)))
+    sameType<Call<ToolError.ToolExecutionError>>()(call(telling(pay)))
   })
 
   it("adds no row that some tool cannot have [P1306]", () => {
@@ -183,9 +183,9 @@ describe("a layer around an agent or a tool", () => {
   })
 
   it("keeps tables, the limit of a call and approval: the order of a pipe changes nothing [P1306]", () => {
-    const told = Agent.toolDefaults({ NoKeys: Recovery.tell() })
-    const before = having(count).pipe(told, Agent.provide(modelLayer))("")
-    const after = having(count).pipe(Agent.provide(modelLayer), told)("")
+    const telling = Agent.toolDefaults({ NoKeys: Recovery.tell() })
+    const before = having(count).pipe(telling, Agent.provide(modelLayer))("")
+    const after = having(count).pipe(Agent.provide(modelLayer), telling)("")
     type _ = Expect<Equal<typeof before, typeof after>>
     sameType<Effect.Effect<string, Own | BadArgs | Boom>>()(before)
     const waiting = having(check.pipe(Tool.requireApproval()))

@@ -38,7 +38,7 @@ const bounded = Tool.make("work", { ...options, callTimeout: "1 minute" })
 describe("limits of a tool", () => {
   it("a tool with a timeout may fail with ToolTimeoutError, and rows may name it [A906]", () => {
     sameType<Effect.Effect<string, Own | BadArgs | NoKeys | Late, Model.Model>>()(calling(late)("go"))
-    const told = late.pipe(
+    const handled = late.pipe(
       Tool.onError({
         ToolTimeoutError: Recovery.tell((error) => {
           sameType<Late>()(error)
@@ -46,7 +46,7 @@ describe("limits of a tool", () => {
         })
       })
     )
-    sameType<Effect.Effect<string, Own | BadArgs | NoKeys, Model.Model>>()(calling(told)("go"))
+    sameType<Effect.Effect<string, Own | BadArgs | NoKeys, Model.Model>>()(calling(handled)("go"))
     // @ts-expect-error this tool has no timeout
     plain.pipe(Tool.onError({ ToolTimeoutError: Recovery.tell() }))
   })

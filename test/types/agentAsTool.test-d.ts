@@ -51,9 +51,9 @@ describe("an agent as a tool", () => {
     sameType<Tool.Tool<"ask", { readonly input: string }, string, Own | BadArgs | Boom, Model.Model | Mail>>()(
       Agent.asTool(having(name), { name: "ask", description })
     )
-    const told = having(name).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))
+    const telling = having(name).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))
     sameType<Tool.Tool<"ask", { readonly input: string }, string, Own, Model.Model | Mail>>()(
-      Agent.asTool(told, { name: "ask", description })
+      Agent.asTool(telling, { name: "ask", description })
     )
     sameType<Call<BadArgs | Boom, Mail>>()(call(bare))
   })
@@ -65,8 +65,8 @@ describe("an agent as a tool", () => {
       null as never as Tool.ErrorOf<typeof limited>
     )
     const part: Agent.Part<string, string, Oops, never> = sealed
-    const open = Agent.asTool(part, { name: "ask", description, timeout: "1 second" })
-    type _ = Expect<Equal<Tool.ErrorOf<typeof open>, Tool.ErrorOf<typeof limited>>>
+    const withTimeout = Agent.asTool(part, { name: "ask", description, timeout: "1 second" })
+    type _ = Expect<Equal<Tool.ErrorOf<typeof withTimeout>, Tool.ErrorOf<typeof limited>>>
     const safe = Agent.asTool(sealed, { name: "ask", description, timeout: "1 second", sideEffects: "none" })
     sameType<Oops | ToolError.ToolTimeoutError>()(null as never as Tool.ErrorOf<typeof safe>)
   })

@@ -31,7 +31,7 @@ const drop = Tool.make("drop", {
 })
 
 const tell = { orElse: Recovery.tell() } as const
-const again = { RateLimitError: Recovery.retry({ retries: 2 }) } as const
+const retrying = { RateLimitError: Recovery.retry({ retries: 2 }) } as const
 const skills = [Skill.make("work", { description: "Works.", tools: [ping, drop] })] as const
 
 describe("the options of an agent", () => {
@@ -39,10 +39,10 @@ describe("the options of an agent", () => {
     const bare = Agent.make("a", { tools: [ping, drop] })
     const skilled = Agent.make("a", { skills })
     type _1 = Expect<Equal<typeof bare, typeof skilled>>
-    const told = Agent.make("a", { tools: [ping, drop], toolDefaults: tell, onLlmError: again })
-    const piped = skilled.pipe(Agent.toolDefaults(tell), Agent.onLlmError(again))
-    type _2 = Expect<Equal<ReturnType<typeof told>, ReturnType<typeof piped>>>
-    type _3 = Expect<Equal<IsAny<Effect.Error<ReturnType<typeof told>>>, false>>
+    const agent = Agent.make("a", { tools: [ping, drop], toolDefaults: tell, onLlmError: retrying })
+    const piped = skilled.pipe(Agent.toolDefaults(tell), Agent.onLlmError(retrying))
+    type _2 = Expect<Equal<ReturnType<typeof agent>, ReturnType<typeof piped>>>
+    type _3 = Expect<Equal<IsAny<Effect.Error<ReturnType<typeof agent>>>, false>>
   })
 
   it("give way to a later combinator, tag by tag [P1320]", () => {

@@ -57,10 +57,10 @@ describe("Tool.around", () => {
   })
 
   it("says that a row for all failures was written before it [P1309 P1322]", () => {
-    const told = ping.pipe(Tool.onError({ orElse: Recovery.tell() }))
-    told.pipe(Tool.around((attempt) => Effect.retry(attempt, Schedule.recurs(1))))
+    const telling = ping.pipe(Tool.onError({ orElse: Recovery.tell() }))
+    telling.pipe(Tool.around((attempt) => Effect.retry(attempt, Schedule.recurs(1))))
     // @ts-expect-error The row for orElse was written for other failures: put what adds failures to the tool before Tool.onError
-    told.pipe(Tool.around((attempt) => Effect.andThen(find, attempt)))
+    telling.pipe(Tool.around((attempt) => Effect.andThen(find, attempt)))
     ping.pipe(
       Tool.around((attempt) => Effect.andThen(find, attempt)),
       Tool.onError({ orElse: Recovery.tell() })
@@ -70,15 +70,15 @@ describe("Tool.around", () => {
   it("says that a row for the same tag was written before it, as a layer does [P1307 P1309]", () => {
     class Busy2 extends Schema.TaggedError<Busy2>()("Busy", { until: Schema.String }) {}
     const more = Effect.fail(new Busy2({ until: "noon" }))
-    const told = ping.pipe(Tool.onError({ Busy: (error) => Effect.succeed(error._tag) }))
+    const answering = ping.pipe(Tool.onError({ Busy: (error) => Effect.succeed(error._tag) }))
     // @ts-expect-error The row for Busy was written for other failures: put what adds failures to the tool before Tool.onError
-    told.pipe(Tool.around((attempt) => Effect.andThen(more, attempt)))
+    answering.pipe(Tool.around((attempt) => Effect.andThen(more, attempt)))
     // @ts-expect-error the same, with the tool first
-    Tool.around(told, (attempt) => Effect.andThen(more, attempt))
+    Tool.around(answering, (attempt) => Effect.andThen(more, attempt))
     // @ts-expect-error the same, of a layer that fails
-    told.pipe(Tool.provide(Layer.effectDiscard(more)))
+    answering.pipe(Tool.provide(Layer.effectDiscard(more)))
     // a failure that the row was written for may come again
-    told.pipe(Tool.around((attempt) => Effect.andThen(attempt, Effect.fail(new Busy({ at: 2 })))))
+    answering.pipe(Tool.around((attempt) => Effect.andThen(attempt, Effect.fail(new Busy({ at: 2 })))))
     const both = ping.pipe(
       Tool.around((attempt) => Effect.andThen(more, attempt)),
       Tool.onError({

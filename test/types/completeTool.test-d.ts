@@ -48,9 +48,9 @@ describe("Tool.complete", () => {
   })
 
   it("one of several skills is enough, and a function's output stays beside it [T28]", () => {
-    const asking = Skill.deterministic("asking", { description: "d", run: () => ask })
+    const usingModel = Skill.deterministic("asking", { description: "d", run: () => ask })
     const ending = Skill.make("ending", { description: "d", tools: [Tool.complete] })
-    const mixed = Agent.make("mixed", { skills: [asking, ending] }).pipe(Agent.route(Router.byRule(() => "ending")))
+    const mixed = Agent.make("mixed", { skills: [usingModel, ending] }).pipe(Agent.route(Router.byRule(() => "ending")))
     sameType<Call<number | Output, Oops, Db>>()(mixed(""))
     const some: ReadonlyArray<typeof ending> = []
     sameType<Call<Output, RunError.RoutingError>>()(Agent.make("some", { skills: some })(""))

@@ -15,7 +15,7 @@ class Db extends Context.Service<Db, { readonly rows: number }>()("Db") {}
 const options = { description: "", parameters: Schema.Struct({}), success: Schema.Finite }
 const plain = Tool.make("plain", { ...options, run: () => Effect.succeed(1) })
 const query = Tool.make("query", { ...options, run: () => Effect.map(Db, ({ rows }) => rows) })
-const asking = plain.pipe(Tool.requireApproval())
+const approving = plain.pipe(Tool.requireApproval())
 const fixer = Agent.make("fixer", { skills: [Skill.make("fix", { description: "" })] })
 const mended = query.pipe(Tool.onError({ InvalidArgs: Recovery.fix(fixer) }))
 
@@ -31,7 +31,7 @@ describe("foreign tools", () => {
   it("a server needs what its tools need, and who approves, and the model of its fixers [P1107]", () => {
     sameType<Layer.Layer<never, never, Stdio>>()(served(plain))
     sameType<Layer.Layer<never, never, Stdio | Db>>()(served(query))
-    sameType<Layer.Layer<never, never, Stdio | Approval.Approver>>()(served(asking))
+    sameType<Layer.Layer<never, never, Stdio | Approval.Approver>>()(served(approving))
     sameType<Layer.Layer<never, never, Stdio | Db | Model.Model>>()(served(mended))
     sameType<Layer.Layer<never, never, HttpRouter | Db>>()(
       McpServer.http({ name: "ours", version: "1", path: "/mcp", tools: [plain, query] })
@@ -51,8 +51,8 @@ describe("foreign tools", () => {
     sameType<string>()(AiSdk.tool("complete", foreign).name)
     type A16 = "aaaaaaaaaaaaaaaa"
     type A64 = `${A16}${A16}${A16}${A16}`
-    type Known = [Tool.NameFor<"A-z_0">, Tool.NameFor<A64>, Tool.NameFor<"a" | "b.c">, Tool.NameFor<string>]
-    sameType<["A-z_0", A64, string, string]>()({} as Known)
+    type Names = [Tool.NameFor<"A-z_0">, Tool.NameFor<A64>, Tool.NameFor<"a" | "b.c">, Tool.NameFor<string>]
+    sameType<["A-z_0", A64, string, string]>()({} as Names)
     sameType<[string, string, string]>()({} as [Tool.NameFor<`${A64}a`>, Tool.NameFor<"">, Tool.NameFor<"é">])
     const [first] = AiSdk.tools({ "two.words": foreign, count: foreign })
     sameType<string | undefined>()(first?.name)

@@ -96,8 +96,8 @@ describe("a function in the place of a table", () => {
     const toC = Router.byModel().pipe(Router.onLlmError(() => Recovery.respondWith("c")))
     // @ts-expect-error it has no skill of that name
     both.pipe(Agent.route(toC))
-    const asking = Router.byModel().pipe(Router.onLlmError(() => Recovery.respondWith(() => Effect.as(ask, "b"))))
-    sameType<typeof asking extends Router.Router<undefined, never, never, infer Table> ? keyof Table : never>()(
+    const router = Router.byModel().pipe(Router.onLlmError(() => Recovery.respondWith(() => Effect.as(ask, "b"))))
+    sameType<typeof router extends Router.Router<undefined, never, never, infer Table> ? keyof Table : never>()(
       "orElse" as const
     )
   })

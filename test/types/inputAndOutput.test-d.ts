@@ -39,8 +39,8 @@ describe("outputs", () => {
 
   it("functions keep their own outputs, and alone they have no model to ask again [P301]", () => {
     const counting = Skill.deterministic("counting", { description: "d", run: () => Effect.succeed(1) })
-    const asking = Skill.make("asking", { description: "d" })
-    const mixed = Agent.make("mixed", { output: Report, skills: [asking, counting] })
+    const skill = Skill.make("asking", { description: "d" })
+    const mixed = Agent.make("mixed", { output: Report, skills: [skill, counting] })
     sameType<Effect.Effect<Report | number, Own | RunError.RoutingError | Invalid, Model.Model>>()(mixed(""))
     sameType<Effect.Effect<number, RunError.BudgetExceededError>>()(
       Agent.make("counting", { output: Report, skills: [counting] })("")

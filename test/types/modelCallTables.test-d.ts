@@ -159,16 +159,16 @@ describe("what a model table is asked about", () => {
   })
 
   it("not about an agent that is called by a tool: its failures are the tool's [A703]", () => {
-    const asking = Tool.make("asking", {
+    const calling = Tool.make("asking", {
       description: "Asks another agent.",
       parameters: Schema.Struct({ json: Schema.String }),
       success: Schema.String,
       run: ({ json }) => plain(json)
     })
     sameType<Effect.Effect<string, Own | BadArgs, Model.Model>>()(
-      having(asking).pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))("")
+      having(calling).pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))("")
     )
-    sameType<Effect.Effect<string, Own | BadArgs, Model.Model>>()(call(asking))
+    sameType<Effect.Effect<string, Own | BadArgs, Model.Model>>()(call(calling))
   })
 
   it("not about the layer of the agent's own model [A703]", () => {

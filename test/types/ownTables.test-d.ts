@@ -83,14 +83,14 @@ describe("a table that is written with its tool", () => {
     })
     const named = Tool.make("own", { ...base, run: work, onError: { Boom: ({ n }) => Effect.succeed(n) } })
     type _1 = Expect<Equal<Tool.ErrorOf<typeof named>, Boom>>
-    const inPlace = Tool.make("own", {
+    const inline = Tool.make("own", {
       ...base,
       run: Effect.fn("work")(function* ({ n }) {
         return n > 1 ? yield* new Boom({ n }) : n
       }),
       onError: { Boom: Recovery.retry({ retries: 1 }) }
     })
-    type _2 = Expect<Equal<Tool.ErrorOf<typeof inPlace>, Boom>>
+    type _2 = Expect<Equal<Tool.ErrorOf<typeof inline>, Boom>>
   })
 
   it("is refused where that of a pipe is [P1309]", () => {

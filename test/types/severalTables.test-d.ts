@@ -38,8 +38,8 @@ describe("a table from a condition", () => {
   })
 
   it("behind one that was there before [P1302]", () => {
-    const told = { NoKeys: Recovery.tell() }
-    sameType<Call<BadArgs | Boom | Oops, Db>>()(having(count.pipe(Tool.onError(told), Tool.onError(given)))(""))
+    const telling = { NoKeys: Recovery.tell() }
+    sameType<Call<BadArgs | Boom | Oops, Db>>()(having(count.pipe(Tool.onError(telling), Tool.onError(given)))(""))
   })
 
   it("of a plain effect, with its answers [P1302]", () => {
@@ -81,10 +81,10 @@ interface Either {
   readonly at: number
 }
 class Shape {
-  readonly _tag: "Round" | "Square" = "Round"
+  readonly _tag: "Disc" | "Square" = "Disc"
 }
 class Circle extends Shape {
-  override readonly _tag = "Round"
+  override readonly _tag = "Disc"
   readonly radius = 1
 }
 
@@ -106,7 +106,7 @@ describe("a failure with one of several tags", () => {
     type _2 = Expect<Equal<typeof answered, Effect.Effect<number | string>>>
     const circled = drawn.pipe(
       Recovery.onError({
-        Round: (error) => {
+        Disc: (error) => {
           sameType<Shape | Circle>()(error)
           return Effect.succeed(0)
         }

@@ -108,10 +108,10 @@ describe("three levels of tables", () => {
 
   it("a lower level changes nothing while a higher one matches [A503]", () => {
     const agent = having(count).pipe(Agent.onToolError({ count: { NoKeys: Recovery.tell() } }))
-    const told = agent("")
+    const telling = agent("")
     const raising = agent.pipe(Agent.toolDefaults({ NoKeys: Recovery.raise }))("")
     const letting = agent.pipe(Agent.toolDefaults({ NoKeys: Recovery.rethrow }))("")
-    type _ = [Expect<Equal<typeof told, typeof raising>>, Expect<Equal<typeof told, typeof letting>>]
+    type _ = [Expect<Equal<typeof telling, typeof raising>>, Expect<Equal<typeof telling, typeof letting>>]
   })
 
   it("a second table of the same level wins per tag, the other rows stay [A504]", () => {

@@ -149,8 +149,8 @@ describe("the bound of a handler", () => {
   it("is in its end wherever it may be given [P1302]", () => {
     const often = () => Recovery.ladder(Recovery.retry({ retries: 5 }), Recovery.tell())
     const maybe: Recovery.HandlerOptions = { atMost: 1 }
-    const told = count.pipe(Tool.onError({ orElse: Recovery.when(often) }))
-    sameType<Effect.Effect<string, Own, Model.Model>>()(Agent.make("g", { tools: [told] })(""))
+    const whenOften = count.pipe(Tool.onError({ orElse: Recovery.when(often) }))
+    sameType<Effect.Effect<string, Own, Model.Model>>()(Agent.make("g", { tools: [whenOften] })(""))
     const bounded = count.pipe(Tool.onError({ orElse: Recovery.when(often, maybe) }))
     sameType<Effect.Effect<string, Own | ToolError.ToolExecutionError, Model.Model>>()(
       Agent.make("g", { tools: [bounded] })("")

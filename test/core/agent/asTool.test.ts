@@ -19,7 +19,7 @@ import {
 const { call, calls, fails, make, text } = ScriptedModel
 
 /** One call of the tool `ask`. */
-const asking = calls(call("ask", { input: "why?" }, "outer-call"))
+const calling = calls(call("ask", { input: "why?" }, "outer-call"))
 
 const description = "Asks an expert."
 
@@ -48,7 +48,7 @@ it.run(
           const agent = agentWith(ask).pipe(
             Agent.toolDefaults({ ServerError: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell()) })
           )
-          const model = yield* make(asking, done)
+          const model = yield* make(calling, done)
           yield* run(agent, "go").pipe(Effect.provide(model.layer))
           return runs.length
         })
@@ -75,7 +75,7 @@ it("an agent is as unsafe as the tools of any of its skills; functions have none
 it.run("a model calls an agent with one text, and reads its answer [A1110]", (run) =>
   Effect.gen(function* () {
     const inner = yield* make(text("because"))
-    const model = yield* make(asking, done)
+    const model = yield* make(calling, done)
     const ask = Agent.asTool(expertWith(inner), { name: "ask", description })
     assert.strictEqual(yield* run(agentWith(ask), "go").pipe(Effect.provide(model.layer)), "done")
     assert.deepStrictEqual(read(model), ["result: because"])
@@ -107,14 +107,14 @@ it.run("parameters and answers may have schemas of their own [A1110]", (run) =>
 it.run("an agent's failure, behind its own tables, is the tool's, the same object [A1110]", (run) =>
   Effect.gen(function* () {
     const failure = busy("no line")
-    for (const isTold of [false, true]) {
-      const inner = yield* make(batch("look"), ...(isTold ? [text("told")] : []))
+    for (const isTelling of [false, true]) {
+      const inner = yield* make(batch("look"), ...(isTelling ? [text("told")] : []))
       const { tool } = scripted("look", Effect.fail(failure))
-      const expert = expertWith(inner, tool.pipe(Tool.onError(isTold ? { Busy: Recovery.tell() } : {})))
+      const expert = expertWith(inner, tool.pipe(Tool.onError(isTelling ? { Busy: Recovery.tell() } : {})))
       const ask = Agent.asTool(expert, { name: "ask", description })
-      const model = yield* make(asking, ...(isTold ? [done] : []))
+      const model = yield* make(calling, ...(isTelling ? [done] : []))
       const exit = yield* Effect.exit(run(agentWith(ask), "go").pipe(Effect.provide(model.layer)))
-      if (isTold) assert.deepStrictEqual(exit, Exit.succeed("done"))
+      if (isTelling) assert.deepStrictEqual(exit, Exit.succeed("done"))
       else assert.strictEqual(Cause.squash(Exit.isFailure(exit) ? exit.cause : Cause.empty), failure)
     }
   })
@@ -125,7 +125,7 @@ it.run("the tables around the tool recover its failures, by their tags [A1110]",
     const inner = yield* make(batch("look"), batch("look"), text("seen"))
     const { tool } = scripted("look", Effect.fail(busy()), Effect.succeed("a page"))
     const ask = Agent.asTool(expertWith(inner, tool), { name: "ask", description })
-    const model = yield* make(asking, done)
+    const model = yield* make(calling, done)
     const agent = agentWith(ask).pipe(Agent.onToolError({ ask: { Busy: Recovery.retry({ retries: 1 }) } }))
     assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
     assert.deepStrictEqual(read(model), ["result: seen"])
@@ -147,7 +147,7 @@ it.run("an agent that escalates, or gives up, fails the tool so: a row may tell 
       const inner = yield* make(giving, giving)
       const expert = expertWith(inner, Tool.escalate, Tool.throwException)
       const ask = Agent.asTool(expert, { name: "ask", description })
-      const bare = yield* make(asking)
+      const bare = yield* make(calling)
       const error = yield* Effect.flip(run(agentWith(ask), "go").pipe(Effect.provide(bare.layer)))
       assert.strictEqual(error._tag, tag)
       // it is the agent's own, with the agent's own transcript
@@ -155,7 +155,7 @@ it.run("an agent that escalates, or gives up, fails the tool so: a row may tell 
         assert.strictEqual(error.tool, "expert")
         assert.deepStrictEqual(settlements(error.transcript ?? []), ["result: The task is given back."])
       }
-      const model = yield* make(asking, done)
+      const model = yield* make(calling, done)
       const rows = { EscalationError: Recovery.escalate(), ToolExecutionError: Recovery.escalate() }
       yield* run(agentWith(ask.pipe(Tool.onError(rows))), "go").pipe(Effect.provide(model.layer))
       assert.match(read(model)[0] ?? "", /^told: ERROR: Tool 'ask' failed: .*too hard.* \(severity: HIGH\)/)
@@ -169,7 +169,7 @@ it.run("its events nest under the call, at every depth; its usage is its caller'
     const clerk = Agent.asTool(Agent.make("clerk", { model: lowest.layer }), { name: "calc", description })
     const inner = yield* make(calls(call("calc", { input: "1 + 2" }, "inner-call")), text("three"))
     const log = eventLog()
-    const model = yield* make(asking, done)
+    const model = yield* make(calling, done)
     const ask = Agent.asTool(expertWith(inner, clerk), { name: "ask", description })
     yield* run(agentWith(ask).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
     const starts = log.of("run-start")
@@ -214,7 +214,7 @@ it.run("the calling model reads a completion as text, as an error if it is none 
       [{ success: false, reason: "no line" }, "told: no line"]
     ] as const) {
       const inner = yield* make(calls(call("complete", args, "c1")))
-      const model = yield* make(asking, done)
+      const model = yield* make(calling, done)
       const log = eventLog()
       const ask = Agent.asTool(expertWith(inner, Tool.complete), { name: "ask", description })
       const agent = agentWith(ask.pipe(Tool.onError({ orElse: Recovery.raise }))).pipe(log.listen)
@@ -249,7 +249,7 @@ it.run("a fixer's text stands in for an answer, never for a completion [A309 A11
         )
       }
       const ask = Agent.asTool(lost, { name: "ask", description, success: Schema.Finite }).pipe(Tool.onError(rows))
-      const model = yield* make(asking, done)
+      const model = yield* make(calling, done)
       yield* run(agentWith(ask), "go").pipe(Effect.provide(model.layer))
       assert.deepStrictEqual(read(model), [settlement])
     }

@@ -19,7 +19,7 @@ import {
 const { call, calls, make, text } = ScriptedModel
 
 /** One call of the tool `ask`. */
-const asking = calls(call("ask", { input: "why?" }, "outer-call"))
+const calling = calls(call("ask", { input: "why?" }, "outer-call"))
 
 const description = "Asks an expert."
 
@@ -36,7 +36,7 @@ it.run("interruption of the caller interrupts it; the calls of both are settled 
     const log = eventLog()
     const expert = expertWith(inner, tool)
     const ask = Agent.asTool(expert, { name: "ask", description }).pipe(Tool.onError({ orElse: Recovery.tell() }))
-    const model = yield* make(asking)
+    const model = yield* make(calling)
     const running = run(agentWith(ask).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
     const exit = yield* interruptedAt(1000, running)
     assert.isTrue(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause))
@@ -61,7 +61,7 @@ it.run("an agent within a tool is one deeper [A908 A1110]", (run) =>
     const parameters = Schema.Struct({})
     const deeper = Agent.asTool(lowest, { name: "deeper", description, parameters, toInput: () => "go" })
     const ask = Agent.asTool(expertWith(middle, deeper), { name: "ask", description })
-    const model = yield* make(asking)
+    const model = yield* make(calling)
     const agent = Agent.make("worker", {
       budget: { maxDepth: 1 },
       skills: [Skill.make("work", { description: "Works.", tools: [ask] })]
@@ -89,7 +89,7 @@ it.run(
         })
         const rows = { BudgetExceededError: Recovery.tell(() => "too long") }
         const ask = Agent.asTool(expert, { name: "ask", description }).pipe(Tool.onError(rows))
-        const model = yield* make(asking, ...(isCallers ? [] : [done]))
+        const model = yield* make(calling, ...(isCallers ? [] : [done]))
         const agent = Agent.make("worker", {
           budget: { maxTurns: outer },
           skills: [Skill.make("work", { description: "Works.", tools: [ask] })]
@@ -117,7 +117,7 @@ it.run("a timeout stops one run of the agent, with all that it has spent; rows s
       Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 1 }) })
     )
     assert.deepInclude(ask.definition, { kind: "llm", timeout: Duration.seconds(1) })
-    const model = yield* make(asking, done)
+    const model = yield* make(calling, done)
     const exit = yield* overADay(run(agentWith(ask).pipe(log.listen), "go").pipe(Effect.provide(model.layer)))
     assert.deepStrictEqual(exit, Exit.succeed("done"))
     assert.deepStrictEqual(read(model), ["result: seen"])
@@ -135,7 +135,7 @@ it.run("a limit of the call ends it for good, with any rows [A906 A1110]", (run)
     const ask = Agent.asTool(patient, { name: "ask", description, ...limits }).pipe(
       Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 5 }) })
     )
-    const model = yield* make(asking)
+    const model = yield* make(calling)
     const exit = yield* overADay(run(agentWith(ask), "go").pipe(Effect.provide(model.layer)))
     const error = Cause.squash(Exit.isFailure(exit) ? exit.cause : Cause.empty)
     assert.instanceOf(error, ToolError.ToolExecutionError)
@@ -154,7 +154,7 @@ it.run("an unsafe agent that is cut off is looked up by its key [P602 P603 A1110
       const paying = Agent.deterministic("paying", (_input: string) => Effect.as(Effect.never, "paid"))
       const unsafe = { sideEffects: "unsafe", timeout: "1 second" } as const
       const ask = Agent.asTool(paying, { name: "ask", description, ...unsafe, ...verify })
-      const model = yield* make(asking, ...(found === undefined ? [] : [done]))
+      const model = yield* make(calling, ...(found === undefined ? [] : [done]))
       const exit = yield* overADay(run(agentWith(ask), "go").pipe(Effect.provide(model.layer)))
       if (found === undefined) {
         const error = Cause.squash(Exit.isFailure(exit) ? exit.cause : Cause.empty)

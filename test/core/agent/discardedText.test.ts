@@ -33,16 +33,16 @@ const hanging = (said: string) =>
   )
 
 /** What a reader keeps that heeds the events: by run, without what was taken back. */
-const kept = (events: ReadonlyArray<AgentEvent.AgentEvent>): string => {
+const counted = (events: ReadonlyArray<AgentEvent.AgentEvent>): string => {
   const texts = new Map<string, string>()
   const parents = new Map<string, string | undefined>()
-  const isBelow = (run: string | undefined, above: string): boolean =>
-    run !== undefined && (run === above || isBelow(parents.get(run), above))
+  const isWithin = (run: string | undefined, ancestor: string): boolean =>
+    run !== undefined && (run === ancestor || isWithin(parents.get(run), ancestor))
   for (const event of events) {
     if (event.type === "run-start") parents.set(event.runId, event.parent?.runId)
     if (event.type === "text-delta") texts.set(event.runId, (texts.get(event.runId) ?? "") + event.text)
     if (event.type === "attempt-discarded") {
-      for (const run of texts.keys()) if (isBelow(run, event.run ?? event.runId)) texts.delete(run)
+      for (const run of texts.keys()) if (isWithin(run, event.run ?? event.runId)) texts.delete(run)
     }
   }
   return [...texts.values()].join("|")
@@ -83,7 +83,7 @@ it.run("an order says before it goes on that what a part has shown does not coun
       log.of("attempt-discarded").map((event) => event.run),
       runs
     )
-    return assert.strictEqual(kept(log.all), "three")
+    return assert.strictEqual(counted(log.all), "three")
   })
 )
 
@@ -107,7 +107,7 @@ it.run("a race, and copies of an agent, say at their end which texts have lost [
       assert(end?.type === "run-completed")
       assert.strictEqual(end.output, "won")
       assert.deepStrictEqual(discardedIn(log.all), run.isStreamed ? expected[index] : [])
-      assert.strictEqual(kept(log.all), run.isStreamed ? "won" : "")
+      assert.strictEqual(counted(log.all), run.isStreamed ? "won" : "")
     }
   })
 )
@@ -119,7 +119,7 @@ it.run(
       const log = eventLog()
       const order = Agent.fallback(yield* failing("one"), yield* failing("two"))
       yield* Effect.flip(run(order.pipe(log.listen), "go"))
-      assert.strictEqual(kept(log.all), run.isStreamed ? "two" : "")
+      assert.strictEqual(counted(log.all), run.isStreamed ? "two" : "")
       const both = eventLog()
       yield* run(Agent.andThen(yield* answering("one"), yield* answering("two")).pipe(both.listen), "go")
       assert.deepStrictEqual(discardedIn(both.all), [])

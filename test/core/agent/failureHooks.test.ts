@@ -69,9 +69,9 @@ it.run("hears a user's own failure as that very object, and a defect as one [A60
 it.run("hears nothing of a run that succeeds, recovers, or is interrupted, nor of a fixer's failure [A603]", (run) =>
   Effect.gen(function* () {
     const { escaped, hook } = watching()
-    const told = scripted("fetch", Effect.fail(busy()))
+    const failing = scripted("fetch", Effect.fail(busy()))
     const succeeding = yield* callingOnce("fetch")
-    const telling = agentWith(told.tool.pipe(Tool.onError({ Busy: Recovery.tell() }))).pipe(hook)
+    const telling = agentWith(failing.tool.pipe(Tool.onError({ Busy: Recovery.tell() }))).pipe(hook)
     yield* run(telling, "go").pipe(Effect.provide(succeeding.layer))
     const hopeless = fixer(Effect.fail(gone()))
     const mended = scripted("fetch", Effect.fail(busy()))

@@ -93,7 +93,7 @@ it.run(
   (run) =>
     Effect.gen(function* () {
       const broken = ScriptedModel.calls(ScriptedModel.call("count", "{n: 1}", "c1"))
-      const told = (f: () => string) =>
+      const textsWith = (f: () => string) =>
         Effect.gen(function* () {
           const model = yield* ScriptedModel.make(broken, done)
           const rows = {
@@ -105,11 +105,11 @@ it.run(
           yield* run(agentWith(counting.pipe(Tool.onError(rows))), "go").pipe(Effect.provide(model.layer))
           return read(model)
         })
-      assert.deepStrictEqual(yield* told(() => '{"n":2}'), ["result: 2"])
-      assert.deepStrictEqual(yield* told(throwing(escalation)), [
+      assert.deepStrictEqual(yield* textsWith(() => '{"n":2}'), ["result: 2"])
+      assert.deepStrictEqual(yield* textsWith(throwing(escalation)), [
         "told: ERROR: Tool 'count' failed: Schema mismatch (severity: HIGH). Please retry with corrected arguments."
       ])
-      assert.deepStrictEqual(yield* told(throwing(new SyntaxError("no JSON"))), ["told: told"])
+      assert.deepStrictEqual(yield* textsWith(throwing(new SyntaxError("no JSON"))), ["told: told"])
       const model = yield* ScriptedModel.make(broken)
       const rows = { InvalidArgs: Recovery.fix(Agent.fromFunction("plain", throwing(hard))) }
       const agent = agentWith(counting.pipe(Tool.onError(rows)))

@@ -35,7 +35,7 @@ it.run(
       const retried = scripted("retried", Effect.fail(busy()), Effect.fail(busy()), Effect.succeed("value"))
       const mended = play("mended", { coercion: [] }, [Effect.succeed("value")])
       const answered = scripted("answered", Effect.fail(busy()))
-      const told = scripted("told", Effect.fail(busy()))
+      const telling = scripted("told", Effect.fail(busy()))
       const escalated = scripted("escalated", Effect.fail(busy()))
       const byFixer = scripted("byFixer", Effect.fail(busy()))
       const giving = fixer(Effect.fail(ToolError.EscalationError.make({ source: "fixer", reason: "look up" })))
@@ -46,7 +46,7 @@ it.run(
         retried.tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 2 }) })),
         mended.tool,
         answered.tool.pipe(Tool.onError({ Busy: Recovery.respondWith("fallback") })),
-        told.tool.pipe(Tool.onError({ Busy: Recovery.tell(() => "no") })),
+        telling.tool.pipe(Tool.onError({ Busy: Recovery.tell(() => "no") })),
         escalated.tool.pipe(Tool.onError({ Busy: Recovery.escalate() })),
         byFixer.tool.pipe(Tool.onError({ Busy: Recovery.fix(giving.agent) }))
       ).pipe(hook)

@@ -21,16 +21,16 @@ describe("guards", () => {
   const foreign = [undefined, null, "clerk", {}, [], () => "x", Effect.void, { name: "x", description: "d" }]
 
   it("isTool, isAgent and isSkill know what they are for, and nothing else [P1306]", () => {
-    const told = (value: unknown) => [Tool.isTool(value), Agent.isAgent(value), Skill.isSkill(value)]
+    const kindsOf = (value: unknown) => [Tool.isTool(value), Agent.isAgent(value), Skill.isSkill(value)]
     for (const tool of [look, look.pipe(Tool.onError({})), Tool.complete, Agent.asTool(agent, { description: "d" })]) {
-      assert.deepStrictEqual(told(tool), [true, false, false])
+      assert.deepStrictEqual(kindsOf(tool), [true, false, false])
     }
     for (const one of [agent, both, Agent.seal(agent), Agent.named("x")(both)]) {
-      assert.deepStrictEqual(told(one), [false, true, false])
+      assert.deepStrictEqual(kindsOf(one), [false, true, false])
     }
-    for (const one of [skill, plain]) assert.deepStrictEqual(told(one), [false, false, true])
+    for (const one of [skill, plain]) assert.deepStrictEqual(kindsOf(one), [false, false, true])
     const nearly = { name: "x", description: "d", tools: [{ name: "look" }] }
-    for (const value of [...foreign, nearly]) assert.deepStrictEqual(told(value), [false, false, false])
+    for (const value of [...foreign, nearly]) assert.deepStrictEqual(kindsOf(value), [false, false, false])
   })
 })
 

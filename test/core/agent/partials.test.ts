@@ -72,12 +72,12 @@ it.effect(
 
 it.effect("what is no plain struct, list or text comes as a whole [P301]", () =>
   Effect.gen(function* () {
-    class Place extends Schema.Class<Place>("Place")({ x: Schema.Finite, y: Schema.Finite }) {
+    class Point extends Schema.Class<Point>("Place")({ x: Schema.Finite, y: Schema.Finite }) {
       sum() {
         return this.x + this.y
       }
     }
-    const Odd = Schema.Struct({ wait: Schema.DurationFromMillis, at: Place, bytes: Schema.Uint8ArrayFromBase64 })
+    const Odd = Schema.Struct({ wait: Schema.DurationFromMillis, at: Point, bytes: Schema.Uint8ArrayFromBase64 })
     const parts = ['{"wait":1', '000,"at":{"x":1,', '"y":2},"bytes":"AQ', 'I="}']
     const [empty, first, second, last, ...more] = yield* seenOf(Odd, ...parts)
     assert.deepStrictEqual([empty, more], [{}, []])
@@ -140,15 +140,15 @@ it.effect("partials know lists, records, alternatives and schemas within themsel
   Effect.gen(function* () {
     interface Tree {
       readonly label: string
-      readonly below: ReadonlyArray<Tree>
+      readonly children: ReadonlyArray<Tree>
     }
     const Tree = Schema.Struct({
       label: Schema.String,
-      below: Schema.Array(Schema.suspend((): Schema.Codec<Tree> => Tree))
+      children: Schema.Array(Schema.suspend((): Schema.Codec<Tree> => Tree))
     })
     assert.deepStrictEqual(
       yield* seenOf(Schema.Array(Tree), '[{"label":"a","below":[{"lab', 'el":"b","below":[]}]}]'),
-      [[{ label: "a", below: [{}] }], [{ label: "a", below: [{ label: "b", below: [] }] }]]
+      [[{ label: "a", children: [{}] }], [{ label: "a", children: [{ label: "b", children: [] }] }]]
     )
     const Loose = Schema.Struct({
       maybe: Schema.NullOr(Schema.String),

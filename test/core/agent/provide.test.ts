@@ -124,11 +124,11 @@ it.effect("a provided agent is suspended as before, and goes on in a run with a 
     assert.deepStrictEqual(count, { built: 1, released: 1 })
     const [request] = Snapshot.requestsOf(outcome.snapshot)
     assert(request !== undefined)
-    const again = yield* Agent.resume(agent).start({
+    const resumed = yield* Agent.resume(agent).start({
       from: outcome.snapshot,
       decisions: [{ digest: request.digest, decision: Approval.approve }]
     })
-    const end = yield* again.outcome
+    const end = yield* resumed.outcome
     assert(end._tag === "Completed")
     assert.deepStrictEqual(count, { built: 2, released: 2 })
     assert.deepStrictEqual(read(model), ["result: 2"])

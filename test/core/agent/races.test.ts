@@ -187,8 +187,8 @@ it.run("a copy for which nothing is left does no harm to those that are at work 
         Effect.delay(Effect.succeed(ScriptedModel.reply({ content: [Message.text("an answer")] })), 100)
       )
     )
-    const asking = Agent.make("asking", {}).pipe(Agent.withModel(model.layer))
-    const hedged = Agent.speculative(asking, 3, { hedgeAfter: 10 }).pipe(Agent.withBudget({ maxTurns: 1 }))
+    const agent = Agent.make("asking", {}).pipe(Agent.withModel(model.layer))
+    const hedged = Agent.speculative(agent, 3, { hedgeAfter: 10 }).pipe(Agent.withBudget({ maxTurns: 1 }))
     assert.deepStrictEqual(yield* overAMinute(run(hedged, "go")), Exit.succeed("an answer"))
     const failing = yield* make(ScriptedModel.answers(() => Effect.delay(Effect.fail(overloaded), 100)))
     const lost = Agent.make("asking", {}).pipe(Agent.withModel(failing.layer))
@@ -243,10 +243,10 @@ it.effect("what types do not know is refused when the race is made [A1111]", () 
     const look = play("look", {}, [Effect.succeed("seen")]).tool
     const rows = { orElse: Recovery.ladder(Recovery.fix(paying), Recovery.tell()) } as const
     const summing = { ContextTooLongError: Recovery.compact(Compaction.summarise(paying)) }
-    const askingOnce = Recovery.when(() => Recovery.fix(paying), { among: [Recovery.fix(paying)] })
-    for (const asking of [
+    const fixingOnce = Recovery.when(() => Recovery.fix(paying), { among: [Recovery.fix(paying)] })
+    for (const row of [
       agentWith(look.pipe(Tool.onError(rows))),
-      agentWith(look.pipe(Tool.onError({ InvalidArgs: askingOnce }))),
+      agentWith(look.pipe(Tool.onError({ InvalidArgs: fixingOnce }))),
       agentWith(look).pipe(Agent.onToolError({ look: rows })),
       agentWith(look).pipe(Agent.toolDefaults({ InvalidArgs: Recovery.fix(Agent.map(paying, String)) })),
       agentWith(look).pipe(Agent.onLlmError(summing)),
@@ -255,8 +255,8 @@ it.effect("what types do not know is refused when the race is made [A1111]", () 
       }).pipe(Agent.route(Router.byModel().pipe(Router.onLlmError(summing))))
     ]) {
       // types do not know what those may do who are asked in a table
-      assert.throws(() => Agent.speculative(asking, 2, { hedgeAfter: 1 }), /acknowledge/)
-      Agent.speculative(asking, 2, { hedgeAfter: 1, ...acknowledge })
+      assert.throws(() => Agent.speculative(row, 2, { hedgeAfter: 1 }), /acknowledge/)
+      Agent.speculative(row, 2, { hedgeAfter: 1, ...acknowledge })
     }
     Agent.speculative(agentWith(look).pipe(Agent.toolDefaults({ InvalidArgs: Recovery.fix(echo) })), 2, {
       hedgeAfter: 1

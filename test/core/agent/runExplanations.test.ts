@@ -15,7 +15,7 @@ const failing = (limits: { readonly timeout?: Duration.Input; readonly callTimeo
   })
 
 /** An agent of so many turns that asks its model so often in each, with so long a wait before each repetition. */
-const asking = (maxTurns: number, maxAttempts = 1, initialBackoff: Duration.Input = 0) =>
+const boundsOf = (maxTurns: number, maxAttempts = 1, initialBackoff: Duration.Input = 0) =>
   Agent.make("asking", { budget: { maxTurns } }).pipe(
     Agent.onLlmError({ NetworkError: Recovery.retry({ maxAttempts, initialBackoff, factor: 1, maxHint: 0 }) })
   )
@@ -45,7 +45,7 @@ it("a run without tables and tools asks its model once in each turn [P1102]", ()
 
 it("each request of a run counts with all that the transport sends for it [P1102]", () => {
   const transport = Transport.explain()
-  const { model, worst } = Agent.explain(asking(2, 3), { transport })
+  const { model, worst } = Agent.explain(boundsOf(2, 3), { transport })
   assert.deepInclude(worst, { modelCalls: 6, requests: 6 * transport.worst.requests })
   assert.strictEqual(model.worst.requests, 3 * transport.worst.requests)
 })
@@ -110,14 +110,14 @@ it("a tool takes as long as its timeouts admit, and a run as long as all of its 
 })
 
 it("a tool that is an agent asks as many models as one run of it, and waits as long [P1102]", () => {
-  const ask = (agent: ReturnType<typeof asking>) =>
+  const ask = (agent: ReturnType<typeof boundsOf>) =>
     workerWith(Agent.asTool(agent, { name: "ask", description: "Asks." }))
-  const patient = Agent.explain(ask(asking(3, 2, "10 seconds")))
+  const patient = Agent.explain(ask(boundsOf(3, 2, "10 seconds")))
   assert.strictEqual(patient.tools.get("ask")?.worst.modelCalls, 3 * 2)
   assert.strictEqual(Duration.toMillis(patient.tools.get("ask")?.worst.time ?? Duration.zero), 3 * 10_000)
   // 5 calls of it are 30 model calls, but in 2 turns of the run there is time for 2 of them each
   assert.deepInclude(patient.worst, { modelCalls: 2 * 2 })
-  const hasty = Agent.explain(ask(asking(3)))
+  const hasty = Agent.explain(ask(boundsOf(3)))
   assert.deepInclude(hasty.tools.get("ask")?.worst, { attempts: 1, requests: 1, fixerRuns: 0, modelCalls: 3 })
   assert.deepStrictEqual(hasty.tools.get("ask")?.rows, [])
   const free = Agent.explain(workerWith(failing()))
@@ -125,7 +125,7 @@ it("a tool that is an agent asks as many models as one run of it, and waits as l
 })
 
 it("fixers and compactions spend the turns of their run, each as dear as its dearest turn [P1102]", () => {
-  const fix = (attempts: number) => Recovery.fix(asking(3, attempts), { retries: 2 })
+  const fix = (attempts: number) => Recovery.fix(boundsOf(3, attempts), { retries: 2 })
   const modelCalls = (verdict: Recovery.AnyVerdict) =>
     // any verdict will do: nothing of it is run
     Agent.explain(workerWith(failing().pipe(Tool.onError({ Busy: verdict } as {})))).worst.modelCalls
@@ -159,7 +159,7 @@ it("fixers and compactions spend the turns of their run, each as dear as its dea
   const compacting = (attempts: number) =>
     Agent.explain(
       Agent.make("worker", { budget: { maxTurns: 2 } }).pipe(
-        Agent.onLlmError({ ContextTooLongError: Recovery.compact(Compaction.summarise(asking(1, attempts))) })
+        Agent.onLlmError({ ContextTooLongError: Recovery.compact(Compaction.summarise(boundsOf(1, attempts))) })
       )
     ).worst.modelCalls
   assert.strictEqual(compacting(1), 2 * 3)
@@ -169,7 +169,7 @@ it("fixers and compactions spend the turns of their run, each as dear as its dea
 it.effect("a turn that routes may be the dearest, with all that a single call of the model may do [P1102]", () =>
   Effect.gen(function* () {
     const [a, b] = [yield* ScriptedModel.make(), yield* ScriptedModel.make()]
-    const expert = Agent.asTool(asking(9, 2), { name: "ask", description: "Asks." })
+    const expert = Agent.asTool(boundsOf(9, 2), { name: "ask", description: "Asks." })
     const skills = [
       Skill.make("one", { description: "Is one.", tools: [expert] }),
       Skill.make("two", { description: "Is another." })

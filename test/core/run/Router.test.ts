@@ -195,10 +195,10 @@ it.run("an agent that stands too deep asks neither its rule nor its model [A908 
     const { agent, bills } = desk()
     const ruled = agent.pipe(Agent.route(Router.byRule(() => (asked++, "billing"))))
     for (const deepest of [agent, ruled]) {
-      const below = <E, R>(name: string, next: (input: string) => Effect.Effect<string, E, R>, budget = {}) =>
+      const child = <E, R>(name: string, next: (input: string) => Effect.Effect<string, E, R>, budget = {}) =>
         Agent.make(name, { budget, skills: [Skill.deterministic("pass", { description: "Passes on.", run: next })] })
       const model = yield* make()
-      const outer = below("outer", below("middle", deepest), { maxDepth: 1 })
+      const outer = child("outer", child("middle", deepest), { maxDepth: 1 })
       const error = yield* Effect.flip(run(outer, "go").pipe(Effect.provide(model.layer)))
       assert.deepInclude(error, { _tag: "BudgetExceededError", reason: "maxDepth", limit: 1, spent: 2 })
     }
@@ -274,8 +274,8 @@ it.run("a name that is no skill is refused from rules and tables too [A1003]", (
     const fallback = Router.byModel().pipe(Router.onLlmError({ orElse: Recovery.respondWith("c") }))
     const down = yield* make(fails(overloaded()))
     const answered = Agent.make("worker", { skills }).pipe(Agent.route(fallback))
-    const again = yield* Effect.flip(run(answered, "go").pipe(Effect.provide(down.layer)))
-    assert.deepInclude(again, { _tag: "RoutingError", candidates: ["a", "b"], answer: "c" })
+    const second = yield* Effect.flip(run(answered, "go").pipe(Effect.provide(down.layer)))
+    assert.deepInclude(second, { _tag: "RoutingError", candidates: ["a", "b"], answer: "c" })
   })
 )
 

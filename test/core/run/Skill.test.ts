@@ -58,19 +58,19 @@ it.run("a tool of another skill is unknown in this one, and is neither offered n
 it.run("the error of an unknown name does not know it either [A1001]", (run) =>
   Effect.gen(function* () {
     const { skills } = desk()
-    const known: Array<ReadonlyArray<string>> = []
+    const available: Array<ReadonlyArray<string>> = []
     const model = yield* callingOnce("payInvoice")
     const agent = Agent.make("desk", { skills }).pipe(
       Agent.toolDefaults({
         UnknownToolError: Recovery.tell((error) => {
-          known.push(error.available)
+          available.push(error.available)
           return "no"
         })
       }),
       Agent.route(Router.byRule(() => "showing"))
     )
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
-    assert.deepStrictEqual(known, [["showInvoice"]])
+    assert.deepStrictEqual(available, [["showInvoice"]])
     assert.deepStrictEqual(read(model), ["told: no"])
   })
 )
@@ -155,9 +155,9 @@ it.run("it is cut by the agent's deadline, and counts as a run below by depth [A
     assert.instanceOf(error, RunError.BudgetExceededError)
     assert.deepInclude(error, { reason: "maxDuration", limit: 3000 })
     const inner = echo("inner")
-    const below = Agent.make("below", { skills: [inner.skill] })
+    const innermost = Agent.make("below", { skills: [inner.skill] })
     const middle = Agent.make("middle", {
-      skills: [Skill.deterministic("pass", { description: "Asks below.", run: (input) => below(input) })]
+      skills: [Skill.deterministic("pass", { description: "Asks below.", run: (input) => innermost(input) })]
     })
     const outer = Skill.deterministic("outer", { description: "Asks the middle.", run: (input) => middle(input) })
     const shallow = Agent.make("shallow", { budget: { maxDepth: 1 }, skills: [outer] })
@@ -253,10 +253,10 @@ it.effect(
       assert.deepStrictEqual(more, Exit.succeed("go!"))
       assert.deepStrictEqual(asked, [["maxDuration", 2000]])
 
-      const kept = timed.pipe(Agent.onBudgetExceeded(() => Budget.checkpoint))
-      const exit = yield* overADay(Effect.scoped(Effect.flatMap(kept.start("again"), ({ outcome }) => outcome)))
+      const suspending = timed.pipe(Agent.onBudgetExceeded(() => Budget.checkpoint))
+      const exit = yield* overADay(Effect.scoped(Effect.flatMap(suspending.start("again"), ({ outcome }) => outcome)))
       assert(Exit.isSuccess(exit) && exit.value._tag === "Suspended")
-      const resumed = Agent.resume(kept)({ from: exit.value.snapshot, budget: { maxDuration: "1 minute" } })
+      const resumed = Agent.resume(suspending)({ from: exit.value.snapshot, budget: { maxDuration: "1 minute" } })
       assert.deepStrictEqual(yield* overADay(resumed), Exit.succeed("again!"))
       assert.deepStrictEqual(begun, ["go", "again"])
     })

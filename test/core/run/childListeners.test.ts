@@ -33,7 +33,7 @@ it.effect("the losses of child runs count with the run above; where nothing is l
 )
 
 /** A sub-agent with a listener that never ends, as a tool; and an agent that asks it, twice. */
-const asking = (maxDuration: Duration.Input) => {
+const bossWith = (maxDuration: Duration.Input) => {
   const hung = Agent.deterministic("hung", () => Effect.succeed("well")).pipe(Agent.onEvent(() => Effect.never))
   const ask = Agent.asTool(hung, { description: "Asks." })
   return Agent.make("boss", {
@@ -42,7 +42,7 @@ const asking = (maxDuration: Duration.Input) => {
   })
 }
 
-const asked = (question: string) => ScriptedModel.calls(ScriptedModel.call("hung", { input: question }))
+const asked = (input: string) => ScriptedModel.calls(ScriptedModel.call("hung", { input }))
 
 it.run(
   "each child run waits for its own listeners, at most a second, and the run above for none of them [P1503]",
@@ -50,7 +50,7 @@ it.run(
     Effect.gen(function* () {
       const log = eventLog()
       const model = yield* make(asked("why?"), asked("and why?"), done)
-      const { effect, seen } = watched(run(asking("1 day").pipe(log.listen), "go").pipe(Effect.provide(model.layer)))
+      const { effect, seen } = watched(run(bossWith("1 day").pipe(log.listen), "go").pipe(Effect.provide(model.layer)))
       assert.deepStrictEqual(yield* overADay(effect), Exit.succeed("done"))
       const ends = log.all.filter(AgentEvent.isTerminal).map(({ agent, at }) => [agent, at])
       assert.deepStrictEqual(ends, [
@@ -66,13 +66,13 @@ it.run(
 it.run("the time of the run above, and its interruption, end the wait of a child run [P1355 P1503]", (run) =>
   Effect.gen(function* () {
     const limited = yield* make(asked("why?"))
-    const late = watched(run(asking("300 millis"), "go").pipe(Effect.provide(limited.layer)))
+    const late = watched(run(bossWith("300 millis"), "go").pipe(Effect.provide(limited.layer)))
     assert.isTrue(Exit.isFailure(yield* overADay(late.effect)))
     assert.strictEqual(late.seen.endedAt, 300)
     assert.strictEqual(late.seen.fibersAtEnd, 0)
     const startedAt = yield* now
     const model = yield* make(asked("why?"), asked("and why?"))
-    const stopped = watched(run(asking("1 day"), "go").pipe(Effect.provide(model.layer)))
+    const stopped = watched(run(bossWith("1 day"), "go").pipe(Effect.provide(model.layer)))
     yield* interruptedAt(1400, stopped.effect)
     assert.strictEqual(stopped.seen.endedAt - startedAt, 1400)
     assert.strictEqual(stopped.seen.fibersAtEnd, 0)

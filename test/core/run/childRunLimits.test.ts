@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import { it } from "../../_support/run.ts"
 import { busy, calm, done, overADay, read, scripted, settlements } from "../../_support/dialogue.ts"
 import { kindOf, outcomeOf, snapshotOf, suspendedAgents, waitingCalls } from "../../_support/suspension.ts"
-import { asking, family, look, looks } from "./_support/family.ts"
+import { calling, family, look, looks } from "./_support/family.ts"
 
 const { call, calls, make, text } = ScriptedModel
 
@@ -17,16 +17,16 @@ it.effect(
     Effect.gen(function* () {
       const { boss, looked } = family({ maxTurns: 3 })
       const agent = boss.pipe(Agent.onBudgetExceeded(() => Budget.checkpoint))
-      const model = yield* make(calls(asking()), look, look, look, text("sub done"), done)
+      const model = yield* make(calls(calling()), look, look, look, text("sub done"), done)
       const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
       assert.strictEqual(looked.length, 2)
       assert.deepStrictEqual(
         from.open?.calls.map(({ type }) => type),
         ["agent"]
       )
-      const again = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), { from }, model))
-      assert.deepInclude(again.spent, { turns: 3, toolCalls: 3 })
-      const end = yield* outcomeOf(Agent.resume(agent), { from: again, budget: { maxTurns: 6 } }, model)
+      const next = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), { from }, model))
+      assert.deepInclude(next.spent, { turns: 3, toolCalls: 3 })
+      const end = yield* outcomeOf(Agent.resume(agent), { from: next, budget: { maxTurns: 6 } }, model)
       assert.strictEqual(end._tag, "Completed")
       assert.strictEqual(looked.length, 3)
       assert.deepStrictEqual(read(model), ["result: sub done"])
@@ -42,7 +42,7 @@ it.effect("so is the end of its time; what the sub-agent was at is settled as cu
       budget: { maxDuration: "10 seconds" },
       skills: [Skill.make("b", { description: "B.", tools: [Agent.asTool(sub, { description: "S." })] })]
     }).pipe(Agent.onBudgetExceeded(() => Budget.checkpoint))
-    const model = yield* make(calls(asking()), look, text("sub done"), done)
+    const model = yield* make(calls(calling()), look, text("sub done"), done)
     const fiber = yield* Effect.forkChild(outcomeOf(boss, "go", model))
     yield* Queue.take(began)
     yield* TestClock.adjust("10 seconds")
@@ -67,7 +67,7 @@ it.effect("a call whose sub-agent is at work at that end keeps the attempts that
       budget: { maxDuration: "1 minute" },
       skills: [Skill.make("b", { description: "B.", tools: [tool] })]
     }).pipe(Agent.onBudgetExceeded(() => Budget.checkpoint))
-    const model = yield* make(calls(asking()), look, look, look)
+    const model = yield* make(calls(calling()), look, look, look)
     const from = yield* Effect.flatMap(yield* overADay(outcomeOf(boss, "go", model)), snapshotOf)
     assert.deepInclude(waitingCalls(from)[0]?.progress, { runs: 1 })
     assert.deepInclude(waitingCalls(from)[0]?.progress?.position, { attempts: 1 })
@@ -99,7 +99,7 @@ it.effect("the handler is asked once about a limit, however many sub-agents reac
       )
       const turns = decision === "extend" ? 8 : 4
       const model = yield* make(
-        calls(asking("s1"), asking("s2"), asking("s3"), asking("s4")),
+        calls(calling("s1"), calling("s2"), calling("s3"), calling("s4")),
         ...Array.from({ length: turns }, () => look)
       )
       const handle = yield* boss.start("go").pipe(Effect.provide(model.layer))
@@ -128,7 +128,7 @@ it.run(
           budget: { maxTurns: 2 },
           skills: [Skill.make("b", { description: "B.", tools: [tool] })]
         })
-        const model = yield* make(calls(asking()), look)
+        const model = yield* make(calls(calling()), look)
         const approving = Approval.layer(() => Effect.die("no approver is asked"))
         const error = yield* Effect.flip(run(boss, "go").pipe(Effect.provide(approving), Effect.provide(model.layer)))
         assert(error._tag === "BudgetExceededError")
@@ -158,7 +158,7 @@ it.run("a sub-agent's own limit is told as what happened, without what would hel
     })
     const tool = Agent.asTool(sub, { description: "S." }).pipe(Tool.onError({ orElse: Recovery.tell() }))
     const boss = Agent.make("boss", { skills: [Skill.make("b", { description: "B.", tools: [tool] })] })
-    const model = yield* make(calls(asking()), look, done)
+    const model = yield* make(calls(calling()), look, done)
     const exit = yield* Effect.exit(run(boss, "go").pipe(Effect.provide(model.layer)))
     assert.isTrue(Exit.isSuccess(exit), Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "")
     assert.deepStrictEqual(read(model), [
@@ -183,7 +183,7 @@ it.run("a limit of the run above is no failure of the sub-agent: no row is asked
       budget: { maxTurns: 2 },
       skills: [Skill.make("b", { description: "B.", tools: [tool] })]
     })
-    const model = yield* make(calls(asking()), look)
+    const model = yield* make(calls(calling()), look)
     const unasked = Approval.layer(() => Effect.die("no approver is asked"))
     const error = yield* Effect.flip(run(boss, "go").pipe(Effect.provide(unasked), Effect.provide(model.layer)))
     assert(error._tag === "BudgetExceededError")
@@ -220,7 +220,7 @@ it.effect("what is known of calls that were settled beside a sub-agent counts wh
       Agent.toolPolicy(({ callId }) => (callId === "d1" ? ToolPolicy.deny("not now") : ToolPolicy.allow))
     )
     const model = yield* make(
-      calls(asking(), call("fetch", {}, "f1"), call("shut", {}, "d1")),
+      calls(calling(), call("fetch", {}, "f1"), call("shut", {}, "d1")),
       look,
       text("sub done"),
       calls(call("fetch", {}, "f2"), call("shut", {}, "d2")),

@@ -131,9 +131,9 @@ it.effect("a document without an id, or with an odd one, is refused [P1506]", ()
 it.effect("a conversation is gone on with as often as one likes [P1506]", () =>
   Effect.gen(function* () {
     const model = yield* make(done, done)
-    const again = Agent.resume(agentWith())
+    const resumption = Agent.resume(agentWith())
     for (let i = 0; i < 2; i++) {
-      assert.strictEqual(yield* again({ from: [], input: "go" }).pipe(Effect.provide(model.layer)), "done")
+      assert.strictEqual(yield* resumption({ from: [], input: "go" }).pipe(Effect.provide(model.layer)), "done")
     }
   })
 )

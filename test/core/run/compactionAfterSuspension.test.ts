@@ -68,10 +68,10 @@ it.effect("a snapshot that does not say what was asked goes on with the last wor
     const { asked, ...older } = yield* snapshotOf(yield* outcomeOf(counter, "How many?", model))
     assert.strictEqual(asked, 1)
     for (const from of [older, { ...older, asked: 99 }, { ...older, asked: 0 }]) {
-      const again = yield* make(tooLong, text("5"))
-      const outcome = yield* outcomeOf(Agent.resume(counter), { ...deciding(from), again: true }, again)
+      const secondModel = yield* make(tooLong, text("5"))
+      const outcome = yield* outcomeOf(Agent.resume(counter), { ...deciding(from), again: true }, secondModel)
       assert.deepInclude(outcome, { _tag: "Completed", output: 5 })
-      const [head, said, ...others] = requested(again).at(-1) ?? []
+      const [head, said, ...others] = requested(secondModel).at(-1) ?? []
       assert.deepStrictEqual([head, others], ["system", ["assistant"]])
       assert.match(said ?? "", /does not fit/)
     }

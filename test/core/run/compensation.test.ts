@@ -191,9 +191,9 @@ it.run(
       assert.strictEqual(yield* run(Agent.fallback(one, two), "go"), "go 1")
       assert.deepStrictEqual(seen, [1])
       // in a row, the run around them undoes what the first has done, once the second has failed
-      const again = yield* ScriptedModel.make(batch("car"), done)
+      const second = yield* ScriptedModel.make(batch("car"), done)
       const both = Agent.andThen(
-        Agent.make("one", { model: again.layer, skills: [skillOf(booking("car"))] }),
+        Agent.make("one", { model: second.layer, skills: [skillOf(booking("car"))] }),
         Agent.deterministic("two", (said: string) => Effect.fail(gone(said)))
       )
       yield* Effect.flip(run(both, "go"))
@@ -238,8 +238,11 @@ it.run("one that dies, or returns no effect, changes no failure, and the rest is
       const error: unknown = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
       assert.strictEqual((error as { readonly _tag: string })._tag, "Gone")
       assert.deepStrictEqual(undone, ["{} -> room 0", "{} -> car 0"])
-      const told = compensated(log.all).map(({ error, tool }) => [tool, error instanceof Error ? error.message : error])
-      assert.deepStrictEqual(told, [
+      const failures = compensated(log.all).map(({ error, tool }) => [
+        tool,
+        error instanceof Error ? error.message : error
+      ])
+      assert.deepStrictEqual(failures, [
         ["room", undefined],
         [name, said],
         ["car", undefined]
@@ -291,8 +294,8 @@ it.run("where a limit of the run above was reached, that run undoes what was don
   Effect.gen(function* () {
     const { booking, undone } = undoables()
     const log = eventLog()
-    const below = yield* ScriptedModel.make(batch("car"))
-    const inner = Agent.make("inner", { model: below.layer, skills: [skillOf(booking("car"))] })
+    const innerModel = yield* ScriptedModel.make(batch("car"))
+    const inner = Agent.make("inner", { model: innerModel.layer, skills: [skillOf(booking("car"))] })
     const model = yield* ScriptedModel.make(ScriptedModel.calls(ScriptedModel.call("inner", { input: "go" })))
     const agent = Agent.make("worker", {
       budget: { maxTurns: 2 },

@@ -82,8 +82,8 @@ it.effect("a resumed run that is interrupted before it begins keeps what was sai
   Effect.gen(function* () {
     const said = [Message.user("go"), Message.settle(reply({ content: [Message.text("done")] }), [])]
     const model = yield* make()
-    const again = Agent.resume(agentWith())
-    const run = yield* Effect.scoped(again.start({ from: said, input: "more" })).pipe(Effect.provide(model.layer))
+    const resumption = Agent.resume(agentWith())
+    const run = yield* Effect.scoped(resumption.start({ from: said, input: "more" })).pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(yield* run.transcript, [...said, Message.user("more")])
     assert.deepStrictEqual(ends(yield* Stream.runCollect(run.events)), ["run-interrupted"])
   })

@@ -30,12 +30,12 @@ const ends: ReadonlyArray<
     second: ScriptedModel.Step
   ]
 > = [
-  ["maxTurns", "BudgetExceededError", () => [told(looking())], { maxTurns: 2 }, batch("look")],
-  ["maxToolCalls", "BudgetExceededError", () => [told(looking())], { maxToolCalls: 1 }, batch("look")],
+  ["maxTurns", "BudgetExceededError", () => [telling(looking())], { maxTurns: 2 }, batch("look")],
+  ["maxToolCalls", "BudgetExceededError", () => [telling(looking())], { maxToolCalls: 1 }, batch("look")],
   [
     "repeatedFailure",
     "BudgetExceededError",
-    () => [told(scripted("look", Effect.fail(busy()), Effect.fail(busy())).tool)],
+    () => [telling(scripted("look", Effect.fail(busy()), Effect.fail(busy())).tool)],
     { repeatedFailures: { stop: 2 } },
     batch("look")
   ],
@@ -62,14 +62,14 @@ const ends: ReadonlyArray<
   [
     "throwException",
     "ToolExecutionError",
-    () => [told(looking()), Tool.throwException],
+    () => [telling(looking()), Tool.throwException],
     {},
     batch("look", "throwException")
   ],
   ["callTimeout", "ToolExecutionError", () => [slow()], {}, batch("look")]
 ]
 
-const told = (tool: ReturnType<typeof looking>) => tool.pipe(Tool.onError({ Busy: Recovery.tell() }))
+const telling = (tool: ReturnType<typeof looking>) => tool.pipe(Tool.onError({ Busy: Recovery.tell() }))
 
 const slow = () => {
   let runs = 0

@@ -278,8 +278,8 @@ it.effect("what a listener has no room for is counted, and neither it nor anothe
     assert.strictEqual(heard.length + lost, log.all.length)
     assert.isAtMost(heard.length, 17_000)
     // in order, and the end among them
-    const kept = new Set(heard)
-    assert.isTrue(log.all.filter((event) => kept.has(event)).every((event, index) => event === heard[index]))
+    const received = new Set(heard)
+    assert.isTrue(log.all.filter((event) => received.has(event)).every((event, index) => event === heard[index]))
     assert.strictEqual(heard.at(-1)?.type, "run-completed")
     assert.strictEqual(seen.lost, lost)
     assert.match(seen.warnings.join(), /^Listeners of agent 'worker' were too slow, and lost \d+ × tool-progress/)

@@ -162,9 +162,9 @@ it.run(
 
       const day = 24 * 3600 * 1000
       const hasty: Array<number> = []
-      const again = yield* make(failsAt(hasty), failsAt(hasty), failsAt(hasty))
+      const failing = yield* make(failsAt(hasty), failsAt(hasty), failsAt(hasty))
       const quick = agentWith().pipe(Agent.onLlmError({ orElse: Recovery.retry({ maxAttempts: 3 }) }))
-      yield* Effect.flip(run(quick, "go").pipe(Effect.provide(again.layer)))
+      yield* Effect.flip(run(quick, "go").pipe(Effect.provide(failing.layer)))
       assert.deepStrictEqual(hasty, [day, day, day])
     })
 )

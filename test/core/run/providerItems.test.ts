@@ -45,13 +45,13 @@ it.run(
   "what a provider did on its side is priced by its kind, and a price beats what the provider says [P703 A909]",
   (run) =>
     Effect.gen(function* () {
-      const told = { ...half, cost: 0.5 }
+      const priced = { ...half, cost: 0.5 }
       const price = { input: 1_000_000, output: 0, items: { web_search: 0.25 } }
       for (const [prices, cost] of [
         [undefined, 0.5],
         [{ "*": price }, 5 + 0.25]
       ] as const) {
-        const model = yield* ScriptedModel.make(ScriptedModel.replies(told), done)
+        const model = yield* ScriptedModel.make(ScriptedModel.replies(priced), done)
         const costs: Array<number | undefined> = []
         const heard = reader({ maxTurns: 3, ...(prices === undefined ? {} : { prices }) }).pipe(
           Agent.onEvent((event) =>

@@ -90,7 +90,7 @@ const suspendedSoOften = (times: number, run: Runner, tool: Tool.AnyTool): Effec
       )
     if (times === 0) return yield* toItsEnd(run(agent, "go"))
     let from = yield* snapshotOf(yield* Effect.orDie(outcomeOf(agent, "go", model)))
-    for (let round = 1; round < times; round++) {
+    for (let lap = 1; lap < times; lap++) {
       yield* TestClock.adjust("3 hours")
       from = yield* snapshotOf(yield* Effect.orDie(outcomeOf(Agent.resume(agent), deciding(from), model)))
     }
@@ -194,9 +194,9 @@ it.effect("a suspension that is left without a decision, again and again, change
     const progress = waitingCalls(from)[0]?.progress
     assert.deepInclude(progress, { runs: 2, isOpen: false })
     assert.deepInclude(progress?.position, { attempts: 2, rounds: 1 })
-    for (let round = 0; round < 3; round++) {
-      const again = yield* snapshotOf(yield* resumed({ from }))
-      const { startedAt, wakeAt, ...position } = waitingCalls(again)[0]?.progress?.position ?? assert.fail("it is gone")
+    for (let lap = 0; lap < 3; lap++) {
+      const next = yield* snapshotOf(yield* resumed({ from }))
+      const { startedAt, wakeAt, ...position } = waitingCalls(next)[0]?.progress?.position ?? assert.fail("it is gone")
       assert.deepInclude(progress?.position, { attempts: position.attempts, rounds: position.rounds })
       assert.deepStrictEqual(position.slots.map(countOf), progress?.position.slots.map(countOf))
       assert.strictEqual(
@@ -204,7 +204,7 @@ it.effect("a suspension that is left without a decision, again and again, change
         (progress?.position.wakeAt ?? 0) - (progress?.position.startedAt ?? 0),
         "the time of a suspension is none of the call's"
       )
-      from = again
+      from = next
     }
     from = yield* snapshotOf(yield* resumed(deciding(from)))
     const end = yield* resumed(deciding(from))

@@ -22,11 +22,11 @@ it.effect("a bigger budget replaces the limits that it names, and no others: now
     const { tool } = paying()
     const agent = working({ maxTurns: 1, maxTokens: 1000, maxToolCalls: 5, maxDuration: "1 minute" }, tool)
     const model = yield* make(pay(1), pay(2), pay(3), pay(4))
-    const again = Agent.resume(agent)
+    const resumption = Agent.resume(agent)
     let from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
     const resumed = (budget?: Budget.Limits) =>
       Effect.flatMap(
-        outcomeOf(again, { ...deciding(from), ...(budget === undefined ? {} : { budget }) }, model),
+        outcomeOf(resumption, { ...deciding(from), ...(budget === undefined ? {} : { budget }) }, model),
         snapshotOf
       )
     from = yield* resumed({ maxTurns: 10 })
@@ -37,7 +37,7 @@ it.effect("a bigger budget replaces the limits that it names, and no others: now
     // one that is nearer holds as well
     from = yield* resumed({ maxTurns: 4, maxDuration: "10 seconds" })
     assert.deepStrictEqual(from.limits, { ...limits, maxTurns: 4, maxDuration: 10_000 })
-    from = yield* snapshotOf(yield* outcomeOf(again, deciding(from), model))
+    from = yield* snapshotOf(yield* outcomeOf(resumption, deciding(from), model))
     assert.deepInclude(from.limits, { maxTurns: 4, maxDuration: 10_000 })
     assert.strictEqual(from.spent.turns, 4)
   })

@@ -22,10 +22,10 @@ const dueFrom = (first: number, run: Runner) =>
   Effect.gen(function* () {
     const log = eventLog()
     const verdict = first <= 2 ? Recovery.tell(() => "off", { then: "tools-off" }) : Recovery.tell()
-    const told = scripted("told", Effect.fail(busy())).tool.pipe(Tool.onError({ Busy: verdict }))
+    const telling = scripted("told", Effect.fail(busy())).tool.pipe(Tool.onError({ Busy: verdict }))
     const last = scripted("last", first === 0 ? Effect.fail(busy()) : Effect.succeed("seen")).tool
     const agent = Agent.make("worker", {
-      skills: [Skill.make("work", { description: "Works.", tools: [told, last] })],
+      skills: [Skill.make("work", { description: "Works.", tools: [telling, last] })],
       budget: { maxTurns: first <= 1 ? 1 : 9 }
     }).pipe(log.listen)
     const model = yield* make(batch("told", "last"), ...(first >= 2 ? [done] : []))

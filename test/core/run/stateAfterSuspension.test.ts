@@ -178,9 +178,9 @@ it.run("a limit that is near is told of once, however often the run is suspended
       const model = yield* make(calls(pay()), calls(pay()), done)
       const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
       assert.deepStrictEqual(from.warned, isNear ? ["maxTurns"] : [])
-      const again = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), deciding(from), model))
+      const next = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), deciding(from), model))
       const { layer } = answering()
-      const resumed = run(Agent.resume(agent), deciding(again))
+      const resumed = run(Agent.resume(agent), deciding(next))
       yield* resumed.pipe(Effect.provide(layer), Effect.provide(model.layer))
       assert.deepStrictEqual(
         log.of("budget-warning").map(({ reason, spent }) => [reason, spent]),

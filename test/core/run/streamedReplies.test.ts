@@ -27,12 +27,12 @@ it.effect("a stream that ends without its end is a NetworkError; by the table it
     assert.match(error.message, /ended before its end/)
     assert.strictEqual(error.partial, "half a sen")
 
-    const again = yield* make(ScriptedModel.cutOff(says("half")), ScriptedModel.cutOff(), text("whole"))
+    const retried = yield* make(ScriptedModel.cutOff(says("half")), ScriptedModel.cutOff(), text("whole"))
     const { events } = yield* collect(
       agentWith()
         .pipe(Agent.onLlmError({ NetworkError: Recovery.retry({ retries: 2 }) }, { onPartial: "restart" }))
         .stream("go")
-        .pipe(Stream.provide(again.layer))
+        .pipe(Stream.provide(retried.layer))
     )
     assert.deepInclude(events.at(-1), { type: "run-completed", output: "whole" })
   })
@@ -141,8 +141,8 @@ for (const finish of ["length", "filtered"] as const) {
       const model = yield* make(ScriptedModel.replies(ScriptedModel.reply({ content, finish })), done)
       assert.strictEqual(yield* run(agentWith(tool), "go").pipe(Effect.provide(model.layer)), "done")
       assert.deepStrictEqual(runs, [])
-      const settled = "truncated: The call was not run: the reply that contained it was cut off."
-      assert.deepStrictEqual(read(model), [settled, settled])
+      const settlement = "truncated: The call was not run: the reply that contained it was cut off."
+      assert.deepStrictEqual(read(model), [settlement, settlement])
     })
   )
 }

@@ -26,8 +26,8 @@ it.effect(
         )
       ] as const
       const boss = Agent.make("boss", { skills: [Skill.make("b", { description: "B.", tools })] })
-      const asking = ["loop", "one", "two"].map((name) => call(name, { input: `go, ${name}` }, name))
-      const model = yield* make(calls(...asking), calls(call("pay", {}, "p")), text("paid for"), done)
+      const childCalls = ["loop", "one", "two"].map((name) => call(name, { input: `go, ${name}` }, name))
+      const model = yield* make(calls(...childCalls), calls(call("pay", {}, "p")), text("paid for"), done)
       const from = yield* snapshotOf(yield* outcomeOf(boss, "go", model))
       assert.deepStrictEqual(
         Snapshot.requestsOf(from).map(({ agent, tool }) => [agent, tool]),

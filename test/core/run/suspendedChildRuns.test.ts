@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import { it } from "../../_support/run.ts"
 import { busy, calm, done, isTerminal, read, scripted } from "../../_support/dialogue.ts"
 import { deciding, outcomeOf, snapshotOf, suspendedAgents } from "../../_support/suspension.ts"
-import { asking, family, look } from "./_support/family.ts"
+import { calling, family, look } from "./_support/family.ts"
 
 const { call, calls, make, text } = ScriptedModel
 
@@ -16,7 +16,7 @@ const payment = calls(call("pay", { cents: 5 }, "p"))
 it.run("an approval in a sub-agent suspends the run that calls it, and it goes on from where it was [P902]", (run) =>
   Effect.gen(function* () {
     const { boss, looked, paid } = family()
-    const model = yield* make(calls(asking()), look, payment, text("sub done"), done)
+    const model = yield* make(calls(calling()), look, payment, text("sub done"), done)
     const from = yield* snapshotOf(yield* outcomeOf(boss, "go", model))
     const [request] = Snapshot.requestsOf(from)
     assert.deepInclude(request, { agent: "sub", tool: "pay", callId: "p", arguments: { cents: 5 } })
@@ -69,7 +69,7 @@ it.effect(
 it.effect("without a decision it waits on; its bill and its counts are booked once, however often [P902 P703]", () =>
   Effect.gen(function* () {
     const { boss, paid } = family()
-    const model = yield* make(calls(asking()), look, payment, text("sub done"), done)
+    const model = yield* make(calls(calling()), look, payment, text("sub done"), done)
     const first = yield* snapshotOf(yield* outcomeOf(boss, "go", model))
     const second = yield* snapshotOf(yield* outcomeOf(Agent.resume(boss), { from: first }, model))
     assert.deepStrictEqual(Snapshot.requestsOf(second), Snapshot.requestsOf(first))
@@ -103,7 +103,7 @@ it.effect("several sub-agents wait together, two levels deep, each for its own d
     })
     const model = yield* make(
       calls(call("boss", { input: "go" }, "b1")),
-      calls(asking("s1"), asking("s2")),
+      calls(calling("s1"), calling("s2")),
       payment,
       calls(call("pay", { cents: 6 }, "p")),
       text("first"),
@@ -138,7 +138,7 @@ it.effect("a sub-agent that a tool of the user's calls itself waits for its Appr
       run: ({ input }) => sub(input)
     })
     const boss = Agent.make("boss", { skills: [Skill.make("b", { description: "B.", tools: [own] })] })
-    const model = yield* make(calls(asking()), payment, text("sub done"), done)
+    const model = yield* make(calls(calling()), payment, text("sub done"), done)
     const approving = Approval.layer(() => Effect.succeed(Approval.approve))
     const end = yield* Effect.provide(outcomeOf(boss, "go", model), approving)
     assert.strictEqual(end._tag, "Completed")
@@ -149,7 +149,7 @@ it.effect("a sub-agent that a tool of the user's calls itself waits for its Appr
 it.effect("a changed nested snapshot is refused as well [P902 P602]", () =>
   Effect.gen(function* () {
     const { boss } = family()
-    const model = yield* make(calls(asking()), payment)
+    const model = yield* make(calls(calling()), payment)
     const from = yield* snapshotOf(yield* outcomeOf(boss, "go", model))
     const document = JSON.stringify(Snapshot.toJson(from))
     for (const [was, is] of [
@@ -174,7 +174,7 @@ it.effect("a sub-agent that goes on passes no gate of its call again, neither po
         return ToolPolicy.allow
       })
     )
-    const model = yield* make(calls(asking()), payment, text("sub done"), done)
+    const model = yield* make(calls(calling()), payment, text("sub done"), done)
     const first = yield* snapshotOf(yield* outcomeOf(boss, "go", model))
     const second = yield* snapshotOf(yield* outcomeOf(Agent.resume(boss), deciding(first), model))
     assert.deepStrictEqual(
@@ -210,7 +210,7 @@ it.effect("a sub-agent that waits in its second run goes on in that run, and its
       })
     )
     const boss = Agent.make("boss", { skills: [Skill.make("b", { description: "B.", tools: [tool] })] })
-    const model = yield* make(calls(asking()), look, payment, look, done)
+    const model = yield* make(calls(calling()), look, payment, look, done)
     const fiber = yield* Effect.forkChild(outcomeOf(boss, "go", model))
     yield* calm
     yield* TestClock.adjust("1 minute")
@@ -232,7 +232,7 @@ it.effect(
   () =>
     Effect.gen(function* () {
       const { paid, sub, boss } = family()
-      const model = yield* make(calls(asking()), payment, calls(call("nope", {}, "n")), done)
+      const model = yield* make(calls(calling()), payment, calls(call("nope", {}, "n")), done)
       const from = yield* snapshotOf(yield* outcomeOf(boss, "go", model))
       const failures: Array<ToolError.ExecutionError> = []
       const changed = Agent.asTool(sub.pipe(Agent.toolDefaults({ UnknownToolError: Recovery.raise })), {

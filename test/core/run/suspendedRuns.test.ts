@@ -220,7 +220,7 @@ it.effect("a call that was repaired before the run was suspended goes on with wh
       Effect.provide(model.layer)
     )
     const shown: Array<unknown> = []
-    for (let round = 0; round < 5 && outcome._tag === "Suspended"; round++) {
+    for (let lap = 0; lap < 5 && outcome._tag === "Suspended"; lap++) {
       const from = outcome.snapshot
       shown.push(...Snapshot.requestsOf(from).map(({ arguments: args }) => args))
       outcome = yield* Effect.flatMap(

@@ -17,9 +17,9 @@ it.run(
         ...["1", "2", "3", "4"].map((n) => Effect.fail(busy(`no host ${n}`))),
         Effect.succeed("found")
       )
-      const told = tool.pipe(Tool.onError({ Busy: Recovery.tell((error) => error.message) }))
+      const telling = tool.pipe(Tool.onError({ Busy: Recovery.tell((error) => error.message) }))
       const model = yield* make(...Array.from({ length: 6 }, () => batch("fetch")), done)
-      yield* run(agentWith(told), "go").pipe(Effect.provide(model.layer))
+      yield* run(agentWith(telling), "go").pipe(Effect.provide(model.layer))
       assert.strictEqual(runs.length, 5)
       assert.deepStrictEqual(
         read(model).map((line) => line.split(":")[0]),

@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import { it } from "../../_support/run.ts"
 import { agentWith, batch, busy, callingOnce, fixer, gone, scripted } from "../../_support/dialogue.ts"
 
-const asking = {
+const asToolOptions = {
   description: "Asks another agent.",
   parameters: Schema.Struct({}),
   success: Schema.String
@@ -46,11 +46,11 @@ it.run("an error that leaves a run is counted once, by code and by whether it is
 
 it.run("what stays inside of a run is not counted: told, retried, answered; nor is a success [T32]", (run) =>
   Effect.gen(function* () {
-    const told = scripted("told", Effect.fail(busy()))
+    const telling = scripted("told", Effect.fail(busy()))
     const retried = scripted("retried", Effect.fail(busy()), Effect.succeed("fine"))
     const model = yield* callingOnce("told", "retried")
     const agent = agentWith(
-      told.tool.pipe(Tool.onError({ Busy: Recovery.tell() })),
+      telling.tool.pipe(Tool.onError({ Busy: Recovery.tell() })),
       retried.tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 1 }) }))
     )
     assert.deepStrictEqual(yield* counted(run(agent, "go").pipe(Effect.provide(model.layer))), {})
@@ -74,7 +74,7 @@ it.run("an error that passes a run below and the run above is one error; one tha
   Effect.gen(function* () {
     const error = gone()
     const inner = Agent.deterministic("inner", () => Effect.fail(error))
-    const passing = Tool.make("ask", { ...asking, run: () => inner("x") })
+    const passing = Tool.make("ask", { ...asToolOptions, run: () => inner("x") })
     const model = yield* ScriptedModel.make(batch("ask"))
     const counts = yield* counted(run(agentWith(passing), "go").pipe(Effect.provide(model.layer)))
     assert.deepStrictEqual(counts, { "Gone false": 1 })

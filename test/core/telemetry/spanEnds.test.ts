@@ -18,7 +18,7 @@ import {
 
 const { make } = ScriptedModel
 
-const asking = { description: "Asks another agent.", parameters: Schema.Struct({}), success: Schema.String }
+const asToolOptions = { description: "Asks another agent.", parameters: Schema.Struct({}), success: Schema.String }
 
 /** How each way of ending leaves its spans. */
 const endings: Record<string, { readonly step: Effect.Effect<string, Gone>; readonly tree: ReadonlyArray<string> }> = {
@@ -139,7 +139,7 @@ it.run("every span has ended after an interruption, in a tool and in a model cal
 
 it.effect("a run that waits for a decision has ended its spans, and goes on in others [P902 A1203]", () =>
   Effect.gen(function* () {
-    const tool = Tool.make("send", { ...asking, run: () => Effect.succeed("sent") }).pipe(
+    const tool = Tool.make("send", { ...asToolOptions, run: () => Effect.succeed("sent") }).pipe(
       Tool.requireApproval({ reason: "it is a letter" })
     )
     const model = yield* callingOnce("send")

@@ -11,7 +11,7 @@ import { agentWith, batch, busy, callingOnce, done, gone, overADay, scripted } f
 
 const { call, calls, fails, make, replies, text } = ScriptedModel
 
-const asking = { description: "Asks another agent.", parameters: Schema.Struct({}), success: Schema.String }
+const asToolOptions = { description: "Asks another agent.", parameters: Schema.Struct({}), success: Schema.String }
 
 it.run(
   "a run, its fixer and its sub-agent are one tree of spans, below the span that was current [A1203 A1204 P1366]",
@@ -26,7 +26,7 @@ it.run(
         model: helping.layer,
         skills: [Skill.make("help", { description: "Helps.", tools: [look.tool] })]
       })
-      const ask = Tool.make("ask", { ...asking, run: () => helper("where?") })
+      const ask = Tool.make("ask", { ...asToolOptions, run: () => helper("where?") })
       const overloaded = LlmError.ModelOverloadedError.make({ model: "scripted" })
       const model = yield* make(fails(overloaded), calls(call("fetch", {}), call("ask", {})), done)
       const agent = agentWith(

@@ -7,9 +7,9 @@ import { Cause, Context, Deferred, Effect, Exit, Fiber, Random, Ref } from "effe
 import fc from "fast-check"
 import { sameType } from "../../types/_support/Identity.ts"
 
-class Db extends Context.Service<Db, { readonly isOpen: Ref.Ref<boolean> }>()("Db") {}
+class Db extends Context.Service<Db, { readonly connection: Ref.Ref<boolean> }>()("Db") {}
 
-const fromDb = Effect.flatMap(Db, ({ isOpen }) => Effect.map(Ref.get(isOpen), String))
+const fromDb = Effect.flatMap(Db, ({ connection }) => Effect.map(Ref.get(connection), String))
 
 // --- verdicts
 
@@ -152,11 +152,11 @@ it.effect("a case is run again alone, with its random numbers, by the seed and t
   Effect.gen(function* () {
     const error = yield* Effect.flip(quick({ seed: 3 }))
     assert.include(error.message, `seed 3, path "${error.path}", case `)
-    const again = yield* Effect.flip(quick({ seed: error.seed, path: error.path }))
+    const repeated = yield* Effect.flip(quick({ seed: error.seed, path: error.path }))
     const traceOf = (message: string) => message.slice(message.indexOf("\ncase "))
-    assert.strictEqual(traceOf(again.message), traceOf(error.message))
-    assert.deepStrictEqual(again.counterexample, error.counterexample)
-    assert.strictEqual(again.path, error.path)
+    assert.strictEqual(traceOf(repeated.message), traceOf(error.message))
+    assert.deepStrictEqual(repeated.counterexample, error.counterexample)
+    assert.strictEqual(repeated.path, error.path)
     let cases = 0
     const counting = FastCheck.check(fc.nat(), () => Effect.sync(() => cases++), { seed: 3, path: "5" })
     yield* counting
@@ -185,17 +185,19 @@ it.effect("an interrupted check begins no further case, and awaits the one that 
   Effect.gen(function* () {
     const started = yield* Deferred.make<void>()
     const log: Array<string> = []
-    const isOpen = yield* Ref.make(false)
+    const connection = yield* Ref.make(false)
     const db = Effect.acquireRelease(
-      Effect.andThen(Ref.set(isOpen, true), Effect.succeed(Db.of({ isOpen }))),
-      ({ isOpen }) =>
+      Effect.andThen(Ref.set(connection, true), Effect.succeed(Db.of({ connection }))),
+      ({ connection }) =>
         Effect.andThen(
-          Ref.set(isOpen, false),
+          Ref.set(connection, false),
           Effect.sync(() => log.push("closed"))
         )
     )
     let cases = 0
-    const use = Effect.flatMap(Db, ({ isOpen }) => Effect.map(Ref.get(isOpen), (open) => log.push(`used, ${open}`)))
+    const use = Effect.flatMap(Db, ({ connection }) =>
+      Effect.map(Ref.get(connection), (isConnected) => log.push(`used, ${isConnected}`))
+    )
     const check = FastCheck.check(fc.nat(), () => {
       cases++
       if (cases < 13) return use
@@ -226,18 +228,18 @@ it.effect("an interrupted check begins no further case, and awaits the one that 
 
 it.effect("what a case has forked ends with the case [P1105]", () =>
   Effect.gen(function* () {
-    let open = 0
+    let running = 0
     const forking = Effect.gen(function* () {
-      assert.strictEqual(open, 0)
+      assert.strictEqual(running, 0)
       yield* Effect.forkChild(
         Effect.acquireUseRelease(
-          Effect.sync(() => open++),
+          Effect.sync(() => running++),
           () => Effect.never,
-          () => Effect.sync(() => open--)
+          () => Effect.sync(() => running--)
         ),
         { startImmediately: true }
       )
-      assert.strictEqual(open, 1)
+      assert.strictEqual(running, 1)
     })
     yield* FastCheck.check(fc.nat(), () => forking, { runs: 5 })
   })

@@ -147,10 +147,13 @@ it.effect("a sweep finds a tool that resists an interruption, and says where [P1
     assert.include(invariantsOf(error), "interruption passes")
     const [first] = error.violations
     assert(first !== undefined)
-    const told = FaultSweep.format(first)
-    assert.match(told, /^whole, step \d+, tool attempt: look, call c1, attempt 1, interruption while it is at work/)
-    assert.match(told, /✗ interruption passes: .* comes 50 ms after the interruption of the run/)
-    assert.include(told, "worker  turn 1  tool-start  c1")
+    const formatted = FaultSweep.format(first)
+    assert.match(
+      formatted,
+      /^whole, step \d+, tool attempt: look, call c1, attempt 1, interruption while it is at work/
+    )
+    assert.match(formatted, /✗ interruption passes: .* comes 50 ms after the interruption of the run/)
+    assert.include(formatted, "worker  turn 1  tool-start  c1")
   })
 )
 
@@ -278,10 +281,10 @@ it.effect("a call that waited for its turn, and interrupts its own run, is await
     const slow = ScriptedModel.answers(() =>
       Effect.as(Effect.sleep(20), ScriptedModel.reply({ content: [{ type: "text", text: "helped" }] }))
     )
-    const asking = [1, 2, 3].map((n) => ScriptedModel.call("ask", { input: "go" }, `c${n}`))
+    const askCalls = [1, 2, 3].map((n) => ScriptedModel.call("ask", { input: "go" }, `c${n}`))
     const report = yield* faultSweep(crew, {
       input: "go",
-      script: { worker: [ScriptedModel.calls(...asking), ScriptedModel.text("done")], helper: [slow] }
+      script: { worker: [ScriptedModel.calls(...askCalls), ScriptedModel.text("done")], helper: [slow] }
     })
     assert.isAbove(report.runs, 50)
   })

@@ -125,14 +125,14 @@ it.effect(
   () =>
     Effect.gen(function* () {
       const limited = LlmError.RateLimitError.make({ service: "gpt-5", retryAfter: Duration.seconds(3) })
-      const told = FastCheck.check(
+      const checking = FastCheck.check(
         fc.constant([{ error: limited }, new TypeError("plain")]),
         () => Effect.fail(limited),
         {
           seed: 1
         }
       )
-      const [, drawn, said] = (yield* Effect.flip(told)).message.split("\n")
+      const [, drawn, said] = (yield* Effect.flip(checking)).message.split("\n")
       assert.match(
         drawn ?? "",
         /^case \[\{"error":\{"_tag":"RateLimitError",.*3000.*"service":"gpt-5".*\}\},new Error\("plain"\)\]$/
@@ -242,8 +242,8 @@ it.effect("a sentence that a trace breaks is told with policy, script and trace,
       (_, { trace }) => Effect.flatMap(trace(policy, script), waitsLittle),
       { seed: 1 }
     )
-    const told = (yield* Effect.flip(checked)).message
-    assert.strictEqual(told, `seed 1, path "0", case 1, shrunk 0 times\ncase 1\n${report}`)
+    const text = (yield* Effect.flip(checked)).message
+    assert.strictEqual(text, `seed 1, path "0", case 1, shrunk 0 times\ncase 1\n${report}`)
   })
 )
 

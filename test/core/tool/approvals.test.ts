@@ -244,7 +244,7 @@ it.effect(
       const decisions = [{ digest: request?.digest ?? "", decision: Approval.approve }]
       const resumed = yield* Effect.flatMap(
         Agent.resume(agent).start({ from: yield* overJson(outcome.snapshot), decisions }),
-        (again) => again.outcome
+        (handle) => handle.outcome
       ).pipe(Effect.provide(model.layer))
       assert.deepStrictEqual(resumed, { _tag: "Completed", output: "done", finish: "stop" })
       assert.deepStrictEqual(runs, [5])
@@ -271,7 +271,7 @@ it.effect(
             decisions: [{ digest, decision: Approval.approve }],
             again: true
           }),
-          (again) => again.outcome
+          (handle) => handle.outcome
         ).pipe(Effect.provide(model.layer))
       assert.strictEqual((yield* resume("0".repeat(64)))._tag, "Suspended")
       yield* TestClock.adjust("2 hours")

@@ -28,7 +28,7 @@ const twice = { acknowledge: "may run twice" } as const
 const growing = Schedule.max([Schedule.exponential("1 second"), Schedule.recurs(3)])
 
 /** What a run around this tool tells: its end, when the tool ran, what the model read, and what was heard of the call. */
-const told = (run: Runner, tool: Tool.AnyTool, ...more: ReadonlyArray<ScriptedModel.Step>) =>
+const outcomeWith = (run: Runner, tool: Tool.AnyTool, ...more: ReadonlyArray<ScriptedModel.Step>) =>
   Effect.gen(function* () {
     const log = eventLog()
     const model = yield* ScriptedModel.make(batch(tool.name), ...more)
@@ -62,7 +62,7 @@ it.run("a schedule around the attempts does as one in a table: the same runs, in
     const [plain, tabled] = [scripted("ping", ...steps), scripted("ping", ...steps)]
     const around = plain.tool.pipe(Tool.around(Effect.retry(growing)))
     const table = tabled.tool.pipe(Tool.onError({ Busy: growing }))
-    const [byCombinator, byTable] = [yield* told(run, around, done), yield* told(run, table, done)]
+    const [byCombinator, byTable] = [yield* outcomeWith(run, around, done), yield* outcomeWith(run, table, done)]
     assert.deepStrictEqual(since(plain.runs), [0, 1000, 3000])
     assert.deepStrictEqual(since(tabled.runs), since(plain.runs))
     assert.deepStrictEqual(
@@ -86,7 +86,7 @@ it.run("a table begins where what is around the attempts has given up, in any or
       const made = isTableFirst
         ? tool.pipe(Tool.onError(table), Tool.around(once))
         : tool.pipe(Tool.around(once), Tool.onError(table))
-      const heard = yield* told(run, made, done)
+      const heard = yield* outcomeWith(run, made, done)
       assert.deepStrictEqual(heard.exit, Exit.succeed("done"))
       assert.deepStrictEqual(read(heard.model), ["result: pong"])
       assert.deepStrictEqual(attemptsOf(heard), ["failed 1", "failed 2", "failed 3", "ended after 4"])
@@ -104,7 +104,7 @@ it.run("a failure that no attempt has made is told as one of the call [P1322]", 
       Tool.around(() => Effect.fail(gone("closed"))),
       Tool.onError({ Gone: Recovery.tell() })
     )
-    const heard = yield* told(run, closed, done)
+    const heard = yield* outcomeWith(run, closed, done)
     assert.deepStrictEqual(attemptsOf(heard), ["failed 1", "ended after 1"])
     assert.strictEqual(runs.length, 0)
     assert.include(read(heard.model)[0], "closed")
@@ -118,7 +118,7 @@ it.run("what it makes of a failure is what the tables see, and is no event of an
       Tool.around(Effect.mapError(() => gone())),
       Tool.onError({ Gone: () => Effect.succeed("instead") })
     )
-    const { log, model } = yield* told(run, mapped, done)
+    const { log, model } = yield* outcomeWith(run, mapped, done)
     assert.deepStrictEqual(read(model), ["result: instead"])
     assert.deepStrictEqual(
       log.of("tool-failed").map(({ error }) => error),
@@ -127,22 +127,26 @@ it.run("what it makes of a failure is what the tables see, and is no event of an
   })
 )
 
-const isKnown = (error: unknown) => !(error instanceof ToolError.OutcomeUnknownError)
+const isCertain = (error: unknown) => !(error instanceof ToolError.OutcomeUnknownError)
 
 it.run("an unsafe tool does not run twice, unless that is acknowledged [P1322]", (run) =>
   Effect.gen(function* () {
     const steps = [Effect.fail(busy()), Effect.succeed("pong")] as const
     const refused = play("pay", { sideEffects: "unsafe" }, steps)
     const once = refused.tool.pipe(
-      Tool.around((attempt) => Effect.retry(attempt, { times: 3, while: isKnown })),
+      Tool.around((attempt) => Effect.retry(attempt, { times: 3, while: isCertain })),
       Tool.onError({ orElse: Recovery.tell() })
     )
-    const heard = yield* told(run, once, done)
+    const heard = yield* outcomeWith(run, once, done)
     assert.strictEqual(refused.runs.length, 1)
     assert.deepStrictEqual(attemptsOf(heard), ["failed 1", "ended after 1"])
     assert.match(read(heard.model)[0] ?? "", /^unknown: /)
     const admitted = play("pay", { sideEffects: "unsafe" }, steps)
-    const acknowledged = yield* told(run, admitted.tool.pipe(Tool.around(Effect.retry({ times: 1 }), twice)), done)
+    const acknowledged = yield* outcomeWith(
+      run,
+      admitted.tool.pipe(Tool.around(Effect.retry({ times: 1 }), twice)),
+      done
+    )
     assert.deepStrictEqual(read(acknowledged.model), ["result: pong"])
     assert.strictEqual(admitted.runs.length, 2)
     const alone = play("pay", { sideEffects: "unsafe" }, steps)
@@ -165,7 +169,7 @@ it.run("an unsafe tool of which it is known that it has done nothing runs again 
         verify: () => Effect.succeed(found),
         run: () => (++runs === 1 ? Effect.never : Effect.succeed("paid"))
       }).pipe(Tool.around((attempt) => Effect.retry(attempt, { times: 1 })))
-      const { model } = yield* told(run, pay, done)
+      const { model } = yield* outcomeWith(run, pay, done)
       assert.deepStrictEqual(read(model), [Option.isNone(found) ? "result: paid" : "result: found"])
       assert.strictEqual(runs, Option.isNone(found) ? 2 : 1)
       runs = 0
@@ -179,7 +183,7 @@ it.run("an unsafe attempt that it has cut off is of unknown outcome, with any fa
   Effect.gen(function* () {
     const { tool } = play("pay", { sideEffects: "unsafe" }, [Effect.never])
     const hasty = tool.pipe(Tool.around(Effect.timeout("1 minute")), Tool.onError({ TimeoutError: Recovery.tell() }))
-    const { model } = yield* told(run, hasty, done)
+    const { model } = yield* outcomeWith(run, hasty, done)
     assert.match(read(model)[0] ?? "", /^unknown: /)
   })
 )
@@ -188,7 +192,7 @@ it.run("attempts beside each other each have a number [P1322]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("ping", Effect.never, Effect.succeed("pong"))
     const hedged = tool.pipe(Tool.around((attempt) => Effect.raceFirst(attempt, Effect.delay(attempt, "1 second"))))
-    const heard = yield* told(run, hedged, done)
+    const heard = yield* outcomeWith(run, hedged, done)
     assert.deepStrictEqual(read(heard.model), ["result: pong"])
     assert.deepStrictEqual(
       runs.map(({ context }) => context.attempt),
@@ -232,7 +236,7 @@ it.run("callTimeout spans the attempts and the waits of the function, and counts
       run: () => Effect.suspend(() => Effect.fail(busy(`busy ${++runs}`)))
     })
     // attempts at 0, 4 and 8 seconds
-    const { exit, log } = yield* told(run, tool.pipe(Tool.around(Effect.retry(Schedule.spaced("4 seconds")))))
+    const { exit, log } = yield* outcomeWith(run, tool.pipe(Tool.around(Effect.retry(Schedule.spaced("4 seconds")))))
     const error = asHard(yield* failureOf(exit))
     assert(error.cause instanceof ToolError.ToolTimeoutError)
     assert.match(error.message, /after 10s for the whole call/)
@@ -321,7 +325,7 @@ it.run(
         Tool.around(saying("farther")),
         Tool.provide(Layer.succeed(Desk, { name: "desk" }))
       )
-      const { model } = yield* told(run, made, done)
+      const { model } = yield* outcomeWith(run, made, done)
       assert.deepStrictEqual(read(model), ["result: pong"])
       assert.deepStrictEqual(seen, ["farther at desk", "nearer at desk", "nearer at desk"])
     })
@@ -332,7 +336,7 @@ it.run("a function that gives no effect is a defect that names the tool [P1322 P
     const { tool } = scripted("ping", Effect.succeed("pong"))
     // an untyped program
     const wrong = tool.pipe(Tool.around((() => "pong") as unknown as () => Effect.Effect<string>))
-    const { exit } = yield* told(run, wrong)
+    const { exit } = yield* outcomeWith(run, wrong)
     assert.include(String(Exit.isFailure(exit) && exit.cause), "The function of Tool.around for 'ping'")
   })
 )
@@ -357,7 +361,7 @@ it.run("what was looked up is a result like any other, and the event says that i
     })
     const seen: Array<unknown> = []
     const plus = pay.pipe(Tool.around((attempt) => Effect.map(attempt, (n) => (seen.push(n), n + 1))))
-    const { exit, log, model } = yield* told(run, plus, done)
+    const { exit, log, model } = yield* outcomeWith(run, plus, done)
     assert.deepStrictEqual(exit, Exit.succeed("done"))
     assert.deepStrictEqual(read(model), ["result: 42"])
     assert.deepStrictEqual(seen, [41])

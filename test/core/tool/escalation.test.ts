@@ -61,8 +61,9 @@ it.run("an escalated call is told, siblings go on, and a new call has fresh coun
     const agent = agentWith(tool.pipe(Tool.onError({ Busy: verdict })), other.tool)
     assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
     assert.strictEqual(runs.length, 4)
-    const told = "told: ERROR: Tool 'fetch' failed: no line (severity: HIGH). Please retry with corrected arguments."
-    assert.deepStrictEqual(read(model), [told, "result: seen", told])
+    const expected =
+      "told: ERROR: Tool 'fetch' failed: no line (severity: HIGH). Please retry with corrected arguments."
+    assert.deepStrictEqual(read(model), [expected, "result: seen", expected])
   })
 )
 

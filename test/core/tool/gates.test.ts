@@ -105,17 +105,17 @@ it.run("repaired arguments are asked again; a mere retry is not [A515 A306]", (r
 it.run("of several policies each has to allow; the first that denies is the last that is asked [A515]", (run) =>
   Effect.gen(function* () {
     const asked: Array<number> = []
-    const asking = (n: number, decision: ToolPolicy.Decision) =>
+    const policyOf = (n: number, decision: ToolPolicy.Decision) =>
       Agent.toolPolicy(() => {
         asked.push(n)
         return decision
       })
     const { tool } = scripted("pay", Effect.succeed("paid"))
     const two = yield* callingOnce("pay")
-    yield* run(agentWith(tool).pipe(asking(1, allow), asking(2, allow)), "go").pipe(Effect.provide(two.layer))
+    yield* run(agentWith(tool).pipe(policyOf(1, allow), policyOf(2, allow)), "go").pipe(Effect.provide(two.layer))
     assert.deepStrictEqual(read(two), ["result: paid"])
     const one = yield* callingOnce("pay")
-    yield* run(agentWith(tool).pipe(asking(3, deny("no")), asking(4, allow)), "go").pipe(Effect.provide(one.layer))
+    yield* run(agentWith(tool).pipe(policyOf(3, deny("no")), policyOf(4, allow)), "go").pipe(Effect.provide(one.layer))
     assert.deepStrictEqual(asked, [1, 2, 3])
   })
 )
@@ -144,10 +144,10 @@ it.run("they are measured in bytes, and again after a repair [A907]", (run) =>
 
     const { agent: repair } = fixer(Effect.succeed(`{"n":1${" ".repeat(50)}}`))
     const repaired = scripted("pay", Effect.fail(busy()))
-    const again = yield* make(calls(call("pay", "{}", "c1")), done)
+    const second = yield* make(calls(call("pay", "{}", "c1")), done)
     const guarded = repaired.tool.pipe(Tool.onError({ Busy: Recovery.fix(repair) }))
-    yield* run(limited(20, guarded), "go").pipe(Effect.provide(again.layer), Effect.orDie)
-    assert.match(read(again)[0] ?? "", /^denied: .*longer than 20 bytes$/)
+    yield* run(limited(20, guarded), "go").pipe(Effect.provide(second.layer), Effect.orDie)
+    assert.match(read(second)[0] ?? "", /^denied: .*longer than 20 bytes$/)
     assert.strictEqual(repaired.runs.length, 1)
   })
 )
@@ -170,14 +170,14 @@ it.effect("the limit is exact for any text and any object [A907]", () =>
           [bytes - 1, "denied: "]
         ] as const) {
           for (const sent of [JSON.stringify(args), args as Schema.JsonObject]) {
-            const told = Effect.scoped(
+            const running = Effect.scoped(
               Effect.gen(function* () {
                 const model = yield* make(calls(call("take", sent, "c1")), done)
                 yield* limited(max, anything)("go").pipe(Effect.provide(model.layer), Effect.orDie)
                 return read(model)[0] ?? ""
               })
             )
-            assert.isTrue((await Effect.runPromise(told)).startsWith(text))
+            assert.isTrue((await Effect.runPromise(running)).startsWith(text))
           }
         }
       }),

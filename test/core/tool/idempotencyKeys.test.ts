@@ -13,14 +13,14 @@ it.run(
   (run) =>
     Effect.gen(function* () {
       const keys = new Map<string, Array<string>>()
-      let place = ""
+      let session = ""
       const pay = Tool.make("pay", {
         description: "Pays.",
         parameters: Schema.Struct({ who: Schema.String }),
         success: Schema.String,
         coercion: [],
         run: ({ who }, { attempt, idempotencyKey }): Effect.Effect<string, Busy | Gone> => {
-          const name = `${place} ${who}`
+          const name = `${session} ${who}`
           keys.set(name, [...(keys.get(name) ?? []), idempotencyKey])
           const steps = [Effect.fail(busy()), Effect.fail(gone()), Effect.fail(busy())]
           return steps[attempt - 1] ?? Effect.succeed("paid")
@@ -39,7 +39,7 @@ it.run(
         const turn = (n: number) => `run ${which}, turn ${n},`
         const at = (n: number, step: ScriptedModel.Step) =>
           ScriptedModel.answers((request) => {
-            place = turn(n)
+            session = turn(n)
             return step.answer(request)
           })
         const model = yield* make(at(1, both), at(2, both), done)

@@ -67,15 +67,15 @@ it.run("interruption in the wait before a retry: nothing runs later [A111]", (ru
 
 it.run("interruption in a fixer, and in a handler, starts nothing else [A111]", (run) =>
   Effect.gen(function* () {
-    for (const place of ["fixer", "handler"] as const) {
+    for (const where of ["fixer", "handler"] as const) {
       const ended: Array<string> = []
       const stuck = Effect.ensuring(
         Effect.as(Effect.sleep("1 hour"), "{}"),
-        Effect.sync(() => ended.push(place))
+        Effect.sync(() => ended.push(where))
       )
       const { runs, tool } = scripted("fetch", Effect.fail(busy()))
       const verdict =
-        place === "fixer"
+        where === "fixer"
           ? Recovery.fix(
               Agent.deterministic("stuck", () => stuck),
               { retries: 3 }
@@ -87,10 +87,10 @@ it.run("interruption in a fixer, and in a handler, starts nothing else [A111]", 
       const exit = yield* interruptedAt(1000, run(agent.pipe(log.listen), "go").pipe(Effect.provide(model.layer)))
       assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
       assert.strictEqual(runs.length, 1)
-      assert.deepStrictEqual(ended, [place])
+      assert.deepStrictEqual(ended, [where])
       assert.deepStrictEqual(log.of("fix-failed"), [])
       assert.strictEqual(log.end()?.type, "run-interrupted")
-      assert.strictEqual(log.all.filter(isTerminal).length, place === "fixer" ? 2 : 1)
+      assert.strictEqual(log.all.filter(isTerminal).length, where === "fixer" ? 2 : 1)
     }
   })
 )

@@ -51,7 +51,7 @@ const probes: ReadonlyArray<Schema.Json> = [
   {},
   { a: "NaN" },
   { x: 1, y: "Infinity" },
-  { value: "NaN", below: [] },
+  { value: "NaN", nested: [] },
   { _tag: "Some", value: "NaN" }
 ]
 

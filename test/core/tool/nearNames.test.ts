@@ -28,10 +28,10 @@ it.run("one that differs in case, separators or a known prefix alone runs as the
       yield* run(Agent.make("worker", { tools: [tool] }).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
       assert.deepStrictEqual(read(model), ["result: text"], name)
       assert.lengthOf(runs, 1)
-      const told = log.all.flatMap((event) =>
+      const settlements = log.all.flatMap((event) =>
         event.type === "tool-start" || event.type === "tool-end" ? [[event.type, event.tool]] : []
       )
-      assert.deepStrictEqual(told, [
+      assert.deepStrictEqual(settlements, [
         ["tool-start", "readFile"],
         ["tool-end", "readFile"]
       ])
@@ -178,8 +178,8 @@ it.effect("a sub-agent that was suspended under such a name goes on [P1342]", ()
     const asked = scripted("pay", Effect.succeed("paid")).tool.pipe(Tool.requireApproval())
     const clerk = Agent.make("clerk", { tools: [asked] })
     const desk = Agent.make("desk", { tools: [Agent.asTool(clerk, { name: "askClerk", description: "Asks." })] })
-    const asking = ScriptedModel.calls(ScriptedModel.call("ask_clerk", { input: "pay" }, "c1"))
-    const outer = yield* ScriptedModel.make(asking, batch("pay"), ScriptedModel.text("paid for"), done)
+    const calling = ScriptedModel.calls(ScriptedModel.call("ask_clerk", { input: "pay" }, "c1"))
+    const outer = yield* ScriptedModel.make(calling, batch("pay"), ScriptedModel.text("paid for"), done)
     const from = yield* snapshotOf(yield* outcomeOf(desk, "go", outer))
     assert.deepInclude(yield* outcomeOf(Agent.resume(desk), deciding(from), outer), { _tag: "Completed" })
     assert.deepStrictEqual(read(outer), ["result: paid for"])

@@ -42,9 +42,9 @@ it.run(
       assert(error instanceof ToolError.InvalidArgs)
       assert.deepInclude(error, { tool: "look", rawArgs: "{n: " })
       const mended = scripted("look", Effect.succeed("seen"))
-      const again = yield* make(fails(rejection("look", '{"n": 1,}')), done)
-      yield* run(agentWith(mended.tool), "go").pipe(Effect.provide(again.layer))
-      assert.deepStrictEqual(read(again), ["result: seen"])
+      const second = yield* make(fails(rejection("look", '{"n": 1,}')), done)
+      yield* run(agentWith(mended.tool), "go").pipe(Effect.provide(second.layer))
+      assert.deepStrictEqual(read(second), ["result: seen"])
     })
 )
 

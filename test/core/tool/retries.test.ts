@@ -65,11 +65,11 @@ it.run(
 
       const waiting = scripted("fetch", ...failing(4))
       const log = eventLog()
-      const again = yield* ScriptedModel.make(batch("fetch"))
+      const second = yield* ScriptedModel.make(batch("fetch"))
       const patient = agentWith(
         waiting.tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 3, initialBackoff: "500 millis" }) }))
       ).pipe(log.listen)
-      asHard(yield* failureOf(yield* overADay(run(patient, "go").pipe(Effect.provide(again.layer)))))
+      asHard(yield* failureOf(yield* overADay(run(patient, "go").pipe(Effect.provide(second.layer)))))
       assert.deepStrictEqual(instantsOf(waiting.runs), [0, 500, 1500, 3500])
       assert.strictEqual(log.end()?.at, 3500)
     })
@@ -177,9 +177,9 @@ it.run("the next rung is asked instead [A211]", (run) =>
 
 it.run("bad arguments of a tool further down are a failed run like any other [A211]", (run) =>
   Effect.gen(function* () {
-    const below = ToolError.InvalidArgs.make({ tool: "below", callId: "c9", rawArgs: "x", parseError: "no JSON" })
+    const inner = ToolError.InvalidArgs.make({ tool: "below", callId: "c9", rawArgs: "x", parseError: "no JSON" })
     for (const sideEffects of ["none", "unsafe"] as const) {
-      const { runs, tool } = play("ask", { sideEffects }, [Effect.fail(below), Effect.succeed("page")])
+      const { runs, tool } = play("ask", { sideEffects }, [Effect.fail(inner), Effect.succeed("page")])
       const model = yield* callingOnce("ask")
       const verdict = Recovery.ladder(
         Recovery.retry({ retries: 1 }),

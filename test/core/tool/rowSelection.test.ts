@@ -54,7 +54,7 @@ it.run("within a level: the exact tag, then InvalidArgs or ExecutionError in its
   Effect.gen(function* () {
     const steps = [Effect.fail(busy()), Effect.fail(gone())] as const
     const raws = ["broken", '{"m":1}', "{}", "{}"]
-    const told = function* (tool: Tool.AnyTool) {
+    const textsOf = function* (tool: Tool.AnyTool) {
       const model = yield* ScriptedModel.make(calls(...raws.map((raw, i) => call("fetch", raw, `c${i}`))), done)
       const agent = agentWith(tool)
       yield* run(agent, "go").pipe(Effect.provide(model.layer), (effect) => effect as Effect.Effect<unknown>)
@@ -62,7 +62,7 @@ it.run("within a level: the exact tag, then InvalidArgs or ExecutionError in its
     }
     const strict = () => play("fetch", { coercion: [] }, steps).tool
     assert.deepStrictEqual(
-      yield* told(
+      yield* textsOf(
         strict().pipe(
           Tool.onError({
             InvalidArgs: say("invalid"),
@@ -76,11 +76,13 @@ it.run("within a level: the exact tag, then InvalidArgs or ExecutionError in its
       ["invalid", "deserialization", "busy", "execution"]
     )
     assert.deepStrictEqual(
-      yield* told(strict().pipe(Tool.onError({ InvalidArgs: say("invalid"), Busy: say("busy"), orElse: say("else") }))),
+      yield* textsOf(
+        strict().pipe(Tool.onError({ InvalidArgs: say("invalid"), Busy: say("busy"), orElse: say("else") }))
+      ),
       ["invalid", "invalid", "busy", "else"]
     )
     assert.deepStrictEqual(
-      yield* told(strict().pipe(Tool.onError({ ExecutionError: say("execution"), orElse: say("else") }))),
+      yield* textsOf(strict().pipe(Tool.onError({ ExecutionError: say("execution"), orElse: say("else") }))),
       ["else", "else", "execution", "execution"]
     )
   })

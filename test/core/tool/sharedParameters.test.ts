@@ -44,9 +44,9 @@ const spoil = (value: unknown, path = "params"): ReadonlyArray<string> => {
   if (value instanceof Date) return [`${path}: ${value.setTime(0)}`]
   if (value instanceof Map) return [`${path}: ${value.set("EUR", 9).size}`]
   if (typeof value !== "object" || value === null) return []
-  const below = Object.entries(value).flatMap(([key, field]) => spoil(field, `${path}.${key}`))
+  const nested = Object.entries(value).flatMap(([key, field]) => spoil(field, `${path}.${key}`))
   const isWritten = Object.keys(value).some((key) => Reflect.set(value, key, "spoilt"))
-  return isWritten || Reflect.set(value, "more", 1) ? [...below, path] : below
+  return isWritten || Reflect.set(value, "more", 1) ? [...nested, path] : nested
 }
 
 /** A tool that notes what it got, then writes into it and fails, but for its last run. */
@@ -88,7 +88,7 @@ it.run("policies and predicates that write change neither what the next one read
         read.push(shown(params))
         spoil(params)
       }
-      const asking = Tool.requireApproval({ when: (params: Params) => (reading(params), false) })
+      const approving = Tool.requireApproval({ when: (params: Params) => (reading(params), false) })
       const asked: Array<unknown> = []
       const approver = Approval.layer(({ arguments: args }) =>
         Effect.sync(() => (asked.push(structuredClone(args)), spoil(args), Approval.approve))
@@ -98,7 +98,7 @@ it.run("policies and predicates that write change neither what the next one read
         spoil(args)
         return ToolPolicy.allow
       })
-      const guarded = tool.pipe(asking, asking, Tool.requireApproval())
+      const guarded = tool.pipe(approving, approving, Tool.requireApproval())
       const model = yield* make(calls(call("pay", form())), done)
       const agent = agentWith(guarded).pipe(policy, policy)
       yield* run(agent, "go").pipe(Effect.provide(Layer.mergeAll(model.layer, approver)))
@@ -227,8 +227,8 @@ it.effect("what a schema has frozen at its top, or has tied into a ring, is froz
   Effect.gen(function* () {
     const inner = { n: 1, self: undefined as unknown }
     inner.self = inner
-    const ring = Object.freeze({ inner, again: [inner, inner] })
+    const ring = Object.freeze({ inner, copies: [inner, inner] })
     assert.strictEqual(yield* given(ring), ring)
-    assert.isTrue(Object.isFrozen(inner) && Object.isFrozen(ring.again))
+    assert.isTrue(Object.isFrozen(inner) && Object.isFrozen(ring.copies))
   })
 )

@@ -76,11 +76,11 @@ it("each foreign name gets a name of its own that a tool may have [P1107]", () =
   const odd = fc.oneof(fc.string({ maxLength: 70 }), fc.constantFrom("a.b", "a_b", "a_b_2", "a/b", "complete", ""))
   fc.assert(
     fc.property(fc.array(odd, { maxLength: 12 }), (names) => {
-      const known = Tool.namesFor(names)
-      assert.strictEqual(new Set(known).size, names.length)
-      for (const name of known) assert.strictEqual(Tool.make(name, options).name, name)
+      const toolNames = Tool.namesFor(names)
+      assert.strictEqual(new Set(toolNames).size, names.length)
+      for (const name of toolNames) assert.strictEqual(Tool.make(name, options).name, name)
       // what is admitted stays, and what they are called is admitted
-      assert.deepStrictEqual(Tool.namesFor(known), known)
+      assert.deepStrictEqual(Tool.namesFor(toolNames), toolNames)
     })
   )
 })

@@ -54,15 +54,15 @@ it("a key that is near an absent declared one is refused by name [P1367 A106]", 
     assert.deepStrictEqual(ended.issues, [near])
   }
   // the declared one is there, or the name is another one
-  const kept = { name: "Ada", emailAddress: "a@b.c" }
-  assert.deepStrictEqual(mend(person, { ...kept, email_address: "x" }).value, kept)
+  const declared = { name: "Ada", emailAddress: "a@b.c" }
+  assert.deepStrictEqual(mend(person, { ...declared, email_address: "x" }).value, declared)
   assert.deepStrictEqual(mend(person, { name: "Ada", telephone: "5" }).value, { name: "Ada" })
   assert.deepStrictEqual(mend(person, { name: "Ada", email: "x" }).value, { name: "Ada" })
 })
 
 it("near keys are looked for in the object in which they stand [P1367]", () => {
-  const kept = { name: "Ada", home: { city: "Oslo" } }
-  assert.deepStrictEqual(mend(person, { name: "Ada", home: { city: "Oslo", emailAddres: 1 } }).value, kept)
+  const declared = { name: "Ada", home: { city: "Oslo" } }
+  assert.deepStrictEqual(mend(person, { name: "Ada", home: { city: "Oslo", emailAddres: 1 } }).value, declared)
   assert.isUndefined(mend(person, { name: "Ada", home: { City: "Oslo" } }).value)
 })
 
@@ -82,9 +82,12 @@ it("what one member of a union declares is not dropped for another one [P1367]",
 })
 
 it("keys of a record stay, and so does what a tuple has too much of [P1367]", () => {
-  const open = Struct({ map: Record(Text, Finite), rest: StructWithRest(Struct({ a: Text }), [Record(Text, Text)]) })
+  const extensible = Struct({
+    map: Record(Text, Finite),
+    rest: StructWithRest(Struct({ a: Text }), [Record(Text, Text)])
+  })
   const sent = { map: { anything: 1 }, rest: { a: "1", anything: "2" } }
-  const { changes, value } = mend(open, { ...sent, undeclared: 1 })
+  const { changes, value } = mend(extensible, { ...sent, undeclared: 1 })
   assert.deepStrictEqual([changes, value], [[["drop-undeclared", "undeclared"]], sent])
   assert.isUndefined(mend(Struct({ pair: Schema.Tuple([Text]) }), { pair: ["a", "b"] }).value)
 })

@@ -22,7 +22,7 @@ import {
 } from "../../_support/dialogue.ts"
 
 /** What is added to each text about a call whose outcome is unknown. */
-const stillOpen =
+const notice =
   "An earlier run of this call was cut off after its start and may have taken effect: look that up before any repetition."
 
 const acknowledge = "may run twice"
@@ -67,7 +67,7 @@ it.run("however a call of unknown outcome ends hard, it is settled as unknown, a
       assert.instanceOf(asHard(error).attempts[0], ToolError.OutcomeUnknownError, name)
       const [settled = ""] = settlements(lastTranscript(heard.end()))
       assert.match(settled, /^unknown: ERROR: /, name)
-      assert.isTrue(settled.endsWith(`\n${stillOpen}`), name)
+      assert.isTrue(settled.endsWith(`\n${notice}`), name)
     }
   })
 )
@@ -83,7 +83,7 @@ it.run("an OutcomeUnknownError that leaves as itself speaks for itself [P602]", 
       assert.instanceOf(yield* ending(run, agent, yield* script()), ToolError.OutcomeUnknownError)
       const [settled = ""] = settlements(lastTranscript(heard.end()))
       assert.match(settled, /^unknown: ERROR: .* was cut off after its start, and may have taken effect/)
-      assert.notInclude(settled, stillOpen)
+      assert.notInclude(settled, notice)
     }
   })
 )
@@ -140,7 +140,7 @@ it.run("a call that runs out of time while it is being recovered is settled as u
     assert.deepStrictEqual(tagsOf(error.attempts), ["OutcomeUnknownError", "ToolTimeoutError"])
     const [settled = ""] = settlements(lastTranscript(heard.end()))
     assert.match(settled, /^unknown: ERROR: /)
-    assert.include(settled, stillOpen)
+    assert.include(settled, notice)
   })
 )
 
@@ -176,7 +176,7 @@ it.run("after an acknowledged repetition that fails the first run is as open as 
     const model = yield* script(done)
     yield* ending(run, agentWith(tool), model)
     assert.deepStrictEqual(read(model), [
-      `unknown: permanent: tool 'pay' failed 2 times, at last: busy; ${stillOpen.replace("An", "an").slice(0, -1)}`
+      `unknown: permanent: tool 'pay' failed 2 times, at last: busy; ${notice.replace("An", "an").slice(0, -1)}`
     ])
   })
 )
@@ -219,7 +219,7 @@ it.run(
       const agent = agentWith(pay.pipe(Tool.onError({ OutcomeUnknownError: verdict }))).pipe(heard.listen)
       const model = yield* script(done)
       yield* ending(run, agent, model)
-      assert.deepStrictEqual(read(model), [`unknown: ERROR: Tool 'pay' failed: ask Ann (severity: HIGH). ${stillOpen}`])
+      assert.deepStrictEqual(read(model), [`unknown: ERROR: Tool 'pay' failed: ask Ann (severity: HIGH). ${notice}`])
       assert.deepStrictEqual(
         heard.of("verdict").map(({ error, verdict: decided }) => [tagsOf([error])[0], decided]),
         [

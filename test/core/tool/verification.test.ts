@@ -20,7 +20,7 @@ import {
 } from "../../_support/dialogue.ts"
 
 /** What is added to each text about a call whose outcome is unknown. */
-const stillOpen =
+const notice =
   "An earlier run of this call was cut off after its start and may have taken effect: look that up before any repetition."
 
 const options = { description: "Pays.", parameters: Schema.Struct({}), success: Schema.String } as const
@@ -59,12 +59,12 @@ const paid = () => script(done)
 
 it.run("a ToolTimeoutError that the tool itself fails with was not looked up: nothing runs again [P601 P603]", (run) =>
   Effect.gen(function* () {
-    for (const known of [{}, { tookEffect: false }] as const) {
+    for (const fields of [{}, { tookEffect: false }] as const) {
       const made = ToolError.ToolTimeoutError.make({
         tool: "pay",
         timeout: Duration.fromInputUnsafe("1 second"),
         callId: "c1",
-        ...known
+        ...fields
       })
       const { runs, tool } = paying(nothing, Effect.fail(made))
       const guarded = tool.pipe(Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 3 }) }))
@@ -181,14 +181,14 @@ it.run("what is found, or not, closes what an earlier run has left open [P602 P6
     yield* ending(run, agentWith(guarded), model)
     const [text = ""] = read(model)
     assert.match(text, /^told: permanent: tool 'pay' failed 2 times/)
-    assert.notInclude(text, stillOpen)
+    assert.notInclude(text, notice)
   })
 )
 
 it.run("what is not found closes what a run before the one that was looked up has left open [P602 P603]", (run) =>
   Effect.gen(function* () {
-    const open = ToolError.OutcomeUnknownError.make({ tool: "pay", callId: "c1", idempotencyKey: "k" })
-    const { runs, tool } = paying(nothing, Effect.fail(open), Effect.never, Effect.fail(busy()))
+    const uncertain = ToolError.OutcomeUnknownError.make({ tool: "pay", callId: "c1", idempotencyKey: "k" })
+    const { runs, tool } = paying(nothing, Effect.fail(uncertain), Effect.never, Effect.fail(busy()))
     const guarded = tool.pipe(
       Tool.onError({
         OutcomeUnknownError: Recovery.retry({ retries: 1, acknowledge: "may run twice" }),
@@ -201,7 +201,7 @@ it.run("what is not found closes what a run before the one that was looked up ha
     assert.strictEqual(runs(), 3)
     const [text = ""] = read(model)
     assert.match(text, /^told: permanent: tool 'pay' failed 3 times/)
-    assert.notInclude(text, stillOpen)
+    assert.notInclude(text, notice)
   })
 )
 

@@ -57,7 +57,7 @@ const stageModels = (steps: Steps) => {
           reply({ content: contentOf(request), usage: Usage.make({ inputTokens: 2 ** ++replies, outputTokens: 1 }) })
         )
       )
-    const place = (request: Model.Request) => `turn ${turnOf(request) + 1}`
+    const nameOf = (request: Model.Request) => `turn ${turnOf(request) + 1}`
     const send = (usage: Usage.Usage) => Effect.sync(() => void sent.push(usage))
     const note = (request: Model.Request) => {
       if (layerOf(request) === "model") requests.push({ ...request, messages: [...request.messages] })
@@ -68,7 +68,7 @@ const stageModels = (steps: Steps) => {
       generate: (request) =>
         Effect.suspend(() => {
           note(request)
-          const asked = steps.effect(layerOf(request), "call", place(request), answer(request), overloaded)
+          const asked = steps.effect(layerOf(request), "call", nameOf(request), answer(request), overloaded)
           return Effect.tap(asked, ({ usage }) => send(usage))
         }),
       stream: (request) =>
@@ -80,7 +80,7 @@ const stageModels = (steps: Steps) => {
               const passing = steps.effect(
                 layer,
                 "part",
-                `${place(request)}, ${one.type}`,
+                `${nameOf(request)}, ${one.type}`,
                 Effect.succeed(one),
                 overloaded
               )
@@ -89,7 +89,7 @@ const stageModels = (steps: Steps) => {
             const parts = Effect.map(answer(request), (whole) =>
               Stream.mapEffect(Stream.fromIterable(toParts(whole)), part)
             )
-            return steps.effect(layer, "call", place(request), parts, overloaded)
+            return steps.effect(layer, "call", nameOf(request), parts, overloaded)
           })
         )
     })
@@ -221,8 +221,8 @@ export const playBranches = (mode: Mode, injection?: Injection) =>
                 Effect.map(approving(request), (decision) => ({ digest: request.digest, decision }))
               )
               const budget = { ...limits, maxTurns: limits.maxTurns ?? 20 }
-              const again = Agent.resume(agent).start({ from, decisions, budget })
-              outcome = yield* Effect.flatMap(again, (run) => run.outcome)
+              const handle = Agent.resume(agent).start({ from, decisions, budget })
+              outcome = yield* Effect.flatMap(handle, (run) => run.outcome)
             }
             return outcome._tag === "Completed" ? outcome.output : yield* Effect.die(new Error("it waits too often"))
           })

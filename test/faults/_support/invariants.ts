@@ -23,7 +23,7 @@ const runsOf = ({ events }: Played): ReadonlyArray<ReadonlyArray<AgentEvent.Agen
 
 const endOf = ({ events }: Played) => events.findLast((event) => event.parent === undefined && isTerminal(event))
 
-const settledOf = ({ content }: Message.Assistant) => content.filter((part) => part.type === "settled-call")
+const settlementsOf = ({ content }: Message.Assistant) => content.filter((part) => part.type === "settled-call")
 
 /** The assistant's messages of a run, in order. */
 const messagesOf = (run: ReadonlyArray<AgentEvent.AgentEvent>) => ofType(run, "turn-end").map(({ message }) => message)
@@ -37,7 +37,7 @@ const ending = (run: ReadonlyArray<AgentEvent.AgentEvent>, callId: string): Mess
 }
 
 /** Every reply is one message, each of its calls settled once, where it was; in the last event, the error, the requests. */
-export const settled = (played: Played): void => {
+export const settlements = (played: Played): void => {
   holds(Invariants.settled, played)
   for (const run of runsOf(played)) {
     const replies = ofType(run, "model-end").map(({ reply }) => reply)
@@ -46,7 +46,7 @@ export const settled = (played: Played): void => {
       messages.map(({ content }) => content.map((part) => (part.type === "settled-call" ? part.call : part))),
       replies.map(({ content }) => content)
     )
-    for (const { call, settlement } of messages.flatMap(settledOf)) {
+    for (const { call, settlement } of messages.flatMap(settlementsOf)) {
       const said = ending(run, call.id)
       // what ends a run, or was cut off by its end, is told of by that end alone
       if (said === undefined) assert.notInclude(["result", "denied"], settlement.kind)
@@ -64,7 +64,7 @@ export const settled = (played: Played): void => {
 }
 
 /** The final errors of ours take along what the last event has. */
-export const kept = (played: Played): void => {
+export const attached = (played: Played): void => {
   const end = endOf(played)
   const error = errorOf(played)
   if (!(error instanceof ToolError.ToolExecutionError || error instanceof RunError.BudgetExceededError)) return
@@ -76,7 +76,7 @@ export const kept = (played: Played): void => {
 
 /** Holds an invariant of the kit, which users hold against their own agents. */
 const holds = (invariant: Invariants.Invariant, played: Played): void => {
-  const { events, exit, fibers, injection, later, open, seen, sent } = played
+  const { events, exit, fibers, injection, later, unfinished, seen, sent } = played
   const isInterruption = injection?.fault === "interrupt" || injection?.fault === "interrupt after"
   const found = invariant({
     events,
@@ -87,7 +87,7 @@ const holds = (invariant: Invariants.Invariant, played: Played): void => {
     sent,
     // what is unsafe is told apart more closely below
     starts: [],
-    left: { fibers, steps: open },
+    left: { fibers, steps: unfinished },
     later
   })
   assert.deepStrictEqual(found, [])
@@ -100,7 +100,7 @@ export const booked = (played: Played): void => holds(Invariants.booked, played)
 export const safe = ({ events, injection, starts }: Played): void => {
   const messages = messagesOf(events)
   const kindOf = (callId: string) =>
-    messages.flatMap(settledOf).find(({ call }) => call.id === callId)?.settlement.kind ?? "none"
+    messages.flatMap(settlementsOf).find(({ call }) => call.id === callId)?.settlement.kind ?? "none"
   for (const [index, { callId, end, lookedUp }] of starts.entries()) {
     const isLast = !starts.slice(index + 1).some((start) => start.callId === callId)
     if (!isLast) assert.deepStrictEqual([end, lookedUp], ["cut off", "took none"], `${callId} was started again`)
@@ -197,14 +197,15 @@ export const limited = (played: Played): void => {
   assert.instanceOf(error, RunError.BudgetExceededError)
   // a fixer that meets a limit of its parent run ends the parent: no row is asked about its call, and no other fixer
   const { events } = played
-  const below = events.findIndex(({ parent, type }) => type === "run-failed" && parent !== undefined)
-  const callId = events[below]?.parent?.callId
-  const later = events.slice(below).filter((event) => "callId" in event && event.callId === callId)
+  const childEnd = events.findIndex(({ parent, type }) => type === "run-failed" && parent !== undefined)
+  const callId = events[childEnd]?.parent?.callId
+  const later = events.slice(childEnd).filter((event) => "callId" in event && event.callId === callId)
   for (const { type } of later) assert.strictEqual(type, "fix-failed")
   const { fault, step } = played.injection ?? {}
   assert.strictEqual((error as RunError.BudgetExceededError).reason, fault)
   if (fault === "maxTurns" || fault === "maxToolCalls") {
-    const isIt = ({ kind, layer, place }: Step) => layer === step?.layer && kind === step.kind && place === step.place
+    const isIt = ({ kind, layer, label: place }: Step) =>
+      layer === step?.layer && kind === step.kind && place === step.label
     assert.isFalse(played.steps.some(isIt))
   }
 }

@@ -31,7 +31,7 @@ export interface Step {
   readonly layer: Layer
   readonly kind: string
   /** Tells steps of one kind apart, together with how often it was reached. */
-  readonly place: string
+  readonly label: string
   readonly nth: number
   readonly at: number
   /** Which faults make sense here. */
@@ -54,7 +54,7 @@ export interface Injection {
 export class Steps {
   readonly reached: Array<Step> = []
   /** How many were begun and have not ended. */
-  open = 0
+  unfinished = 0
   /** Open once the run is to be interrupted from outside. */
   readonly signal = Latch.makeUnsafe()
   /** What is interrupted. */
@@ -74,7 +74,7 @@ export class Steps {
   effect<A, E = never, R = never, E2 = never>(
     layer: Layer,
     kind: string,
-    place: string,
+    label: string,
     self: Effect.Effect<A, E, R>,
     fails?: () => E2
   ): Effect.Effect<A, E | E2, R> {
@@ -84,12 +84,12 @@ export class Steps {
       layer === "hook" ? always : [...always, "interrupt after", "interrupt within", "maxDuration"]
     const faults: ReadonlyArray<Fault> = fails === undefined ? own : ["failure", ...own]
     return Effect.suspend(() => {
-      const fault = this.#reach({ layer, kind, place, faults })
-      this.open++
+      const fault = this.#reach({ layer, kind, label, faults })
+      this.unfinished++
       const step = this.reached.at(-1)
       return Effect.onExit(this.#faulty(layer, fault, self, fails), (exit) =>
         Effect.sync(() => {
-          this.open--
+          this.unfinished--
           if (step !== undefined) step.hasEnded = !Exit.hasInterrupts(exit)
         })
       )
@@ -97,9 +97,9 @@ export class Steps {
   }
 
   /** A plain function that is a step. */
-  call<A>(layer: Layer, kind: string, place: string, self: () => A, fails?: () => A): A {
+  call<A>(layer: Layer, kind: string, label: string, self: () => A, fails?: () => A): A {
     const always = ["defect", "interrupt", "interrupt within"] as const
-    const fault = this.#reach({ layer, kind, place, faults: fails === undefined ? always : ["failure", ...always] })
+    const fault = this.#reach({ layer, kind, label, faults: fails === undefined ? always : ["failure", ...always] })
     if (fault === "defect") throw planted()
     if (fault === "interrupt") this.#signal()
     if (fault === "interrupt within") this.interrupt()
@@ -107,10 +107,10 @@ export class Steps {
   }
 
   /** The wait before a retry, as it is about to begin. What goes wrong goes wrong in the middle of it. */
-  wait(layer: Layer, place: string, delay: Duration.Duration): Effect.Effect<Duration.Duration> {
+  wait(layer: Layer, label: string, delay: Duration.Duration): Effect.Effect<Duration.Duration> {
     return Effect.suspend(() => {
       const lasts = Duration.toMillis(delay)
-      const fault = this.#reach({ layer, kind: "wait", place, faults: ["interrupt", "maxDuration"], lasts })
+      const fault = this.#reach({ layer, kind: "wait", label, faults: ["interrupt", "maxDuration"], lasts })
       const interrupting = Effect.andThen(
         Effect.sleep(lasts / 2),
         Effect.sync(() => this.interrupt())
@@ -120,13 +120,13 @@ export class Steps {
   }
 
   #reach(step: Omit<Step, "at" | "nth" | "lasts" | "hasEnded"> & { readonly lasts?: number }): Fault | undefined {
-    const name = [step.layer, step.kind, step.place].join()
+    const name = [step.layer, step.kind, step.label].join()
     const nth = (this.#counts.get(name) ?? 0) + 1
     this.#counts.set(name, nth)
     this.reached.push({ lasts: 0, hasEnded: false, ...step, nth, at: this.#clock.currentTimeMillisUnsafe() })
     const { fault, index, step: at } = this.#injection ?? {}
     // by its name: listeners come to their steps at a pace of their own, so that a number would now and then be another's
-    const isHere = at?.layer === step.layer && at.kind === step.kind && at.place === step.place && at.nth === nth
+    const isHere = at?.layer === step.layer && at.kind === step.kind && at.label === step.label && at.nth === nth
     if (!isHere || index === undefined || index < 0) return undefined
     this.#onFault()
     return fault

@@ -54,7 +54,7 @@ export interface Played {
   readonly starts: ReadonlyArray<Start>
   readonly requests: ReadonlyArray<Model.Request>
   /** Steps that never ended, and fibers, at the end; and what came in the day after. */
-  readonly open: number
+  readonly unfinished: number
   readonly fibers: number
   readonly later: { readonly events: number; readonly heard: number; readonly steps: number }
 }
@@ -78,10 +78,10 @@ const turnOf = ({ messages }: Model.Request) => messages.filter(({ role }) => ro
 /** The answer of the fixer: in its first round it looks something up before. */
 const repair = (request: Model.Request): Message.Reply["content"] => {
   const input = request.messages.find((message) => message.role === "user")
-  const round = input !== undefined && Message.textOf(input).includes("repair attempt 1") ? 1 : 2
-  return round === 1 && turnOf(request) === 0
+  const repairs = input !== undefined && Message.textOf(input).includes("repair attempt 1") ? 1 : 2
+  return repairs === 1 && turnOf(request) === 0
     ? [text("Checking."), call("check", { n: 20 }, "f1")]
-    : [text(`{"n":${10 + round}}`)]
+    : [text(`{"n":${10 + repairs}}`)]
 }
 
 /** Two models that send replies of different usage, so that no sum is that of other replies. */
@@ -109,38 +109,38 @@ const models = Effect.fnUntraced(function* (steps: Steps) {
     })
   const watched = (layer: "model" | "fixer", inner: Model.Service): Model.Service => {
     const attempts = new Map<number, number>()
-    const placeOf = (request: Model.Request) => {
+    const labelOf = (request: Model.Request) => {
       const turn = turnOf(request)
       attempts.set(turn, (attempts.get(turn) ?? 0) + 1)
       return `turn ${turn + 1}, attempt ${attempts.get(turn)}`
     }
     const send = (usage: Usage.Usage) => Effect.sync(() => void sent.push(usage))
-    const part = (one: Model.Part, place: string) => {
-      const passing = steps.effect(layer, "part", `${place}, ${one.type}`, Effect.succeed(one), overloaded)
+    const part = (one: Model.Part, label: string) => {
+      const passing = steps.effect(layer, "part", `${label}, ${one.type}`, Effect.succeed(one), overloaded)
       return one.type === "finish" ? Effect.tap(passing, send(one.usage)) : passing
     }
     return {
       ...inner,
       generate: (request) =>
         Effect.suspend(() =>
-          Effect.tap(steps.effect(layer, "call", placeOf(request), inner.generate(request), overloaded), ({ usage }) =>
+          Effect.tap(steps.effect(layer, "call", labelOf(request), inner.generate(request), overloaded), ({ usage }) =>
             send(usage)
           )
         ),
       stream: (request) =>
         Stream.unwrap(
           Effect.suspend(() => {
-            const place = placeOf(request)
+            const label = labelOf(request)
             const before: ReadonlyArray<Model.Part> =
               turnOf(request) === 2 && !hasFailed ? [{ type: "text-delta", text: "Hm, " }] : []
             const parts = Stream.concat(Stream.fromIterable(before), inner.stream(request))
             // for a reader that reads on beyond the last part
-            const end = Stream.fromEffect(steps.effect(layer, "end", place, Effect.void, overloaded))
+            const end = Stream.fromEffect(steps.effect(layer, "end", label, Effect.void, overloaded))
             const whole = Stream.concat(
-              Stream.mapEffect(parts, (one) => part(one, place)),
+              Stream.mapEffect(parts, (one) => part(one, label)),
               Stream.drain(end)
             )
-            return steps.effect(layer, "call", place, Effect.succeed(whole), overloaded)
+            return steps.effect(layer, "call", label, Effect.succeed(whole), overloaded)
           })
         )
     }
@@ -188,10 +188,10 @@ const tools = (steps: Steps, mender: Layer.Layer<Model.Model>) => {
   }
   const run = <E>(name: string, n: number, { attempt }: Tool.ToolContext, body: Effect.Effect<string, E>) =>
     steps.effect("tool", "attempt", `${name} ${n}, attempt ${attempt}`, body, busy)
-  const waiting = (layer: "tool" | "model", place: string) =>
+  const waiting = (layer: "tool" | "model", label: string) =>
     Schedule.modifyDelay(Backoff.make({ retries: 1, initialBackoff: "1 second" }), ({ duration }) =>
-      Effect.flatMap(steps.effect("row", "schedule", place, Effect.void, gone), () =>
-        steps.wait(layer, place, duration)
+      Effect.flatMap(steps.effect("row", "schedule", label, Effect.void, gone), () =>
+        steps.wait(layer, label, duration)
       )
     )
   const look = Tool.make("look", {
@@ -341,7 +341,7 @@ export const stage = Effect.fnUntraced(function* (
   yield* settle
   const count = () => ({ events: events.length, heard: log.all.length, steps: steps.reached.length })
   const atEnd = count()
-  const left = { open: steps.open, fibers }
+  const left = { unfinished: steps.unfinished, fibers }
   yield* TestClock.adjust("1 day")
   yield* settle
   const inAll = count()

@@ -45,7 +45,7 @@ export const talking = (): Talking => {
       Effect.suspend(() => {
         const last = asked.pop()
         assert(last !== undefined, "no request was made")
-        return Effect.andThen(Deferred.succeed(last.answer, ScriptedModel.reply({ content })), settled)
+        return Effect.andThen(Deferred.succeed(last.answer, ScriptedModel.reply({ content })), quiet)
       })
   }
 }
@@ -60,4 +60,4 @@ export const replying = (replyTo: (request: Model.Request) => Message.Reply): La
   })
 
 /** Lets every fiber go on until it waits for an answer or the clock. */
-export const settled = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
+export const quiet = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })

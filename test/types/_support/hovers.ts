@@ -56,39 +56,39 @@ const needing = <const Name extends string, I, S>(name: Name, service: Context.S
 const [t1, t2, t3] = [needing("t1", S1), needing("t2", S2), needing("t3", S3)]
 const [t4, t5, t6] = [needing("t4", S4), needing("t5", S5), needing("t6", S6)]
 
-const told = { InvalidArgs: Recovery.tell(), DeserializationError: Recovery.tell() }
-const again = { ServerError: Recovery.retry({ retries: 1 }) }
+const telling = { InvalidArgs: Recovery.tell(), DeserializationError: Recovery.tell() }
+const retrying = { ServerError: Recovery.retry({ retries: 1 }) }
 const skill = <const T extends ReadonlyArray<Tool.AnyTool>>(...tools: T) =>
   Skill.make("all", { description: "All.", tools })
 
 export const needs1 = Agent.make("needing", { skills: [skill(t1)] }).pipe(
-  Agent.toolDefaults(told),
-  Agent.onLlmError(again)
+  Agent.toolDefaults(telling),
+  Agent.onLlmError(retrying)
 )("go")
 
 export const needs2 = Agent.make("needing", { skills: [skill(t1, t2)] }).pipe(
-  Agent.toolDefaults(told),
-  Agent.onLlmError(again)
+  Agent.toolDefaults(telling),
+  Agent.onLlmError(retrying)
 )("go")
 
 export const needs3 = Agent.make("needing", { skills: [skill(t1, t2, t3)] }).pipe(
-  Agent.toolDefaults(told),
-  Agent.onLlmError(again)
+  Agent.toolDefaults(telling),
+  Agent.onLlmError(retrying)
 )("go")
 
 export const needs4 = Agent.make("needing", { skills: [skill(t1, t2, t3, t4)] }).pipe(
-  Agent.toolDefaults(told),
-  Agent.onLlmError(again)
+  Agent.toolDefaults(telling),
+  Agent.onLlmError(retrying)
 )("go")
 
 export const needs5 = Agent.make("needing", { skills: [skill(t1, t2, t3, t4, t5)] }).pipe(
-  Agent.toolDefaults(told),
-  Agent.onLlmError(again)
+  Agent.toolDefaults(telling),
+  Agent.onLlmError(retrying)
 )("go")
 
 export const needs6 = Agent.make("needing", { skills: [skill(t1, t2, t3, t4, t5, t6)] }).pipe(
-  Agent.toolDefaults(told),
-  Agent.onLlmError(again)
+  Agent.toolDefaults(telling),
+  Agent.onLlmError(retrying)
 )("go")
 
 export const sealed = Agent.seal(analyst.pipe(Agent.toolDefaults({ InvalidArgs: Recovery.raise })))

@@ -1,4 +1,4 @@
-/** An agent: a function from its input to an effect of its output, with every failure that is left in its type. */
+/** An agent: a function from its input to an effect of its output, with every remaining failure in its type. */
 import type * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import type * as Layer from "effect/Layer"
@@ -83,12 +83,9 @@ export interface Options<
 > {
   /** The system prompt; none by default. */
   readonly prompt?: string
-  /** What it can call; nothing by default. */
+  /** The tools that it can call; none by default. */
   readonly tools?: Tools
-  /**
-   * In the place of `tools`, for an agent that chooses: what it can do. Of several skills, one is chosen at the start of a run: see
-   * `route`.
-   */
+  /** Skills in the place of `tools`. Of several skills, the run chooses one at its start: see `route`. */
   readonly skills?: Skills
   /** The first rows of `Agent.toolDefaults`, for these `tools`: a later row for the same tag takes their place. */
   readonly toolDefaults?: Defaults
@@ -96,18 +93,18 @@ export interface Options<
   readonly onLlmError?: ModelRows
   /** Limits of one run; see `Budget` for the defaults. */
   readonly budget?: Budget.Limits
-  /** What happens to the other calls of a reply when one ends the run: they end by themselves, or are interrupted. */
+  /** What happens to the other calls of a reply when one ends the run: they run to their end, or are interrupted. */
   readonly siblings?: Siblings
   /** Its own model, which it keeps under any parent. Without it, `Model` stays in `R`. */
   readonly model?: ModelLayer
   /**
-   * What it is called with; a text by default. The model reads the encoded string, or the JSON of what is encoded. With
+   * The schema of its input; a text by default. The model reads the encoded string, or the JSON of the encoded value. With
    * `Message.UserContent` it takes texts, images and files.
    */
   readonly input?: Input
   /**
-   * What its model's last text becomes; the text itself by default. A text that does not fit is asked for again with what is
-   * wrong with it, see `outputRetries`; then the run fails with `InvalidOutputError`.
+   * The schema of its output; the model's last text by default. If the text does not fit, the model is asked again with what
+   * is wrong, see `outputRetries`; then the run fails with `InvalidOutputError`.
    */
   readonly output?: Output
 }
@@ -126,7 +123,7 @@ interface Seen<T extends Tool.AnyTool, Answer> {
   readonly onLlmError?: LlmTable.LlmRows<Answer> | LlmTable.LlmHandler<Answer>
 }
 
-/** What an agent is made of that has no tools and no skills, or one of the two. */
+/** Options with tools, with skills, or with neither. */
 type OneOf<Skills, Tools> = Skills extends readonly []
   ? unknown
   : Tools extends readonly []
@@ -202,8 +199,9 @@ const skillsOf = (
 }
 
 /**
- * An agent that is a plain function: no loop, no model call. The cheapest fixer. What the function throws is a defect that names the agent,
- * but for an `EscalationError` and a `ToolExecutionError`: with those the agent fails. For functions that throw there is `fromFunction`.
+ * An agent that is a plain function: no loop, no model call. The cheapest fixer. A thrown value is a defect that names the
+ * agent, except an `EscalationError` and a `ToolExecutionError`: these are failures of the agent. For functions that throw
+ * there is `fromFunction`.
  */
 export const deterministic = <I, O, E, R, const Name extends string = string>(
   name: Name,
@@ -213,9 +211,9 @@ export const deterministic = <I, O, E, R, const Name extends string = string>(
   fromDefinition({ ...blank(name), body: body as NonNullable<Definition["body"]> })
 
 /**
- * An agent out of a function that may throw, or give a promise. As a fixer it escalates with a thrown `EscalationError`, and ends the run
- * with a `ToolExecutionError`; everything else that it throws is an `ExecutionError`, of category `invocation` where nothing else is known
- * of it. Its `signal` is aborted when the run is stopped.
+ * An agent out of a function that may throw, or return a promise. As a fixer it escalates with a thrown `EscalationError`, and
+ * ends the run with a `ToolExecutionError`; everything else that it throws is an `ExecutionError`, of category `invocation` by
+ * default. Its `signal` is aborted when the run is stopped.
  *
  * @example
  * ```ts
@@ -304,11 +302,11 @@ export const resume = <
 ): Agent<Resumption<I>, O, E | SnapshotRefusedError, R, T, ByTool, Defaults, ModelTable, Choice, Name> =>
   fromDefinition({ ...self[TypeId].definition, going: { admit, decisionsOf } })
 
-/** What `explain` cannot read off an agent. */
+/** What `explain` cannot find in an agent. */
 export interface ExplainOptions extends Model.ExplainOptions {
   /**
-   * What one call of its model is at worst without the transport, see `Model.explain`: for an agent that gets its model from
-   * outside, or whose layer does not tell.
+   * The worst case of one call of its model without the transport, see `Model.explain`: for an agent that gets its model from
+   * outside, or whose layer does not say.
    */
   readonly model?: Explanation.Explanation
 }

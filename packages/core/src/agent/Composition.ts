@@ -36,7 +36,7 @@ export type { AnyPart, HasUnsafe } from "./partTypes.ts"
 
 // --- one after the other
 
-/** The second agent gets what the first one gives. If the first fails, the second is not started. */
+/** The second agent gets the output of the first. If the first fails, the second is not started. */
 export const andThen: {
   <B extends Types.AnyPart>(
     next: B
@@ -56,7 +56,7 @@ type Branches<O extends Tagged> = {
 }
 
 /**
- * What the first agent gives chooses by its `_tag` the agent that gets it. There has to be one for each tag, and for no
+ * The `_tag` of the first agent's output chooses the agent that gets it. There has to be an agent for each tag, and for no
  * other.
  */
 export const branch: {
@@ -85,7 +85,7 @@ export const branch: {
   })
 })
 
-/** What can be given to one of the agents, each at its tag. */
+/** The inputs of the agents, each at its tag. */
 type Chosen<Bs> = { readonly [Tag in keyof Bs]: Types.InputOf<Bs[Tag]> & { readonly _tag: Tag } }[keyof Bs]
 
 type Needed<A, Bs> = [Exclude<keyof Bs, (Types.OutputOf<A> & Tagged)["_tag"]>] extends [never]
@@ -96,7 +96,7 @@ interface ThereAreNoOutputsWithTheTags<Tags> {
   readonly ThereAreNoOutputsWithTheTags: Tags
 }
 
-/** Refuses agents for tags that there are not. */
+/** Refuses agents for tags that the output does not have. */
 type Only<Bs, O extends Tagged> = { readonly [K in keyof Bs]: K extends O["_tag"] ? unknown : never }
 
 type Branched<A, Bs> = Types.Adapted<A | Bs[keyof Bs], Types.InputOf<A>, Types.OutputOf<Bs[keyof Bs]>>
@@ -108,7 +108,7 @@ type Branched<A, Bs> = Types.Adapted<A | Bs[keyof Bs], Types.InputOf<A>, Types.O
 export interface LoopOptions<out I, in O, out E = never, out R = never> {
   /** How often the agent runs at most. */
   readonly maxIterations: number
-  /** The next input, made of an output that was not accepted; `iteration` counts from 1. */
+  /** Makes the next input from an output that was not accepted; `iteration` counts from 1. */
   readonly feedback: (output: O, iteration: number) => I | Effect.Effect<I, E, R>
 }
 
@@ -119,8 +119,8 @@ export type Accepts<in O, out E = never, out R = never> = (
 ) => boolean | Effect.Effect<boolean, E, R>
 
 /**
- * Runs an agent until its output is accepted, at least once; what `feedback` makes of an output that is not is the next input.
- * After `maxIterations` runs it fails with `LoopExhaustedError`, which has the last output.
+ * Runs an agent until its output is accepted, at least once. `feedback` makes the next input from an output that is not
+ * accepted. After `maxIterations` runs it fails with `LoopExhaustedError`, which has the last output.
  */
 export const loopUntil: {
   <I, O, E2 = never, R2 = never, E3 = never, R3 = never>(
@@ -179,7 +179,10 @@ const anInput: Returned.Kind = { name: "an input", is: () => true }
 
 // --- at the same time
 
-/** All get the same input, at the same time; the answers have the names of the agents. The first failure interrupts the others. */
+/**
+ * All agents get the same input, at the same time. The answers have the names of the agents. The first failure interrupts the
+ * others.
+ */
 export const parallel = <const As extends Types.Named>(
   agents: As & Types.SameInputs<As>
 ): Types.Adapted<
@@ -196,7 +199,7 @@ export const parallel = <const As extends Types.Named>(
   })
 }
 
-/** What the captain of a forum gets: the question, and what each of the participants says to it. */
+/** The input of the captain of a forum: the forum's own input, and the answer of each participant. */
 export interface Forum<out I, out Answers> {
   readonly input: I
   readonly answers: Answers
@@ -240,9 +243,9 @@ const together = (named: ReadonlyMap<string, Part>, input: unknown, parent: Pare
   )
 
 /**
- * A race: all start, and the first success is the answer. The others are interrupted and awaited. One failure settles nothing;
- * all failing fails with the last one, and the event that ends the run has all of them. An agent with an `unsafe` tool takes
- * part only if that is acknowledged, as the last argument.
+ * A race: all agents start, and the first success is the answer. The others are interrupted and awaited. If all fail, the race
+ * fails with the last failure, and the event that ends the run has all of them. An agent with an `unsafe` tool takes part only
+ * if that is acknowledged, as the last argument.
  */
 export const firstOf: {
   <const Ps extends Types.Parts>(
@@ -302,20 +305,20 @@ const waiting =
   (millis: number): Estimated =>
   () => ({ ...free, millis })
 
-/** When an agent is asked in the place of one that has failed. */
+/** When the next agent is asked after a failure. */
 export interface FallbackOptions<in E = unknown> extends Partial<Acknowledged> {
   /**
-   * Whether the next one is asked after this failure. By default: after one that asks for a fallback, and after one that
-   * sending again would have helped; not after any other, those of tools among them.
+   * Whether the next agent is asked after this failure. By default: after a failure whose `recovery` is `fallback` or
+   * `resend`; not after any other, such as those of tools.
    */
   readonly when?: (error: E, tried: Trying.Tried) => boolean
 }
 
 /**
- * An order: each agent is asked with the same input, afresh, when the one before it has failed in a way that `when` admits. All
- * failing fails with the last one, and the event that ends the run has all of them. The end of a budget around it is no
- * reason to go on. Nor does it go on once a tool with `unsafe` side effects was started, as the next agent might do the
- * same again: unless that is acknowledged.
+ * An order: each agent is asked with the same input, afresh, when the one before it has failed in a way that `when` admits. If
+ * all fail, it fails with the last failure, and the event that ends the run has all of them. It does not go on when a limit of
+ * a parent is reached. Nor does it go on once a tool with `unsafe` side effects was started, as the next agent might repeat
+ * its work, unless that is acknowledged.
  */
 export const fallback: {
   <const Ps extends Types.Parts>(

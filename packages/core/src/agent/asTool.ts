@@ -1,4 +1,4 @@
-/** An agent as a tool of another agent: what its model may say, what the calling model reads, and what it may cost. */
+/** An agent as a tool of another agent: its parameters, its result, and its limits. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -17,14 +17,14 @@ import type { ServicesOfVerify } from "../tool/Residue.ts"
 import { mayBeUnsafe } from "../tool/Unsafe.ts"
 import { Cost, costOf, type Estimate } from "../recovery/Cost.ts"
 
-/** What a model says to an agent that takes text. */
+/** The parameters of an agent that takes text. */
 export interface TextInput {
   readonly input: string
 }
 
 type Passed = "description" | "sideEffects" | "kind" | "coercion" | "maxResultChars"
 
-/** What is passed on to the tool means there what it means for `Tool.make`. `description` is for the model that may call it. */
+/** The options that `Tool.make` has mean the same here. `description` is for the calling model. */
 export interface ToolOptions<
   Name,
   S extends Recovery.SideEffects,
@@ -44,7 +44,7 @@ export interface ToolOptions<
   readonly success?: Schema.Codec<A, unknown>
 }
 
-/** What the calling model says, where it is not one text, and what the agent takes of that. */
+/** The parameters of the tool, and how they become the agent's input. */
 export interface ToolInput<Params, I> {
   readonly parameters: Schema.Codec<Params, unknown>
   readonly toInput: (params: NoInfer<Params>) => NoInfer<I>
@@ -116,10 +116,10 @@ interface AsTool {
 }
 
 /**
- * A tool whose run is the agent. The agent's failures are the tool's, for its tables to recover; its events nest under the
- * call, and what it spends, its caller spends. Where one of its tools is unsafe, so is it, unless `sideEffects` says otherwise.
- * The end of the caller's budget is no failure of the tool, that of the agent's
- * own is. Of a completion the calling model reads the summary, the reason and the result; of one without success, as an error.
+ * A tool whose run is the agent. The agent's failures are the tool's, for its tables to recover. Its events nest under the
+ * call, and its caller pays for what it spends. If one of its tools is unsafe, so is the tool, unless `sideEffects` says
+ * otherwise. A limit of the agent's own budget is a failure of the tool; a limit of the caller's is not. The calling model
+ * reads the summary, the reason and the result of a completion; without success, it reads them as an error.
  */
 export const asTool: AsTool = (
   agent: Part<never, unknown, unknown, unknown>,

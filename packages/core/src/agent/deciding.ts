@@ -1,4 +1,4 @@
-/** What decides for an agent: which skill it takes, whether a run goes on beyond a limit, whether a call may be made. */
+/** Decisions for an agent: which skill it takes, whether a run goes on at a limit, whether a call may run. */
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import type * as Budget from "../budget/Budget.ts"
@@ -90,7 +90,7 @@ type RoutedBy<Choice, Said extends string | undefined, E, R, Table> = Routed<
 /** An agent that has several skills, these among them. */
 type Chooses<Name extends string> = Choosing<Name, unknown, unknown, unknown>
 
-/** A limit of the agent's budget that was reached, by its own run or by one below it. */
+/** A limit of the agent's budget that was reached, by its own run or by a descendant. */
 export interface BudgetExceeded {
   readonly agent: string
   readonly reason: BudgetReason
@@ -149,7 +149,7 @@ const aDecision = Returned.decision("kind", ["stop", "extend", "checkpoint"])
 
 /**
  * Sees every call of this agent's tools once its arguments fit, before it runs, and after every repair again. A call that it
- * denies is not run; the model reads the reason. One that fails denies. Of several policies, each has to allow.
+ * denies is not run; the model reads the reason. A policy that fails denies. Of several policies, each has to allow.
  */
 export const toolPolicy: {
   <R2 = never>(

@@ -89,7 +89,7 @@ export interface Agent<
 /** A mapped type, so that the compiler compares agents member by member: the marks of those without a table may become wider, tables may not. */
 type RowsIn<Table> = { readonly [K in keyof Table]-?: Table[K] }
 
-/** What an agent carries besides its function: types of its parts, and what it is at run time. */
+/** What an agent has besides its function: the types of its parts, and its definition. */
 export interface Inside<out T, ModelTable, out Choice> {
   readonly _T: () => T
   readonly _ModelTable: () => ModelTable
@@ -103,14 +103,14 @@ export interface Inside<out T, ModelTable, out Choice> {
 
 /** What an agent is at run time. */
 export interface Definition extends Skilled, Omit<Run.Plan, "agent" | "work" | "onPartial" | "outputRetries"> {
-  /** How often an answer is asked for again; where nothing was said, once, or as `resilient` has it. */
+  /** How often an answer is asked for again; by default once, or as `resilient` has it. */
   readonly outputRetries: number | undefined
-  /** What becomes of a streamed reply that breaks off; where nothing was said, it fails, or as `resilient` has it. */
+  /** What happens to a streamed reply that breaks off; by default it fails, or as `resilient` has it. */
   readonly onPartial: Run.Plan["onPartial"] | undefined
   /** What stands behind all tables. */
   readonly resilient?: Resilient | undefined
   readonly budget: Budget.Budget
-  /** Where its input says where to go on: whether it may, and what was decided about it. */
+  /** For an agent that `Agent.resume` made: how it checks a resumption and its decisions. */
   readonly going?: Going
   /** Held as long as the agent is: see `Agent.secrets`. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
@@ -181,7 +181,7 @@ export function fromDefinition<A>(definition: Definition): A {
   return Object.assign(agent, { ...Proto, stream, start, [TypeId]: inside, [Reads]: reads }) as A
 }
 
-/** What its model can do about a report, by the tools that it has. */
+/** What its model can do about a report, with its tools. */
 const meansOf = ({ skills }: Definition): Means => {
   const tools = skills.flatMap(toolsOf)
   if (!tools.some(({ isBuiltIn, name }) => isBuiltIn && name !== "complete")) return "answer"
@@ -201,7 +201,7 @@ const Proto = {
 
 const shown = (skill: Skill.AnySkill) => ({ name: skill.name, tools: toolsOf(skill).map(({ name }) => name) })
 
-/** An agent below another, that it is suspended with. */
+/** A sub-agent that is suspended with its parent. */
 export interface Nest extends Pick<Nested, "fits"> {
   readonly run: (input: unknown, nesting: Nesting) => Effect.Effect<unknown, unknown, Model.Model>
 }
@@ -219,7 +219,7 @@ const within = (layers: Definition["layers"], run: Runner): Runner =>
 const provided = (layers: Definition["layers"], running: ReturnType<Runner>): ReturnType<Runner> =>
   layers.reduce<ReturnType<Runner>>((inner, layer) => Effect.provide(inner, layer), running)
 
-/** Nothing for agents that cannot be suspended: those that are one function or a composition, or go on themselves. */
+/** `undefined` for agents that cannot be suspended: functions, compositions, and agents that go on from a snapshot themselves. */
 const nesting = (definition: Definition): Nest | undefined => {
   const { body, composed, going, layers } = definition
   if (body !== undefined || composed !== undefined || going !== undefined) return undefined

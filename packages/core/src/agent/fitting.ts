@@ -1,4 +1,4 @@
-/** Tables that are written before their agent is known: how they are typed in a pipe, and compared outside of one. */
+/** Types of tables that are written before their agent: in a pipe, and outside of one. */
 import type * as Effect from "effect/Effect"
 import type * as LlmTable from "../model/LlmTable.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
@@ -6,21 +6,21 @@ import type * as Tool from "../tool/Tool.ts"
 import type { TypeId } from "./definition.ts"
 import type { CommonAnswer, Guarded, Named } from "./types.ts"
 
-/** What tables for tools are typed by: in a pipe it is read off the agent. */
+/** Types tables for tools: in a pipe they are inferred from the agent. */
 export interface HasTools<out T> {
   readonly [TypeId]: { readonly _T: () => T }
 }
 
-/** What the compiler says about a table for a tool that there is not. */
+/** The compiler's text about a table for a tool that does not exist. */
 export type NoTool<N> = `There is no table for '${N & string}': the agent has no tool of that name`
 
-/** Compares a table for all tools with those of an agent, where none was known when it was written. */
+/** Compares a table for all tools with the tools of an agent, if it was written without them. */
 export type FitsAll<Expected, Table, T> =
   unknown extends Tool.ErrorOf<Expected>
     ? Tool.Fits<unknown, Table, Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared">
     : unknown
 
-/** Compares tables by name with the tools of an agent, where none was known when they were written. */
+/** Compares tables by name with the tools of an agent, if they were written without them. */
 export type FitByName<Expected, Tables, T> =
   unknown extends Tool.ErrorOf<Expected>
     ? [keyof Tables] extends [Tool.NameOf<Guarded<T>>]
@@ -33,7 +33,7 @@ type FitsOne<Table, T> = Tool.Fits<unknown, Table, Tool.ErrorOf<T>, Tool.Success
 /** Nothing, or the sentences among these. */
 type Both<Each> = [Extract<Each[keyof Each], string>] extends [never] ? unknown : Extract<Each[keyof Each], string>
 
-/** What the answers of a table for model calls are typed by: in a pipe it is read off the agent. */
+/** Types the answers of a table for model calls: in a pipe they are inferred from the agent. */
 export interface Answers<out O> {
   (input: never): Effect.Effect<O, unknown, unknown>
 }

@@ -1,4 +1,4 @@
-/** What hears the events of an agent's runs. */
+/** Listeners for the events of an agent's runs. */
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import type * as Scope from "effect/Scope"
@@ -17,11 +17,11 @@ import type { Running } from "./skills.ts"
 import type { Asking } from "./types.ts"
 import type * as Frame from "../run/Frame.ts"
 
-/** What a hook reads of a call that ended with something for the model. */
+/** A call that ended with a text for the model, as a hook gets it. */
 export interface ToolResult {
   readonly text: string
   readonly isError: boolean
-  /** The verdict that made it what it is, when the first attempt did not. */
+  /** The verdict that gave the result, if the first attempt did not. */
   readonly recoveredBy: string | undefined
   /** The decoded parameters of the last attempt. */
   readonly params: unknown
@@ -29,8 +29,8 @@ export interface ToolResult {
 }
 
 /**
- * Hears of every call of this agent that ended with a value or a told text: once per call, with the model's own
- * arguments. Hooks cannot change a run; one that fails is logged. A run that succeeds or fails waits at most one second for its hooks,
+ * Handles every call of this agent that ended with a value or a told text: once per call, with the model's own arguments.
+ * Hooks cannot change a run; one that fails is logged. A run that succeeds or fails waits at most one second for its hooks,
  * one that is interrupted does not wait; see {@link onEvent}.
  */
 export const onToolUse: {
@@ -70,7 +70,7 @@ type HandleUse<R> = (
   result: ToolResult
 ) => Effect.Effect<void, never, R>
 
-/** What a listener lives with that does not live with each run. */
+/** The scope of a listener that outlives its runs. */
 export interface ListenerOptions {
   /** A scope of the program. The listener lives with it, and not with each run. */
   readonly scope: Scope.Scope
@@ -126,12 +126,12 @@ export const onEvent: OnEvent = dual(
   ): A => listening(self, "tree", handle, options?.scope)
 )
 
-/** What left a run: by what it can be alerted on, and what the run had said and spent by then. */
+/** A failure that left a run: its labels for alerts, and what the run had said and spent by then. */
 export interface Escaped {
   /** The failure itself; a defect, if `isDefect`. */
   readonly error: unknown
   readonly isDefect: boolean
-  /** Where several agents were tried for one answer: what each of them failed with, in order. */
+  /** The failures of all agents that were tried for one answer, in order. */
   readonly reasons?: ReadonlyArray<unknown>
   /** Its code, else its tag, else `UNKNOWN`. */
   readonly code: string
@@ -143,8 +143,8 @@ export interface Escaped {
 }
 
 /**
- * Hears what escapes this agent, once per run, when every recovery has failed; never of an interruption. It cannot change how
- * the run ends. The run waits at most one second for it, then interrupts it; see {@link onEvent}.
+ * Handles the failure that leaves a run of this agent, once per run, when every recovery has failed; never an interruption. It
+ * cannot change how the run ends. The run waits at most one second for it, then interrupts it; see {@link onEvent}.
  */
 export const onFailure: {
   <R2 = never>(

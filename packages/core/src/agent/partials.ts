@@ -57,11 +57,11 @@ interface Streaming<in I, out O, out E, out R> {
   readonly [TypeId]: { readonly definition: Definition; readonly part: Part }
 }
 
-/** How often the output is seen while it is written. */
+/** How often a partial output is emitted. */
 export interface PartialsOptions {
   /**
-   * After this time a value is due that shows more than the one before it, however little the text has grown; 100 ms by default.
-   * With 0 each part of the text is due. Throws a `RangeError` for what is no duration of at least 0.
+   * After this time a value is due if it shows more than the one before it, however little the text has grown; 100 ms by
+   * default. With 0 each part of the text is due. Throws a `RangeError` for a negative or invalid duration.
    */
   readonly interval?: Duration.Input
 }
@@ -110,16 +110,16 @@ const intervalOf = (input: Duration.Input = "100 millis"): number => {
   throw new RangeError(`Agent.partials: interval must be a duration of at least 0, got ${String(input)}`)
 }
 
-/** A run whose output is that of the run above it, and how many runs it has started. */
+/** A run whose output is that of its parent, and how many runs it has started. */
 interface Watched {
   readonly runId: string
   readonly of: Passing
   started: number
 }
 
-/** Tells the progress what the events of a run say about its output. */
+/** Feeds the progress from the events of a run. */
 const watching = (agent: Passing, progress: Progress): ((event: AgentEvent.AgentEvent) => void) => {
-  /** The run itself, then those below it whose output is its own, each below the one before it. */
+  /** The run itself, then its descendants whose output is its own, each a child of the one before. */
   const watched: Array<Watched> = []
   return (event) => {
     const { parent, runId, type } = event

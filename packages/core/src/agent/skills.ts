@@ -1,4 +1,4 @@
-/** The skills of an agent: what their types leave in the agent's, and what a run makes of them. */
+/** The skills of an agent: their part in its types, and their work in a run. */
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as Thrown from "../errors/Thrown.ts"
@@ -51,7 +51,7 @@ export type EndOf<T extends Tool.AnyTool> = T extends unknown
 
 export type ErrorOf<Skills extends AnySkills> = FunctionOf<Skills[number]>["error"]
 
-/** Those of its functions, and those of its model if it is not only for choosing. */
+/** The services of its functions, and those of its model if the model does more than choose. */
 export type ServicesOf<Skills extends AnySkills, OfModel> =
   | (Loops<Skills> extends true ? OfModel : never)
   | FunctionOf<Skills[number]>["services"]
@@ -59,7 +59,7 @@ export type ServicesOf<Skills extends AnySkills, OfModel> =
 /** Whether one of its functions asks a model. */
 export type AskingOf<Skills extends AnySkills> = Asking<FunctionOf<Skills[number]>["services"], ModelTableOf<Skills>>
 
-/** The table for model calls: an agent that is nothing but functions has none, and says so. */
+/** The table for model calls; `OnlyFunctions` for an agent whose skills are all functions. */
 export type ModelTableOf<Skills extends AnySkills> = Loops<Skills> extends true ? {} : OnlyFunctions
 
 /** In the place of a table for model calls: the agent has a run with limits, and no loop. */
@@ -88,7 +88,7 @@ export type ChoiceOf<Skills extends AnySkills, OfModel> = Skills extends readonl
   ? undefined
   : Choosing<Skills[number]["name"], RoutingError | LlmError, OfModel, OfModel>
 
-/** The same agent with a router that may say this, fails with `E` and needs `R`. */
+/** The choice with a router that may say `Said`, fails with `E` and needs `R`. */
 export type Routed<Choice, Said, E, R> =
   Choice extends Choosing<infer Name, unknown, unknown, infer OfModel>
     ? Choosing<
@@ -105,7 +105,7 @@ export type ChoiceError<Choice> = Choice extends Choosing<never, infer E, unknow
 /** What the choice needs. */
 export type ChoiceServices<Choice> = Choice extends Choosing<never, unknown, infer R, unknown> ? R : never
 
-/** What there is to know of an agent for its work. */
+/** The parts of an agent's definition that its work needs. */
 export interface Skilled extends Toolset.Tables {
   readonly name: string
   readonly prompt: string
@@ -115,7 +115,7 @@ export interface Skilled extends Toolset.Tables {
   readonly budget: { readonly maxArgsBytes: number }
 }
 
-/** Throws a `TypeError` on names that do not tell apart what they are for. */
+/** Throws a `TypeError` on duplicate names. */
 export const workOf = (agent: Skilled): Run.Work => {
   const { prompt, router, skills } = agent
   const [only] = skills

@@ -74,12 +74,12 @@ type MergeTables<First, Second> = Second extends unknown
     : never
   : never
 
-/** A name that is no tool can be told or raised; nothing else would have a call to be about. */
+/** The row for an unknown tool can tell or raise; any other verdict would need a tool. */
 interface UnknownRow {
   readonly UnknownToolError?: Recovery.Verdict<UnknownToolError, never, never, unknown, "told" | "raise" | "backstop">
 }
 
-/** Rows for all of these tools, with the one for names that are no tool. */
+/** Rows for all of these tools, with the row for unknown tools. */
 export type DefaultRows<T> = Tool.AnyRows<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>> & UnknownRow
 
 export type CheckDefaults<T, Table> = Recovery.Check<
@@ -89,7 +89,7 @@ export type CheckDefaults<T, Table> = Recovery.Check<
   Tool.Admits<"undeclared", string>
 >
 
-/** Rows for all tools of the agent: asked last. Here, and nowhere else, stands the row for names that are no tool. */
+/** Rows for all tools of the agent, asked last. Only here there is a row for unknown tools. */
 export const toolDefaults: ToolDefaults = dual(2, <A>(self: AnyPart, table: object): A => {
   const definition = definitionOf(self)
   return fromDefinition({
@@ -161,16 +161,16 @@ interface ToolDefaults {
   ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice, Name>
 }
 
-/** What a table of `onLlmError` may be given besides. */
+/** Options beside a table of `onLlmError`. */
 export interface LlmErrorOptions extends LlmTable.TableOptions {
-  /** Whether a streamed attempt may be made again after its first text; by default it fails with what it has. */
+  /** Whether a streamed attempt may be repeated after its first text; by default it fails. */
   readonly onPartial?: OnPartial
 }
 
 /**
- * Recovery for model calls, above the transport's own, by a table or by a function; asked for each attempt that has failed. Counts
- * start afresh in every turn. Rows are added to those of earlier tables; a function takes the place of all of them. With
- * `onPartial: "restart"` a streamed attempt may be made again after its first text; by default it fails with what it has.
+ * Recovery for model calls, above the transport's own, by a table or by a function; asked for each attempt that has failed.
+ * Counts start afresh in every turn. Rows are added to those of earlier tables; a function takes the place of all of them.
+ * With `onPartial: "restart"` a streamed attempt may be repeated after its first text; by default it fails.
  */
 export const onLlmError: {
   <O, const Given extends LlmTable.LlmRows<O> | LlmTable.LlmHandler<O>>(

@@ -22,7 +22,7 @@ export type CallError<T, ByTool, Defaults> = T extends Tool.AnyTool
         | UnknownNames<Defaults>
   : never
 
-/** What the row for names that are no tool leaves. */
+/** What the row for unknown tools leaves. */
 type UnknownNames<Defaults> = Defaults extends { readonly UnknownToolError: infer V }
   ? Extract<Recovery.EndOf<V>, "raise"> extends never
     ? never
@@ -54,7 +54,7 @@ type TableFor<ByTool, Name> = ByTool extends unknown
       : {} | ByTool[Extract<keyof ByTool, Name>]
   : never
 
-/** The first level that has a row for an error settles it; where none has, it leaves as itself. */
+/** The first level with a row for an error decides about it; without a row, the error leaves unchanged. */
 type Through<E, First, Second, Third> = E extends unknown
   ? Residual<
       E,
@@ -89,7 +89,7 @@ type RowFor<E, Table, Else> = Recovery.Row<
 
 type StandIn<E> = E extends InvalidArgs | DeserializationError ? "InvalidArgs" : "ExecutionError"
 
-/** What a verdict of a tool leaves of the failure, with a row behind it for what it gives up. */
+/** What a verdict leaves of a tool's failure, with the row `Behind` it for what it gives up. */
 type Residual<E, V, Behind> =
   | Recovery.ErrorOf<V>
   | (Extract<Recovery.EndOf<V>, "raise"> extends never ? never : ToolExecutionError)
@@ -107,7 +107,7 @@ export type ModelError<Table> = Table extends object
     : Whole<Recovery.Residue<LlmError, Table>>
   : never
 
-/** By its name where none of it is handled. */
+/** `LlmError` by its name if no row handles any of it. */
 type Whole<E> = [LlmError] extends [E] ? LlmError | Exclude<E, LlmError> : E
 
 /** What the handlers in the table for model calls need. */
@@ -126,8 +126,8 @@ export type Named<T, Name> = T extends { readonly name: infer Own }
   : never
 
 /**
- * Where `R` has a `Model`: marks, among the tools, that something besides the loop of an agent asks one. The need stays when the loop gets a
- * model of its own, as those of tools do. An agent without a loop cannot get one.
+ * Where `R` has a `Model`: marks, among the tools, that a part other than the agent's loop calls a model. The need stays when
+ * the loop gets a model of its own, as those of tools do. An agent without a loop cannot get one.
  */
 export type Asking<R, ModelTable> = ModelTable extends object
   ? [Extract<R, Model.Model>] extends [never]
@@ -135,7 +135,7 @@ export type Asking<R, ModelTable> = ModelTable extends object
     : Tool.Tool<"~model", unknown, never, never, Model.Model, {}, "builtin">
   : never
 
-/** The answer that fits every one of these tools. */
+/** An answer that fits every one of these tools. */
 export type CommonAnswer<T> = (T extends Tool.AnyTool ? (answer: Tool.SuccessOf<T>) => void : never) extends (
   answer: infer A
 ) => void

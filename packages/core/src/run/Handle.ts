@@ -1,4 +1,4 @@
-/** A run at work in a fiber of its own, for those who need more of it than its answer. */
+/** A run in a fiber of its own, for callers that need more of it than its answer. */
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -14,14 +14,14 @@ import type { RunContext } from "../event/RunContext.ts"
 import type { Mode, Sink, State } from "./Frame.ts"
 import { Suspension } from "./Start.ts"
 
-/** How a run ended that did not fail: with its answer, or waiting for a decision or a larger budget. */
+/** How a run ended without a failure: with its answer, or suspended for a decision or a larger budget. */
 export type Outcome<O> = Completed<O> | Suspended
 
 /** A run that came to its end, with its output. */
 export interface Completed<out O> {
   readonly _tag: "Completed"
   readonly output: O
-  /** How the model's reply ended that is the output: `length` where it was cut off. Absent where no reply is the output. */
+  /** The finish reason of the reply that is the output: `length` if it was cut off. Absent if no reply is the output. */
   readonly finish?: Message.FinishReason
 }
 
@@ -32,28 +32,28 @@ export interface Suspended {
   readonly snapshot: Snapshot
 }
 
-/** A run that was started. It is interrupted when the scope closes in which it was. */
+/** A run that was started. It is interrupted when its scope closes. */
 export interface Run<out O, out E> {
   /** Waits for its end. */
   readonly outcome: Effect.Effect<Outcome<O>, E>
-  /** Everything that happens in it, from its beginning, for each who asks; ends as the run ends, without its failure. */
+  /** All events of the run from its beginning, for each reader. The stream ends with the run, without its failure. */
   readonly events: Stream.Stream<AgentEvent.AgentEvent>
-  /** What was said so far, the input at least; calls that are not settled yet are in it as they would be if the run ended now. */
+  /** The transcript so far, the input at least. Calls that are not settled yet appear as if the run ended now. */
   readonly transcript: Effect.Effect<Message.Transcript>
-  /** What it and all runs below it have consumed so far. */
+  /** The usage of the run and its descendants so far. */
   readonly usage: Effect.Effect<Usage.Usage>
   readonly ledger: Effect.Effect<ReadonlyArray<Ledger.Entry>>
   /**
-   * How many events its listeners have lost, and those of the runs below it: 16,384 others waited already, or the listener had not
-   * handled them when the run had waited one second for it, or was interrupted. Listeners that live with a scope do not count here.
-   * `events` loses none.
+   * How many events the listeners of the run and of its descendants have lost. An event is lost if 16,384 others wait already,
+   * if its listener has not handled it one second after the end of the run, or when the run was interrupted. Listeners that
+   * live with a scope do not count here. `events` loses none.
    */
   readonly lost: Effect.Effect<number>
   /** Stops it, and waits until it has stopped. */
   readonly interrupt: Effect.Effect<void>
 }
 
-/** What a run that has begun can be asked. */
+/** A run that has begun, for its handle. */
 export interface Started {
   readonly state: State
   readonly run: RunContext

@@ -1,4 +1,4 @@
-/** How a run ends at its limits: at the end of its time, and when a limit of its own, or of a run above, was reached. */
+/** How a run ends at its limits: at the end of its time, and when a limit of its own or of a parent is reached. */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -20,9 +20,9 @@ export const inTime =
   <A, E, R>(running: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
     const { meter } = run
     const parentDeadline = meter.parent?.deadline?.ownDeadline ?? Infinity
-    // Mutant `meter.ownDeadline > above` survives: at the same instant, the timer of the run above fires first, because
+    // Mutant `meter.ownDeadline > parentDeadline` survives: at the same instant, the timer of the parent fires first, because
     // it was set first, and stops this run
-    // Mutant `false` survives: speed only. A run above that ends earlier, or at the same instant, has stopped this run
+    // Mutant `false` survives: speed only. A parent that ends earlier, or at the same instant, has stopped this run
     // before its timer fires, and a sleep of Infinity never ends
     return meter.ownDeadline >= parentDeadline ? running : Effect.raceFirst(running, watching(meter, run))
   }
@@ -45,7 +45,7 @@ interface Saying {
   readonly partial?: string
 }
 
-/** The error of a run whose limit, or that of a run above, was reached. */
+/** The error of a run that reached a limit of its own or of a parent. */
 export const errorOf = (
   { because, limit, meter, reason, said, spent }: Exceeded,
   run: RunContext.RunContext,
@@ -64,8 +64,8 @@ export const errorOf = (
   })
 
 /**
- * Ends a run with `end` when a limit was reached, also where its effects have caught that: a limit of its own, or of a run above. Where
- * `end` gives nothing, the run above ends, and this one only says what it has said.
+ * Ends a run with `end` when a limit of its own or of a parent was reached, even if its effects have caught that. If `end`
+ * gives nothing, the parent ends, and this run only adds what it has said.
  */
 export const ending =
   <B, E2, R2>(
@@ -88,7 +88,7 @@ export const ending =
     })
   }
 
-/** The end of another run that an effect brings along, such as one that was kept, is a failure of this one. */
+/** The limit error of another run, for example from a stored exit, is a failure of this run. */
 const foreign = <E>(cause: Cause.Cause<E>, run: RunContext.RunContext, state: Saying) => {
   const defect = Cause.squash(cause)
   return run.meter.ended === undefined && RunContext.isLimit(defect)
@@ -97,8 +97,8 @@ const foreign = <E>(cause: Cause.Cause<E>, run: RunContext.RunContext, state: Sa
 }
 
 /**
- * When a run fails, undoes what was done in this run and below it, the last thing first, each at most once; then the run fails as it
- * would have. A compensation that fails or dies is emitted and logged; the others are done all the same, and the run keeps its failure.
+ * When a run fails, undoes what was done in it and its descendants, the last thing first, each at most once. A compensation
+ * that fails or dies is emitted and logged; the others still run, and the run keeps its failure.
  */
 export const undoing =
   (run: RunContext.RunContext) =>

@@ -1,6 +1,6 @@
 /**
- * Chooses among the skills of an agent: by a rule, or by asking the agent's model. It is asked once at the start of a run, and
- * only where there are several skills.
+ * Chooses among the skills of an agent: by a rule, or by asking the agent's model. The choice is made once at the start of a
+ * run, and only if there are several skills.
  */
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
@@ -46,7 +46,7 @@ export interface Router<
 
 type AnyRouter = Router<string | undefined, unknown, unknown, unknown>
 
-/** The names that a router is known to give: of a text that could be any, nothing is known. */
+/** The literal names that a router may give; `never` for a wide type such as `string`. */
 export type NameOf<Said, Table> = Literal<Exclude<Said, undefined> | Recovery.AnswerOf<Recovery.RowsOf<Table>>>
 
 type Literal<Name> = Name extends string ? Exclude<Name, Wide<Name>> : never
@@ -54,7 +54,7 @@ type Literal<Name> = Name extends string ? Exclude<Name, Wide<Name>> : never
 /** A name that may be one of many: it is only `string`, or a pattern such as `search_${string}`. */
 export type Wide<Name> = Name extends string ? ({} extends { readonly [_ in Name]: never } ? Name : never) : never
 
-/** What leaves a run because of it, the failures of the model behind its own table included. */
+/** The failures that a router adds to a run, those of the model behind its own table included. */
 export type ErrorOf<Said, E, Table> =
   | E
   | (undefined extends Said ? RoutingError | Left<Table> : Wide<Said> extends never ? never : RoutingError)
@@ -70,7 +70,7 @@ export type ServicesOf<Said, R, Table> =
   | R
   | (undefined extends Said ? Recovery.ServicesOf<Recovery.RowsOf<Table>> : never)
 
-/** How the model is asked, where no rule has chosen. */
+/** How the model is asked if no rule has chosen. */
 export interface Options {
   /** The least confidence, from 0 to 1, with which a choice counts; 0.6 by default. */
   readonly threshold?: number
@@ -87,8 +87,8 @@ export const byModel = (options?: Options): Router<undefined> =>
 
 /**
  * A rule, pure or an effect: the skill that it names is taken, and no model is asked. Where it gives `undefined` the model is,
- * with these options. A rule that always gives a name leaves no `RoutingError`, as long as its type tells the names: effects
- * forget them without `as const`. What it fails with leaves the agent.
+ * with these options. A rule that always gives a name leaves no `RoutingError`, if its type has the names: effects need
+ * `as const` for that. Its failures are failures of the agent.
  */
 export const byRule = <const Said extends string | undefined, E = never, R = never>(
   rule: (input: string) => Said | Effect.Effect<Said, E, R>,
@@ -103,7 +103,7 @@ export const byRule = <const Said extends string | undefined, E = never, R = nev
       )
   })
 
-/** `T`, but nothing is inferred for it from the place where the router stands: TypeScript 5.9 would forget the names. */
+/** `T`, without inference from the expected type: TypeScript 5.9 would forget the names. */
 type Given<T> = [T][T extends unknown ? 0 : never]
 
 const aName: Returned.Kind = {
@@ -112,8 +112,8 @@ const aName: Returned.Kind = {
 }
 
 /**
- * The table, or the function, for failures of the routing call: here, not in the agent's own table, which answers with outputs. An
- * answer is the name of a skill.
+ * The table, or the function, for failures of the routing call. The agent's own table does not handle them, as it answers with
+ * outputs. An answer here is the name of a skill.
  */
 export const onLlmError: {
   <const Name extends string, const Given extends LlmTable.LlmRows<Name> | LlmTable.LlmHandler<Name>>(
@@ -172,7 +172,7 @@ function absurd(): never {
 }
 
 /**
- * What the rule says; nothing where the model has to be asked.
+ * The choice of the rule; `undefined` if the model has to choose.
  *
  * @internal
  */
@@ -236,7 +236,7 @@ const Answer = Schema.Struct({
 
 const decode = (value: Schema.Json) => Result.mapError(Schema.decodeUnknownResult(Answer)(value), ({ issue }) => issue)
 
-/** A name that is no skill is not taken for another. */
+/** Fails if the chosen name is not a candidate. */
 const checked = (choice: Choice, answer: string, routing: Routing): Effect.Effect<Choice, RoutingError> =>
   routing.candidates.some(({ name }) => name === choice.skill) ? Effect.succeed(choice) : refused(answer, routing)
 

@@ -43,8 +43,8 @@ export const deterministic = <const Name extends string, O, E = never, R = never
 ): Deterministic<Name, O, E, R> => ({ name: checked(name), description: options.description, run: options.run })
 
 /**
- * A skill out of a function that may throw, or give a promise; see `Agent.fromFunction` for what becomes of what it throws. Its `signal`
- * is aborted when the run is stopped.
+ * A skill out of a function that may throw, or return a promise; see `Agent.fromFunction` for what it throws. Its `signal` is
+ * aborted when the run is stopped.
  */
 export const fromFunction = <const Name extends string, O>(
   name: Name,
@@ -73,7 +73,7 @@ export const isSkill = (value: unknown): value is AnySkill =>
 export const isDeterministic = (self: AnySkill): self is Extract<AnySkill, { readonly run: unknown }> => "run" in self
 
 /**
- * What a model says that finds no skill for an input: no skill can have that name.
+ * The answer of a model that finds no skill for an input: no skill can have this name.
  *
  * @internal
  */

@@ -9,17 +9,17 @@ import type { Audience } from "../data/Signing.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import type { Decisions } from "../tool/ToolDefinition.ts"
 
-/** Goes on where a run was suspended, or after what was said. */
+/** Goes on where a run was suspended, or after a transcript. */
 export interface Resumption<out I> {
-  /** What is settled in it never runs again. */
+  /** Calls that are settled in it never run again. */
   readonly from: Snapshot | Message.Transcript
   /** What the user says next; after a transcript only. */
   readonly input?: I
-  /** What was decided about the requests of the snapshot. A decision about anything else, or one that comes too late, does not count. */
+  /** Decisions about the requests of the snapshot. A decision about another request, or a late one, does not count. */
   readonly decisions?: ReadonlyArray<Approval.Decided>
   /**
-   * Limits in the place of those with which the run was suspended, or of the agent's own. What is not named here stays as it is,
-   * prices too, and so does what `onBudgetExceeded` has extended.
+   * Limits that replace those of the suspended run, or the agent's own. All others stay, prices and extensions by
+   * `onBudgetExceeded` included.
    */
   readonly budget?: Budget.Limits
   /**
@@ -28,8 +28,8 @@ export interface Resumption<out I> {
    */
   readonly audience?: Audience
   /**
-   * Resumes a snapshot that was resumed before, on purpose: after a failure or an interruption, for example. Idempotency keys of
-   * calls are the same then. By default the second resumption is refused.
+   * Resumes a snapshot a second time, for example after a failure or an interruption. The idempotency keys of calls stay the
+   * same. By default the second resumption is refused.
    */
   readonly again?: boolean
 }
@@ -40,7 +40,7 @@ export type Admit = (
   resumption: Resumption<unknown>
 ) => Effect.Effect<void, SnapshotRefusedError>
 
-/** What `Agent.resume` brings along for agents that go on. */
+/** What `Agent.resume` adds to an agent. */
 export interface Going {
   readonly admit: Admit
   readonly decisionsOf: (decisions: ReadonlyArray<Approval.Decided>) => Decisions

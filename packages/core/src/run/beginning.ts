@@ -1,4 +1,4 @@
-/** What a run begins with: what its user says, what was said before, and what it may spend. */
+/** What a run begins with: its input, its transcript so far, and its limits. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -58,7 +58,7 @@ const of = (start: Start, { agent, readInput }: Resumed): Beginning => {
 const headed = (prompt: string, messages: ReadonlyArray<Message.Message>): Array<Message.Message> =>
   prompt === "" ? [...messages] : [Message.system(prompt), ...messages]
 
-/** After what was asked, a run itself says something as its user: what is wrong with an answer. */
+/** The input of the transcript. Later user messages may be the run's own, about an answer that does not fit. */
 const lastOf = (transcript: Message.Transcript, asked = -1): Said => {
   const candidate = transcript[asked]
   const message =
@@ -69,7 +69,7 @@ const lastOf = (transcript: Message.Transcript, asked = -1): Said => {
 /** The limits that a resumption gives in the place of the agent's own. */
 const limitsOf = (start: Start): Budget.Limits | undefined => (start.kind === "resumption" ? start.budget : undefined)
 
-/** The answer of a conversation that ends with one, and to which nothing was added. */
+/** The answer of a conversation that ends with one and has no new input. */
 const answeredBy = (start: Start, from: Snapshot | undefined, messages: Message.Transcript): string | undefined => {
   const last = messages.at(-1)
   // with unfinished calls, the text before them is no answer
@@ -180,7 +180,7 @@ const choosing = Effect.fnUntraced(function* (
   )
 })
 
-/** An answer that fits is one, from a model or a function; another one is asked for again, by the skill that is chosen. */
+/** The answer of the conversation, if it fits; otherwise the chosen skill asks for another one. */
 const answered = (running: Running): Effect.Effect<End, unknown> => {
   const { beginning, plan, start, state } = running
   const { output } = plan
@@ -192,7 +192,7 @@ const answered = (running: Running): Effect.Effect<End, unknown> => {
   return read(running)
 }
 
-/** The model chooses: that is a turn of the run. */
+/** The model chooses the skill, in a turn of the run. */
 const routeByModel = Effect.fnUntraced(function* (
   running: Running,
   choice: Choice,
@@ -220,7 +220,7 @@ const take = ({ beginning, run, state }: Running, { works }: Choice, chosen: Cho
   return RunContext.record(run, begin, () => ({ type: "skill-chosen", ...chosen, prompt }), Effect.succeed)
 }
 
-/** The first step of a run that goes on: the answer with which its conversation ends, if it fits, or the calls that were open. */
+/** The first step of a resumed run: the answer that its conversation ends with, if it fits, or its unfinished calls. */
 export const resume = (running: Looping): Effect.Effect<End, unknown> => {
   const { beginning, run, start, state } = running
   const unfinished = beginning.from?.open

@@ -1,4 +1,4 @@
-/** What a run does about its limits: it asks the function that decides about them, and it ends with the time that it has. */
+/** What a run does at its limits: it asks the handler of limits, and ends at its deadline. */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-/** A run that waits: when it is suspended, what is kept of it, and how it goes on. */
+/** A suspended run: when it is suspended, what its snapshot has, and how it goes on. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Exceeded, Meter } from "../budget/Meter.ts"
@@ -22,7 +22,7 @@ export const endAt = (
   return isOwn ? Effect.fail(errorOf(exceeded, running.run, running.state)) : undefined
 }
 
-/** Whether the limit that was reached, of this run or of one above that is suspended with it, asks for a checkpoint. */
+/** Whether the limit that was reached, of this run or of a parent that is suspended with it, asks for a checkpoint. */
 export const isCheckpoint = (running: Running): boolean => {
   const { mode, run } = running
   const { ended } = run.meter
@@ -35,7 +35,7 @@ export const isCheckpoint = (running: Running): boolean => {
 const canGoOn = ({ plan: { work }, state: { skill } }: Running): boolean =>
   work.kind === "choice" ? skill === undefined || work.works.get(skill)?.kind === "loop" : work.kind === "loop"
 
-/** The run as it stands. The outermost of those that are suspended together has an id: as that, all of them are resumed. */
+/** The suspension of the run. Of the runs that are suspended together, the outermost has an id: all are resumed by it. */
 export const suspend = ({ mode, run, state }: Running): Effect.Effect<Suspension> =>
   Effect.withFiber((fiber) => {
     const snapshot = state.snapshot(run, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
@@ -43,13 +43,13 @@ export const suspend = ({ mode, run, state }: Running): Effect.Effect<Suspension
     return Effect.succeed(new Suspension(isOutermost ? { ...snapshot, id: RunContext.drawId(fiber) } : snapshot))
   })
 
-/** How this run would be suspended as it stands, for a run above that is. */
+/** The snapshot of this run, for a parent that is suspended. */
 export const capture =
   (running: Running) =>
   (now: number): Snapshot | undefined =>
     canGoOn(running) ? running.state.snapshot(running.run, now) : undefined
 
-/** The counts and limits with which a run goes on; `given` are the limits that were given anew. */
+/** The counts and limits with which a run goes on; `given` are the new limits. */
 export const restore = ({ ledger, meter }: RunContext.RunContext, from: Snapshot, given: object): void => {
   ledger.restore(from.ledger)
   meter.restore(from.runId, from.spent)
@@ -58,7 +58,7 @@ export const restore = ({ ledger, meter }: RunContext.RunContext, from: Snapshot
   paid(meter, from)
 }
 
-/** What the sub-agents had spent that are suspended with it is among what the run had spent. */
+/** The run's spending includes that of the sub-agents that are suspended with it. */
 const paid = (meter: Meter, { open }: Snapshot): void => {
   for (const call of open?.calls ?? []) {
     if (call.type !== "agent") continue

@@ -59,7 +59,7 @@ export interface Replied extends Extract<Answer, { readonly type: "reply" }> {
   readonly calls: ReadonlyArray<Message.ToolCall>
 }
 
-/** Calls the model of a run. Its reply is open until its tool calls are settled. */
+/** Calls the model of a run. Its reply is unfinished until its tool calls are settled. */
 export const callModel = (running: Looping, request: Model.Request): Effect.Effect<Asked, unknown> => {
   const { beginning, mode, model, plan, run, state } = running
   const { onLlmError: rows, onPartial, transport } = plan
@@ -85,16 +85,16 @@ export const ask = <A, E>(
 
 const idle = { type: "Idle", attempts: 0, shown: undefined } as const
 
-/** A model call at work: the layer that recovers it, and what asks each of the models that the model of the run is made of. */
+/** A model call: the layer that recovers it, and the asker of each model that the run's model consists of. */
 class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Message.Reply, never> {
   readonly options: ModelCallOptions
   readonly next: (answer: Answer) => Effect.Effect<A, unknown>
   state: Idle | Attempting = idle
   readonly compactions: Compactions = { made: 0 }
   readonly extra = { made: 0 }
-  /** With what the model reads of the conversation by now. */
+  /** The request, with the conversation as the model reads it now. */
   request: Model.Request
-  /** Whether an empty reply was asked for once more, which no row decides. */
+  /** Whether the call was repeated after an empty reply, which no row decides. */
   hasRepeated = false
   /** The last failure that no row was for. */
   unguarded: unknown
@@ -184,7 +184,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
 
 const askModels = (call: ModelCall<unknown>) => Effect.suspend(() => askEach(call.options.model, call.request, call))
 
-/** Shortens what the model reads. */
+/** Shortens the conversation that the model reads. */
 const compact = (
   call: ModelCall<unknown>,
   { compaction, run: shorten }: Compact,
@@ -206,11 +206,11 @@ const compact = (
   })
 }
 
-/** Something else stands in for what was shown of the last attempt. */
+/** Replaces the shown text of the last attempt by another answer. */
 const instead = <A>(call: ModelCall<A>, answer: Answer): Effect.Effect<A, unknown> =>
   Effect.flatMap(discard(call), () => call.next(answer))
 
-/** Makes an attempt of one of the models of which that of the run is made. */
+/** Makes an attempt with one of the models that the run's model consists of. */
 const attempt = (
   call: ModelCall<unknown>,
   model: Model.Service,
@@ -264,7 +264,7 @@ const attempt = (
 const admits = ({ options: { onPartial }, state: { shown } }: ModelCall<unknown>): boolean =>
   shown === undefined || shown.text === "" || onPartial === "restart"
 
-/** Emits that what was shown of the last attempt does not count: something else stands in for it. */
+/** Discards the shown text of the last attempt. */
 const discard = (call: ModelCall<unknown>): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { attempts: attempt, shown } = call.state
@@ -296,7 +296,7 @@ const broken = (call: ModelCall<unknown>, state: Attempting, cause: Cause.Cause<
   )
 }
 
-/** What came of an attempt that broke off may be counted wrongly as well. */
+/** The usage of an attempt that broke off may be invalid as well. */
 const countable = (state: Attempting, spent: Attempting["spent"]): Attempting => ({
   ...state,
   spent: sound(spent, state.request, spent.content ?? [])

@@ -1,4 +1,4 @@
-/** What a run asks of a model, and what is known of the attempt that is at work. */
+/** What a run asks of a model, and the state of the current attempt. */
 import type * as Ledger from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
 import type * as RunContext from "../event/RunContext.ts"
@@ -7,7 +7,7 @@ import type { Counted } from "../model/ModelCall.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type { OnPartial, Plan } from "./plan.ts"
 
-/** A question to a model, and what guards it. */
+/** One model call, and what guards it. */
 export interface ModelCallOptions {
   readonly model: Model.Service
   readonly request: Model.Request
@@ -17,9 +17,9 @@ export interface ModelCallOptions {
   readonly transport?: Plan["transport"]
   readonly isStreamed: boolean
   readonly run: RunContext.RunContext
-  /** What the run was asked, for those who shorten its conversation. */
+  /** The input of the run, for the agents that shorten its conversation. */
   readonly input?: Message.User
-  /** Hears what the model reads from here on, once the conversation was too long for it. */
+  /** Gets the shortened conversation once the conversation was too long. */
   readonly compacted?: (messages: Message.Transcript) => void
   /** Whether an empty reply is an answer; never by default. */
   readonly mayBeEmpty?: () => boolean
@@ -32,7 +32,7 @@ export interface Idle {
   readonly type: "Idle"
   /** How many attempts there were so far, of all models that the model is made of. */
   readonly attempts: number
-  /** What a reader has seen of the last attempt, be it only thoughts. */
+  /** What a reader has seen of the last attempt, reasoning included. */
   readonly shown: { readonly text: string } | undefined
 }
 
@@ -41,6 +41,6 @@ export interface Attempting extends Omit<Idle, "type"> {
   readonly type: "Attempting"
   readonly model: Model.Service
   readonly request: Model.Request
-  /** Its reply, or what the provider is known to have counted for it so far. */
+  /** Its reply, or the usage that the provider has reported for it so far. */
   readonly spent: Counted & { readonly content?: Message.Reply["content"] }
 }

@@ -1,4 +1,4 @@
-/** What a run is told of its agent: limits, tables, listeners, and the work. */
+/** What a run gets of its agent: limits, tables, listeners, and the work. */
 import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type * as Budget from "../budget/Budget.ts"
@@ -11,13 +11,13 @@ import type { OnExceeded } from "../budget/Meter.ts"
 import type * as Frame from "./Frame.ts"
 import type { Output } from "./Output.ts"
 
-/** Whether a streamed attempt that broke off after its first text may be made again, or fails with what it has. */
+/** Whether a streamed attempt that broke off after its first text is repeated or fails. */
 export type OnPartial = "fail" | "restart"
 
 /** What happens to the other calls of a batch when one of them ends the run. */
 export type Siblings = "settleAll" | "interrupt"
 
-/** What a user says, and the text of it, by which skills are chosen and on which functions work. */
+/** The input as a message, and its text, for routers and functions. */
 export interface Said {
   readonly message: Message.User
   readonly text: string
@@ -26,12 +26,12 @@ export interface Said {
 /** The first message of a user from the input of an agent. Throws on an input that does not fit. */
 export type ReadInput = (input: unknown) => Said
 
-/** All that the loop has to know of an agent. */
+/** All that the loop needs of an agent. */
 export interface Plan {
   readonly agent: string
   readonly work: Work
   readonly budget: Budget.Budget
-  /** The agent's own model. It is for this run's loop alone: what the tools need, they get from outside. */
+  /** The agent's own model, for this run's loop alone: the tools get their services from outside. */
   readonly model: Layer.Layer<Model.Model, unknown> | undefined
   readonly onLlmError: Recovery.Rows
   readonly onPartial: OnPartial

@@ -1,4 +1,4 @@
-/** A choice among skills: what there is to choose from, where it is made, and what came of it. */
+/** A choice among skills: its input, its candidates and its result. */
 import type * as Effect from "effect/Effect"
 import type * as Message from "../data/Message.ts"
 import type { RunContext } from "../event/RunContext.ts"
@@ -10,7 +10,7 @@ export interface Candidate {
   readonly description: string
 }
 
-/** A choice that was made, and by what: `table` is the one for failures of the routing call. */
+/** A choice, and what made it: `table` is the table for failures of the routing call. */
 export interface Choice {
   readonly skill: string
   readonly by: "rule" | "model" | "table"
@@ -18,12 +18,12 @@ export interface Choice {
   readonly confidence?: number
 }
 
-/** Where a choice is made. */
+/** What a router chooses by. */
 export interface Routing {
   readonly input: string
   readonly candidates: ReadonlyArray<Candidate>
   readonly run: RunContext
-  /** What was said so far. */
+  /** The transcript of the run so far. */
   readonly transcript: () => Message.Transcript
 }
 

@@ -77,7 +77,7 @@ const endOf = (
     : RunBudget.repeated(run, repeatedFailure(stop, repeated, batch, run), () => Effect.undefined)
 }
 
-/** One tool failed too often in the same way: what was decided about its last failures comes along. */
+/** The error for a tool that failed too often in the same way, with the decisions about its last failures. */
 const repeatedFailure = (
   stop: number,
   { repeats, tool }: { readonly tool: string; readonly repeats: number },
@@ -94,7 +94,7 @@ interface Batch {
   /** How many calls there are. */
   readonly calls: number
   readonly outcomes: ReadonlyArray<Toolset.Outcome>
-  /** Whether some of them wait: the batch is not over. */
+  /** Whether some calls wait: the batch is not over. */
   readonly isWaiting: boolean
   readonly failure?: Toolset.Failure
   readonly output?: Toolset.Output | undefined
@@ -148,11 +148,11 @@ const settleAll = <A, E>(
   })
 }
 
-/** A failure that no table handles. A limit is none: the meter knows of it. */
+/** A failure that no table handles. A limit is not: the meter has it. */
 const isHard = (failure: Toolset.Failure | undefined): failure is Toolset.Failure =>
   failure !== undefined && !RunContext.isLimit(failure.error)
 
-/** Whether the run is suspended now: the calls that are not settled go on with it. */
+/** Whether the run is suspended now: the unfinished calls go on with it. */
 const goesOn = (running: Looping, { failure, isWaiting }: Batch): boolean =>
   running.run.meter.ended === undefined ? isWaiting && failure === undefined : isCheckpoint(running) && !isHard(failure)
 

@@ -1,4 +1,4 @@
-/** What a run has said and counted so far. It belongs to one run and lives as long as it. */
+/** The transcript and the counts of one run. */
 import type * as Budget from "../budget/Budget.ts"
 import * as FailureHistory from "../budget/FailureHistory.ts"
 import * as Message from "../data/Message.ts"
@@ -19,7 +19,7 @@ export interface Admission {
   readonly wasOff: boolean
 }
 
-/** What a run begins with, as far as its state concerns. */
+/** What the state of a run begins with. */
 interface Start {
   readonly from: Snapshot | undefined
   readonly said: { readonly message: Message.User }
@@ -30,20 +30,20 @@ export class RunState implements State {
   readonly #maxInARow: number
   readonly #repeatedFailures: Budget.Budget["repeatedFailures"]
   #history: FailureHistory.FailureHistory | undefined
-  /** What the run was asked, as it stands among its messages. */
+  /** The input of the run, as one of its messages. */
   readonly asked: Message.User
   /** Grows in place: requests lend it to the model. */
   readonly messages: Array<Message.Message>
   /** What the model reads in their place since they were too long for it. */
   #compacted: Array<Message.Message> | undefined
-  /** One for each call of the reply that is open. */
+  /** One for each call of the unfinished reply. */
   slots: ReadonlyArray<Slot> = []
   /** How many of these calls may run, once that is known. */
   admission: Admission | undefined
   #reply: Message.Reply | undefined
   /** The text of the last reply. */
   partial = ""
-  /** How the reply ended that is to be the output, once there is one. */
+  /** The finish reason of the reply that is the output, once there is one. */
   finish: Message.FinishReason | undefined
   turn = 0
   /** The skill that was chosen, where there was a choice. */
@@ -52,7 +52,7 @@ export class RunState implements State {
   outputsRejected = 0
   /** Batches that were called with tools switched off. */
   callsWhileOff = 0
-  /** What the run fails with although its limit was to suspend it. */
+  /** The failure of the run, although its limit was to suspend it. */
   unhandled: { readonly error: unknown } | undefined
   /** The tool that was called last, and how often with no other in between. */
   #last = ""
@@ -67,7 +67,7 @@ export class RunState implements State {
     if (from !== undefined) this.#restore(from)
   }
 
-  /** What the run remembers of its failing calls. */
+  /** The history of the run's failing calls. */
   get history(): FailureHistory.FailureHistory {
     return (this.#history ??= new FailureHistory.FailureHistory(this.#repeatedFailures))
   }
@@ -101,8 +101,8 @@ export class RunState implements State {
   }
 
   /**
-   * All that a run has to know to go on from here. A batch in which calls wait, or sub-agents were at work that can go on, is
-   * open; what was cut off in it is settled as that.
+   * The snapshot from which the run can go on. A batch stays unfinished if calls wait in it, or if its sub-agents can go on.
+   * Calls that were cut off are settled as such.
    */
   snapshot(run: RunContext, now: number): Snapshot {
     const unfinished = this.#unfinishedReply(now)
@@ -139,7 +139,7 @@ export class RunState implements State {
     return isUnfinished ? { ...this.admission, reply, calls } : undefined
   }
 
-  /** Takes a reply in; gives its calls. */
+  /** Adds a reply; returns its calls. */
   take(reply: Message.Reply): ReadonlyArray<Message.ToolCall> {
     this.#reply = reply
     this.admission = undefined
@@ -149,7 +149,7 @@ export class RunState implements State {
     return calls
   }
 
-  /** The settlements of the open calls; absent for calls whose turn has not come. */
+  /** The settlements of the unfinished reply's calls; absent for calls whose turn has not come. */
   settlements(): ReadonlyArray<Message.Settlement | undefined> {
     return this.slots.map(({ settlement }) => settlement)
   }
@@ -160,13 +160,13 @@ export class RunState implements State {
     return message
   }
 
-  /** Says something more, to the model too. */
+  /** Adds a message, for the model too. */
   add(message: Message.Message): void {
     this.messages.push(message)
     this.#compacted?.push(message)
   }
 
-  /** Begins with another conversation. */
+  /** Replaces the conversation. */
   begin(messages: ReadonlyArray<Message.Message>): void {
     this.messages.splice(0, this.messages.length, ...messages)
     this.#compacted = undefined
@@ -196,7 +196,7 @@ export class RunState implements State {
     return this.#inARow
   }
 
-  /** A copy of all that is closed. */
+  /** A copy of all finished messages. */
   said(): Message.Transcript {
     return [...this.messages]
   }

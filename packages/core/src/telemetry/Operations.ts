@@ -44,11 +44,11 @@ interface ActiveCall<Operation> {
   readonly operation: Operation
   /** What its last attempt, or the last repair of it, has failed with. */
   failure?: { readonly error: unknown }
-  /** When something was last heard of it. */
+  /** The time of its last event. */
   heard: bigint
 }
 
-/** Everything that is open in a tree of runs. */
+/** All unfinished operations in a tree of runs. */
 export class Operations<Operation> {
   readonly #runs = new Map<string, ActiveRun<Operation>>()
   readonly #watcher: Watcher<Operation>
@@ -61,7 +61,7 @@ export class Operations<Operation> {
     this.#clock = Context.get(context, Clock.Clock)
   }
 
-  /** How many runs are open. */
+  /** How many runs are unfinished. */
   get size(): number {
     return this.#runs.size
   }
@@ -123,7 +123,7 @@ export class Operations<Operation> {
     }
   }
 
-  /** Something that neither begins nor ends an operation is noted with the nearest that is open. */
+  /** An event that neither begins nor ends an operation goes to the nearest unfinished one. */
   #note(active: ActiveRun<Operation>, event: AgentEvent.AgentEvent, now: bigint): undefined {
     const call = "callId" in event && event.callId !== undefined ? callOf(active, event.callId) : undefined
     if (call !== undefined) {
@@ -191,6 +191,6 @@ const isOfModel = (event: AgentEvent.AgentEvent): boolean =>
   event.type === "reasoning-delta" ||
   (event.type === "verdict" && event.layer === "transport")
 
-/** The oldest open call with this id: with some models ids repeat within one reply. */
+/** The oldest unfinished call with this id: with some models ids repeat within one reply. */
 const callOf = <Operation>(active: ActiveRun<Operation>, callId: string): ActiveCall<Operation> | undefined =>
   active.calls.find((call) => call.callId === callId)

@@ -1,6 +1,6 @@
 /**
- * What operators see of all runs, drawn from their events: spans and metrics, by the conventions of OpenTelemetry for
- * generative AI. Nothing of the library knows of it.
+ * Spans and metrics of all runs, made from their events by the conventions of OpenTelemetry for generative AI. No other module
+ * depends on it.
  *
  * The names and attributes of `gen_ai.*` are those of the semantic conventions for generative AI, which are still in
  * development; what they have no name for is `kintsugi.*`.
@@ -14,23 +14,23 @@ import * as RunContext from "../event/RunContext.ts"
 
 export { agentDuration, cost, errors, modelDuration, tokens, toolDuration, verdicts } from "./metrics.ts"
 
-/** What operators see. */
+/** What is exported. */
 export interface Options {
   /** Whether there are spans; `true` by default. */
   readonly spans?: boolean
   /** Whether there are metrics; `true` by default. */
   readonly metrics?: boolean
   /**
-   * Whether spans hold what was said: messages, arguments and results of tools, the words of errors. What looks like a
-   * credential is redacted. `false` by default.
+   * Whether spans have the content: messages, arguments and results of tools, error texts. What looks like a credential is
+   * redacted. `false` by default.
    */
   readonly content?: boolean
 }
 
 /**
- * Spans and metrics of all runs of the program that it is provided to. Spans go to the tracer of the program, each run is one
- * tree with its fixers and sub-agents, below the span in which it was begun; what tools and transports do is part of it.
- * Where a program has it twice, the inner one counts.
+ * Spans and metrics of all runs of the program that it is provided to. Spans go to the tracer of the program. Each run is one
+ * tree with its fixers and sub-agents, a child of the span in which it began; the spans of tools and transports are part of
+ * it. If a program has the layer twice, the inner one counts.
  */
 export const layerWith = ({ content = false, metrics = true, spans = true }: Options): Layer.Layer<never> => {
   const own = [...(spans ? [spansOf(content)] : []), ...(metrics ? [durations, Metrics.errorCounter] : [])]
@@ -55,5 +55,5 @@ const durations: RunContext.MakeObserver = (context) => {
   return (event, at) => void operations.hear(event, at)
 }
 
-/** `layerWith` as it is without options: spans and metrics, and nothing of what was said. */
+/** `layerWith` without options: spans and metrics, no content. */
 export const layer: Layer.Layer<never> = layerWith({})

@@ -10,19 +10,19 @@ import type { Ending, Terminal } from "./Operations.ts"
 
 export type Attributes = Readonly<Record<string, unknown>>
 
-/** What is known of events, by their types. */
+/** Attributes of events, by their types. */
 export type Table = {
   readonly [Type in AgentEvent.AgentEvent["type"]]?: (event: AgentEvent.OfType<Type>) => Attributes
 }
 
-/** What the table knows of an event; nothing of those that it does not name. */
+/** The attributes of an event; `undefined` for a type that the table does not have. */
 export const of = (table: Table, event: AgentEvent.AgentEvent): Attributes | undefined => {
   // each function takes the events of the type at which it is
   const attributesOf = table[event.type] as ((event: AgentEvent.AgentEvent) => Attributes) | undefined
   return attributesOf?.(event)
 }
 
-/** What is known of an operation by the events of its beginning and its end. */
+/** The attributes of an operation, from the events of its beginning and its end. */
 export const ofOperation: Table = {
   "run-start": ({ agent, parent, runId }) => ({
     "gen_ai.operation.name": "invoke_agent",

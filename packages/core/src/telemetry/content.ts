@@ -1,4 +1,4 @@
-/** What was said in a run, for spans that are to hold it: in the shape of the GenAI conventions, credentials masked. */
+/** The content of a run, for spans that show it: in the shape of the GenAI conventions, credentials redacted. */
 import * as Redaction from "../data/Redaction.ts"
 import * as Message from "../data/Message.ts"
 import { jsonOf } from "../event/Json.ts"

@@ -15,8 +15,8 @@ const duration = (name: string, description: string, boundaries: ReadonlyArray<n
   Metric.histogram(name, { description, boundaries, attributes: { unit: "s" } })
 
 /**
- * Counts every error that left a run, once, with the attributes `code` and `retryable`. One that passes from a run to the
- * run above it unchanged is the same error still. Completions, suspensions and interruptions are none.
+ * Counts every error that left a run, once, with the attributes `code` and `retryable`. An error that passes unchanged from a
+ * run to its parent counts once. Completions, suspensions and interruptions are none.
  */
 export const errors = counter("kintsugi.errors", "Errors that left a run")
 
@@ -109,9 +109,9 @@ const count = <State>(
   labels: Labels
 ): void => Metric.withAttributes(metric, labels).updateUnsafe(value, context)
 
-/** The errors that leave runs: one that passes from a run to the run above it unchanged is the same error still. */
+/** Counts the errors that leave runs. An error that passes unchanged from a run to its parent counts once. */
 export const errorCounter = (context: Context.Context<never>): ((event: AgentEvent.AgentEvent) => void) => {
-  /** The errors that the runs directly below a run have left with, by its id. */
+  /** The errors of the children of a run, by its id. */
   const ofChildren = new Map<string, ReadonlyArray<unknown>>()
   return (event) => {
     if (event.type === "run-completed" || event.type === "run-suspended" || event.type === "run-interrupted") {

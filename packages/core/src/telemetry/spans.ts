@@ -10,7 +10,7 @@ import * as Attributes from "./attributes.ts"
 import * as Content from "./content.ts"
 import type { Beginning, Ending, Watcher } from "./Operations.ts"
 
-/** `hasContent`: whether spans hold what was said, too. */
+/** `hasContent`: whether spans have the content, too. */
 export const watcher = (hasContent: boolean): Watcher<Operation> => ({
   begin: (event, context, now) => new Operation(event, context, now, hasContent),
   within: (operation, event, now) => operation.note(event, now),

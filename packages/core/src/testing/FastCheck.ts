@@ -1,6 +1,6 @@
 /**
- * Arbitraries of fast-check for scripts of failures, policies, and all that `Arbitraries` has; and `check`, which tells of a failing
- * case all that there is to know. Needs the package `fast-check`, an optional peer.
+ * Arbitraries of fast-check for scripts of failures, policies, and all that `Arbitraries` has; and `check`, which reports a
+ * failing case in full. Needs the package `fast-check`, an optional peer.
  */
 import * as EffectArbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,10 @@ export * from "./checking.ts"
 
 // --- arbitraries of Effect
 
-/** A value of an arbitrary of Effect: what it was drawn from, and which of the smaller values it is, at each step down from there. */
+/**
+ * The position of a value in the tree of an Effect arbitrary: its seed and size, and the index of the smaller value at each
+ * step down.
+ */
 interface Position {
   readonly seed: number
   readonly size: number
@@ -25,8 +28,8 @@ interface Position {
 }
 
 /**
- * The value at that place, and the next smaller ones. Effect's runner has the tree of smaller values and does not show it, so this is a
- * property that leads the runner along the path: it is false there, and true beside it.
+ * The value at this position, and the next smaller ones. Effect's runner does not expose its tree of smaller values, so a
+ * property leads the runner along the path: it is false on the path, and true beside it.
  */
 const lookUp = <A>(
   arbitrary: EffectArbitrary.Arbitrary<A>,

@@ -1,6 +1,6 @@
 /**
- * Plans of what goes wrong: at the n-th step of a program, a failure, a defect, a delay or an interruption. Steps are what runs
- * do: model calls, parts of streamed replies, runs of tools, fixers, policies, hooks, decisions, waits before a retry.
+ * Fault plans: at the n-th step of a program, a failure, a defect, a delay or an interruption. Steps are what runs do: model
+ * calls, parts of streamed replies, runs of tools, fixers, policies, hooks, decisions, waits before a retry.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -65,7 +65,7 @@ export const interruption = (at: number, when: When = "before"): FaultPlan => ({
   fault: { kind: "interruption", when }
 })
 
-/** The failure of a step of which nothing better is known. */
+/** The default failure of a step. */
 export class InjectedError extends Data.TaggedError("InjectedError")<{ readonly message: string }> {}
 
 /** A step that was reached. */
@@ -73,22 +73,22 @@ export interface Step {
   /** Counted from 1. */
   readonly number: number
   readonly kind: Interception.Step["kind"] | "wait"
-  /** What tells it from others of its kind, for people. */
+  /** What distinguishes it from others of its kind, for people. */
   readonly name: string
   /** Milliseconds, by the clock of the program. */
   readonly at: number
-  /** The run that takes it; absent outside of runs. */
+  /** The agent whose run takes the step; absent outside of runs. */
   readonly agent: string | undefined
   readonly runId: string | undefined
   readonly turn: number
-  /** What the library says of it; absent for waits. */
+  /** The step as interceptors get it; absent for waits. */
   readonly of: Interception.Step | undefined
 }
 
 /** For people: `step 3, tool attempt: look, call c1, attempt 1`. */
 export const format = ({ kind, name, number }: Step): string => `step ${number}, ${kind}: ${name}`
 
-/** Hears of steps as they are reached, and may stand in for one. */
+/** Watches steps as they are reached, and may replace one. */
 interface Hearing {
   readonly model?: Model.Service
   readonly reached?: (step: Step) => void
@@ -99,7 +99,7 @@ interface Hearing {
 
 /**
  * Runs a program with a plan. An interruption is that of the whole program. Several plans may be put around one program: each
- * counts all steps. A program that succeeds before it has come to the step dies, for its test would show nothing.
+ * counts all steps. A program that succeeds before it reaches the step dies, because its test would show nothing.
  */
 export const inject =
   (plan: FaultPlan) =>
@@ -114,7 +114,7 @@ export const inject =
       )
     })
 
-/** The steps of a program, in the order in which it reaches them; each is a place for a fault. It ends as the program ends. */
+/** The steps of a program, in the order in which it reaches them; each can have a fault. It ends as the program ends. */
 export const steps = <A, E, R>(
   self: Effect.Effect<A, E, R>
 ): Effect.Effect<{ readonly exit: Exit.Exit<A, E>; readonly steps: ReadonlyArray<Step> }, never, R> =>

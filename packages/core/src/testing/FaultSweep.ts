@@ -1,4 +1,4 @@
-/** Lets everything go wrong, once each, in a scripted run of an agent; and holds what always holds against each of these runs. */
+/** Injects every fault, once each, in a scripted run of an agent, and checks the invariants on each of these runs. */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -26,7 +26,7 @@ export interface Runnable<in I, out O, out E, out R> {
   readonly name: string
 }
 
-/** What is played. Everything outside has to be a fake on Effect's `Clock`: runs do not wait for the real world. */
+/** The scenario. Everything outside has to be a fake on Effect's `Clock`: runs do not wait for the real world. */
 export interface Scenario<out I, in Services = never> {
   readonly input: I
   /**
@@ -49,7 +49,7 @@ export interface Scenario<out I, in Services = never> {
 /** How a scenario is run: for its answer, or as a stream of events. */
 export type Mode = "whole" | "streamed"
 
-/** One run in which something went wrong that must not. */
+/** One run that broke an invariant. */
 export interface Violation {
   readonly mode: Mode
   /** Absent where nothing was injected. */
@@ -131,7 +131,7 @@ export const faultSweep = <I, O, E, R, Services = never>(
     return yield* new FaultSweepError({ message, violations, runs })
   })
 
-/** A listener has no failures, and waits are not run by anybody. */
+/** A listener has no failures, and a wait runs no code. */
 const faultsOf = (
   step: FaultPlan.Step,
   { failures = {}, latencies = ["1 minute", "10 minutes"] }: Pick<Scenario<unknown>, "failures" | "latencies">

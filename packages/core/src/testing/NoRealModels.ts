@@ -1,4 +1,4 @@
-/** Tests that can cost nothing. */
+/** A layer under which tests make no real model calls. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"

@@ -22,7 +22,7 @@ export interface Step {
   readonly isCutOff: boolean
 }
 
-/** A model that follows a script, and what it was asked. */
+/** A model that follows a script, and the requests that it got. */
 export interface ScriptedModel {
   readonly layer: Layer.Layer<Model.Model>
   /** A copy of every request so far. */
@@ -34,7 +34,7 @@ const step = (answer: Step["answer"], parts: Step["parts"] = []): Step => ({ par
 /** What one reply costs by default. */
 const usage: Usage.Usage = Usage.make({ inputTokens: 10, outputTokens: 5 })
 
-/** A reply of which some things are said; its end is `tool-calls` if it holds calls, else `stop`. */
+/** A reply with defaults for what `value` leaves out; its finish reason is `tool-calls` if it has calls, else `stop`. */
 export const reply = (value: Partial<Message.Reply>): Message.Reply => {
   const content = value.content ?? []
   const finish = content.some((part) => part.type === "tool-call") ? "tool-calls" : "stop"
@@ -93,7 +93,7 @@ export const toParts = (whole: Message.Reply): ReadonlyArray<Model.Part> => [
   }
 ]
 
-/** What shows why it was sent: most often the results of tools. */
+/** The part of a request that shows why it was sent: most often the results of tools. */
 const unexpected = ({ messages }: Model.Request, number: number, steps: number): string => {
   const last = JSON.stringify(messages.at(-1)) ?? "none"
   const shown = last.length > 300 ? `${last.slice(0, 300)}…` : last

@@ -1,4 +1,4 @@
-/** What a policy makes of a script of failures, on a virtual clock: nothing waits, and every instant is exact. */
+/** Traces of a policy on a script of failures, on a virtual clock: nothing waits, and every instant is exact. */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -13,7 +13,7 @@ import { recoverEffect } from "../recovery/RecoverEffect.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 import { type Failure, type FailureScript, type Step, stepOf } from "./FailureScript.ts"
 
-/** All that there is to say of a run. Instants are milliseconds since the start. */
+/** The trace of a run. Instants are milliseconds since the start. */
 export interface Trace {
   readonly attempts: ReadonlyArray<Attempt>
   /** The instant at which it ended; absent while it runs. */
@@ -38,7 +38,7 @@ export type Guard<E = never, Tag extends string = string, R = never> = (
   scripted: Effect.Effect<string, Failure<Tag>>
 ) => Effect.Effect<string, Failure<Tag> | E, R>
 
-/** A trace, and what it is of. */
+/** A trace, with its policy and its script. */
 export interface Traced extends Trace {
   readonly script: FailureScript
   readonly policy: Policy
@@ -57,8 +57,8 @@ const runaway = 20_000
 const ages = Duration.days(100_000)
 
 /**
- * What a policy makes of a script, with what its schedules and handlers need. A schedule is the same as `Recovery.retry(schedule)`.
- * What needs a model to talk to (`tell`, `escalate`, `fix`, `raise`) has no meaning here: it throws a `TypeError`.
+ * The trace of a policy on a script; it needs what the schedules and handlers need. A schedule is the same as
+ * `Recovery.retry(schedule)`. Verdicts that need a model (`tell`, `escalate`, `fix`, `raise`) throw a `TypeError` here.
  *
  * ```ts
  * import { FailureScript, trace } from "@kintsugi/core/testing"
@@ -181,7 +181,7 @@ const nameOf = (error: unknown, errors: ReadonlyArray<unknown>): string => {
   return attempt === -1 ? `failure ${tag} of its own` : failed(tag, attempt)
 }
 
-/** What a failed attempt fails with, as traces name it: the very object of that attempt. */
+/** The failure of an attempt, as traces name it. */
 export const failed = (tag: string, attempt: number): string => `failure ${tag} of attempt ${attempt}`
 
 /** The wait before each attempt but the first, in milliseconds, to the nanosecond that clocks know. */
@@ -220,7 +220,7 @@ export const explained = (policy: Policy): string =>
     { onFailure: (error) => `it cannot be explained: ${String(error)}`, onSuccess: (text) => text }
   )
 
-/** A trace of which a sentence does not hold. */
+/** A trace that an assertion does not hold for. */
 export class UnexpectedTraceError extends Data.TaggedError("UnexpectedTraceError")<{
   /** The sentence, what the policy is explained to do, the script, and the trace. */
   readonly message: string
@@ -228,8 +228,8 @@ export class UnexpectedTraceError extends Data.TaggedError("UnexpectedTraceError
 }> {}
 
 /**
- * Holds a trace against a sentence of your own. Where it does not hold, the failure shows the policy, the script and the trace, in
- * every test runner.
+ * Checks a trace with an assertion of your own. If it fails, the failure shows the policy, the script and the trace, in every
+ * test runner.
  *
  * ```ts
  * import { Recovery } from "@kintsugi/core"
@@ -259,7 +259,7 @@ export const assertThat =
     return Effect.fail(new UnexpectedTraceError({ message, trace: seen }))
   }
 
-/** A trace that goes beyond what its policy is explained to do. */
+/** A trace that exceeds the bounds of its policy. */
 export class ExceededError extends Data.TaggedError("ExceededError")<{
   readonly message: string
   readonly trace: Traced

@@ -1,4 +1,4 @@
-/** Watches one run of a sweep: answers for its models, and keeps what invariants ask about. */
+/** Watches one run of a sweep: answers for its models, and records what the invariants check. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -13,7 +13,7 @@ import * as ScriptedModel from "./ScriptedModel.ts"
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** Grows while a program runs under a sweep. */
+/** The recording of a program that runs under a sweep. */
 export class Recorder {
   readonly steps: Array<Step> = []
   readonly starts: Array<Mutable<Start>> = []
@@ -94,7 +94,7 @@ export class Recorder {
     })
   }
 
-  /** Answers by the agent that asks, and its turn: so a turn that is asked again is answered again. */
+  /** Answers by agent and turn: so a repeated model call gets the same answer. */
   readonly #next = Effect.flatMap(RunContext.Current, (run) =>
     Effect.suspend((): Effect.Effect<ScriptedModel.Step> => {
       const agent = run?.agent ?? "no agent"
@@ -108,7 +108,7 @@ export class Recorder {
     })
   )
 
-  /** What a failure is known to have cost was sent as well. */
+  /** Counts the usage that a failure reports as sent, too. */
   readonly #failed = ({ usage }: LlmError): Effect.Effect<void> =>
     Effect.sync(() => {
       if (usage !== undefined) this.sent.push(usage)

@@ -30,13 +30,13 @@ export interface CallSite extends SiteAtGate {
   readonly slot: Slot
 }
 
-/** What is known of a call at any instant: should its run end or be suspended then, that is what is kept. */
+/** The state of a call at any time: what is stored if its run ends or is suspended now. */
 export class Slot {
   /** Whether its turn has come. */
   isBegun = false
-  /** Its settlement; before it has one, how it is settled should it never come to its end. Absent before its turn. */
+  /** Its settlement; before it has one, the settlement if its run ended now. Absent before its turn. */
   settlement: Message.Settlement | undefined
-  /** What later calls are to know of it, once it is settled. */
+  /** Its entry in the failure history, once it is settled. */
   record: FailureHistory.CallOutcome | undefined
   /** Of a call that waits, or whose sub-agent is at work: its checkpoint, were its run suspended now; nothing where it cannot go on. */
   checkpoint: ((now: number) => CallCheckpoint | undefined) | undefined

@@ -1,7 +1,7 @@
 /** The tool that a model means by a name which no tool has, where that is beyond doubt. */
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
-/** What has to be known of a tool. */
+/** The fields of a tool that the search reads. */
 type Candidate = Pick<ToolDefinition, "name" | "server" | "sideEffects" | "approval">
 
 /**

@@ -1,6 +1,6 @@
 /**
- * A JSON Schema that is at hand as JSON only, that of a foreign tool for example, as a codec of plain JSON. What it says of a
- * value is checked as far as it can be; models read it word for word.
+ * A codec of plain JSON from a JSON Schema, for example of a foreign tool. The codec checks what it can of the schema; models
+ * read the schema word for word.
  */
 import * as JsonSchema from "effect/JsonSchema"
 import * as Predicate from "effect/Predicate"
@@ -20,16 +20,16 @@ export type RawSchema = Message.ToolSpec["parameters"]
 
 /** How a JSON Schema is read. */
 export interface Options {
-  /** How large it may be; a bound that is absent has its default (`Bounds`). */
+  /** How large the schema may be; an absent bound has its default (`Bounds`). */
   readonly bounds?: Partial<Bounds.Bounds> | undefined
-  /** What an error calls it; `The JSON Schema` by default. */
+  /** How errors name the schema; `The JSON Schema` by default. */
   readonly what?: string
 }
 
 /**
- * The codec of the values that a JSON Schema admits. It takes no part in what it cannot check: regular expressions (those of a
- * stranger may run for ever), conditions (`if`, `not`), `format`. A part of it that cannot be read is open: any JSON passes there,
- * and the code behind it has to check it. Throws an `InputTooLargeError` for a schema that is beyond a bound.
+ * The codec of the values that a JSON Schema admits. It does not check regular expressions (those of a foreign schema may run
+ * for ever), conditions (`if`, `not`) and `format`. A part that cannot be read accepts any JSON, which the tool has to check.
+ * Throws an `InputTooLargeError` for a schema that exceeds a bound.
  */
 export const make = (schema: RawSchema, options?: Options): Schema.Codec<Schema.Json, unknown> => {
   const error = tooLarge(schema, options)
@@ -78,7 +78,7 @@ const imported = (document: Document): Result.Result<Codec, unknown> =>
   // what a JSON Schema admits is JSON, and it needs no service
   Result.try(() => SchemaRepresentation.fromJsonSchemaDocument(document, { patterns: "ignore" }) as Codec)
 
-/** An object of which the fields that cannot be read are open. */
+/** An object whose unreadable fields accept any JSON. */
 const openedUp = (document: Document): Codec => {
   const { properties, required } = document.schema
   const needed = new Set(Array.isArray(required) ? required : [])

@@ -49,8 +49,8 @@ export { around, provide } from "./adapting.ts"
 export { type NameFor, namesFor } from "./names.ts"
 
 /**
- * A tool. What it gives, fails with and needs is never read off the place where it is written: there any tool is expected, and
- * what `options` leave out would be as wide as that. So it is the same written inline in a skill and as a constant.
+ * Makes a tool. Its types are inferred from its own options alone, so a tool written inline in a skill has the same type as a
+ * constant.
  *
  * Throws a `TypeError` for a name that some provider refuses: it has 1 to 64 letters, digits, `_` and `-`.
  */
@@ -117,7 +117,7 @@ const withRows = (definition: ToolDefinition, table: object | undefined): ToolDe
     ? definition
     : { ...definition, rows: new Map([...definition.rows, ...Recovery.rowsOf(table, "a tool")]) }
 
-/** Marks, in the table of a tool, that its calls have a time limit: what ends them then is no row's. */
+/** Marks, in the table of a tool, that its calls have a time limit. No row handles the failure of a call that reaches it. */
 export interface CallTimeout {
   readonly "~callTimeout": true
 }
@@ -134,9 +134,10 @@ export interface StoredFailures {
 export type Storable<E, F> = [E] extends [never] ? {} : [F] extends [undefined] ? {} : StoredFailures
 
 /**
- * A tool out of a function that may throw, or give a promise: what it throws or rejects with is an `ExecutionError`, of category
- * `invocation` where nothing else is known of it, with the thrown value as its cause; so is a result that does not fit `success`. An
- * `EscalationError` and a `ToolExecutionError` pass as themselves. Its `signal` is aborted when the call is stopped.
+ * A tool out of a function that may throw, or return a promise. What it throws or rejects with becomes an `ExecutionError`
+ * with the thrown value as its cause, of category `invocation` by default. A result that does not fit `success` is an
+ * `ExecutionError` too. An `EscalationError` and a `ToolExecutionError` pass as themselves. Its `signal` is aborted when the
+ * call is stopped.
  */
 export const fromFunction = <
   const Name extends string,
@@ -216,7 +217,7 @@ export interface NeedsApproval {
 
 /** Which calls need approval, and for how long a decision holds. */
 export interface ApprovalOptions<in Params, R> {
-  /** Which calls need it, by their parameters; all by default. One that fails means that the call needs it. */
+  /** Which calls need it, by their parameters; all by default. If it fails, the call needs approval. */
   readonly when?: (params: Params) => boolean | Effect.Effect<boolean, unknown, R>
   /** The reason that the request for approval states. */
   readonly reason?: string
@@ -274,8 +275,8 @@ export const requireApproval: {
  * or dies undoes nothing; if its parent fails in the end, the parent undoes it. A call counts from when its `run` has succeeded,
  * or `verify` has found that it did: a call that a row answered has done nothing.
  *
- * What it fails with or dies of is the `error` of a `tool-compensated` event and a warning of the log: the run fails as it would
- * have, and the rest is undone. A run that goes on from a snapshot undoes what it has done since then.
+ * A compensation that fails or dies is reported as the `error` of a `tool-compensated` event and as a warning in the log. The
+ * run keeps its own failure, and the rest is undone. A run that goes on from a snapshot undoes what it has done since then.
  *
  * Source: sagas (H. Garcia-Molina, K. Salem, 1987).
  */
@@ -360,8 +361,8 @@ export const errorSchema = <T extends AnyTool>(
 type BuiltIn<Name extends string, Params, A, E> = Tool<Name, Params, A, E, never, {}, "builtin">
 
 /**
- * Built in, inactive until a skill lists it: ends the agent with `EscalationError`. As a fixer's end that is told to the model
- * that made the call; of an agent that is a tool it is a failure of that tool, for its rows.
+ * Built in, inactive until a skill lists it: ends the agent with `EscalationError`. If the agent is a fixer, the model that
+ * made the call reads the reason. If the agent is a tool, this is a failure of the tool, for its rows.
  */
 export const escalate: BuiltIn<
   "escalate",
@@ -375,7 +376,7 @@ export const throwException: BuiltIn<"throwException", { readonly reason?: strin
   fromDefinition(Ending.throwException)
 
 /**
- * Built in, inactive until a skill lists it: ends the agent with a `Completion`, which is a value of its output and no error.
- * `success: false` says that the task cannot be done; that is no failure either.
+ * Built in, inactive until a skill lists it: ends the agent with a `Completion`, a value of its output. `success: false` says
+ * that the task cannot be done; that is not a failure either.
  */
 export const complete: BuiltIn<"complete", Complete.Params, Completion, never> = fromDefinition(Complete.definition)

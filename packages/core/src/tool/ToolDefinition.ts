@@ -120,7 +120,7 @@ export interface Settled<out Params, out A> {
 /** Undoes a call. Its failure is emitted, and is in the type of no run. */
 export type Compensate<in Params, in A, out R> = (call: Settled<Params, A>) => Effect.Effect<void, unknown, R>
 
-/** How the run of a sub-agent would be suspended as it stands; nothing where it cannot be. */
+/** The snapshot of a sub-agent's run at this time; `undefined` if it cannot be suspended. */
 export type Capture = (now: number) => Snapshot | undefined
 
 /** A sub-agent that is suspended with the run that calls it. */
@@ -130,12 +130,12 @@ export interface Nested {
   readonly run: (params: unknown, nesting: Nesting) => Effect.Effect<unknown, unknown>
 }
 
-/** What the run above says to that of a sub-agent. */
+/** What a parent run passes to the run of its sub-agent. */
 export interface Nesting {
   readonly isSuspendable: boolean
-  /** The runs above that are suspended with it, nearest first. */
+  /** The meters of the parents that are suspended with it, nearest first. */
   readonly parents: ReadonlyArray<Meter>
-  /** Where it was suspended, and what was decided since; absent where it begins. */
+  /** Where it was suspended, and the decisions since; absent for a new run. */
   readonly resumption: { readonly from: Snapshot; readonly decisions: Decisions } | undefined
   readonly started: (capture: Capture) => void
 }

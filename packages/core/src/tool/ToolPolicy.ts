@@ -9,16 +9,16 @@ import * as Returned from "../data/Returned.ts"
 import type * as Message from "../data/Message.ts"
 import type { SideEffects } from "../recovery/Recovery.ts"
 
-/** A call that is about to run: its arguments fit. */
+/** A call that is about to run, with arguments that fit. */
 export interface Call {
   readonly agent: string
   readonly tool: string
-  /** The name that the model wrote, where that is another. */
+  /** The name that the model wrote, if it differs from the tool's name. */
   readonly calledAs?: string
   readonly callId: string
   /** What `run` would get. */
   readonly params: unknown
-  /** As they are now: the model's, or those of the last repair. */
+  /** The current arguments: the model's, or those of the last repair. */
   readonly arguments: Message.ToolCall["arguments"]
   readonly sideEffects: SideEffects
   /** How deep the agent is nested; 0 for an agent without a parent run. */
@@ -34,7 +34,7 @@ export const allow: Decision = { type: "allow" }
 /** The reason is told to the model. */
 export const deny = (reason: string): Decision => ({ type: "deny", reason })
 
-/** Sees a call and decides. One that fails, denies. */
+/** Sees a call and decides. A policy that fails denies the call. */
 export type Policy<R = never> = (call: Call) => Decision | Effect.Effect<Decision, unknown, R>
 
 /**

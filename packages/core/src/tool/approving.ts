@@ -102,7 +102,7 @@ const decided = (
     }
   })
 
-/** Nothing could write down what is deeper: such an edit refuses, and so the event and the next document hold none. */
+/** Edited arguments that are too deep cannot be stored: such an edit refuses the call. */
 const shallow = (decision: Approval.Decision | undefined): Approval.Decision | undefined =>
   decision?.type === "approve" && isDeep(decision.arguments)
     ? Approval.refuse("the edited arguments are nested too deeply")

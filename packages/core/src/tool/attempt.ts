@@ -40,7 +40,7 @@ import * as ToolPolicy from "./ToolPolicy.ts"
 
 type Attempt = Effect.Effect<unknown, unknown>
 
-/** Goes on where the call is: what has passed the gates runs again at once. */
+/** Goes on in the state of the call: arguments that have passed the gates run at once. */
 export const attempt = (self: ToolCall, count: number): Attempt => {
   self.tries?.begin(count)
   return emitFailure(self, count, () => next(self))
@@ -139,7 +139,7 @@ const approve = (self: ToolCall, state: Decoded, gate: ApprovalGate): Attempt =>
   })
 }
 
-/** Should the run end during the wait for a decision, it is known that nothing has run. */
+/** If the run ends during the wait for a decision, the settlement says that nothing has run. */
 const wait = <A>(self: ToolCall, state: Decoded, decided: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.suspend(() => {
     const { slot } = self.site
@@ -225,7 +225,7 @@ const runOnce = (self: ToolCall, state: Admitted): Attempt => {
   return entry.tool.sideEffects === "unsafe" ? watch(self, ran) : ran
 }
 
-/** Once an unsafe tool has started, nothing but its own end, or a look at what it did, tells whether it took effect. */
+/** Once an unsafe tool has started, only its own end or a lookup shows whether it took effect. */
 const watch = (self: ToolCall, ran: Attempt): Attempt =>
   Effect.suspend(() => {
     const { slot } = self.site

@@ -12,9 +12,9 @@ import type { ToolDefinition } from "./ToolDefinition.ts"
 import type { Later } from "./reading.ts"
 
 /**
- * Decoded arguments. What a policy, a predicate or an approver has read is what runs, and what each attempt runs with: plain objects
- * and arrays are frozen, and parameters that hold anything else are decoded anew for each reader, if their schema does so at once. To freeze is cheaper than to decode
- * for each reader, and the reader that writes hears of it.
+ * Decoded arguments. What a policy, a predicate or an approver has read is what runs, and what each attempt runs with: plain
+ * objects and arrays are frozen, and parameters that hold anything else are decoded anew for each reader, if their schema
+ * decodes at once. Freezing is cheaper than decoding for each reader, and a reader that writes gets an error.
  */
 export class Decoded {
   /** The JSON from which they were decoded. */

@@ -1,4 +1,4 @@
-/** The states of a tool call on its way to its settlement: each has what is known in it. */
+/** The states of a tool call on its way to its settlement. */
 import type * as Message from "../data/Message.ts"
 import type { ToolDeniedError } from "../errors/ToolError.ts"
 import type { CallCheckpoint, CallProgress, Snapshot } from "../event/Checkpoint.ts"
@@ -12,7 +12,7 @@ import type { Unverifiable } from "./run.ts"
 import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type * as ToolPolicy from "./ToolPolicy.ts"
 
-/** What every state knows. */
+/** The fields of every state. */
 interface Common {
   /** The arguments as they are now: the model's, or those of the last repair or edit. */
   readonly args: Message.ToolCall["arguments"]
@@ -54,7 +54,7 @@ export interface Running extends Omit<Admitted, "type" | "suspended"> {
   readonly context: ToolContext
 }
 
-/** A decision about the call is not there yet. */
+/** The call waits for a decision. */
 export interface Waiting extends Omit<Decoded, "type"> {
   readonly type: "Waiting"
 }
@@ -146,7 +146,7 @@ export const waiting = (from: Decoded): Waiting => ({ ...from, type: "Waiting" }
 
 export const waited = (from: Waiting): Decoded => ({ ...from, type: "Decoded" })
 
-/** What has passed the gates once may run again. */
+/** Arguments that have passed the gates once may run again. */
 export const admitted = (from: Decoded | Admitted | Running): Admitted => {
   if (from.type === "Admitted") return from
   const { args, decoded, draft, edited, isUncertain, runs } = from

@@ -1,4 +1,4 @@
-/** A call that waits, as data: what it waits for, how far it had come, and how it goes on from there. */
+/** The checkpoint of a call that waits: what it waits for, its progress, and how it goes on. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { CallCheckpoint, CallProgress } from "../event/Checkpoint.ts"
@@ -31,7 +31,7 @@ const progressOf = ({ progress, state }: ToolCall, runs: number): CallProgress |
   }
 }
 
-/** Where a call goes on. The time for which the run was suspended is none of the call's. */
+/** The origin from which a call goes on. The time while the run was suspended does not count. */
 export const originOf = ({ failures, position, trail }: CallProgress): Effect.Effect<Origin> =>
   Effect.map(Clock.currentTimeMillis, (now) => {
     const decisions = trail.map(({ message, ...entry }) => ({ ...entry, error: { _tag: entry.tag, message } }))

@@ -1,4 +1,4 @@
-/** The built-in tool that ends a run with a completion: what a model may say in it, and what is made of that. */
+/** The built-in tool that ends a run with a completion. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -14,14 +14,14 @@ const others = {
   reason: Schema.optionalKey(described(Schema.String, "Why it could not be done"))
 }
 
-/** What models are asked for. */
+/** The parameters that models see. */
 const Wanted = Schema.Struct({
   summary: described(Schema.String, "What was done, or what could not be done"),
   success: Schema.optionalKey(described(Schema.Boolean, "Whether the task is done; true by default")),
   ...others
 })
 
-/** What is understood. */
+/** The parameters that are accepted. */
 const Understood = Schema.Struct({
   summary: Schema.optionalKey(Schema.String),
   success: Schema.optionalKey(Schema.Json),

@@ -35,8 +35,9 @@ export interface Limits<T, C, A, VR> {
   /** Of the whole call, all attempts, fixers and waits included. Then it ends as `ToolExecutionError`. */
   readonly callTimeout?: C
   /**
-   * For `unsafe` tools: asked when a run was cut off. With a result that is the result of the call; without one the run
-   * did not take effect, and is a `ToolTimeoutError`; when it fails, the call is escalated to the model.
+   * For `unsafe` tools: looks up the outcome of a run that was cut off. A result is the result of the call. Without one the
+   * run did not take effect, and the call fails with `ToolTimeoutError`. If the lookup fails, the call is escalated to the
+   * model.
    */
   readonly verify?: Verify<NoInfer<A>, VR>
 }
@@ -71,7 +72,7 @@ export interface Options<Params, A, E, R, S extends Recovery.SideEffects, RD = n
 
 /** How typed failures cross a wire or a database. */
 export interface Stored<F> {
-  /** The schema of all the failures of `run`; without it they are known by their name and message only, once stored. */
+  /** The schema of all the failures of `run`. Without it, a stored failure has its name and message only. */
   readonly failure?: F
 }
 

@@ -1,4 +1,4 @@
-/** What becomes of a call once it is decided: the settlement that the model reads, the event, and what ends the run. */
+/** How a call ends: the settlement that the model reads, the event, and the failure that ends the run. */
 import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -235,7 +235,7 @@ const tell = (self: ToolCall, error: unknown, text: string, trace: Trace, how: H
   })
 }
 
-/** What has happened to the call besides its failure. Of one that is open by this failure, the failure itself speaks. */
+/** What has happened to the call besides its failure. A failure with an unknown outcome says so in its own text. */
 const fateOf = (self: ToolCall, error: unknown) => ({
   isRepeated: self.site.history.isRepeated(self.entry.tool.name, signatureOf(error)),
   isOpen: self.state.isUncertain && !ToolRun.isUncertain(error)
@@ -300,7 +300,7 @@ const settle = (
   )
 }
 
-/** As an error; as one of unknown outcome while that is open, which the text then says, unless it is said already. */
+/** A settlement as an error; of unknown outcome if that is uncertain, which the text then says, unless it does already. */
 const failing = (text: string, isUncertain: boolean, isSaid: boolean): Message.Settlement => ({
   kind: isUncertain ? "unknown" : "told",
   text: Redaction.own(isUncertain && !isSaid ? Render.withCutOff(text) : text)

@@ -1,4 +1,4 @@
-/** A fixer at work on a call: as a part of its run, with what its answers and its failures mean there. */
+/** A fixer at work on a call: the meaning of its answers and its failures. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { DeserializationError, EscalationError, ToolExecutionError } from "../errors/ToolError.ts"
@@ -52,7 +52,7 @@ const asResult = (answer: string, { decodeResult, name }: ToolDefinition, callId
 /** The answer itself is what fails now. */
 const next = (error: unknown): Fixed => ({ type: "failed", error, next: error })
 
-/** An escalation is told, a hard failure ends the call; anything else is one failed run. */
+/** The model reads an escalation, a hard failure ends the call; anything else is one failed run. */
 const ended = (error: unknown): Fixed => {
   if (error instanceof EscalationError) return { type: "escalated", reason: error.reason, severity: error.severity }
   if (error instanceof ToolExecutionError) return { type: "fatal", error }

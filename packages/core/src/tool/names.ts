@@ -22,9 +22,9 @@ export const check = (name: string): void => {
 }
 
 /**
- * The names under which models know foreign tools, in the same order. One that every provider admits stays as it is. In any other,
- * what is no letter, digit, `_` or `-` becomes `_`; it is cut to 64 characters, and the name of a built-in tool gets a `_`. Where two
- * are the same then, the later ones are numbered.
+ * The names under which models know foreign tools, in the same order. A name that every provider accepts stays. In any other,
+ * a character that is no letter, digit, `_` or `-` becomes `_`, and the name is cut to 64 characters. The name of a built-in
+ * tool gets a `_`. Later duplicates are numbered.
  *
  * @example
  * import { Tool } from "@kintsugi/core"
@@ -79,7 +79,7 @@ type IsAdmitted<Rest, Count extends ReadonlyArray<unknown> = []> = Rest extends 
       ? IsAdmitted<More, [...Count, unknown]>
       : false
 
-/** The name under which models know a foreign tool: its own where every provider admits that, and else only a `string`. */
+/** The name under which models know a foreign tool: its own if every provider accepts it, else `string`. */
 export type NameFor<Name extends string> = Name extends "" | "escalate" | "throwException" | "complete"
   ? string
   : IsAdmitted<Name> extends true

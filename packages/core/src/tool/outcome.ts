@@ -15,16 +15,16 @@ export interface Output {
   readonly value: unknown
 }
 
-/** What became of a call. `failure`, or `output`, is what ends the run with it; the call is settled all the same. */
+/** The outcome of a call. `failure` or `output` ends the run; the call is settled all the same. */
 export interface Outcome {
   readonly settlement: Message.Settlement
   readonly failure?: Failure
   readonly output?: Output
-  /** What later calls are to know of it. */
+  /** The entry of the call in the failure history, for later calls. */
   readonly record: FailureHistory.CallOutcome
-  /** It has to wait, and is not settled. */
+  /** Of a call that waits: it is not settled. */
   readonly checkpoint?: CallCheckpoint
-  /** What was decided about it, if anything had to be. */
+  /** The decisions of recovery about the call, if there are any. */
   readonly trail?: ReadonlyArray<Recovery.Decision>
 }
 
@@ -32,7 +32,7 @@ export interface Outcome {
 export interface How {
   readonly recoveredBy?: string | undefined
   readonly signature?: string
-  /** What a function of the user or a fixer says of the failure, where one of them says it. */
+  /** The text of a user's function or a fixer about the failure, if there is one. */
   readonly said?: string | undefined
   readonly wantsToolsOff?: boolean
   /** Whether the tool has succeeded, though the model may read otherwise. */

@@ -173,6 +173,6 @@ const lookUp = (
     }
   )
 
-/** Whether a failure leaves it open what the tool did. */
+/** Whether after this failure the outcome of the tool is unknown. */
 export const isUncertain = (error: unknown): boolean =>
   error instanceof OutcomeUnknownError || error instanceof Unverifiable

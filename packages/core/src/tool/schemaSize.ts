@@ -5,7 +5,7 @@ import { quietly } from "../data/Foreign.ts"
 
 type Node = { readonly [key: string]: unknown }
 
-/** The bound that a schema is beyond, if it is beyond one. Takes no more steps than it may have nodes. */
+/** The bound that a schema exceeds, if it exceeds one. Takes no more steps than it may have nodes. */
 export const exceededBy = (schema: Node, bounds: Bounds.Bounds): Bounds.Exceeded | undefined => {
   const { bytes, depth } = bounds
   if (Bounds.isLonger(schema, bytes)) return { bound: "bytes", limit: bytes }
@@ -19,7 +19,7 @@ interface Size {
   readonly depth: number
 }
 
-/** What holds at one place: the parts that hold together there, and the choices that each hold together with them. */
+/** The schemas of one location: the parts that all apply, and the choices that each apply with them. */
 interface Location {
   readonly parts: ReadonlyArray<Node>
   readonly choices: ReadonlyArray<ReadonlyArray<unknown>>
@@ -29,9 +29,9 @@ interface Location {
 class Expansion {
   readonly #root: Node
   readonly #bounds: Bounds.Bounds
-  /** What references point to, once it is counted. */
+  /** The sizes of the targets of references, once they are counted. */
   readonly #sizes = new Map<object, Size>()
-  /** What is being counted: a reference to it is one that names itself, and is one node. */
+  /** The targets that are being counted: a reference to one of them is recursive, and counts as one node. */
   readonly #counting = new Set<object>()
   #steps = 0
   #beyond: keyof Bounds.Bounds | undefined
@@ -48,7 +48,7 @@ class Expansion {
     return this.#beyond === undefined ? undefined : { bound: this.#beyond, limit: this.#bounds[this.#beyond] }
   }
 
-  /** Of schemas that hold together at one place. */
+  /** The size of schemas that all apply at one location. */
   #size(schemas: ReadonlyArray<unknown>, level: number): Size {
     if (level > this.#bounds.depth) this.#beyond ??= "depth"
     const only = this.#beyond === undefined ? onlyReference(schemas) : undefined
@@ -156,17 +156,17 @@ const onlyReference = (schemas: ReadonlyArray<unknown>): string | undefined => {
 
 const isConstraint = (schema: Node): boolean => Object.keys(schema).some((key) => constrains.has(key))
 
-/** The keywords that say what a place admits, but for references and lists of what holds together. */
+/** The keywords that constrain a location, except references and `allOf`. */
 const constrains: ReadonlySet<string> = new Set(
   `type const enum properties required additionalProperties patternProperties propertyNames items prefixItems anyOf oneOf
   additionalItems minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems uniqueItems
   minProperties maxProperties not`.split(/\s+/)
 )
 
-/** A part beside a choice, whose own references and choices are at hand already. */
+/** A part beside a choice, without the references and choices that are followed already. */
 const withoutReferences = ({ $ref: _ref, allOf: _all, anyOf: _any, oneOf: _one, ...part }: Node): Node => part
 
-/** What holds together at each place below: at each property, at each item. */
+/** The schemas of each child location: of each property, of each item. */
 const childrenOf = (parts: ReadonlyArray<Node>): Map<string, Array<unknown>> => {
   const locations = new Map<string, Array<unknown>>()
   const put = (location: string, schema: unknown) => {
@@ -189,7 +189,7 @@ const childrenOf = (parts: ReadonlyArray<Node>): Map<string, Array<unknown>> => 
   return locations
 }
 
-/** What a part says of further properties holds for those that only other parts name. */
+/** The `additionalProperties` of a part apply to the properties that only other parts name. */
 const withFurther = (
   locations: Map<string, Array<unknown>>,
   parts: ReadonlyArray<Node>

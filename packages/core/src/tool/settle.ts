@@ -61,7 +61,7 @@ const endedByLimit = (self: ToolCall, outcome: Effect.Effect<Outcome>): Effect.E
     return ended === undefined ? Effect.failCause(cause) : Effect.succeed(cut(self, ended))
   })
 
-/** What was decided on goes on, not what the model wrote before it was repaired. */
+/** The call goes on with the arguments that were decided about, not with those that the model wrote before the repair. */
 const begin = (entry: Entry, gates: Gates, site: CallSite, elapsed?: () => number): ToolCall => {
   const { from } = site
   const args = (from?.type === "decision" ? from.request : (from ?? site.call)).arguments

@@ -1,4 +1,4 @@
-/** A call of a name that is no tool: told by default, with what there is; the defaults of an agent may have a row for it. */
+/** A call of an unknown tool: the model is told the names of the tools, unless the defaults of its agent have a row for it. */
 import * as Redaction from "../data/Redaction.ts"
 import * as Effect from "effect/Effect"
 import * as FailureHistory from "../budget/FailureHistory.ts"

@@ -6,7 +6,7 @@ import { scripted } from "../../../_support/dialogue.ts"
 
 const { call, calls } = ScriptedModel
 
-export const asking = (id = "s1") => call("sub", { input: "do it" }, id)
+export const calling = (id = "s1") => call("sub", { input: "do it" }, id)
 
 export const looks = (times: number) => Array.from({ length: times }, () => Effect.succeed("seen"))
 

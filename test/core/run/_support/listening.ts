@@ -41,10 +41,10 @@ export class Db extends Context.Service<Db, { readonly write: (row: string) => E
 /** A database that notes what is written, and that it was closed. */
 export const database = () => {
   const rows: Array<string> = []
-  const open = Effect.succeed({ write: (row: string) => Effect.sync(() => void rows.push(row)) })
+  const connect = Effect.succeed({ write: (row: string) => Effect.sync(() => void rows.push(row)) })
   const layer = Layer.effect(
     Db,
-    Effect.acquireRelease(open, () => Effect.sync(() => rows.push("closed")))
+    Effect.acquireRelease(connect, () => Effect.sync(() => rows.push("closed")))
   )
   return { rows, layer }
 }

@@ -29,13 +29,13 @@ export const recorder = (): Recorder => {
 
 /** The spans as a tree: one line each, deeper ones further in, in the order of their beginning, with how they ended. */
 export const treeOf = (spans: ReadonlyArray<Tracer.NativeSpan>): ReadonlyArray<string> => {
-  const below = (parent: string | undefined, indent: string): ReadonlyArray<string> =>
+  const children = (parent: string | undefined, indent: string): ReadonlyArray<string> =>
     spans.flatMap((span) =>
       Option.getOrUndefined(span.parent)?.spanId === parent
-        ? [`${indent}${span.name}: ${endOf(span)}`, ...below(span.spanId, `${indent}  `)]
+        ? [`${indent}${span.name}: ${endOf(span)}`, ...children(span.spanId, `${indent}  `)]
         : []
     )
-  return below(undefined, "")
+  return children(undefined, "")
 }
 
 /** `ok`, `interrupted`, `open`, or the name and the message of what it failed with. */

@@ -30,22 +30,22 @@ export interface Part {
   readonly reads: Reads
 }
 
-/** What a part gives, and how the reply ended that it is, if it is one. */
+/** A part's output, and the finish reason if the output is a model's reply. */
 export interface Answer {
   readonly value: unknown
   readonly finish?: Message.FinishReason | undefined
 }
 
-/** Where a composition is at work. */
+/** The run of a composition, as its parts need it. */
 export interface Parent {
   readonly run: RunContext.RunContext
-  /** Runs a part, below the composition. */
+  /** Runs a part as a child of the composition. */
   readonly ask: (part: Part, input: unknown) => Effect.Effect<Answer, unknown, Model.Model>
-  /** What a part failed with: one failure, or those of each that it tried in turn. */
+  /** The failures of a part: one, or those of each agent that it tried in turn. */
   readonly reasonsOf: (part: Part, error: unknown) => ReadonlyArray<unknown>
-  /** Says of what was shown of the parts so far that it does not count, but for the one that has given this answer. */
+  /** Discards the text that the parts have shown so far, except that of the part with this answer. */
   readonly discard: (winner?: Answer) => Effect.Effect<void>
-  /** Keeps what each part failed with, in order, for the event that ends the run. */
+  /** Stores the failures of the parts, in order, for the event that ends the run. */
   readonly failed: (reasons: ReadonlyArray<unknown>) => void
 }
 
@@ -55,11 +55,11 @@ export interface Composing {
   readonly body: (input: unknown, parent: Parent) => Effect.Effect<Answer, unknown, Model.Model>
   readonly cost?: Estimated
   readonly reads?: Reads
-  /** Whether its answer is that of one of its parts, and what others have shown does not count. */
+  /** Whether its answer is that of one of its parts, and the text of the others is discarded. */
   readonly isOneOf?: boolean
   /** The parts, in the order in which they run, whose output is its own as it is: who reads that while it is written reads theirs. */
   readonly passes?: ReadonlyArray<Passing>
-  /** The limits of all parts together; absent where only the runs above set some. */
+  /** The limits of all parts together; absent if only the parents set limits. */
   readonly budget?: Budget.Budget | undefined
   /** What it does one after the other, where that is all that it does: longer sequences take it in. */
   readonly steps?: ReadonlyArray<Step> | undefined
@@ -81,7 +81,7 @@ export interface Passing {
 /** A part, or a function of the value before it. */
 export type Step = Part | ((value: never) => unknown)
 
-/** It says nothing itself: what is said, its parts say. */
+/** A composition has no messages of its own: its parts have them. */
 interface State extends Frame.State {
   finish: Message.FinishReason | undefined
   reasons: ReadonlyArray<unknown> | undefined

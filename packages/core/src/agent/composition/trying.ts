@@ -15,7 +15,7 @@ import { untouchable } from "../../recovery/Layer.ts"
 
 type Answering = Effect.Effect<Answer, unknown, Model.Model>
 
-/** What a guard may know besides the failure. */
+/** What a guard gets besides the failure. */
 export interface Tried {
   /** The agent that has failed. */
   readonly agent: string
@@ -64,7 +64,7 @@ export const inOrder = (
     return yield* Effect.die(new TypeError("Agent.fallback: there is no agent"))
   })
 
-/** Hears when a tool with unsafe side effects is started below. */
+/** Calls `onUnsafe` when a tool with unsafe side effects starts in a descendant. */
 const watching = (answering: Answering, onUnsafe: () => void): Answering =>
   Effect.flatMap(RunContext.Current, (run) => {
     if (run === undefined) return answering
@@ -75,7 +75,7 @@ const watching = (answering: Answering, onUnsafe: () => void): Answering =>
     return Effect.provideService(answering, RunContext.Current, { ...run, onUnsafe: heard })
   })
 
-/** One who takes part in a race, and when it starts: milliseconds after its beginning. */
+/** A part of a race, and when it starts: milliseconds after the beginning. */
 export interface Contender {
   readonly part: Part
   readonly after: number

@@ -5,7 +5,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Schema } from "effect"
 import { busy, done, eventLog, lastTranscript, overADay, read, scripted, settlements } from "../../_support/dialogue.ts"
 import { deciding, only, outcomeOf, paying, snapshotOf } from "../../_support/suspension.ts"
-import { asking, family, look } from "./_support/family.ts"
+import { calling, family, look } from "./_support/family.ts"
 
 const { call, calls, make, text } = ScriptedModel
 
@@ -27,7 +27,7 @@ it.effect("a call whose turn has not come when a limit suspends the run begins w
       Agent.onBudgetExceeded(() => Budget.checkpoint),
       log.listen
     )
-    const model = yield* make(calls(asking(), call("last", {}, "b")), look, text("sub done"), done)
+    const model = yield* make(calls(calling(), call("last", {}, "b")), look, text("sub done"), done)
     const from = yield* snapshotOf(yield* outcomeOf(boss, "go", model))
     assert.deepStrictEqual(
       from.open?.calls.map(({ type }) => type),
@@ -90,7 +90,7 @@ it.effect("an unsafe sub-agent that waits may have acted: a failure beside it le
       const tool = Agent.asTool(sub, { description: "S.", sideEffects })
       const boss = Agent.make("boss", { skills: skills(tool, bad) }).pipe(log.listen)
       const payment = calls(call("pay", { cents: 5 }, "p"))
-      const model = yield* make(calls(asking(), call("bad", {}, "x")), look, payment)
+      const model = yield* make(calls(calling(), call("bad", {}, "x")), look, payment)
       assert.isTrue(Exit.isFailure(yield* overADay(outcomeOf(boss, "go", model))))
       const kinds = settlements(lastTranscript(log.all.at(-1))).map((settlement) => settlement.split(":")[0])
       assert.deepStrictEqual(kinds, [sideEffects === "unsafe" ? "unknown" : "interrupted", "told"])
@@ -107,7 +107,7 @@ it.effect("of the time of a call is left what its first attempt had not used whe
     const sub = Agent.make("sub", { model: inner.layer, skills: skills(naps.tool, pay) })
     const tool = Agent.asTool(sub, { description: "S.", callTimeout: "60 seconds" })
     const boss = Agent.make("boss", { skills: skills(tool) })
-    const model = yield* make(calls(asking()))
+    const model = yield* make(calls(calling()))
     const from = yield* snapshotOf(yield* Effect.flatten(overADay(outcomeOf(boss, "go", model))))
     const exit = yield* overADay(outcomeOf(Agent.resume(boss), deciding(from), model))
     assert(Exit.isFailure(exit))
@@ -120,7 +120,7 @@ it.effect("of the time of a call is left what its first attempt had not used whe
 it.effect("a run whose sub-agent has another name, or is none any more, does not go on from it [P1506 A909]", () =>
   Effect.gen(function* () {
     const { boss } = family()
-    const model = yield* make(calls(asking()), look, calls(call("pay", { cents: 5 }, "p")))
+    const model = yield* make(calls(calling()), look, calls(call("pay", { cents: 5 }, "p")))
     const from = yield* snapshotOf(yield* outcomeOf(boss, "go", model))
     const renamed = Agent.make("renamed", { skills: [] })
     const plain = Tool.make("sub", {
@@ -147,7 +147,7 @@ it.effect("what is no snapshot and no transcript is refused before there is a ru
   Effect.gen(function* () {
     const log = eventLog()
     const { boss } = family()
-    const model = yield* make(calls(asking()), look, calls(call("pay", { cents: 5 }, "p")))
+    const model = yield* make(calls(calling()), look, calls(call("pay", { cents: 5 }, "p")))
     const from = yield* snapshotOf(yield* outcomeOf(boss, "go", model))
     const documents = [
       null,
