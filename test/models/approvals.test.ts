@@ -49,8 +49,7 @@ interface Real {
 
 type Resumed = Effect.Effect<Agent.Outcome<string>, unknown, Scope.Scope>
 
-const waiting = ({ calls }: Model): ReadonlyArray<Call> =>
-  calls.filter(({ settlement }) => settlement === undefined)
+const waiting = ({ calls }: Model): ReadonlyArray<Call> => calls.filter(({ settlement }) => settlement === undefined)
 
 const requestsOf = ({ outcome }: Real): ReadonlyArray<Approval.Request> =>
   outcome._tag === "Suspended" ? Snapshot.requestsOf(outcome.snapshot) : []

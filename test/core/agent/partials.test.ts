@@ -147,7 +147,7 @@ it.effect("partials know lists, records, alternatives and schemas within themsel
       children: Schema.Array(Schema.suspend((): Schema.Codec<Tree> => Tree))
     })
     assert.deepStrictEqual(
-      yield* seenOf(Schema.Array(Tree), '[{"label":"a","below":[{"lab', 'el":"b","below":[]}]}]'),
+      yield* seenOf(Schema.Array(Tree), '[{"label":"a","children":[{"lab', 'el":"b","children":[]}]}]'),
       [[{ label: "a", children: [{}] }], [{ label: "a", children: [{ label: "b", children: [] }] }]]
     )
     const Loose = Schema.Struct({

@@ -32,7 +32,7 @@ const lastSaid = (model: ScriptedModel.ScriptedModel): string => {
   return message?.role === "user" ? Message.textOf(message) : ""
 }
 
-it.run("a final text that fits is the output, and nothing is told of it [P301]", (run) =>
+it.run("a final text that fits is the output, and no event says so [P301]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(text(good))
     const log = eventLog()

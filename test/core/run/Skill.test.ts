@@ -146,7 +146,7 @@ it.run("what a deterministic skill fails with leaves the agent, its defect and i
   })
 )
 
-it.run("it is cut by the agent's deadline, and counts as a run below by depth [A1004]", (run) =>
+it.run("it is cut by the agent's deadline, and counts as a child run by depth [A1004]", (run) =>
   Effect.gen(function* () {
     const slow = Skill.deterministic("slow", { description: "Is slow.", run: () => Effect.sleep("1 hour") })
     const late = Agent.make("late", { budget: { maxDuration: "3 seconds" }, skills: [slow] })

@@ -35,7 +35,7 @@ const skippedIn = (log: Log): ReadonlyArray<string> => {
 }
 
 it.run(
-  "calls beyond a limit, or beside one that ends the run, were not run, and that is told of each [P401 A1203]",
+  "calls beyond a limit, or beside one that ends the run, were not run, and an event says so of each [P401 A1203]",
   (run) =>
     Effect.gen(function* () {
       const bounded = (budget: { readonly maxToolCalls?: number; readonly maxConsecutiveSameTool?: number }) => {
@@ -93,7 +93,7 @@ it.run("calls for which there was no room yet when another one ended the run wer
   })
 )
 
-it.run("the calls of a reply that was cut off are not run, and that is told of each [P403 A1203]", (run) =>
+it.run("the calls of a reply that was cut off are not run, and an event says so of each [P403 A1203]", (run) =>
   Effect.gen(function* () {
     for (const finish of ["length", "filtered"] as const) {
       const log = eventLog()

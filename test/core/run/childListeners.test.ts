@@ -8,7 +8,7 @@ import { database, Db, now, watched } from "./_support/listening.ts"
 
 const { make } = ScriptedModel
 
-it.effect("the losses of child runs count with the run above; where nothing is lost, nothing is said [A1205]", () =>
+it.effect("the losses of child runs count with their parent; where nothing is lost, nothing is said [A1205]", () =>
   Effect.gen(function* () {
     const slow = Agent.deterministic("slow", () => Effect.succeed("well")).pipe(Agent.onEvent(() => Effect.never))
     const { tool } = scripted("ask", slow("why?"))
@@ -45,7 +45,7 @@ const bossWith = (maxDuration: Duration.Input) => {
 const asked = (input: string) => ScriptedModel.calls(ScriptedModel.call("hung", { input }))
 
 it.run(
-  "each child run waits for its own listeners, at most a second, and the run above for none of them [P1503]",
+  "each child run waits for its own listeners, at most a second, and its parent for none of them [P1503]",
   (run) =>
     Effect.gen(function* () {
       const log = eventLog()
@@ -63,7 +63,7 @@ it.run(
     })
 )
 
-it.run("the time of the run above, and its interruption, end the wait of a child run [P1355 P1503]", (run) =>
+it.run("the time of the parent, and its interruption, end the wait of a child run [P1355 P1503]", (run) =>
   Effect.gen(function* () {
     const limited = yield* make(asked("why?"))
     const late = watched(run(bossWith("300 millis"), "go").pipe(Effect.provide(limited.layer)))

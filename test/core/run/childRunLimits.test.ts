@@ -12,7 +12,7 @@ import { calling, family, look, looks } from "./_support/family.ts"
 const { call, calls, make, text } = ScriptedModel
 
 it.effect(
-  "a limit of the run above that a sub-agent reaches is a checkpoint that keeps the sub-agent's work [A909 A911]",
+  "a limit of the parent that a sub-agent reaches is a checkpoint that keeps the sub-agent's work [A909 A911]",
   () =>
     Effect.gen(function* () {
       const { boss, looked } = family({ maxTurns: 3 })
@@ -167,7 +167,7 @@ it.run("a sub-agent's own limit is told as what happened, without what would hel
   })
 )
 
-it.run("a limit of the run above is no failure of the sub-agent: no row is asked [P704]", (run) =>
+it.run("a limit of the parent is no failure of the sub-agent: no row is asked [P704]", (run) =>
   Effect.gen(function* () {
     const { sub } = family()
     const asked: Array<unknown> = []

@@ -132,7 +132,7 @@ it.run("what had not succeeded, or a row has answered, is not undone; what was f
   })
 )
 
-it.run("a sub-agent that fails undoes its own; where it succeeded, the run above does, each once [P1120]", (run) =>
+it.run("a sub-agent that fails undoes its own; where it succeeded, its parent does, each once [P1120]", (run) =>
   Effect.gen(function* () {
     const { booking, undone } = undoables()
     const inner = (name: "good" | "bad", ...last: ReadonlyArray<ScriptedModel.Step>) =>
@@ -290,7 +290,7 @@ it.effect("a run that is suspended undoes nothing; one that goes on undoes what 
   })
 )
 
-it.run("where a limit of the run above was reached, that run undoes what was done below [P1120]", (run) =>
+it.run("where a limit of the parent was reached, the parent undoes what its children did [P1120]", (run) =>
   Effect.gen(function* () {
     const { booking, undone } = undoables()
     const log = eventLog()

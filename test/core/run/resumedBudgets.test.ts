@@ -60,7 +60,7 @@ it.run(
     })
 )
 
-it.effect("what a suspended run has spent is booked once by the run above, wherever it goes on [P703]", () =>
+it.effect("what a suspended run has spent is booked once by its parent, wherever it goes on [P703]", () =>
   Effect.gen(function* () {
     for (const isSameParent of [true, false]) {
       const { tool } = paying()

@@ -166,7 +166,7 @@ it.run("a limit that was extended before a suspension is not asked about again a
   })
 )
 
-it.run("a limit that is near is told of once, however often the run is suspended [A910]", (run) =>
+it.run("a limit that is near is reported once, however often the run is suspended [A910]", (run) =>
   Effect.gen(function* () {
     for (const isNear of [true, false]) {
       const { tool } = paying()

@@ -174,7 +174,7 @@ it.run("two runs that meet the same limit at once may both extend it [A909 L307]
   })
 )
 
-it.effect("a checkpoint holds when a run below has met the limit [A909]", () =>
+it.effect("a checkpoint holds when a child run has reached the limit [A909]", () =>
   Effect.gen(function* () {
     const inner = yield* make()
     const one = expert(inner.layer, "one")

@@ -70,7 +70,7 @@ it.run("an interruption is not counted [T32]", (run) =>
   })
 )
 
-it.run("an error that passes a run below and the run above is one error; one that is wrapped is another [T32]", (run) =>
+it.run("an error that passes from a child run to its parent is one error; one that is wrapped is another [T32]", (run) =>
   Effect.gen(function* () {
     const error = gone()
     const inner = Agent.deterministic("inner", () => Effect.fail(error))
@@ -88,7 +88,7 @@ it.run("an error that passes a run below and the run above is one error; one tha
   })
 )
 
-it.run("the same error out of two runs is counted twice, and a run below without a call counts as below [T32]", (run) =>
+it.run("the same error out of two runs is counted twice, and a child run without a call counts as a child [T32]", (run) =>
   Effect.gen(function* () {
     const error = gone()
     const inner = Agent.deterministic("inner", () => Effect.fail(error))

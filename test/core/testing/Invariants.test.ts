@@ -67,7 +67,7 @@ const mutations: ReadonlyArray<Mutation> = [
     })),
     "The message of 'worker' in turn 1"
   ],
-  ["calls of which no message tells [P401]", settled, without("turn-end"), "of which no message tells"],
+  ["calls that no message has [P401]", settled, without("turn-end"), "that no message has"],
   [
     "a settlement that is another than was told [P401]",
     settled,

@@ -191,7 +191,7 @@ it.run("a built-in that is called first is alone as well [A408]", (run) =>
   })
 )
 
-it.run("what was made of a built-in's arguments is told of, and nothing where they fit nothing [A404]", (run) =>
+it.run("the coercion of a built-in's arguments is emitted, and nothing where they fit nothing [A404]", (run) =>
   Effect.gen(function* () {
     for (const [args, changed] of [
       [{ reason: 5 }, ["/reason"]],

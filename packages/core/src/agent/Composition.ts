@@ -353,7 +353,7 @@ const demandSafe = (what: string, parts: ReadonlyArray<Part>): void => {
   const unsafe = parts.find((part) => part.mayBeUnsafe())
   if (unsafe === undefined) return
   throw new TypeError(
-    `Agent.${what}: a tool below '${unsafe.name}' has unsafe side effects; acknowledge that it may run twice`
+    `Agent.${what}: a tool of '${unsafe.name}' or of its parts has unsafe side effects; acknowledge that it may run twice`
   )
 }
 

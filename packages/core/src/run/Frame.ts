@@ -71,7 +71,7 @@ export const within = <A, E, R>(
   Effect.withFiber((fiber) => {
     const parent = fiber.getRef(RunContext.Current)
     const { ended } = parent?.meter ?? {}
-    // no run begins below one that is over
+    // no child run begins after its parent has ended
     if (ended !== undefined) return Effect.die(ended)
     const { agent, input, listeners, mode, resumed, sink, state } = frame
     const { isForked = false } = mode
@@ -184,7 +184,7 @@ const terminal = (
   if (Cause.hasInterrupts(exit.cause)) return { type: "run-interrupted", ...common }
   const tried = reasons === undefined || reasons.length < 2 ? {} : { reasons }
   const { ended } = run.meter
-  // a limit of a run above has ended this one too
+  // a limit of a parent has ended this run too
   if (ended !== undefined && RunContext.isLimit(Cause.squash(exit.cause))) {
     return { type: "run-failed", error: Limits.errorOf(ended, run, frame.state), isDefect: false, ...tried, ...common }
   }

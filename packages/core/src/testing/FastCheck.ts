@@ -70,7 +70,7 @@ class FromEffect<A> extends fc.Arbitrary<A> {
     return false
   }
   shrink(_: A, context: unknown): fc.Stream<fc.Value<A>> {
-    // made above, or here
+    // made by `generate` or by `shrink`
     const position = context as Position
     const { smaller } = lookUp(this.arbitrary, position, allShrinks)
     const values = smaller.map((value, index) => new fc.Value(value, { ...position, path: [...position.path, index] }))

@@ -250,5 +250,5 @@ export const play = <I, O, E, R, Services>(
   }).pipe(
     Effect.provide(Logger.layer([])),
     Effect.provide(TestClock.layer())
-    // the same needs, less those that are met above; the compiler does not see through several `Exclude`s
+    // the same needs, less those that are provided already; the compiler does not see through several `Exclude`s
   ) as Effect.Effect<Played, never, Exclude<R, Model.Model | Services>>

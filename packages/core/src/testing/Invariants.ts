@@ -93,7 +93,7 @@ export const settled: Invariant = ({ events }) =>
         ? end.transcript.filter(({ role }) => role === "assistant").slice(assistants(start))
         : undefined
     return [
-      ...unsettled.map((turn) => `${nameOf(run)} has asked for calls in turn ${turn}, of which no message tells`),
+      ...unsettled.map((turn) => `${nameOf(run)} has asked for calls in turn ${turn} that no message has`),
       ...turns.flatMap(({ message, turn }) => {
         const reply = asked.get(turn)
         const parts = message.content.map((part) => (part.type === "settled-call" ? part.call : part))
@@ -128,7 +128,7 @@ const misreported = (run: Events, turn: number, message: Message.Assistant): Rea
       ofType(own, "tool-refused").find(({ callId }) => callId === call.id)?.settlement
     if (said !== undefined) return unequal(`The settlement of ${call.id}`, settlement, said)
     return settlement.kind === "result" || settlement.kind === "denied"
-      ? [`${call.id} is settled as '${settlement.kind}', and no event has told of that`]
+      ? [`${call.id} is settled as '${settlement.kind}', and no event says so`]
       : []
   })
 }
@@ -274,7 +274,7 @@ export const passing: Invariant = ({ events, exit, interrupted, seen }) => {
   if (isLate) return []
   const end = endOf(events)
   const after = events.find(({ at }) => at > interrupted.at)
-  // who is interrupted then is the reader: the run behind it may have come to its end before it hears of that
+  // the reader is interrupted then: its run may have ended before the interruption reaches it
   const isFirst = seen !== undefined && end?.at === interrupted.at
   return [
     ...(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)

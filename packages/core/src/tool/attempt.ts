@@ -49,7 +49,7 @@ export const attempt = (self: ToolCall, count: number): Attempt => {
 const emitFailure = (self: ToolCall, attempt: number, make: () => Attempt): Attempt => {
   const { call, run } = self.site
   return RunContext.emitFailure(run, RunContext.alive(run, make), (error) =>
-    // what is over without its tables, or waits, has not failed; what stands around the tool gives on what was told
+    // a call that is over without its tables, or waits, has not failed; `Tool.around` may pass on a failure that was emitted
     self.state.type === "Over" || error instanceof Waits || self.tries?.hasFailed === true
       ? undefined
       : { type: "tool-failed", attempt, error, callId: call.id, tool: call.name }

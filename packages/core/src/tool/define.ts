@@ -127,7 +127,7 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   // what it needs is in the tool's type
   verify: options.verify as ToolDefinition["verify"],
   maxResultChars: charsOf(name, options.maxResultChars),
-  // only asked of what the tool gave, or what stands in for that
+  // called only with a result of the tool, or an answer in its place
   isError: options.isError as ToolDefinition["isError"],
   // a schema, by the types of those who call this
   failure: options.failure as ToolDefinition["failure"],
