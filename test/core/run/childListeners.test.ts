@@ -44,23 +44,21 @@ const bossWith = (maxDuration: Duration.Input) => {
 
 const asked = (input: string) => ScriptedModel.calls(ScriptedModel.call("hung", { input }))
 
-it.run(
-  "each child run waits for its own listeners, at most a second, and its parent for none of them [P1503]",
-  (run) =>
-    Effect.gen(function* () {
-      const log = eventLog()
-      const model = yield* make(asked("why?"), asked("and why?"), done)
-      const { effect, seen } = watched(run(bossWith("1 day").pipe(log.listen), "go").pipe(Effect.provide(model.layer)))
-      assert.deepStrictEqual(yield* overADay(effect), Exit.succeed("done"))
-      const ends = log.all.filter(AgentEvent.isTerminal).map(({ agent, at }) => [agent, at])
-      assert.deepStrictEqual(ends, [
-        ["hung", 0],
-        ["hung", 1000],
-        ["boss", 2000]
-      ])
-      assert.strictEqual(seen.endedAt, 2000)
-      assert.strictEqual(seen.fibersAtEnd, 0)
-    })
+it.run("each child run waits for its own listeners, at most a second, and its parent for none of them [P1503]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const model = yield* make(asked("why?"), asked("and why?"), done)
+    const { effect, seen } = watched(run(bossWith("1 day").pipe(log.listen), "go").pipe(Effect.provide(model.layer)))
+    assert.deepStrictEqual(yield* overADay(effect), Exit.succeed("done"))
+    const ends = log.all.filter(AgentEvent.isTerminal).map(({ agent, at }) => [agent, at])
+    assert.deepStrictEqual(ends, [
+      ["hung", 0],
+      ["hung", 1000],
+      ["boss", 2000]
+    ])
+    assert.strictEqual(seen.endedAt, 2000)
+    assert.strictEqual(seen.fibersAtEnd, 0)
+  })
 )
 
 it.run("the time of the parent, and its interruption, end the wait of a child run [P1355 P1503]", (run) =>

@@ -70,35 +70,39 @@ it.run("an interruption is not counted [T32]", (run) =>
   })
 )
 
-it.run("an error that passes from a child run to its parent is one error; one that is wrapped is another [T32]", (run) =>
-  Effect.gen(function* () {
-    const error = gone()
-    const inner = Agent.deterministic("inner", () => Effect.fail(error))
-    const passing = Tool.make("ask", { ...asToolOptions, run: () => inner("x") })
-    const model = yield* ScriptedModel.make(batch("ask"))
-    const counts = yield* counted(run(agentWith(passing), "go").pipe(Effect.provide(model.layer)))
-    assert.deepStrictEqual(counts, { "Gone false": 1 })
+it.run(
+  "an error that passes from a child run to its parent is one error; one that is wrapped is another [T32]",
+  (run) =>
+    Effect.gen(function* () {
+      const error = gone()
+      const inner = Agent.deterministic("inner", () => Effect.fail(error))
+      const passing = Tool.make("ask", { ...asToolOptions, run: () => inner("x") })
+      const model = yield* ScriptedModel.make(batch("ask"))
+      const counts = yield* counted(run(agentWith(passing), "go").pipe(Effect.provide(model.layer)))
+      assert.deepStrictEqual(counts, { "Gone false": 1 })
 
-    const raising = yield* ScriptedModel.make(batch("ask"))
-    const wrapped = agentWith(passing.pipe(Tool.onError({ Gone: Recovery.raise })))
-    assert.deepStrictEqual(yield* counted(run(wrapped, "go").pipe(Effect.provide(raising.layer))), {
-      "Gone false": 1,
-      "KINTSUGI-TOOL-EXECUTION false": 1
+      const raising = yield* ScriptedModel.make(batch("ask"))
+      const wrapped = agentWith(passing.pipe(Tool.onError({ Gone: Recovery.raise })))
+      assert.deepStrictEqual(yield* counted(run(wrapped, "go").pipe(Effect.provide(raising.layer))), {
+        "Gone false": 1,
+        "KINTSUGI-TOOL-EXECUTION false": 1
+      })
     })
-  })
 )
 
-it.run("the same error out of two runs is counted twice, and a child run without a call counts as a child [T32]", (run) =>
-  Effect.gen(function* () {
-    const error = gone()
-    const inner = Agent.deterministic("inner", () => Effect.fail(error))
-    const twice = Agent.deterministic("outer", () =>
-      Effect.andThen(Effect.exit(inner("a")), Effect.andThen(Effect.exit(inner("b")), Effect.succeed("x")))
-    )
-    assert.deepStrictEqual(yield* counted(run(twice, "go")), { "Gone false": 2 })
-    const passing = Agent.deterministic("outer", () => inner("a"))
-    assert.deepStrictEqual(yield* counted(run(passing, "go")), { "Gone false": 1 })
-  })
+it.run(
+  "the same error out of two runs is counted twice, and a child run without a call counts as a child [T32]",
+  (run) =>
+    Effect.gen(function* () {
+      const error = gone()
+      const inner = Agent.deterministic("inner", () => Effect.fail(error))
+      const twice = Agent.deterministic("outer", () =>
+        Effect.andThen(Effect.exit(inner("a")), Effect.andThen(Effect.exit(inner("b")), Effect.succeed("x")))
+      )
+      assert.deepStrictEqual(yield* counted(run(twice, "go")), { "Gone false": 2 })
+      const passing = Agent.deterministic("outer", () => inner("a"))
+      assert.deepStrictEqual(yield* counted(run(passing, "go")), { "Gone false": 1 })
+    })
 )
 
 it.run("a failing fixer is counted: its error left its run [T32]", (run) =>

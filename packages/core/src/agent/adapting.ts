@@ -1,4 +1,4 @@
-/** The same agent with something else around it: what goes in, what comes out, what it needs, what it may spend. */
+/** The same agent with another input, output, model or budget, or with a layer. */
 import { dual } from "effect/Function"
 import type * as Layer from "effect/Layer"
 import * as Budget from "../budget/Budget.ts"
@@ -11,7 +11,7 @@ import { compose, definitionOf, partOf, sequence, stepsOf } from "./parts.ts"
 import type * as Types from "./partTypes.ts"
 import type * as Providing from "./providing.ts"
 
-/** The same agent, giving what the function makes of its output. */
+/** The same agent, with its output mapped by the function. */
 export const map: {
   <O, O2>(
     f: (output: O) => O2
@@ -22,14 +22,14 @@ export const map: {
   ): Types.Adapted<A, Types.InputOf<A>, Types.Given<O2>>
 } = dual(2, (self: Types.AnyPart, f: (output: never) => unknown) => sequence(self.name, [...stepsOf(self), f]))
 
-/** The same agent, taking what the function makes an input of. */
+/** The same agent, with its input made by the function. */
 export const mapInput: {
   <I2, I>(f: (input: I2) => I): <A extends Types.Part<I, unknown, unknown, unknown>>(self: A) => Types.Adapted<A, I2>
   <A, I2>(self: A & Types.AnyPart, f: (input: I2) => Types.InputOf<A>): Types.Adapted<A, Types.Given<I2>>
 } = dual(2, (self: Types.AnyPart, f: (input: never) => unknown) => sequence(self.name, [f, ...stepsOf(self)]))
 
 /**
- * The same agent with a layer that is built for each of its runs, and for all that runs below: its tools, handlers, listeners and
+ * The same agent with a layer that is built for each of its runs, and for all within it: its tools, handlers, listeners and
  * model. `Effect.provide` does it for one call; this gives the same agent again, with its tables, which streams and is
  * suspended as before. The layer is built before the run begins: of one that fails there are no events.
  *
@@ -68,9 +68,8 @@ type ChoiceWith<Choice, R2> =
     : Choice
 
 /**
- * The same agent with another model for its own loop, in the place of the one that it had: what its tools, tables, hooks and policies
- * ask, they ask as before.
- * `Agent.fallback(a, a.pipe(Agent.withModel(other)))` is one agent over two models.
+ * The same agent with another model for its own loop, in the place of the one that it had. Its tools, tables, hooks and
+ * policies keep their models. `Agent.fallback(a, a.pipe(Agent.withModel(other)))` is one agent over two models.
  */
 export const withModel: {
   <E2, R2>(
@@ -101,7 +100,7 @@ export const withModel: {
 
 /**
  * The same agent with these limits in the place of its own; those that are not named stay as they are. A composition, and an
- * agent that is a plain function, have none: there they are the limits of everything below, all parts together.
+ * agent that is a plain function, have no limits of their own: there they apply to all parts together.
  */
 export const withBudget: {
   (

@@ -1,4 +1,4 @@
-/** What the types of agents leave in those of their compositions. */
+/** The types of compositions, from the types of their agents. */
 import type * as Effect from "effect/Effect"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type * as Tool from "../tool/Tool.ts"
@@ -6,7 +6,7 @@ import type { Agent, TypeId } from "./definition.ts"
 import type { TimeoutOf } from "../tool/Residue.ts"
 import type { NoModel } from "./skills.ts"
 
-/** An agent, seen as what a composition needs of it. */
+/** The part of an agent's type that a composition needs. */
 export interface Part<in I, out O, out E, out R, out Inside = unknown, out Name extends string = string> {
   (input: I): Effect.Effect<O, E, R>
   readonly name: Name
@@ -22,12 +22,12 @@ export type AnyPart = Part<never, unknown, unknown, unknown>
 /** At least one agent. */
 export type Parts = readonly [AnyPart, ...ReadonlyArray<AnyPart>]
 
-/** Agents by what their answers are called. */
+/** Agents by the names of their answers. */
 export interface Named {
   readonly [key: string]: AnyPart
 }
 
-/** What one input has to be for all of them. */
+/** The input that fits all of them. */
 export type InputOf<A> = (A extends (input: infer I) => unknown ? (input: I) => void : never) extends (
   input: infer I
 ) => void
@@ -42,8 +42,8 @@ export type ErrorOf<A> = A extends (input: never) => Effect.Effect<unknown, infe
 export type ServicesOf<A> = A extends (input: never) => Effect.Effect<unknown, unknown, infer R> ? R : never
 
 /**
- * `T`, but nothing is inferred for it from the place where the agent is written: there stands any agent. `NoInfer` does the
- * same, but stays in the types that users read.
+ * `T`, without inference from the expected type, which is any agent. `NoInfer` does the same, but stays in the types that
+ * users read.
  */
 export type Given<T> = [T][T extends unknown ? 0 : never]
 
@@ -91,7 +91,7 @@ type MarkOf<Unsafe> = [Unsafe] extends [never] ? NoModel : HasUnsafe
 /** An agent made of one, of which this is inside. */
 export type MadeOf<Inside, I, O, E, R> = Agent<I, O, E, R, never, {}, {}, MarkOf<UnsafeIn<Inside>>>
 
-/** An agent made of agents `A`: of one, the same agent with what is given in the place of its own. */
+/** An agent made of agents `A`: of one agent, the same agent with these types in the place of its own. */
 export type Adapted<A, I = InputOf<A>, O = OutputOf<A>, E = ErrorOf<A>, R = ServicesOf<A>> = Composed<I, O, E, R, A>
 
 /** An agent from `I` to `O` that is made of agents `A`. */

@@ -53,7 +53,7 @@ export class Progress {
     this.#interval = interval
   }
 
-  /** A text begins. What was not shown of the one before it is not shown any more. */
+  /** A text begins. The rest of the one before is not shown any more. */
   begin(reader: Reader): void {
     this.#reader = reader
     this.#length = 0
@@ -138,7 +138,7 @@ export class Progress {
   }
 }
 
-/** What is nested more deeply than the stack reaches counts as another value: it is given once more. */
+/** A value too deep for the stack counts as changed: it is given once more. */
 const areEqual = (one: unknown, other: unknown): boolean =>
   Result.getOrElse(
     Result.try(() => Equal.equals(one, other)),

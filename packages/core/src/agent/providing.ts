@@ -1,4 +1,4 @@
-/** What a layer leaves of the needs in the types of an agent: of its own, its tools', its tables' and its choice's. */
+/** The needs that a layer leaves in the types of an agent, its tools, its tables and its choice. */
 import type { Approver } from "../data/Approval.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type * as Tool from "../tool/Tool.ts"

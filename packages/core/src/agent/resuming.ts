@@ -1,4 +1,4 @@
-/** What stands before a run that goes on from a snapshot: whose it is, whether it is unaltered, and that it goes on once. */
+/** The checks before a run goes on from a snapshot: its agent, its signature, and that it is resumed once. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { canonical } from "../data/Digest.ts"

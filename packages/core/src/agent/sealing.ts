@@ -20,8 +20,8 @@ export interface Any<in I, out O, out E = never, out R = never> extends Agent<
 > {}
 
 /**
- * The same agent, of which types know only what it takes, gives, fails with and needs. It runs, streams and is suspended as
- * before; a table comes before it, as there is nothing left in the type that a table could be for.
+ * The same agent with a shorter type: its input, output, failures and needs. It runs, streams and is suspended as before. Add
+ * tables before: the type no longer has the tools that a table is for.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** What surrounds every run, the loop of a model or a plain function: its place in the tree, its events, its listeners. */
+/** The frame of every run, of a model's loop or of a function: its position in the tree, its events, its listeners. */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -20,19 +20,19 @@ export type { Listener } from "../event/Listening.ts"
 /** Takes events as they come. */
 export type Sink = RunContext.Observer
 
-/** What a run can say of itself while it lasts. */
+/** The state of a run that its frame reads. */
 export interface State {
   readonly turn: number
   readonly transcript: () => Message.Transcript
   /** The same without the message of a turn that is not over. */
   readonly said: () => Message.Transcript
-  /** The message of the present turn as it stands, if a model has answered and the turn is not over. */
+  /** The message of the current turn, if a model has answered and the turn is not over. */
   readonly unfinished: () => Message.Assistant | undefined
   /** The text of the last reply. */
   readonly partial?: string
-  /** How the reply ended that is the output; of a function's value there is none. */
+  /** The finish reason of the reply that is the output; absent for a function's value. */
   readonly finish?: Message.FinishReason | undefined
-  /** What each of those failed with that were tried for one answer, in order. */
+  /** The failures of all agents that were tried for one answer, in order. */
   readonly reasons?: ReadonlyArray<unknown> | undefined
 }
 
@@ -43,14 +43,14 @@ export interface Frame {
   readonly listeners: ReadonlyArray<Listening.Listener>
   readonly sink: Sink | undefined
   readonly mode: Mode
-  /** Its own limits; absent where only the runs above set some. */
+  /** Its own limits; absent if only its parents set limits. */
   readonly budget?: Budget.Budget
   readonly onExceeded?: OnExceeded | undefined
   /** Where it goes on: the run that it is, and how long that has been at work already, in milliseconds. */
   readonly resumed?: { readonly runId: string; readonly elapsed: number } | undefined
 }
 
-/** How a run is watched, and what it does where it would have to wait for a person. */
+/** How a run is watched, and whether it waits or is suspended for a decision. */
 export interface Mode {
   readonly isStreamed: boolean
   /** It is suspended then, and can be resumed; else it waits. */
@@ -59,11 +59,11 @@ export interface Mode {
   readonly isForked?: boolean
   /** Of a sub-agent that is suspended with the run that calls it. */
   readonly nesting?: Nesting
-  /** Hears of the run as soon as there is one. */
+  /** Gets the run as soon as it begins. */
   readonly started?: (started: { readonly state: State; readonly run: RunContext.RunContext }) => void
 }
 
-/** Runs `body` as a run of its own, below the present one if there is one. */
+/** Runs `body` as a run of its own: as a child of the current run, if there is one. */
 export const within = <A, E, R>(
   frame: Frame,
   body: (run: RunContext.RunContext) => Effect.Effect<A, E, R>
@@ -130,7 +130,7 @@ const contextOf = (
 
 const noFixers: ReadonlyArray<unknown> = []
 
-/** A run without limits of its own spends from those above. */
+/** A run without limits of its own spends from those of its parent. */
 const meterOf = (
   { agent, budget, onExceeded, resumed }: Frame,
   ledger: Ledger,

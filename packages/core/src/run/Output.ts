@@ -1,4 +1,4 @@
-/** What an agent with an output schema wants for an answer, and how a final text becomes it. */
+/** The output of an agent with a schema: what the model is asked for, and how a final text is read. */
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as Coercion from "../coercion/Coercion.ts"

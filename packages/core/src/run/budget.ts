@@ -108,7 +108,7 @@ export const takeCalls = <A, E>(
 /** The limit of calls that was passed. */
 export const callsExceeded = ({ meter }: RunContext.RunContext): SharedExceeded | undefined => meter.passed(counting)
 
-/** Goes on after a failure that a tool has repeated so often, unless that is forbidden. */
+/** Goes on after a failure that a tool has repeated, unless that is too often. */
 export const repeated = <A, E>(
   run: RunContext.RunContext,
   exceeded: ExtendableExceeded,
@@ -125,7 +125,7 @@ export const demandPrice = ({ agent, meter }: RunContext.RunContext, model: Mode
   }
 }
 
-/** Tells of the limits that are near, to those who listen, and goes on with `next`. */
+/** Emits the limits that are near, and goes on with `next`. */
 export const warn = <A, E>(run: RunContext.RunContext, next: () => Effect.Effect<A, E>): Effect.Effect<A, E> =>
   run.emit === undefined
     ? next()

@@ -30,8 +30,8 @@ export interface Runnable<in I, out O, out E, out R> {
 export interface Scenario<out I, in Services = never> {
   readonly input: I
   /**
-   * What the model says, turn by turn: a turn that is asked again is answered again, and after the last step it is repeated.
-   * With several agents, by their names; models of their own are not built, the script answers for them too.
+   * The model's replies, turn by turn. A repeated model call gets the same reply, and the last step repeats. With several
+   * agents, by their names; models of their own are not built, the script answers for them too.
    */
   readonly script: ReadonlyArray<ScriptedModel.Step> | Readonly<Record<string, ReadonlyArray<ScriptedModel.Step>>>
   /** What the agent needs besides a model; built anew for each run. */

@@ -17,11 +17,11 @@ export interface Start {
   readonly key: string
   /** How it ended by itself; `cut off` otherwise. */
   readonly end: "success" | "failure" | "cut off"
-  /** What was said when it was looked up afterwards. */
+  /** The result of a later lookup. */
   readonly lookedUp: "took effect" | "took none" | undefined
 }
 
-/** All that there is to know of a run that is over. */
+/** The recording of a run that is over. */
 export interface Recording {
   readonly events: ReadonlyArray<AgentEvent.AgentEvent>
   /** What a reader saw, in streamed runs. */
@@ -38,7 +38,7 @@ export interface Recording {
   readonly later: { readonly events: number; readonly steps: number }
 }
 
-/** What has to be true of every run: gives one sentence for each fault, none where all is well. */
+/** A condition on every run: returns one sentence for each violation. */
 export interface Invariant {
   (recording: Recording): ReadonlyArray<string>
 }
@@ -70,7 +70,7 @@ const show = (value: unknown): string => {
   return text.length > 300 ? `${text.slice(0, 300)}…` : text
 }
 
-/** Nothing if the two are equal, else what is wrong. */
+/** Empty if the two are equal, else a sentence about the difference. */
 const unequal = (what: string, is: unknown, shouldBe: unknown): ReadonlyArray<string> =>
   Equal.equals(is, shouldBe) ? [] : [`${what} is ${show(is)}, and should be ${show(shouldBe)}`]
 
@@ -116,7 +116,7 @@ export const settled: Invariant = ({ events }) =>
 
 const assistants = (transcript: Message.Transcript) => transcript.filter(({ role }) => role === "assistant").length
 
-/** Calls of a turn whose settlement is another one than their end has told of. */
+/** Calls of a turn whose settlement differs from that of their end event. */
 const misreported = (run: Events, turn: number, message: Message.Assistant): ReadonlyArray<string> => {
   const calls = settlementsOf(message)
   return calls.flatMap(({ call, settlement }) => {

@@ -31,10 +31,10 @@ export interface HandlerError {
   readonly _tag: "HandlerError"
 }
 
-/** The verdict that such data stands for. */
+/** The verdict of such data. */
 export type Verdict = Recovery.Verdict<Failure, string, HandlerError, never, "exhausted" | "rethrow", "repeats">
 
-/** What a policy means. A `when` names what it chooses among, so that it can be explained. */
+/** The verdict of a policy. A `when` names its choices, so that it can be explained. */
 export const verdictOf = (policy: PolicyData): Verdict => {
   switch (policy.kind) {
     case "retry":

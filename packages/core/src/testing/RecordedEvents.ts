@@ -15,7 +15,7 @@ export interface RecordedEvents {
   readonly end: () => AgentEvent.AgentEvent | undefined
   /** Records all runs of the program that it is provided to, at the very moment at which something happens. */
   readonly layer: Layer.Layer<never>
-  /** For `Agent.onEvent`: records what a listener of one agent hears. */
+  /** For `Agent.onEvent`: records the events of one agent. */
   readonly hear: (event: AgentEvent.AgentEvent) => Effect.Effect<void>
 }
 

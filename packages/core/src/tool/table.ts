@@ -1,4 +1,4 @@
-/** The types of a table for a tool that is known, for one of which nothing is known yet, and for any tool. */
+/** The types of a table for a given tool, for a tool that comes later, and for any tool. */
 import type * as Recovery from "../recovery/Recovery.ts"
 import type { Admits, AnyRows, RowKeys, Rows, ToolEnd } from "./rows.ts"
 
@@ -19,7 +19,7 @@ export type CheckRows<T, E, S> = Recovery.IsTable<T> & {
       : NoRow<K>
 }
 
-/** What the compiler says about a row for a failure that there is not. */
+/** The compiler's text about a row for a failure that does not exist. */
 export type NoRow<K> = `There is no row for '${K & string}': no call of this tool fails with that tag`
 
 /** The rows that a table for any tool may have. */
@@ -53,7 +53,7 @@ type WhyNot<V, A, Acts> = [Recovery.AnswerOf<V>] extends [A]
     : Recovery.Misfit<V, ToolEnd, Acts>
   : "The answer of this row is no result of the tool"
 
-/** Compares a table with a tool, where nothing was known of the tool when the table was written. */
+/** Compares a table with a tool, if the table was written without the tool. */
 export type Fits<Expected, T, E, A, S> = unknown extends Expected
   ? [keyof T] extends [RowKeys<E>]
     ? [T] extends [Rows<E, A, S>]

@@ -57,22 +57,22 @@ export interface Composing {
   readonly reads?: Reads
   /** Whether its answer is that of one of its parts, and the text of the others is discarded. */
   readonly isOneOf?: boolean
-  /** The parts, in the order in which they run, whose output is its own as it is: who reads that while it is written reads theirs. */
+  /** The parts, in the order in which they run, whose output is its own: partial outputs are read from them. */
   readonly passes?: ReadonlyArray<Passing>
   /** The limits of all parts together; absent if only the parents set limits. */
   readonly budget?: Budget.Budget | undefined
-  /** What it does one after the other, where that is all that it does: longer sequences take it in. */
+  /** The steps of a mere sequence, which longer sequences inline. */
   readonly steps?: ReadonlyArray<Step> | undefined
 }
 
-/** A composition brings along what runs it: an agent that is none does without. */
+/** A composition has its own runner, so bundles without compositions do not contain it. */
 export interface Composed extends Composing {
   readonly cost: Estimated
   readonly reads: Reads
   readonly runner: typeof runner
 }
 
-/** What is known of an agent whose output is read while it is written. */
+/** An agent whose output is read while it is written. */
 export interface Passing {
   readonly output: Output | undefined
   readonly composed?: Composed

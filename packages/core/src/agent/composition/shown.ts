@@ -1,10 +1,10 @@
-/** What readers of a stream have seen of one part of a composition, and which of it still counts. */
+/** The text of one part of a composition that readers of the stream have seen and that is not discarded. */
 import type * as AgentEvent from "../../event/AgentEvent.ts"
 
 export class Shown {
   /** The run of the part. */
   runId: string | undefined
-  /** Texts by run; one that has shown nothing but thoughts has an empty one. */
+  /** Texts by run; empty for a run that has shown only reasoning. */
   readonly #texts = new Map<string, string>()
   readonly #parents = new Map<string, string>()
 
@@ -31,7 +31,7 @@ export class Shown {
     }
   }
 
-  /** Takes back what was seen, if anything was. */
+  /** Removes and returns the text, if there is any. */
   take(): string | undefined {
     if (this.#texts.size === 0) return undefined
     const text = [...this.#texts.values()].join("")

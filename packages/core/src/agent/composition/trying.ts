@@ -23,13 +23,13 @@ export interface Tried {
   readonly tried: number
 }
 
-/** Another agent may do better: the error says so, or sending the same again would have helped and was used up. */
+/** Another agent may do better: the error says so, or its resends are used up. */
 export const isAdmitted = (error: unknown): boolean => {
   const recovery = outlookOf(error)?.recovery
   return recovery === "fallback" || recovery === "resend"
 }
 
-/** The same agent fails in the same way again: the error says that something else has to be done first. */
+/** The same agent would fail again in the same way: the error says that something else has to be done first. */
 export const isHopeless = (error: unknown): boolean => {
   const recovery = outlookOf(error)?.recovery
   return recovery !== undefined && recovery !== "resend" && recovery !== "repair"
