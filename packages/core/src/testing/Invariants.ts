@@ -296,6 +296,6 @@ export const all: Readonly<Record<string, Invariant>> = {
   "no unsafe tool runs twice": safe,
   "every run ends with one last event": ended,
   "nothing is left behind": over,
-  "everything that starts is closed": closed,
+  "each start has an end": closed,
   "interruption passes": passing
 }
