@@ -9,7 +9,7 @@
 import { spawnSync } from "node:child_process"
 import { baseOf, choose } from "./changed.ts"
 import { pathsIn, root } from "./files.ts"
-import { format, installations, lint, regexps, runAll, runTests, say, tests, types } from "./steps.ts"
+import { format, installations, lint, regexps, runAll, runTests, say, tests, types, words } from "./steps.ts"
 
 /** What git prints; `undefined` where it fails. */
 const git = (...parameters: ReadonlyArray<string>): string | undefined => {
@@ -47,7 +47,7 @@ if (processes.length > 0) say(`left to npm run test:processes: ${few(processes)}
 say("")
 
 const succeeded =
-  runAll([format, lint, regexps, ...installations, types]) &&
+  runAll([format, lint, words, regexps, ...installations, types]) &&
   (folders.length === 0 ||
     runTests(
       tests(

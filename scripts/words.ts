@@ -14,8 +14,9 @@ const MAX_ALLOWED = 20
 
 const folder = process.argv[2] ?? "."
 
-/** The page's script is built from other sources; the list has the words itself. */
-const isWritten = (path: string) => !path.endsWith("/page/script.ts") && !path.startsWith("scripts/words/")
+/** The page's script is built from other sources; the list and its test have the words themselves. */
+const isWritten = (path: string) =>
+  !path.endsWith("/page/script.ts") && !/^(?:scripts\/words\/|test\/repository\/words\.test)/.test(path)
 
 const isText = (path: string) => /\.(?:ts|tsx|mjs|md|vue|yml|yaml)$/.test(path) && isWritten(path)
 
@@ -24,7 +25,8 @@ const isSource = (path: string) => /\.tsx?$/.test(path) && isWritten(path)
 const files = filesIn(folder, isText)
 const findings = [...files.flatMap(pronounsIn), ...files.filter(({ path }) => isSource(path)).flatMap(namesIn)]
 
-const isWithin = (path: string, area: string) => path === area || (area.endsWith("/") && path.startsWith(area))
+const isWithin = (path: string, area: string) =>
+  area === "." || path === area || (area.endsWith("/") && path.startsWith(area))
 const covers = (one: (typeof allowed)[number], { name, path, word }: Finding) =>
   isWithin(path, one.path) && one.name === (name ?? word)
 

@@ -40,8 +40,8 @@ const better = new Map(Object.entries(insteadOf).flatMap(([word, others]) => oth
 /** What to say in the place of a word. */
 export const betterThan = (word: string): string | undefined => better.get(word)
 
-/** Names that others have given: products, and fields of protocols. */
-const foreign = /open-?ai|open-?router|openWorldHint/gi
+/** Names that others have given: products, fields of protocols, and a circuit breaker, which opens. */
+const foreign = /open-?ai|open-?router|openWorldHint|open(?:For|Duration)/gi
 
 /** The words of a name in camelCase, PascalCase, kebab-case or CONSTANT_CASE. */
 export const wordsOf = (name: string): ReadonlyArray<string> =>

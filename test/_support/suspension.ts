@@ -49,7 +49,7 @@ export const only = <const Type extends AgentEvent.AgentEvent["type"]>(
   events.filter((event): event is AgentEvent.OfType<Type> => event.type === type)
 
 /** The checkpoints of the calls that wait. */
-export const waitingCalls = ({ open }: Snapshot.Snapshot): ReadonlyArray<Snapshot.CallCheckpoint> =>
+export const waitingCalls = ({ unfinished: open }: Snapshot.Snapshot): ReadonlyArray<Snapshot.CallCheckpoint> =>
   (open?.calls ?? []).flatMap((call) => (call.type === "decision" || call.type === "agent" ? call : []))
 
 /** The sub-agents of these calls, suspended with them. */
@@ -58,4 +58,4 @@ export const suspendedAgents = (from: Snapshot.Snapshot): ReadonlyArray<Snapshot
 
 /** How a call of a suspended run is settled; `undefined` while it waits. */
 export const kindOf = (call: Snapshot.OpenReply["calls"][number]) =>
-  call.type === "settled" ? call.settlement.kind : undefined
+  call.type === "finished" ? call.settlement.kind : undefined

@@ -79,7 +79,7 @@ describe("a table of claims", () => {
       const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
       const [one, other] = [yield* processOn(path), yield* processOn(path)]
       const resumed = ({ claims }: typeof one, isRetried = false) =>
-        outcomeOf(Agent.resume(agent), { ...deciding(from), again: isRetried }, model).pipe(
+        outcomeOf(Agent.resume(agent), { ...deciding(from), repeat: isRetried }, model).pipe(
           Effect.provideService(Snapshot.Claims, claims)
         )
       yield* resumed(one)

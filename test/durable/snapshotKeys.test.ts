@@ -152,7 +152,7 @@ describe("a signed snapshot", () => {
       )
       yield* TestClock.setTime(3_600_000)
       assert.strictEqual(yield* reasonOf(Snapshot.fromJson(plain)).pipe(moving), "unsigned")
-      const late = { from, decisions, again: true }
+      const late = { from, decisions, repeat: true }
       assert.strictEqual(yield* reasonOf(outcomeOf(Agent.resume(agent), late, model)).pipe(moving), "unsigned")
       for (const odd of [Number.NaN, -1]) {
         const never = Effect.provide(SnapshotKeys.layer({ keys: [first], acceptUnsignedUntil: odd }))

@@ -98,13 +98,13 @@ describe("the timeline", () => {
   it("indents what happens inside a fixer", () => {
     const lines = draw([
       started,
-      of(1, { type: "fix-start", tool: "count", callId: "c1", round: 1, input: "report" }),
+      of(1, { type: "fix-start", tool: "count", callId: "c1", repair: 1, input: "report" }),
       inside(2, { type: "run-start", input: "A call failed.\nArguments: {", transcript: [] }),
       of(3, {
         type: "fix-failed",
         tool: "count",
         callId: "c1",
-        round: 1,
+        repair: 1,
         error: EscalationError.make({ source: "fixer", reason: "no" })
       })
     ])

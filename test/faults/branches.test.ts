@@ -150,7 +150,7 @@ law(
       assert.deepStrictEqual(contentsOf(played.requests.at(-1)?.messages ?? []), replies.slice(0, -1))
     } else {
       assert(end?.type === "run-suspended")
-      const { open, transcript } = end.snapshot
+      const { unfinished: open, transcript } = end.snapshot
       const waiting = open === undefined ? [] : [open.reply.content]
       assert.deepStrictEqual([...contentsOf(transcript), ...waiting], replies)
     }

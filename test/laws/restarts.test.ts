@@ -52,7 +52,7 @@ const attemptsOf = (table: Table, script: Script, kill: number | undefined) =>
     let waits = 0
     let stored: Recovery.Position | undefined
     const guarded = (from: Recovery.Position | undefined) =>
-      Recovery.onErrorKept<Failure, ReturnType<typeof verdictsOf>>(verdictsOf(table), {
+      Recovery.onErrorFrom<Failure, ReturnType<typeof verdictsOf>>(verdictsOf(table), {
         onWait: (position) =>
           Effect.suspend(() => {
             if (++waits !== kill) return Effect.void
@@ -112,7 +112,7 @@ law("after a restart only the rest of the wait is waited [P1104]", fc.integer({ 
     const table = { A: Recovery.retry(Backoff.suggested()) }
     const first = yield* Effect.forkChild(
       Effect.exit(
-        attempt.pipe(Recovery.onErrorKept(table, { onWait: (position) => Effect.sync(() => void (stored = position)) }))
+        attempt.pipe(Recovery.onErrorFrom(table, { onWait: (position) => Effect.sync(() => void (stored = position)) }))
       )
     )
     yield* TestClock.adjust(1)
@@ -121,7 +121,7 @@ law("after a restart only the rest of the wait is waited [P1104]", fc.integer({ 
     assert(stored !== undefined)
     const from = overJson(stored)
     const resumed = yield* Effect.forkChild(
-      Effect.exit(attempt.pipe(Recovery.onErrorKept(table, { onWait: () => Effect.void, from })))
+      Effect.exit(attempt.pipe(Recovery.onErrorFrom(table, { onWait: () => Effect.void, from })))
     )
     yield* TestClock.adjust("1 day")
     yield* Fiber.join(resumed)

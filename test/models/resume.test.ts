@@ -128,7 +128,7 @@ const resuming = (which: number, said: ReadonlyArray<Said>, more: number): Comma
       real.ran.length = 0
       const limit = before.limit + more
       const budget = more === 0 ? {} : { budget: { maxTurns: limit } }
-      const outcome = yield* real.resume({ from, decisions, again: true, ...budget })
+      const outcome = yield* real.resume({ from, decisions, repeat: true, ...budget })
       const ran: Array<string> = []
       const state = decided(model.plan, { ...before, limit }, said, ran)
       const after = state.waiting.length > 0 ? { ...state, isOver: false } : advance(model.plan, state, ran)

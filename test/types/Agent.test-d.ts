@@ -331,7 +331,7 @@ describe("agents that go on", () => {
       Agent.resume(agent).stream({ from: [] })
     )
     type _ = Expect<Equal<Extract<Effect.Error<Run>, Refused>, never>>
-    Agent.resume(agent)({ from: [], again: true, audience: { tenant: "acme" } })
+    Agent.resume(agent)({ from: [], repeat: true, audience: { tenant: "acme" } })
     // @ts-expect-error an audience says its parts as texts
     Agent.resume(agent)({ from: [], audience: { tenant: 7 } })
   })

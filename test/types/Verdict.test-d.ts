@@ -138,7 +138,7 @@ describe("verdicts as values", () => {
       sameType<{
         readonly attempt: number
         readonly isRepeated?: boolean
-        readonly isOpen?: boolean
+        readonly isUncertain?: boolean
         readonly runs?: number
         readonly previous: ReadonlyArray<unknown>
         readonly elapsed: Duration.Duration
@@ -201,7 +201,7 @@ describe("what was decided", () => {
       Expect<Equal<AgentEvent.OfType<"verdict">["verdict"], Kind>>,
       Expect<Equal<AgentEvent.OfType<"verdict">["gaveUp"], boolean>>,
       Expect<Equal<RunError.TrailEntry["gaveUp"], boolean>>,
-      Expect<Equal<Recovery.Position["version"], 1>>
+      Expect<Equal<Recovery.Position["version"], 2>>
     ]
     // @ts-expect-error a kind is no sentence
     const sentence: RunError.VerdictKind = "retry exhausted"

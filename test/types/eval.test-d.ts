@@ -64,7 +64,7 @@ describe("Eval.compare", () => {
     Eval.compare({
       ...base,
       policies,
-      // @ts-expect-error a promise is true whatever it gives
+      // @ts-expect-error a promise is true, even one of false
       scenarios: [{ ...scenario, check: () => Promise.resolve(false) }]
     })
     // @ts-expect-error the scenarios expect a text

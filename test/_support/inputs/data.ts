@@ -77,7 +77,7 @@ const waiting = (size: number, callOf: (n: number) => string): Schema.JsonObject
     callsWhileOff: 0,
     outputsRejected: 0,
     inARow: none,
-    open: {
+    unfinished: {
       reply: { content: ids.map((id) => call(id)), finish: "tool-calls", usage },
       admitted: ids.length,
       inARow: ids.length,

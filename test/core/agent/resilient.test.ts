@@ -192,11 +192,11 @@ const held = /^denied: Tool 'pay' was not run: .* may have taken effect[.] Look 
 it.run("a call that may have taken effect, and is made again at once, is held once [P1343]", (run) =>
   Effect.gen(function* () {
     const lost = [reset(), Effect.succeed("paid")]
-    const again = [batch("pay"), batch("pay")]
+    const twice = [batch("pay"), batch("pay")]
     const look = scripted("look", Effect.succeed("no payment"), Effect.succeed("no payment"))
     for (const [sideEffects, replies, expected] of [
-      ["undeclared", [...again, batch("pay")], ["told", "held", "result"]],
-      ["unsafe", [...again, batch("pay")], ["told", "held", "result"]],
+      ["undeclared", [...twice, batch("pay")], ["told", "held", "result"]],
+      ["unsafe", [...twice, batch("pay")], ["told", "held", "result"]],
       ["undeclared", [batch("pay"), batch("look"), batch("pay")], ["told", "result", "result"]],
       ["undeclared", [batch("pay"), calls(call("pay", { n: 2 }))], ["told", "result"]],
       // the model has not read yet what it looked up

@@ -146,7 +146,7 @@ it.effect("a failure that no table handles is not lost to a checkpoint of the pa
     const exit = yield* overADay(Effect.scoped(outcomeOf(boss, "go", model)))
     assert(Exit.isSuccess(exit))
     const from = yield* snapshotOf(exit.value)
-    assert.isUndefined(from.open)
+    assert.isUndefined(from.unfinished)
     assert.deepStrictEqual(settlements(from.transcript), [
       "told: permanent: busy; consider asking the user for clarification",
       "interrupted: ERROR: the call was stopped, for the run has reached its limit of 50 tokens"

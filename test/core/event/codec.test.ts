@@ -72,9 +72,9 @@ const request = new Approval.Request({
 })
 const progress: Snapshot.CallProgress = {
   position: {
-    version: 1,
+    version: 2,
     attempts: 2,
-    rounds: 1,
+    repairs: 1,
     startedAt: 3,
     wakeAt: 9,
     slots: [
@@ -88,14 +88,14 @@ const progress: Snapshot.CallProgress = {
     ]
   },
   runs: 2,
-  isOpen: true,
+  isUncertain: true,
   failures: [{ _tag: "Busy", message: "busy", isRetryable: true, suggestedDelay: Duration.seconds(2), maxAttempts: 3 }],
   trail: [
     { tag: "Busy", message: "busy", verdict: "retry", gaveUp: false, rung: 0, attempt: 1, delay: Duration.seconds(1) }
   ]
 }
 const snapshot: Required<Snapshot.Snapshot> = {
-  version: 4,
+  version: 5,
   id: "s1",
   runId: "r",
   agent: "a",
@@ -104,7 +104,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
   transcript,
   compacted: { head: transcript, from: 1 },
   asked: 0,
-  open: {
+  unfinished: {
     reply,
     calls: [{ type: "decision", request, progress }],
     admitted: 1,
@@ -153,9 +153,9 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "tool-skipped": { ...around, ...ofCall, type: "tool-skipped", settlement },
   "tool-compensated": { ...around, ...ofCall, type: "tool-compensated", key: "run-1/1/0", error },
   "tool-failed": { ...around, ...ofCall, type: "tool-failed", attempt: 2, error },
-  "fix-start": { ...around, ...ofCall, type: "fix-start", round: 1, input: "{" },
-  "fix-end": { ...around, ...ofCall, type: "fix-end", round: 1, answer: "{}" },
-  "fix-failed": { ...around, ...ofCall, type: "fix-failed", round: 1, error },
+  "fix-start": { ...around, ...ofCall, type: "fix-start", repair: 1, input: "{" },
+  "fix-end": { ...around, ...ofCall, type: "fix-end", repair: 1, answer: "{}" },
+  "fix-failed": { ...around, ...ofCall, type: "fix-failed", repair: 1, error },
   "tool-end": {
     ...around,
     ...ofCall,

@@ -55,13 +55,13 @@ it.effect("a later expiry, written into the snapshot, makes no decision count [P
     const model = yield* make(pay)
     const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
     const { decisions } = deciding(from)
-    assert(from.open !== undefined)
+    assert(from.unfinished !== undefined)
     const later = (request: Approval.Request) =>
       new Approval.Request({ ...request, expiresAt: request.expiresAt + 1e9 })
-    const waiting = from.open.calls.map((call) =>
+    const waiting = from.unfinished.calls.map((call) =>
       call.type === "decision" ? { ...call, request: later(call.request) } : call
     )
-    const changed = { ...from, open: { ...from.open, calls: waiting } }
+    const changed = { ...from, unfinished: { ...from.unfinished, calls: waiting } }
     yield* TestClock.adjust("2 hours")
     const outcome = yield* outcomeOf(Agent.resume(agent), { from: changed, decisions }, model)
     assert.strictEqual(outcome._tag, "Suspended")

@@ -104,7 +104,7 @@ it.run(
         decided("fix", false, 1)
       ])
       const seen = { _tag: "Busy", message: "busy" }
-      assert.deepInclude(progress?.position, { version: 1, attempts: 2, rounds: 1 })
+      assert.deepInclude(progress?.position, { version: 2, attempts: 2, repairs: 1 })
       assert.deepStrictEqual(progress?.position.slots, [
         { row: "tool.Busy", rungs: [], kind: "ladder", count: 1, steps: [] },
         { row: "tool.Busy", rungs: [0], kind: "retry", count: 0, steps: [0, 0].map((at) => ({ at, seen })) },
@@ -161,15 +161,15 @@ it.effect("a policy around any effect keeps its position as such data, and reads
     const table = { Busy: Recovery.ladder(Recovery.retry({ retries: 0 }), retry), orElse: Recovery.when(() => retry) }
     let runs = 0
     const failing = Effect.suspend(() => Effect.fail({ _tag: runs++ === 0 ? "Busy" : tag }))
-    const fiber = yield* Effect.forkChild(Effect.exit(failing.pipe(Recovery.onErrorKept(table, { onWait }))))
+    const fiber = yield* Effect.forkChild(Effect.exit(failing.pipe(Recovery.onErrorFrom(table, { onWait }))))
     yield* TestClock.adjust("1 minute")
     yield* Fiber.join(fiber)
     const slot = { count: 0, kind: "retry" }
     const written = stored[1]
     assert.deepStrictEqual(written, {
-      version: 1,
+      version: 2,
       attempts: 2,
-      rounds: 0,
+      repairs: 0,
       startedAt: 0,
       wakeAt: 2000,
       slots: [

@@ -146,10 +146,10 @@ it("stacks layers: 3 sends by the transport under 3 model calls are 9 requests [
   const transport = Transport.explain()
   const table = { NetworkError: Recovery.retry({ maxAttempts: 3 }) }
   assert.strictEqual(transport.worst.attempts, 3)
-  assert.strictEqual(Recovery.explain(table, { below: transport }).worst.requests, 9)
+  assert.strictEqual(Recovery.explain(table, { inner: transport }).worst.requests, 9)
   const single = Transport.explain({ retry: false, requestTimeout: "10 seconds" })
-  assert.strictEqual(Recovery.explain(table, { below: single }).worst.requests, 3)
-  assert.strictEqual(millis(Recovery.explain(table, { below: single }).worst.time), 2 * 60_000 + 3 * 10_000)
+  assert.strictEqual(Recovery.explain(table, { inner: single }).worst.requests, 3)
+  assert.strictEqual(millis(Recovery.explain(table, { inner: single }).worst.time), 2 * 60_000 + 3 * 10_000)
 })
 
 it("explains a run: its turns and calls, times what each of them is at worst [P1102]", () => {

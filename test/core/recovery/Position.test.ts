@@ -51,9 +51,9 @@ it("it decodes from JSON as it was encoded, and needs a tag and a message [P1104
 
 /** Two attempts and a round in, with one step of a schedule. */
 const positionWith = (seen: typeof Seen.Type): Recovery.Position => ({
-  version: 1,
+  version: 2,
   attempts: 2,
-  rounds: 1,
+  repairs: 1,
   startedAt: 1000,
   wakeAt: 3000,
   slots: [

@@ -78,7 +78,7 @@ describe("when", () => {
       const guarded = (from: Recovery.Position | undefined) => {
         const { effect } = scripted(...fails(busy(1), busy(2), busy(3)))
         const onWait = (position: Recovery.Position) => Effect.sync(() => void (stored = position))
-        return effect.pipe(Recovery.onErrorKept({ Busy }, from === undefined ? { onWait } : { onWait, from }))
+        return effect.pipe(Recovery.onErrorFrom({ Busy }, from === undefined ? { onWait } : { onWait, from }))
       }
       const first = yield* Effect.forkChild(guarded(undefined))
       yield* TestClock.adjust(1)
@@ -96,14 +96,14 @@ describe("when", () => {
       const retry = (seconds: number) => Recovery.retry({ retries: 1, initialBackoff: `${seconds} seconds` })
       const { effect } = scripted(...fails(busy(1), busy(2), busy(3)))
       const long = { orElse: Recovery.ladder(retry(1), retry(2)) }
-      const first = yield* Effect.forkChild(effect.pipe(Recovery.onErrorKept(long, { onWait })))
+      const first = yield* Effect.forkChild(effect.pipe(Recovery.onErrorFrom(long, { onWait })))
       yield* TestClock.adjust("2 seconds")
       yield* Fiber.interrupt(first)
       assert.deepInclude(stored, { attempts: 2 })
       assert(stored !== undefined)
       const later = scripted(...fails(busy(3), busy(4)))
       const short = { orElse: Recovery.ladder(retry(1)) }
-      const { exit } = yield* overADay(later.effect.pipe(Recovery.onErrorKept(short, { onWait, from: stored })))
+      const { exit } = yield* overADay(later.effect.pipe(Recovery.onErrorFrom(short, { onWait, from: stored })))
       assert.deepStrictEqual(exit, Exit.fail(busy(3)))
     })
   )
@@ -119,7 +119,7 @@ describe("when", () => {
       }
       for (const row of [within, chosen]) {
         const before = scripted(...fails(busy(1), busy(2), busy(3)))
-        const first = yield* Effect.forkChild(before.effect.pipe(Recovery.onErrorKept({ Busy: row(1) }, { onWait })))
+        const first = yield* Effect.forkChild(before.effect.pipe(Recovery.onErrorFrom({ Busy: row(1) }, { onWait })))
         yield* TestClock.adjust(1500)
         yield* Fiber.interrupt(first)
         const from = positions.splice(0).at(-1)
@@ -127,7 +127,7 @@ describe("when", () => {
         assert.deepInclude(from, { attempts: 2 })
         // two of the three recurrences are over; the wait that is left is the new one's
         const later = scripted(...fails(busy(3), busy(4), busy(5)))
-        const going = later.effect.pipe(Recovery.onErrorKept({ Busy: row(60) }, { onWait, from }))
+        const going = later.effect.pipe(Recovery.onErrorFrom({ Busy: row(60) }, { onWait, from }))
         const { exit } = yield* overADay(going)
         assert.deepStrictEqual(exit, Exit.fail(busy(4)))
         const [wait] = positions.splice(0)

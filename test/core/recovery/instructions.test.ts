@@ -35,7 +35,7 @@ const sideEffects: ReadonlyArray<Recovery.SideEffects> = ["none", "idempotent", 
 
 const contexts = sideEffects.flatMap((effects) =>
   [1, 3].flatMap((attempt) =>
-    [{}, { isRepeated: true }, { isOpen: true }, { isOpen: true, isRepeated: true }].map((fate) =>
+    [{}, { isRepeated: true }, { isUncertain: true }, { isUncertain: true, isRepeated: true }].map((fate) =>
       contextOf(effects, { attempt, ...fate })
     )
   )
@@ -56,7 +56,7 @@ plain("what happened to the call besides decides what the model is asked for [P1
   assert.deepStrictEqual(of(busy, {}), [Instructions.repeat])
   assert.deepStrictEqual(of(busy, { sideEffects: "unsafe" }), [Instructions.check])
   assert.deepStrictEqual(of(busy, { isRepeated: true }), [Instructions.anotherWay])
-  assert.deepStrictEqual(of(busy, { isRepeated: true, isOpen: true }), [Instructions.lookUp])
+  assert.deepStrictEqual(of(busy, { isRepeated: true, isUncertain: true }), [Instructions.lookUp])
   assert.deepStrictEqual(of(new Error("no"), {}), [Instructions.clarify])
   const misfit = ToolError.DeserializationError.make({
     tool: "fetch",
@@ -72,9 +72,9 @@ plain("what happened to the call besides decides what the model is asked for [P1
 })
 
 plain("so has what a model reads of a call that it repeats at once [P1332 P1343]", () => {
-  for (const told of [Instructions.check, Instructions.lookUp, Instructions.leave]) {
-    assertOne(Render.unchecked("pay", told), told)
-    const text = `No line; ${told}`
+  for (const earlier of [Instructions.check, Instructions.lookUp, Instructions.leave]) {
+    assertOne(Render.unchecked("pay", earlier), earlier)
+    const text = `No line; ${earlier}`
     assert.deepStrictEqual(
       (["told", "unknown", "result"] as const).map((kind) => Render.mayBeDone({ kind, text })),
       [true, true, false]

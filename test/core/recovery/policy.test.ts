@@ -25,7 +25,7 @@ it.effect("after 10,000 attempts no rung retries, and the end of the call names 
       assert(verdict !== undefined)
       let fixes = 0
       const at = (attempts: number) => {
-        const position: Recovery.Position = { version: 1, attempts, rounds: 0, startedAt: 0, wakeAt: 0, slots: [] }
+        const position: Recovery.Position = { version: 2, attempts, repairs: 0, startedAt: 0, wakeAt: 0, slots: [] }
         const guarded: Guarded<never> = {
           repairs: { fix: () => Effect.sync(() => (fixes++, { type: "repaired" })) },
           bounds: unbounded,

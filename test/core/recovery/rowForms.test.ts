@@ -309,13 +309,13 @@ it.effect(
       const anew = () => Recovery.retry(Schedule.max([Schedule.spaced("1 second"), Schedule.recurs(1)]))
       const whole = scriptedEffect(7)
       const onWait = (position: Recovery.Position) => Effect.sync(() => void positions.push(position))
-      const exit = yield* overADay(whole.effect.pipe(Recovery.onErrorKept({ Busy: anew }, { onWait })))
+      const exit = yield* overADay(whole.effect.pipe(Recovery.onErrorFrom({ Busy: anew }, { onWait })))
       assert.isTrue(Exit.isSuccess(exit))
       assert.lengthOf(positions, 7)
       // of one alone it is taken to be the same again
       for (const [index, from] of [...positions.entries()].slice(1)) {
         const rest = scriptedEffect(6 - index)
-        const resumed = rest.effect.pipe(Recovery.onErrorKept({ Busy: anew }, { onWait: () => Effect.void, from }))
+        const resumed = rest.effect.pipe(Recovery.onErrorFrom({ Busy: anew }, { onWait: () => Effect.void, from }))
         assert.isTrue(Exit.isSuccess(yield* overADay(resumed)), `from ${index}`)
       }
     })

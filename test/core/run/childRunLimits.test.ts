@@ -21,7 +21,7 @@ it.effect(
       const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
       assert.strictEqual(looked.length, 2)
       assert.deepStrictEqual(
-        from.open?.calls.map(({ type }) => type),
+        from.unfinished?.calls.map(({ type }) => type),
         ["agent"]
       )
       const next = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), { from }, model))
@@ -230,7 +230,7 @@ it.effect("what is known of calls that were settled beside a sub-agent counts wh
     yield* Queue.take(began)
     yield* TestClock.adjust("10 seconds")
     const from = yield* snapshotOf(yield* Fiber.join(fiber))
-    assert.deepStrictEqual(from.open?.calls.map(kindOf), [undefined, "told", "denied"])
+    assert.deepStrictEqual(from.unfinished?.calls.map(kindOf), [undefined, "told", "denied"])
     const end = yield* outcomeOf(Agent.resume(boss), { from, budget: { maxDuration: "1 minute" } }, model)
     assert.strictEqual(end._tag, "Completed")
     assert.deepStrictEqual(counts, [

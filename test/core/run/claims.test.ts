@@ -83,8 +83,8 @@ it.effect("what is resumed again on purpose has the same idempotency keys, and i
     const on = { from, budget: { maxTurns: 9 } }
     const { tool: twice, runs: keys } = scripted("look", Effect.succeed("1"), Effect.succeed("2"))
     const same = agentWith(twice)
-    yield* outcomeOf(Agent.resume(same), { ...on, again: true }, model)
-    yield* outcomeOf(Agent.resume(same), { ...on, again: true }, model)
+    yield* outcomeOf(Agent.resume(same), { ...on, repeat: true }, model)
+    yield* outcomeOf(Agent.resume(same), { ...on, repeat: true }, model)
     assert.strictEqual(keys.length, 2)
     assert.strictEqual(keys[0]?.context.idempotencyKey, keys[1]?.context.idempotencyKey)
     assert.deepInclude(yield* Effect.flip(outcomeOf(Agent.resume(same), on, model)), refused)

@@ -69,12 +69,12 @@ it.effect("a snapshot that does not say what was asked goes on with the last wor
     assert.strictEqual(asked, 1)
     for (const from of [older, { ...older, asked: 99 }, { ...older, asked: 0 }]) {
       const secondModel = yield* make(tooLong, text("5"))
-      const outcome = yield* outcomeOf(Agent.resume(counter), { ...deciding(from), again: true }, secondModel)
+      const outcome = yield* outcomeOf(Agent.resume(counter), { ...deciding(from), repeat: true }, secondModel)
       assert.deepInclude(outcome, { _tag: "Completed", output: 5 })
       const [head, said, ...others] = requested(secondModel).at(-1) ?? []
       assert.deepStrictEqual([head, others], ["system", ["assistant"]])
       assert.match(said ?? "", /does not fit/)
     }
-    yield* outcomeOf(Agent.resume(counter), { ...deciding({ ...older, asked: 1 }), again: true }, model)
+    yield* outcomeOf(Agent.resume(counter), { ...deciding({ ...older, asked: 1 }), repeat: true }, model)
   })
 )

@@ -150,7 +150,7 @@ it.effect("a run that is suspended ends with one event, and so does each that go
     const unanswered = yield* endOf(Agent.resume(agent).start({ from, decisions: [] }))
     assert.strictEqual(unanswered.end?.type, "run-suspended")
     const decisions = Snapshot.requestsOf(from).map(({ digest }) => ({ digest, decision: Approval.approve }))
-    const last = yield* endOf(Agent.resume(agent).start({ from, decisions, again: true }))
+    const last = yield* endOf(Agent.resume(agent).start({ from, decisions, repeat: true }))
     assert.strictEqual(last.end?.type, "run-completed")
     assert.strictEqual(runs.length, 1)
   })

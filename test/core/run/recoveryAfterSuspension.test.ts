@@ -192,12 +192,12 @@ it.effect("a suspension that is left without a decision, again and again, change
     )
     from = yield* snapshotOf(yield* resumed(deciding(from)))
     const progress = waitingCalls(from)[0]?.progress
-    assert.deepInclude(progress, { runs: 2, isOpen: false })
-    assert.deepInclude(progress?.position, { attempts: 2, rounds: 1 })
+    assert.deepInclude(progress, { runs: 2, isUncertain: false })
+    assert.deepInclude(progress?.position, { attempts: 2, repairs: 1 })
     for (let lap = 0; lap < 3; lap++) {
       const next = yield* snapshotOf(yield* resumed({ from }))
       const { startedAt, wakeAt, ...position } = waitingCalls(next)[0]?.progress?.position ?? assert.fail("it is gone")
-      assert.deepInclude(progress?.position, { attempts: position.attempts, rounds: position.rounds })
+      assert.deepInclude(progress?.position, { attempts: position.attempts, repairs: position.repairs })
       assert.deepStrictEqual(position.slots.map(countOf), progress?.position.slots.map(countOf))
       assert.strictEqual(
         wakeAt - startedAt,
@@ -262,8 +262,8 @@ it.effect("a document of another version is refused, by the name of that field [
     const now = yield* snapshotOf(yield* outcomeOf(agentWith(tool), "go", model))
     // a snapshot is an object
     const { version, ...json } = Snapshot.toJson(now) as Record<string, unknown>
-    assert.strictEqual(version, 4)
-    for (const other of [{}, { version: 3 }, { version: 5 }]) {
+    assert.strictEqual(version, 5)
+    for (const other of [{}, { version: 4 }, { version: 6 }]) {
       const error = yield* Effect.flip(Snapshot.fromJson({ ...json, ...other }))
       assert.include(String(error), '["version"]')
     }
@@ -297,14 +297,14 @@ it.run("what may have taken effect before a suspension may still have after it [
     const first = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
     const second = yield* after(began, "5 seconds", outcomeOf(Agent.resume(agent), deciding(first), model))
     const from = yield* snapshotOf(second)
-    assert.deepInclude(waitingCalls(from)[0]?.progress, { isOpen: true, runs: 1 })
+    assert.deepInclude(waitingCalls(from)[0]?.progress, { isUncertain: true, runs: 1 })
     const asked = yield* Queue.unbounded<void>()
     const thinking = Approval.layer(() => Effect.andThen(Queue.offer(asked, undefined), Effect.never))
     const resumed = Effect.flip(run(Agent.resume(agent), { from }))
     const late = yield* after(asked, "1 minute", resumed.pipe(Effect.provide(thinking), Effect.provide(model.layer)))
     assert(late instanceof RunError.BudgetExceededError)
     assert.match(settlements(late.transcript)[0] ?? "", /^unknown: /)
-    yield* outcomeOf(Agent.resume(agent), { ...deciding(from), again: true }, model)
+    yield* outcomeOf(Agent.resume(agent), { ...deciding(from), repeat: true }, model)
     assert.strictEqual(runs, 2)
     assert.match(read(model)[0] ?? "", /^unknown: /)
   })
@@ -327,7 +327,7 @@ it.run("what has failed before a suspension and is cut off after it was just cut
     const model = yield* make(calls(call("pay", { cents: 5 }, "c1")))
     const first = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
     const from = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), deciding(first), model))
-    assert.deepInclude(waitingCalls(from)[0]?.progress, { isOpen: false, runs: 1 })
+    assert.deepInclude(waitingCalls(from)[0]?.progress, { isUncertain: false, runs: 1 })
     const resumed = run(Agent.resume(agent.pipe(log.listen)), deciding(from))
     yield* interruptedAt(1000, resumed.pipe(Effect.provide(approving), Effect.provide(model.layer)))
     assert.strictEqual(runs, 2)

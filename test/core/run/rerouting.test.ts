@@ -91,7 +91,7 @@ it.run("from a checkpoint the skill goes on; with a new word, the one that fits 
     const resumed = Agent.resume(agent)
     const budget = { maxTurns: 9 }
     assert.strictEqual(yield* run(resumed, { from, budget }).pipe(Effect.provide(model.layer)), "on")
-    const turned = run(resumed, { from, budget, input: "help me", again: true })
+    const turned = run(resumed, { from, budget, input: "help me", repeat: true })
     assert.strictEqual(yield* turned.pipe(Effect.provide(model.layer)), "helped")
     assert.deepStrictEqual(
       model.requests.map(({ messages, tools }) => [systems(messages), tools.length]),

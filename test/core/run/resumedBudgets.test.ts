@@ -137,7 +137,7 @@ it.effect("a checkpoint by time keeps the requests for approval; what was cut of
     yield* TestClock.adjust("1 second")
     const from = yield* snapshotOf(yield* Fiber.join(fiber))
     assert.strictEqual(Snapshot.requestsOf(from).length, 1)
-    assert.deepStrictEqual(from.open?.calls.map(kindOf), ["result", "interrupted", undefined])
+    assert.deepStrictEqual(from.unfinished?.calls.map(kindOf), ["result", "interrupted", undefined])
     const end = yield* outcomeOf(Agent.resume(agent), { ...deciding(from), budget: { maxDuration: "1 minute" } }, model)
     assert.strictEqual(end._tag, "Completed")
     assert.deepStrictEqual(runs, [5])

@@ -94,7 +94,7 @@ it.effect(
       const second = yield* Effect.flip(Agent.resume(agent)({ from })).pipe(Effect.provide(model.layer))
       assert.deepInclude(second, { reason: "maxTurns", spent: 2 })
       const resumed = yield* Agent.resume(agent)
-        .start({ from, budget: { maxTurns: 4 }, again: true })
+        .start({ from, budget: { maxTurns: 4 }, repeat: true })
         .pipe(Effect.provide(model.layer))
       assert.deepStrictEqual(yield* resumed.outcome, { _tag: "Completed", output: "done", finish: "stop" })
       assert.strictEqual(runs.length, 3)

@@ -107,7 +107,7 @@ it.run("a call of unknown outcome stays one while another call waits for its app
     yield* Queue.take(began)
     yield* TestClock.adjust("5 seconds")
     const from = yield* snapshotOf(yield* Fiber.join(starting))
-    assert.deepStrictEqual(from.open?.calls.map(kindOf), ["unknown", undefined])
+    assert.deepStrictEqual(from.unfinished?.calls.map(kindOf), ["unknown", undefined])
     const { layer } = answering()
     const resumed = run(Agent.resume(agent), deciding(from))
     yield* resumed.pipe(Effect.provide(layer), Effect.provide(model.layer))

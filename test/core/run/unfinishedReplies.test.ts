@@ -30,7 +30,7 @@ it.effect("a call whose turn has not come when a limit suspends the run begins w
     const model = yield* make(calls(calling(), call("last", {}, "b")), look, text("sub done"), done)
     const from = yield* snapshotOf(yield* outcomeOf(boss, "go", model))
     assert.deepStrictEqual(
-      from.open?.calls.map(({ type }) => type),
+      from.unfinished?.calls.map(({ type }) => type),
       ["agent", "not-begun"]
     )
     assert.deepStrictEqual(only(log.all, "tool-skipped"), [])
@@ -55,8 +55,8 @@ it.effect("so does one that comes after a call which the limit has cut off [P130
     const outcome = yield* Effect.flatten(overADay(outcomeOf(boss, "go", model)))
     const from = yield* snapshotOf(outcome)
     assert.deepStrictEqual(
-      from.open?.calls.map(({ type }) => type),
-      ["settled", "not-begun"]
+      from.unfinished?.calls.map(({ type }) => type),
+      ["finished", "not-begun"]
     )
     const end = yield* outcomeOf(Agent.resume(boss), { from, budget: { maxDuration: "3 days" } }, model)
     assert.strictEqual(end._tag, "Completed")
@@ -156,7 +156,7 @@ it.effect("what is no snapshot and no transcript is refused before there is a ru
       {},
       [{ role: "user" }],
       { ...from, version: 3 },
-      { ...from, open: {} },
+      { ...from, unfinished: {} },
       JSON.parse(JSON.stringify({ ...from, ledger: [{}] }))
     ]
     for (const document of documents) {

@@ -138,9 +138,9 @@ describe("compare", () => {
           [7, "fine", 1]
         ]
       )
-      const again = drawn.length
+      const repeated = drawn.length
       yield* Eval.compare({ ...comparison, scenarios: [one], policies: [drawing("a")], runs: 1, seed: 8 })
-      assert.notStrictEqual(drawn[again]?.[2], first)
+      assert.notStrictEqual(drawn[repeated]?.[2], first)
     })
   )
 
@@ -239,7 +239,7 @@ describe("compare", () => {
     })
   )
 
-  it.effect("tells defects and interruptions from failures, whatever they are called", () =>
+  it.effect("tells defects and interruptions from failures, by any name", () =>
     Effect.gen(function* () {
       class Odd extends Error {
         readonly _tag: string

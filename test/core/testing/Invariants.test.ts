@@ -30,7 +30,7 @@ const recordings = Effect.gen(function* () {
   return all
 })
 
-const { booked, closed, ended, over, passing, safe, settled } = Invariants
+const { booked, closed, ended, over, passing, safe, oneSettlement: settled } = Invariants
 
 type Event<Type> = Extract<AgentEvent.AgentEvent, { readonly type: Type }>
 

@@ -70,8 +70,8 @@ describe("a comparison", () => {
 
   it.effect("counts the calls of all runs of a policy that runs its agent again", () =>
     Effect.gen(function* () {
-      const again: Policy = { name: "again", guard: (clerk) => (input) => Effect.retry(clerk(input), { times: 1 }) }
-      const [row] = (yield* comparing(again)).policies
+      const repeated: Policy = { name: "again", guard: (clerk) => (input) => Effect.retry(clerk(input), { times: 1 }) }
+      const [row] = (yield* comparing(repeated)).policies
       // one call before the failure, two after it
       assert.deepStrictEqual([row?.passed.count, row?.modelCalls], [2, 3])
     })
@@ -80,10 +80,10 @@ describe("a comparison", () => {
   it.effect("counts what its agent's own agents spend once, and a run that is suspended and goes on as one", () =>
     Effect.gen(function* () {
       const inner = Agent.make("inner", { model: answering(() => text("4")) })
-      const asking = answering(({ messages }) =>
+      const calling = answering(({ messages }) =>
         messages.length === 1 ? calls(call("inner", { input: "2 + 2" })) : text("4")
       )
-      const outer = Agent.make("outer", { model: asking, tools: [Agent.asTool(inner, { description: "Adds." })] })
+      const outer = Agent.make("outer", { model: calling, tools: [Agent.asTool(inner, { description: "Adds." })] })
       const nested: Policy = { name: "nested", guard: () => (input) => outer(input) }
       const [row] = (yield* comparing(nested)).policies
       // two calls of the outer one, one of the inner one
@@ -104,8 +104,8 @@ describe("a comparison", () => {
             return outcome._tag === "Completed" ? outcome.output : "suspended"
           }).pipe(Effect.scoped)
       }
-      const [again] = (yield* comparing(resuming)).policies
-      assert.deepStrictEqual([again?.failures, again?.passed.count, again?.modelCalls], [{}, 2, 2])
+      const [repeated] = (yield* comparing(resuming)).policies
+      assert.deepStrictEqual([repeated?.failures, repeated?.passed.count, repeated?.modelCalls], [{}, 2, 2])
     })
   )
 

@@ -269,7 +269,7 @@ it.effect(
           Agent.resume(agent).start({
             from: snapshot,
             decisions: [{ digest, decision: Approval.approve }],
-            again: true
+            repeat: true
           }),
           (handle) => handle.outcome
         ).pipe(Effect.provide(model.layer))

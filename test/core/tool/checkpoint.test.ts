@@ -4,7 +4,7 @@ import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { originOf } from "../../../packages/core/src/tool/checkpoint.ts"
 
-const begun: Recovery.Position = { version: 1, attempts: 0, rounds: 0, startedAt: 0, wakeAt: 0, slots: [] }
+const begun: Recovery.Position = { version: 2, attempts: 0, repairs: 0, startedAt: 0, wakeAt: 0, slots: [] }
 
 it.effect(
   "a call that was at work when its run was suspended knows its failures, as if no time had passed [P1104]",
@@ -22,7 +22,7 @@ it.effect(
         delay: Duration.zero
       } as const
       const trail = [{ ...decision, message: "later" }]
-      const origin = yield* originOf({ runs: 3, isOpen: false, position, failures: [before], trail })
+      const origin = yield* originOf({ runs: 3, isUncertain: false, position, failures: [before], trail })
       assert.deepStrictEqual(origin, {
         position: { ...position, startedAt: 57_000, wakeAt: 60_000 },
         failures: [before],

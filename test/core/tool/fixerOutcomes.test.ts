@@ -93,7 +93,7 @@ it.run(
       assert.include(error.message, "second; its fixer failed: ")
       assert.deepStrictEqual(paramsOf(runs), [{}, { n: 1 }])
       assert.deepStrictEqual(
-        log.of("fix-failed").map((event) => [event.round, event.error]),
+        log.of("fix-failed").map((event) => [event.repair, event.error]),
         [
           [1, lazy],
           [3, lazy]

@@ -38,7 +38,7 @@ const ending = (run: ReadonlyArray<AgentEvent.AgentEvent>, callId: string): Mess
 
 /** Every reply is one message, each of its calls settled once, where it was; in the last event, the error, the requests. */
 export const settlements = (played: Played): void => {
-  holds(Invariants.settled, played)
+  holds(Invariants.oneSettlement, played)
   for (const run of runsOf(played)) {
     const replies = ofType(run, "model-end").map(({ reply }) => reply)
     const messages = messagesOf(run)

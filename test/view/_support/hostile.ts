@@ -75,8 +75,8 @@ export const hostileRun = (text: string): Recording.Recording => {
       delay: 0,
       error
     },
-    { ...origin, at: 1500, type: "fix-start", ...call, round: 1, input: text },
-    { ...origin, at: 1700, type: "fix-end", ...call, round: 1, answer: text },
+    { ...origin, at: 1500, type: "fix-start", ...call, repair: 1, input: text },
+    { ...origin, at: 1700, type: "fix-end", ...call, repair: 1, answer: text },
     {
       ...origin,
       at: 1900,

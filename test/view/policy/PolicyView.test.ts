@@ -96,7 +96,7 @@ describe("a policy to look at", () => {
         const stacked = all
           .toReversed()
           .reduce<Explanation.Explanation | undefined>(
-            (below, table) => Recovery.explain(table, below === undefined ? {} : { below }),
+            (inner, table) => Recovery.explain(table, inner === undefined ? {} : { inner }),
             undefined
           )
         expect(bounds.requests).toBe(stacked?.worst.requests)

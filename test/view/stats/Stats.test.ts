@@ -241,13 +241,13 @@ describe("statistics", () => {
       { tool: "fine", calls: 1, troubled: 0, healed: 0 },
       { tool: "mended", calls: 1, troubled: 1, healed: 1 }
     ])
-    expect(stats.runs).toEqual({ completed: 0, failed: 1, interrupted: 0, suspended: 0, open: 0, nested: 0 })
+    expect(stats.runs).toEqual({ completed: 0, failed: 1, interrupted: 0, suspended: 0, unfinished: 0, nested: 0 })
   })
 
   it("tell work from recovery in a real run [P1232]", () => {
     const text = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
     const stats = Stats.of(Recording.parse(text))
-    expect(stats.runs).toMatchObject({ completed: 1, nested: 1, open: 0 })
+    expect(stats.runs).toMatchObject({ completed: 1, nested: 1, unfinished: 0 })
     expect(stats.work).toMatchObject({ attempts: 3, tokens: 478 })
     expect(stats.recovery).toMatchObject({ attempts: 2, tokens: 358 })
     expect(stats.waited).toBe(1300)

@@ -1,4 +1,4 @@
-/** The agent of all scenarios, its tools, and what these have really done: nobody who recovers can write there. */
+/** The agent of all scenarios, its tools, and what these have really done: no policy can write there. */
 import { Agent, type Budget, type Coercion, Recovery, Skill, Tool, ToolError } from "@kintsugi/core"
 import { Data, Effect, Schema } from "effect"
 import type { Draw } from "../../soak/src/Draw.ts"
@@ -55,7 +55,7 @@ const Booking = Schema.Struct({
 })
 
 /** The only order. */
-const known = "PK-2027-000124"
+const names = "PK-2027-000124"
 
 const Pair = Schema.Struct({ from: Schema.String, to: Schema.String })
 
@@ -154,9 +154,9 @@ export const make = ({ budget, coercion, isFaulty, scenario, world }: Circumstan
       description: "Cancels an order.",
       parameters: Schema.Struct({ id: Schema.String }),
       run: (params): Effect.Effect<string, NoSuchOrder | Failure> =>
-        params.id === known
+        params.id === names
           ? done("cancel_order", params)
-          : Effect.fail(new NoSuchOrder({ message: `there is no order ${params.id}; nearest is ${known}` }))
+          : Effect.fail(new NoSuchOrder({ message: `there is no order ${params.id}; nearest is ${names}` }))
     }),
     Tool.make("live_rate", {
       ...shared,

@@ -16,7 +16,7 @@ export interface Plan {
   readonly runs: number
   readonly seed: number
   readonly rates: Rates
-  /** Of whatever model is asked. */
+  /** Of the model that answers. */
   readonly price: Budget.Price | undefined
   /** Of all runs together; live runs have such limits. */
   readonly limits: { readonly maxTokens: number; readonly maxCost: number }
@@ -42,7 +42,7 @@ const lasting: ReadonlySet<string> = new Set(["AuthenticationError", "QuotaExhau
 /** And these, where they come without any fault. */
 const fundamental: ReadonlySet<string> = new Set(["CapabilityMismatchError", "InvalidRequestError"])
 
-/** And these, where the very first run meets them: nobody is there. */
+/** And these, where the very first run meets them: no model answers. */
 const unreachable: ReadonlySet<string> = new Set(["NetworkError", "RequestTimeoutError"])
 
 const isUnusable = ({ failure }: Outcome, isFaulty: boolean, isFirst: boolean): boolean => {
@@ -57,17 +57,17 @@ export const offline = (plan: Plan): Effect.Effect<Evaluation, ModelUnusable> =>
     onVirtualClock(playing(StandIn.make(scenario, plan.rates, drawOf(plan.seed, scenario.name, run, "model"))))
   )
 
-/** With a real model, or whatever is served in its place, in real time. */
+/** With a real model, or a server in its place, in real time. */
 export const live = (plan: Plan, model: Model.Service): Effect.Effect<Evaluation, ModelUnusable> =>
   evaluate(plan, (_scenario, _run, playing) => playing(model))
 
-type Asking = (
+type Calling = (
   scenario: Scenario,
   run: number,
   playing: (model: Model.Service) => Effect.Effect<Outcome>
 ) => Effect.Effect<Outcome>
 
-const evaluate = Effect.fnUntraced(function* (plan: Plan, asking: Asking) {
+const evaluate = Effect.fnUntraced(function* (plan: Plan, calling: Calling) {
   const { limits, policies, price, rates, runs, scenarios, seed } = plan
   const outcomes: Array<Outcome> = []
   const spent = { tokens: 0, cost: 0 }
@@ -87,7 +87,7 @@ const evaluate = Effect.fnUntraced(function* (plan: Plan, asking: Asking) {
         const isFaulty = policy !== undefined && breaks
         // without a fault no policy has anything to do, so any of them will do
         const played = { scenario, policy: policy ?? first, isFaulty, seed, run, budget }
-        const outcome = yield* asking(scenario, run, (model) => play(played, model))
+        const outcome = yield* calling(scenario, run, (model) => play(played, model))
         spent.tokens += outcome.tokens
         spent.cost += outcome.cost
         if (isUnusable(outcome, isFaulty, outcomes.length === 0)) {

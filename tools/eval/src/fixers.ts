@@ -7,14 +7,14 @@ const months = "January February March April May June July August September Octo
 
 const fields: ReadonlySet<string> = new Set(["city", "date", "nights", "room", "guest", "from", "to", "year"])
 
-/** What somebody writes who has seen a few of these calls. What it cannot read it leaves as it is. */
+/** A fixer by a developer who has seen a few of these calls. It leaves what it cannot read. */
 export const tidied = (raw: string): string => {
   const block = /\{[^]*\}/.exec(raw)?.[0] ?? raw
   const quoted = block.includes('"') ? block : block.replaceAll("'", '"')
   const value = parsed(quoted.replaceAll(/,\s*([}\]])/g, "$1"))
   if (typeof value !== "object" || value === null) return raw
-  const known = Object.entries(value).filter(([name]) => fields.has(name))
-  return JSON.stringify(Object.fromEntries(known.map(([name, field]) => [name, tidiedField(name, field)])))
+  const declared = Object.entries(value).filter(([name]) => fields.has(name))
+  return JSON.stringify(Object.fromEntries(declared.map(([name, field]) => [name, tidiedField(name, field)])))
 }
 
 const tidiedField = (name: string, value: unknown): unknown => {

@@ -1,4 +1,4 @@
-/** Whether a run has done what it was asked for: by what the tools did and what the user reads, whatever anybody says. */
+/** Whether a run has done what it was asked for: by what the tools did and what the user reads, and not by what the model claims. */
 import { isDeepStrictEqual } from "node:util"
 import type { Deed } from "./desk.ts"
 import type { Call, Scenario } from "./scenario.ts"
@@ -13,7 +13,7 @@ export interface Evidence {
 export interface Judgement {
   /** It was done once, as it was asked for, nothing else was done, and the answer has the reference of that. */
   readonly isHealed: boolean
-  /** Something was done that nobody asked for, or more than once. */
+  /** A tool did something that was not asked for, or did it more than once. */
   readonly isWrong: boolean
 }
 

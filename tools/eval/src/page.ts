@@ -11,7 +11,7 @@ export interface Contents {
   /** The same with models that correct themselves less and more often. */
   readonly varied: ReadonlyArray<{ readonly corrects: number; readonly report: Report }>
   /** The same with another seed. */
-  readonly again: { readonly seed: number; readonly report: Report } | undefined
+  readonly repeated: { readonly seed: number; readonly report: Report } | undefined
   readonly rates: Rates
   readonly settings: Pick<Settings, "policies" | "price" | "runs" | "scenarios" | "seed">
   readonly date: string
@@ -29,7 +29,7 @@ export const commandOf = ({ rates, settings: { price, runs, seed } }: Pick<Conte
   ].join(" ")
 
 export const page = (contents: Contents): string => {
-  const { again, date, rates, report, settings, varied } = contents
+  const { repeated, date, rates, report, settings, varied } = contents
   const { policies, price, runs, scenarios, seed } = settings
   return [
     "# Does recovery pay off?",
@@ -117,7 +117,7 @@ export const page = (contents: Contents): string => {
     "",
     "What heals with models that correct themselves less and more often, `guesses` and `mends` in the same measure, and with another seed:",
     "",
-    ...markdown(variedTable(varied, again)),
+    ...markdown(variedTable(varied, repeated)),
     "",
     "## With a real model",
     "",
@@ -167,15 +167,15 @@ const harm = ({ policies, scenarios }: Report): ReadonlyArray<string> => {
 
 const leftAligned = (line: string): string => line.replaceAll("--:", "---")
 
-const variedTable = (varied: Contents["varied"], again: Contents["again"]): Table => ({
+const variedTable = (varied: Contents["varied"], repeated: Contents["repeated"]): Table => ({
   head: [
     "policy",
     ...varied.map(({ corrects }) => `corrects ${corrects}`),
-    ...(again === undefined ? [] : [`seed ${again.seed}`])
+    ...(repeated === undefined ? [] : [`seed ${repeated.seed}`])
   ],
   lines: (varied[0]?.report.policies ?? []).map(({ policy }, index) => [
     policy,
-    ...[...varied, ...(again === undefined ? [] : [again])].map(({ report }) => {
+    ...[...varied, ...(repeated === undefined ? [] : [repeated])].map(({ report }) => {
       const row = report.policies[index]
       return row === undefined ? "" : formatShare(row.healed)
     })

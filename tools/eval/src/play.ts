@@ -65,8 +65,8 @@ export const play = (
         Effect.provide(Logger.layer([])),
         Effect.exit
       )
-    const told = events.all.findLast((event) => event.type === "tool-end" || event.type === "tool-refused")
-    const last = told?.type === "tool-end" ? told.use.settlement : told?.settlement
+    const text = events.all.findLast((event) => event.type === "tool-end" || event.type === "tool-refused")
+    const last = text?.type === "tool-end" ? text.use.settlement : text?.settlement
     const output = Exit.isSuccess(exit) ? exit.value : undefined
     const error = Exit.isSuccess(exit) ? undefined : Cause.squash(exit.cause)
     const end = events.end()

@@ -4,7 +4,7 @@ import { type Effect, Schedule } from "effect"
 import type { Desk } from "./desk.ts"
 import { mender, tidy } from "./fixers.ts"
 
-/** A desk that is ready to be asked. Whatever it fails with is a run that was not healed. */
+/** A desk that is ready to be asked. Any failure of it is a run that was not healed. */
 export interface Guarded {
   (asked: string): Effect.Effect<string, unknown, Model.Model>
 }

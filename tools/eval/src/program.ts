@@ -25,9 +25,9 @@ const others = [0.5, 0.95]
 
 export const run = (settings: Settings, around: Around): Effect.Effect<number> =>
   Effect.match(evaluated(settings, planOf(settings, around)), {
-    onSuccess: ({ again, report, varied }) => {
+    onSuccess: ({ repeated, report, varied }) => {
       const { rates } = settings
-      if (settings.isWritten) around.keep(page({ report, varied, again, rates, date: around.date, settings }))
+      if (settings.isWritten) around.keep(page({ report, varied, repeated, rates, date: around.date, settings }))
       around.write(
         settings.isJson ? `${JSON.stringify(jsonOf(settings, report), undefined, 2)}\n` : `${format(report)}\n`
       )
@@ -58,8 +58,8 @@ const evaluated = Effect.fnUntraced(function* (settings: Settings, plan: Plan) {
     }
   }
   const seed = plan.seed + 1
-  const again = settings.isWritten ? { seed, report: reportOf(yield* offline({ ...plan, seed }), plan) } : undefined
-  return { report, again, varied: varied.toSorted((a, b) => a.corrects - b.corrects) }
+  const repeated = settings.isWritten ? { seed, report: reportOf(yield* offline({ ...plan, seed }), plan) } : undefined
+  return { report, repeated, varied: varied.toSorted((a, b) => a.corrects - b.corrects) }
 })
 
 const evaluation = ({ asked }: Settings, plan: Plan): Effect.Effect<Evaluation, ModelUnusable> => {

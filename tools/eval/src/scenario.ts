@@ -10,7 +10,7 @@ export interface Call {
   readonly arguments: JsonObject
 }
 
-/** What goes wrong. All faults but those of tools happen between the model and the run, to whatever the model has sent. */
+/** What goes wrong. All faults but those of tools happen between the model and the run, to what the model has sent. */
 export type Fault =
   /** The first call of the tool arrives damaged. */
   | {
@@ -24,7 +24,7 @@ export type Fault =
        * asked can tell.
        */
       readonly isReadable: boolean
-      /** What somebody would make up who does not know it. */
+      /** A guess of a model that does not know it. */
       readonly guess?: JsonObject
     }
   /** The first final texts arrive changed: one, or as many as it says. */

@@ -1,4 +1,4 @@
-/** Random choices of one run: the same seed and the same labels give the same ones, whoever draws elsewhere. */
+/** Random choices of one run: the same seed and the same labels give the same ones, no matter what other code draws. */
 import { Draw } from "../../soak/src/Draw.ts"
 
 /** FNV-1a of the seed and the labels is the seed of the choices. */

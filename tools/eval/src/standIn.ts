@@ -56,23 +56,23 @@ const work = (request: Model.Request, scenario: Scenario, rates: Rates, draw: Dr
   if (last?.role === "user") {
     return isCorrected(Message.textOf(last), scenario, rates, draw) ? answer(messages) : say(Message.textOf(said))
   }
-  const settled = said.content.findLast((part) => part.type === "settled-call")
+  const settlement = said.content.findLast((part) => part.type === "settled-call")
   // not every format says which results are errors; one without a reference is no success
-  if (settled === undefined || reference.test(settled.settlement.text)) return answer(messages)
-  const { text } = settled.settlement
+  if (settlement === undefined || reference.test(settlement.settlement.text)) return answer(messages)
+  const { text } = settlement.settlement
   // told to correct its call and to ask the user, it asks the user
   if (text.includes("call the tool again") && text.includes("asking the user")) return say("What shall I do?")
   if (isCorrected(text, scenario, rates, draw)) {
     const { check, first, instead } = scenario
     const other = instead ?? check
-    return call(other !== undefined && settled.call.name === first.tool ? other : first, request)
+    return call(other !== undefined && settlement.call.name === first.tool ? other : first, request)
   }
   if (draw.chance(rates.claims)) return say("Done! Everything is as you have asked.")
-  return call({ tool: settled.call.name, arguments: settled.call.arguments }, request)
+  return call({ tool: settlement.call.name, arguments: settlement.call.arguments }, request)
 }
 
-const isCorrected = (told: string, { names }: Scenario, rates: Rates, draw: Draw): boolean =>
-  draw.chance(names.some((name) => told.includes(name)) ? rates.corrects : rates.guesses)
+const isCorrected = (text: string, { names }: Scenario, rates: Rates, draw: Draw): boolean =>
+  draw.chance(names.some((name) => text.includes(name)) ? rates.corrects : rates.guesses)
 
 /** The reference that the last tool gave, wherever it stands by now. */
 const answer = (messages: Message.Transcript): Content => {

@@ -1,4 +1,4 @@
-/** Faults between a model and a run, whoever the model is: real models meet the same broken calls as the stand-in. */
+/** Faults between a model and a run, with any model: real models meet the same broken calls as the stand-in. */
 import { Compaction, type LlmError, Message, Model } from "@kintsugi/core"
 import * as Errors from "@kintsugi/core/LlmError"
 import { Effect, Stream } from "effect"

@@ -16,7 +16,7 @@ const key = "sk-live-51H8zQwErTyUiOpAsDfGh"
 /** Asked for what is certain only. */
 const draw = new Draw(1)
 
-/** The stand-in behind a real server: it corrects whatever it is told of. */
+/** The stand-in behind a real server: it corrects each failure that it reads. */
 const served = LoopbackServer.make(
   AnyWire.handler(
     ({ messages, toolChoice, tools }) =>
@@ -46,12 +46,12 @@ const providers: Readonly<Record<ProviderName, readonly [variable: string, path:
 /** Runs a command line in an environment, and gives what it said. */
 const said = (command: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
   Effect.gen(function* () {
-    const texts = { written: "", complained: "", kept: "", progress: "" }
+    const texts = { written: "", complained: "", noted: "", progress: "" }
     const code = yield* run(parse(command), {
       write: (text) => void (texts.written += text),
       complain: (text) => void (texts.complained += text),
       progress: (text) => void (texts.progress += text),
-      keep: (page) => void (texts.kept += page),
+      keep: (page) => void (texts.noted += page),
       date: "2026-11-21"
     }).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(env)))
     return { code, ...texts }
@@ -120,7 +120,7 @@ describe("live", () => {
     })
   )
 
-  it.live("ends at once where nobody can be asked, and tells no key", () =>
+  it.live("ends at once where no model can be called, and shows no key", () =>
     Effect.gen(function* () {
       const { requests, url } = yield* served
       const command = ["--live", "--provider=anthropic", "--model=any", `--base-url=${url}`]
@@ -137,7 +137,7 @@ describe("live", () => {
     })
   )
 
-  it.live("ends at once where nobody is there", () =>
+  it.live("ends at once where no server is there", () =>
     Effect.gen(function* () {
       // the port of a server that is gone
       const { url } = yield* Effect.scoped(served)

@@ -95,8 +95,8 @@ describe("the scenarios", () => {
         policies: named("tell", "resilient"),
         runs: 100
       })
-      const [told = 0, held = 0] = rows.map(({ wrong }) => wrong)
-      assert.isAbove(told, 9)
+      const [texts = 0, held = 0] = rows.map(({ wrong }) => wrong)
+      assert.isAbove(texts, 9)
       assert.isBelow(held, 5)
     })
   )
@@ -127,12 +127,12 @@ describe("the scenarios", () => {
       for (const { check, fault, fixer, isMendedAnyhow, name } of scenarios) {
         // these have a table of their own, or need none
         if (fixer !== undefined || isMendedAnyhow === true) continue
-        const isTold = ofModel.has(name) ? [0, 0, 0] : fault.at === "answer" ? [1, 0, 0] : [1, 1, 0]
+        const readsIt = ofModel.has(name) ? [0, 0, 0] : fault.at === "answer" ? [1, 0, 0] : [1, 1, 0]
         // a busy tool works in the end where the model just repeats the call
         const isRepeated = fault.at === "tool" && fault.times !== Infinity
         // an escalation does not say that the work may be done
         const mayBeDone = check !== undefined ? [1, 0, 0] : undefined
-        assert.deepStrictEqual(healed[name], mayBeDone ?? (isRepeated ? [1, 1, 1] : isTold), name)
+        assert.deepStrictEqual(healed[name], mayBeDone ?? (isRepeated ? [1, 1, 1] : readsIt), name)
       }
     })
   )
@@ -266,8 +266,8 @@ describe("the stand-in", () => {
   it.effect("claims that all is done where it gives up", () =>
     Effect.gen(function* () {
       const rates = { ...defaults, corrects: 0, guesses: 0, claims: 1 }
-      const told = scenarios.filter(({ isMendedAnyhow }) => isMendedAnyhow !== true)
-      const { policies: rows } = yield* reported({ policies: named("tell"), rates, scenarios: told })
+      const texts = scenarios.filter(({ isMendedAnyhow }) => isMendedAnyhow !== true)
+      const { policies: rows } = yield* reported({ policies: named("tell"), rates, scenarios: texts })
       assert.strictEqual(rows[0]?.healed.count, 0)
       // what it was told last was a failure
       assert.isAbove(rows[0]?.claimed ?? 0, 10)

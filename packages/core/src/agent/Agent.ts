@@ -32,9 +32,18 @@ import type * as Tool from "../tool/Tool.ts"
 
 export type { Agent, Inside } from "./definition.ts"
 // what the types of agents are made of: declarations of programs name it
-export type { AnswerOf, AskingOf, Choosing, EndOf, NoModel, OnlyFunctions, Routed, Running } from "./skills.ts"
+export type {
+  AnswerOf,
+  NeedsModelOf as AskingOf,
+  Choosing,
+  EndOf,
+  NoModel,
+  OnlyFunctions,
+  Routed,
+  Running
+} from "./skills.ts"
 export type { Answers, FitByName, FitsAll, FitsOutput, HasTools, NoTool } from "./fitting.ts"
-export type { Asking, CommonAnswer, Guarded, Named, Resilience } from "./types.ts"
+export type { NeedsModel as Asking, CommonAnswer, Guarded, Named, Resilience } from "./types.ts"
 export type {
   Adapted,
   AnyPart,
@@ -164,7 +173,7 @@ export const make = <
   | AgentSkills.EndOf<AgentSkills.ToolsOf<Skills> | Tools[number]>, // one by one, so that hovers show them
   BudgetExceededError | LayerError<ModelLayer> | AgentSkills.ErrorOf<Skills> | AgentSkills.InvalidOf<Skills, Output>,
   AgentSkills.ServicesOf<Skills, LayerServices<ModelLayer | Recovery.May<Given, "model", undefined>>>,
-  AgentSkills.ToolsOf<Skills> | Tools[number] | AgentSkills.AskingOf<Skills>,
+  AgentSkills.ToolsOf<Skills> | Tools[number] | AgentSkills.NeedsModelOf<Skills>,
   {},
   Defaults | Recovery.May<Given, "toolDefaults", {}>,
   LlmTable.First<AgentSkills.ModelTableOf<Skills>, ModelRows | Recovery.May<Given, "onLlmError", {}>>,

@@ -12,7 +12,7 @@ import { type Agent, fromDefinition } from "./definition.ts"
 import { definitionOf } from "./parts.ts"
 import type { AnyPart } from "./partTypes.ts"
 import type { Choosing, Routed, Running } from "./skills.ts"
-import type { Asking } from "./types.ts"
+import type { NeedsModel } from "./types.ts"
 
 /**
  * Chooses among the skills of an agent that has several, in the place of `Router.byModel()`. A router that is known to name a
@@ -39,7 +39,7 @@ export const route: {
     O,
     E,
     R,
-    T | Asking<Router.ServicesOf<Said, R2, Table>, ModelTable>,
+    T | NeedsModel<Router.ServicesOf<Said, R2, Table>, ModelTable>,
     ByTool,
     Defaults,
     ModelTable,
@@ -69,7 +69,7 @@ export const route: {
     O,
     E,
     R,
-    T | Asking<Router.ServicesOf<Said, R2, Table>, ModelTable>,
+    T | NeedsModel<Router.ServicesOf<Said, R2, Table>, ModelTable>,
     ByTool,
     Defaults,
     ModelTable,
@@ -110,7 +110,7 @@ export const onBudgetExceeded: {
     decide: Decide<R2>
   ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice, Name extends string>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
-  ) => Agent<I, O, E, R | R2, T | Asking<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
   <
     I,
     O,
@@ -126,7 +126,7 @@ export const onBudgetExceeded: {
   >(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
     decide: Decide<R2>
-  ): Agent<I, O, E, R | R2, T | Asking<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
+  ): Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
 } = dual(2, <R2>(self: AnyPart, decide: Decide<R2>) => {
   const definition = definitionOf(self)
   return fromDefinition({
@@ -156,7 +156,7 @@ export const toolPolicy: {
     policy: ToolPolicy.Policy<R2>
   ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice, Name extends string>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
-  ) => Agent<I, O, E, R | R2, T | Asking<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
   <
     I,
     O,
@@ -172,7 +172,7 @@ export const toolPolicy: {
   >(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
     policy: ToolPolicy.Policy<R2>
-  ): Agent<I, O, E, R | R2, T | Asking<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
+  ): Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
 } = dual(2, <A, R2>(self: AnyPart, policy: ToolPolicy.Policy<R2>): A => {
   const definition = definitionOf(self)
   // its needs are in the agent's type

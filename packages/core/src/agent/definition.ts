@@ -237,7 +237,7 @@ const nesting = (definition: Definition): Nest | undefined => {
 /** Whether a snapshot is one of a run of this agent, and those within it of its sub-agents. */
 const fitting =
   ({ name, skills }: Definition) =>
-  ({ agent, open }: Snapshot): boolean => {
+  ({ agent, unfinished: open }: Snapshot): boolean => {
     if (agent !== name) return false
     const tools = skills.flatMap(toolsOf)
     const made = open === undefined ? [] : Message.callsOf(open.reply)

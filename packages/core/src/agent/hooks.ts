@@ -14,7 +14,7 @@ import { type Agent, type Definition, fromDefinition, TypeId } from "./definitio
 import type { AnyPart } from "./partTypes.ts"
 import { isAgent } from "./sealing.ts"
 import type { Running } from "./skills.ts"
-import type { Asking } from "./types.ts"
+import type { NeedsModel } from "./types.ts"
 import type * as Frame from "../run/Frame.ts"
 
 /** A call that ended with a text for the model, as a hook gets it. */
@@ -38,7 +38,7 @@ export const onToolUse: {
     handle: HandleUse<R2>
   ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice, Name extends string>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
-  ) => Agent<I, O, E, R | R2, T | Asking<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
   <
     I,
     O,
@@ -54,7 +54,7 @@ export const onToolUse: {
   >(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
     handle: HandleUse<R2>
-  ): Agent<I, O, E, R | R2, T | Asking<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
+  ): Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
 } = dual(2, <R2>(self: AnyAgent, handle: HandleUse<R2>) =>
   listening(self, "own", (event) => {
     if (event.type !== "tool-end") return Effect.void
@@ -82,7 +82,7 @@ export interface OnEvent {
     handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>
   ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice, Name extends string>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
-  ) => Agent<I, O, E, R | R2, T | Asking<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
   (
     handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void>,
     options: ListenerOptions
@@ -90,7 +90,7 @@ export interface OnEvent {
   <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice, Name extends string, R2 = never>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
     handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>
-  ): Agent<I, O, E, R | R2, T | Asking<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
+  ): Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
   <A>(self: A & AnyPart, handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void>, options: ListenerOptions): A
 }
 
@@ -151,11 +151,11 @@ export const onFailure: {
     handle: (escaped: Escaped) => Effect.Effect<void, never, R2>
   ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice, Name extends string>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
-  ) => Agent<I, O, E, R | R2, T | Asking<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
   <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice, Name extends string, R2 = never>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
     handle: (escaped: Escaped) => Effect.Effect<void, never, R2>
-  ): Agent<I, O, E, R | R2, T | Asking<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
+  ): Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
 } = dual(2, <R2>(self: AnyAgent, handle: (escaped: Escaped) => Effect.Effect<void, never, R2>) =>
   listening(self, "own", (event) => {
     if (event.type !== "run-failed") return Effect.void

@@ -12,7 +12,7 @@ import type { Admit } from "../run/Start.ts"
 const isTranscript = Schema.is(Message.Transcript)
 
 /** Looks first, and claims last: what is refused for another reason can still be resumed. */
-export const admit: Admit = (fits, { again, audience, decisions = [], from }) =>
+export const admit: Admit = (fits, { repeat: again, audience, decisions = [], from }) =>
   Effect.gen(function* () {
     if (isTranscript(from)) return
     if (!genuine.has(from) && !Snapshot.isSnapshot(from)) return yield* refused("malformed", "The value")

@@ -11,7 +11,7 @@ import type * as Tool from "../tool/Tool.ts"
 import type * as ToolPolicy from "../tool/ToolPolicy.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import type { ToolDefinition } from "../tool/ToolDefinition.ts"
-import type { Asking } from "./types.ts"
+import type { NeedsModel } from "./types.ts"
 
 type AnySkills = ReadonlyArray<Skill.AnySkill>
 type AnyLoop = Skill.Skill<Tool.AnyTool>
@@ -57,7 +57,10 @@ export type ServicesOf<Skills extends AnySkills, OfModel> =
   | FunctionOf<Skills[number]>["services"]
 
 /** Whether one of its functions asks a model. */
-export type AskingOf<Skills extends AnySkills> = Asking<FunctionOf<Skills[number]>["services"], ModelTableOf<Skills>>
+export type NeedsModelOf<Skills extends AnySkills> = NeedsModel<
+  FunctionOf<Skills[number]>["services"],
+  ModelTableOf<Skills>
+>
 
 /** The table for model calls; `OnlyFunctions` for an agent whose skills are all functions. */
 export type ModelTableOf<Skills extends AnySkills> = Loops<Skills> extends true ? {} : OnlyFunctions

@@ -129,7 +129,7 @@ export type Named<T, Name> = T extends { readonly name: infer Own }
  * Where `R` has a `Model`: marks, among the tools, that a part other than the agent's loop calls a model. The need stays when
  * the loop gets a model of its own, as those of tools do. An agent without a loop cannot get one.
  */
-export type Asking<R, ModelTable> = ModelTable extends object
+export type NeedsModel<R, ModelTable> = ModelTable extends object
   ? [Extract<R, Model.Model>] extends [never]
     ? never
     : Tool.Tool<"~model", unknown, never, never, Model.Model, {}, "builtin">

@@ -177,9 +177,9 @@ export type OfOneCall =
   /** Denied before it ran. */
   | { readonly type: "tool-refused"; readonly settlement: Message.Settlement }
   | { readonly type: "tool-failed"; readonly attempt: number; readonly error: unknown }
-  | { readonly type: "fix-start"; readonly round: number; readonly input: string }
-  | { readonly type: "fix-end"; readonly round: number; readonly answer: string }
-  | { readonly type: "fix-failed"; readonly round: number; readonly error: unknown }
+  | { readonly type: "fix-start"; readonly repair: number; readonly input: string }
+  | { readonly type: "fix-end"; readonly repair: number; readonly answer: string }
+  | { readonly type: "fix-failed"; readonly repair: number; readonly error: unknown }
   | { readonly type: "tool-end"; readonly use: ToolUse }
   | ({ readonly type: "verdict" } & Decision)
 

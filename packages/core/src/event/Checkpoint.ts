@@ -28,7 +28,7 @@ export const CallProgress = Schema.Struct({
   position: Schema.Struct({
     ...Position.fields,
     attempts: Count,
-    rounds: Count,
+    repairs: Count,
     slots: Schema.Array(
       Schema.Struct({ ...Position.fields.slots.value.fields, rungs: Schema.Array(Count), count: Count })
     )
@@ -36,7 +36,7 @@ export const CallProgress = Schema.Struct({
   /** How often the tool itself has run. */
   runs: Count,
   /** Whether one of these runs may have taken effect. */
-  isOpen: Schema.Boolean,
+  isUncertain: Schema.Boolean,
   /** Every error on the way, and what was decided about them. */
   failures: Schema.Array(Seen),
   trail: Trail.Trail
@@ -69,9 +69,9 @@ export type CallCheckpoint = typeof ForDecision.Type | ForAgent
 
 /** A settled call, with its entry for the failure history. */
 const SettlementRecord = Schema.Struct({
-  type: Schema.tag("settled"),
+  type: Schema.tag("finished"),
   settlement: Message.Settlement,
-  settled: Schema.optionalKey(FailureHistory.CallOutcome)
+  record: Schema.optionalKey(FailureHistory.CallOutcome)
 })
 
 /** A call that has not begun. */
@@ -87,13 +87,13 @@ const unfinishedFields = {
 }
 
 /** A reply with unsettled calls. */
-export interface OpenReply extends Schema.Struct.Type<typeof unfinishedFields> {
+export interface UnfinishedReply extends Schema.Struct.Type<typeof unfinishedFields> {
   /** One for each call, in their order. */
   readonly calls: ReadonlyArray<typeof SettlementRecord.Type | typeof NotBegun.Type | CallCheckpoint>
 }
 
 const fields = {
-  version: Schema.Literal(4),
+  version: Schema.Literal(5),
   /** Which snapshot it is: it is resumed once. Absent in those of sub-agents: they go on with the run that they are part of. */
   id: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))),
   runId: Schema.String,
@@ -154,7 +154,7 @@ const fields = {
 
 /** A suspended run, as data. It holds the whole conversation. */
 export interface Snapshot extends Schema.Struct.Type<typeof fields> {
-  readonly open?: OpenReply
+  readonly unfinished?: UnfinishedReply
 }
 
 const ForAgent = Schema.Struct({
@@ -166,7 +166,7 @@ const Call = Schema.Union([SettlementRecord, NotBegun, ForDecision, ForAgent])
 
 export const Snapshot = Schema.Struct({
   ...fields,
-  open: Schema.optionalKey(Schema.Struct({ ...unfinishedFields, calls: Schema.Array(Call) }))
+  unfinished: Schema.optionalKey(Schema.Struct({ ...unfinishedFields, calls: Schema.Array(Call) }))
 })
 
 /** The idempotency key of a call, by its index in its reply. */

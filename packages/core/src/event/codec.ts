@@ -26,7 +26,7 @@ const ofCall = { callId: Schema.String, tool: Schema.String }
 
 const ofAttempt = { model: Schema.String, attempt: Schema.Finite, spent: Ledger.Entry }
 
-const ofFix = { ...ofCall, round: Schema.Finite }
+const ofFix = { ...ofCall, repair: Schema.Finite }
 
 const spent = { usage: Usage.Usage, ledger: Schema.Array(Ledger.Entry) }
 

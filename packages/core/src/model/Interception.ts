@@ -41,7 +41,7 @@ export type Step =
   | { readonly kind: "look-up"; readonly tool: string; readonly idempotencyKey: string; readonly stored: Stored }
   /** What a tool has done is undone, for its run has failed. */
   | { readonly kind: "compensation"; readonly tool: string; readonly callId: string; readonly idempotencyKey: string }
-  | { readonly kind: "fixer run"; readonly tool: string; readonly callId: string; readonly round: number }
+  | { readonly kind: "fixer run"; readonly tool: string; readonly callId: string; readonly repair: number }
   /** A rule decides: that of a router about a skill, or `Agent.onBudgetExceeded` about a limit that was reached. */
   | { readonly kind: "decision"; readonly about: "route" | "limit" }
   /** All policies of the agent together. */

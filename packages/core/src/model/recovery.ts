@@ -46,7 +46,7 @@ export const guarded = (
 export const explainsTable =
   (model: unknown, rows: Recovery.Rows, transport: TableOptions["transport"]): Explains =>
   (errors) => {
-    const { worst, ...explanation } = explain(rows, { errors, below: explained(model, errors) })
+    const { worst, ...explanation } = explain(rows, { errors, inner: explained(model, errors) })
     return { ...explanation, worst: transport === "off" ? { ...worst, isSentOnce: true } : worst }
   }
 

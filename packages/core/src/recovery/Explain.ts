@@ -36,8 +36,8 @@ export const explainRun = (
   const transport = isOff === "off" ? undefined : sent
   const ofModel = known ?? explained(given, errors)
   const inner = over(ofModel, transport)
-  const model = warned(explain(onLlmError, { errors, below: inner }), transport)
-  const routing = work.kind === "choice" ? explain(work.router.rows, { errors, below: inner }) : undefined
+  const model = warned(explain(onLlmError, { errors, inner }), transport)
+  const routing = work.kind === "choice" ? explain(work.router.rows, { errors, inner }) : undefined
   const tools = new Map([...entriesOf(work)].map(([name, entry]) => [name, explainTool(entry, errors)]))
   const ofTools = [...tools.values()].map(({ worst }) => worst)
   const most = (of: (worst: Explanation.Worst) => number): number => Math.max(0, ...ofTools.map(of))
@@ -96,8 +96,8 @@ const perTurn = (
   const entries = [...entriesOf(work).values()]
   const tables = entries.flatMap(({ levels }) => levels.map(({ rows }) => rows))
   return greatest([
-    isLooping(work) ? explain(onLlmError, { below: inner }).worst.requests : 0,
-    work.kind === "choice" ? explain(work.router.rows, { below: inner }).worst.requests : 0,
+    isLooping(work) ? explain(onLlmError, { inner }).worst.requests : 0,
+    work.kind === "choice" ? explain(work.router.rows, { inner }).worst.requests : 0,
     inner.worst.modelCalls,
     // what a compaction asks spends turns of the run as well
     ...[...onLlmError.values()].map((node) => mostOf(node) ?? 0),
@@ -129,7 +129,7 @@ const explainTool = ({ levels, tool }: Entry, errors: ReadonlyArray<unknown>): E
     isUnsafe,
     isLookedUp,
     // what one run costs of a tool that is an agent
-    below: { worst: { requests: 1, modelCalls, time: Duration.millis(millis) } },
+    inner: { worst: { requests: 1, modelCalls, time: Duration.millis(millis) } },
     ...(timeout === undefined ? {} : { attempt: within(timeout) })
   })
   const bounded = tool.around === undefined ? explained : uncounted(explained)

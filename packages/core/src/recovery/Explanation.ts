@@ -33,7 +33,7 @@ export interface Rung {
   /** Waits and timeouts within one run of the fixer. */
   readonly fixerTime: Duration.Duration
   /** Whether the tool runs again after each run of the fixer; otherwise the fixer's answer replaces the tool's result. */
-  readonly isRunAgain: boolean
+  readonly runsTool: boolean
   /** How often the conversation may be shortened, and the model asked again; absent where the rung is no compaction. */
   readonly compactions?: number
   /** How often a handler may repeat the call, if it declares `atMost`; the waits before that are unknown. */
@@ -296,7 +296,7 @@ const rowOf = ({ explanation: { rows }, name, row }: TimelineLayer): Row | undef
 const repeats = ({ rungs }: Row): number => rungs.reduce((sum, rung) => sum + rung.waits.length + mended(rung), 0)
 
 /** How often a rung runs it again at once. */
-const mended = ({ compactions = 0, fixerRuns, isRunAgain }: Rung): number => compactions + (isRunAgain ? fixerRuns : 0)
+const mended = ({ compactions = 0, fixerRuns, runsTool }: Rung): number => compactions + (runsTool ? fixerRuns : 0)
 
 const stepsOf = ({ rungs }: Row, bound: "least" | "most"): ReadonlyArray<Step> =>
   rungs.flatMap((rung) => {

@@ -201,7 +201,7 @@ export interface FailureContext {
   /** For renderers: whether the same failure has come several times in a row. */
   readonly isRepeated?: boolean
   /** For renderers: whether an earlier run of the call was cut off, and may have taken effect. */
-  readonly isOpen?: boolean
+  readonly isUncertain?: boolean
   /** The name of the tool; absent outside of tools. */
   readonly tool?: string
   readonly callId?: string

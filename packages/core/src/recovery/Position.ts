@@ -35,14 +35,14 @@ const slot = Schema.Struct({
 /** The position of a waiting policy, as data. */
 export interface Position extends Schema.Schema.Type<typeof Position> {}
 
-const otherVersion = "Expected a position of version 1"
+const otherVersion = "Expected a position of version 2"
 
 export const Position = Schema.Struct({
-  version: Schema.Literal(1).annotate({ message: otherVersion }).annotateKey({ messageMissingKey: otherVersion }),
+  version: Schema.Literal(2).annotate({ message: otherVersion }).annotateKey({ messageMissingKey: otherVersion }),
   /** Attempts made so far. */
   attempts: Schema.Finite,
   /** Repairs so far. */
-  rounds: Schema.Finite,
+  repairs: Schema.Finite,
   /** When the first attempt began, and when the next one is due: milliseconds since the epoch. */
   startedAt: Schema.Finite,
   wakeAt: Schema.Finite,

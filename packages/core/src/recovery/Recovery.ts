@@ -104,7 +104,7 @@ export interface Keeping<R> {
  * no earlier failures. If the table has changed meanwhile, the present one decides: a schedule that replaces another goes on as if it
  * had seen those failures itself.
  */
-export const onErrorKept =
+export const onErrorFrom =
   <E, const T extends Table<E>, R2 = never>(table: T & CheckRows<T, E>, keeping: Keeping<R2>) =>
   <A, R>(self: Effect.Effect<A, E, R>): Recovered<A, E, R | R2, T> => {
     // the driver is blind to types; what a table leaves is computed from it, and what the keeper needs is in the type

@@ -51,7 +51,7 @@ const ofModels: ReadonlySet<string> = new Set(["InvalidOutputError", "MalformedT
 const uncertainTags: ReadonlySet<string> = new Set(["ToolTimeoutError", "OutcomeUnknownError"])
 
 /** What has happened to the call besides comes before what its failure says. */
-const fateOf = ({ isOpen, isRepeated }: FailureContext): string | undefined => {
+const fateOf = ({ isUncertain: isOpen, isRepeated }: FailureContext): string | undefined => {
   if (isOpen === true) return `${mayHaveRun}: ${Instructions.lookUp}`
   return isRepeated === true ? `${repeatedFailure}: ${Instructions.anotherWay}` : undefined
 }

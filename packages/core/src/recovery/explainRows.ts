@@ -17,7 +17,7 @@ export interface Options {
   /** How long one attempt may take, its timeout say; without it `time` counts waits alone. */
   readonly attempt?: Duration.Input
   /** The worst case of one attempt, if an inner layer recovers it. */
-  readonly below?: { readonly worst: Pick<Worst, "requests" | "modelCalls" | "time"> }
+  readonly inner?: { readonly worst: Pick<Worst, "requests" | "modelCalls" | "time"> }
   /** Whether the guarded work has unsafe side effects: then only a row that acknowledges them repeats it. */
   readonly isUnsafe?: boolean
   /** Whether a lookup finds out what an interrupted run did: a run without effect may be repeated. */
@@ -92,7 +92,7 @@ const quiet: Omit<Rung, "verdict"> = {
   fixerRuns: 0,
   modelCalls: 0,
   fixerTime: Duration.zero,
-  isRunAgain: false
+  runsTool: false
 }
 
 const anything = ({ atMost }: Pick<When, "atMost">): Rung =>
@@ -101,7 +101,7 @@ const anything = ({ atMost }: Pick<When, "atMost">): Rung =>
         ...quiet,
         verdict: "when",
         fixerRuns: maxRepairs,
-        isRunAgain: true,
+        runsTool: true,
         unknown: "chosen at each failure, bounded by the caps of a call alone"
       }
     : {
@@ -149,7 +149,7 @@ const bounded = (node: When, climb: Climb): Climb => {
   return { ...climb, rungs: [anything(node), ...climb.rungs.filter((rung) => repeats(rung) === 0)] }
 }
 
-const repeats = ({ atMost = 0, compactions = 0, fixerRuns, isRunAgain, unknown, waits }: Rung): number =>
+const repeats = ({ atMost = 0, compactions = 0, fixerRuns, runsTool: isRunAgain, unknown, waits }: Rung): number =>
   unknown !== undefined && atMost === 0 ? Infinity : waits.length + atMost + compactions + (isRunAgain ? fixerRuns : 0)
 
 /** One rung for all retries, one for all fixers and one for all compactions, where there are any. */
@@ -177,7 +177,7 @@ const fixing = (nodes: ReadonlyArray<Fix>, { costOf, repairs }: Reach): Rung => 
     ...dearestOf(admitted.map(({ fixer }) => costOf(fixer))),
     verdict: `fix ${named(nodes.map(({ fixer }) => fixer))}`.trimEnd(),
     fixerRuns: Math.min(maxRepairs, Math.max(0, ...admitted.map(({ maxRuns }) => maxRuns))),
-    isRunAgain: admitted.some(({ as }) => as === "arguments")
+    runsTool: admitted.some(({ as }) => as === "arguments")
   }
 }
 
@@ -202,12 +202,12 @@ const compactionsAtWorst = (rungs: ReadonlyArray<Rung>, of: (rung: Rung) => numb
   return sum(costs) + Math.max(0, ...costs)
 }
 
-const worstOf = (rungs: ReadonlyArray<Rung>, { attempt, below }: Options): Worst => {
+const worstOf = (rungs: ReadonlyArray<Rung>, { attempt, inner }: Options): Worst => {
   const hasUnknown = rungs.some(({ atMost, unknown }) => unknown !== undefined && atMost === undefined)
   const isWaitUnknown = rungs.some(({ unknown }) => unknown !== undefined)
   const retries = sum(rungs.map(({ atMost = 0, waits }) => waits.length + atMost))
   const repairs = rungs.flatMap((rung) => Array.from({ length: rung.fixerRuns }, () => rung))
-  const repeatingRepairs = repairs.filter(({ isRunAgain }) => isRunAgain).length
+  const repeatingRepairs = repairs.filter(({ runsTool: isRunAgain }) => isRunAgain).length
   const compacted = Math.min(maxCompactions, sum(rungs.map(({ compactions = 0 }) => compactions)))
   const counted = hasUnknown ? Infinity : 1 + retries + Math.min(maxRepairs, repeatingRepairs) + compacted
   const attempts = Math.min(maxAttemptsPerCall, counted)
@@ -217,18 +217,18 @@ const worstOf = (rungs: ReadonlyArray<Rung>, { attempt, below }: Options): Worst
   }
   const waits = rungs.flatMap((rung) => rung.waits.map(({ most }) => millis(most)))
   const stretched = rungs.flatMap((rung) => rung.waits.map(({ most }) => Math.max(millis(most), millis(rung.maxHint))))
-  const each = attempt === undefined ? millis(below?.worst.time ?? Duration.zero) : millis(attempt)
+  const each = attempt === undefined ? millis(inner?.worst.time ?? Duration.zero) : millis(attempt)
   const timeOf = ({ fixerTime }: Rung): number => millis(fixerTime)
   const fixing = dearest(timeOf) + compactionsAtWorst(rungs, timeOf)
   return {
     attempts,
     ...(retries < maxAttemptsPerCall - 1 && !hasUnknown ? {} : { isUnbounded: true }),
-    requests: attempts * (below?.worst.requests ?? 1),
+    requests: attempts * (inner?.worst.requests ?? 1),
     fixerRuns: Math.min(maxRepairs, repairs.length),
     modelCalls:
       dearest(({ modelCalls }) => modelCalls) +
       compactionsAtWorst(rungs, ({ modelCalls }) => modelCalls) +
-      attempts * (below?.worst.modelCalls ?? 0),
+      attempts * (inner?.worst.modelCalls ?? 0),
     waits: Duration.millis(isWaitUnknown ? Infinity : sum(waits)),
     time: Duration.millis((isWaitUnknown ? Infinity : sum(stretched) + fixing) + attempts * each)
   }

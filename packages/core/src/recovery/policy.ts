@@ -83,7 +83,7 @@ export class Policy<R> implements Progress {
     this.#trail = [...trail]
     // it is made once the first attempt has failed
     this.#attempts = position?.attempts ?? 1
-    this.#repairs = position?.rounds ?? 0
+    this.#repairs = position?.repairs ?? 0
     if (position !== undefined) this.#names.resume(position.slots.flatMap(({ chosen = [] }) => chosen))
     for (const { count, steps, ...path } of position?.slots ?? []) {
       const asked: ReadonlyArray<Seen> = path.kind === "when" ? steps : []
@@ -113,9 +113,9 @@ export class Policy<R> implements Progress {
   /** The position of the policy, before a wait of `delay`. */
   position(delay = Duration.zero): Position {
     return {
-      version: 1,
+      version: 2,
       attempts: this.#made,
-      rounds: this.#repairs,
+      repairs: this.#repairs,
       startedAt: this.#start,
       wakeAt: this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay),
       slots: Array.from(this.#slots.values()).flatMap(({ chosen, count, kind, row, rungs, steps }) => {

@@ -158,7 +158,7 @@ const last = (
 }
 
 const waitingIn = (exit: Exit.Exit<unknown, unknown>) =>
-  Exit.isSuccess(exit) && exit.value instanceof Suspension ? exit.value.snapshot.open : undefined
+  Exit.isSuccess(exit) && exit.value instanceof Suspension ? exit.value.snapshot.unfinished : undefined
 
 const terminal = (
   frame: Frame,

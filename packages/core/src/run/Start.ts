@@ -31,7 +31,7 @@ export interface Resumption<out I> {
    * Resumes a snapshot a second time, for example after a failure or an interruption. The idempotency keys of calls stay the
    * same. By default the second resumption is refused.
    */
-  readonly again?: boolean
+  readonly repeat?: boolean
 }
 
 /** Refuses to go on, before there is a run. */

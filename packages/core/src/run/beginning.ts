@@ -40,7 +40,7 @@ const of = (start: Start, { agent, readInput }: Resumed): Beginning => {
   if (snapshot !== undefined && snapshot.agent !== agent) {
     throw new TypeError(`Agent '${agent}' cannot go on with a run of agent '${snapshot.agent}'`)
   }
-  if (snapshot?.open !== undefined && input !== undefined) {
+  if (snapshot?.unfinished !== undefined && input !== undefined) {
     throw new TypeError(`Agent '${agent}': a run that waits for a decision takes no further input`)
   }
   const before = "version" in from ? from.transcript : from
@@ -73,7 +73,7 @@ const limitsOf = (start: Start): Budget.Limits | undefined => (start.kind === "r
 const answeredBy = (start: Start, from: Snapshot | undefined, messages: Message.Transcript): string | undefined => {
   const last = messages.at(-1)
   // with unfinished calls, the text before them is no answer
-  if (start.kind === "input" || from?.open !== undefined || last?.role !== "assistant" || last.paused === true)
+  if (start.kind === "input" || from?.unfinished !== undefined || last?.role !== "assistant" || last.paused === true)
     return undefined
   return last.content.some(({ type }) => type === "settled-call") ? undefined : Message.textOf(last)
 }
@@ -223,7 +223,7 @@ const take = ({ beginning, run, state }: Running, { works }: Choice, chosen: Cho
 /** The first step of a resumed run: the answer that its conversation ends with, if it fits, or its unfinished calls. */
 export const resume = (running: Looping): Effect.Effect<End, unknown> => {
   const { beginning, run, start, state } = running
-  const unfinished = beginning.from?.open
+  const unfinished = beginning.from?.unfinished
   if (unfinished !== undefined) {
     const wanted = Math.min(Message.callsOf(unfinished.reply).length, unfinished.inARow)
     return settleAdmitted(

@@ -59,7 +59,7 @@ export const restore = ({ ledger, meter }: RunContext.RunContext, from: Snapshot
 }
 
 /** The run's spending includes that of the sub-agents that are suspended with it. */
-const paid = (meter: Meter, { open }: Snapshot): void => {
+const paid = (meter: Meter, { unfinished: open }: Snapshot): void => {
   for (const call of open?.calls ?? []) {
     if (call.type !== "agent") continue
     const { snapshot } = call

@@ -180,8 +180,8 @@ const siteOf = (running: Looping, call: Message.ToolCall, index: number): CallSi
 
 /** Where a call of the present turn goes on. */
 const callOf = ({ beginning: { from }, state }: Running, index: number): CallCheckpoint | undefined => {
-  const call = from?.turn === state.turn ? from.open?.calls[index] : undefined
-  return call?.type === "settled" || call?.type === "not-begun" ? undefined : call
+  const call = from?.turn === state.turn ? from.unfinished?.calls[index] : undefined
+  return call?.type === "finished" || call?.type === "not-begun" ? undefined : call
 }
 
 /** How the sub-agent of a call is suspended with the run, and goes on with it. */
@@ -220,7 +220,7 @@ const inTurn = (
     if (ended !== undefined) return Effect.succeed(notBegun(call, ended))
     slot.isBegun = true
     if (slot.settlement !== undefined) {
-      const { record = Toolset.settledAs(call, slot.settlement), settlement } = slot
+      const { record = Toolset.recordOf(call, slot.settlement), settlement } = slot
       return Effect.succeed({ settlement, record })
     }
     slot.settlement = Message.interrupted

@@ -4,7 +4,7 @@ import * as FailureHistory from "../budget/FailureHistory.ts"
 import * as Message from "../data/Message.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import { ToolExecutionError } from "../errors/ToolError.ts"
-import type { OpenReply, Snapshot } from "../event/Checkpoint.ts"
+import type { UnfinishedReply, Snapshot } from "../event/Checkpoint.ts"
 import { Slot } from "../tool/CallSite.ts"
 import type { Failure } from "../tool/Toolset.ts"
 import type { State } from "./Frame.ts"
@@ -78,7 +78,16 @@ export class RunState implements State {
   }
 
   /** Goes on where a run was suspended. */
-  #restore({ callsWhileOff, compacted, failures, inARow, open, outputsRejected, transcript, turn }: Snapshot): void {
+  #restore({
+    callsWhileOff,
+    compacted,
+    failures,
+    inARow,
+    unfinished: open,
+    outputsRejected,
+    transcript,
+    turn
+  }: Snapshot): void {
     if (compacted !== undefined) {
       const last = transcript[compacted.from - 1]
       const from = last === undefined ? 0 : this.messages.lastIndexOf(last) + 1
@@ -94,9 +103,9 @@ export class RunState implements State {
     this.take(open.reply)
     for (const [index, slot] of this.slots.entries()) {
       const call = open.calls[index]
-      if (call?.type !== "settled") continue
+      if (call?.type !== "finished") continue
       slot.settlement = call.settlement
-      slot.record = call.settled
+      slot.record = call.record
     }
   }
 
@@ -111,7 +120,7 @@ export class RunState implements State {
     const { counts } = run.meter
     run.meter.suspended(run.runId, counts)
     return {
-      version: 4,
+      version: 5,
       runId: run.runId,
       agent: this.#agent,
       transcript: unfinished === undefined ? this.transcript() : [...this.messages],
@@ -127,15 +136,15 @@ export class RunState implements State {
       outputsRejected: this.outputsRejected,
       inARow: { tool: this.#last, calls: this.#inARow },
       ...(skill === undefined ? {} : { skill }),
-      ...(unfinished === undefined ? {} : { open: unfinished })
+      ...(unfinished === undefined ? {} : { unfinished })
     }
   }
 
-  #unfinishedReply(now: number): OpenReply | undefined {
+  #unfinishedReply(now: number): UnfinishedReply | undefined {
     const reply = this.#reply
     if (reply === undefined || this.admission === undefined) return undefined
     const calls = this.slots.map((slot) => callOf(slot, now))
-    const isUnfinished = calls.some(({ type }) => type !== "settled")
+    const isUnfinished = calls.some(({ type }) => type !== "finished")
     return isUnfinished ? { ...this.admission, reply, calls } : undefined
   }
 
@@ -228,11 +237,11 @@ export class RunState implements State {
   }
 }
 
-const callOf = ({ checkpoint, record, settlement }: Slot, now: number): OpenReply["calls"][number] =>
+const callOf = ({ checkpoint, record, settlement }: Slot, now: number): UnfinishedReply["calls"][number] =>
   checkpoint?.(now) ??
   (settlement === undefined
     ? { type: "not-begun" }
-    : { type: "settled", settlement, ...(record === undefined ? {} : { settled: record }) })
+    : { type: "finished", settlement, ...(record === undefined ? {} : { record }) })
 
 /** The new beginning of a compacted conversation, and the index in the whole one from which on both are the same. */
 const abridged = (

@@ -119,9 +119,9 @@ export const ofNote: Table = {
     ...given("kintsugi.hint_ms", hint && Duration.toMillis(hint))
   }),
   "tool-failed": ({ attempt, error }) => ({ ...ofCode(error), "kintsugi.attempt": attempt }),
-  "fix-start": ({ round }) => ({ "kintsugi.round": round }),
-  "fix-end": ({ round }) => ({ "kintsugi.round": round }),
-  "fix-failed": ({ error, round }) => ({ ...ofCode(error), "kintsugi.round": round }),
+  "fix-start": ({ repair }) => ({ "kintsugi.repair": repair }),
+  "fix-end": ({ repair }) => ({ "kintsugi.repair": repair }),
+  "fix-failed": ({ error, repair }) => ({ ...ofCode(error), "kintsugi.repair": repair }),
   "attempt-discarded": ({ attempt }) => ({ "kintsugi.attempt": attempt }),
   compacted: ({ after, before, compaction }) => ({
     "kintsugi.compaction": compaction,

@@ -340,9 +340,9 @@ export const passed = ({ policies, scenarios }: Report, policy: string, scenario
   const row = scenario === undefined ? undefined : scenarios.find((one) => one.scenario === scenario)
   const found = scenario === undefined ? policies[index]?.passed : row?.passed[index]
   if (found !== undefined) return found
-  const isKnown = index >= 0
-  const names = isKnown ? scenarios.map((one) => one.scenario) : policies.map((one) => one.policy)
-  const what = isKnown ? `scenario '${scenario}'` : `policy '${policy}'`
+  const hasPolicy = index >= 0
+  const names = hasPolicy ? scenarios.map((one) => one.scenario) : policies.map((one) => one.policy)
+  const what = hasPolicy ? `scenario '${scenario}'` : `policy '${policy}'`
   throw new TypeError(`Eval.passed: there is no ${what}, only ${names.join(", ")}`)
 }
 

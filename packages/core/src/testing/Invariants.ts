@@ -77,7 +77,7 @@ const unequal = (what: string, is: unknown, shouldBe: unknown): ReadonlyArray<st
 const nameOf = (run: Events) => `'${run[0]?.agent}'`
 
 /** Every reply is one message, with each of its calls settled once, where it was; no orphan is in what a run leaves. */
-export const settled: Invariant = ({ events }) =>
+export const oneSettlement: Invariant = ({ events }) =>
   runsOf(events).flatMap((run) => {
     const replies = ofType(run, "model-end")
     const turns = ofType(run, "turn-end")
@@ -291,7 +291,7 @@ export const passing: Invariant = ({ events, exit, interrupted, seen }) => {
 
 /** All of them, by the names that reports give them. */
 export const all: Readonly<Record<string, Invariant>> = {
-  "no call without its settlement": settled,
+  "no call without its settlement": oneSettlement,
   "the ledger is complete": booked,
   "no unsafe tool runs twice": safe,
   "every run ends with one last event": ended,

@@ -35,11 +35,11 @@ import {
 } from "../errors/ToolError.ts"
 
 export type { Limits, NoVerify, Options, Stored, Verify } from "./define.ts"
-export type { Compensate, Settled, ToolContext } from "./ToolDefinition.ts"
+export type { Compensate, Undoable as Settled, ToolContext } from "./ToolDefinition.ts"
 export type { TimeoutOf } from "./Residue.ts"
 export type { Admits, AnyRows, CallError, RowInput, RowKeys, Rows, ToolEnd } from "./rows.ts"
 export type { Nearer } from "./failures.ts"
-export type { CheckAny, CheckRows, Fits, Kept, NoRow, Table, TableOfAny } from "./table.ts"
+export type { CheckAny, CheckRows, Fits, Behind as Kept, NoRow, Table, TableOfAny } from "./table.ts"
 
 export type { AnyTool, ErrorOf, NameOf, ServicesOf, SideEffectsOf, SuccessOf, TableOf, Tool } from "./shape.ts"
 export { isTool } from "./shape.ts"

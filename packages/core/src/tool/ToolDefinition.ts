@@ -108,7 +108,7 @@ export interface ToolContext {
 }
 
 /** A call that succeeded and is to be undone. */
-export interface Settled<out Params, out A> {
+export interface Undoable<out Params, out A> {
   /** The parameters and the result of the successful attempt. */
   readonly params: Params
   readonly result: A
@@ -118,7 +118,7 @@ export interface Settled<out Params, out A> {
 }
 
 /** Undoes a call. Its failure is emitted, and is in the type of no run. */
-export type Compensate<in Params, in A, out R> = (call: Settled<Params, A>) => Effect.Effect<void, unknown, R>
+export type Compensate<in Params, in A, out R> = (call: Undoable<Params, A>) => Effect.Effect<void, unknown, R>
 
 /** The snapshot of a sub-agent's run at this time; `undefined` if it cannot be suspended. */
 export type Capture = (now: number) => Snapshot | undefined

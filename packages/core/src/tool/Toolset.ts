@@ -75,8 +75,8 @@ export const isBuiltIn = (self: Toolset, call: Message.ToolCall): boolean =>
 export const nameOf = (self: Toolset, call: Message.ToolCall): string => entryOf(self, call)?.tool.name ?? call.name
 
 const entryOf = ({ entries }: Toolset, { name }: Message.ToolCall): Entry | undefined => {
-  const known = entries.get(name)
-  if (known !== undefined) return known
+  const exact = entries.get(name)
+  if (exact !== undefined) return exact
   const tools = Array.from(entries.values(), ({ tool }) => tool)
   return entries.get(meant(tools, name)?.name ?? "")
 }
@@ -111,7 +111,7 @@ const named = (site: CallSite, { name }: ToolDefinition): CallSite =>
   site.call.name === name ? site : { ...site, call: { ...site.call, name }, calledAs: site.call.name }
 
 /** What is known of a call that was settled before. */
-export const settledAs = ({ name: tool }: Message.ToolCall, settlement: Message.Settlement): Outcome["record"] => ({
+export const recordOf = ({ name: tool }: Message.ToolCall, settlement: Message.Settlement): Outcome["record"] => ({
   tool,
   isError: Message.isError(settlement),
   ...(settlement.kind === "denied" ? { isDenied: true } : {})

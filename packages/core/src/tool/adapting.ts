@@ -8,7 +8,7 @@ import * as Around from "./around.ts"
 import * as Providing from "./providing.ts"
 import { type AnyTool, fromDefinition, isTool, type Tool } from "./shape.ts"
 import type { Nearer } from "./failures.ts"
-import type { Kept } from "./table.ts"
+import type { Behind } from "./table.ts"
 
 /**
  * The same tool with a layer around all that it does: the decoding of its parameters, `run`, `verify`, its compensation, and the `when` of `requireApproval`. The
@@ -35,11 +35,11 @@ export const provide: {
     layer: Layer.Layer<L, E2, R2>
   ): <Name extends string, Params, A, E, R, T, S>(
     self: Tool<Name, Params, A, E, R, T, S> & Nearer<T, Exclude<E2, E>>
-  ) => Tool<Name, Params, A, E | E2, Exclude<R, L> | R2, Kept<T, E2>, S>
+  ) => Tool<Name, Params, A, E | E2, Exclude<R, L> | R2, Behind<T, E2>, S>
   <Name extends string, Params, A, E, R, T, S, L, E2, R2>(
     self: Tool<Name, Params, A, E, R, T, S> & Nearer<T, Exclude<E2, E>>,
     layer: Layer.Layer<L, E2, R2>
-  ): Tool<Name, Params, A, E | E2, Exclude<R, L> | R2, Kept<T, E2>, S>
+  ): Tool<Name, Params, A, E | E2, Exclude<R, L> | R2, Behind<T, E2>, S>
 } = dual(2, <T>({ definition }: AnyTool, layer: Layer.Layer<unknown>): T =>
   // the failures and needs of the layer are in the tool's type
   fromDefinition(Providing.provided(definition, layer))
@@ -74,7 +74,7 @@ export const around: {
     options?: O
   ): <Name extends string, Params, T>(
     self: Tool<Name, Params, A, E, R, T, S> & Nearer<T, Exclude<E2, E>>
-  ) => Tool<Name, Params, A, E2, R | R2, Kept<T, Exclude<E2, E>>, S>
+  ) => Tool<Name, Params, A, E2, R | R2, Behind<T, Exclude<E2, E>>, S>
   <
     Name extends string,
     Params,
@@ -91,7 +91,7 @@ export const around: {
     self: Tool<Name, Params, A, E, R, T, S> & Nearer<T, Exclude<E2, E>>,
     f: (attempt: Effect.Effect<A, E | Refusal<S, O>, R>) => Effect.Effect<A2, E2, R2>,
     options?: O
-  ): Tool<Name, Params, A, E2, R | R2, Kept<T, Exclude<E2, E>>, S>
+  ): Tool<Name, Params, A, E2, R | R2, Behind<T, Exclude<E2, E>>, S>
 } = dual(
   ([self]) => isTool(self),
   <T>(self: AnyTool, f: Parameters<typeof Around.make>[0], options?: Partial<Recovery.Acknowledged>): T => {

@@ -103,8 +103,8 @@ export interface ToolCall {
 /** The state in which a call begins, or goes on with these runs behind it. */
 export const beginning = (
   args: Message.ToolCall["arguments"],
-  progress: Pick<CallProgress, "runs" | "isOpen"> | undefined
-): Raw => ({ type: "Raw", args, runs: progress?.runs ?? 0, isUncertain: progress?.isOpen ?? false })
+  progress: Pick<CallProgress, "runs" | "isUncertain"> | undefined
+): Raw => ({ type: "Raw", args, runs: progress?.runs ?? 0, isUncertain: progress?.isUncertain ?? false })
 
 export const decodedOf = (state: CallState): Call.Decoded | undefined =>
   state.type === "Raw" ? undefined : state.decoded

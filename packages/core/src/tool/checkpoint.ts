@@ -24,7 +24,7 @@ const progressOf = ({ progress, state }: ToolCall, runs: number): CallProgress |
   if (progress === undefined || attempts <= 1) return undefined
   return {
     runs,
-    isOpen: state.isUncertain,
+    isUncertain: state.isUncertain,
     position: { ...progress.position(), attempts: attempts - 1 },
     failures: failures.map(seenOf),
     trail: trailOf(trail)

@@ -172,7 +172,7 @@ const waits = ({ entry: { tool } }: ToolCall, checkpoint: CallCheckpoint): Outco
   const hasRun = type === "agent" || (progress !== undefined && progress.runs > 0)
   const cutOff = hasRun ? Message.interrupted : Message.unapproved
   // what a sub-agent has done before it waits may have taken effect
-  const isUncertain = progress?.isOpen === true || (type === "agent" && tool.sideEffects === "unsafe")
+  const isUncertain = progress?.isUncertain === true || (type === "agent" && tool.sideEffects === "unsafe")
   return {
     settlement: isUncertain ? Message.unknown : cutOff,
     record: { tool: tool.name, isError: false },
@@ -238,7 +238,7 @@ const tell = (self: ToolCall, error: unknown, text: string, trace: Trace, how: H
 /** What has happened to the call besides its failure. A failure with an unknown outcome says so in its own text. */
 const fateOf = (self: ToolCall, error: unknown) => ({
   isRepeated: self.site.history.isRepeated(self.entry.tool.name, signatureOf(error)),
-  isOpen: self.state.isUncertain && !ToolRun.isUncertain(error)
+  isUncertain: self.state.isUncertain && !ToolRun.isUncertain(error)
 })
 
 /** The call ends the run. */

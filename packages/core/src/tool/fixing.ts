@@ -19,7 +19,7 @@ const broken = (self: ToolCall, rung: Fix, seen: unknown, repair: FixRun): Broke
   const { entry, site, state } = self
   const { tool } = entry
   const { call, run } = site
-  const at = { callId: call.id, tool: tool.name, round: repair.run }
+  const at = { callId: call.id, tool: tool.name, repair: repair.run }
   const repairing = { error: seen, attempts: repair.context.attempt }
   const { within, ...others } = helping<FixEvent>(rung.fixer, run, { repairing }, (event) => ({ ...event, ...at }))
   return {

@@ -36,7 +36,7 @@ import { checkpointOf, originOf } from "./checkpoint.ts"
 /** Settles one call, within the time that it has. */
 export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effect<Outcome> => {
   const { callTimeout } = entry.tool
-  if (site.from?.progress?.isOpen === true) site.slot.settlement = Message.unknown
+  if (site.from?.progress?.isUncertain === true) site.slot.settlement = Message.unknown
   if (callTimeout === undefined) {
     const self = begin(entry, gates, site)
     return endedByLimit(self, driven(self))

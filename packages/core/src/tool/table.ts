@@ -63,4 +63,4 @@ export type Fits<Expected, T, E, A, S> = unknown extends Expected
   : unknown
 
 /** The table of a tool with a layer around it: the failures of the layer are not in the schema of the tool's own. */
-export type Kept<T, E> = [E] extends [never] ? T : Omit<T, "~storedFailures">
+export type Behind<T, E> = [E] extends [never] ? T : Omit<T, "~storedFailures">

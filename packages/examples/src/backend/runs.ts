@@ -86,7 +86,7 @@ const goOn = (from: Snapshot.Snapshot, decisions: ReadonlyArray<Approval.Decided
     if (decided.length < decisions.length)
       return { row: { state: "waiting", document: Snapshot.toJson(from) }, ending: stale(asked) }
     // the store has given the document to this decision alone, and has it back after a failure
-    const { ending, row } = yield* Effect.flatMap(going.start({ from, decisions, again: true }), ended)
+    const { ending, row } = yield* Effect.flatMap(going.start({ from, decisions, repeat: true }), ended)
     const keys = new Set(decided.map(({ key }) => key))
     // a new request for the same call: the decision came too late
     const isStale = ending.type === "waiting" && ending.requests.some(({ key }) => keys.has(key))

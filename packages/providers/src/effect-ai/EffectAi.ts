@@ -24,8 +24,8 @@ import * as FromToolkit from "./tools.ts"
 import type * as ToolTypes from "./toolTypes.ts"
 
 export type { Failed } from "./fromError.ts"
-export type { Known } from "./model.ts"
-export { Told } from "./told.ts"
+export type { ModelInfo as Known } from "./model.ts"
+export { TextResult as Told } from "./textResult.ts"
 export type { At } from "./toError.ts"
 
 /**
@@ -35,12 +35,12 @@ export type { At } from "./toError.ts"
  */
 export const fromLanguageModel: (
   languageModel: LanguageModel.LanguageModel,
-  info: FromLanguageModel.Known
+  info: FromLanguageModel.ModelInfo
 ) => Model.Service = FromLanguageModel.fromLanguageModel
 
 /** The `Model` for the `LanguageModel` in the context. By default its names are those of `effect/ai`'s `Model.make`. */
 export const model = (
-  options: Partial<FromLanguageModel.Known> = {}
+  options: Partial<FromLanguageModel.ModelInfo> = {}
 ): Layer.Layer<Model.Model, never, LanguageModel.LanguageModel> =>
   Layer.effect(
     Model.Model,

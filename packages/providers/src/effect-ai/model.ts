@@ -18,7 +18,7 @@ import { PartReader, usageOf } from "./reply.ts"
 import { declaring } from "./declared.ts"
 
 /** The name and options of a model of `effect/ai`. */
-export interface Known {
+export interface ModelInfo {
   /** Its name at the provider. */
   readonly name: string
   /** The provider. */
@@ -31,7 +31,7 @@ export interface Known {
 
 type Part = Response.AnyPart
 
-export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, info: Known): Model.Service => {
+export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, info: ModelInfo): Model.Service => {
   const { isScripted = false, name, provider, providerTools = [] } = info
   const declared = declaring(providerTools)
   const leaving = <A, E, R>(self: Effect.Effect<A, E, R>) => (isScripted ? self : Model.leaving(name, self))
@@ -140,14 +140,14 @@ const overhearing = <A, E>(
 const asIs = { disableToolCallResolution: true, toolCallValidation: "deferred" } as const
 
 /** The failure in an error part, or in a finish part with the reason `error`. */
-const failureIn = (part: Part, { name, provider }: Known): { readonly error: unknown } | undefined => {
+const failureIn = (part: Part, { name, provider }: ModelInfo): { readonly error: unknown } | undefined => {
   if (part.type === "error") return { error: part.error }
   if (part.type !== "finish" || part.reason !== "error") return undefined
   const why = "the reply ended with an error"
   return { error: LlmError.ServerError.make({ model: name, cause: why, provider, usage: usageOf(part.usage) }) }
 }
 
-const failureOf = (error: unknown, { name, provider }: Known, now: () => number): LlmError.LlmError => {
+const failureOf = (error: unknown, { name, provider }: ModelInfo, now: () => number): LlmError.LlmError => {
   if (AiError.isAiError(error)) return fromAiError(error, { model: name, provider, now: now() })
   if (LlmError.isLlmError(error)) return error
   if (!AiError.isAiErrorReason(error)) return LlmError.UnknownLlmError.make({ model: name, cause: error, provider })

@@ -21,7 +21,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Stream from "effect/Stream"
 import { jsonOf } from "./prompt.ts"
-import { Told } from "./told.ts"
+import { TextResult } from "./textResult.ts"
 import * as Json from "../transport/Json.ts"
 
 export const toToolkit = (tools: ReadonlyArray<Tool.AnyTool>, failureMode: AiTool.FailureMode) => {
@@ -102,7 +102,7 @@ const handler = (tool: Tool.AnyTool, failureMode: AiTool.FailureMode) => {
     const run = agent(JSON.stringify({ id: toolCallId, arguments: jsonOf(params) }))
     const result = Effect.flatMap(run, (text) => valueOf(definition, JSON.parse(text)))
     const answered = Effect.flatMap(result, (value) =>
-      value instanceof Told && failureMode === "return" ? Effect.fail(value) : Effect.succeed(value)
+      value instanceof TextResult && failureMode === "return" ? Effect.fail(value) : Effect.succeed(value)
     )
     // The type of the toolkit has its failures, and that of the layer its requirements.
     return Effect.provideService(answered, Approver, approving(definition, params)) as Effect.Effect<unknown>
@@ -144,7 +144,7 @@ const calling = (name: string): Layer.Layer<Model.Model> => {
 
 /** The value behind the text for the model. A truncated text becomes a `Told`. */
 const valueOf = (definition: Definition, { kind, text }: Message.Settlement): Effect.Effect<unknown> => {
-  const message = new Told({ kind, text })
+  const message = new TextResult({ kind, text })
   if (kind !== "result") return Effect.succeed(message)
   const read = definition.decodeResult(text)
   const candidates = [...(Result.isSuccess(read) ? [read.success] : []), text]
@@ -163,7 +163,7 @@ const valueOf = (definition: Definition, { kind, text }: Message.Settlement): Ef
 const results = ({ decodeResult, encode }: Definition): Schema.Codec<unknown, unknown> =>
   written(
     (value) =>
-      value instanceof Told
+      value instanceof TextResult
         ? Effect.succeed(value.text)
         : // a value that is too deep for JSON is a text
           Effect.map(Effect.orDie(encode(value)), (text) =>
@@ -181,7 +181,7 @@ const failures = ({ failure }: Definition): Schema.Codec<unknown, unknown> => {
     (error) =>
       // the JSON codec encodes to JSON
       Effect.sync(() =>
-        error instanceof Told
+        error instanceof TextResult
           ? error.text
           : (Option.getOrElse(encode(error), () => ErrorCause.summarise(error)) as Schema.Json)
       ),

@@ -8,7 +8,7 @@ import type * as Toolkit from "effect/ai/Toolkit"
 import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
-import type { Told } from "./told.ts"
+import type { TextResult } from "./textResult.ts"
 
 /** A call is a run with this tool alone. */
 type Call<T extends Tool.AnyTool> = ReturnType<Agent.Agent<string, string, BudgetExceededError, never, T>>
@@ -23,8 +23,8 @@ export type Declared<T extends Tool.AnyTool, Mode extends AiTool.FailureMode> = 
   Tool.NameOf<T>,
   {
     readonly parameters: Schema.Codec<unknown, unknown>
-    readonly success: Schema.Codec<Tool.SuccessOf<T> | (Mode extends "error" ? Told : never), unknown>
-    readonly failure: Schema.Codec<Left<T> | (Mode extends "return" ? Told : never), unknown>
+    readonly success: Schema.Codec<Tool.SuccessOf<T> | (Mode extends "error" ? TextResult : never), unknown>
+    readonly failure: Schema.Codec<Left<T> | (Mode extends "return" ? TextResult : never), unknown>
     readonly failureMode: Mode
   }
 >

@@ -58,7 +58,7 @@ const fromTransports = (
         Effect.sync(() => {
           const refusal = codec.refuses?.(request)
           return refusal === undefined
-            ? streamed.open(codec.encode(request, "streamed"), codec.decoder, (answer) =>
+            ? streamed.stream(codec.encode(request, "streamed"), codec.decoder, (answer) =>
                 Result.map(codec.decode(answer), Model.partsOf)
               )
             : Stream.fail(refusal)

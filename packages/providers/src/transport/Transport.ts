@@ -48,7 +48,7 @@ export interface Transport {
    * afterwards the caller decides. The time that the reader takes between two parts does not count. `whole` reads an
    * answer that is one JSON text instead of a stream; without `whole`, that text is the only event of a stream.
    */
-  readonly open: (
+  readonly stream: (
     body: string,
     decoder: (answer: Answer) => Parts.Decoder<Model.Part>,
     whole?: (answer: Answer) => Result.Result<ReadonlyArray<Model.Part>, LlmError.LlmError>
@@ -79,7 +79,7 @@ export const make = (
     return Effect.map(HttpClient.HttpClient, (client) => fromClient(client, target.success, settings))
   }
   const { failure } = target
-  return Effect.succeed({ post: () => Effect.fail(failure), open: () => Stream.fail(failure) })
+  return Effect.succeed({ post: () => Effect.fail(failure), stream: () => Stream.fail(failure) })
 }
 
 /** The worst case of one call: how often it is sent, and for how long. Pass it to `Agent.explain` as `transport`. */
@@ -149,7 +149,7 @@ const fromClient = (
     return sending(Span.spanned(attempt, url), (reply) => reply)
   }
 
-  const open: Transport["open"] = (body, decoder, whole) => {
+  const stream: Transport["stream"] = (body, decoder, whole) => {
     /** Reads up to the first parts, so that every failure before them can be resent. */
     const attempt = Effect.gen(function* () {
       const sent = Send.exchange(client, target, { accept: accepted, body, maxBytes })
@@ -185,5 +185,5 @@ const fromClient = (
     )
   }
 
-  return { post, open }
+  return { post, stream }
 }

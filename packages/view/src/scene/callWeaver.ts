@@ -120,7 +120,7 @@ export class CallWeaver {
 
   #fixed(event: Recorded, index: number) {
     const { at, type } = event
-    const repair = numberAt(event, "round") ?? 1
+    const repair = numberAt(event, "repair") ?? 1
     if (this.fixes === undefined) this.#add((this.fixes = new Strand(this.strand.track, "fixer", at)))
     const label = `fixes ${this.#tool}, repair ${repair}`
     if (type === "fix-start" || this.fixes.current === undefined)

@@ -13,7 +13,7 @@ export interface Runs {
   readonly interrupted: number
   readonly suspended: number
   /** Runs whose end is missing. */
-  readonly open: number
+  readonly unfinished: number
   /** Fixers and sub-agents, however they have ended. */
   readonly nested: number
 }
@@ -93,7 +93,7 @@ export const empty: Stats = {
   recordings: 0,
   events: 0,
   problems: 0,
-  runs: { completed: 0, failed: 0, interrupted: 0, suspended: 0, open: 0, nested: 0 },
+  runs: { completed: 0, failed: 0, interrupted: 0, suspended: 0, unfinished: 0, nested: 0 },
   turns: 0,
   toolCalls: 0,
   verdicts: 0,
@@ -145,7 +145,7 @@ export const add = (a: Stats, b: Stats): Stats => ({
     failed: a.runs.failed + b.runs.failed,
     interrupted: a.runs.interrupted + b.runs.interrupted,
     suspended: a.runs.suspended + b.runs.suspended,
-    open: a.runs.open + b.runs.open,
+    unfinished: a.runs.unfinished + b.runs.unfinished,
     nested: a.runs.nested + b.runs.nested
   },
   turns: a.turns + b.turns,
@@ -249,10 +249,10 @@ const runsOf = (events: ReadonlyArray<Recorded>): Runs => {
   const ends = new Map<string, keyof Runs>()
   for (const event of events) {
     if (event.parent !== undefined) ends.set(event.runId, "nested")
-    else if (isTerminal(event)) ends.set(event.runId, endings.get(event.type) ?? "open")
-    else if (!ends.has(event.runId) || event.type === "run-start") ends.set(event.runId, "open")
+    else if (isTerminal(event)) ends.set(event.runId, endings.get(event.type) ?? "unfinished")
+    else if (!ends.has(event.runId) || event.type === "run-start") ends.set(event.runId, "unfinished")
   }
-  const counts = { completed: 0, failed: 0, interrupted: 0, suspended: 0, open: 0, nested: 0 }
+  const counts = { completed: 0, failed: 0, interrupted: 0, suspended: 0, unfinished: 0, nested: 0 }
   for (const end of ends.values()) counts[end]++
   return counts
 }

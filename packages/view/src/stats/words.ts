@@ -40,7 +40,7 @@ export const sentences = (stats: Stats): ReadonlyArray<string> => {
     [runs.failed, "failed"],
     [runs.interrupted, "interrupted"],
     [runs.suspended, "suspended"],
-    [runs.open, "without an end"]
+    [runs.unfinished, "without an end"]
   ] as const
   const ended = endings.filter(([many]) => many > 0).map(([many, how]) => `${figure(many)} ${how}`)
   const withMoney = work.cost + recovery.cost > 0

@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 
 /** A text that the model reads instead of a result. */
-export class Told extends Schema.TaggedClass<Told>("@kintsugi/providers/EffectAi/Told")("Told", {
+export class TextResult extends Schema.TaggedClass<TextResult>("@kintsugi/providers/EffectAi/Told")("Told", {
   /** The kind of the settlement: `told`, `denied`, `unknown` … */
   kind: Schema.String,
   /** What the model reads. */
