@@ -122,18 +122,18 @@ it.run(
 it.effect("a document with a position that no run could have, or of another version, is refused by name [P1366]", () =>
   Effect.gen(function* () {
     const { text } = yield* waiting
-    const position = '"position":{"version":1,'
+    const position = '"position":{"version":2,'
     assert.include(text, position)
     for (const [found, replaced, said] of [
       [
         position,
-        '"position":{"version":2,',
-        'Expected a position of version 1\n  at ["open"]["calls"][0]["progress"]["position"]["version"]'
+        '"position":{"version":1,',
+        'Expected a position of version 2\n  at ["unfinished"]["calls"][0]["progress"]["position"]["version"]'
       ],
       [
         position,
         '"position":{',
-        'Expected a position of version 1\n  at ["open"]["calls"][0]["progress"]["position"]["version"]'
+        'Expected a position of version 2\n  at ["unfinished"]["calls"][0]["progress"]["position"]["version"]'
       ],
       ['"kind":"ladder","count":1', '"kind":"ladder","count":-1', '["slots"][0]["count"]'],
       ['"kind":"fix","count":1', '"kind":"fix","count":0.5', '["slots"][2]["count"]'],
@@ -186,9 +186,9 @@ it.effect("a policy around any effect keeps its position as such data, and reads
     })
     const read = Schema.decodeUnknownEffect(json)
     assert.deepStrictEqual(Schema.encodeSync(json)(yield* read(written)), written)
-    for (const version of [0, 2, "1", undefined]) {
+    for (const version of [0, 1, "2", undefined]) {
       const error = yield* Effect.flip(read(Object.assign({}, written, { version })))
-      assert.include(error.message, 'Expected a position of version 1\n  at ["version"]')
+      assert.include(error.message, 'Expected a position of version 2\n  at ["version"]')
     }
   })
 )
