@@ -16,7 +16,7 @@ const settlementsIn = (transcript: Message.Transcript): ReadonlyArray<string> =>
   )
 
 const clerk = (tool: Tool.AnyTool) =>
-  Agent.make("clerk", { tools: [tool] }).pipe(Agent.toolDefaults(Recovery.presets.cwk as {}))
+  Agent.make("clerk", { tools: [tool] }).pipe(Agent.toolDefaults(Recovery.presets.tellAll() as {}))
 
 /** What the model of a caller reads of an agent that is its tool. */
 const ofAgent = (

@@ -76,8 +76,12 @@ interface Asked {
 type AnyAgent = Agent.Any<string, unknown, unknown, unknown>
 
 /** The tables of these agents are computed: they are for the tools that they have. */
-const agentOf = ({ adapt = (agent) => agent, budget = {}, table = Recovery.presets.cwk, tools }: Asked): AnyAgent =>
-  adapt(Agent.make("clerk", { tools, budget }).pipe(Agent.toolDefaults(table as {})) as never)
+const agentOf = ({
+  adapt = (agent) => agent,
+  budget = {},
+  table = Recovery.presets.tellAll(),
+  tools
+}: Asked): AnyAgent => adapt(Agent.make("clerk", { tools, budget }).pipe(Agent.toolDefaults(table as {})) as never)
 
 /** All requests of the run that follows. */
 const requestsOf = (asked: Asked) =>
@@ -224,23 +228,26 @@ export const ofCalls: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
   }),
   lastResultOf("The third equal failure in a row", { tools: [failing(gone)], times: 3 }),
   lastResultOf("A tool that is withheld for a turn", { tools: [failing(gone)], times: 5 }),
-  lastResultOf("A failure under `presets.tellModel({ retries: 2 })`", {
+  lastResultOf("A failure under `presets.tellWithTries({ retries: 2 })`", {
     tools: [failing(gone)],
-    table: Recovery.presets.tellModel({ retries: 2 })
+    table: Recovery.presets.tellWithTries({ retries: 2 })
   }),
-  lastResultOf("The last try under `presets.tellModel`", {
+  lastResultOf("The last try under `presets.tellWithTries`", {
     tools: [failing(gone)],
-    table: Recovery.presets.tellModel()
+    table: Recovery.presets.tellWithTries()
   }),
-  lastResultOf("A failure under `presets.kani`", { tools: [failing(gone)], table: Recovery.presets.kani() }),
-  lastResultOf("A name of no tool under `presets.kani`", {
+  lastResultOf("A failure under `presets.tellThenToolsOff`", {
+    tools: [failing(gone)],
+    table: Recovery.presets.tellThenToolsOff()
+  }),
+  lastResultOf("A name of no tool under `presets.tellThenToolsOff`", {
     tools: [fine()],
     name: "nope",
-    table: Recovery.presets.kani()
+    table: Recovery.presets.tellThenToolsOff()
   }),
   lastResultOf("A call of a tool where tools are switched off", {
     tools: [failing(gone)],
-    table: Recovery.presets.kani({ retryAttempts: 0 }),
+    table: Recovery.presets.tellThenToolsOff({ retryAttempts: 0 }),
     times: 2
   }),
   lastResultOf("A call that a policy denies", {

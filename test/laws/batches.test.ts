@@ -40,7 +40,7 @@ lawOfRuns(
     const model = yield* ScriptedModel.make(...played.map((calls) => batch(...calls.map(() => "look"))), done)
     const skills = [Skill.make("work", { description: "Works.", tools: [tool] })] as const
     const agent = Agent.make("worker", { skills, budget }).pipe(
-      Agent.toolDefaults(Recovery.presets.kani({ retryAttempts }))
+      Agent.toolDefaults(Recovery.presets.tellThenToolsOff({ retryAttempts }))
     )
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(
@@ -106,7 +106,7 @@ lawOfRuns(
     const log = eventLog()
     const skills = [Skill.make("work", { description: "Works.", tools })] as const
     const agent = Agent.make("worker", { skills, budget: { ...budget, maxTurns: 20 } }).pipe(
-      Agent.toolDefaults(Recovery.presets.tellModel({ retries })),
+      Agent.toolDefaults(Recovery.presets.tellWithTries({ retries })),
       log.listen
     )
     const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))

@@ -138,7 +138,7 @@ const working = ({ retryAttempts }: Continued, maxTurns: number) => {
     budget: { maxTurns, maxToolCalls: enough },
     skills: [Skill.make("work", { description: "d", tools })]
   }).pipe(
-    Agent.toolDefaults(Recovery.presets.kani({ retryAttempts })),
+    Agent.toolDefaults(Recovery.presets.tellThenToolsOff({ retryAttempts })),
     Agent.onBudgetExceeded(() => Budget.checkpoint)
   )
   return { agent, ran }

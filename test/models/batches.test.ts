@@ -180,7 +180,7 @@ const running = ({ repeatedFailures, retryAttempts }: Setup): Effect.Effect<Real
       skills: [Skill.make("work", { description: "Works.", tools: [tool("a"), tool("b")] })]
     }).pipe(
       Agent.toolDefaults(
-        Recovery.presets.kani({
+        Recovery.presets.tellThenToolsOff({
           retryAttempts,
           shouldRetry: (_call, error) => !String(error).includes(never),
           message: (_call, _error, attempt, byDefault) => {

@@ -13,9 +13,9 @@ describe("explain", () => {
     Recovery.explain({})
     Recovery.explain({ Busy: retry, orElse: Recovery.ladder(retry, Recovery.tell()) })
     Recovery.explain({ Busy: maybe })
-    Recovery.explain(Recovery.presets.cwk)
-    Recovery.explain(Recovery.presets.kani())
-    Recovery.explain(Recovery.presets.tellModel(), { isUnsafe: true })
+    Recovery.explain(Recovery.presets.tellAll())
+    Recovery.explain(Recovery.presets.tellThenToolsOff())
+    Recovery.explain(Recovery.presets.tellWithTries(), { isUnsafe: true })
   })
 
   it("takes nothing that has no rows [P1102]", () => {

@@ -112,20 +112,20 @@ describe("levels", () => {
   it("each preset leaves exactly what it says [A513]", () => {
     const of = <T>(table: T) => table
     sameType<Effect.Effect<string, Own | BadArgs | NoKeys, Model.Model>>()(
-      calling(plain).pipe(Agent.toolDefaults(of(Recovery.presets.agentsKt)))("go")
+      calling(plain).pipe(Agent.toolDefaults(of(Recovery.presets.raiseAll())))("go")
     )
     sameType<Effect.Effect<string, Own, Model.Model>>()(
-      calling(plain).pipe(Agent.toolDefaults(Recovery.presets.cwk))("go")
+      calling(plain).pipe(Agent.toolDefaults(Recovery.presets.tellAll()))("go")
     )
     sameType<Effect.Effect<string, Own, Model.Model>>()(
-      calling(plain).pipe(Agent.toolDefaults(Recovery.presets.kani()))("go")
+      calling(plain).pipe(Agent.toolDefaults(Recovery.presets.tellThenToolsOff()))("go")
     )
     sameType<Effect.Effect<string, Own | Hard, Model.Model>>()(
-      calling(plain).pipe(Agent.toolDefaults(Recovery.presets.tellModel()))("go")
+      calling(plain).pipe(Agent.toolDefaults(Recovery.presets.tellWithTries()))("go")
     )
-    const speaking = {} as Recovery.presets.KaniOptions<Db>
+    const speaking = {} as Recovery.presets.ToolsOffOptions<Db>
     sameType<Effect.Effect<string, Own, Model.Model | Db>>()(
-      calling(plain).pipe(Agent.toolDefaults(Recovery.presets.kani(speaking)))("go")
+      calling(plain).pipe(Agent.toolDefaults(Recovery.presets.tellThenToolsOff(speaking)))("go")
     )
   })
 
@@ -133,10 +133,10 @@ describe("levels", () => {
     const twice = plain.pipe(Tool.onError({ NoKeys: Recovery.retry({ retries: 2 }) }))
     sameType<Effect.Effect<string, Own | BadArgs | Hard, Model.Model>>()(calling(twice)("go"))
     sameType<Effect.Effect<string, Own, Model.Model>>()(
-      calling(twice).pipe(Agent.toolDefaults(Recovery.presets.cwk))("go")
+      calling(twice).pipe(Agent.toolDefaults(Recovery.presets.tellAll()))("go")
     )
     sameType<Effect.Effect<string, Own, Model.Model>>()(
-      calling(twice).pipe(Agent.toolDefaults(Recovery.presets.kani()))("go")
+      calling(twice).pipe(Agent.toolDefaults(Recovery.presets.tellThenToolsOff()))("go")
     )
     const own = { orElse: Recovery.backstop(Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.raise)) }
     sameType<Effect.Effect<string, Own | Hard, Model.Model>>()(calling(twice).pipe(Agent.toolDefaults(own))("go"))

@@ -37,7 +37,7 @@ export const orderStatus = Tool.make("orderStatus", {
 export const clerk = Agent.make("clerk", {
   prompt: "Answer questions about orders. Repeat what is transient, ask the user about what is permanent.",
   tools: [orderStatus]
-}).pipe(Agent.toolDefaults(Recovery.presets.cwk))
+}).pipe(Agent.toolDefaults(Recovery.presets.tellAll()))
 
 export const program = clerk("Where is my order 4711?")
 //           ^? Effect<string, LlmError | BudgetExceededError, Model | Orders>

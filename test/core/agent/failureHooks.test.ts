@@ -118,7 +118,7 @@ it.run("a tool may flag its own value as an error text: it counts as a success a
     const model = yield* ScriptedModel.make(batch("fetch"), batch("search"), batch("fetch"), done)
     const used: Array<boolean> = []
     const agent = agentWith(tool, search).pipe(
-      Agent.toolDefaults(Recovery.presets.kani({ retryAttempts: 1 })),
+      Agent.toolDefaults(Recovery.presets.tellThenToolsOff({ retryAttempts: 1 })),
       Agent.onToolUse((_name, _args, { isError }) => Effect.sync(() => used.push(isError)).pipe(Effect.asVoid))
     )
     yield* run(agent, "go").pipe(Effect.provide(model.layer))

@@ -94,13 +94,13 @@ it("a signature forgets ids, numbers and quotations, and keeps words [P701]", ()
   assert.notStrictEqual(signatureOf("Busy", "down"), signatureOf("Gone", "down"))
 })
 
-/** An agent under `kani` without another try, one of whose tools has a row of its own. */
+/** An agent under `tellThenToolsOff` without another try, one of whose tools has a row of its own. */
 const batched = (then?: "continue" | "tools-off") => {
   const own = scripted("own", Effect.fail(gone()))
   const other = scripted("other", Effect.fail(busy()))
   const row = Recovery.tell(undefined, then === undefined ? {} : { then })
   return agentWith(own.tool.pipe(Tool.onError({ Gone: row })), other.tool).pipe(
-    Agent.toolDefaults(Recovery.presets.kani({ retryAttempts: 0 }))
+    Agent.toolDefaults(Recovery.presets.tellThenToolsOff({ retryAttempts: 0 }))
   )
 }
 

@@ -133,10 +133,10 @@ it("a schedule that shares a retry budget heeds the hints that it heeds alone [P
 
 it("every preset can be explained [P1102]", () => {
   for (const preset of [
-    Recovery.presets.agentsKt,
-    Recovery.presets.cwk,
-    Recovery.presets.kani({ retryAttempts: 3 }),
-    Recovery.presets.tellModel({ retries: 3 })
+    Recovery.presets.raiseAll(),
+    Recovery.presets.tellAll(),
+    Recovery.presets.tellThenToolsOff({ retryAttempts: 3 }),
+    Recovery.presets.tellWithTries({ retries: 3 })
   ]) {
     assert.strictEqual(Recovery.explain(preset).worst.attempts, 1)
   }

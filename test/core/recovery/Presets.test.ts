@@ -36,7 +36,7 @@ it.run(
     Effect.gen(function* () {
       const { runs, tool } = playing("look", "fail", "fail")
       const model = yield* make(batch("look"), batch("look"), done)
-      const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.kani()))
+      const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.tellThenToolsOff()))
       assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
       assert.deepStrictEqual(
         model.requests.map(({ toolChoice }) => toolChoice),
@@ -53,8 +53,8 @@ it.run(
 it.effect("retryAttempts is a whole number of at least 0, 1 by default [K1]", () =>
   Effect.sync(() => {
     for (const retryAttempts of [-1, 1.5, NaN, Infinity]) {
-      assert.throws(() => Recovery.presets.kani({ retryAttempts }), RangeError)
-      assert.throws(() => Recovery.presets.tellModel({ retries: retryAttempts }), RangeError)
+      assert.throws(() => Recovery.presets.tellThenToolsOff({ retryAttempts }), RangeError)
+      assert.throws(() => Recovery.presets.tellWithTries({ retries: retryAttempts }), RangeError)
     }
   })
 )
@@ -63,7 +63,7 @@ it.run("the count starts at 0 in every run, and is neither per tool nor per call
   Effect.gen(function* () {
     const one = playing("one", "fail", "fail")
     const two = playing("two", "fail", "fail")
-    const agent = agentWith(one.tool, two.tool).pipe(Agent.toolDefaults(Recovery.presets.kani()))
+    const agent = agentWith(one.tool, two.tool).pipe(Agent.toolDefaults(Recovery.presets.tellThenToolsOff()))
     for (let batchIndex = 0; batchIndex < 2; batchIndex++) {
       const model = yield* make(batch("one"), batch("two"), done)
       yield* run(agent, "go").pipe(Effect.provide(model.layer))
@@ -80,13 +80,13 @@ it.run("a batch counts once, mixed ones too; all its failures see the same numbe
     const seen: Array<readonly [string, number]> = []
     const failing = playing("fail", "fail", "fail", "fail", "fail")
     const fine = playing("fine", "ok", "ok")
-    const message: Recovery.presets.KaniOptions["message"] = (call, _error, attempt, byDefault) => {
+    const message: Recovery.presets.ToolsOffOptions["message"] = (call, _error, attempt, byDefault) => {
       seen.push([call.id, attempt])
       return byDefault
     }
     const model = yield* make(batch("fail", "fine", "fail"), batch("fail", "fine", "fail"), done)
     const agent = agentWith(failing.tool, fine.tool).pipe(
-      Agent.toolDefaults(Recovery.presets.kani({ retryAttempts: 1, message }))
+      Agent.toolDefaults(Recovery.presets.tellThenToolsOff({ retryAttempts: 1, message }))
     )
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(seen.toSorted(), [
@@ -103,7 +103,7 @@ it.run("a batch without failure resets the count: alternating never uses it up [
   Effect.gen(function* () {
     const { tool } = playing("look", "fail", "ok", "fail", "ok", "fail", "ok")
     const model = yield* make(...Array.from({ length: 6 }, () => batch("look")), done)
-    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.kani()))
+    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.tellThenToolsOff()))
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     for (const { toolChoice } of model.requests) assert.strictEqual(toolChoice, "auto")
   })
@@ -116,7 +116,7 @@ it.run("shouldRetry decides within the count and changes no text; a no uses the 
     const model = yield* make(batch("look"), batch("look"), done)
     const agent = agentWith(tool).pipe(
       Agent.toolDefaults(
-        Recovery.presets.kani({
+        Recovery.presets.tellThenToolsOff({
           retryAttempts: 5,
           shouldRetry: ({ name }, _error, attempt, byDefault) => {
             asked.push([name, attempt, byDefault])
@@ -141,7 +141,7 @@ it.run("one failure of a batch with a try left keeps tools on [K8]", (run) =>
     const two = playing("two", "fail")
     const model = yield* callingOnce("one", "two")
     const agent = agentWith(one.tool, two.tool).pipe(
-      Agent.toolDefaults(Recovery.presets.kani({ shouldRetry: ({ name }) => name === "two" }))
+      Agent.toolDefaults(Recovery.presets.tellThenToolsOff({ shouldRetry: ({ name }) => name === "two" }))
     )
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     assert.strictEqual(model.requests[1]?.toolChoice, "auto")
@@ -152,7 +152,7 @@ it.run("calls after that are denied, for one more turn; then the run ends [K12]"
   Effect.gen(function* () {
     const { runs, tool } = playing("look", "fail")
     const model = yield* make(batch("look"), batch("look", "nope"), batch("look"))
-    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.kani({ retryAttempts: 0 })))
+    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.tellThenToolsOff({ retryAttempts: 0 })))
     const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert(error instanceof RunError.BudgetExceededError)
     assert.strictEqual(error.reason, "toolsOff")
@@ -173,7 +173,7 @@ it.run(
       const model = yield* callingOnce("nope", "look")
       const agent = agentWith(tool).pipe(
         Agent.toolDefaults(
-          Recovery.presets.kani({
+          Recovery.presets.tellThenToolsOff({
             message: (_call, error, _attempt, byDefault) => {
               errors.push(error)
               return byDefault
@@ -209,7 +209,7 @@ it.run("a failure without words is told with its tag [K16]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.fail(new Silent()))
     const model = yield* callingOnce("look")
-    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.kani()))
+    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.tellThenToolsOff()))
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(read(model), ["told: Silent"])
   })
@@ -228,7 +228,9 @@ it.run(
         const { tool } = playing("look", "fail")
         const fine = playing("fine", "ok")
         const model = yield* callingOnce("look", "fine")
-        const agent = agentWith(tool, fine.tool).pipe(Agent.toolDefaults(Recovery.presets.kani({ message })))
+        const agent = agentWith(tool, fine.tool).pipe(
+          Agent.toolDefaults(Recovery.presets.tellThenToolsOff({ message }))
+        )
         yield* run(agent, "go").pipe(Effect.provide(model.layer))
         assert.deepStrictEqual(read(model), [text, "result: ok 0"])
         assert.strictEqual(model.requests[1]?.toolChoice, "auto")
@@ -240,7 +242,7 @@ it.run("a failure gives the model another turn [K21]", (run) =>
   Effect.gen(function* () {
     const { tool } = playing("look", "fail")
     const model = yield* callingOnce("look")
-    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.kani({ retryAttempts: 0 })))
+    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.tellThenToolsOff({ retryAttempts: 0 })))
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     assert.strictEqual(model.requests.length, 2)
   })
@@ -250,7 +252,7 @@ it.run("interruption and defects are no failures here [K23 K24]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.die(new Error("boom")))
     const model = yield* make(batch("look"))
-    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.kani()))
+    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.tellThenToolsOff()))
     const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert(exit._tag === "Failure" && exit.cause.reasons.some((reason) => reason._tag === "Die"))
   })
@@ -262,7 +264,7 @@ it.run("the sarcastic relay runs with `message` alone [K28 C12]", (run) =>
     const model = yield* callingOnce("get_time")
     const agent = agentWith(time.tool).pipe(
       Agent.toolDefaults(
-        Recovery.presets.kani({
+        Recovery.presets.tellThenToolsOff({
           message: (_call, _error, _attempt, byDefault) =>
             `The call encountered an error. Relay this error message to the user in a sarcastic manner: ${byDefault}`
         })
@@ -281,7 +283,7 @@ it.run(
     Effect.gen(function* () {
       const { tool } = playing("look", "fail", "fail", "fail")
       const model = yield* make(batch("look"), batch("look"), batch("look"))
-      const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.tellModel({ retries: 2 })))
+      const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.tellWithTries({ retries: 2 })))
       const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
       assert.deepStrictEqual(settlements(error.transcript ?? []).slice(0, 2), [
         "told: permanent: failure 0; consider asking the user for clarification\n2 tries are left.",
@@ -298,7 +300,7 @@ it.run(
       const one = playing("one", "fail", "ok", "fail", "fail", "fail")
       const two = playing("two", "fail")
       const model = yield* make(batch("one", "two"), batch("one"), batch("one", "one"), batch("one"))
-      const agent = agentWith(one.tool, two.tool).pipe(Agent.toolDefaults(Recovery.presets.tellModel()))
+      const agent = agentWith(one.tool, two.tool).pipe(Agent.toolDefaults(Recovery.presets.tellWithTries()))
       const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
       assert.deepStrictEqual(
         settlements(error.transcript ?? []).map((line) => line.split(":")[0]),
@@ -312,7 +314,7 @@ it.run("all names that are no tool share one count [P204]", (run) =>
   Effect.gen(function* () {
     const { tool } = playing("look")
     const model = yield* make(batch("nope"), batch("nada"))
-    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.tellModel()))
+    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.tellWithTries()))
     const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
     assert.deepInclude(error, { tool: "nada", callId: "c1" })
     assert.instanceOf(error.cause, ToolError.UnknownToolError)
@@ -323,17 +325,19 @@ it.run("all names that are no tool share one count [P204]", (run) =>
   })
 )
 
-it.run("agentsKt lets every failure leave; cwk tells every failure with its label [A513]", (run) =>
+it.run("raiseAll lets every failure leave; tellAll tells every failure with its label [A513]", (run) =>
   Effect.gen(function* () {
     const error = busy("query failed")
     const loud = yield* make(batch("look"))
     const { tool } = scripted("look", Effect.fail(error), Effect.fail(error))
     const exit = yield* Effect.flip(
-      run(agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.agentsKt)), "go").pipe(Effect.provide(loud.layer))
+      run(agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.raiseAll())), "go").pipe(Effect.provide(loud.layer))
     )
     assert.strictEqual(exit, error)
     const soft = yield* callingOnce("look")
-    yield* run(agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.cwk)), "go").pipe(Effect.provide(soft.layer))
+    yield* run(agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.tellAll())), "go").pipe(
+      Effect.provide(soft.layer)
+    )
     assert.deepStrictEqual(read(soft), ["told: permanent: query failed; consider asking the user for clarification"])
   })
 )
@@ -361,5 +365,12 @@ it.run("an escalation of a fixer knows the failure that it was at work on, and t
     assert(error instanceof ToolError.EscalationError)
     assert.deepInclude(error, { source: "fixer", reason: "hopeless", severity: "HIGH", attempts: 2 })
     assert.deepInclude(error.originalError as object, { _tag: "Busy" })
+  })
+)
+
+it.effect("the presets go by the names of the libraries that behave so, too [A513]", () =>
+  Effect.sync(() => {
+    const { agentsKt, cwk, kani, raiseAll, tellAll, tellModel, tellThenToolsOff, tellWithTries } = Recovery.presets
+    assert.deepStrictEqual([agentsKt, cwk, kani, tellModel], [raiseAll, tellAll, tellThenToolsOff, tellWithTries])
   })
 )

@@ -47,7 +47,7 @@ it.run(
       const { tool } = scripted("look", ...wrong)
       const model = yield* make(...wrong.map(() => batch("look")), done)
       const budget = { repeatedFailures: { hint: 2, withhold: 3, end: 4 } }
-      const agent = Agent.make("worker", { tools: [tool], budget }).pipe(Agent.toolDefaults(Recovery.presets.cwk))
+      const agent = Agent.make("worker", { tools: [tool], budget }).pipe(Agent.toolDefaults(Recovery.presets.tellAll()))
       yield* run(agent, "go").pipe(Effect.provide(model.layer))
       assert.deepStrictEqual(
         read(model),
@@ -61,8 +61,8 @@ it.run(
 it.run("no preset tells a model what helps operators [P1332 P1339]", (run) =>
   Effect.gen(function* () {
     const helps = RecoveryAdvice.tags.map((tag) => RecoveryAdvice.describe(tag).help)
-    const { cwk, kani, tellModel } = Recovery.presets
-    for (const table of [cwk, kani({ retryAttempts: 9 }), tellModel({ retries: 9 })] as const)
+    const { tellAll, tellThenToolsOff, tellWithTries } = Recovery.presets
+    for (const table of [tellAll(), tellThenToolsOff({ retryAttempts: 9 }), tellWithTries({ retries: 9 })] as const)
       for (const error of all) {
         const { tool } = scripted("fetch", Effect.fail<unknown>(error))
         const model = yield* make(batch("fetch"), done)
@@ -92,7 +92,7 @@ it.effect("an agent that gives its task back asks for another call, in its own w
   Effect.gen(function* () {
     const sub = Agent.asTool(Agent.make("sub", { tools: [Tool.escalate] }), does)
     const given = calls(call("escalate", { reason: "take Oslo", severity: "LOW" }))
-    assert.deepStrictEqual(yield* ofSub(sub, Recovery.presets.cwk, given), [
+    assert.deepStrictEqual(yield* ofSub(sub, Recovery.presets.tellAll(), given), [
       "told: Agent 'sub' gave up (severity LOW): take Oslo; correct the arguments and call the tool again"
     ])
     assert.deepStrictEqual(yield* ofSub(sub, { orElse: Recovery.escalate() }, given), [

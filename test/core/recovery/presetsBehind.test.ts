@@ -11,8 +11,8 @@ const failing = (times: number) => scripted("look", ...Array.from({ length: time
 const labelled = "told: tool 'look' failed 2 times, at last: busy; consider asking the user for clarification"
 
 for (const [name, preset, text] of [
-  ["kani", () => Recovery.presets.kani(), "told: busy"],
-  ["cwk", () => Recovery.presets.cwk, labelled.replace("told: ", "told: permanent: ")]
+  ["tellThenToolsOff", () => Recovery.presets.tellThenToolsOff(), "told: busy"],
+  ["tellAll", () => Recovery.presets.tellAll(), labelled.replace("told: ", "told: permanent: ")]
 ] as const) {
   it.run(`${name} tells the failures that a row of the tool gives up, and they leave the type [P1339]`, (run) =>
     Effect.gen(function* () {
@@ -61,7 +61,9 @@ it.run("a row that decides otherwise is not overruled: rethrow, raise and tell s
       [Recovery.raise, "ToolExecutionError"]
     ] as const) {
       const { tool } = failing(1)
-      const agent = agentWith(tool.pipe(Tool.onError({ Busy: row }))).pipe(Agent.toolDefaults(Recovery.presets.kani()))
+      const agent = agentWith(tool.pipe(Tool.onError({ Busy: row }))).pipe(
+        Agent.toolDefaults(Recovery.presets.tellThenToolsOff())
+      )
       const error = yield* Effect.flip(
         run(agent, "go").pipe(Effect.provide((yield* ScriptedModel.make(batch("look"))).layer))
       )
@@ -77,7 +79,7 @@ it.run("retryAttempts holds for every number, with any breaker [P1339 K1]", (run
       const agent = Agent.make("worker", {
         tools: [tool],
         budget: { maxTurns: retryAttempts + 2, repeatedFailures: { hint: 2, withhold: 2, stop: 2 } }
-      }).pipe(Agent.toolDefaults(Recovery.presets.kani({ retryAttempts })))
+      }).pipe(Agent.toolDefaults(Recovery.presets.tellThenToolsOff({ retryAttempts })))
       const model = yield* ScriptedModel.make(...Array.from({ length: retryAttempts + 1 }, () => batch("look")), done)
       yield* run(agent, "go").pipe(Effect.provide(model.layer))
       assert.deepStrictEqual(
@@ -97,7 +99,7 @@ it.run("the breaker counts three failures more than the preset lets happen [P133
     const agent = Agent.make("worker", {
       tools: [tool, fine.tool],
       budget: { maxTurns: 9, repeatedFailures: { hint: 1, withhold: 9, stop: 9 } }
-    }).pipe(Agent.toolDefaults(Recovery.presets.kani({ retryAttempts: 1 })))
+    }).pipe(Agent.toolDefaults(Recovery.presets.tellThenToolsOff({ retryAttempts: 1 })))
     // a batch without a failure sets the count of the preset back, and not that of the breaker
     const batches = ["look", "fine", "look", "fine", "look", "fine", "look"].map((name) => batch(name))
     const model = yield* ScriptedModel.make(...batches, done)
@@ -117,7 +119,7 @@ it.run("shouldRetry and message are asked about names of no tool too [P1339]", (
     const model = yield* ScriptedModel.make(batch("nope"), done)
     const agent = agentWith(tool).pipe(
       Agent.toolDefaults(
-        Recovery.presets.kani({
+        Recovery.presets.tellThenToolsOff({
           shouldRetry: ({ name }, _error, attempt, byDefault) => (asked.push([name, attempt, byDefault]), false),
           message: () => Effect.fail("no words")
         })

@@ -88,7 +88,7 @@ it.run("a denied call spends no try: the tool has not failed [P204]", (run) =>
     const { tool } = scripted("look", Effect.fail(busy("first")), Effect.fail(busy("second")))
     const at = (id: string) => calls(call("look", {}, id))
     const model = yield* make(at("d1"), at("d2"), at("r1"), at("r2"))
-    const agent = agentWith(tool).pipe(denying("d1", "d2"), Agent.toolDefaults(Recovery.presets.tellModel()))
+    const agent = agentWith(tool).pipe(denying("d1", "d2"), Agent.toolDefaults(Recovery.presets.tellWithTries()))
     const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
     assert.strictEqual(error.message, "second")
     assert.deepStrictEqual(

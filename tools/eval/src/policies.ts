@@ -66,27 +66,27 @@ export const policies: ReadonlyArray<Policy> = [
   },
   {
     name: "tell",
-    says: "`Recovery.presets.cwk`: the model reads each failure; one more answer",
+    says: "`Recovery.presets.tellAll()`: the model reads each failure; one more answer",
     coercion: [],
-    guard: (desk) => desk.pipe(Agent.toolDefaults(Recovery.presets.cwk), Agent.outputRetries(1))
+    guard: (desk) => desk.pipe(Agent.toolDefaults(Recovery.presets.tellAll()), Agent.outputRetries(1))
   },
   {
     name: "kani",
-    says: "`Recovery.presets.kani()`, with coercion",
+    says: "`Recovery.presets.tellThenToolsOff()`, with coercion",
     coercion: Coercion.steps,
-    guard: (desk) => desk.pipe(Agent.toolDefaults(Recovery.presets.kani()))
+    guard: (desk) => desk.pipe(Agent.toolDefaults(Recovery.presets.tellThenToolsOff()))
   },
   {
     name: "tell-model",
-    says: "`Recovery.presets.tellModel()`, with coercion",
+    says: "`Recovery.presets.tellWithTries()`, with coercion",
     coercion: Coercion.steps,
-    guard: (desk) => desk.pipe(Agent.toolDefaults(Recovery.presets.tellModel()))
+    guard: (desk) => desk.pipe(Agent.toolDefaults(Recovery.presets.tellWithTries()))
   },
   {
     name: "agents-kt",
-    says: "`Recovery.presets.agentsKt`, with coercion",
+    says: "`Recovery.presets.raiseAll()`, with coercion",
     coercion: Coercion.steps,
-    guard: (desk) => desk.pipe(Agent.toolDefaults(Recovery.presets.agentsKt))
+    guard: (desk) => desk.pipe(Agent.toolDefaults(Recovery.presets.raiseAll()))
   },
   {
     name: "escalate",

@@ -229,7 +229,7 @@ describe("a run", () => {
         coercion: [],
         guard: (desk) => (asked) =>
           desk
-            .pipe(Agent.toolDefaults(Recovery.presets.cwk))(asked)
+            .pipe(Agent.toolDefaults(Recovery.presets.tellAll()))(asked)
             .pipe(Effect.orElseSucceed(() => "I could not do it."))
       }
       const rates = { ...defaults, corrects: 0, guesses: 0, claims: 0 }

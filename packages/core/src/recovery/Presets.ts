@@ -1,17 +1,23 @@
 /**
- * Whole tables for `Agent.toolDefaults`, after what other libraries do by themselves. They are plain values of the same
- * verdicts that every table is made of.
+ * Whole tables for `Agent.toolDefaults`, named after what they do. They are made of the same verdicts as every other table. `agentsKt`,
+ * `cwk`, `tellModel` and `kani` are the same tables by the libraries that behave so by themselves.
  */
 import type * as Effect from "effect/Effect"
 import * as Verdict from "./Verdict.ts"
 import * as Render from "./Render.ts"
 import type { UnknownToolError } from "../errors/ToolError.ts"
 
-/** Agents.KT without a handler: every failure leaves the agent as itself, loudly. */
-export const agentsKt = { orElse: Verdict.rethrow }
+/** Every failure leaves the agent as itself, as without a table. */
+export const raiseAll = () => ({ orElse: Verdict.rethrow })
 
-/** The C.W.K. lesson: every failure is told, labelled as transient or permanent. */
-export const cwk = { orElse: Verdict.backstop(Verdict.tell()) }
+/** Agents.KT without a handler: `raiseAll`. */
+export const agentsKt = raiseAll
+
+/** The model reads every failure, labelled as transient or permanent. */
+export const tellAll = () => ({ orElse: Verdict.backstop(Verdict.tell()) })
+
+/** The C.W.K. lesson: `tellAll`. */
+export const cwk = tellAll
 
 /** The call that failed, as the model made it. */
 export interface FailedCall {
@@ -20,8 +26,8 @@ export interface FailedCall {
   readonly arguments: unknown
 }
 
-/** How patient the preset of Kani is, and what the model reads. */
-export interface KaniOptions<R = never> {
+/** How often `tellThenToolsOff` lets the model try, and what it tells. */
+export interface ToolsOffOptions<R = never> {
   /** How many batches in a row may fail with tools still on, after the first; 1 by default. */
   readonly retryAttempts?: number
   /**
@@ -39,11 +45,13 @@ export interface KaniOptions<R = never> {
 }
 
 /**
- * Kani's `full_round`: a failure is told, and the model may try again. When too many batches in a row had a failure, tools
- * are switched off, and the model has to answer in words. Never fails the run by itself: the breaker of repeated failures waits for three
- * failures more than `retryAttempts`, and what a nearer row gives up is told too. Each try is a turn of the budget.
+ * A failure is told, and the model may try again. When too many batches in a row had a failure, tools are switched off, and the model has
+ * to answer in words. It never fails the run: the breaker of repeated failures waits for three failures more than `retryAttempts`, and a
+ * failure that a nearer row gives up is told too. Each try is a turn of the budget.
+ *
+ * Source: Kani's `full_round`.
  */
-export const kani = <R = never>(options: KaniOptions<R> = {}) => {
+export const tellThenToolsOff = <R = never>(options: ToolsOffOptions<R> = {}) => {
   const { message, shouldRetry } = options
   const retryAttempts = wholeNumber("retryAttempts", options.retryAttempts ?? 1)
   const telling = <E>(byDefault: (error: E) => string) => {
@@ -67,11 +75,14 @@ export const kani = <R = never>(options: KaniOptions<R> = {}) => {
   return { orElse: telling(Render.plainly), UnknownToolError: telling(notDefined) }
 }
 
+/** Kani: `tellThenToolsOff`. */
+export const kani = tellThenToolsOff
+
 const notDefined = ({ tool }: UnknownToolError): string =>
   `The function '${tool}' is not defined. Only use the provided functions.`
 
-/** How patient the preset is. */
-export interface TellModelOptions {
+/** How often `tellWithTries` lets the model try. */
+export interface TriesOptions {
   /** How often in a row the model may try a tool again; 1 by default. */
   readonly retries?: number
 }
@@ -80,7 +91,7 @@ export interface TellModelOptions {
  * Every failure is told, with the number of tries that are left. A tool that fails once more than that in a row ends the run
  * as `ToolExecutionError`. All names that are no tool share one count.
  */
-export const tellModel = (options: TellModelOptions = {}) => {
+export const tellWithTries = (options: TriesOptions = {}) => {
   const retries = wholeNumber("retries", options.retries ?? 1)
   const telling = <E>(render: (error: E, context: Verdict.FailureContext) => string) => {
     const tell = Verdict.tell((error: E, context) =>
@@ -95,6 +106,9 @@ export const tellModel = (options: TellModelOptions = {}) => {
     UnknownToolError: telling(({ available: known, tool }: UnknownToolError) => Render.unknownTool(tool, known))
   }
 }
+
+/** `tellWithTries`, by its older name. */
+export const tellModel = tellWithTries
 
 const callOf = ({ arguments: args, callId = "", tool = "" }: Verdict.FailureContext): FailedCall => ({
   name: tool,
