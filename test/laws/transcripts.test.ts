@@ -139,7 +139,8 @@ const working = ({ retryAttempts }: Continued, maxTurns: number) => {
     skills: [Skill.make("work", { description: "d", tools })]
   }).pipe(
     Agent.toolDefaults(Recovery.presets.tellThenToolsOff({ retryAttempts })),
-    Agent.onBudgetExceeded(() => Budget.checkpoint)
+    // a repeated failure ends the run that cannot be suspended, and so the other one
+    Agent.onBudgetExceeded(({ reason }) => (reason === "maxTurns" ? Budget.checkpoint : Budget.stop))
   )
   return { agent, ran }
 }

@@ -43,9 +43,9 @@ describe("an import", () => {
     expect(foreign).toEqual(listed)
   })
 
-  it("of a hello agent loads 17 files of ours, and that of the root index 44", () => {
+  it("of a hello agent loads 17 files of ours, and that of the root index 27", () => {
     expect(loadedBy(folder, "a hello agent").ours).toHaveLength(17)
-    expect(loadedBy(folder, "the root index").ours).toHaveLength(44)
+    expect(loadedBy(folder, "the root index").ours).toHaveLength(27)
   })
 })
 
