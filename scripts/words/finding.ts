@@ -63,8 +63,16 @@ const declaredAt = (node: Node): ReadonlyArray<Node> => {
   // a shorthand has the name of a variable, which is declared elsewhere
   const key =
     keyed.has(node.type) && node["shorthand"] !== true && node["computed"] !== true ? nodesIn(node, "key") : []
-  return [...nodesIn(node, "id"), ...nodesIn(node, "params"), ...key]
+  return [...nodesIn(node, "id"), ...nodesIn(node, "params"), ...key, ...aliasesIn(node)]
 }
+
+/** The other names that a pattern gives to fields: `b` of `{ a: b }`. */
+const aliasesIn = (node: Node): ReadonlyArray<Node> =>
+  node.type !== "ObjectPattern"
+    ? []
+    : nodesIn(node, "properties").flatMap((property) =>
+        property["shorthand"] === true ? [] : nodesIn(property, "value")
+      )
 
 const textOf = (node: Node): string | undefined => {
   const inner = nodeIn(node, "left") ?? nodeIn(node, "name") ?? node

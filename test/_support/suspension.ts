@@ -49,8 +49,8 @@ export const only = <const Type extends AgentEvent.AgentEvent["type"]>(
   events.filter((event): event is AgentEvent.OfType<Type> => event.type === type)
 
 /** The checkpoints of the calls that wait. */
-export const waitingCalls = ({ unfinished: open }: Snapshot.Snapshot): ReadonlyArray<Snapshot.CallCheckpoint> =>
-  (open?.calls ?? []).flatMap((call) => (call.type === "decision" || call.type === "agent" ? call : []))
+export const waitingCalls = ({ unfinished }: Snapshot.Snapshot): ReadonlyArray<Snapshot.CallCheckpoint> =>
+  (unfinished?.calls ?? []).flatMap((call) => (call.type === "decision" || call.type === "agent" ? call : []))
 
 /** The sub-agents of these calls, suspended with them. */
 export const suspendedAgents = (from: Snapshot.Snapshot): ReadonlyArray<Snapshot.Snapshot> =>

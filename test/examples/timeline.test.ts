@@ -109,7 +109,7 @@ describe("the timeline", () => {
       })
     ])
     expect(lines).toContain("\n  0.002    run        fixer starts: A call failed.\n")
-    expect(lines).toContain("\n  0.003  fix        count: round 1: the fixer escalated")
+    expect(lines).toContain("\n  0.003  fix        count: repair 1: the fixer escalated")
   })
 
   it("writes streamed text as it comes, on one line, and does not repeat it at the end", () => {

@@ -21,7 +21,7 @@ const limitsOf = ({ sent, steps }: Played): ReadonlyArray<Injection> => {
     return reached(answers[index], "maxCost", cost - 0.5)
   })
   // the first three calls are of one tool
-  const attempts = steps.filter(({ kind, label: place }) => kind === "attempt" && place.startsWith("look"))
+  const attempts = steps.filter(({ kind, label }) => kind === "attempt" && label.startsWith("look"))
   const rows = [1, 2].flatMap((limit) => reached(attempts[limit], "maxConsecutiveSameTool", limit))
   const turns = answers.flatMap((step, index) => (index === 0 ? [] : reached(step, "maxTurns", index)))
   return [...costs, ...rows, ...turns]
@@ -150,8 +150,8 @@ law(
       assert.deepStrictEqual(contentsOf(played.requests.at(-1)?.messages ?? []), replies.slice(0, -1))
     } else {
       assert(end?.type === "run-suspended")
-      const { unfinished: open, transcript } = end.snapshot
-      const waiting = open === undefined ? [] : [open.reply.content]
+      const { unfinished, transcript } = end.snapshot
+      const waiting = unfinished === undefined ? [] : [unfinished.reply.content]
       assert.deepStrictEqual([...contentsOf(transcript), ...waiting], replies)
     }
   }
@@ -167,7 +167,7 @@ law("no payment is made twice, and what was cut off is not said to be settled [P
     if (kind !== undefined) assert.include(how === "success" ? ["result", "unknown"] : ["unknown"], kind)
   }
   // only what was approved is paid
-  const approved = played.steps.filter(({ layer }) => layer === "approver").map(({ label: place }) => place)
+  const approved = played.steps.filter(({ layer }) => layer === "approver").map(({ label }) => label)
   for (const { callId } of starts) assert.include(approved, callId)
 })
 

@@ -31,8 +31,8 @@ it.effect("a law of policies says the seed, the policy, the script and the trace
       () => checked++,
       { runs, seed }
     )
-    const { cause, counterexample, message, seed: told } = yield* Effect.flip(broken)
-    assert.strictEqual(told, seed)
+    const { cause, counterexample, message, seed: reported } = yield* Effect.flip(broken)
+    assert.strictEqual(reported, seed)
     const [head = "", drawn, said, ...trace] = message.split("\n")
     assert.match(head, new RegExp(`^seed ${seed}, path "[\\d:]+", case \\d+, shrunk \\d+ times$`))
     // nothing is left of it but what makes it fail

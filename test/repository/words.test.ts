@@ -20,6 +20,7 @@ describe("words", () => {
     ["a function", `function isTold() {}`, "isTold"],
     ["a parameter", `export const f = (told: string) => 1`, "told"],
     ["a destructured parameter with a default", `export const f = (told = 1) => 1`, "told"],
+    ["a variable that a pattern names anew", `export const { a: told } = b`, "told"],
     ["a type", `type told = string`, "told"],
     ["a field of an interface", `interface A { readonly told: string }`, "told"],
     ["a key", `export const a = { told: 1 }`, "told"],

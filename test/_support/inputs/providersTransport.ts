@@ -72,8 +72,8 @@ const decoder = (framing: "sse" | "ndjson") => () => {
 
 const streamed = (length: number, framing: "sse" | "ndjson") => (text: string) => {
   const type = framing === "sse" ? "text/event-stream" : "application/x-ndjson"
-  const reading = Effect.flatMap(transport, ({ stream: open }) =>
-    Stream.runDrain(open("{}", decoder(framing), () => Result.succeed([])))
+  const reading = Effect.flatMap(transport, ({ stream }) =>
+    Stream.runDrain(stream("{}", decoder(framing), () => Result.succeed([])))
   )
   return Effect.runPromiseExit(Effect.provide(reading, clientOf(text, length, 200, type)))
 }

@@ -196,7 +196,7 @@ it.run("every rung of a ladder that gives up, and every repair, is an event [A12
       ]
     )
     assert.deepStrictEqual(
-      log.of("fix-end").map(({ answer, repair: round }) => [round, answer]),
+      log.of("fix-end").map(({ answer, repair }) => [repair, answer]),
       [
         [1, "nonsense"],
         [2, "{}"]

@@ -30,7 +30,7 @@ const recordings = Effect.gen(function* () {
   return all
 })
 
-const { booked, closed, ended, over, passing, safe, oneSettlement: settled } = Invariants
+const { booked, closed, ended, over, passing, safe, oneSettlement } = Invariants
 
 type Event<Type> = Extract<AgentEvent.AgentEvent, { readonly type: Type }>
 
@@ -60,21 +60,21 @@ type Mutation = readonly [
 const mutations: ReadonlyArray<Mutation> = [
   [
     "a call without its settlement [P401]",
-    settled,
+    oneSettlement,
     changing("turn-end", (event) => ({
       ...event,
       message: { ...event.message, content: event.message.content.slice(1) }
     })),
     "The message of 'worker' in turn 1"
   ],
-  ["calls that no message has [P401]", settled, without("turn-end"), "that no message has"],
+  ["calls that no message has [P401]", oneSettlement, without("turn-end"), "that no message has"],
   [
     "a settlement that is another than was told [P401]",
-    settled,
+    oneSettlement,
     changing("tool-end", (event) => ({ ...event, use: { ...event.use, settlement: { kind: "told", text: "no" } } })),
     "The settlement of c1"
   ],
-  ["a result without its event [P401]", settled, without("tool-end"), "c1 is settled as 'result', and no event"],
+  ["a result without its event [P401]", oneSettlement, without("tool-end"), "c1 is settled as 'result', and no event"],
   [
     "an attempt that is not booked [P703]",
     booked,

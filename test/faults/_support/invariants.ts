@@ -204,8 +204,7 @@ export const limited = (played: Played): void => {
   const { fault, step } = played.injection ?? {}
   assert.strictEqual((error as RunError.BudgetExceededError).reason, fault)
   if (fault === "maxTurns" || fault === "maxToolCalls") {
-    const isIt = ({ kind, layer, label: place }: Step) =>
-      layer === step?.layer && kind === step.kind && place === step.label
+    const isIt = ({ kind, layer, label }: Step) => layer === step?.layer && kind === step.kind && label === step.label
     assert.isFalse(played.steps.some(isIt))
   }
 }

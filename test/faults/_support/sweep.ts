@@ -44,13 +44,13 @@ const countsOf = ({ sent, steps }: Played): ReadonlyArray<Injection> => {
     if (limit >= 1) limits.push({ index: -1, step, fault, limit })
   }
   // the first attempts of a turn; the first time that a call decodes
-  const turns = steps.filter(({ kind, label: place }) => kind === "call" && !place.endsWith("turn 3, attempt 2"))
+  const turns = steps.filter(({ kind, label }) => kind === "call" && !label.endsWith("turn 3, attempt 2"))
   for (const [before, step] of turns.entries()) limit(step, "maxTurns", before)
   // in the order in which they are counted: that of the replies
   const numbers = ["101", "2", "3", "4", "5", "20", "6", "7", "8"]
-  const calls = numbers.flatMap((n) => steps.filter(({ kind, label: place }) => isDecoding(kind) && place === n))
+  const calls = numbers.flatMap((n) => steps.filter(({ kind, label }) => isDecoding(kind) && label === n))
   for (const [before, step] of calls.entries()) limit(step, "maxToolCalls", before)
-  const answers = steps.filter(({ kind, label: place }) => kind === "call" && !place.endsWith("turn 3, attempt 1"))
+  const answers = steps.filter(({ kind, label }) => kind === "call" && !label.endsWith("turn 3, attempt 1"))
   let tokens = 0
   for (const [index, { inputTokens, outputTokens }] of sent.entries()) {
     tokens += inputTokens + outputTokens
@@ -66,8 +66,8 @@ const isDecoding = (kind: string) => kind === "decode" || kind === "coercion"
 export const nameOf = ({ injection, mode }: Played): string => {
   if (injection === undefined) return `${mode}: nothing`
   const { fault, step } = injection
-  const { kind, layer, nth, label: place } = step
-  return `${mode}: ${layer}, ${kind} (${nth === 1 ? place : `${place}, time ${nth}`}), ${fault}`
+  const { kind, layer, nth, label } = step
+  return `${mode}: ${layer}, ${kind} (${nth === 1 ? label : `${label}, time ${nth}`}), ${fault}`
 }
 
 /** How many injections there are that differ by layer, step, fault or mode, by layer. */

@@ -152,7 +152,7 @@ describe("secrets in the failures of each format", () => {
             end: () => Result.succeed([]),
             state: () => "done"
           }
-          const opened = Effect.flatMap(transport, ({ stream: open }) => Stream.runDrain(open("{}", () => nothing)))
+          const opened = Effect.flatMap(transport, ({ stream }) => Stream.runDrain(stream("{}", () => nothing)))
           for (const call of [posted, opened]) {
             // it fails, so that there is something to look at
             yield* Effect.flip(call)

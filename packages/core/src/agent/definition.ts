@@ -237,11 +237,11 @@ const nesting = (definition: Definition): Nest | undefined => {
 /** Whether a snapshot is one of a run of this agent, and those within it of its sub-agents. */
 const fitting =
   ({ name, skills }: Definition) =>
-  ({ agent, unfinished: open }: Snapshot): boolean => {
+  ({ agent, unfinished }: Snapshot): boolean => {
     if (agent !== name) return false
     const tools = skills.flatMap(toolsOf)
-    const made = open === undefined ? [] : Message.callsOf(open.reply)
-    return (open?.calls ?? []).every((call, index) => {
+    const made = unfinished === undefined ? [] : Message.callsOf(unfinished.reply)
+    return (unfinished?.calls ?? []).every((call, index) => {
       if (call.type !== "agent") return true
       const name = made[index]?.name ?? ""
       const tool = tools.find((tool) => tool.name === name) ?? meant(tools, name)

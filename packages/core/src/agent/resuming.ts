@@ -12,7 +12,7 @@ import type { Admit } from "../run/Start.ts"
 const isTranscript = Schema.is(Message.Transcript)
 
 /** Looks first, and claims last: what is refused for another reason can still be resumed. */
-export const admit: Admit = (fits, { repeat: again, audience, decisions = [], from }) =>
+export const admit: Admit = (fits, { repeat, audience, decisions = [], from }) =>
   Effect.gen(function* () {
     if (isTranscript(from)) return
     if (!genuine.has(from) && !Snapshot.isSnapshot(from)) return yield* refused("malformed", "The value")
@@ -31,5 +31,5 @@ export const admit: Admit = (fits, { repeat: again, audience, decisions = [], fr
     const { claim } = yield* Snapshot.Claims
     // drawn where the run is: a replay of a durable run draws the same
     const isMine = yield* claim({ snapshot: from.id, claimant: yield* RunContext.makeId })
-    if (!isMine && again !== true) return yield* refused("already-resumed", what)
+    if (!isMine && repeat !== true) return yield* refused("already-resumed", what)
   })

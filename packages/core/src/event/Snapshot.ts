@@ -89,17 +89,17 @@ type Path = ReadonlyArray<PropertyKey>
  * has its place, and each request is what was shown about its call.
  */
 const whole = (self: Snapshot, path: Path = []): Effect.Effect<void, Schema.SchemaError> => {
-  const { limits, unfinished: open, runId, turn } = self
+  const { limits, unfinished, runId, turn } = self
   const odd = shared.find((name) => !Budget.isLimit(name, limits[name]))
   if (odd !== undefined) return misfit([...path, "limits", odd], "Expected a limit that a budget takes")
-  if (open === undefined) return Effect.void
-  const calls = Message.callsOf(open.reply)
+  if (unfinished === undefined) return Effect.void
+  const calls = Message.callsOf(unfinished.reply)
   if (calls.length === 0) return misfit([...path, "unfinished", "reply"], "Expected a reply with calls")
-  if (open.calls.length !== calls.length)
+  if (unfinished.calls.length !== calls.length)
     return misfit([...path, "unfinished", "calls"], `Expected ${calls.length} of them`)
   return Effect.gen(function* () {
     for (const [index, call] of calls.entries()) {
-      const found = open.calls[index]
+      const found = unfinished.calls[index]
       const at = [...path, "unfinished", "calls", index]
       if (found?.type === "agent") yield* whole(found.snapshot, [...at, "snapshot"])
       if (found?.type !== "decision") continue
@@ -162,7 +162,7 @@ const encodeDecided = Schema.encodeUnknownSync(Schema.toCodecJson(Approval.Decid
 ) => Approval.Decided & Schema.JsonObject
 
 /** What has to be decided before the run can go on; nothing where it waits for a larger budget. */
-export const requestsOf = ({ unfinished: open }: Snapshot): ReadonlyArray<Approval.Request> =>
-  (open?.calls ?? []).flatMap((call) =>
+export const requestsOf = ({ unfinished }: Snapshot): ReadonlyArray<Approval.Request> =>
+  (unfinished?.calls ?? []).flatMap((call) =>
     call.type === "decision" ? [call.request] : call.type === "agent" ? requestsOf(call.snapshot) : []
   )

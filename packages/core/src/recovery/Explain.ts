@@ -31,10 +31,10 @@ interface Layers {
 /** What one run of an agent with skills would do at worst. */
 export const explainRun = (
   { budget, model: given, onLlmError, output, outputRetries = 0, transport: isOff, work }: Plan,
-  { errors = [], model: known, transport: sent }: Layers = {}
+  { errors = [], model: givenModel, transport: sent }: Layers = {}
 ): Explanation.Run => {
   const transport = isOff === "off" ? undefined : sent
-  const ofModel = known ?? explained(given, errors)
+  const ofModel = givenModel ?? explained(given, errors)
   const inner = over(ofModel, transport)
   const model = warned(explain(onLlmError, { errors, inner }), transport)
   const routing = work.kind === "choice" ? explain(work.router.rows, { errors, inner }) : undefined

@@ -103,7 +103,7 @@ export const tellWithTries = (options: TriesOptions = {}) => {
   }
   return {
     orElse: telling(Render.labelled),
-    UnknownToolError: telling(({ available: known, tool }: UnknownToolError) => Render.unknownTool(tool, known))
+    UnknownToolError: telling(({ available, tool }: UnknownToolError) => Render.unknownTool(tool, available))
   }
 }
 

@@ -51,8 +51,8 @@ const ofModels: ReadonlySet<string> = new Set(["InvalidOutputError", "MalformedT
 const uncertainTags: ReadonlySet<string> = new Set(["ToolTimeoutError", "OutcomeUnknownError"])
 
 /** What has happened to the call besides comes before what its failure says. */
-const fateOf = ({ isUncertain: isOpen, isRepeated }: FailureContext): string | undefined => {
-  if (isOpen === true) return `${mayHaveRun}: ${Instructions.lookUp}`
+const fateOf = ({ isUncertain, isRepeated }: FailureContext): string | undefined => {
+  if (isUncertain === true) return `${mayHaveRun}: ${Instructions.lookUp}`
   return isRepeated === true ? `${repeatedFailure}: ${Instructions.anotherWay}` : undefined
 }
 

@@ -149,8 +149,8 @@ const bounded = (node: When, climb: Climb): Climb => {
   return { ...climb, rungs: [anything(node), ...climb.rungs.filter((rung) => repeats(rung) === 0)] }
 }
 
-const repeats = ({ atMost = 0, compactions = 0, fixerRuns, runsTool: isRunAgain, unknown, waits }: Rung): number =>
-  unknown !== undefined && atMost === 0 ? Infinity : waits.length + atMost + compactions + (isRunAgain ? fixerRuns : 0)
+const repeats = ({ atMost = 0, compactions = 0, fixerRuns, runsTool, unknown, waits }: Rung): number =>
+  unknown !== undefined && atMost === 0 ? Infinity : waits.length + atMost + compactions + (runsTool ? fixerRuns : 0)
 
 /** One rung for all retries, one for all fixers and one for all compactions, where there are any. */
 const mending = (nodes: ReadonlyArray<Node>, reach: Reach): ReadonlyArray<Rung> => {
@@ -207,7 +207,7 @@ const worstOf = (rungs: ReadonlyArray<Rung>, { attempt, inner }: Options): Worst
   const isWaitUnknown = rungs.some(({ unknown }) => unknown !== undefined)
   const retries = sum(rungs.map(({ atMost = 0, waits }) => waits.length + atMost))
   const repairs = rungs.flatMap((rung) => Array.from({ length: rung.fixerRuns }, () => rung))
-  const repeatingRepairs = repairs.filter(({ runsTool: isRunAgain }) => isRunAgain).length
+  const repeatingRepairs = repairs.filter(({ runsTool }) => runsTool).length
   const compacted = Math.min(maxCompactions, sum(rungs.map(({ compactions = 0 }) => compactions)))
   const counted = hasUnknown ? Infinity : 1 + retries + Math.min(maxRepairs, repeatingRepairs) + compacted
   const attempts = Math.min(maxAttemptsPerCall, counted)

@@ -59,8 +59,8 @@ export const restore = ({ ledger, meter }: RunContext.RunContext, from: Snapshot
 }
 
 /** The run's spending includes that of the sub-agents that are suspended with it. */
-const paid = (meter: Meter, { unfinished: open }: Snapshot): void => {
-  for (const call of open?.calls ?? []) {
+const paid = (meter: Meter, { unfinished }: Snapshot): void => {
+  for (const call of unfinished?.calls ?? []) {
     if (call.type !== "agent") continue
     const { snapshot } = call
     meter.paidFor(snapshot.runId, snapshot.spent)

@@ -330,8 +330,8 @@ const entryOf = (
   { attempts, model, spent }: Attempting,
   outcome: Ledger.Outcome
 ): Ledger.Entry => {
-  const { content = [], cost: told, isEstimated, usage } = spent
-  const cost = run.meter.costOf(model.name, usage, content) ?? told
+  const { content = [], cost: reported, isEstimated, usage } = spent
+  const cost = run.meter.costOf(model.name, usage, content) ?? reported
   return {
     runId: run.runId,
     agent: run.agent,

@@ -83,7 +83,7 @@ export class RunState implements State {
     compacted,
     failures,
     inARow,
-    unfinished: open,
+    unfinished,
     outputsRejected,
     transcript,
     turn
@@ -99,10 +99,10 @@ export class RunState implements State {
     this.#last = inARow.tool
     this.#inARow = inARow.calls
     this.history.restore(failures)
-    if (open === undefined) return
-    this.take(open.reply)
+    if (unfinished === undefined) return
+    this.take(unfinished.reply)
     for (const [index, slot] of this.slots.entries()) {
-      const call = open.calls[index]
+      const call = unfinished.calls[index]
       if (call?.type !== "finished") continue
       slot.settlement = call.settlement
       slot.record = call.record

@@ -230,7 +230,7 @@ const nameOf = (step: Interception.Step): string => {
     case "compensation":
       return step.tool
     case "fixer run":
-      return `of ${step.tool}, call ${step.callId}, round ${step.repair}`
+      return `of ${step.tool}, call ${step.callId}, repair ${step.repair}`
     case "decision":
       return step.about
     case "policy":

@@ -140,11 +140,11 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
         tone: "bad"
       }
     case "fix-start":
-      return { column: "fix", text: `${event.tool}: round ${event.repair}, hands the call to a fixer` }
+      return { column: "fix", text: `${event.tool}: repair ${event.repair}, hands the call to a fixer` }
     case "fix-end":
-      return { column: "fix", text: `${event.tool}: round ${event.repair} gave ${clip(event.answer)}`, tone: "good" }
+      return { column: "fix", text: `${event.tool}: repair ${event.repair} gave ${clip(event.answer)}`, tone: "good" }
     case "fix-failed":
-      return { column: "fix", text: `${event.tool}: round ${event.repair}: ${endOfFix(event.error)}`, tone: "bad" }
+      return { column: "fix", text: `${event.tool}: repair ${event.repair}: ${endOfFix(event.error)}`, tone: "bad" }
     case "tool-end":
       return { column: "tool", text: `${event.tool}: ${endOfTool(event.use)}`, tone: toneOf(event.use) }
     case "verdict":
