@@ -144,10 +144,8 @@ const outlookOfForeign = (value: unknown): Outlook | undefined => {
 export const hintBeneath = (value: unknown): Duration.Duration | undefined =>
   carriedBy(value) === undefined ? foreignHint(ForeignFailure.of(value)) : undefined
 
-const foreignHint = (failure: ForeignFailure.ForeignFailure | undefined): Duration.Duration | undefined => {
-  const wait = failure?.type === "status" ? RetryAfter.parse(failure.retryAfter, Number.NaN) : undefined
-  return wait !== undefined && Duration.isFinite(wait) ? wait : undefined
-}
+const foreignHint = (failure: ForeignFailure.ForeignFailure | undefined): Duration.Duration | undefined =>
+  failure?.type === "status" ? RetryAfter.parse(failure.retryAfter) : undefined
 
 const carriedBy = (value: unknown): Outlook | undefined => {
   const isRetryable = property(value, "isRetryable")

@@ -12,7 +12,6 @@ import { isDeep } from "../data/Foreign.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Returned from "../data/Returned.ts"
 import { canonical, digestOf, digestOfRequest } from "../data/Digest.ts"
-import { Approver } from "../data/Approval.ts"
 import type { ApprovalGate, CallAtGate, NeedsApproval, Passed } from "./ToolDefinition.ts"
 
 /** The gate of a tool. A call that needs no approval passes, and so do arguments that the approver has edited. */
@@ -119,7 +118,7 @@ const decide = (
   const decision = decisions?.about(request.digest)
   if (decision !== undefined || isSuspendable) return Effect.succeed(decision)
   return Effect.flatMap(
-    Effect.serviceOption(Approver),
+    Effect.serviceOption(Approval.Approver),
     Option.match({
       // without a type that was cast away, this cannot be
       onNone: () =>
