@@ -1,5 +1,5 @@
 /**
- * Writes `docs/api.md`: every exported name of the published packages that is not `@internal`, with the first sentence of its doc
+ * Writes `docs/api.md`: every exported name of the published packages that is neither `@internal` nor `@hidden`, with the first sentence of its doc
  * comment, both as TypeDoc's JSON has them. TypeDoc is installed in `site`.
  *
  *   npm run api
@@ -8,7 +8,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, posix } from "node:path"
-import { headOf, type Name, namesOf } from "./exports.ts"
+import { headOf, isListed, type Name, namesOf } from "./exports.ts"
 import { read, root } from "./files.ts"
 import { type MainName, mainNames, written } from "./mainNames.ts"
 import { type Module, modules, sections } from "./modules.ts"
@@ -75,7 +75,7 @@ const linesOf = ({ path, title, whole }: Module, project: Reflection): ReadonlyA
   const module = project.children?.find(({ name }) => name === referenceOf(title))
   if (module === undefined) throw new Error(`TypeDoc has no module ${title}`)
   const comments = commentsIn(module, project)
-  const names = namesOf(path).filter(({ isInternal }) => !isInternal)
+  const names = namesOf(path).filter(isListed)
   const exported = new Set(names.map(({ name }) => name))
   const missing = [...exported].filter((name) => !comments.has(name))
   const extra = [...comments.keys()].filter((name) => !exported.has(name))

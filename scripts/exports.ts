@@ -114,11 +114,18 @@ export interface Name {
   readonly comment: string
   /** Marked `@internal`: for the modules of its own package, and absent from the published declarations. */
   readonly isInternal: boolean
+  /** Marked `@hidden`: the declarations of programs name it, and no page lists it. */
+  readonly isHidden: boolean
   /** The source that declares it, from the root; of a name of another package, the specifier. */
   readonly from: string
 }
 
 export const isInternal = ({ comments }: Entry): boolean => comments.some((comment) => /^@internal$/m.test(comment))
+
+const isHidden = ({ comments }: Entry): boolean => comments.some((comment) => /^@hidden$/m.test(comment))
+
+/** Whether the pages list it. */
+export const isListed = ({ isHidden, isInternal }: Name): boolean => !isHidden && !isInternal
 
 /** The module at a specifier that a source of this repository names; `undefined` for a package. */
 export const moduleAt = (path: string, specifier: string): string | undefined =>
@@ -161,7 +168,8 @@ const joined = (one: Name, other: Name): Name => {
     ...first,
     isType: one.isType || other.isType,
     comment: first.comment || second.comment,
-    isInternal: one.isInternal && other.isInternal
+    isInternal: one.isInternal && other.isInternal,
+    isHidden: one.isHidden && other.isHidden
   }
 }
 
@@ -175,6 +183,7 @@ const nameFrom = (entry: Entry, name: string, path: string, source: (path: strin
     isType: isOnlyType || isClass || declarations.some(isTypeDeclaration),
     comment: comments.map(described).find((text) => text !== "") ?? "",
     isInternal: isInternal(entry),
+    isHidden: isHidden(entry),
     from: target ?? from ?? path
   }
   if (target === undefined) return own
@@ -187,6 +196,7 @@ const nameFrom = (entry: Entry, name: string, path: string, source: (path: strin
     isType: isOnlyType || there.isType,
     comment: there.comment || own.comment,
     isInternal: there.isInternal || own.isInternal,
+    isHidden: there.isHidden || own.isHidden,
     from: there.from
   }
 }

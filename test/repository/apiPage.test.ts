@@ -1,7 +1,7 @@
 import { join, posix } from "node:path"
 import { assert, describe, it } from "vitest"
 import { entryOf, path } from "../../scripts/api.ts"
-import { namesOf } from "../../scripts/exports.ts"
+import { isListed, namesOf } from "../../scripts/exports.ts"
 import { filesIn, read, root } from "../../scripts/files.ts"
 import { mainNames, written } from "../../scripts/mainNames.ts"
 import { modules } from "../../scripts/modules.ts"
@@ -54,7 +54,7 @@ describe(path, () => {
     const { path, title, whole } = module
     const lines = page.get(title) ?? []
     const entries = entriesIn(lines)
-    const names = namesOf(path).filter(({ isInternal }) => !isInternal)
+    const names = namesOf(path).filter(isListed)
     const wanted = whole === undefined ? names.map(entryOf) : []
     assert.deepStrictEqual(
       {

@@ -1,0 +1,75 @@
+/** What users can import: how many names, each once. `packaging.process.test.ts` holds the hidden names against emitted declarations. */
+import { assert, describe, it } from "vitest"
+import { isListed, type Name, namesOf } from "../../scripts/exports.ts"
+import { type Module, modules } from "../../scripts/modules.ts"
+import { exportsOf, packages } from "../../scripts/packages.ts"
+
+interface Public extends Name {
+  readonly module: Module
+}
+
+/** Each name that a program can import, with its module. */
+const names: ReadonlyArray<Public> = modules.flatMap((module) =>
+  namesOf(module.path).flatMap((name) => (name.isInternal ? [] : [{ ...name, module }]))
+)
+
+const isForTests = ({ module }: Public): boolean => module.title.includes("/testing/")
+
+const isMain = (name: Public): boolean =>
+  /^@kintsugi\/(?:core|providers)\//.test(name.module.title) && !isForTests(name)
+
+/** The names that occur more than once by a key, each with where it does. */
+const doubled = (all: ReadonlyArray<Public>, key: (name: Public) => string): ReadonlyArray<string> => {
+  const places = Map.groupBy(all, key)
+  return [...places].flatMap(([name, found]) =>
+    found.length === 1 ? [] : [`${name}: ${found.map(({ module, name }) => `${module.title}.${name}`).join(", ")}`]
+  )
+}
+
+describe("the surface", () => {
+  it("lists at most 350 names of core and providers, and at most 150 of the rest", () => {
+    const listed = names.filter(isListed)
+    assert.isAtMost(listed.filter(isMain).length, 350)
+    assert.isAtMost(listed.filter((name) => !isMain(name)).length, 150)
+  })
+
+  it("hides at most 100 names, all of them types", () => {
+    const hidden = names.filter(({ isHidden }) => isHidden)
+    assert.isAtMost(hidden.length, 100)
+    assert.deepStrictEqual(
+      hidden.flatMap(({ module, name, value }) => (value === undefined ? [] : [`${module.title}.${name}`])),
+      []
+    )
+  })
+
+  it("has no type name twice, but for Options", () => {
+    const types = names.filter(({ isType, name }) => isType && name !== "Options")
+    assert.deepStrictEqual(
+      doubled(types, ({ name }) => name),
+      []
+    )
+  })
+
+  it("exports no value in two ways", () => {
+    const values = names.filter(({ from, value }) => value !== undefined && from.startsWith("packages/"))
+    assert.deepStrictEqual(
+      doubled(values, ({ from, name }) => `${from}#${name}`),
+      []
+    )
+    const indexes = packages.flatMap((name) =>
+      [...exportsOf(name).values()].filter((path) => path.endsWith("/index.ts"))
+    )
+    assert.deepStrictEqual(
+      indexes.flatMap((path) =>
+        namesOf(path).flatMap(({ from, name }) => (from.endsWith(`/${name}.ts`) ? [] : [`${path}: ${name}`]))
+      ),
+      []
+    )
+  })
+
+  it("has at most 25 namespaces at the root of core, and 10 at that of providers", () => {
+    const rootsOf = (name: string) => namesOf(`packages/${name}/src/index.ts`).length
+    assert.isAtMost(rootsOf("core"), 25)
+    assert.isAtMost(rootsOf("providers"), 10)
+  })
+})
