@@ -33,15 +33,15 @@ export const hello: Model.Request = { messages: [Message.user("hello")], tools: 
 /** A way to ask a model for a reply without an agent. */
 export interface Ask {
   readonly isStreamed: boolean
-  <E, R>(model: Model.Guarded<E, R>, request?: Model.Request): Effect.Effect<Message.Reply, E, R>
+  <E, R>(model: Model.GuardedModel<E, R>, request?: Model.Request): Effect.Effect<Message.Reply, E, R>
 }
 
-const whole: Ask = Object.assign(<E, R>(model: Model.Guarded<E, R>, request = hello) => model.generate(request), {
+const whole: Ask = Object.assign(<E, R>(model: Model.GuardedModel<E, R>, request = hello) => model.generate(request), {
   isStreamed: false
 })
 
 const streamed: Ask = Object.assign(
-  <E, R>(model: Model.Guarded<E, R>, request = hello) =>
+  <E, R>(model: Model.GuardedModel<E, R>, request = hello) =>
     Effect.flatMap(Stream.runCollect(model.stream(request)), (parts) => {
       const collector = new Model.Collector()
       for (const part of parts) collector.push(part)

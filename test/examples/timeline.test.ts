@@ -10,8 +10,9 @@ import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
+import type { Happening, Asked } from "../../packages/core/src/event/Happening.ts"
 
-const of = (at: number, happening: AgentEvent.Happening): AgentEvent.AgentEvent => ({
+const of = (at: number, happening: Happening): AgentEvent.AgentEvent => ({
   runId: "r1",
   agent: "counter",
   turn: 1,
@@ -19,7 +20,7 @@ const of = (at: number, happening: AgentEvent.Happening): AgentEvent.AgentEvent 
   ...happening
 })
 
-const inside = (at: number, happening: AgentEvent.Happening): AgentEvent.AgentEvent => ({
+const inside = (at: number, happening: Happening): AgentEvent.AgentEvent => ({
   ...of(at, happening),
   runId: "r2",
   agent: "fixer",
@@ -37,7 +38,7 @@ const reply = (content: Message.Reply["content"]): Message.Reply => ({
   usage: Usage.empty
 })
 
-const asked: AgentEvent.Asked = {
+const asked: Asked = {
   model: "m",
   attempt: 1,
   spent: {
@@ -53,7 +54,7 @@ const asked: AgentEvent.Asked = {
   }
 }
 
-const retry: AgentEvent.Happening = {
+const retry: Happening = {
   type: "verdict",
   layer: "transport",
   tag: "ServerError",

@@ -140,7 +140,7 @@ lawOfRuns(
         return ran <= failures ? Effect.fail(busy()) : Effect.succeed("page")
       }
     })
-    const policy = (call: ToolPolicy.Call): ToolPolicy.Decision => {
+    const policy = (call: ToolPolicy.ProposedCall): ToolPolicy.Permission => {
       assert.isFalse(isOver)
       assert.strictEqual(call.arguments, current)
       const { n } = call.params as typeof Params.Type

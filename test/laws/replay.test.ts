@@ -63,7 +63,18 @@ const replay = (events: ReadonlyArray<AgentEvent.AgentEvent>): ReadonlyMap<strin
 }
 
 /** A failure that has nothing to say is known by its tag. */
-const entryOf = ({ attempt, delay, error, gaveUp, hint, hintFrom, left, rung, tag, verdict }: AgentEvent.Decision) => ({
+const entryOf = ({
+  attempt,
+  delay,
+  error,
+  gaveUp,
+  hint,
+  hintFrom,
+  left,
+  rung,
+  tag,
+  verdict
+}: AgentEvent.OfType<"verdict">) => ({
   tag,
   message: Redaction.foreign(ErrorCause.messageOf(error)) || tag,
   verdict,

@@ -20,8 +20,7 @@ const isMain = (name: Public): boolean =>
 
 /** The names that occur more than once by a key, each with where it does. */
 const doubled = (all: ReadonlyArray<Public>, key: (name: Public) => string): ReadonlyArray<string> => {
-  const places = Map.groupBy(all, key)
-  return [...places].flatMap(([name, found]) =>
+  return [...Map.groupBy(all, key)].flatMap(([name, found]) =>
     found.length === 1 ? [] : [`${name}: ${found.map(({ module, name }) => `${module.title}.${name}`).join(", ")}`]
   )
 }

@@ -39,6 +39,10 @@ import {
   type Own
 } from "./_support/subjects.ts"
 
+/** In the place of a table for model calls. */
+type NoModel =
+  "It asks no model itself: what is for its calls belongs to the agents that it is made of, before Agent.seal"
+
 type Hard = ToolError.ToolExecutionError
 type Call<E, R = never> = Effect.Effect<string, Own | E, Model.Model | R>
 
@@ -268,7 +272,7 @@ describe("built-in tools", () => {
 describe("agents as values", () => {
   it("a deterministic agent has the types of its function, and no model [A301]", () => {
     const agent = Agent.deterministic("d", (n: number) => Effect.as(ask, [n] as const))
-    sameType<Agent.Agent<number, readonly [number], Oops, Db, never, {}, {}, Agent.NoModel, undefined, "d">>()(agent)
+    sameType<Agent.Agent<number, readonly [number], Oops, Db, never, {}, {}, NoModel, undefined, "d">>()(agent)
     sameType<Effect.Effect<readonly [number], Oops, Db>>()(agent(1))
     // @ts-expect-error its input is a number
     agent("1")

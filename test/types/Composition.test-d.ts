@@ -289,7 +289,7 @@ describe("the same agent with something around it", () => {
     sameType<Outside>()(bare.pipe(hooks[1], own)(""))
     const decides = Agent.onBudgetExceeded(() => answering({} as Budget.Decision))
     sameType<Outside>()(bare.pipe(decides, own)(""))
-    const allows = Agent.toolPolicy(() => answering({} as ToolPolicy.Decision))
+    const allows = Agent.toolPolicy(() => answering({} as ToolPolicy.Permission))
     sameType<Outside>()(bare.pipe(allows, own)(""))
     const handled = { RateLimitError: () => answering("later") }
     sameType<Effect.Effect<string, Exclude<Own, LlmError.RateLimitError>, Model.Model>>()(

@@ -23,13 +23,13 @@ describe("Model.onError", () => {
   it("a model leaves what its table does not handle [A701 A714]", () => {
     // each by its name: overloads are not resolved alike within a call that is generic itself
     const retried = Model.onError(service, { NetworkError: Recovery.retry({ retries: 1 }) })
-    sameType<Model.Guarded<All, never>>()(retried)
+    sameType<Model.GuardedModel<All, never>>()(retried)
     const stocked = Model.onError(service, { NetworkError: Recovery.respondWith(reply) })
-    sameType<Model.Guarded<But<LlmError.NetworkError>, never>>()(stocked)
+    sameType<Model.GuardedModel<But<LlmError.NetworkError>, never>>()(stocked)
     const failing = Model.onError(service, { NetworkError: Recovery.respondWith(() => looked) })
-    sameType<Model.Guarded<But<LlmError.NetworkError> | Oops, Db>>()(failing)
+    sameType<Model.GuardedModel<But<LlmError.NetworkError> | Oops, Db>>()(failing)
     const total = Model.onError(service, { orElse: Recovery.respondWith(reply) })
-    sameType<Model.Guarded<never, never>>()(total)
+    sameType<Model.GuardedModel<never, never>>()(total)
   })
 
   it("what it answers is a reply [A711]", () => {

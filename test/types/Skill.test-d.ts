@@ -110,7 +110,7 @@ describe("skills", () => {
     sameType<Effect.Effect<number, Budget | Oops | DoorError.SnapshotRefusedError, Db>>()(
       Agent.resume(one)({ from: [] })
     )
-    sameType<Explanation.Run>()(Agent.explain(one))
+    sameType<Explanation.RunExplanation>()(Agent.explain(one))
     sameType<Call<number | readonly [string], Oops | Routing, Db>>()(
       plain.pipe(Agent.onBudgetExceeded(() => Limits.stop))("")
     )

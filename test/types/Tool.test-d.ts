@@ -310,7 +310,7 @@ describe("what undoes a call", () => {
     sameType<Tool.ServicesOf<typeof count> | Db>()(undefined as unknown as Tool.ServicesOf<typeof undone>)
     count.pipe(
       // @ts-expect-error the tool does not give a text
-      Tool.compensate(({ result }: Tool.Settled<unknown, string>) => Effect.log(result))
+      Tool.compensate(({ result }: { readonly result: string }) => Effect.log(result))
     )
   })
 })

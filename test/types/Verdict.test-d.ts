@@ -16,6 +16,9 @@ import {
   strict
 } from "./_support/subjects.ts"
 
+type ErrorOf<V> = V extends Recovery.Verdict<never, unknown, infer E, unknown, unknown, unknown> ? E : never
+type ServicesOf<V> = V extends Recovery.Verdict<never, unknown, unknown, infer R, unknown, unknown> ? R : never
+
 declare const careful: Schedule.Schedule<number, NoKeys, Oops, Db>
 
 describe("verdicts as values", () => {
@@ -48,10 +51,10 @@ describe("verdicts as values", () => {
     const answer = Recovery.respondWith(() => ask)
     const ladder = Recovery.ladder(Recovery.fix(lookup), answer)
     type _ = [
-      Expect<Equal<Recovery.ErrorOf<typeof answer> | Oops, Oops>>,
-      Expect<Equal<Recovery.ServicesOf<typeof answer> | Db, Db>>,
-      Expect<Equal<Recovery.ErrorOf<typeof ladder> | Oops, Oops>>,
-      Expect<Equal<Recovery.ServicesOf<typeof ladder> | Db, Db>>
+      Expect<Equal<ErrorOf<typeof answer> | Oops, Oops>>,
+      Expect<Equal<ServicesOf<typeof answer> | Db, Db>>,
+      Expect<Equal<ErrorOf<typeof ladder> | Oops, Oops>>,
+      Expect<Equal<ServicesOf<typeof ladder> | Db, Db>>
     ]
   })
 
@@ -119,7 +122,7 @@ describe("verdicts as values", () => {
   })
 
   it("a severity is one of four levels, in capitals [A405 A410]", () => {
-    sameType<"LOW" | "MEDIUM" | "HIGH" | "CRITICAL">()("LOW" as Recovery.Severity)
+    sameType<"LOW" | "MEDIUM" | "HIGH" | "CRITICAL">()("LOW" as ToolError.Severity)
     // @ts-expect-error no level
     Recovery.escalate({ severity: "URGENT" })
     // @ts-expect-error small letters
@@ -197,7 +200,6 @@ describe("what was decided", () => {
     type _ = [
       Expect<Equal<RunError.VerdictKind, Kind>>,
       Expect<Equal<RunError.TrailEntry["verdict"], Kind>>,
-      Expect<Equal<Recovery.Decision["verdict"], Kind>>,
       Expect<Equal<AgentEvent.OfType<"verdict">["verdict"], Kind>>,
       Expect<Equal<AgentEvent.OfType<"verdict">["gaveUp"], boolean>>,
       Expect<Equal<RunError.TrailEntry["gaveUp"], boolean>>,

@@ -88,8 +88,8 @@ describe("limits of a tool", () => {
 describe("levels", () => {
   it("a policy's needs are the agent's, its failures reach no type [A515]", () => {
     const agent = calling(plain).pipe(
-      Agent.toolPolicy((call): Effect.Effect<ToolPolicy.Decision, NoKeys, Db> => {
-        sameType<ToolPolicy.Call>()(call)
+      Agent.toolPolicy((call): Effect.Effect<ToolPolicy.Permission, NoKeys, Db> => {
+        sameType<ToolPolicy.ProposedCall>()(call)
         return Effect.succeed(ToolPolicy.allow)
       })
     )

@@ -64,7 +64,7 @@ describe("an agent as a tool", () => {
     sameType<Oops | ToolError.OutcomeUnknownError | ToolError.ToolTimeoutError>()(
       null as never as Tool.ErrorOf<typeof limited>
     )
-    const part: Agent.Part<string, string, Oops, never> = sealed
+    const part: Agent.AgentPart<string, string, Oops, never> = sealed
     const withTimeout = Agent.asTool(part, { name: "ask", description, timeout: "1 second" })
     type _ = Expect<Equal<Tool.ErrorOf<typeof withTimeout>, Tool.ErrorOf<typeof limited>>>
     const safe = Agent.asTool(sealed, { name: "ask", description, timeout: "1 second", sideEffects: "none" })

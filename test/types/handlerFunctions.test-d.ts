@@ -104,12 +104,12 @@ describe("a function in the place of a table", () => {
 
   it("a model's answers with replies, in both argument orders [A704]", () => {
     const total = Model.onError(service, () => Recovery.respondWith(reply))
-    sameType<Model.Guarded<never, never>>()(total)
+    sameType<Model.GuardedModel<never, never>>()(total)
     const failing = Model.onError(service, (error) => {
       sameType<All>()(error)
       return error.isRetryable ? Recovery.retry({ retries: 1 }) : Recovery.respondWith(() => looked)
     })
-    sameType<Model.Guarded<All | Oops, Db>>()(failing)
+    sameType<Model.GuardedModel<All | Oops, Db>>()(failing)
     sameType<Layer.Layer<Model.Model, Boom, Db>>()(layer.pipe(Model.onError(() => Recovery.retry({ retries: 1 }))))
     const of = Model.onError(layer, () => Recovery.retry({ retries: 1 }), { among: [Recovery.retry({ retries: 1 })] })
     sameType<Layer.Layer<Model.Model, Boom, Db>>()(of)

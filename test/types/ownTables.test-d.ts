@@ -201,6 +201,6 @@ describe("a table that is written with its tool", () => {
       onError: { Boom: Recovery.tell() }
     })
     Tool.errorSchema(stored)
-    sameType<true>()(true as Tool.TableOf<typeof stored> extends Tool.CallTimeout ? true : false)
+    sameType<true>()(true as Tool.TableOf<typeof stored> extends { readonly "~callTimeout": true } ? true : false)
   })
 })

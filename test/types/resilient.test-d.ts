@@ -32,7 +32,7 @@ describe("Agent.resilient", () => {
   })
 
   it("the failures of a model stay, but for those that a row of others answers [P1343]", () => {
-    sameType<LlmError.LlmError>()(null as never as Extract<Agent.ErrorOf<typeof resilient>, LlmError.LlmError>)
+    sameType<LlmError.LlmError>()(null as never as Extract<Agent.AgentError<typeof resilient>, LlmError.LlmError>)
   })
 
   it("needs what its compaction needs [P1343]", () => {

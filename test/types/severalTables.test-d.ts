@@ -65,7 +65,7 @@ describe("a table from a condition", () => {
     )
     const replying = { ModelOverloadedError: Recovery.respondWith(() => Effect.as(ask, reply)) }
     const guarded = Model.onError(service, isOn ? replying : waiting)
-    sameType<Model.Guarded<LlmError.LlmError | Oops, Db>>()(guarded)
+    sameType<Model.GuardedModel<LlmError.LlmError | Oops, Db>>()(guarded)
     const choosing = { ModelOverloadedError: Recovery.respondWith(() => Effect.as(ask, "x" as const)) }
     const skills = [Skill.make("x", { description: "X." }), Skill.make("y", { description: "Y." })] as const
     const router = Router.byModel().pipe(Router.onLlmError(isOn ? choosing : waiting))

@@ -148,7 +148,7 @@ describe("helpers over any tool and any agent, with the value first", () => {
 describe("the bound of a handler", () => {
   it("is in its end wherever it may be given [P1302]", () => {
     const often = () => Recovery.ladder(Recovery.retry({ retries: 5 }), Recovery.tell())
-    const maybe: Recovery.HandlerOptions = { atMost: 1 }
+    const maybe: { readonly atMost?: number } = { atMost: 1 }
     const whenOften = count.pipe(Tool.onError({ orElse: Recovery.when(often) }))
     sameType<Effect.Effect<string, Own, Model.Model>>()(Agent.make("g", { tools: [whenOften] })(""))
     const bounded = count.pipe(Tool.onError({ orElse: Recovery.when(often, maybe) }))

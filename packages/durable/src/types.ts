@@ -12,16 +12,8 @@ type OwnErrorOf<A> = A extends (input: never) => Effect.Effect<unknown, infer E,
 type ToolsOf<A> =
   A extends Agent.Agent<never, unknown, unknown, unknown, infer T, infer _B, infer _D, infer _M, infer _C> ? T : never
 
-/** The mark of a composition that has an unsafe tool somewhere: its tools are not in its type. */
-type MarkOf<A> =
-  A extends Agent.Agent<never, unknown, unknown, unknown, infer _T, infer _B, infer _D, infer M, infer _C> ? M : never
-
 /** The failures of an agent in memory, and the one of its unsafe tools after the death of a process. */
-export type ErrorOf<A> =
-  | OwnErrorOf<A>
-  | ([Extract<Tool.SideEffectsOf<ToolsOf<A>>, "unsafe"> | Extract<MarkOf<A>, Agent.HasUnsafe>] extends [never]
-      ? never
-      : ToolError.OutcomeUnknownError)
+export type ErrorOf<A> = OwnErrorOf<A> | ([Agent.UnsafeOf<A>] extends [never] ? never : ToolError.OutcomeUnknownError)
 
 /** The failures that are not this library's. */
 type Foreign<E> = Exclude<E, KintsugiError.KintsugiError>

@@ -15,10 +15,11 @@ import {
   scripted,
   settlements
 } from "../../_support/dialogue.ts"
+import type { Escaped } from "../../../packages/core/src/agent/hooks.ts"
 
 /** A hook that writes down what escapes. */
 const watching = () => {
-  const escaped: Array<Agent.Escaped> = []
+  const escaped: Array<Escaped> = []
   return { escaped, hook: Agent.onFailure((failure) => Effect.sync(() => escaped.push(failure)).pipe(Effect.asVoid)) }
 }
 

@@ -5,6 +5,7 @@ import { Cause, Effect, Exit } from "effect"
 import { it } from "../../_support/run.ts"
 import { stage, treeOf } from "../../_support/composition.ts"
 import { agentWith, batch, busy, eventLog, gone, interruptedAt, play } from "../../_support/dialogue.ts"
+import type { Escaped } from "../../../packages/core/src/agent/hooks.ts"
 
 const { fails, make, text } = ScriptedModel
 
@@ -86,7 +87,7 @@ it.run(
 it.run("all failing gives the last failure, and every reason in order, for listeners and hooks [A1107 P1001]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
-    const escaped: Array<Agent.Escaped> = []
+    const escaped: Array<Escaped> = []
     const { actor } = stage()
     const inner = Agent.fallback(
       actor("a", 0, () => Effect.fail(missing)),

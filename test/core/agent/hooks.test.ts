@@ -15,12 +15,13 @@ import {
   play,
   scripted
 } from "../../_support/dialogue.ts"
+import type { ToolResult } from "../../../packages/core/src/agent/hooks.ts"
 
 const { call, calls } = ScriptedModel
 
 /** A hook that writes down what it hears. */
 const listening = () => {
-  const heard: Array<readonly [name: string, args: unknown, result: Agent.ToolResult]> = []
+  const heard: Array<readonly [name: string, args: unknown, result: ToolResult]> = []
   return {
     heard,
     hook: Agent.onToolUse((name, args, result) => Effect.sync(() => heard.push([name, args, result])))

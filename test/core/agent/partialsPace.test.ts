@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Agent, LlmError, Model, Usage } from "@kintsugi/core"
 import { Clock, Effect, Exit, Fiber, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import type { PartialsOptions } from "../../../packages/core/src/agent/partials.ts"
 
 const { Array: List, Finite, Struct } = Schema
 
@@ -147,7 +148,7 @@ describe("the interval of partials", () => {
 
   it.effect("is an option: longer, none, or endless [P1392]", () =>
     Effect.gen(function* () {
-      const lengthsOf = (options: Agent.PartialsOptions) =>
+      const lengthsOf = (options: PartialsOptions) =>
         Effect.map(timed(Agent.partials(plain, options)("go"), slow), ({ seen }) =>
           seen.map(([, { length }]) => length)
         )

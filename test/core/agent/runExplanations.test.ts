@@ -20,7 +20,10 @@ const boundsOf = (maxTurns: number, maxAttempts = 1, initialBackoff: Duration.In
     Agent.onLlmError({ NetworkError: Recovery.retry({ maxAttempts, initialBackoff, factor: 1, maxHint: 0 }) })
   )
 
-const inNumbers = ({ time, ...counts }: Explanation.WorstRun) => ({ ...counts, millis: Duration.toMillis(time) })
+const inNumbers = ({ time, ...counts }: Explanation.RunExplanation["worst"]) => ({
+  ...counts,
+  millis: Duration.toMillis(time)
+})
 
 const workerWith = (tool: Tool.AnyTool) =>
   Agent.make("worker", {

@@ -10,27 +10,24 @@ const { make, text } = ScriptedModel
 
 it.run("only onBudgetExceeded decides: with an extension the run, or its child, goes on [A909]", (run) =>
   Effect.gen(function* () {
-    const asked: Array<Agent.BudgetExceeded> = []
+    const asked: Array<readonly [agent: string, reason: string, limit: number, spent: number]> = []
     const inner = yield* make(...looking(2), text("because"))
     const { tool } = expertTool(inner, {}, 2)
     const model = yield* make(batch("ask"), done)
     const log = eventLog()
     const agent = worker({ maxTurns: 2 }, tool).pipe(
-      Agent.onBudgetExceeded((exceeded) => {
-        asked.push(exceeded)
-        return Budget.extend(exceeded.limit + 1)
+      Agent.onBudgetExceeded(({ agent, limit, reason, spent }) => {
+        asked.push([agent, reason, limit, spent])
+        return Budget.extend(limit + 1)
       }),
       log.listen
     )
     assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
-    assert.deepStrictEqual(
-      asked.map(({ agent, limit, reason, spent }) => [agent, reason, limit, spent]),
-      [
-        ["worker", "maxTurns", 2, 2],
-        ["worker", "maxTurns", 3, 3],
-        ["worker", "maxTurns", 4, 4]
-      ]
-    )
+    assert.deepStrictEqual(asked, [
+      ["worker", "maxTurns", 2, 2],
+      ["worker", "maxTurns", 3, 3],
+      ["worker", "maxTurns", 4, 4]
+    ])
     assert.strictEqual(log.of("budget-exceeded").length, 3)
   })
 )

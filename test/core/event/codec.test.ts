@@ -14,6 +14,7 @@ import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import { Duration, Effect, Exit, Redacted, Schema, SchemaIssue } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { cause, check, instances, shape, shapeOf as shapeOfError } from "../../_support/errors.ts"
+import type { OfCall } from "../../../packages/core/src/event/Happening.ts"
 
 const text = Schema.fromJsonString(AgentEvent.AgentEvent)
 const write = Schema.encodeSync(text)
@@ -22,7 +23,7 @@ const read = Schema.decodeUnknownSync(text)
 type Full<Type extends AgentEvent.AgentEvent["type"]> = Required<
   Extract<AgentEvent.AgentEvent, { readonly type: Type }>
 > &
-  (Type extends "verdict" ? AgentEvent.OfCall : unknown)
+  (Type extends "verdict" ? OfCall : unknown)
 
 const origin = { runId: "r", agent: "a", turn: 1, at: 5 }
 const around = { ...origin, parent: { runId: "r0", callId: "c0" } }
@@ -46,7 +47,7 @@ const entry: Required<Ledger.Entry> = {
   isEstimated: true,
   cost: 0.5
 }
-const use: Required<AgentEvent.ToolUse> = {
+const use: Required<AgentEvent.OfType<"tool-end">["use"]> = {
   arguments: { n: 1 },
   params: { n: 1 },
   settlement,

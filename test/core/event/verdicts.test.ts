@@ -14,7 +14,11 @@ const codec = Schema.fromJsonString(AgentEvent.AgentEvent)
 const overJson = (event: AgentEvent.AgentEvent) =>
   Schema.decodeUnknownSync(codec)(Schema.encodeUnknownSync(codec)(event))
 
-const decidedOf = ({ gaveUp, rung, verdict }: RunError.TrailEntry | AgentEvent.Decision) => ({ verdict, gaveUp, rung })
+const decidedOf = ({ gaveUp, rung, verdict }: RunError.TrailEntry | AgentEvent.OfType<"verdict">) => ({
+  verdict,
+  gaveUp,
+  rung
+})
 
 const decided = (verdict: RunError.VerdictKind, gaveUp = false, rung = 0) => ({ verdict, gaveUp, rung })
 

@@ -7,6 +7,8 @@ import { Duration, Effect, Layer, Option, Schema, Stream } from "effect"
 import { it } from "../../_support/run.ts"
 import { agentWith, batch, busy, callingOnce, done, read, scripted } from "../../_support/dialogue.ts"
 
+type Verify = (idempotencyKey: string) => Effect.Effect<Option.Option<string>>
+
 /** Who stands in the way of steps, and lets all of them through. */
 const through: Interception.Interceptor = { intercept: (_, self) => self }
 
@@ -124,13 +126,13 @@ const losing = () => {
 it.run("a lost attempt is looked up: it is found, it runs, or its outcome is unknown [P1112]", (run) =>
   Effect.gen(function* () {
     let runs = 0
-    const pay = (verify?: Tool.Verify<string, never>) =>
+    const pay = (verify?: Verify) =>
       Tool.make("pay", {
         ...Pay,
         ...(verify === undefined ? {} : { verify }),
         run: () => Effect.sync(() => `paid ${++runs}`)
       })
-    const read1 = (verify: Tool.Verify<string, never>) =>
+    const read1 = (verify: Verify) =>
       Effect.gen(function* () {
         const model = yield* callingOnce("pay")
         yield* run(agentWith(pay(verify)), "go").pipe(losing(), Effect.provide(model.layer))

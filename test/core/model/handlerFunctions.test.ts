@@ -7,6 +7,7 @@ import { Cause, Effect, Exit, pipe } from "effect"
 import { it } from "../../_support/run.ts"
 import { agentWith, batch, done, eventLog, interruptedAt, overADay, scripted } from "../../_support/dialogue.ts"
 import { asked, namedModel } from "../../_support/namedModels.ts"
+import type { HandlerOptions } from "../../../packages/core/src/model/LlmTable.ts"
 
 const { fails, make, text } = ScriptedModel
 
@@ -176,7 +177,7 @@ asked("a function guards a bare model too, in both argument orders [A704 A708]",
 
 it.effect("explain knows a function by what it may choose, and nothing but caps without that [L508]", () =>
   Effect.sync(() => {
-    const attempts = (options?: Model.HandlerOptions) =>
+    const attempts = (options?: HandlerOptions) =>
       Agent.explain(agentWith().pipe(Agent.onLlmError(() => patient, options))).model.worst.attempts
     assert.strictEqual(attempts({ among: [patient] }), 3)
     assert.isAbove(attempts(), 3)

@@ -134,7 +134,10 @@ it.run("what a run was asked stays, also when the last word of a user is another
   })
 )
 
-const overflow = (transcript: Message.Transcript): Compaction.Overflow => ({ transcript, error: tooLong() })
+const overflow = (transcript: Message.Transcript): Parameters<Compaction.Compaction["compact"]>[0] => ({
+  transcript,
+  error: tooLong()
+})
 
 it.effect("dropOldest drops a reply that would come before every user message [P1005]", () =>
   Effect.gen(function* () {

@@ -20,8 +20,9 @@ import {
   scripted
 } from "../../_support/dialogue.ts"
 import { it, type Runner } from "../../_support/run.ts"
+import type { RowOf } from "../../../packages/core/src/recovery/verdictTypes.ts"
 
-type Row = Recovery.RowOf<Busy, string, "exhausted" | "told" | "rethrow" | "raise", "repeats" | "repairs">
+type Row = RowOf<Busy, string, "exhausted" | "told" | "rethrow" | "raise", "repeats" | "repairs">
 const { fails, make } = ScriptedModel
 const overloaded = LlmError.ModelOverloadedError.make({ model: "m" })
 const every = Schedule.max([Schedule.spaced("10 seconds"), Schedule.recurs(2)])

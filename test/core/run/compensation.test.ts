@@ -16,6 +16,7 @@ import {
   settlements
 } from "../../_support/dialogue.ts"
 import { deciding, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
+import type { Undoable } from "../../../packages/core/src/tool/ToolDefinition.ts"
 
 class Stuck extends Data.TaggedError("Stuck")<{ readonly message: string }> {}
 
@@ -31,7 +32,7 @@ const undoables = () => {
     })
   const undoing = <P, A, E, R, T, S, const Name extends string>(tool: Tool.Tool<Name, P, A, E, R, T, S>) =>
     tool.pipe(
-      Tool.compensate(({ params, result }: Tool.Settled<P, A>) =>
+      Tool.compensate(({ params, result }: Undoable<P, A>) =>
         Effect.sync(() => void undone.push(`${JSON.stringify(params)} -> ${String(result)}`))
       )
     )

@@ -23,7 +23,7 @@ const { allow, deny } = ToolPolicy
 
 it.run("a policy sees every call once its arguments fit, with tool, params, effects and depth [A515]", (run) =>
   Effect.gen(function* () {
-    const seen: Array<ToolPolicy.Call> = []
+    const seen: Array<ToolPolicy.ProposedCall> = []
     const { tool } = play("pay", { sideEffects: "unsafe" }, [Effect.succeed("paid")])
     const model = yield* make(calls(call("pay", '```{"n":1}```', "c1"), call("pay", { n: "x" }, "c2")), done)
     const agent = agentWith(tool.pipe(Tool.onError({ DeserializationError: Recovery.tell() }))).pipe(
@@ -105,7 +105,7 @@ it.run("repaired arguments are asked again; a mere retry is not [A515 A306]", (r
 it.run("of several policies each has to allow; the first that denies is the last that is asked [A515]", (run) =>
   Effect.gen(function* () {
     const asked: Array<number> = []
-    const policyOf = (n: number, decision: ToolPolicy.Decision) =>
+    const policyOf = (n: number, decision: ToolPolicy.Permission) =>
       Agent.toolPolicy(() => {
         asked.push(n)
         return decision

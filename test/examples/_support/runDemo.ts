@@ -5,6 +5,7 @@ import { spawn } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
+import type { Layer } from "../../../packages/core/src/event/Happening.ts"
 
 export interface Ended {
   readonly code: number | null
@@ -17,7 +18,7 @@ export interface Ended {
 /** An event as it stands in the file. */
 export type Encoded = Pick<AgentEvent.AgentEvent, "runId" | "agent" | "turn" | "at" | "parent"> & {
   readonly type: AgentEvent.AgentEvent["type"]
-  readonly layer?: AgentEvent.Layer
+  readonly layer?: Layer
   readonly verdict?: string
   readonly gaveUp?: boolean
   readonly transcript?: ReadonlyArray<{ readonly role: string }>
@@ -89,7 +90,7 @@ const readEvents = (path: string): ReadonlyArray<Encoded> =>
 export const layersOf = ({ events }: Ended): ReadonlyArray<string> => {
   const met = new Set(events.flatMap(({ layer }) => (layer === undefined ? [] : [layer])))
   if (events.some(({ type }) => type === "fix-start")) met.add("tool")
-  return ["transport", "model", "tool"].filter((layer) => met.has(layer as AgentEvent.Layer))
+  return ["transport", "model", "tool"].filter((layer) => met.has(layer as Layer))
 }
 
 /** The report comes after it. */

@@ -34,7 +34,9 @@ const stackOf = (view: PolicyView.View) => {
   return stack
 }
 
-const millis = (row: Explanation.Row, of: (wait: Explanation.Wait) => Duration.Duration) =>
+type Row = Explanation.Explanation["rows"][number]
+
+const millis = (row: Row, of: (wait: Row["rungs"][number]["waits"][number]) => Duration.Duration) =>
   row.rungs.flatMap(({ waits }) => waits.map((wait) => Duration.toMillis(of(wait))))
 
 const sums = (waits: ReadonlyArray<number>) => {

@@ -57,7 +57,7 @@ export interface AgentData {
   readonly child?: AgentData
   readonly lines: ReadonlyArray<LineData>
   readonly limits: Budget.Limits
-  readonly siblings: Agent.Siblings
+  readonly siblings: NonNullable<Parameters<typeof Agent.make>[1]["siblings"]>
   readonly defaults: { readonly [K in "InvalidArgs" | "UnknownToolError" | "orElse"]?: Row }
   readonly models: { readonly ContextTooLongError?: ModelRow; readonly orElse?: ModelRow }
   readonly onPartial: "fail" | "restart"

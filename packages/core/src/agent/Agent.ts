@@ -9,6 +9,7 @@ import * as Budget from "../budget/Budget.ts"
 import * as LlmTable from "../model/LlmTable.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 import type { CheckDefaults, DefaultRows } from "./tables.ts"
+import type * as Explained from "../recovery/Explained.ts"
 import type * as Explanation from "../recovery/Explanation.ts"
 import { type Agent, blank, type Definition, fromDefinition, planOf, TypeId } from "./definition.ts"
 import { explainRun } from "../recovery/Explain.ts"
@@ -29,56 +30,37 @@ import type { BudgetExceededError, InvalidOutputError } from "../errors/RunError
 import type { Siblings } from "../run/Run.ts"
 import type * as Skill from "../run/Skill.ts"
 import type * as Tool from "../tool/Tool.ts"
+import type { Present, May } from "../recovery/TableTypes.ts"
 
 export type { Agent, Inside } from "./definition.ts"
 // what the types of agents are made of: declarations of programs name it
-export type {
-  AnswerOf,
-  NeedsModelOf as AskingOf,
-  Choosing,
-  EndOf,
-  NoModel,
-  OnlyFunctions,
-  Routed,
-  Running
-} from "./skills.ts"
-export type { Answers, FitByName, FitsAll, FitsOutput, HasTools, NoTool } from "./fitting.ts"
-export type { NeedsModel as Asking, CommonAnswer, Guarded, Named, Resilience } from "./types.ts"
+export type { AnswerOf, Choosing, Routed, Running } from "./skills.ts"
+export type { Answers, FitsOutput, HasTools } from "./fitting.ts"
+export type { NeedsModel as Asking, CommonAnswer, GuardedTools, Named } from "./types.ts"
 export type {
   Adapted,
   AnyPart,
-  Composed,
-  ErrorOf,
-  HasUnsafe,
-  InputOf,
+  AgentError,
+  AgentInput,
   MadeOf,
-  OutputOf,
-  Part,
+  AgentOutput,
+  AgentPart,
   Safe,
-  ServicesOf,
+  AgentServices,
   UnsafeOf
 } from "./partTypes.ts"
-export type { ChoiceWith, Provided, TableWith, ToolWith } from "./providing.ts"
-export type { Completed, Outcome, Run, Suspended } from "../run/Handle.ts"
+
+export type { Outcome, Run } from "../run/Handle.ts"
 export type { Resumption } from "../run/Start.ts"
 export { asTool } from "./asTool.ts"
-export type { TextInput, ToolInput, ToolOptions } from "./asTool.ts"
-export { type BudgetExceeded, onBudgetExceeded, route, toolPolicy } from "./deciding.ts"
-export {
-  type Escaped,
-  type ListenerOptions,
-  type OnEvent,
-  onEvent,
-  onFailure,
-  onToolUse,
-  type ToolResult
-} from "./hooks.ts"
+export type { TextInput } from "./asTool.ts"
+export { onBudgetExceeded, route, toolPolicy } from "./deciding.ts"
+export { onEvent, onFailure, onToolUse, type ToolResult } from "./hooks.ts"
 export { type Any, isAgent, seal } from "./sealing.ts"
-export { type Partially, partials, type PartialsOptions } from "./partials.ts"
-export { resilient, type ResilientOptions } from "./resilient.ts"
-export { type DefaultRows, type LlmErrorOptions, onLlmError, onToolError, toolDefaults } from "./tables.ts"
+export { type Partially, partials } from "./partials.ts"
+export { resilient } from "./resilient.ts"
+export { onLlmError, onToolError, toolDefaults } from "./tables.ts"
 export * from "./Composition.ts"
-export type { Siblings } from "../run/Run.ts"
 
 /** What an agent is made of. Each part may be left out. */
 export interface Options<
@@ -155,7 +137,7 @@ export const make = <
   Given = {}
 >(
   name: Name,
-  options: Recovery.Present<Given, keyof Options<unknown, unknown>> &
+  options: Present<Given, keyof Options<unknown, unknown>> &
     Options<
       Skills,
       ModelLayer,
@@ -169,15 +151,15 @@ export const make = <
     Seen<Tools[number], TypeOf<Output>>
 ): Agent<
   TypeOf<Input>,
-  | AgentSkills.AnswerOf<Skills, TypeOf<Output | Recovery.May<Given, "output", undefined>>>
+  | AgentSkills.AnswerOf<Skills, TypeOf<Output | May<Given, "output", undefined>>>
   | AgentSkills.EndOf<AgentSkills.ToolsOf<Skills> | Tools[number]>, // one by one, so that hovers show them
   BudgetExceededError | LayerError<ModelLayer> | AgentSkills.ErrorOf<Skills> | AgentSkills.InvalidOf<Skills, Output>,
-  AgentSkills.ServicesOf<Skills, LayerServices<ModelLayer | Recovery.May<Given, "model", undefined>>>,
+  AgentSkills.ServicesOf<Skills, LayerServices<ModelLayer | May<Given, "model", undefined>>>,
   AgentSkills.ToolsOf<Skills> | Tools[number] | AgentSkills.NeedsModelOf<Skills>,
   {},
-  Defaults | Recovery.May<Given, "toolDefaults", {}>,
-  LlmTable.First<AgentSkills.ModelTableOf<Skills>, ModelRows | Recovery.May<Given, "onLlmError", {}>>,
-  AgentSkills.ChoiceOf<Skills, LayerServices<ModelLayer | Recovery.May<Given, "model", undefined>>>,
+  Defaults | May<Given, "toolDefaults", {}>,
+  LlmTable.First<AgentSkills.ModelTableOf<Skills>, ModelRows | May<Given, "onLlmError", {}>>,
+  AgentSkills.ChoiceOf<Skills, LayerServices<ModelLayer | May<Given, "model", undefined>>>,
   Name
 > =>
   fromDefinition({
@@ -312,7 +294,7 @@ export const resume = <
   fromDefinition({ ...self[TypeId].definition, going: { admit, decisionsOf } })
 
 /** What `explain` cannot find in an agent. */
-export interface ExplainOptions extends Model.ExplainOptions {
+interface ExplainOptions extends Explained.Options {
   /**
    * The worst case of one call of its model without the transport, see `Model.explain`: for an agent that gets its model from
    * outside, or whose layer does not say.
@@ -338,4 +320,4 @@ export const explain = <
 >(
   self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
   options?: ExplainOptions
-): Explanation.Run => explainRun(planOf(self[TypeId].definition), options)
+): Explanation.RunExplanation => explainRun(planOf(self[TypeId].definition), options)

@@ -24,15 +24,14 @@ import {
 } from "./composition/run.ts"
 import * as Trying from "./composition/trying.ts"
 import type * as Types from "./partTypes.ts"
-import type { ExplainOptions } from "../model/Model.ts"
+import type { Options } from "../recovery/Explained.ts"
 import { type Estimated, free } from "../recovery/Cost.ts"
 import { estimate } from "../recovery/Explain.ts"
-import type { Bounds } from "../recovery/Explanation.ts"
-import type { Acknowledged } from "../recovery/Recovery.ts"
+import type { RunBounds } from "../recovery/Explanation.ts"
+import type { Acknowledged } from "../recovery/TableTypes.ts"
 import { LoopExhaustedError } from "../errors/RunError.ts"
 
 export { map, mapInput, named, provide, withBudget, withModel } from "./adapting.ts"
-export type { AnyPart, HasUnsafe } from "./partTypes.ts"
 
 // --- one after the other
 
@@ -40,11 +39,14 @@ export type { AnyPart, HasUnsafe } from "./partTypes.ts"
 export const andThen: {
   <B extends Types.AnyPart>(
     next: B
-  ): <A extends Types.Part<never, Types.InputOf<B>, unknown, unknown>>(self: A) => Then<A, B>
-  <A, B extends Types.Part<Types.OutputOf<A>, unknown, unknown, unknown>>(self: A & Types.AnyPart, next: B): Then<A, B>
+  ): <A extends Types.AgentPart<never, Types.AgentInput<B>, unknown, unknown>>(self: A) => Then<A, B>
+  <A, B extends Types.AgentPart<Types.AgentOutput<A>, unknown, unknown, unknown>>(
+    self: A & Types.AnyPart,
+    next: B
+  ): Then<A, B>
 } = dual(2, (self: Types.AnyPart, next: Types.AnyPart) => sequence("andThen", [...stepsOf(self), ...stepsOf(next)]))
 
-type Then<A, B> = Types.Adapted<A | B, Types.InputOf<A>, Types.OutputOf<B>>
+type Then<A, B> = Types.Adapted<A | B, Types.AgentInput<A>, Types.AgentOutput<B>>
 
 interface Tagged {
   readonly _tag: string
@@ -52,7 +54,7 @@ interface Tagged {
 
 /** One agent for each tag of an output. */
 type Branches<O extends Tagged> = {
-  readonly [Tag in O["_tag"]]: Types.Part<Extract<O, { readonly _tag: Tag }>, unknown, unknown, unknown>
+  readonly [Tag in O["_tag"]]: Types.AgentPart<Extract<O, { readonly _tag: Tag }>, unknown, unknown, unknown>
 }
 
 /**
@@ -62,10 +64,10 @@ type Branches<O extends Tagged> = {
 export const branch: {
   <const Bs extends Types.Named>(
     branches: Bs
-  ): <A extends Types.Part<never, Chosen<Bs>, unknown, unknown>>(self: A & Needed<A, Bs>) => Branched<A, Bs>
-  <A, const Bs extends Branches<Types.OutputOf<A> & Tagged>>(
-    self: A & Types.Part<never, Tagged, unknown, unknown>,
-    branches: Bs & Only<Bs, Types.OutputOf<A> & Tagged>
+  ): <A extends Types.AgentPart<never, Chosen<Bs>, unknown, unknown>>(self: A & Needed<A, Bs>) => Branched<A, Bs>
+  <A, const Bs extends Branches<Types.AgentOutput<A> & Tagged>>(
+    self: A & Types.AgentPart<never, Tagged, unknown, unknown>,
+    branches: Bs & Only<Bs, Types.AgentOutput<A> & Tagged>
   ): Branched<A, Bs>
 } = dual(2, (self: Types.AnyPart, branches: Types.Named) => {
   const first = partOf(self)
@@ -86,11 +88,11 @@ export const branch: {
 })
 
 /** The inputs of the agents, each at its tag. */
-type Chosen<Bs> = { readonly [Tag in keyof Bs]: Types.InputOf<Bs[Tag]> & { readonly _tag: Tag } }[keyof Bs]
+type Chosen<Bs> = { readonly [Tag in keyof Bs]: Types.AgentInput<Bs[Tag]> & { readonly _tag: Tag } }[keyof Bs]
 
-type Needed<A, Bs> = [Exclude<keyof Bs, (Types.OutputOf<A> & Tagged)["_tag"]>] extends [never]
+type Needed<A, Bs> = [Exclude<keyof Bs, (Types.AgentOutput<A> & Tagged)["_tag"]>] extends [never]
   ? unknown
-  : ThereAreNoOutputsWithTheTags<Exclude<keyof Bs, (Types.OutputOf<A> & Tagged)["_tag"]>>
+  : ThereAreNoOutputsWithTheTags<Exclude<keyof Bs, (Types.AgentOutput<A> & Tagged)["_tag"]>>
 
 interface ThereAreNoOutputsWithTheTags<Tags> {
   readonly ThereAreNoOutputsWithTheTags: Tags
@@ -99,13 +101,13 @@ interface ThereAreNoOutputsWithTheTags<Tags> {
 /** Refuses agents for tags that the output does not have. */
 type Only<Bs, O extends Tagged> = { readonly [K in keyof Bs]: K extends O["_tag"] ? unknown : never }
 
-type Branched<A, Bs> = Types.Adapted<A | Bs[keyof Bs], Types.InputOf<A>, Types.OutputOf<Bs[keyof Bs]>>
+type Branched<A, Bs> = Types.Adapted<A | Bs[keyof Bs], Types.AgentInput<A>, Types.AgentOutput<Bs[keyof Bs]>>
 
 /**
  * How often a loop runs its agent, and with which input the next time. An output that is never accepted ends as
  * `LoopExhaustedError`.
  */
-export interface LoopOptions<out I, in O, out E = never, out R = never> {
+interface LoopOptions<out I, in O, out E = never, out R = never> {
   /** How often the agent runs at most. */
   readonly maxIterations: number
   /** Makes the next input from an output that was not accepted; `iteration` counts from 1. */
@@ -113,7 +115,7 @@ export interface LoopOptions<out I, in O, out E = never, out R = never> {
 }
 
 /** Whether an output is accepted; `iteration` counts from 1. */
-export type Accepts<in O, out E = never, out R = never> = (
+type Accepts<in O, out E = never, out R = never> = (
   output: O,
   iteration: number
 ) => boolean | Effect.Effect<boolean, E, R>
@@ -127,12 +129,12 @@ export const loopUntil: {
     ok: Accepts<O, E2, R2>,
     options: LoopOptions<I, O, E3, R3>
   ): <E, R, Inside>(
-    self: Types.Part<I, O, E, R, Inside>
+    self: Types.AgentPart<I, O, E, R, Inside>
   ) => Types.MadeOf<Inside, I, O, E | LoopExhaustedError | E2 | E3, R | R2 | R3>
   <A, E2 = never, R2 = never, E3 = never, R3 = never>(
     self: A & Types.AnyPart,
-    ok: Accepts<Types.OutputOf<A>, E2, R2>,
-    options: LoopOptions<Types.InputOf<A>, Types.OutputOf<A>, E3, R3>
+    ok: Accepts<Types.AgentOutput<A>, E2, R2>,
+    options: LoopOptions<Types.AgentInput<A>, Types.AgentOutput<A>, E3, R3>
   ): Looped<A, Types.Given<E2 | E3>, Types.Given<R2 | R3>>
 } = dual(
   3,
@@ -168,10 +170,10 @@ export const loopUntil: {
 
 type Looped<A, E, R> = Types.Adapted<
   A,
-  Types.InputOf<A>,
-  Types.OutputOf<A>,
-  Types.ErrorOf<A> | LoopExhaustedError | E,
-  Types.ServicesOf<A> | R
+  Types.AgentInput<A>,
+  Types.AgentOutput<A>,
+  Types.AgentError<A> | LoopExhaustedError | E,
+  Types.AgentServices<A> | R
 >
 
 /** Only the agent knows what an input of it may be. */
@@ -187,8 +189,8 @@ export const parallel = <const As extends Types.Named>(
   agents: As & Types.SameInputs<As>
 ): Types.Adapted<
   As[keyof As],
-  Types.InputOf<As[keyof As]>,
-  { readonly [K in keyof As]: Types.OutputOf<As[K]> } // not by a name, so that hovers show it
+  Types.AgentInput<As[keyof As]>,
+  { readonly [K in keyof As]: Types.AgentOutput<As[K]> } // not by a name, so that hovers show it
 > => {
   const named = partsOf(agents)
   const parts = [...named.values()]
@@ -211,11 +213,11 @@ export interface Forum<out I, out Answers> {
  */
 export const forum = <
   const As extends Types.Named,
-  C extends Types.Part<Forum<Types.InputOf<As[keyof As]>, Types.OutputsOf<As>>, unknown, unknown, unknown>
+  C extends Types.AgentPart<Forum<Types.AgentInput<As[keyof As]>, Types.OutputsOf<As>>, unknown, unknown, unknown>
 >(
   participants: As,
   captain: C & Types.SameInput<As[keyof As]>
-): Types.Adapted<As[keyof As] | C, Types.InputOf<As[keyof As]>, Types.OutputOf<C>> => {
+): Types.Adapted<As[keyof As] | C, Types.AgentInput<As[keyof As]>, Types.AgentOutput<C>> => {
   const named = partsOf(participants)
   const parts = [...named.values()]
   const last = partOf(captain)
@@ -269,7 +271,7 @@ export const firstOf: {
 type OneOf<Ps extends Types.Parts> = Types.Adapted<Ps[number]>
 
 /** When the copies of a speculative agent start. */
-export interface Hedge {
+interface Hedge {
   /** How long each further copy waits for those before it. */
   readonly hedgeAfter: Duration.Input
 }
@@ -306,7 +308,7 @@ const waiting =
   () => ({ ...free, millis })
 
 /** When the next agent is asked after a failure. */
-export interface FallbackOptions<in E = unknown> extends Partial<Acknowledged> {
+interface FallbackOptions<in E = unknown> extends Partial<Acknowledged> {
   /**
    * Whether the next agent is asked after this failure. By default: after a failure whose `recovery` is `fallback` or
    * `resend`; not after any other, such as those of tools.
@@ -324,7 +326,7 @@ export const fallback: {
   <const Ps extends Types.Parts>(
     ...agents: { readonly [K in keyof Ps]: Ps[K] & Types.SameInput<Ps[number]> }
   ): OneOf<Ps>
-  <const Ps extends Types.Parts>(...agents: readonly [...Ps, FallbackOptions<Types.ErrorOf<Ps[number]>>]): OneOf<Ps>
+  <const Ps extends Types.Parts>(...agents: readonly [...Ps, FallbackOptions<Types.AgentError<Ps[number]>>]): OneOf<Ps>
 } = (...given: ReadonlyArray<Types.AnyPart | FallbackOptions<never>>) => {
   const { options, parts } = splitOf<FallbackOptions<never>>(given)
   // it is asked about failures of these agents only
@@ -366,7 +368,7 @@ const partsOf = (agents: Types.Named): ReadonlyMap<string, Part> =>
  * What one run of any agent is at worst, a composition above all: the model calls of all its parts, their waits and timeouts.
  * Nothing is run. Plain functions count none, as what they do cannot be read off; `Agent.explain` says more of an agent with a loop.
  */
-export const bounds = (self: Types.AnyPart, { transport }: Pick<ExplainOptions, "transport"> = {}): Bounds => {
+export const bounds = (self: Types.AnyPart, { transport }: Pick<Options, "transport"> = {}): RunBounds => {
   const { millis, modelCalls } = partOf(self).cost(estimate)
   const { requests, time } = transport?.worst ?? { requests: 1, time: Duration.zero }
   return {

@@ -15,17 +15,19 @@ import type * as Providing from "./providing.ts"
 export const map: {
   <O, O2>(
     f: (output: O) => O2
-  ): <I, E, R, Inside>(self: Types.Part<I, O, E, R, Inside>) => Types.MadeOf<Inside, I, O2, E, R>
+  ): <I, E, R, Inside>(self: Types.AgentPart<I, O, E, R, Inside>) => Types.MadeOf<Inside, I, O2, E, R>
   <A, O2>(
     self: A & Types.AnyPart,
-    f: (output: Types.OutputOf<A>) => O2
-  ): Types.Adapted<A, Types.InputOf<A>, Types.Given<O2>>
+    f: (output: Types.AgentOutput<A>) => O2
+  ): Types.Adapted<A, Types.AgentInput<A>, Types.Given<O2>>
 } = dual(2, (self: Types.AnyPart, f: (output: never) => unknown) => sequence(self.name, [...stepsOf(self), f]))
 
 /** The same agent, with its input made by the function. */
 export const mapInput: {
-  <I2, I>(f: (input: I2) => I): <A extends Types.Part<I, unknown, unknown, unknown>>(self: A) => Types.Adapted<A, I2>
-  <A, I2>(self: A & Types.AnyPart, f: (input: I2) => Types.InputOf<A>): Types.Adapted<A, Types.Given<I2>>
+  <I2, I>(
+    f: (input: I2) => I
+  ): <A extends Types.AgentPart<I, unknown, unknown, unknown>>(self: A) => Types.Adapted<A, I2>
+  <A, I2>(self: A & Types.AnyPart, f: (input: I2) => Types.AgentInput<A>): Types.Adapted<A, Types.Given<I2>>
 } = dual(2, (self: Types.AnyPart, f: (input: never) => unknown) => sequence(self.name, [f, ...stepsOf(self)]))
 
 /**

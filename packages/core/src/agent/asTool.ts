@@ -9,15 +9,26 @@ import type { KintsugiError } from "../errors/KintsugiError.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import * as Tool from "../tool/Tool.ts"
 import { type Nest, TypeId } from "./definition.ts"
-import type { EffectsOf, Part, TimeoutsOf } from "./partTypes.ts"
+import type { EffectsOf, AgentPart, TimeoutsOf } from "./partTypes.ts"
 import { Suspension } from "../run/Start.ts"
 import type { Nested } from "../tool/ToolDefinition.ts"
 import { Waits } from "../tool/CallSite.ts"
-import type { ServicesOfVerify } from "../tool/Residue.ts"
+import type {
+  CallLimit,
+  ServicesOfVerify,
+  Storable as StorableFailures,
+  NoVerify,
+  Limits,
+  Stored as ToolStored
+} from "../tool/ToolTypes.ts"
 import { mayBeUnsafe } from "../tool/Unsafe.ts"
 import { Cost, costOf, type Estimate } from "../recovery/Cost.ts"
 
-/** The parameters of an agent that takes text. */
+/**
+ * The parameters of an agent that takes text.
+ *
+ * @hidden
+ */
 export interface TextInput {
   readonly input: string
 }
@@ -25,19 +36,19 @@ export interface TextInput {
 type Passed = "description" | "sideEffects" | "kind" | "coercion" | "maxResultChars"
 
 /** The options that `Tool.make` has mean the same here. `description` is for the calling model. */
-export interface ToolOptions<
+interface ToolOptions<
   Name,
   S extends Recovery.SideEffects,
   A,
   T = undefined,
   C = undefined,
-  VR = Tool.NoVerify,
+  VR = NoVerify,
   Stored = unknown
 >
   extends
     Pick<Tool.Options<unknown, A, unknown, unknown, S>, Passed>,
-    Tool.Limits<T, C, A, VR>,
-    Tool.Stored<Schema.Codec<Stored, unknown>> {
+    Limits<T, C, A, VR>,
+    ToolStored<Schema.Codec<Stored, unknown>> {
   /** The agent's name by default. */
   readonly name?: Name
   /** The schema of the agent's answers, completions aside; text by default. */
@@ -54,7 +65,7 @@ export interface ToolInput<Params, I> {
 type Answer<A> = [A] extends [infer Known] ? Known : never
 
 /** Without a schema of failures, `Stored` is `unknown`; those of this library need none. */
-type Storable<E, Stored> = unknown extends Stored ? {} : Tool.Storable<Exclude<E, KintsugiError>, true>
+type Storable<E, Stored> = unknown extends Stored ? {} : StorableFailures<Exclude<E, KintsugiError>, true>
 
 /**
  * The schema of answers has to know all of them, so `A` bounds `O`; without one, they are text. The schema of failures bounds `E`
@@ -70,12 +81,12 @@ interface AsTool {
     const S extends Recovery.SideEffects = "undeclared",
     T extends Duration.Input | undefined = undefined,
     C extends Duration.Input | undefined = undefined,
-    VR = Tool.NoVerify,
+    VR = NoVerify,
     Stored = unknown,
     E extends Stored | KintsugiError = Stored | KintsugiError,
     Inside = unknown
   >(
-    agent: Part<string, O, E, R, Inside, Own>,
+    agent: AgentPart<string, O, E, R, Inside, Own>,
     options: ToolOptions<Name, S, A, T, C, VR, Stored> & { readonly parameters?: never }
   ): Tool.Tool<
     Name,
@@ -83,7 +94,7 @@ interface AsTool {
     Answer<A> | Extract<O, Completion.Completion>,
     E | TimeoutsOf<Inside, S, T, VR>,
     R | ServicesOfVerify<VR>,
-    Tool.CallLimit<C> & Storable<E, Stored>,
+    CallLimit<C> & Storable<E, Stored>,
     EffectsOf<Inside, NoInfer<S>>
   >
   <
@@ -97,12 +108,12 @@ interface AsTool {
     const S extends Recovery.SideEffects = "undeclared",
     T extends Duration.Input | undefined = undefined,
     C extends Duration.Input | undefined = undefined,
-    VR = Tool.NoVerify,
+    VR = NoVerify,
     Stored = unknown,
     E extends Stored | KintsugiError = Stored | KintsugiError,
     Inside = unknown
   >(
-    agent: Part<I, O, E, R, Inside, Own>,
+    agent: AgentPart<I, O, E, R, Inside, Own>,
     options: ToolOptions<Name, S, A, T, C, VR, Stored> & ToolInput<Params, I>
   ): Tool.Tool<
     Name,
@@ -110,7 +121,7 @@ interface AsTool {
     Answer<A> | Extract<O, Completion.Completion>,
     E | TimeoutsOf<Inside, S, T, VR>,
     R | ServicesOfVerify<VR>,
-    Tool.CallLimit<C> & Storable<E, Stored>,
+    CallLimit<C> & Storable<E, Stored>,
     EffectsOf<Inside, NoInfer<S>>
   >
 }
@@ -122,7 +133,7 @@ interface AsTool {
  * reads the summary, the reason and the result of a completion; without success, it reads them as an error.
  */
 export const asTool: AsTool = (
-  agent: Part<never, unknown, unknown, unknown>,
+  agent: AgentPart<never, unknown, unknown, unknown>,
   options: AnyOptions & Partial<ToolInput<unknown, unknown>>
 ) => {
   const { name = agent.name, parameters = Text, success = Schema.String, toInput = inputOf, ...others } = options

@@ -30,7 +30,7 @@ export const route: {
     ByTool,
     Defaults,
     ModelTable,
-    Choice extends Chooses<Router.NameOf<Said, Table>>,
+    Choice extends Chooses<Router.RouterName<Said, Table>>,
     Name extends string
   >(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
@@ -39,7 +39,7 @@ export const route: {
     O,
     E,
     R,
-    T | NeedsModel<Router.ServicesOf<Said, R2, Table>, ModelTable>,
+    T | NeedsModel<Router.RouterServices<Said, R2, Table>, ModelTable>,
     ByTool,
     Defaults,
     ModelTable,
@@ -55,7 +55,7 @@ export const route: {
     ByTool,
     Defaults,
     ModelTable,
-    Choice extends Chooses<Router.NameOf<Said, Table>>,
+    Choice extends Chooses<Router.RouterName<Said, Table>>,
     Name extends string,
     const Said extends string | undefined,
     E2,
@@ -69,7 +69,7 @@ export const route: {
     O,
     E,
     R,
-    T | NeedsModel<Router.ServicesOf<Said, R2, Table>, ModelTable>,
+    T | NeedsModel<Router.RouterServices<Said, R2, Table>, ModelTable>,
     ByTool,
     Defaults,
     ModelTable,
@@ -83,8 +83,8 @@ export const route: {
 type RoutedBy<Choice, Said extends string | undefined, E, R, Table> = Routed<
   Choice,
   Said,
-  Router.ErrorOf<Said, E, Table>,
-  Router.ServicesOf<Said, R, Table>
+  Router.RouterError<Said, E, Table>,
+  Router.RouterServices<Said, R, Table>
 >
 
 /** An agent that has several skills, these among them. */

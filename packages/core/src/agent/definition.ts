@@ -12,7 +12,6 @@ import * as Budget from "../budget/Budget.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import * as LlmTable from "../model/LlmTable.ts"
 import type * as Model from "../model/Model.ts"
-import type * as Recovery from "../recovery/Recovery.ts"
 import * as Router from "../run/Router.ts"
 import * as Run from "../run/Run.ts"
 import * as Skill from "../run/Skill.ts"
@@ -31,6 +30,7 @@ import { once } from "../data/Once.ts"
 import { meant } from "../tool/Meant.ts"
 import { areUnsafe, MayBeUnsafe } from "../tool/Unsafe.ts"
 import { Cost, type Estimated, free } from "../recovery/Cost.ts"
+import type { Rows } from "../recovery/Node.ts"
 
 // Mutant `""` survives: only this constant writes and reads the key, and no other symbol has an empty name
 export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
@@ -89,7 +89,11 @@ export interface Agent<
 /** A mapped type, so that the compiler compares agents member by member: the marks of those without a table may become wider, tables may not. */
 type RowsIn<Table> = { readonly [K in keyof Table]-?: Table[K] }
 
-/** What an agent has besides its function: the types of its parts, and its definition. */
+/**
+ * What an agent has besides its function: the types of its parts, and its definition.
+ *
+ * @hidden
+ */
 export interface Inside<out T, ModelTable, out Choice> {
   readonly _T: () => T
   readonly _ModelTable: () => ModelTable
@@ -124,8 +128,8 @@ export interface Definition extends Skilled, Omit<Run.Plan, "agent" | "work" | "
 
 /** What `Agent.resilient` has put behind all tables. */
 interface Resilient {
-  readonly tools: Recovery.Rows
-  readonly model: Recovery.Rows
+  readonly tools: Rows
+  readonly model: Rows
   readonly outputRetries: number
 }
 

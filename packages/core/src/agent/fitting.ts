@@ -1,12 +1,17 @@
 /** Types of tables that are written before their agent: in a pipe, and outside of one. */
 import type * as Effect from "effect/Effect"
 import type * as LlmTable from "../model/LlmTable.ts"
-import type * as Recovery from "../recovery/Recovery.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type { TypeId } from "./definition.ts"
-import type { CommonAnswer, Guarded, Named } from "./types.ts"
+import type { CommonAnswer, GuardedTools, Named } from "./types.ts"
+import type { AnswerOf, RowsOf } from "../recovery/TableTypes.ts"
+import type { Fits } from "../tool/ToolTypes.ts"
 
-/** Types tables for tools: in a pipe they are inferred from the agent. */
+/**
+ * Types tables for tools: in a pipe they are inferred from the agent.
+ *
+ * @hidden
+ */
 export interface HasTools<out T> {
   readonly [TypeId]: { readonly _T: () => T }
 }
@@ -17,28 +22,36 @@ export type NoTool<N> = `There is no table for '${N & string}': the agent has no
 /** Compares a table for all tools with the tools of an agent, if it was written without them. */
 export type FitsAll<Expected, Table, T> =
   unknown extends Tool.ErrorOf<Expected>
-    ? Tool.Fits<unknown, Table, Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared">
+    ? Fits<unknown, Table, Tool.ErrorOf<GuardedTools<T>>, CommonAnswer<GuardedTools<T>>, "undeclared">
     : unknown
 
 /** Compares tables by name with the tools of an agent, if they were written without them. */
 export type FitByName<Expected, Tables, T> =
   unknown extends Tool.ErrorOf<Expected>
-    ? [keyof Tables] extends [Tool.NameOf<Guarded<T>>]
+    ? [keyof Tables] extends [Tool.NameOf<GuardedTools<T>>]
       ? Both<{ readonly [N in keyof Tables]: FitsOne<Tables[N], Named<T, N>> }>
-      : NoTool<Exclude<keyof Tables, Tool.NameOf<Guarded<T>>>>
+      : NoTool<Exclude<keyof Tables, Tool.NameOf<GuardedTools<T>>>>
     : unknown
 
-type FitsOne<Table, T> = Tool.Fits<unknown, Table, Tool.ErrorOf<T>, Tool.SuccessOf<T>, Tool.SideEffectsOf<T>>
+type FitsOne<Table, T> = Fits<unknown, Table, Tool.ErrorOf<T>, Tool.SuccessOf<T>, Tool.SideEffectsOf<T>>
 
 /** Nothing, or the sentences among these. */
 type Both<Each> = [Extract<Each[keyof Each], string>] extends [never] ? unknown : Extract<Each[keyof Each], string>
 
-/** Types the answers of a table for model calls: in a pipe they are inferred from the agent. */
+/**
+ * Types the answers of a table for model calls: in a pipe they are inferred from the agent.
+ *
+ * @hidden
+ */
 export interface Answers<out O> {
   (input: never): Effect.Effect<O, unknown, unknown>
 }
 
-/** Compares the answers of a table for model calls with the output of an agent. */
-export type FitsOutput<Given, O> = [Recovery.AnswerOf<Recovery.RowsOf<LlmTable.TableOf<Given>>>] extends [O]
+/**
+ * Compares the answers of a table for model calls with the output of an agent.
+ *
+ * @hidden
+ */
+export type FitsOutput<Given, O> = [AnswerOf<RowsOf<LlmTable.TableOf<Given>>>] extends [O]
   ? unknown
   : "An answer of this table is no output of the agent"

@@ -1,20 +1,28 @@
 /** The types of compositions, from the types of their agents. */
 import type * as Effect from "effect/Effect"
-import type * as Recovery from "../recovery/Recovery.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type { Agent, TypeId } from "./definition.ts"
-import type { TimeoutOf } from "../tool/Residue.ts"
+import type { TimeoutOf } from "../tool/ToolTypes.ts"
 import type { NoModel } from "./skills.ts"
+import type { Acknowledged } from "../recovery/TableTypes.ts"
 
-/** The part of an agent's type that a composition needs. */
-export interface Part<in I, out O, out E, out R, out Inside = unknown, out Name extends string = string> {
+/**
+ * The part of an agent's type that a composition needs.
+ *
+ * @hidden
+ */
+export interface AgentPart<in I, out O, out E, out R, out Inside = unknown, out Name extends string = string> {
   (input: I): Effect.Effect<O, E, R>
   readonly name: Name
   readonly [TypeId]: Inside
 }
 
-/** Any agent that can be a part of a composition. */
-export type AnyPart = Part<never, unknown, unknown, unknown>
+/**
+ * Any agent that can be a part of a composition.
+ *
+ * @hidden
+ */
+export type AnyPart = AgentPart<never, unknown, unknown, unknown>
 
 // Where the type of a second argument depends on that of the first, the first is `A & AnyPart`: were it `A extends AnyPart`, an
 // agent that is made in its place would be inferred as `AnyPart`.
@@ -27,19 +35,35 @@ export interface Named {
   readonly [key: string]: AnyPart
 }
 
-/** The input that fits all of them. */
-export type InputOf<A> = (A extends (input: infer I) => unknown ? (input: I) => void : never) extends (
+/**
+ * The input that fits all of them.
+ *
+ * @hidden
+ */
+export type AgentInput<A> = (A extends (input: infer I) => unknown ? (input: I) => void : never) extends (
   input: infer I
 ) => void
   ? I
   : never
 
-/** What an agent answers with. */
-export type OutputOf<A> = A extends (input: never) => Effect.Effect<infer O, unknown, unknown> ? O : never
-/** What the runs of an agent fail with. */
-export type ErrorOf<A> = A extends (input: never) => Effect.Effect<unknown, infer E, unknown> ? E : never
-/** What the runs of an agent need. */
-export type ServicesOf<A> = A extends (input: never) => Effect.Effect<unknown, unknown, infer R> ? R : never
+/**
+ * What an agent answers with.
+ *
+ * @hidden
+ */
+export type AgentOutput<A> = A extends (input: never) => Effect.Effect<infer O, unknown, unknown> ? O : never
+/**
+ * What the runs of an agent fail with.
+ *
+ * @hidden
+ */
+export type AgentError<A> = A extends (input: never) => Effect.Effect<unknown, infer E, unknown> ? E : never
+/**
+ * What the runs of an agent need.
+ *
+ * @hidden
+ */
+export type AgentServices<A> = A extends (input: never) => Effect.Effect<unknown, unknown, infer R> ? R : never
 
 /**
  * `T`, without inference from the expected type, which is any agent. `NoInfer` does the same, but stays in the types that
@@ -48,15 +72,19 @@ export type ServicesOf<A> = A extends (input: never) => Effect.Effect<unknown, u
 export type Given<T> = [T][T extends unknown ? 0 : never]
 
 /** The answers of several agents, by name. */
-export type OutputsOf<As> = { readonly [K in keyof As]: OutputOf<As[K]> }
+export type OutputsOf<As> = { readonly [K in keyof As]: AgentOutput<As[K]> }
 
 /** In the place of a table for model calls: a tool among its parts has unsafe side effects. */
-export type HasUnsafe = "It asks no model itself, and has an unsafe tool"
+type HasUnsafe = "It asks no model itself, and has an unsafe tool"
 
 /** Either mark of an agent that is made of others: a pattern, because the compiler would say `string` of a union. */
 export type Composite = `It asks no model itself${string}`
 
-/** Nothing, unless a tool of one of these agents is unsafe, as far as their types know. */
+/**
+ * Nothing, unless a tool of one of these agents is unsafe, as far as their types know.
+ *
+ * @hidden
+ */
 export type UnsafeOf<A> = A extends { readonly [TypeId]: infer Inside } ? UnsafeIn<Inside> : never
 
 type UnsafeIn<Inside> = Inside extends { readonly _T: () => infer T; readonly _ModelTable: () => infer M }
@@ -88,24 +116,42 @@ type IsSealed<Inside> = unknown extends Inside
 /** The mark of a composition of these agents. */
 type MarkOf<Unsafe> = [Unsafe] extends [never] ? NoModel : HasUnsafe
 
-/** An agent made of one, of which this is inside. */
+/**
+ * An agent made of one, of which this is inside.
+ *
+ * @hidden
+ */
 export type MadeOf<Inside, I, O, E, R> = Agent<I, O, E, R, never, {}, {}, MarkOf<UnsafeIn<Inside>>>
 
-/** An agent made of agents `A`: of one agent, the same agent with these types in the place of its own. */
-export type Adapted<A, I = InputOf<A>, O = OutputOf<A>, E = ErrorOf<A>, R = ServicesOf<A>> = Composed<I, O, E, R, A>
+/**
+ * An agent made of agents `A`: of one agent, the same agent with these types in the place of its own.
+ *
+ * @hidden
+ */
+export type Adapted<A, I = AgentInput<A>, O = AgentOutput<A>, E = AgentError<A>, R = AgentServices<A>> = Composed<
+  I,
+  O,
+  E,
+  R,
+  A
+>
 
 /** An agent from `I` to `O` that is made of agents `A`. */
 export type Composed<I, O, E, R, A> = Agent<I, O, E, R, never, {}, {}, MarkOf<UnsafeOf<A>>>
 
-/** An agent that does not compile where it may run twice: one of its tools has unsafe side effects. */
+/**
+ * An agent that does not compile where it may run twice: one of its tools has unsafe side effects.
+ *
+ * @hidden
+ */
 export type Safe<A> = [UnsafeOf<A>] extends [never] ? unknown : UnsafeToolsNeedAcknowledgement
 
-interface UnsafeToolsNeedAcknowledgement extends Recovery.Acknowledged {
+interface UnsafeToolsNeedAcknowledgement extends Acknowledged {
   readonly UnsafeToolsNeedAcknowledgement: never
 }
 
 /** Agents that get one input have to have one in common. */
-export type SameInput<A> = [InputOf<A>] extends [never]
+export type SameInput<A> = [AgentInput<A>] extends [never]
   ? [TakesNothing<A>] extends [never]
     ? PartsTakeDifferentInputs
     : unknown

@@ -4,6 +4,7 @@ import type * as Recovery from "../recovery/Recovery.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type { Agent } from "./definition.ts"
 import type { Choosing } from "./skills.ts"
+import type { AnyRow, ServicesOf, AnswerOf, ErrorOf, EndOf, ActsOf } from "../recovery/TableTypes.ts"
 
 /** The same agent without the needs `L`, with the failures and needs of the layer that gives them. */
 export type Provided<A, L, E2, R2> =
@@ -49,17 +50,10 @@ type RowWith<K, V, L> =
     ? [Extract<R, L>] extends [never]
       ? V
       : Recovery.Verdict<Input, A, E, Exclude<R, L>, End, Acts>
-    : V extends Recovery.AnyRow
-      ? [Extract<Recovery.ServicesOf<V>, L>] extends [never]
+    : V extends AnyRow
+      ? [Extract<ServicesOf<V>, L>] extends [never]
         ? V
-        : Recovery.Verdict<
-            never,
-            Recovery.AnswerOf<V>,
-            Recovery.ErrorOf<V>,
-            Exclude<Recovery.ServicesOf<V>, L>,
-            Recovery.EndOf<V>,
-            Recovery.ActsOf<V>
-          >
+        : Recovery.Verdict<never, AnswerOf<V>, ErrorOf<V>, Exclude<ServicesOf<V>, L>, EndOf<V>, ActsOf<V>>
       : K extends keyof Tool.NeedsApproval
         ? [Extract<Approver, L>] extends [never]
           ? V

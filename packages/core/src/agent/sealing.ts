@@ -37,7 +37,7 @@ export interface Any<in I, out O, out E = never, out R = never> extends Agent<
  */
 export const seal = <A extends Types.AnyPart>(
   self: A
-): Any<Types.InputOf<A>, Types.OutputOf<A>, Types.ErrorOf<A>, Types.ServicesOf<A>> =>
+): Any<Types.AgentInput<A>, Types.AgentOutput<A>, Types.AgentError<A>, Types.AgentServices<A>> =>
   // the same value: what it takes, gives, fails with and needs is read off its call
   self as never
 

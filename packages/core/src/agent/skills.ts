@@ -12,6 +12,7 @@ import type * as ToolPolicy from "../tool/ToolPolicy.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import type { ToolDefinition } from "../tool/ToolDefinition.ts"
 import type { NeedsModel } from "./types.ts"
+import type { Definition, Wide } from "../run/Routing.ts"
 
 type AnySkills = ReadonlyArray<Skill.AnySkill>
 type AnyLoop = Skill.Skill<Tool.AnyTool>
@@ -33,7 +34,11 @@ type Loops<Skills extends AnySkills> = Skills extends readonly []
     ? false
     : true
 
-/** What its model's answer becomes, and the values of its functions. */
+/**
+ * What its model's answer becomes, and the values of its functions.
+ *
+ * @hidden
+ */
 export type AnswerOf<Skills extends AnySkills, OfModel = string> =
   | (Loops<Skills> extends true ? OfModel : never)
   | FunctionOf<Skills[number]>["output"]
@@ -72,12 +77,18 @@ export type OnlyFunctions = "Its skills are functions: they ask no model"
 export type NoModel =
   "It asks no model itself: what is for its calls belongs to the agents that it is made of, before Agent.seal"
 
-/** The model table of agents that have a run with limits: not those of `deterministic`, nor compositions. */
+/**
+ * The model table of agents that have a run with limits: not those of `deterministic`, nor compositions.
+ *
+ * @hidden
+ */
 export type Running = object | OnlyFunctions
 
 /**
  * That an agent chooses among skills: their names, what the choice may fail with and needs, and what a model needs that is asked
  * for it.
+ *
+ * @hidden
  */
 export interface Choosing<in Name extends string, out E, out R, out OfModel> {
   readonly _Name: (name: Name) => void
@@ -91,12 +102,16 @@ export type ChoiceOf<Skills extends AnySkills, OfModel> = Skills extends readonl
   ? undefined
   : Choosing<Skills[number]["name"], RoutingError | LlmError, OfModel, OfModel>
 
-/** The choice with a router that may say `Said`, fails with `E` and needs `R`. */
+/**
+ * The choice with a router that may say `Said`, fails with `E` and needs `R`.
+ *
+ * @hidden
+ */
 export type Routed<Choice, Said, E, R> =
   Choice extends Choosing<infer Name, unknown, unknown, infer OfModel>
     ? Choosing<
         Name,
-        E | (Router.Wide<Name> extends never ? never : RoutingError),
+        E | (Wide<Name> extends never ? never : RoutingError),
         R | (undefined extends Said ? OfModel : never),
         OfModel
       >
@@ -113,7 +128,7 @@ export interface Skilled extends Toolset.Tables {
   readonly name: string
   readonly prompt: string
   readonly skills: AnySkills
-  readonly router?: Router.Definition
+  readonly router?: Definition
   readonly policies: ReadonlyArray<ToolPolicy.Policy>
   readonly budget: { readonly maxArgsBytes: number }
 }

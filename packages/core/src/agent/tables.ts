@@ -10,8 +10,18 @@ import { definitionOf } from "./parts.ts"
 import type { AnyPart } from "./partTypes.ts"
 import { isAgent } from "./sealing.ts"
 import type { Running } from "./skills.ts"
-import type { CommonAnswer, Guarded, Named } from "./types.ts"
+import type { CommonAnswer, GuardedTools, Named } from "./types.ts"
 import * as LlmTable from "../model/LlmTable.ts"
+import type { Check, IsTable } from "../recovery/TableTypes.ts"
+import type {
+  AnyRows,
+  ToolEnd,
+  Admits,
+  Table as ToolTable,
+  CheckRows,
+  TableOfAny,
+  CheckAny
+} from "../tool/ToolTypes.ts"
 
 /** Rows by tool name: nearer than the defaults, farther than a tool's own table. */
 export const onToolError: {
@@ -49,13 +59,13 @@ export const onToolError: {
 
 /** For each of these tools, rows that fit it. */
 type TablesFor<T extends Tool.AnyTool> = {
-  readonly [N in Guarded<T>["name"]]?: Tool.Table<Tool.ErrorOf<Named<T, N>>, Tool.SuccessOf<Named<T, N>>>
+  readonly [N in GuardedTools<T>["name"]]?: ToolTable<Tool.ErrorOf<Named<T, N>>, Tool.SuccessOf<Named<T, N>>>
 }
 
 /** Whether each of these tables is for a tool, and each row in it for a failure of that tool. */
 type CheckTables<T extends Tool.AnyTool, Tables> = {
-  readonly [N in keyof Tables]-?: N extends Guarded<T>["name"]
-    ? Tool.CheckRows<Tables[N], Tool.ErrorOf<Named<T, N>>, Tool.SideEffectsOf<Named<T, N>>>
+  readonly [N in keyof Tables]-?: N extends GuardedTools<T>["name"]
+    ? CheckRows<Tables[N], Tool.ErrorOf<Named<T, N>>, Tool.SideEffectsOf<Named<T, N>>>
     : Fitting.NoTool<N>
 }
 
@@ -80,13 +90,13 @@ interface UnknownRow {
 }
 
 /** Rows for all of these tools, with the row for unknown tools. */
-export type DefaultRows<T> = Tool.AnyRows<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>> & UnknownRow
+export type DefaultRows<T> = AnyRows<Tool.ErrorOf<GuardedTools<T>>, CommonAnswer<GuardedTools<T>>> & UnknownRow
 
-export type CheckDefaults<T, Table> = Recovery.Check<
+export type CheckDefaults<T, Table> = Check<
   Table,
-  Tool.RowKeys<Tool.ErrorOf<Guarded<T>>> | keyof UnknownRow,
-  Tool.ToolEnd,
-  Tool.Admits<"undeclared", string>
+  Tool.RowKeys<Tool.ErrorOf<GuardedTools<T>>> | keyof UnknownRow,
+  ToolEnd,
+  Admits<"undeclared", string>
 >
 
 /** Rows for all tools of the agent, asked last. Only here there is a row for unknown tools. */
@@ -101,11 +111,11 @@ export const toolDefaults: ToolDefaults = dual(2, <A>(self: AnyPart, table: obje
 interface ToolDefaults {
   <
     T extends Tool.AnyTool,
-    const Table extends Tool.Table<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>> & UnknownRow
+    const Table extends ToolTable<Tool.ErrorOf<GuardedTools<T>>, CommonAnswer<GuardedTools<T>>> & UnknownRow
   >(
     table: Table &
-      Recovery.IsTable<Table> &
-      Tool.CheckRows<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>, "undeclared">
+      IsTable<Table> &
+      CheckRows<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<GuardedTools<T>>, "undeclared">
   ): <I, O, E, R, T2 extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice, Name extends string>(
     self: Agent<I, O, E, R, T2, ByTool, Defaults, ModelTable, Choice, Name> &
       Fitting.HasTools<T> &
@@ -114,11 +124,16 @@ interface ToolDefaults {
   /** For an agent that is a type parameter. */
   <
     T extends Tool.AnyTool,
-    const Table extends Tool.TableOfAny<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>> & UnknownRow
+    const Table extends TableOfAny<Tool.ErrorOf<GuardedTools<T>>, CommonAnswer<GuardedTools<T>>> & UnknownRow
   >(
     table: Table &
-      Recovery.IsTable<Table> &
-      Tool.CheckAny<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared">
+      IsTable<Table> &
+      CheckAny<
+        Omit<Table, keyof UnknownRow>,
+        Tool.ErrorOf<GuardedTools<T>>,
+        CommonAnswer<GuardedTools<T>>,
+        "undeclared"
+      >
   ): <I, O, E, R, ByTool, Defaults, ModelTable extends Running, Choice, Name extends string>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
   ) => Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice, Name>
@@ -133,12 +148,12 @@ interface ToolDefaults {
     ModelTable extends Running,
     Choice,
     Name extends string,
-    const Table extends Tool.Table<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>> & UnknownRow
+    const Table extends ToolTable<Tool.ErrorOf<GuardedTools<T>>, CommonAnswer<GuardedTools<T>>> & UnknownRow
   >(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
     table: Table &
-      Recovery.IsTable<Table> &
-      Tool.CheckRows<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>, "undeclared">
+      IsTable<Table> &
+      CheckRows<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<GuardedTools<T>>, "undeclared">
   ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice, Name>
   /** For an agent that is a type parameter. */
   <
@@ -152,12 +167,17 @@ interface ToolDefaults {
     ModelTable extends Running,
     Choice,
     Name extends string,
-    const Table extends Tool.TableOfAny<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>> & UnknownRow
+    const Table extends TableOfAny<Tool.ErrorOf<GuardedTools<T>>, CommonAnswer<GuardedTools<T>>> & UnknownRow
   >(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
     table: Table &
-      Recovery.IsTable<Table> &
-      Tool.CheckAny<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared">
+      IsTable<Table> &
+      CheckAny<
+        Omit<Table, keyof UnknownRow>,
+        Tool.ErrorOf<GuardedTools<T>>,
+        CommonAnswer<GuardedTools<T>>,
+        "undeclared"
+      >
   ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice, Name>
 }
 

@@ -3,9 +3,11 @@ import type { Approver } from "../data/Approval.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import type * as Model from "../model/Model.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
-import type { Wide } from "../run/Router.ts"
+import type { Wide } from "../run/Routing.ts"
+import type { CallTimeout } from "../tool/ToolTypes.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type { DeserializationError, InvalidArgs, ToolExecutionError } from "../errors/ToolError.ts"
+import type { EndOf, ServicesOf, ErrorOf, RowsOf, Row, Residue } from "../recovery/TableTypes.ts"
 
 /** The failures that still leave the calls of these tools, behind their own tables and those of the agent. */
 export type CallError<T, ByTool, Defaults> = T extends Tool.AnyTool
@@ -18,13 +20,13 @@ export type CallError<T, ByTool, Defaults> = T extends Tool.AnyTool
             TableFor<ByTool, Tool.NameOf<T>>,
             Defaults
           >
-        | (Tool.TableOf<T> extends Tool.CallTimeout ? ToolExecutionError : never)
+        | (Tool.TableOf<T> extends CallTimeout ? ToolExecutionError : never)
         | UnknownNames<Defaults>
   : never
 
 /** What the row for unknown tools leaves. */
 type UnknownNames<Defaults> = Defaults extends { readonly UnknownToolError: infer V }
-  ? Extract<Recovery.EndOf<V>, "raise"> extends never
+  ? Extract<EndOf<V>, "raise"> extends never
     ? never
     : ToolExecutionError
   : never
@@ -33,9 +35,9 @@ type UnknownNames<Defaults> = Defaults extends { readonly UnknownToolError: infe
 export type CallServices<T, ByTool, Defaults> = T extends Tool.AnyTool
   ?
       | Tool.ServicesOf<T>
-      | Recovery.ServicesOf<Recovery.RowsOf<Tool.TableOf<T>>>
-      | Recovery.ServicesOf<Recovery.RowsOf<TableFor<ByTool, Tool.NameOf<T>>>>
-      | Recovery.ServicesOf<Recovery.RowsOf<Defaults>>
+      | ServicesOf<RowsOf<Tool.TableOf<T>>>
+      | ServicesOf<RowsOf<TableFor<ByTool, Tool.NameOf<T>>>>
+      | ServicesOf<RowsOf<Defaults>>
   : never
 
 /** The service that decides about calls of these tools, where the run waits for a decision. */
@@ -71,52 +73,56 @@ export interface Resilience {
 type ResilientTable<Defaults> = Defaults extends { readonly "~resilient": infer Table } ? Table : {}
 
 /** The row behind all levels; without it, a failure leaves as itself. */
-type Resilient<Defaults> = Recovery.Row<ResilientTable<Defaults>, "orElse", typeof Recovery.rethrow>
+type Resilient<Defaults> = Row<ResilientTable<Defaults>, "orElse", typeof Recovery.rethrow>
 
 /** The row of a table that is asked too where a nearer one has given up. */
-type Backstop<Table> = Table extends { readonly orElse: infer V }
-  ? "backstop" extends Recovery.EndOf<V>
-    ? V
-    : never
-  : never
+type Backstop<Table> = Table extends { readonly orElse: infer V } ? ("backstop" extends EndOf<V> ? V : never) : never
 
 /** Exact tag, then what stands for it, then `orElse`. */
-type RowFor<E, Table, Else> = Recovery.Row<
+type RowFor<E, Table, Else> = Row<
   Table,
   E extends { readonly _tag: infer Tag } ? Tag : StandIn<E>,
-  Recovery.Row<Table, StandIn<E>, Recovery.Row<Table, "orElse", Else>>
+  Row<Table, StandIn<E>, Row<Table, "orElse", Else>>
 >
 
 type StandIn<E> = E extends InvalidArgs | DeserializationError ? "InvalidArgs" : "ExecutionError"
 
 /** What a verdict leaves of a tool's failure, with the row `Behind` it for what it gives up. */
 type Residual<E, V, Behind> =
-  | Recovery.ErrorOf<V>
-  | (Extract<Recovery.EndOf<V>, "raise"> extends never ? never : ToolExecutionError)
-  | (Extract<Recovery.EndOf<V>, "exhausted"> extends never
+  | ErrorOf<V>
+  | (Extract<EndOf<V>, "raise"> extends never ? never : ToolExecutionError)
+  | (Extract<EndOf<V>, "exhausted"> extends never
       ? never
       : [Behind] extends [never]
         ? ToolExecutionError
         : Residual<E, Behind, never>)
-  | (Extract<Recovery.EndOf<V>, "rethrow"> extends never ? never : E)
+  | (Extract<EndOf<V>, "rethrow"> extends never ? never : E)
 
 /** What the table for model calls leaves of their failures; an agent without a model has neither. */
 export type ModelError<Table> = Table extends object
   ? [keyof Table] extends [never]
     ? LlmError // unresolved, so that hovers show its name
-    : Whole<Recovery.Residue<LlmError, Table>>
+    : Whole<Residue<LlmError, Table>>
   : never
 
 /** `LlmError` by its name if no row handles any of it. */
 type Whole<E> = [LlmError] extends [E] ? LlmError | Exclude<E, LlmError> : E
 
 /** What the handlers in the table for model calls need. */
-export type ModelServices<Table> = Table extends object ? Recovery.ServicesOf<Recovery.RowsOf<Table>> : never
+export type ModelServices<Table> = Table extends object ? ServicesOf<RowsOf<Table>> : never
 
-/** The tools that tables are for: all but the built-in ones. */
-export type Guarded<T> = T extends Tool.AnyTool ? (Tool.SideEffectsOf<T> extends "builtin" ? never : T) : never
+/**
+ * The tools that tables are for: all but the built-in ones.
+ *
+ * @hidden
+ */
+export type GuardedTools<T> = T extends Tool.AnyTool ? (Tool.SideEffectsOf<T> extends "builtin" ? never : T) : never
 
-/** The tools that a name may mean: those that have it, and those whose name is only `string`. */
+/**
+ * The tools that a name may mean: those that have it, and those whose name is only `string`.
+ *
+ * @hidden
+ */
 export type Named<T, Name> = T extends { readonly name: infer Own }
   ? string extends Own
     ? T
@@ -128,6 +134,8 @@ export type Named<T, Name> = T extends { readonly name: infer Own }
 /**
  * Where `R` has a `Model`: marks, among the tools, that a part other than the agent's loop calls a model. The need stays when
  * the loop gets a model of its own, as those of tools do. An agent without a loop cannot get one.
+ *
+ * @hidden
  */
 export type NeedsModel<R, ModelTable> = ModelTable extends object
   ? [Extract<R, Model.Model>] extends [never]
@@ -135,7 +143,11 @@ export type NeedsModel<R, ModelTable> = ModelTable extends object
     : Tool.Tool<"~model", unknown, never, never, Model.Model, {}, "builtin">
   : never
 
-/** An answer that fits every one of these tools. */
+/**
+ * An answer that fits every one of these tools.
+ *
+ * @hidden
+ */
 export type CommonAnswer<T> = (T extends Tool.AnyTool ? (answer: Tool.SuccessOf<T>) => void : never) extends (
   answer: infer A
 ) => void

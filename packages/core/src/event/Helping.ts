@@ -1,8 +1,8 @@
 /** A fixer or a compaction that a verdict starts is a child of the run that it helps. */
 import * as Effect from "effect/Effect"
 import type { Helping } from "../recovery/Node.ts"
-import type * as AgentEvent from "./AgentEvent.ts"
 import * as RunContext from "./RunContext.ts"
+import type { Happening } from "./Happening.ts"
 
 /** The fields of the helped run's context that the helper's runs get other values of. */
 type Overrides = Pick<RunContext.RunContext, "isCompacting" | "repairing">
@@ -12,7 +12,7 @@ export const helping = <Event>(
   helper: unknown,
   run: RunContext.RunContext | undefined,
   overrides: Overrides,
-  happening: (event: Event) => AgentEvent.Happening
+  happening: (event: Event) => Happening
 ): Helping<Event> => ({
   isAtWork: run?.fixers.includes(helper) === true,
   within: (start) => {

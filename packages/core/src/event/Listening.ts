@@ -19,6 +19,7 @@ import type { Meter } from "../budget/Meter.ts"
 import * as AgentEvent from "./AgentEvent.ts"
 import { type Handle, Inbox, Lost } from "./inbox.ts"
 import * as RunContext from "./RunContext.ts"
+import type { Happening } from "./Happening.ts"
 
 /** A handler of the events of runs. */
 export interface Listener {
@@ -184,8 +185,8 @@ export const joined = (runId: string, observers: ReadonlyArray<Observer>): Obser
 /** Emits the event with which `body` begins, and those with which it ends. */
 export const reported = <A, E, R>(
   run: RunContext.RunContext,
-  first: () => AgentEvent.Happening,
-  last: (exit: Exit.Exit<A, E>) => ReadonlyArray<AgentEvent.Happening>,
+  first: () => Happening,
+  last: (exit: Exit.Exit<A, E>) => ReadonlyArray<Happening>,
   body: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   run.emit === undefined

@@ -14,6 +14,7 @@ import { type Because, end, Exceeded, type Meter } from "../budget/Meter.ts"
 import { approachable } from "../data/Foreign.ts"
 import { type Bounds, unbounded } from "../recovery/Layer.ts"
 import type * as AgentEvent from "./AgentEvent.ts"
+import type { Happening, Origin } from "./Happening.ts"
 
 /** A run, as its models, tools and transports see it. */
 export interface RunContext {
@@ -151,7 +152,7 @@ export const Observers = Context.Reference<ReadonlyArray<MakeObserver>>("@kintsu
  *
  * @internal
  */
-export const emit = (run: RunContext | undefined, make: () => AgentEvent.Happening): Effect.Effect<void> =>
+export const emit = (run: RunContext | undefined, make: () => Happening): Effect.Effect<void> =>
   run?.emit === undefined ? Effect.void : emitThen(run, make, () => Effect.void)
 
 /**
@@ -161,7 +162,7 @@ export const emit = (run: RunContext | undefined, make: () => AgentEvent.Happeni
  */
 export const emitThen = <A, E, R>(
   run: RunContext,
-  make: () => AgentEvent.Happening,
+  make: () => Happening,
   next: () => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   run.emit === undefined
@@ -180,7 +181,7 @@ export const emitThen = <A, E, R>(
 export const record = <A, B, E, R>(
   run: RunContext,
   act: () => A,
-  make: (done: A) => AgentEvent.Happening,
+  make: (done: A) => Happening,
   next: (done: A) => Effect.Effect<B, E, R>
 ): Effect.Effect<B, E, R> =>
   run.emit === undefined
@@ -196,11 +197,7 @@ export const record = <A, B, E, R>(
  *
  * @internal
  */
-export const emitNow = (
-  run: RunContext,
-  fiber: Fiber.Fiber<unknown, unknown>,
-  make: () => AgentEvent.Happening
-): void => {
+export const emitNow = (run: RunContext, fiber: Fiber.Fiber<unknown, unknown>, make: () => Happening): void => {
   if (run.emit === undefined) return
   const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
   run.emit({ ...originOf(run, at), ...make() })
@@ -209,7 +206,7 @@ export const emitNow = (
 /** Emits the event with which `body` begins. `body` runs within the span that an observer has answered with, if one has. */
 export const begin = <A, E, R>(
   run: RunContext,
-  make: () => AgentEvent.Happening,
+  make: () => Happening,
   body: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> => {
   const { emit } = run
@@ -226,7 +223,7 @@ export const begin = <A, E, R>(
 export const emitFailure = <A, E, R>(
   run: RunContext,
   self: Effect.Effect<A, E, R>,
-  make: (error: E) => AgentEvent.Happening | undefined
+  make: (error: E) => Happening | undefined
 ): Effect.Effect<A, E, R> =>
   run.emit === undefined
     ? self
@@ -236,10 +233,10 @@ export const emitFailure = <A, E, R>(
       })
 
 /** Emits one event of the run that the effect is part of. */
-export const emitCurrent = (make: () => AgentEvent.Happening): Effect.Effect<void> =>
+export const emitCurrent = (make: () => Happening): Effect.Effect<void> =>
   Effect.flatMap(Current, (run) => emit(run, make))
 
-const originOf = ({ agent, parent, runId, turn }: RunContext, at: number): AgentEvent.Origin =>
+const originOf = ({ agent, parent, runId, turn }: RunContext, at: number): Origin =>
   parent === undefined ? { runId, agent, turn: turn(), at } : { runId, agent, turn: turn(), at, parent }
 
 /** An effect of a tool call that can be undone. */

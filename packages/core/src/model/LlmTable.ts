@@ -1,17 +1,29 @@
 /** Tables for model calls, and functions instead of a table. */
 import type { LlmError } from "../errors/LlmError.ts"
 import * as Recovery from "../recovery/Recovery.ts"
+import type { Rows } from "../recovery/Node.ts"
+import type {
+  Handler,
+  AnswerOf,
+  ErrorOf,
+  ServicesOf,
+  EndOf,
+  ActsOf,
+  AnyRowOf,
+  Misfit,
+  Check
+} from "../recovery/TableTypes.ts"
 
 /** A table for model calls. */
 export type LlmRows<Answer> = {
-  readonly [K in LlmError["_tag"] | "orElse"]?: Recovery.AnyRowOf<
+  readonly [K in LlmError["_tag"] | "orElse"]?: AnyRowOf<
     K extends "orElse" ? LlmError : Extract<LlmError, { readonly _tag: K }>,
     Answer
   >
 }
 
 /** A function instead of a table: it is asked at every failure, see `Recovery.when`. */
-export type LlmHandler<Answer> = Recovery.Handler<LlmError, Answer, unknown, unknown>
+export type LlmHandler<Answer> = Handler<LlmError, Answer, unknown, unknown>
 
 type End = "exhausted" | "rethrow"
 
@@ -19,19 +31,19 @@ type Acts = "repeats" | "compacts"
 
 /** Refuses keys that are no row, and what model calls do not have. */
 export type CheckRows<Given> = Given extends AnyHandler
-  ? Recovery.Misfit<Given, End, Acts>
-  : Recovery.Check<Given, LlmError["_tag"] | "orElse", End, Acts>
+  ? Misfit<Given, End, Acts>
+  : Check<Given, LlmError["_tag"] | "orElse", End, Acts>
 
 /** The table that is meant: a function stands for one row that all failures have. */
 export type TableOf<Given> = Given extends AnyHandler
   ? {
       readonly orElse: Recovery.Verdict<
         LlmError,
-        Recovery.AnswerOf<Given>,
-        Recovery.ErrorOf<Given>,
-        Recovery.ServicesOf<Given>,
-        Recovery.EndOf<Given>,
-        Recovery.ActsOf<Given>
+        AnswerOf<Given>,
+        ErrorOf<Given>,
+        ServicesOf<Given>,
+        EndOf<Given>,
+        ActsOf<Given>
       >
     }
   : Given
@@ -60,7 +72,7 @@ export interface TableOptions extends HandlerOptions {
 }
 
 /** Rows after those that were there: those of a table are added, a function takes the place of all. */
-export const rowsAfter = (earlier: Recovery.Rows, given: object, options: HandlerOptions = {}): Recovery.Rows => {
+export const rowsAfter = (earlier: Rows, given: object, options: HandlerOptions = {}): Rows => {
   if (!isHandler(given)) return new Map([...earlier, ...Recovery.rowsOf(given, "a model call")])
   return Recovery.rowsOf({ orElse: Recovery.when(given, options) }, "a model call")
 }
@@ -68,5 +80,4 @@ export const rowsAfter = (earlier: Recovery.Rows, given: object, options: Handle
 const isHandler = (given: object): given is LlmHandler<unknown> => typeof given === "function"
 
 /** Rows with others behind them: those decide about failures that no row is for. */
-export const behind = (rows: Recovery.Rows, others: Recovery.Rows): Recovery.Rows =>
-  rows.has("orElse") ? rows : new Map([...others, ...rows])
+export const behind = (rows: Rows, others: Rows): Rows => (rows.has("orElse") ? rows : new Map([...others, ...rows]))

@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { Explanation } from "../recovery/Explanation.ts"
-import { explained, explaining, over, uncounted } from "../recovery/Explained.ts"
+import { explained, explaining, type Options, over, uncounted } from "../recovery/Explained.ts"
 import { explainsAll, fallback as inOrder } from "./fallback.ts"
 import { attempting, around as surrounded } from "./compose.ts"
 import type { Attempting, Surrounding } from "./parts.ts"
@@ -16,13 +16,15 @@ import { rowsAfter } from "./LlmTable.ts"
 import type { Part, Request, Service } from "./service.ts"
 import type * as LlmError from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
-import type * as Recovery from "../recovery/Recovery.ts"
+import type { ServicesOf, ErrorOf, RowsOf, Residue } from "../recovery/TableTypes.ts"
 
 export type { OutputSpec, Part, Request, Service, ToolChoice } from "./service.ts"
 
 /**
  * Whether models behind a network may be called: `"forbidden"` under `noRealModels` of `@kintsugi/core/testing`. An implementer
  * of such a model puts its calls behind `leaving`.
+ *
+ * @internal
  */
 export const RealCalls = Context.Reference<"allowed" | "forbidden">("@kintsugi/core/Model/RealCalls", {
   defaultValue: () => "allowed"
@@ -39,16 +41,19 @@ export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Ef
 /** The service that agents ask for in `R`. */
 export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Model") {}
 
-export type { Attempting, Surrounding } from "./parts.ts"
+export type { Surrounding } from "./parts.ts"
 export { collected, Collector, partsOf } from "./parts.ts"
-export type { Sending, TransportRows, Unsent } from "./resending.ts"
+export type { TransportRows } from "./resending.ts"
 export { Resending, resending } from "./resending.ts"
 /** @internal */
 export { sendingOnce } from "./resending.ts"
-export type { HandlerOptions, LlmHandler, LlmRows, TableOptions } from "./LlmTable.ts"
 
-/** A model whose failures are handled: its type has the failures that are left. If these are `LlmError`s alone, it is a `Service`. */
-export interface Guarded<E, R> {
+/**
+ * A model whose failures are handled: its type has the failures that are left. If these are `LlmError`s alone, it is a `Service`.
+ *
+ * @hidden
+ */
+export interface GuardedModel<E, R> {
   readonly name: string
   readonly provider: string
   readonly generate: (request: Request) => Effect.Effect<Message.Reply, E, R>
@@ -58,17 +63,17 @@ export interface Guarded<E, R> {
 type AnyLayer = Layer.Layer<Model, unknown, unknown>
 
 /** A model, or a layer of one. */
-export type AnyModel = Service | AnyLayer
+type AnyModel = Service | AnyLayer
 
 /** The type of a model, or of its layer, behind a table. */
-export type OnError<M, Table> =
+type OnError<M, Table> =
   M extends Layer.Layer<Model, infer E, infer R>
-    ? Layer.Layer<Model, E, R | Recovery.ServicesOf<Recovery.RowsOf<Table>>>
-    : Guarded<Recovery.Residue<LlmError.LlmError, Table>, Recovery.ServicesOf<Recovery.RowsOf<Table>>>
+    ? Layer.Layer<Model, E, R | ServicesOf<RowsOf<Table>>>
+    : GuardedModel<Residue<LlmError.LlmError, Table>, ServicesOf<RowsOf<Table>>>
 
 /** The model of a layer may fail with `LlmError`s only, so its handlers may not add other errors. */
 type Fitting<M, Table> = M extends AnyLayer
-  ? [Recovery.ErrorOf<Recovery.RowsOf<Table>>] extends [LlmError.LlmError]
+  ? [ErrorOf<RowsOf<Table>>] extends [LlmError.LlmError]
     ? unknown
     : never
   : unknown
@@ -106,12 +111,16 @@ export const onError: {
 )
 
 /** When the next model is asked. */
-export interface FallbackOptions {
+interface FallbackOptions {
   /** The failures after which the next model is asked, instead of the default. */
   readonly when?: (error: LlmError.LlmError) => boolean
 }
 
-/** The layer of an order of models. */
+/**
+ * The layer of an order of models.
+ *
+ * @hidden
+ */
 export type FallbackLayer<Layers extends ReadonlyArray<AnyLayer>> = Layer.Layer<
   Model,
   Layer.Error<Layers[number]>,
@@ -191,20 +200,12 @@ export const around: {
 /** A service, or a layer of the same failures and needs. */
 type Around<M extends AnyModel> = M extends Layer.Layer<Model, infer E, infer R> ? Layer.Layer<Model, E, R> : Service
 
-/** What `explain` cannot read off a model. */
-export interface ExplainOptions {
-  /** Failures that the tables may meet: see `Recovery.explain`. */
-  readonly errors?: ReadonlyArray<unknown>
-  /** The worst case of one attempt of a single model for its transport, if the transport resends by itself. */
-  readonly transport?: Explanation
-}
-
 /**
  * The worst case of one call of a model that `fallback` and `onError` have composed: attempts of all its models, waits of all
  * its tables. Nothing is run. Any other model is one request. A layer that was transformed by other functions is not known; ask its
  * service then: `Effect.map(Model.Model, Model.explain)`.
  */
-export const explain = (model: Guarded<unknown, unknown> | AnyModel, options: ExplainOptions = {}): Explanation =>
+export const explain = (model: GuardedModel<unknown, unknown> | AnyModel, options: Options = {}): Explanation =>
   over(explained(model, options.errors ?? []), options.transport)
 
 // every layer here is a layer of a model

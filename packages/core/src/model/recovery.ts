@@ -7,7 +7,6 @@ import type * as Message from "../data/Message.ts"
 import type { TableOptions } from "./LlmTable.ts"
 import { sendingOnce } from "./resending.ts"
 import type { Request, Service } from "./service.ts"
-import type * as Recovery from "../recovery/Recovery.ts"
 import { helping } from "../event/Helping.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { explain } from "../recovery/Explain.ts"
@@ -18,12 +17,12 @@ import { explained, type Explains } from "../recovery/Explained.ts"
 import { type Layer, rowOf } from "../recovery/Layer.ts"
 import { trailOf } from "../recovery/Decisions.ts"
 import * as Driver from "../recovery/Driver.ts"
-import type { CompactEvent } from "../recovery/Node.ts"
+import type { Rows, CompactEvent } from "../recovery/Node.ts"
 
 /** The model behind a table. `services`: what the handlers of the table need, if a layer has provided it. */
 export const guarded = (
   model: Service,
-  rows: Recovery.Rows,
+  rows: Rows,
   { transport }: TableOptions,
   services?: Context.Context<never>
 ): Service =>
@@ -44,7 +43,7 @@ export const guarded = (
 
 /** Of a model, or of its layer. */
 export const explainsTable =
-  (model: unknown, rows: Recovery.Rows, transport: TableOptions["transport"]): Explains =>
+  (model: unknown, rows: Rows, transport: TableOptions["transport"]): Explains =>
   (errors) => {
     const { worst, ...explanation } = explain(rows, { errors, inner: explained(model, errors) })
     return { ...explanation, worst: transport === "off" ? { ...worst, isSentOnce: true } : worst }
@@ -52,7 +51,7 @@ export const explainsTable =
 
 const layerOf = <A, R>(
   model: Service,
-  rows: Recovery.Rows,
+  rows: Rows,
   first: Request,
   asker: Asker<A, R>,
   run: RunContext.RunContext | undefined,

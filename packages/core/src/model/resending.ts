@@ -9,6 +9,7 @@ import { trailOf } from "../recovery/Decisions.ts"
 import * as Driver from "../recovery/Driver.ts"
 import { rowOf } from "../recovery/Layer.ts"
 import * as Recovery from "../recovery/Recovery.ts"
+import type { Rows } from "../recovery/Node.ts"
 
 /** Whether transports resend by themselves: `"off"` within a table that replaces their own. Transports read it. */
 export const Resending = Context.Reference<"on" | "off">("@kintsugi/core/Model/Resending", { defaultValue: () => "on" })
@@ -64,7 +65,7 @@ export const resending = (table: TransportRows): (<A, R>(sending: Sending<A, R>)
 }
 
 const driven = <A, R>(
-  rows: Recovery.Rows,
+  rows: Rows,
   { attempt, deadline, given }: Sending<A, R>,
   run: RunContext.RunContext | undefined
 ): Effect.Effect<A, LlmError, R> => {

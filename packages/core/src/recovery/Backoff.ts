@@ -156,6 +156,8 @@ export const alsoHeeding = <S extends Schedule.Schedule<unknown, never, unknown,
 /**
  * The hint that an error carries, in milliseconds: its own `retryAfter` or that of its cause; of a foreign failure, the header
  * `Retry-After` of its response, in seconds. A hint of 0 is 1 ms.
+ *
+ * @internal
  */
 export const hintOf = (error: unknown): number | undefined => {
   const retryAfter = hintFrom(error)?.retryAfter
@@ -213,7 +215,11 @@ const plan = (options: Options) => {
   return { maxAttempts: attempts(options), initial, factor, cap, jitter, maxHint, deadline }
 }
 
-/** All runs that a count admits. */
+/**
+ * All runs that a count admits.
+ *
+ * @internal
+ */
 export const attempts = (count: { readonly retries?: number; readonly maxAttempts?: number }): number => {
   const { maxAttempts, retries } = count
   if (retries !== undefined && maxAttempts !== undefined) {

@@ -4,34 +4,12 @@
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import type { Compaction, Overflow, Size } from "./Node.ts"
 import { truncated } from "./truncation.ts"
-import type { LlmError } from "../errors/LlmError.ts"
 import * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
 
-/** Makes a conversation shorter. With any failure it gives up; its needs are in `R`. */
-export interface Compaction<out R = never> {
-  /** For people: events and `explain` show it. */
-  readonly name: string
-  readonly compact: (overflow: Overflow) => Effect.Effect<Message.Transcript, unknown, R>
-  /** The agent that it asks, if it asks one: `explain` counts its model calls. */
-  readonly agent?: unknown
-}
-
-/** A request that was too long. */
-export interface Overflow {
-  /** What the model was to read. */
-  readonly transcript: Message.Transcript
-  readonly error: LlmError
-  /** The input of the run, as its message in the transcript; absent if it is unknown. */
-  readonly input?: Message.User
-}
-
-/** How long a conversation is: its messages, and the UTF-16 units of their JSON. */
-export interface Size {
-  readonly messages: number
-  readonly characters: number
-}
+export type { Compaction } from "./Node.ts"
 
 /** How long a conversation is, all its messages counted. */
 export const sizeOf = (transcript: Message.Transcript): Size => ({
@@ -55,7 +33,7 @@ export const make = <E = never, R = never>(
 const aTranscript: Returned.Kind = { name: "an array", is: Array.isArray }
 
 /** How many messages stay, system messages aside: the last ones. A reply, its calls and their results are one message. */
-export interface Keeping {
+interface Keeping {
   readonly keepLast: number
 }
 
@@ -89,7 +67,7 @@ const isAsked = (message: Message.Message | undefined, input: Message.User | und
   (message === input || JSON.stringify(message) === JSON.stringify(input))
 
 /** Any function from a text to the effect of a text. Agents are such functions. */
-export type Summariser<E, R> = (transcript: string) => Effect.Effect<string, E, R>
+type Summariser<E, R> = (transcript: string) => Effect.Effect<string, E, R>
 
 /**
  * Has an agent sum up the oldest messages; its summary stands in for them, as a user message before the one that the run is

@@ -21,6 +21,8 @@ export const estimate: Cost.Estimate = (plan) => {
 
 const costOf = (agent: unknown): Cost.Cost => Cost.costOf(agent, estimate)
 
+type Worst = Explanation.Explanation["worst"]
+
 /** The explanations of an agent's model and of its transport. */
 interface Layers {
   readonly errors?: ReadonlyArray<unknown>
@@ -32,7 +34,7 @@ interface Layers {
 export const explainRun = (
   { budget, model: given, onLlmError, output, outputRetries = 0, transport: isOff, work }: Plan,
   { errors = [], model: givenModel, transport: sent }: Layers = {}
-): Explanation.Run => {
+): Explanation.RunExplanation => {
   const transport = isOff === "off" ? undefined : sent
   const ofModel = givenModel ?? explained(given, errors)
   const inner = over(ofModel, transport)
@@ -40,10 +42,10 @@ export const explainRun = (
   const routing = work.kind === "choice" ? explain(work.router.rows, { errors, inner }) : undefined
   const tools = new Map([...entriesOf(work)].map(([name, entry]) => [name, explainTool(entry, errors)]))
   const ofTools = [...tools.values()].map(({ worst }) => worst)
-  const most = (of: (worst: Explanation.Worst) => number): number => Math.max(0, ...ofTools.map(of))
+  const most = (of: (worst: Worst) => number): number => Math.max(0, ...ofTools.map(of))
   const turns = turnsOf(budget, work)
   // a routing call takes one of the turns
-  const ofTurns = (of: (worst: Explanation.Worst) => number): number => {
+  const ofTurns = (of: (worst: Worst) => number): number => {
     const ofLoop = isLooping(work) ? of(model.worst) : 0
     const first = routing === undefined ? ofLoop : Math.max(ofLoop, of(routing.worst))
     return first + (turns - 1) * ofLoop

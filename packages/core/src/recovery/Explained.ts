@@ -5,6 +5,14 @@ import { maxAttemptsPerCall } from "./bounds.ts"
 import type { Explanation } from "./Explanation.ts"
 import { warned } from "./warned.ts"
 
+/** What `explain` cannot read off a model or an agent. */
+export interface Options {
+  /** Failures that the tables may meet: see `Recovery.explain`. */
+  readonly errors?: ReadonlyArray<unknown>
+  /** The worst case of one attempt of a single model for its transport, if the transport resends by itself. */
+  readonly transport?: Explanation
+}
+
 /** `errors`: failures that the policies may meet. */
 export interface Explains {
   (errors: ReadonlyArray<unknown>): Explanation

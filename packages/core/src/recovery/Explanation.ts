@@ -14,13 +14,13 @@ export interface Explanation {
 }
 
 /** A row of the table, as a ladder. */
-export interface Row {
+interface Row {
   readonly key: string
   readonly rungs: ReadonlyArray<Rung>
 }
 
 /** One rung, and how often it may repeat the call. Unreachable rungs are not listed. */
-export interface Rung {
+interface Rung {
   /** The verdict, with the name of its fixer; `when → …` for what a `when` chooses among. */
   readonly verdict: string
   /** The wait before each further attempt. */
@@ -43,7 +43,7 @@ export interface Rung {
 }
 
 /** The bounds of one wait: they differ where the schedule draws at random. */
-export interface Wait {
+interface Wait {
   readonly least: Duration.Duration
   readonly most: Duration.Duration
 }
@@ -51,7 +51,7 @@ export interface Wait {
 /**
  * Bounds of one call over all scripts of failures. If every rung is known, some script attains each bound.
  */
-export interface Worst {
+interface Worst {
   /** Runs of what is guarded, the first included. */
   readonly attempts: number
   /** Set if the cap of a call alone bounds the attempts: around a plain effect they are unbounded. */
@@ -70,7 +70,7 @@ export interface Worst {
 }
 
 /** The worst case of one run of an agent. */
-export interface Run {
+export interface RunExplanation {
   /** One call of its model, by the table of `onLlmError`. */
   readonly model: Explanation
   /** The model call that chooses among several skills, by the table of `Router.onLlmError`. */
@@ -83,14 +83,14 @@ export interface Run {
 }
 
 /** Bounds of a run: the turns and calls that its budget admits, times the worst case of each. */
-export interface WorstRun extends Bounds {
+interface WorstRun extends RunBounds {
   readonly turns: number
   readonly toolCalls: number
   readonly fixerRuns: number
 }
 
 /** The worst case of one run of any agent, also of a composed one. */
-export interface Bounds {
+export interface RunBounds {
   /** Attempts of single models, of all its parts with their fixers and sub-agents. */
   readonly modelCalls: number
   /** Requests of the transport for these, if its retries are known. */
@@ -100,7 +100,7 @@ export interface Bounds {
 }
 
 /** The text tables of a run: its model's and its tools'. */
-export const formatRun = ({ model, outputRetries = 0, routing, tools, worst }: Run): string => {
+export const formatRun = ({ model, outputRetries = 0, routing, tools, worst }: RunExplanation): string => {
   const { fixerRuns, modelCalls, requests, time, toolCalls, turns } = worst
   const sections = [
     ...(routing === undefined || routing.rows.length === 0 ? [] : [`routing\n${format(routing)}`]),
@@ -190,7 +190,7 @@ export interface TimelineLayer {
 }
 
 /** How a timeline is drawn. */
-export interface TimelineOptions {
+interface TimelineOptions {
   /** Which bound of each wait is drawn; `most` by default. They differ where a schedule draws at random. */
   readonly waits?: "least" | "most"
   /** How many attempts of the innermost layer are drawn; 1,000 by default. */
@@ -208,7 +208,7 @@ export interface Timeline {
 }
 
 /** What one layer does. */
-export interface TimelineLane {
+interface TimelineLane {
   readonly name: string
   /** The row that was met; absent where the table has none. */
   readonly row?: string
@@ -220,14 +220,14 @@ export interface TimelineLane {
 }
 
 /** The beginning of one attempt, `at` so many milliseconds after that of the call. */
-export interface TimelineAttempt {
+interface TimelineAttempt {
   readonly at: number
   /** From 1; begins anew with each attempt of the layer above. */
   readonly number: number
 }
 
 /** Between two attempts of a layer. */
-export interface TimelinePause {
+interface TimelinePause {
   readonly from: number
   readonly to: number
   /** The rung that runs it again. */

@@ -2,7 +2,7 @@
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Schedule from "effect/Schedule"
-import type { Compaction, Overflow, Size } from "./Compaction.ts"
+import type { LlmError } from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
 import type { Kind as ToolKind, Severity } from "../errors/ToolError.ts"
 import type { BudgetLeft, VerdictKind } from "../errors/Trail.ts"
@@ -36,6 +36,30 @@ export interface Compact {
     helping: Helping<CompactEvent>,
     take: (messages: Message.Transcript) => void
   ) => Effect.Effect<Compacted>
+}
+
+/** Makes a conversation shorter. With any failure it gives up; its needs are in `R`. */
+export interface Compaction<out R = never> {
+  /** For people: events and `explain` show it. */
+  readonly name: string
+  readonly compact: (overflow: Overflow) => Effect.Effect<Message.Transcript, unknown, R>
+  /** The agent that it asks, if it asks one: `explain` counts its model calls. */
+  readonly agent?: unknown
+}
+
+/** A request that was too long. */
+export interface Overflow {
+  /** What the model was to read. */
+  readonly transcript: Message.Transcript
+  readonly error: LlmError
+  /** The input of the run, as its message in the transcript; absent if it is unknown. */
+  readonly input?: Message.User
+}
+
+/** How long a conversation is: its messages, and the UTF-16 units of their JSON. */
+export interface Size {
+  readonly messages: number
+  readonly characters: number
 }
 
 /** What a `fix` may build its fixer's input from. */

@@ -16,55 +16,21 @@ import { recoverEffect } from "./RecoverEffect.ts"
 import { checked, type Of } from "./admitted.ts"
 import type { AnyRowOf, Check } from "./misfit.ts"
 import type * as Internal from "./Node.ts"
-import {
-  type EndOf,
-  type AnswerOf,
-  type AnyRow,
-  type ErrorOf,
-  isVerdict,
-  type rethrow,
-  rowNode,
-  type ServicesOf
-} from "./Verdict.ts"
+import type { Residue, RowsOf, TagOf } from "./TableTypes.ts"
+import { isVerdict, rowNode } from "./Verdict.ts"
+import type { AnswerOf, AnyRow, ServicesOf } from "./verdictTypes.ts"
 
-export type { AnyRowOf, Check, IsTable, May, Misfit, Present, UnsafeRetry } from "./misfit.ts"
+export type { Merge } from "./TableTypes.ts"
 export * from "./Verdict.ts"
 export * as presets from "./Presets.ts"
 
-interface Tagged {
-  readonly _tag: string
-}
-
-type TagOf<E> = E extends Tagged ? E["_tag"] : never
-
 /** A table for any effect with tagged errors: one row per tag, and `orElse` for the rest. */
-export type Table<E> = {
+type Table<E> = {
   readonly [K in TagOf<E> | "orElse"]?: AnyRowOf<K extends "orElse" ? E : Types.ExtractTag<E, K>, unknown>
 }
 
 /** Refuses keys that no failure has, and rows that plain effects do not admit. */
-export type CheckRows<T, E> = Check<T, TagOf<E> | "orElse", "exhausted" | "rethrow", "repeats">
-
-/** The row of a table under a key, or else `Else`; both if the row is optional. */
-export type Row<T, K, Else> = T extends unknown
-  ? K extends keyof T
-    ? Exclude<T[K], undefined> | (undefined extends T[K] ? Else : never)
-    : Else
-  : never
-
-/** Merges two tables: the later row wins. Distributes over unions of tables. */
-export type Merge<Old, New> = New extends unknown
-  ? Old extends unknown
-    ? { readonly [K in keyof Old | keyof New]: Row<New, K, K extends keyof Old ? Old[K] : undefined> }
-    : never
-  : never
-
-/** The failures of a plain effect behind a table: failures without a row leave as themselves. */
-export type Residue<E, T> = E extends unknown
-  ? Left<E, Row<T, E extends Tagged ? E["_tag"] : "orElse", Row<T, "orElse", typeof rethrow>>>
-  : never
-
-type Left<E, V> = ErrorOf<V> | ([EndOf<V>] extends [never] ? never : E)
+type CheckRows<T, E> = Check<T, TagOf<E> | "orElse", "exhausted" | "rethrow", "repeats">
 
 /**
  * Applies a table to an effect. A retry that is used up leaves the last error as itself. Verdicts that need a model
@@ -83,15 +49,12 @@ export const onError: {
 )
 
 /** An effect behind a table. */
-export type Recovered<A, E, R, T> = Effect.Effect<A | AnswerOf<RowsOf<T>>, Residue<E, T>, R | ServicesOf<RowsOf<T>>>
-
-/** All rows of a table; distributes over unions of tables. */
-export type RowsOf<T> = T extends unknown ? T[keyof T] : never
+type Recovered<A, E, R, T> = Effect.Effect<A | AnswerOf<RowsOf<T>>, Residue<E, T>, R | ServicesOf<RowsOf<T>>>
 
 export { Position } from "./Position.ts"
 
 /** How a policy survives a restart. */
-export interface Keeping<R> {
+interface Keeping<R> {
   /** Gets the position of the policy before each wait. A program that stores it can go on from there. */
   readonly onWait: (position: Position) => Effect.Effect<void, never, R>
   /** Goes on from here: the rest of the wait, then the next attempt. */
@@ -111,8 +74,6 @@ export const onErrorFrom =
     const { from, onWait } = keeping as Keeping<never>
     return recoverEffect(rowsOf(table, "a plain effect"), self, { onWait, from, keep: seenOf }) as never
   }
-
-export type { Options as ExplainOptions } from "./explainRows.ts"
 
 /**
  * What a policy, a table or a single verdict, would do at worst, without running it: for all failures, in any order. A

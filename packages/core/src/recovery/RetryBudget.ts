@@ -88,6 +88,8 @@ export const sharing: {
 /**
  * The last instant (milliseconds, by the clock of the steps) at which a retry is made, for code that steps schedules by hand: a later
  * retry takes nothing from a budget. `-Infinity` if nothing is run at all; no limit by default.
+ *
+ * @internal
  */
 export const Latest = Context.Reference<number>("@kintsugi/core/RetryBudget/Latest", { defaultValue: () => Infinity })
 

@@ -12,25 +12,19 @@ import type * as Internal from "./Node.ts"
 import type { FailureContext } from "./Node.ts"
 import * as Returned from "../data/Returned.ts"
 import type { DeserializationError, InvalidArgs, Severity, ToolExecutionError } from "../errors/ToolError.ts"
-import { type AnyVerdict, type OfVerdict, type Retry, type Said, TypeId, type Verdict } from "./verdictTypes.ts"
-
-export type {
-  ActsOf,
-  AnswerOf,
-  AnyRow,
-  AnyVerdict,
-  EndOf,
-  ErrorOf,
-  Handler,
-  OfVerdict,
-  Retry,
-  RowOf,
-  Said,
-  ServicesOf,
-  Verdict
+import {
+  type Acknowledged,
+  type AnyVerdict,
+  type OfVerdict,
+  type Retry,
+  type Said,
+  TypeId,
+  type Verdict
 } from "./verdictTypes.ts"
-export type { Severity } from "../errors/ToolError.ts"
-export type { Decision, FailureContext, Rows, SideEffects } from "./Node.ts"
+
+export type { AnyVerdict, Retry, Verdict } from "./verdictTypes.ts"
+
+export type { FailureContext, SideEffects } from "./Node.ts"
 
 /**
  * `T`, but nothing is inferred for it from the place where the verdict stands: else a row would answer for its verdict.
@@ -38,28 +32,20 @@ export type { Decision, FailureContext, Rows, SideEffects } from "./Node.ts"
  */
 type Given<T> = [T][T extends unknown ? 0 : never]
 
-/** The consent that a policy may run a tool twice although its side effects are unsafe. */
-export interface Acknowledged {
-  readonly acknowledge: "may run twice"
-}
-
-/** How often a call is retried, and after which waits. */
-export type RetryOptions = Backoff.Options
-
 /**
  * Retries the call. `retries` counts the extra runs, `maxAttempts` all runs; without `initialBackoff` there is no wait. A
  * schedule gets each error as its input; when it is done, the rung gives up. A server's hint (`retryAfter`) is a floor
  * under every wait.
  */
-export function retry<E>(options: RetryOptions & Acknowledged): Retry<E>
-export function retry<E>(options: RetryOptions): Retry<E, never, never, "repeats">
+export function retry<E>(options: Backoff.Options & Acknowledged): Retry<E>
+export function retry<E>(options: Backoff.Options): Retry<E, never, never, "repeats">
 export function retry<E, Output, Err, R>(
   schedule: Schedule.Schedule<Output, E, Err, R>,
   options: Acknowledged
 ): Retry<E, Err, R>
 export function retry<E, Output, Err, R>(schedule: Schedule.Schedule<Output, E, Err, R>): Retry<E, Err, R, "repeats">
 export function retry(
-  input: (RetryOptions & Partial<Acknowledged>) | Schedule.Schedule<unknown, never, unknown, unknown>,
+  input: (Backoff.Options & Partial<Acknowledged>) | Schedule.Schedule<unknown, never, unknown, unknown>,
   options?: Acknowledged
 ): Retry<never, unknown, unknown, unknown> {
   const isSchedule = Schedule.isSchedule(input)
@@ -83,7 +69,7 @@ export const toSchedule = <E, Err, R, Acts>(self: Retry<E, Err, R, Acts>): Sched
 }
 
 /** How often the fixer may run, once by default; `maxAttempts: m` is the same as `retries: m - 1`. */
-export type FixOptions<E> = Partial<Backoff.Count> & {
+type FixOptions<E> = Partial<Backoff.Count> & {
   /** `"result"`: the answer replaces the tool's result, and the tool does not run again. */
   readonly as?: "arguments" | "result"
   /** Builds the fixer's input, in place of the raw arguments or the report. */
@@ -91,13 +77,13 @@ export type FixOptions<E> = Partial<Backoff.Count> & {
 }
 
 /** What a fixer has to repair: the failure of the row, or that of the fixer's last answer. */
-export interface FixInput<out E> {
+interface FixInput<out E> {
   readonly error: E | InvalidArgs | DeserializationError
   readonly context: FailureContext
 }
 
 /** A fixer: any function from text to the effect of a text. Agents are such functions. */
-export type Fixer<E, R> = (input: string) => Effect.Effect<string, E, R>
+type Fixer<E, R> = (input: string) => Effect.Effect<string, E, R>
 
 /**
  * Lets a fixer repair the arguments; its answer passes every gate and the tool runs again. A failure of the fixer counts as one
@@ -233,7 +219,7 @@ export const raise: Verdict<unknown, never, never, never, "raise"> = verdict({ k
 export const rethrow: Verdict<unknown, never, never, never, "rethrow"> = verdict({ kind: "rethrow" })
 
 /** What a handler declares. */
-export interface HandlerOptions {
+interface HandlerOptions {
   /** All verdicts that it may choose; choosing anything else is a defect. */
   readonly among?: ReadonlyArray<AnyVerdict>
   /** How often its verdicts may repeat one call: after that, a repeating verdict gives up instead. */

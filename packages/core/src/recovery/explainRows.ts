@@ -1,11 +1,15 @@
 /** What a policy would do at worst: its rungs, and the script of failures that keeps it going for longest. */
 import * as Duration from "effect/Duration"
-import type { Explanation, Row, Rung, Worst } from "./Explanation.ts"
+import type { Explanation } from "./Explanation.ts"
 import { samplesFor, steps } from "./explainSchedule.ts"
 import type { Compact, Fix, Node, Retry, Rows, When } from "./Node.ts"
 import { isOptions, Names } from "./names.ts"
 import { maxAttemptsPerCall, maxCompactions, maxRepairs } from "./bounds.ts"
 import type { Cost } from "./Cost.ts"
+
+type Row = Explanation["rows"][number]
+type Rung = Row["rungs"][number]
+type Worst = Explanation["worst"]
 
 /** What `explain` cannot read from a policy. */
 export interface Options {

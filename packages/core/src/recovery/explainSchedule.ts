@@ -8,11 +8,14 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import { maxHintOf } from "./Backoff.ts"
 import { tagOf } from "../data/ErrorCause.ts"
-import type { Rung, Wait } from "./Explanation.ts"
+import type { Explanation } from "./Explanation.ts"
 import { mostFor } from "../errors/RecoveryAdvice.ts"
 import { Latest } from "./RetryBudget.ts"
 import type { Retry } from "./Node.ts"
 import { maxAttemptsPerCall } from "./bounds.ts"
+
+type Rung = Explanation["rows"][number]["rungs"][number]
+type Wait = Rung["waits"][number]
 
 /** The rows that more than one tag can reach. */
 const wide: ReadonlySet<string> = new Set(["orElse", "ExecutionError", "InvalidArgs"])

@@ -45,7 +45,7 @@ type NoSuchAct<Act> = "repairs" extends Act
       : "This layer does not do so"
 
 /** What the compiler says about a retry that could do harm: no verdict acts so. */
-export type UnsafeRetry = 'A tool with unsafe side effects runs again only with { acknowledge: "may run twice" }'
+type UnsafeRetry = 'A tool with unsafe side effects runs again only with { acknowledge: "may run twice" }'
 
 /** Refuses keys that are no row, and rows that the layer does not have. */
 export type Check<T, Keys, End, Acts> = IsTable<T> & {

@@ -81,7 +81,11 @@ export type OfVerdict<V> =
     ? { readonly answer: A; readonly error: Err; readonly services: R; readonly end: End; readonly acts: P }
     : never
 
-/** A `retry` verdict: the one kind that a schedule can express as well. */
+/**
+ * A `retry` verdict: the one kind that a schedule can express as well.
+ *
+ * @hidden
+ */
 export interface Retry<in E, out Err = never, out R = never, out Acts = never> extends Verdict<
   E,
   never,
@@ -91,4 +95,9 @@ export interface Retry<in E, out Err = never, out R = never, out Acts = never> e
   Acts
 > {
   readonly kind: "retry"
+}
+
+/** The consent that a policy may run a tool twice although its side effects are unsafe. */
+export interface Acknowledged {
+  readonly acknowledge: "may run twice"
 }

@@ -3,7 +3,6 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as AgentEvent from "../event/AgentEvent.ts"
 import * as Budget from "../budget/Budget.ts"
 import { Ledger } from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
@@ -14,6 +13,7 @@ import { Suspension } from "./Start.ts"
 import { Done } from "../event/RunContext.ts"
 import * as Listening from "../event/Listening.ts"
 import * as Limits from "./Limits.ts"
+import type { Happening } from "../event/Happening.ts"
 
 export type { Listener } from "../event/Listening.ts"
 
@@ -150,7 +150,7 @@ const last = (
   frame: Frame,
   run: RunContext.RunContext,
   exit: Exit.Exit<unknown, unknown>
-): ReadonlyArray<AgentEvent.Happening> => {
+): ReadonlyArray<Happening> => {
   // a turn that waits is not over: it ends where the run goes on
   const message = waitingIn(exit) === undefined ? frame.state.unfinished() : undefined
   const end = terminal(frame, run, exit)
@@ -160,11 +160,7 @@ const last = (
 const waitingIn = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isSuccess(exit) && exit.value instanceof Suspension ? exit.value.snapshot.unfinished : undefined
 
-const terminal = (
-  frame: Frame,
-  run: RunContext.RunContext,
-  exit: Exit.Exit<unknown, unknown>
-): AgentEvent.Happening => {
+const terminal = (frame: Frame, run: RunContext.RunContext, exit: Exit.Exit<unknown, unknown>): Happening => {
   const spent = { usage: run.ledger.usage, ledger: [...run.ledger.entries] }
   if (Exit.isSuccess(exit) && exit.value instanceof Suspension) {
     const message = waitingIn(exit) === undefined ? undefined : frame.state.unfinished()

@@ -3,10 +3,10 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as Coercion from "../coercion/Coercion.ts"
 import * as Issue from "../data/Issue.ts"
-import type * as Model from "../model/Model.ts"
 import { issuesOf } from "../coercion/Issues.ts"
 import { once } from "../data/Once.ts"
 import { decoder, jsonSchemaOf, modelSchema } from "../tool/ToolSchema.ts"
+import type { OutputSpec } from "../model/Model.ts"
 
 export interface Output {
   readonly schema: Schema.Codec<unknown, unknown>
@@ -18,7 +18,7 @@ export interface Output {
 /** A text where the schema takes one; otherwise JSON, which the model is asked for. */
 export type Wanted =
   | { readonly kind: "text" }
-  | { readonly kind: "json"; readonly spec: Model.OutputSpec; readonly shape: Coercion.Shape }
+  | { readonly kind: "json"; readonly spec: OutputSpec; readonly shape: Coercion.Shape }
 
 export interface Answer {
   readonly value: unknown
@@ -61,14 +61,14 @@ const saying = (text: string): string => {
 
 const maxShown = 60
 
-const wantedBy = (name: string, schema: Model.OutputSpec["schema"]): Wanted => {
+const wantedBy = (name: string, schema: OutputSpec["schema"]): Wanted => {
   const { type } = rootOf(schema)
   if (type === "string") return { kind: "text" }
   return { kind: "json", spec: { name, schema }, shape: type === "array" ? "list" : "object" }
 }
 
 /** A schema with a name of its own stands among the definitions. */
-const rootOf = (schema: Model.OutputSpec["schema"]): Schema.JsonObject => {
+const rootOf = (schema: OutputSpec["schema"]): Schema.JsonObject => {
   const { $defs, $ref } = schema
   if (typeof $ref !== "string" || !isObject($defs)) return schema
   const root = $defs[decodeURIComponent($ref.slice("#/$defs/".length)).replaceAll("~1", "/").replaceAll("~0", "~")]

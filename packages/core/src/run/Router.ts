@@ -13,15 +13,14 @@ import type { LlmError } from "../errors/LlmError.ts"
 import * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
 import type * as Model from "../model/Model.ts"
-import type * as Recovery from "../recovery/Recovery.ts"
 import { RoutingError } from "../errors/RunError.ts"
 import * as Skill from "./Skill.ts"
 import * as LlmTable from "../model/LlmTable.ts"
-import type { Candidate, Choice, Definition, Routing } from "./routing.ts"
+import type { Candidate, Choice, Definition, Routing, Wide } from "./Routing.ts"
 
-export type { Definition } from "./routing.ts"
 import * as Interception from "../model/Interception.ts"
 import * as ModelCall from "./modelCall.ts"
+import type { AnswerOf, ServicesOf as RecoveryServicesOf, RowsOf, Residue } from "../recovery/TableTypes.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Router")
 
@@ -46,29 +45,32 @@ export interface Router<
 
 type AnyRouter = Router<string | undefined, unknown, unknown, unknown>
 
-/** The literal names that a router may give; `never` for a wide type such as `string`. */
-export type NameOf<Said, Table> = Literal<Exclude<Said, undefined> | Recovery.AnswerOf<Recovery.RowsOf<Table>>>
+/**
+ * The literal names that a router may give; `never` for a wide type such as `string`.
+ *
+ * @hidden
+ */
+export type RouterName<Said, Table> = Literal<Exclude<Said, undefined> | AnswerOf<RowsOf<Table>>>
 
 type Literal<Name> = Name extends string ? Exclude<Name, Wide<Name>> : never
 
-/** A name that may be one of many: it is only `string`, or a pattern such as `search_${string}`. */
-export type Wide<Name> = Name extends string ? ({} extends { readonly [_ in Name]: never } ? Name : never) : never
-
-/** The failures that a router adds to a run, those of the model behind its own table included. */
-export type ErrorOf<Said, E, Table> =
+/**
+ * The failures that a router adds to a run, those of the model behind its own table included.
+ *
+ * @hidden
+ */
+export type RouterError<Said, E, Table> =
   | E
   | (undefined extends Said ? RoutingError | Left<Table> : Wide<Said> extends never ? never : RoutingError)
 
-type Left<Table> = Table extends unknown
-  ? [keyof Table] extends [never]
-    ? LlmError
-    : Recovery.Residue<LlmError, Table>
-  : never
+type Left<Table> = Table extends unknown ? ([keyof Table] extends [never] ? LlmError : Residue<LlmError, Table>) : never
 
-/** What it needs besides a model. */
-export type ServicesOf<Said, R, Table> =
-  | R
-  | (undefined extends Said ? Recovery.ServicesOf<Recovery.RowsOf<Table>> : never)
+/**
+ * What it needs besides a model.
+ *
+ * @hidden
+ */
+export type RouterServices<Said, R, Table> = R | (undefined extends Said ? RecoveryServicesOf<RowsOf<Table>> : never)
 
 /** How the model is asked if no rule has chosen. */
 export interface Options {

@@ -15,14 +15,22 @@ export interface Skill<out T extends Tool.AnyTool = never, out Name extends stri
   readonly tools: ReadonlyArray<T>
 }
 
-/** A skill that is a plain function. */
+/**
+ * A skill that is a plain function.
+ *
+ * @hidden
+ */
 export interface Deterministic<out Name extends string, out O, out E = never, out R = never> {
   readonly name: Name
   readonly description: string
   readonly run: (input: string) => Effect.Effect<O, E, R>
 }
 
-/** Any skill, with tools or deterministic. */
+/**
+ * Any skill, with tools or deterministic.
+ *
+ * @hidden
+ */
 export type AnySkill = Skill<Tool.AnyTool> | Deterministic<string, unknown, unknown, unknown>
 
 /** A skill. Its tools are an allow-list: nothing else can be called while it is at work. */
@@ -55,7 +63,11 @@ export const fromFunction = <const Name extends string, O>(
 ): Deterministic<Name, O, FunctionError> =>
   deterministic(name, { description: options.description, run: lifted(name, options.run) })
 
-/** Whether a value is a skill: a name, a description, and either tools or a function. */
+/**
+ * Whether a value is a skill: a name, a description, and either tools or a function.
+ *
+ * @internal
+ */
 export const isSkill = (value: unknown): value is AnySkill =>
   Predicate.hasProperty(value, "name") &&
   Predicate.isString(value.name) &&

@@ -9,7 +9,11 @@ import type { Audience } from "../data/Signing.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import type { Decisions } from "../tool/ToolDefinition.ts"
 
-/** Goes on where a run was suspended, or after a transcript. */
+/**
+ * Goes on where a run was suspended, or after a transcript.
+ *
+ * @hidden
+ */
 export interface Resumption<out I> {
   /** Calls that are settled in it never run again. */
   readonly from: Snapshot | Message.Transcript

@@ -9,7 +9,6 @@ import { approachable } from "../data/Foreign.ts"
 import type * as Message from "../data/Message.ts"
 import * as Usage from "../data/Usage.ts"
 import { isLlmError, type LlmError } from "../errors/LlmError.ts"
-import type * as AgentEvent from "../event/AgentEvent.ts"
 import { helping } from "../event/Helping.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
@@ -46,6 +45,7 @@ import type { Compact, Compacted, CompactEvent, Decision } from "../recovery/Nod
 import * as RunBudget from "./budget.ts"
 import type { ModelCallOptions, Attempting, Idle } from "./modelCallState.ts"
 import type { Looping } from "./running.ts"
+import type { Asked as AgentEventAsked, Happening } from "../event/Happening.ts"
 
 /** A reply, or what the table answered in its place. */
 export type Answer =
@@ -307,7 +307,7 @@ const book = <A, E>(
   call: ModelCall<unknown>,
   state: Attempting,
   outcome: Ledger.Outcome,
-  make: (asked: AgentEvent.Asked) => AgentEvent.Happening,
+  make: (asked: AgentEventAsked) => Happening,
   next: Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
   const { attempts, model, shown } = state

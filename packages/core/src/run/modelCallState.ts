@@ -4,15 +4,15 @@ import type * as Message from "../data/Message.ts"
 import type * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
 import type { Counted } from "../model/ModelCall.ts"
-import type * as Recovery from "../recovery/Recovery.ts"
 import type { OnPartial, Plan } from "./plan.ts"
+import type { Rows } from "../recovery/Node.ts"
 
 /** One model call, and what guards it. */
 export interface ModelCallOptions {
   readonly model: Model.Service
   readonly request: Model.Request
   /** The table of `onLlmError`. */
-  readonly rows: Recovery.Rows
+  readonly rows: Rows
   readonly onPartial: OnPartial
   readonly transport?: Plan["transport"]
   readonly isStreamed: boolean

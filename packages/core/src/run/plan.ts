@@ -4,12 +4,12 @@ import type * as Layer from "effect/Layer"
 import type * as Budget from "../budget/Budget.ts"
 import type * as Message from "../data/Message.ts"
 import type * as Model from "../model/Model.ts"
-import type * as Recovery from "../recovery/Recovery.ts"
-import type { Candidate, Definition } from "./routing.ts"
+import type { Candidate, Definition } from "./Routing.ts"
 import type * as Toolset from "../tool/Toolset.ts"
 import type { OnExceeded } from "../budget/Meter.ts"
 import type * as Frame from "./Frame.ts"
 import type { Output } from "./Output.ts"
+import type { Rows } from "../recovery/Node.ts"
 
 /** Whether a streamed attempt that broke off after its first text is repeated or fails. */
 export type OnPartial = "fail" | "restart"
@@ -33,7 +33,7 @@ export interface Plan {
   readonly budget: Budget.Budget
   /** The agent's own model, for this run's loop alone: the tools get their services from outside. */
   readonly model: Layer.Layer<Model.Model, unknown> | undefined
-  readonly onLlmError: Recovery.Rows
+  readonly onLlmError: Rows
   readonly onPartial: OnPartial
   /** Whether its table takes the place of what transports send again. */
   readonly transport: "off" | undefined

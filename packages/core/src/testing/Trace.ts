@@ -12,6 +12,7 @@ import * as Explanation from "../recovery/Explanation.ts"
 import { recoverEffect } from "../recovery/RecoverEffect.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 import { type Failure, type FailureScript, type Step, stepOf } from "./FailureScript.ts"
+import type { AnyRow, ServicesOf } from "../recovery/TableTypes.ts"
 
 /** The trace of a run. Instants are milliseconds since the start. */
 export interface Trace {
@@ -45,10 +46,10 @@ export interface Traced extends Trace {
 }
 
 /** A row for all failures, a verdict, a schedule or a handler; or a table of rows. */
-export type Policy = Recovery.AnyRow | { readonly [row: string]: Recovery.AnyRow | undefined }
+export type Policy = AnyRow | { readonly [row: string]: AnyRow | undefined }
 
 /** What the schedules and the handlers of a policy need; of one of several policies, what any of them needs. */
-export type PolicyServices<P> = P extends Recovery.AnyRow ? Recovery.ServicesOf<P> : Recovery.ServicesOf<P[keyof P]>
+export type PolicyServices<P> = P extends AnyRow ? ServicesOf<P> : ServicesOf<P[keyof P]>
 
 /** Every script is bounded: a policy that makes more attempts than this dies of it. */
 const runaway = 20_000

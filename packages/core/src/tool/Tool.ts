@@ -15,7 +15,8 @@ import * as ToolRun from "./run.ts"
 import { type Covers, define, limitOf, type Limits, type NoVerify, type Options, type Stored } from "./define.ts"
 import type { Compensate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type { OwnFailures } from "./failures.ts"
-import type { ServicesOfVerify, TimeoutOf } from "./Residue.ts"
+import type { ServicesOfVerify, TimeoutOf } from "./ToolTypes.ts"
+import type { CallLimit, NeedsApproval, Storable, StoredFailures } from "./ToolTypes.ts"
 import { type AnyTool, type ErrorOf, fromDefinition, isTool, type TableOf, type Tool, type TypeId } from "./shape.ts"
 import type { CheckOwn, OwnRows, OwnTable } from "./ownTable.ts"
 import type { Later } from "./rows.ts"
@@ -33,19 +34,19 @@ import {
   OutcomeUnknownError,
   type ToolExecutionError
 } from "../errors/ToolError.ts"
+import type { Present, May } from "../recovery/TableTypes.ts"
 
-export type { Limits, NoVerify, Options, Stored, Verify } from "./define.ts"
-export type { Compensate, Undoable as Settled, ToolContext } from "./ToolDefinition.ts"
-export type { TimeoutOf } from "./Residue.ts"
-export type { Admits, AnyRows, CallError, RowInput, RowKeys, Rows, ToolEnd } from "./rows.ts"
-export type { Nearer } from "./failures.ts"
-export type { CheckAny, CheckRows, Fits, Behind as Kept, NoRow, Table, TableOfAny } from "./table.ts"
+export type { Options } from "./define.ts"
+export type { ToolContext } from "./ToolDefinition.ts"
+
+export type { CallError, RowKeys, Rows } from "./rows.ts"
 
 export type { AnyTool, ErrorOf, NameOf, ServicesOf, SideEffectsOf, SuccessOf, TableOf, Tool } from "./shape.ts"
 export { isTool } from "./shape.ts"
 /** @internal */
 export { fromDefinition } from "./shape.ts"
 export { around, provide } from "./adapting.ts"
+export type { NeedsApproval, StoredFailures } from "./ToolTypes.ts"
 export { type NameFor, namesFor } from "./names.ts"
 
 /**
@@ -70,7 +71,7 @@ export const make = <
   Given = {}
 >(
   name: Name,
-  options: Recovery.Present<Given, OptionName> &
+  options: Present<Given, OptionName> &
     Options<Params, A, E, R, S, RD> &
     Limits<T, C, A, VR> &
     Stored<F> &
@@ -85,10 +86,7 @@ export const make = <
   A,
   E | TimeoutsOf<Given, S, T, VR>,
   Exclude<R, Scope.Scope> | RD | ServicesOfVerify<VR>,
-  Recovery.Merge<
-    CallLimit<C> & (Storable<E, F> | Recovery.May<Given, "failure", {}>),
-    Rows | Recovery.May<Given, "onError", {}>
-  >,
+  Recovery.Merge<CallLimit<C> & (Storable<E, F> | May<Given, "failure", {}>), Rows | May<Given, "onError", {}>>,
   NoInfer<S> | Undeclared<Given>
 > => {
   Names.check(name)
@@ -102,36 +100,20 @@ type OptionName =
   | keyof OwnTable<unknown>
 
 /** Nothing is declared where `sideEffects` may be absent. */
-type Undeclared<Given> = Recovery.May<Given, "sideEffects", "undeclared">
+type Undeclared<Given> = May<Given, "sideEffects", "undeclared">
 
 /** How a tool may time out: with and without `verify`, where that may be absent. */
 type TimeoutsOf<Given, S, T, VR> = [T] extends [undefined]
   ? never
   :
       | TimeoutOf<S | Undeclared<Given>, T, VR>
-      | ([Recovery.May<Given, "verify", "absent">] extends [never] ? never : TimeoutOf<S, T, NoVerify>)
+      | ([May<Given, "verify", "absent">] extends [never] ? never : TimeoutOf<S, T, NoVerify>)
 
 /** Without rows, the definition itself. */
 const withRows = (definition: ToolDefinition, table: object | undefined): ToolDefinition =>
   table === undefined
     ? definition
     : { ...definition, rows: new Map([...definition.rows, ...Recovery.rowsOf(table, "a tool")]) }
-
-/** Marks, in the table of a tool, that its calls have a time limit. No row handles the failure of a call that reaches it. */
-export interface CallTimeout {
-  readonly "~callTimeout": true
-}
-
-/** The mark of a tool with a `callTimeout`. */
-export type CallLimit<C> = [C] extends [undefined] ? {} : CallTimeout
-
-/** Marks, in the table of a tool, that its own failures can be stored. */
-export interface StoredFailures {
-  readonly "~storedFailures": true
-}
-
-/** The mark of a tool with a schema of its failures. */
-export type Storable<E, F> = [E] extends [never] ? {} : [F] extends [undefined] ? {} : StoredFailures
 
 /**
  * A tool out of a function that may throw, or return a promise. What it throws or rejects with becomes an `ExecutionError`
@@ -152,7 +134,7 @@ export const fromFunction = <
   Given = {}
 >(
   name: Name,
-  options: Recovery.Present<Given, OptionName> &
+  options: Present<Given, OptionName> &
     Omit<Options<Params, A, never, never, S, RD>, "run"> &
     Limits<T, C, A, VR> &
     OwnTable<OwnRows<FunctionError, A, S, T, VR>> &
@@ -166,7 +148,7 @@ export const fromFunction = <
   A,
   FunctionError | TimeoutsOf<Given, S, T, VR>,
   RD | ServicesOfVerify<VR>,
-  Recovery.Merge<CallLimit<C>, Rows | Recovery.May<Given, "onError", {}>>,
+  Recovery.Merge<CallLimit<C>, Rows | May<Given, "onError", {}>>,
   NoInfer<S> | Undeclared<Given>
 > => {
   Names.check(name)
@@ -205,14 +187,13 @@ interface OnError {
   ): Tool<Name, Params, A, E, R, Recovery.Merge<T0, T>, S>
 }
 
-/** What the rows of a table are typed by: in a pipe it is read off the tool. */
+/**
+ * What the rows of a table are typed by: in a pipe it is read off the tool.
+ *
+ * @hidden
+ */
 export interface Gives<out A, out E, out S> {
   readonly [TypeId]: { readonly _A: () => A; readonly _E: () => E; readonly _S: () => S }
-}
-
-/** Marks, in the table of a tool, that its calls need approval. */
-export interface NeedsApproval {
-  readonly "~needsApproval": true
 }
 
 /** Which calls need approval, and for how long a decision holds. */

@@ -17,6 +17,7 @@ import type { InputTooLargeError } from "../errors/DoorError.ts"
 import type { Kind } from "../errors/ToolError.ts"
 import type { Around } from "./around.ts"
 import type { Read } from "./reading.ts"
+import type { Rows } from "../recovery/Node.ts"
 
 export interface ToolDefinition {
   readonly name: string
@@ -45,7 +46,7 @@ export interface ToolDefinition {
   readonly around?: Around
   /** The run of a sub-agent that is suspended with the run that calls it; absent for all other tools. */
   readonly nested?: Nested
-  readonly rows: Recovery.Rows
+  readonly rows: Rows
   /** How long one run may take, and the whole call with all its attempts and waits. */
   readonly timeout: Duration.Duration | undefined
   readonly callTimeout: Duration.Duration | undefined

@@ -10,7 +10,7 @@ import type * as Message from "../data/Message.ts"
 import type { SideEffects } from "../recovery/Recovery.ts"
 
 /** A call that is about to run, with arguments that fit. */
-export interface Call {
+export interface ProposedCall {
   readonly agent: string
   readonly tool: string
   /** The name that the model wrote, if it differs from the tool's name. */
@@ -25,24 +25,28 @@ export interface Call {
   readonly depth: number
 }
 
-/** What a policy says of a call. The model reads the reason of a denial. */
-export type Decision = { readonly type: "allow" } | { readonly type: "deny"; readonly reason: string }
+/**
+ * What a policy says of a call. The model reads the reason of a denial.
+ *
+ * @hidden
+ */
+export type Permission = { readonly type: "allow" } | { readonly type: "deny"; readonly reason: string }
 
 /** The call may run. */
-export const allow: Decision = { type: "allow" }
+export const allow: Permission = { type: "allow" }
 
 /** The reason is told to the model. */
-export const deny = (reason: string): Decision => ({ type: "deny", reason })
+export const deny = (reason: string): Permission => ({ type: "deny", reason })
 
 /** Sees a call and decides. A policy that fails denies the call. */
-export type Policy<R = never> = (call: Call) => Decision | Effect.Effect<Decision, unknown, R>
+export type Policy<R = never> = (call: ProposedCall) => Permission | Effect.Effect<Permission, unknown, R>
 
 /**
  * Asks one policy after the other, until one denies: `undefined` when none does. One that fails denies. Each gets a call of its own.
  *
  * @internal
  */
-export const ask = (policies: ReadonlyArray<Policy>, callOf: () => Call): Effect.Effect<string | undefined> =>
+export const ask = (policies: ReadonlyArray<Policy>, callOf: () => ProposedCall): Effect.Effect<string | undefined> =>
   Effect.gen(function* () {
     for (const policy of policies) {
       const call = callOf()
@@ -54,9 +58,9 @@ export const ask = (policies: ReadonlyArray<Policy>, callOf: () => Call): Effect
 
 /** A policy that throws denies as well: nothing has allowed the call. Defects of its effect and interruptions pass. */
 const failingClosed = (
-  policy: () => Decision | Effect.Effect<Decision, unknown>,
+  policy: () => Permission | Effect.Effect<Permission, unknown>,
   agent: string
-): Effect.Effect<Decision> => {
+): Effect.Effect<Permission> => {
   const answered = Result.try(policy)
   if (Result.isFailure(answered)) return Effect.succeed(undecided(answered.failure))
   const answer = Returned.valueOf(answered.success, aDecision, "A policy of agent", agent)
@@ -72,5 +76,5 @@ const failingClosed = (
 
 const aDecision = Returned.decision("type", ["allow", "deny"])
 
-const undecided = (error: unknown): Decision =>
+const undecided = (error: unknown): Permission =>
   deny(`the policy could not decide: ${Redaction.foreign(ErrorCause.sayingOf(error))}`)

@@ -14,10 +14,10 @@ import type { ToolDefinition } from "./ToolDefinition.ts"
 import type { Entry, Level } from "./callState.ts"
 import { canonical } from "../data/Digest.ts"
 import * as Message from "../data/Message.ts"
-import type * as Recovery from "../recovery/Recovery.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { DeserializationError, EscalationError, type InvalidArgs } from "../errors/ToolError.ts"
+import type { Rows } from "../recovery/Node.ts"
 
 export type { Failure, Outcome, Output } from "./outcome.ts"
 
@@ -27,17 +27,17 @@ export interface Toolset {
   readonly entries: ReadonlyMap<string, Entry>
   readonly gates: Gates
   /** The row for names that are no tool. */
-  readonly unknown: Recovery.Rows
+  readonly unknown: Rows
   /** Whether the agent is resilient: a call that may have taken effect is not made again at once. */
   readonly isResilient: boolean
 }
 
 /** The tables of an agent: rows by tool name, and rows for all tools. */
 export interface Tables {
-  readonly byTool: ReadonlyMap<string, Recovery.Rows>
-  readonly defaults: Recovery.Rows
+  readonly byTool: ReadonlyMap<string, Rows>
+  readonly defaults: Rows
   /** Behind all of them. */
-  readonly resilient?: { readonly tools: Recovery.Rows } | undefined
+  readonly resilient?: { readonly tools: Rows } | undefined
 }
 
 /** Throws a `TypeError` on duplicate tool names and on tables for tools that are not there. */

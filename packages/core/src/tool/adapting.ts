@@ -3,12 +3,12 @@ import type * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import type * as Layer from "effect/Layer"
 import type { OutcomeUnknownError } from "../errors/ToolError.ts"
-import type * as Recovery from "../recovery/Recovery.ts"
 import * as Around from "./around.ts"
 import * as Providing from "./providing.ts"
 import { type AnyTool, fromDefinition, isTool, type Tool } from "./shape.ts"
 import type { Nearer } from "./failures.ts"
 import type { Behind } from "./table.ts"
+import type { Acknowledged } from "../recovery/TableTypes.ts"
 
 /**
  * The same tool with a layer around all that it does: the decoding of its parameters, `run`, `verify`, its compensation, and the `when` of `requireApproval`. The
@@ -69,32 +69,20 @@ export const provide: {
  * ```
  */
 export const around: {
-  <A, E, R, S, A2 extends A, E2, R2, const O extends Partial<Recovery.Acknowledged> = {}>(
+  <A, E, R, S, A2 extends A, E2, R2, const O extends Partial<Acknowledged> = {}>(
     f: (attempt: Effect.Effect<A, E | Refusal<S, O>, R>) => Effect.Effect<A2, E2, R2>,
     options?: O
   ): <Name extends string, Params, T>(
     self: Tool<Name, Params, A, E, R, T, S> & Nearer<T, Exclude<E2, E>>
   ) => Tool<Name, Params, A, E2, R | R2, Behind<T, Exclude<E2, E>>, S>
-  <
-    Name extends string,
-    Params,
-    A,
-    E,
-    R,
-    T,
-    S,
-    A2 extends A,
-    E2,
-    R2,
-    const O extends Partial<Recovery.Acknowledged> = {}
-  >(
+  <Name extends string, Params, A, E, R, T, S, A2 extends A, E2, R2, const O extends Partial<Acknowledged> = {}>(
     self: Tool<Name, Params, A, E, R, T, S> & Nearer<T, Exclude<E2, E>>,
     f: (attempt: Effect.Effect<A, E | Refusal<S, O>, R>) => Effect.Effect<A2, E2, R2>,
     options?: O
   ): Tool<Name, Params, A, E2, R | R2, Behind<T, Exclude<E2, E>>, S>
 } = dual(
   ([self]) => isTool(self),
-  <T>(self: AnyTool, f: Parameters<typeof Around.make>[0], options?: Partial<Recovery.Acknowledged>): T => {
+  <T>(self: AnyTool, f: Parameters<typeof Around.make>[0], options?: Partial<Acknowledged>): T => {
     const { around: before, name, sideEffects } = self.definition
     const needsConsent = sideEffects === "unsafe" && options?.acknowledge === undefined
     return fromDefinition({ ...self.definition, around: Around.make(f, { tool: name, before, needsConsent }) })

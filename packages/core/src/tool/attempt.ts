@@ -10,7 +10,6 @@ import { canonical } from "../data/Digest.ts"
 import { isDeep } from "../data/Foreign.ts"
 import * as Message from "../data/Message.ts"
 import { OutcomeUnknownError, ToolDeniedError } from "../errors/ToolError.ts"
-import type * as AgentEvent from "../event/AgentEvent.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import type { Fix } from "../recovery/Node.ts"
@@ -37,6 +36,7 @@ import * as ToolRun from "./run.ts"
 import { checkpointOf } from "./checkpoint.ts"
 import type { ApprovalGate, CallAtGate, ToolContext } from "./ToolDefinition.ts"
 import * as ToolPolicy from "./ToolPolicy.ts"
+import type { OfOneCall } from "../event/Happening.ts"
 
 type Attempt = Effect.Effect<unknown, unknown>
 
@@ -256,7 +256,7 @@ const emitChanges = (self: ToolCall, changes: Call.Decoded["changes"]): Effect.E
   // Mutants `{}`, `false` survive: all callers drop the value of the loop
   Effect.forEach(changes, (change) => emit(self, () => ({ type: "arguments-coerced", change })), { discard: true })
 
-export const emit = ({ site: { call, run } }: ToolCall, make: () => AgentEvent.OfOneCall): Effect.Effect<void> =>
+export const emit = ({ site: { call, run } }: ToolCall, make: () => OfOneCall): Effect.Effect<void> =>
   RunContext.emit(run, () => ({ ...make(), callId: call.id, tool: call.name }))
 
 /** Before they are decoded: why the arguments are not admitted, if they are not. */
@@ -285,7 +285,7 @@ const oversized = (
 /** Once they are decoded: why the call is not admitted, if it is not. */
 const denied = (
   { policies }: Gates,
-  call: Omit<ToolPolicy.Call, "params">,
+  call: Omit<ToolPolicy.ProposedCall, "params">,
   decoded: Call.Decoded
 ): Effect.Effect<ToolDeniedError | undefined> =>
   Effect.map(

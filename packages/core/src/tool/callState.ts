@@ -4,8 +4,7 @@ import type { ToolDeniedError } from "../errors/ToolError.ts"
 import type { CallCheckpoint, CallProgress, Snapshot } from "../event/Checkpoint.ts"
 import type { Attempts } from "../recovery/Attempts.ts"
 import type { Progress } from "../recovery/Layer.ts"
-import type { Fix } from "../recovery/Node.ts"
-import type * as Recovery from "../recovery/Recovery.ts"
+import type { Rows, Fix } from "../recovery/Node.ts"
 import type * as Call from "./call.ts"
 import type { CallSite } from "./CallSite.ts"
 import type { Unverifiable } from "./run.ts"
@@ -199,5 +198,5 @@ export interface Entry {
 
 export interface Level {
   readonly name: "tool" | "agent" | "defaults" | "resilient"
-  readonly rows: Recovery.Rows
+  readonly rows: Rows
 }

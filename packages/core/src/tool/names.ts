@@ -79,7 +79,11 @@ type IsAdmitted<Rest, Count extends ReadonlyArray<unknown> = []> = Rest extends 
       ? IsAdmitted<More, [...Count, unknown]>
       : false
 
-/** The name under which models know a foreign tool: its own if every provider accepts it, else `string`. */
+/**
+ * The name under which models know a foreign tool: its own if every provider accepts it, else `string`.
+ *
+ * @hidden
+ */
 export type NameFor<Name extends string> = Name extends "" | "escalate" | "throwException" | "complete"
   ? string
   : IsAdmitted<Name> extends true

@@ -2,10 +2,10 @@
  * The types of a table that is written together with its tool. The compiler reads the table before it has read `run`, and once more after it:
  * what is not known the first time fits.
  */
-import type * as Recovery from "../recovery/Recovery.ts"
 import type { Admits, Later, RowInput, RowKeys, ToolEnd } from "./rows.ts"
-import type { TimeoutOf } from "./Residue.ts"
+import type { TimeoutOf } from "./ToolTypes.ts"
 import type { NoRow } from "./table.ts"
+import type { AnyRowOf, Misfit } from "../recovery/TableTypes.ts"
 
 /** `T`, but nothing is inferred for it from the table. `NoInfer` does the same, but stays in the types that users read. */
 type Given<T> = [T][T extends unknown ? 0 : never]
@@ -13,7 +13,7 @@ type Given<T> = [T][T extends unknown ? 0 : never]
 /** What a tool fails with, and what the rows of its table are typed by. */
 export type OwnRows<E, A, S, T, VR> = Ahead<Given<E> | TimeoutOf<Given<S>, Given<T>, Given<VR>>, Given<A>> & object // without it a table of which no row is known yet would fit nothing
 
-type Ahead<E, A> = { readonly [K in RowKeys<E>]?: Recovery.AnyRowOf<InputAhead<E, K>, A> }
+type Ahead<E, A> = { readonly [K in RowKeys<E>]?: AnyRowOf<InputAhead<E, K>, A> }
 
 /** A row for a failure that is not known yet is for any. So is `orElse` of a tool without failures of its own. */
 type InputAhead<E, K> = [K extends "orElse" ? E : RowInput<E, K>] extends [never] ? unknown : RowInput<E, K>
@@ -44,5 +44,5 @@ type Misfits<Rows, E, S> = {
 }
 
 type Fit<Row, E, S, K> = K extends RowKeys<E> | (S extends "unsafe" ? "ToolTimeoutError" : never)
-  ? Recovery.Misfit<Row, ToolEnd, Admits<S, K>>
+  ? Misfit<Row, ToolEnd, Admits<S, K>>
   : NoRow<K>

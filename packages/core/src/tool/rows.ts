@@ -1,9 +1,13 @@
 /** The types of the table of a tool. */
 import type * as Types from "effect/Types"
-import type * as Recovery from "../recovery/Recovery.ts"
 import type { DeserializationError, ExecutionError, InvalidArgs } from "../errors/ToolError.ts"
+import type { RowOf, AnyRowOf } from "../recovery/TableTypes.ts"
 
-/** The keys that a table for a tool with failures `E` may have. */
+/**
+ * The keys that a table for a tool with failures `E` may have.
+ *
+ * @hidden
+ */
 export type RowKeys<E> =
   | "InvalidArgs"
   | "DeserializationError"
@@ -11,7 +15,11 @@ export type RowKeys<E> =
   | "orElse"
   | (E extends { readonly _tag: infer Tag extends string } ? Tag : never)
 
-/** All failures of one call before recovery. */
+/**
+ * All failures of one call before recovery.
+ *
+ * @hidden
+ */
 export type CallError<E> = InvalidArgs | DeserializationError | E
 
 /** What the callbacks of a row see: all that can reach it. */
@@ -44,9 +52,13 @@ export interface Later {
 export type ToolEnd = "exhausted" | "told" | "rethrow" | "raise" | "backstop"
 
 /** Constrains the rows of a table for a tool that fails with `E` and gives `A`. */
-export type AnyRows<E, A> = { readonly [K in RowKeys<E>]?: Recovery.AnyRowOf<RowInput<E, K>, A> }
+export type AnyRows<E, A> = { readonly [K in RowKeys<E>]?: AnyRowOf<RowInput<E, K>, A> }
 
-/** A table for a tool that fails with `E`, gives `A` and has side effects `S`. */
+/**
+ * A table for a tool that fails with `E`, gives `A` and has side effects `S`.
+ *
+ * @hidden
+ */
 export type Rows<E, A, S> = {
-  readonly [K in RowKeys<E>]?: Recovery.RowOf<RowInput<E, K>, A, ToolEnd, Admits<S, K>>
+  readonly [K in RowKeys<E>]?: RowOf<RowInput<E, K>, A, ToolEnd, Admits<S, K>>
 }

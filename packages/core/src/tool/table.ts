@@ -1,6 +1,6 @@
 /** The types of a table for a given tool, for a tool that comes later, and for any tool. */
-import type * as Recovery from "../recovery/Recovery.ts"
 import type { Admits, AnyRows, RowKeys, Rows, ToolEnd } from "./rows.ts"
+import type { AnyRow, AnswerOf, IsTable, Misfit } from "../recovery/TableTypes.ts"
 
 /** A table for a tool that fails with `E` and gives `A`. */
 export type Table<E, A> = AnyRows<E, A> & object
@@ -9,13 +9,13 @@ export type Table<E, A> = AnyRows<E, A> & object
  * Refuses keys that are no row, and rows that a tool with side effects `S` does not have. Where nothing is known of the tool, the table
  * may have any rows: the tool that gets it is compared with them.
  */
-export type CheckRows<T, E, S> = Recovery.IsTable<T> & {
+export type CheckRows<T, E, S> = IsTable<T> & {
   readonly [K in keyof T]: unknown extends E
-    ? T[K] extends Recovery.AnyRow
+    ? T[K] extends AnyRow
       ? unknown
       : "A row is a verdict, a schedule or a handler"
     : K extends RowKeys<E>
-      ? Recovery.Misfit<T[K], ToolEnd, Admits<S, K>>
+      ? Misfit<T[K], ToolEnd, Admits<S, K>>
       : NoRow<K>
 }
 
@@ -29,9 +29,9 @@ type AnyToolKey = RowKeys<never>
 export type TableOfAny<E, A> = { readonly [K in AnyToolKey]?: AnyRows<E, A>[K] } & object
 
 /** Refuses rows that a tool cannot have, and says why: of this the compiler speaks last. */
-export type CheckAny<T, E, A, S> = Recovery.IsTable<T> & {
+export type CheckAny<T, E, A, S> = IsTable<T> & {
   readonly [K in keyof T]: K extends AnyToolKey
-    ? Recovery.Misfit<T[K], ToolEnd, Admits<S, K>>
+    ? Misfit<T[K], ToolEnd, Admits<S, K>>
     : K extends RowKeys<E>
       ? T[K] extends Exclude<Rows<E, A, S>[K], undefined>
         ? unknown
@@ -40,17 +40,17 @@ export type CheckAny<T, E, A, S> = Recovery.IsTable<T> & {
 }
 
 /** Why a row does not fit its tool. */
-type Why<V, A, Acts> = [V] extends [Recovery.AnyRow] ? WhyNot<V, A, Acts> : ARowIsAVerdictAScheduleOrAHandler
+type Why<V, A, Acts> = [V] extends [AnyRow] ? WhyNot<V, A, Acts> : ARowIsAVerdictAScheduleOrAHandler
 
 /** No text: it would make nothing of a row that is one. */
 interface ARowIsAVerdictAScheduleOrAHandler {
   readonly ARowIsAVerdictAScheduleOrAHandler: never
 }
 
-type WhyNot<V, A, Acts> = [Recovery.AnswerOf<V>] extends [A]
-  ? unknown extends Recovery.Misfit<V, ToolEnd, Acts>
+type WhyNot<V, A, Acts> = [AnswerOf<V>] extends [A]
+  ? unknown extends Misfit<V, ToolEnd, Acts>
     ? "This row does not fit the failure"
-    : Recovery.Misfit<V, ToolEnd, Acts>
+    : Misfit<V, ToolEnd, Acts>
   : "The answer of this row is no result of the tool"
 
 /** Compares a table with a tool, if the table was written without the tool. */

@@ -3,7 +3,6 @@ import * as Redaction from "../data/Redaction.ts"
 import * as Effect from "effect/Effect"
 import * as FailureHistory from "../budget/FailureHistory.ts"
 import type * as Message from "../data/Message.ts"
-import type * as Recovery from "../recovery/Recovery.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { ToolExecutionError, UnknownToolError } from "../errors/ToolError.ts"
@@ -13,13 +12,14 @@ import type { CallSite } from "./CallSite.ts"
 import * as Driver from "../recovery/Driver.ts"
 import type { Trace } from "../recovery/Layer.ts"
 import { trailOf } from "../recovery/Decisions.ts"
+import type { Rows } from "../recovery/Node.ts"
 
 /** The row's key: only the defaults of an agent have it. */
 const key = "UnknownToolError"
 
 export const settle = (
   available: ReadonlyArray<string>,
-  rows: Recovery.Rows,
+  rows: Rows,
   { call, history, run }: CallSite
 ): Effect.Effect<Outcome> => {
   const byDefault = Render.unknownTool(call.name, available)

@@ -18,7 +18,7 @@ export interface Timeline {
   readonly line: (text: string) => string
 }
 
-type Column = "run" | "model" | "tool" | "fix" | AgentEvent.Layer
+type Column = "run" | "model" | "tool" | "fix" | AgentEvent.OfType<"verdict">["layer"]
 
 type Tone = "plain" | "good" | "bad" | "quiet"
 
@@ -231,12 +231,13 @@ const endOfFix = (error: unknown): string => {
   return name === "ToolExecutionError" ? "the fixer gave up, so nothing else is tried" : describeError(error)
 }
 
-const endOfTool = ({ attempts: made, recoveredBy, settlement }: AgentEvent.ToolUse): string => {
+const endOfTool = ({ attempts: made, recoveredBy, settlement }: AgentEvent.OfType<"tool-end">["use"]): string => {
   const how = recoveredBy === undefined ? "" : `, by ${recoveredBy}`
   const what = Message.isError(settlement) ? "the model is told an error" : "the model gets the result"
   return `${what}${how}, after ${attempts(made)}`
 }
 
-const toneOf = ({ settlement }: AgentEvent.ToolUse): Tone => (Message.isError(settlement) ? "bad" : "good")
+const toneOf = ({ settlement }: AgentEvent.OfType<"tool-end">["use"]): Tone =>
+  Message.isError(settlement) ? "bad" : "good"
 
 const attempts = (count: number): string => (count === 1 ? "1 attempt" : `${count} attempts`)

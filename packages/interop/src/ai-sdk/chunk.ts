@@ -42,7 +42,7 @@ export type FinishReason = "stop" | "length" | "content-filter" | "tool-calls" |
 
 /** Metadata of a finished message about its run. */
 export interface Metadata {
-  readonly usage: AgentEvent.Spent["usage"]
+  readonly usage: Extract<AgentEvent.AgentEvent, { readonly ledger: unknown }>["usage"]
   /** Whether the run waits for a decision. It then resumes in a new stream. */
   readonly isSuspended: boolean
 }

@@ -16,12 +16,12 @@ export type Policy =
       readonly kind: "agent"
       readonly what: string
       /** With what its transport does for each request; without an argument, for one that sends once. */
-      readonly run: (transport?: Explanation.Explanation) => Explanation.Run
+      readonly run: (transport?: Explanation.Explanation) => Explanation.RunExplanation
     }
   | {
       readonly kind: "composition"
       readonly what: string
-      readonly bounds: (transport?: Explanation.Explanation) => Explanation.Bounds
+      readonly bounds: (transport?: Explanation.Explanation) => Explanation.RunBounds
     }
 
 /** Reads a value, if it is a policy. It may throw what reading the value throws. */
@@ -45,7 +45,7 @@ export const policyOf = (value: unknown, core: Core): Policy | undefined => {
   if (Schedule.isSchedule(value)) {
     return layer("a schedule", core.Recovery.explain(core.Recovery.retry(value as Schedule.Schedule<unknown>)))
   }
-  if (isModel(value)) return layer("a model", core.Model.explain(value as Model.AnyModel))
+  if (isModel(value)) return layer("a model", core.Model.explain(value as Parameters<typeof Model.explain>[0]))
   if (isExplanation(value)) return layer("an explanation", value)
   if (isRun(value)) return { kind: "agent", what: "an explanation of a run", run: () => value }
   if (isTable(value)) return layer("a table", core.Recovery.explain(value))
@@ -86,7 +86,7 @@ const isModel = (value: unknown): boolean =>
 const isExplanation = (value: unknown): value is Explanation.Explanation =>
   Predicate.hasProperty(value, "rows") && Array.isArray(value.rows) && Predicate.hasProperty(value, "worst")
 
-const isRun = (value: unknown): value is Explanation.Run =>
+const isRun = (value: unknown): value is Explanation.RunExplanation =>
   Predicate.hasProperty(value, "model") && isExplanation(value.model) && Predicate.hasProperty(value, "tools")
 
 const isTable = (value: unknown): value is { readonly [row: string]: Recovery.AnyVerdict } => {

@@ -1,6 +1,6 @@
 /** A policy as one HTML file without a script: the drawing, and the tables that tell the same. */
 import * as Duration from "effect/Duration"
-import type { Row } from "@kintsugi/core/Explanation"
+import type { Explanation } from "@kintsugi/core/Explanation"
 import * as Svg from "./PolicySvg.ts"
 import type { Stack, View } from "./PolicyView.ts"
 import { boundsLine, rangeOf, remarksOf, runLine } from "./words.ts"
@@ -51,7 +51,7 @@ const sectionsOf = ({ attempts, bounds, layers, title, ...stack }: Stack, maxRow
   )
 ]
 
-const rungsOf = ({ key, rungs }: Row): ReadonlyArray<ReadonlyArray<string>> =>
+const rungsOf = ({ key, rungs }: Explanation["rows"][number]): ReadonlyArray<ReadonlyArray<string>> =>
   rungs.map(({ compactions = 0, fixerRuns, modelCalls, unknown, verdict, waits }, index) => [
     key,
     `${index + 1} ${verdict}`,

@@ -10,7 +10,7 @@ export interface View {
   readonly title: string
   readonly stacks: ReadonlyArray<Stack>
   /** The bounds of one run of an agent. Only an agent with a loop has those of turns and calls. */
-  readonly run?: Explanation.Bounds & Partial<Explanation.WorstRun>
+  readonly run?: Explanation.RunBounds & Partial<Explanation.RunExplanation["worst"]>
 }
 
 /** Layers that stand around one thing, outermost first. */
@@ -69,7 +69,7 @@ export const make = (
  */
 export const ofRun = (
   title: string,
-  run: Explanation.Run,
+  run: Explanation.RunExplanation,
   options: Options & { readonly inner?: ReadonlyArray<Explanation.TimelineLayer> } = {}
 ): View => {
   const { model, routing, tools, worst } = run
@@ -93,7 +93,7 @@ export const ofRun = (
 }
 
 /** A composition of agents, from its `Agent.bounds`. */
-export const ofBounds = (title: string, bounds: Explanation.Bounds): View => ({ title, stacks: [], run: bounds })
+export const ofBounds = (title: string, bounds: Explanation.RunBounds): View => ({ title, stacks: [], run: bounds })
 
 const stackOf = (
   title: string,

@@ -7,7 +7,7 @@ import { isDeeper } from "./depth.ts"
 import { fieldOf, numberAt, textAt } from "./Fields.ts"
 
 /** An event in its JSON form, which is what `AgentEvent.AgentEvent` encodes to. Only its origin and type are sure to be there. */
-export interface Recorded extends AgentEvent.Origin {
+export interface Recorded extends Pick<AgentEvent.AgentEvent, "runId" | "agent" | "turn" | "at" | "parent"> {
   readonly type: string
   readonly [field: string]: unknown
 }

@@ -2,7 +2,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Message from "../data/Message.ts"
 import type { RunContext } from "../event/RunContext.ts"
-import type * as Recovery from "../recovery/Recovery.ts"
+import type { Rows } from "../recovery/Node.ts"
 
 /** What a router may choose. */
 export interface Candidate {
@@ -32,7 +32,10 @@ export interface Definition {
   readonly rule: ((input: string) => Effect.Effect<string | undefined, unknown>) | undefined
   readonly prompt: string
   readonly threshold: number
-  readonly rows: Recovery.Rows
+  readonly rows: Rows
   /** Whether its rows take the place of what transports send again. */
   readonly transport?: "off" | undefined
 }
+
+/** A name that may be one of many: it is only `string`, or a pattern such as `search_${string}`. */
+export type Wide<Name> = Name extends string ? ({} extends { readonly [_ in Name]: never } ? Name : never) : never

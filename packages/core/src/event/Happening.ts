@@ -1,0 +1,197 @@
+/** What an event says besides its type: the data of each kind, and the run that it belongs to. */
+import type * as Approval from "../data/Approval.ts"
+import type * as Budget from "../budget/Budget.ts"
+import type * as Coercion from "../coercion/Coercion.ts"
+import type * as Issue from "../data/Issue.ts"
+import type * as Ledger from "../budget/Ledger.ts"
+import type * as Message from "../data/Message.ts"
+import type { BudgetReason } from "../errors/RunError.ts"
+import type { Snapshot } from "./Snapshot.ts"
+import type * as Usage from "../data/Usage.ts"
+import type { Decision as RecoveryDecision, Size } from "../recovery/Node.ts"
+
+/**
+ * The run and the turn of an event. Events of a fixer or sub-agent name the run that started it as their `parent`, and the call if a
+ * call started it.
+ */
+export interface Origin {
+  readonly runId: string
+  readonly agent: string
+  /** 0 before the first turn. */
+  readonly turn: number
+  /** Milliseconds since the epoch, by Effect's `Clock`. */
+  readonly at: number
+  readonly parent?: { readonly runId: string; readonly callId?: string }
+}
+
+/** The tool call of an event. */
+export interface OfCall {
+  readonly callId: string
+  readonly tool: string
+}
+
+/** The layer of recovery that made a decision. */
+export type Layer = "transport" | "model" | "tool" | "effect"
+
+/** The data of an event besides its origin, by its `type`. */
+export type Happening =
+  /** `transcript` is what the conversation begins with. */
+  | { readonly type: "run-start"; readonly input: unknown; readonly transcript: Message.Transcript }
+  /** One of several skills was chosen: by a rule, by the model, or by the table for failures of asking it. */
+  | {
+      readonly type: "skill-chosen"
+      readonly skill: string
+      readonly by: "rule" | "model" | "table"
+      /** From 0 to 1, when the model has chosen. */
+      readonly confidence?: number
+      /** The system prompt from here on, which replaces any other; empty for none. */
+      readonly prompt: string
+    }
+  | { readonly type: "turn-start" }
+  /**
+   * A model was asked; `attempt` counts the tries of this turn. Each attempt ends with one of the next three events: with its
+   * reply, with its failure or defect, or when it was interrupted.
+   */
+  | { readonly type: "model-start"; readonly model: string; readonly provider: string; readonly attempt: number }
+  | ({ readonly type: "model-end"; readonly reply: Message.Reply } & Asked)
+  | ({ readonly type: "model-failed"; readonly error: unknown } & Asked)
+  | ({ readonly type: "model-interrupted" } & Asked)
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "reasoning-delta"; readonly text: string }
+  /**
+   * The streamed text of this attempt does not count: another attempt or the answer of a row replaces it. In a composition, `run` is
+   * the part that has failed or lost; the text of its descendants is discarded too.
+   */
+  | { readonly type: "attempt-discarded"; readonly attempt: number; readonly text: string; readonly run?: string }
+  /**
+   * The conversation was too long for the model, and was shortened: `transcript` is what the model reads from here on. The transcript of
+   * the run stays whole.
+   */
+  | {
+      readonly type: "compacted"
+      readonly compaction: string
+      readonly before: Size
+      readonly after: Size
+      readonly transcript: Message.Transcript
+    }
+  /**
+   * `foreignName` is the tool's name at the server or library that runs it, `calledAs` the name that the model wrote. Each is absent if it
+   * is the same as `tool`.
+   */
+  | ({
+      readonly type: "tool-start"
+      readonly foreignName?: string
+      readonly calledAs?: string
+      readonly arguments: Message.ToolCall["arguments"]
+    } & OfCall)
+  | (OfOneCall & OfCall)
+  /** A call waits for a decision before it runs; the decision has come. */
+  | ({ readonly type: "approval-requested"; readonly request: Approval.Request } & OfCall)
+  | ({ readonly type: "approval-decided"; readonly decision: Approval.Decision } & OfCall)
+  /** A call that was not admitted: no such tool, or denied. */
+  | ({ readonly type: "tool-refused"; readonly settlement: Message.Settlement } & OfCall)
+  /**
+   * A call that was not run, because its reply was cut off or the run ended before its turn came: it was beyond a limit, another call
+   * ended the run, or it still waited for approval when another call failed.
+   */
+  | ({ readonly type: "tool-skipped"; readonly settlement: Message.Settlement } & OfCall)
+  /**
+   * The run has failed, and the effect of a call, of this run or of a descendant, was compensated. With an `error`, the compensation
+   * failed. `key` is the idempotency key of that call.
+   */
+  | ({ readonly type: "tool-compensated"; readonly key: string; readonly error?: unknown } & OfCall)
+  | ({ readonly type: "verdict" } & Decision)
+  /**
+   * What the turn has added to the transcript, with every call settled; also if the run ends in the middle of the turn. A turn in
+   * which no model answered adds nothing. A turn that waits for a decision ends after the run has resumed, without a second `turn-start`.
+   */
+  | { readonly type: "turn-end"; readonly message: Message.Assistant }
+  /** The final text was mended before it decoded, without a model call. */
+  | { readonly type: "output-coerced"; readonly change: Coercion.Change }
+  /**
+   * The final text does not fit the output schema. `message` is what the model reads about it; absent if the model is not asked again.
+   * It is added to the transcript. `isCut`: the reply reached the model's length limit before the end of the text.
+   */
+  | {
+      readonly type: "output-rejected"
+      readonly text: string
+      readonly issues: ReadonlyArray<Issue.Issue>
+      readonly isCut?: boolean
+      readonly message?: Message.User
+    }
+  /** A limit is near: once for each, by default when four fifths of it are spent. */
+  | ({ readonly type: "budget-warning" } & Limit)
+  /** A limit was reached, and `Agent.onBudgetExceeded` has decided about it. */
+  | ({ readonly type: "budget-exceeded"; readonly decision: Budget.Decision["kind"] } & Limit)
+  /** `finish` is the finish reason of the reply that is the output, `length` if it was cut off; absent if the output is no reply. */
+  | ({ readonly type: "run-completed"; readonly output: unknown; readonly finish?: Message.FinishReason } & Spent)
+  /**
+   * The run waits for a decision or a larger budget, and resumes from the snapshot. `message` is the turn that waits, as
+   * the transcript has it if no decision ever comes; when the run resumes, `turn-end` has that turn's final message.
+   */
+  | ({ readonly type: "run-suspended"; readonly snapshot: Snapshot; readonly message?: Message.Assistant } & Spent)
+  | ({
+      readonly type: "run-failed"
+      readonly error: unknown
+      /** Whether the run ended with a defect, and not with a typed failure. */
+      readonly isDefect: boolean
+      /** If several agents were tried for one answer: the failure of each, in order. */
+      readonly reasons?: ReadonlyArray<unknown>
+      readonly transcript: Message.Transcript
+    } & Spent)
+  | ({ readonly type: "run-interrupted"; readonly transcript: Message.Transcript } & Spent)
+
+/** One attempt of a model call, and what was booked for it. */
+export interface Asked {
+  readonly model: string
+  readonly attempt: number
+  readonly spent: Ledger.Entry
+}
+
+/** What a run and its descendants have consumed. */
+export interface Spent {
+  readonly usage: Usage.Usage
+  /** Every attempt of every model call, oldest first. */
+  readonly ledger: ReadonlyArray<Ledger.Entry>
+}
+
+/** A limit of the budget, and what is spent of it: turns, calls, tokens, cost, or milliseconds. */
+interface Limit {
+  readonly reason: BudgetReason
+  readonly spent: number
+  readonly limit: number
+}
+
+/** What happens while one call is settled. */
+export type OfOneCall =
+  /** The arguments were mended before they decoded, without a model call. */
+  | { readonly type: "arguments-coerced"; readonly change: Coercion.Change }
+  /** A tool reports its progress. */
+  | { readonly type: "tool-progress"; readonly data: unknown }
+  /** Denied before it ran. */
+  | { readonly type: "tool-refused"; readonly settlement: Message.Settlement }
+  | { readonly type: "tool-failed"; readonly attempt: number; readonly error: unknown }
+  | { readonly type: "fix-start"; readonly repair: number; readonly input: string }
+  | { readonly type: "fix-end"; readonly repair: number; readonly answer: string }
+  | { readonly type: "fix-failed"; readonly repair: number; readonly error: unknown }
+  | { readonly type: "tool-end"; readonly use: ToolUse }
+  | ({ readonly type: "verdict" } & Decision)
+
+/** One decision of a recovery policy, and the layer that made it. */
+export interface Decision extends RecoveryDecision {
+  readonly layer: Layer
+}
+
+/**
+ * A call that ended with something for the model to read. A call that ends its run, or that a limit of the run cuts off, has no such
+ * event: its settlement is in the transcript of the last event.
+ */
+export interface ToolUse {
+  readonly arguments: Message.ToolCall["arguments"]
+  /** The decoded parameters of the last attempt; absent when none decoded. */
+  readonly params?: unknown
+  readonly settlement: Message.Settlement
+  /** The verdict that ended the call with an answer or a told failure, if the first attempt failed. */
+  readonly recoveredBy?: string
+  readonly attempts: number
+}

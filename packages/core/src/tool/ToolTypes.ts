@@ -1,0 +1,48 @@
+/** The types of tools and of their tables, for agents: what options leave in failures and needs, and the marks in a table. */
+import type { OutcomeUnknownError, ToolTimeoutError } from "../errors/ToolError.ts"
+import type { NoVerify } from "./define.ts"
+
+export type { Limits, NoVerify, Stored } from "./define.ts"
+export type { Admits, AnyRows, ToolEnd } from "./rows.ts"
+export type { CheckAny, CheckRows, Fits, Table, TableOfAny } from "./table.ts"
+
+/** What a tool with a time limit may fail with besides its own failures. */
+export type TimeoutOf<S, T, VR> = [T] extends [undefined]
+  ? never
+  : S extends "unsafe"
+    ? [NoVerify] extends [VR]
+      ? OutcomeUnknownError
+      : ToolTimeoutError
+    : ToolTimeoutError
+
+/** What looking up needs. */
+export type ServicesOfVerify<VR> = [NoVerify] extends [VR] ? never : VR
+
+/** Marks, in the table of a tool, that its calls have a time limit. No row handles the failure of a call that reaches it. */
+export interface CallTimeout {
+  readonly "~callTimeout": true
+}
+
+/** The mark of a tool with a `callTimeout`. */
+export type CallLimit<C> = [C] extends [undefined] ? {} : CallTimeout
+
+/**
+ * Marks, in the table of a tool, that its own failures can be stored.
+ *
+ * @hidden
+ */
+export interface StoredFailures {
+  readonly "~storedFailures": true
+}
+
+/** The mark of a tool with a schema of its failures. */
+export type Storable<E, F> = [E] extends [never] ? {} : [F] extends [undefined] ? {} : StoredFailures
+
+/**
+ * Marks, in the table of a tool, that its calls need approval.
+ *
+ * @hidden
+ */
+export interface NeedsApproval {
+  readonly "~needsApproval": true
+}
