@@ -6,10 +6,10 @@ import * as Result from "effect/Result"
 import type { Block, Chunk, FinishReason, Options } from "./chunk.ts"
 
 /** An event of one call of the run. */
-type OfCall = Extract<AgentEvent.AgentEvent, AgentEvent.OfCall>
+type OfCall = Extract<AgentEvent.AgentEvent, { readonly callId: string; readonly tool: string }>
 
 /** An event that ends a run, with what it has spent. */
-type Ended = Extract<AgentEvent.AgentEvent, AgentEvent.Spent>
+type Ended = Extract<AgentEvent.AgentEvent, { readonly ledger: unknown }>
 
 const finishReasons: Readonly<Record<Message.FinishReason, FinishReason>> = {
   stop: "stop",

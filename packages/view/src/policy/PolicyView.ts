@@ -13,8 +13,10 @@ export interface View {
   readonly run?: Explanation.Bounds & Partial<Explanation.WorstRun>
 }
 
+// Private shapes are aliases: the declarations of a program write an alias out, and cannot name a private interface.
+
 /** Layers that stand around one thing, outermost first. */
-interface Stack {
+type Stack = {
   readonly title: string
   readonly layers: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>]
   /** Every wait as short as chance allows. */
@@ -27,7 +29,7 @@ interface Stack {
 }
 
 /** An attempt of the innermost layer, in milliseconds from the beginning of the first. */
-interface Attempt {
+type Attempt = {
   /** The number of the attempt in each layer, outermost first. */
   readonly path: ReadonlyArray<number>
   readonly earliest: number
@@ -35,7 +37,7 @@ interface Attempt {
 }
 
 /** The bounds of all layers together at worst, for failures of any rows in any order. */
-interface StackBounds {
+type StackBounds = {
   /** The requests of each layer by itself, outermost first: their product is `requests`. */
   readonly factors: ReadonlyArray<number>
   /** How often the innermost work runs. */

@@ -4,8 +4,22 @@
  */
 import { isDeeper } from "./depth.ts"
 import { fieldOf, numberAt, textAt } from "./Fields.ts"
-import type { Problem } from "./Problem.ts"
 import { isTerminal, type Recorded, types } from "./Recorded.ts"
+
+export type { Recorded } from "./Recorded.ts"
+
+// Private shapes are aliases: the declarations of a program write an alias out, and cannot name a private interface.
+
+/** A fault of a recording, or a missing part. */
+type Problem = {
+  /** Counted from 1; absent if the problem is about no single line. */
+  readonly line?: number
+  readonly kind: "broken" | "cut" | "foreign" | "unknown" | "beginning" | "end" | "parent" | "order" | "again" | "more"
+  /** One sentence. */
+  readonly says: string
+  /** How many problems it stands for; 1 by default. */
+  readonly many?: number
+}
 
 /** An event may be nested as deep as this; a deeper one is a problem of its line. */
 const maxDepth = 256
@@ -20,7 +34,7 @@ export interface Recording {
 }
 
 /** Takes events one by one, as lines or as values. `recording` may be called at any time. */
-interface Recorder {
+type Recorder = {
   /** A line of a file. An empty line has no event, and counts for the numbers of lines. */
   readonly line: (text: string) => void
   /** An event in its JSON form. */

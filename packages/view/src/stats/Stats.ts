@@ -8,8 +8,10 @@ import { isTerminal, type Recorded } from "../recording/Recorded.ts"
 import type { Recording } from "../recording/Recording.ts"
 import * as Totals from "../recording/Totals.ts"
 
+// Private shapes are aliases: the declarations of a program write an alias out, and cannot name a private interface.
+
 /** The ends of the runs without a parent in their recording. */
-interface Runs {
+type Runs = {
   readonly completed: number
   readonly failed: number
   readonly interrupted: number
@@ -21,7 +23,7 @@ interface Runs {
 }
 
 /** A count by the last verdict. */
-interface ByVerdict {
+type ByVerdict = {
   /** The kind of the verdict; `ask again` for an answer that did not fit its schema. */
   readonly verdict: string
   /** Whether the rung of that verdict gave up. */
@@ -32,7 +34,7 @@ interface ByVerdict {
 }
 
 /** One kind of failure in one layer. */
-interface ErrorStats {
+type ErrorStats = {
   /** `transport`, `model`, `tool` or `effect`; `output` for answers that did not fit their schema. */
   readonly layer: string
   readonly tag: string
@@ -49,7 +51,7 @@ interface ErrorStats {
 }
 
 /** One tool. */
-interface ToolStats {
+type ToolStats = {
   readonly tool: string
   readonly calls: number
   /** Calls that failed at least once, or whose failure was told to the model. */
