@@ -26,7 +26,7 @@ const file = Effect.map(
 )
 
 /** The claims of one process that has the database open. */
-const processOn = (path: string, options?: SnapshotClaims.SqlOptions) =>
+const processOn = (path: string, options?: Parameters<typeof SnapshotClaims.layerSql>[0]) =>
   Effect.map(Layer.build(SnapshotClaims.layerSql(options).pipe(Layer.provideMerge(sqlite(path)))), (context) => ({
     claims: Context.get(context, Snapshot.Claims),
     sql: Context.get(context, SqlClient)

@@ -14,6 +14,8 @@ import { alteration, altered, type Json } from "./_support/alterations.ts"
 
 const { call, calls, make, text } = ScriptedModel
 
+type Keys = Parameters<typeof SnapshotKeys.layer>[0]["keys"]
+
 const secret = (letter: string) => Redacted.make(letter.repeat(32))
 const first = { id: "2027-a", secret: secret("a") }
 const second = { id: "2027-b", secret: secret("b") }
@@ -113,8 +115,7 @@ describe("a signed snapshot", () => {
   it.effect("is verified by each key of the ring; the first one signs [P1505]", () =>
     Effect.gen(function* () {
       const { snapshot } = yield* unresumed
-      const by = (...keys: readonly [SnapshotKeys.Key, ...ReadonlyArray<SnapshotKeys.Key>]) =>
-        Effect.provide(SnapshotKeys.layer({ keys }))
+      const by = (...keys: Keys) => Effect.provide(SnapshotKeys.layer({ keys }))
       const old = yield* Snapshot.sign(snapshot).pipe(by(first))
       const now = yield* Snapshot.sign(snapshot).pipe(by(second, first))
       assert.deepInclude((now as { signature: object }).signature, { key: "2027-b" })
@@ -300,14 +301,14 @@ describe("a signed decision", () => {
 
 describe("a ring of keys", () => {
   it("is refused where it is made if a key is short, or two have one id [P1505]", () => {
-    const odd: ReadonlyArray<ReadonlyArray<SnapshotKeys.Key>> = [
+    const odd: ReadonlyArray<ReadonlyArray<Keys[number]>> = [
       [],
       [first, { ...second, id: first.id }],
       [{ id: "short", secret: Redacted.make("x".repeat(31)) }],
       [first, { id: "short", secret: Redacted.make(new Uint8Array(31)) }]
     ]
     for (const keys of odd) {
-      assert.throws(() => SnapshotKeys.layer({ keys: keys as [SnapshotKeys.Key] }), TypeError, "SnapshotKeys")
+      assert.throws(() => SnapshotKeys.layer({ keys: keys as [Keys[0]] }), TypeError, "SnapshotKeys")
     }
   })
 

@@ -41,7 +41,7 @@ const overHttp = Effect.gen(function* () {
 })
 
 /** What both transports give. */
-const usesEverything = (server: Mcp.Server) =>
+const usesEverything = (server: Mcp.McpConnection) =>
   Effect.gen(function* () {
     assert.strictEqual(server.version, "2025-11-25")
     assert.include(server.instructions, "Everything")

@@ -59,8 +59,10 @@ describe("foreign tools", () => {
   })
 
   it("a tool of the AI SDK is typed by what its execute takes and gives [P1107]", () => {
-    sameType<AiSdk.AiTool<"count", City, number>>()(AiSdk.tool("count", foreign))
-    sameType<Tool.Tool<"count", City, AiSdk.Answer<number>, ExecutionError, never, {}, "none">>()(
+    sameType<Tool.Tool<"count", City, AiSdk.AiToolResult<number>, ExecutionError, never, {}, "undeclared">>()(
+      AiSdk.tool("count", foreign)
+    )
+    sameType<Tool.Tool<"count", City, AiSdk.AiToolResult<number>, ExecutionError, never, {}, "none">>()(
       AiSdk.tool("count", foreign, { sideEffects: "none" })
     )
   })

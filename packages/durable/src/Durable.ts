@@ -1,7 +1,7 @@
 /**
- * Durable runs, on Effect's own workflow engine: a run survives the death of its process, waits for days without one, and goes on
- * in another. Any agent becomes a `Workflow`: each model call, tool attempt, wait and decision is recorded there once, and a replay
- * reads it.
+ * Durable runs on Effect's workflow engine. A run survives the death of its process, waits for days without a process, and goes on in
+ * another one. Each agent becomes a `Workflow`: it records each model call, tool attempt, wait and decision once, and a replay reads
+ * the records.
  */
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import * as Workflow from "effect/workflow/Workflow"
@@ -49,10 +49,10 @@ export {
   UnreadableStepError
 } from "./errors.ts"
 
-/** A run waits for a decision about a call. */
+/** A request for approval of a run that waits, with the run and its workflow: `decide` takes it. */
 export interface Asked extends Schema.Schema.Type<typeof Asked> {}
 
-/** Its schema, for a wire or a database. */
+/** The schema of an `Asked`, for a wire or a database. */
 export const Asked = Schema.Struct({
   /** The workflow under which the run was started, with its version. */
   workflow: Schema.String,
@@ -61,7 +61,7 @@ export const Asked = Schema.Struct({
 })
 
 /** How an agent becomes a workflow. */
-export interface Options<Name extends string, Input, Output, R> {
+interface Options<Name extends string, Input, Output, R> {
   /** The engine stores the runs under this name: another workflow with the same name and version would read them. */
   readonly name: Name
   /**
@@ -76,17 +76,17 @@ export interface Options<Name extends string, Input, Output, R> {
   readonly onApproval?: (asked: Asked) => Effect.Effect<void, never, R>
 }
 
-/** What the workflow of an agent is started with. */
-export type Payload<Input extends Schema.Top> = Schema.Struct<{ readonly id: Schema.String; readonly input: Input }>
+/** The payload of the workflow of an agent. */
+type Payload<Input extends Schema.Top> = Schema.Struct<{ readonly id: Schema.String; readonly input: Input }>
 
 /** An agent as a workflow, and the layer that serves it. */
 export interface Durable<Name extends string, Input extends Schema.Top, Output extends Schema.Top, E, R> {
   /**
-   * Started with an `id`: there is one run for each, however often it is started. Besides the failures of the agent it fails with
-   * a `ReplayError` where what is stored does not belong to it.
+   * Its payload has an `id` and an `input`. There is one run for each `id`, however often the workflow is started with it. It fails as
+   * the agent does, and with a `ReplayError` if the stored steps are not those of this agent.
    */
   readonly workflow: Workflow.Workflow<Name, Payload<Input>, Output, Schema.Codec<E | ReplayError, unknown>>
-  /** Runs it, wherever this layer is. */
+  /** Serves the workflow: each process with this layer can take its runs. */
   readonly layer: Layer.Layer<never, never, R | WorkflowEngine>
 }
 
@@ -94,13 +94,13 @@ export interface Durable<Name extends string, Input extends Schema.Top, Output e
 type AnyCodec = Schema.Codec<unknown, unknown>
 
 /**
- * An agent as a workflow whose body is the agent. Each reply of a model, each attempt of a tool, each decision of a policy and of a
- * person, each look-up and each wait is recorded; when a process dies, another reads them and goes on behind the last one. A tool
- * with `unsafe` side effects that had begun and whose end is not known is not run again: that is an `OutcomeUnknownError`, or what
- * its `verify` finds.
+ * Makes a workflow of an agent. The workflow records each reply of a model, each attempt of a tool, each decision of a policy and of a
+ * person, each call of `verify` and each wait. When a process dies, another process reads the records and goes on after the last one. A
+ * tool with `unsafe` side effects that was started and has no recorded end does not run again: the call fails with an
+ * `OutcomeUnknownError`, or has the result that its `verify` finds.
  *
- * All else is run again in each replay, and has to be the same each time: rows, handlers, predicates, functions of agents that are
- * one. What such code does besides, it does again.
+ * All other code runs again in each replay, and must do the same each time: rows, handlers, predicates, and functions that are agents.
+ * Its side effects happen again.
  */
 export const workflow = <
   A,
@@ -258,8 +258,8 @@ const demanding = (
   })
 
 /**
- * Starts a run, or finds the one with this `id`, and gives its `executionId`; it does not wait for its end. Fails where the input does not
- * fit its schema.
+ * Starts a run, or finds the run with this `id`, and returns its `executionId` without waiting for its end. Fails with
+ * `UnfitInputError` if the input does not fit its schema.
  */
 export const start = <Name extends string, Input extends AnyCodec, Output extends AnyCodec, E, R>(
   self: Durable<Name, Input, Output, E, R>,

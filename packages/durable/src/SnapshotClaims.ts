@@ -10,9 +10,9 @@ import * as Semaphore from "effect/Semaphore"
 import { SqlClient } from "effect/sql/SqlClient"
 import { Snapshot } from "@kintsugi/core"
 
-/** Where claims are stored. */
-export interface SqlOptions {
-  /** `kintsugi_snapshot_claims` by default. It is made where it does not exist. */
+/** The options of the table. */
+interface SqlOptions {
+  /** The name of the table; `kintsugi_snapshot_claims` by default. The layer creates it if it does not exist. */
   readonly table?: string
 }
 

@@ -1,5 +1,5 @@
 /**
- * Keys for snapshots and decisions that leave the server: HMAC-SHA-256 over the whole document and its audience, on Effect's own
+ * Keys for snapshots and decisions that leave the server: HMAC-SHA-256 over the whole document and its audience, by
  * `effect/crypto/Mac`.
  */
 import * as Mac from "effect/crypto/Mac"
@@ -10,17 +10,17 @@ import * as Redacted from "effect/Redacted"
 import { Snapshot } from "@kintsugi/core"
 
 /** A key, and the id by which documents name it. */
-export interface Key {
+interface Key {
   readonly id: string
   /** At least 32 bytes; a text counts as its UTF-8. Draw it at random: `openssl rand -hex 32`. */
   readonly secret: Redacted.Redacted<string | Uint8Array>
 }
 
 /** The ring of keys, and how long unsigned documents are read. */
-export interface Options {
-  /** The first one signs, each one verifies. Add a new key in front, and remove an old one when no document has its id any more. */
+interface Options {
+  /** The first key signs, each key verifies. Add a new key in front. Remove an old key when no document has its id any more. */
   readonly keys: readonly [Key, ...ReadonlyArray<Key>]
-  /** Until then documents without a signature are read too, in milliseconds since the epoch; by default none is. */
+  /** Documents without a signature are read until this time, in milliseconds since the epoch; by default they are never read. */
   readonly acceptUnsignedUntil?: number
 }
 

@@ -25,7 +25,7 @@ export const unfit = fieldOf("Expected what the workflow takes")
 
 export const unreadable = fieldOf("Expected what the step gives")
 
-/** There is no such run of this workflow, or no process has taken it up yet and it was not started by `start`. */
+/** The workflow has no such run: `start` did not start it, and no process has begun it. */
 export class UnknownRunError extends Schema.TaggedError<UnknownRunError>()("UnknownRunError", where) {
   readonly code = "KINTSUGI-DURABLE-UNKNOWN-RUN"
   readonly isRetryable = false
@@ -119,7 +119,7 @@ export class ChangedAgentError extends Schema.TaggedError<ChangedAgentError>()("
   }
 }
 
-/** The failures of a run that cannot be replayed. */
+/** The failures of a run whose replay is not possible: its stored steps cannot be read, or are not those of the agent. */
 export type ReplayError = UnreadableStepError | ChangedAgentError | DoorError.RunLostError
 
 export const ReplayError = Schema.Union([UnreadableStepError, ChangedAgentError, DoorError.RunLostError])

@@ -6,14 +6,15 @@ import type { Agent, KintsugiError, Tool, ToolError } from "@kintsugi/core"
 type InputOf<A> = A extends (input: infer I) => unknown ? I : never
 type OutputOf<A> = A extends (input: never) => Effect.Effect<infer O, unknown, unknown> ? O : never
 export type ServicesOf<A> = A extends (input: never) => Effect.Effect<unknown, unknown, infer R> ? R : never
-type OwnErrorOf<A> = A extends (input: never) => Effect.Effect<unknown, infer E, unknown> ? E : never
 
 /** Its tools, as far as its type has them: it lacks those of the parts of a composition. */
 type ToolsOf<A> =
   A extends Agent.Agent<never, unknown, unknown, unknown, infer T, infer _B, infer _D, infer _M, infer _C> ? T : never
 
 /** The failures of an agent in memory, and the one of its unsafe tools after the death of a process. */
-export type ErrorOf<A> = OwnErrorOf<A> | ([Agent.UnsafeOf<A>] extends [never] ? never : ToolError.OutcomeUnknownError)
+export type ErrorOf<A> = A extends (input: never) => Effect.Effect<unknown, infer E, unknown>
+  ? E | ([Agent.UnsafeOf<A>] extends [never] ? never : ToolError.OutcomeUnknownError)
+  : never
 
 /** The failures that are not this library's. */
 type Foreign<E> = Exclude<E, KintsugiError.KintsugiError>

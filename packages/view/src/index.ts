@@ -1,5 +1,4 @@
 /** Runs and policies as pictures, from events and explanations alone. Works in browsers and in Node. */
-export * as Colors from "./drawing/Colors.ts"
 export * as EvalPage from "./eval/EvalPage.ts"
 export * as EvalSvg from "./eval/EvalSvg.ts"
 export * as Page from "./page/Page.ts"
@@ -14,4 +13,3 @@ export * as StatsPage from "./stats/StatsPage.ts"
 export * as StatsSvg from "./stats/StatsSvg.ts"
 export * as StatsText from "./stats/StatsText.ts"
 export * as Svg from "./drawing/Svg.ts"
-export * as Totals from "./recording/Totals.ts"

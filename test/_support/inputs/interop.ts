@@ -38,10 +38,10 @@ const plain: ReadonlyArray<object> = [{ name: "look", inputSchema }]
 /** What the server answers next, and the tools that it has. */
 const server = { result: {} as object, tools: plain }
 
-let opened: Promise<Mcp.Server> | undefined
+let opened: Promise<Mcp.McpConnection> | undefined
 
 /** Connected once, for all measurements. */
-const connected = (): Promise<Mcp.Server> => {
+const connected = (): Promise<Mcp.McpConnection> => {
   // written down when it is asked for
   const tools = Object.assign([], { toJSON: () => server.tools })
   const { layer } = withTools(tools, () => server.result)
@@ -148,8 +148,7 @@ export const interop: Table = {
     })
   },
   "interop/src/mcp/McpServer.ts": {
-    ...each(none("hands requests that Effect's server has read to serverCall.ts"), "stdio", "http"),
-    ...each(fixed, "hintsOf")
+    ...each(none("hands requests that Effect's server has read to serverCall.ts"), "stdio", "http")
   },
   "interop/src/mcp/connection.ts": { ...each(reached, "connect", "renewed"), ...each(fixed, "isLost") },
   "interop/src/mcp/failure.ts": {
@@ -158,6 +157,7 @@ export const interop: Table = {
     fromResult: grows(texts, (text) => Failure.fromResult(where, text)),
     misfit: grows(texts, (text) => Failure.misfit(where, text))
   },
+  "interop/src/mcp/hints.ts": each(fixed, "sideEffectsOf", "hintsOf"),
   "interop/src/mcp/http.ts": each(reached, "secretsOf", "connect"),
   "interop/src/mcp/names.ts": {
     resolve: grows(lists, (tools) =>
@@ -182,5 +182,5 @@ export const interop: Table = {
     })
   },
   "interop/src/mcp/stdio.ts": each(none("starts the program that the developer names"), "launch"),
-  "interop/src/mcp/tool.ts": { ...each(fixed, "sideEffectsOf"), ...each(reached, "make", "tooLarge") }
+  "interop/src/mcp/tool.ts": each(reached, "make", "tooLarge")
 }

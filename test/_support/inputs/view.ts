@@ -115,9 +115,9 @@ export const viewRecording: Table = {
     ...each(looksOnce, "fieldOf", "at", "textAt", "flagAt", "numberAt", "amountAt", "itemsAt"),
     asText: grows(values, Fields.asText)
   },
+  "view/src/recording/Problem.ts": each(none("counts the few kinds of problems"), "countOf"),
+  "view/src/recording/Recorded.ts": each(looksOnce, "isTerminal"),
   "view/src/recording/Recording.ts": {
-    ...each(looksOnce, "isTerminal"),
-    ...each(none("counts the few kinds of problems"), "countOf"),
     ...each(reached, "start", "fromLines", "fromEvents"),
     parse: grows(lines, Recording.parse)
   },
@@ -158,7 +158,7 @@ export const viewPictures: Table = {
   "view/src/scene/gaps.ts": each(reached, "find"),
   "view/src/scene/packing.ts": each(reached, "pack"),
   "view/src/scene/runWeaver.ts": each(reached, "RunWeaver"),
-  "view/src/scene/shapes.ts": each(fixed, "startOf", "endOf"),
+  "view/src/scene/Shapes.ts": each(fixed, "startOf", "endOf"),
   "view/src/scene/strand.ts": each(reached, "Strand"),
   "view/src/scene/transcript.ts": { make: grows(recordings, ({ events }) => Transcript.make(events)) },
   "view/src/scene/weaver.ts": each(reached, "Weaver"),
@@ -196,15 +196,14 @@ export const viewPictures: Table = {
   },
   "view/src/page/StillPage.ts": each(reached, "page", "table", "paragraph", "heading"),
   "view/src/policy/PolicyPage.ts": each(policies, "make"),
-  "view/src/policy/PolicySvg.ts": each(policies, "draw", "describe"),
+  "view/src/policy/PolicySvg.ts": each(policies, "draw"),
   "view/src/policy/PolicyText.ts": each(policies, "format"),
-  "view/src/policy/PolicyView.ts": each(policies, "make", "ofRun", "ofBounds", "boundsOf", "together"),
+  "view/src/policy/PolicyView.ts": each(policies, "make", "ofRun", "ofBounds", "together"),
   "view/src/policy/words.ts": each(policies, "duration", "boundsLine", "runLine", "remarksOf", "metOf", "rangeOf"),
   "view/src/stats/Stats.ts": {
     of: grows(recordings, Stats.of),
     add: grows(sums, (stats) => Stats.add(stats, stats)),
-    sum: grows(sums, (stats) => Stats.sum([stats, stats, stats])),
-    ...each(reached, "neverHealed", "byFrequency")
+    sum: grows(sums, (stats) => Stats.sum([stats, stats, stats]))
   },
   "view/src/stats/StatsPage.ts": { make: grows(sums, (stats) => StatsPage.make(stats)) },
   "view/src/stats/StatsSvg.ts": { draw: grows(sums, (stats) => StatsSvg.draw(stats)) },
@@ -212,7 +211,7 @@ export const viewPictures: Table = {
   "view/src/stats/incidents.ts": each(reached, "find"),
   "view/src/stats/words.ts": {
     ...each(fixed, "isPriced", "shareOf", "percent"),
-    ...each(reached, "sentences", "errorRows", "byTrouble", "toolRows", "neverLine")
+    ...each(reached, "sentences", "byFrequency", "errorRows", "byTrouble", "toolRows", "neverHealed", "neverLine")
   },
   "view/src/browser/canvas.ts": each(dom, "draw"),
   "view/src/browser/detailsPane.ts": each(dom, "DetailsPane"),

@@ -335,9 +335,9 @@ it("a tool that cannot be converted is refused by name [P1107]", () => {
 })
 
 it("a tool whose schema is beyond a bound is refused by name, and a bound is an option [P1391 P1393]", () => {
-  const of = (jsonSchema: object, options?: AiSdk.Options<"none", false>) =>
+  const of = (jsonSchema: object, options?: { readonly bounds: object }) =>
     AiSdk.tool("weather", { inputSchema: { jsonSchema }, execute: () => "sun" }, options)
-  const refused = (jsonSchema: object, options?: AiSdk.Options<"none", false>) => {
+  const refused = (jsonSchema: object, options?: { readonly bounds: object }) => {
     try {
       of(jsonSchema, options)
     } catch (error) {

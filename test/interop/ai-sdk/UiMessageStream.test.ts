@@ -118,7 +118,7 @@ it.run("text, calls, results and failures of a run, in order; calls with repeate
 
 it.effect("discarded text is removed, or stays in a step of its own [P502]", () =>
   Effect.gen(function* () {
-    const drawn = Effect.fnUntraced(function* (options?: UiMessageStream.Options) {
+    const drawn = Effect.fnUntraced(function* (options?: Parameters<typeof UiMessageStream.fromStream>[1]) {
       const model = yield* make(fails(overloaded(), says("all "), says("wro")), text("all is well"))
       const agent = agentWith().pipe(
         Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) }, { onPartial: "restart" })

@@ -106,7 +106,7 @@ it.effect(
   "the hints of a server say what running a tool does; read-only wins, and what is missing is unsafe [P1107]",
   () =>
     Effect.gen(function* () {
-      const cases: ReadonlyArray<readonly [Mcp.Hints | undefined, string]> = [
+      const cases: ReadonlyArray<readonly [object | undefined, string]> = [
         [undefined, "unsafe"],
         [{}, "unsafe"],
         [{ readOnlyHint: true }, "none"],
@@ -160,7 +160,7 @@ it.effect("names that collide get the name of their server, and every provider a
         )
       )
     const servers = [yield* at("git", "search", "pull.request"), yield* at("web", "search", "fetch", "complete")]
-    const names = (prefix?: Mcp.Prefix) =>
+    const names = (prefix?: "always" | "never") =>
       Effect.map(Mcp.toolsOf(servers, prefix === undefined ? {} : { prefix }), (tools) => tools.map(({ name }) => name))
     assert.deepStrictEqual(yield* names(), ["git_search", "pull_request", "web_search", "fetch", "complete_"])
     assert.deepStrictEqual(yield* names("always"), [

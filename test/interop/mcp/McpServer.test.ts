@@ -5,6 +5,7 @@ import * as Mcp from "@kintsugi/interop/Mcp"
 import * as McpServer from "@kintsugi/interop/McpServer"
 import { Cause, Deferred, Effect, ErrorReporter, Exit, Fiber, Layer, Logger, Schema } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
+import { hintsOf, sideEffectsOf } from "../../../packages/interop/src/mcp/hints.ts"
 import { it } from "../../_support/run.ts"
 import { call, clientOf, named, ours, url } from "./_support/fakeServer.ts"
 
@@ -64,8 +65,8 @@ it.live("a call that needs approval waits for the Approver of the server [P1107]
 
 it("the hints that we give are read back as what they were made of [P1107]", () => {
   for (const sideEffects of ["none", "idempotent", "unsafe"] as const)
-    assert.strictEqual(Mcp.sideEffectsOf(McpServer.hintsOf(sideEffects)), sideEffects)
-  assert.strictEqual(McpServer.hintsOf("undeclared"), undefined)
+    assert.strictEqual(sideEffectsOf(hintsOf(sideEffects)), sideEffects)
+  assert.strictEqual(hintsOf("undeclared"), undefined)
 })
 
 it("built-in tools and tools of one name are not served [P1107]", () => {

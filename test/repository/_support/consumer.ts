@@ -106,7 +106,8 @@ const durably: string = await Effect.runPromise(
 )
 const inputSchema = { jsonSchema: { type: "object", properties: {} } }
 const foreign = AiSdk.tool("ring", { description: "Rings.", inputSchema, execute: () => "rung" })
-const hints = Mcp.sideEffectsOf(McpServer.hintsOf("idempotent"))
+const way = Mcp.http({ url: "http://localhost/mcp" }).kind
+const served = Layer.isLayer(McpServer.http({ name: "ours", version: "1", path: "/mcp", tools: [] }))
 const chunks: number = UiMessageStream.fromEvents([]).length
 const picture: string = Svg.draw(Scene.make(Recording.parse("")))
 const sameModules =
@@ -119,7 +120,8 @@ export const report: string = JSON.stringify({
   answer,
   durably,
   foreign: foreign.name,
-  hints,
+  way,
+  served,
   chunks,
   isDrawn: picture.startsWith("<svg"),
   sameModules,

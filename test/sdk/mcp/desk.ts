@@ -58,4 +58,4 @@ export const served = {
   version: "1.2.3",
   instructions: "Add first.",
   tools: [add, addSoftly, wait, count, shout]
-} satisfies McpServer.Options<Tool.AnyTool>
+} satisfies Parameters<typeof McpServer.stdio<Tool.AnyTool>>[0]

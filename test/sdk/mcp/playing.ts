@@ -55,7 +55,7 @@ export const named = (tools: ReadonlyArray<Mcp.McpTool>, name: string): Mcp.McpT
 }
 
 /** Calls a tool of a server that is asked for its tools anew. */
-export const call = (server: Mcp.Server, name: string, params: Schema.Json = {}) =>
+export const call = (server: Mcp.McpConnection, name: string, params: Schema.Json = {}) =>
   Effect.flatMap(server.tools, (tools) => Tool.call(named(tools, name), params))
 
 export const failed = <A>(effect: Effect.Effect<A, unknown, never>): Effect.Effect<ExecutionError> =>

@@ -1,6 +1,6 @@
 /** Colours that every reader can tell apart. */
 import { assert, describe, it } from "@effect/vitest"
-import { Colors } from "@kintsugi/view"
+import * as Colors from "../../../packages/view/src/drawing/Colors.ts"
 import { contrast, distance, over, sights } from "./_support/sight.ts"
 
 const meanings = ["model", "transport", "tool", "fixer", "failed", "gold"] as const

@@ -4,6 +4,7 @@ import { Recording, Scene, Svg } from "@kintsugi/view"
 import { Effect } from "effect"
 import * as Axis from "../../../packages/view/src/drawing/Axis.ts"
 import { sheet } from "../../../packages/view/src/drawing/Layout.ts"
+import type { Mark, Span } from "../../../packages/view/src/scene/Shapes.ts"
 import { long, references, written } from "../_support/references.ts"
 
 const width = 900
@@ -83,7 +84,7 @@ const checked = (recording: Recording.Recording) => {
   const svg = Svg.draw(scene, { width })
   const pixelOf = placing(scene)
   const { rows } = sheet(scene)
-  const rowOf = (item: Scene.Span | Scene.Mark) =>
+  const rowOf = (item: Span | Mark) =>
     rows[scene.lanes.slice(0, item.lane).reduce((sum, lane) => sum + lane.rows, 0) + item.row]
   const counts = { spans: 0, marks: 0, seams: 0 }
   for (const { item: id, many, shapes } of itemsOf(svg)) {

@@ -1,9 +1,11 @@
 /** Files that are whole, and files that are not. */
 import { assert, describe, it } from "@effect/vitest"
-import { Page, Recording, Scene, Svg, Totals } from "@kintsugi/view"
+import { Page, Recording, Scene, Svg } from "@kintsugi/view"
 import { Effect } from "effect"
 import fc from "fast-check"
+import * as Totals from "../../../packages/view/src/recording/Totals.ts"
 import * as Details from "../../../packages/view/src/scene/Details.ts"
+import { endOf, startOf } from "../../../packages/view/src/scene/Shapes.ts"
 import { duration, moment, money } from "../../../packages/view/src/text/Words.ts"
 import { references, written } from "../_support/references.ts"
 
@@ -205,7 +207,7 @@ describe("totals [P1216]", () => {
     for (const sum of [sums.waited, sums.work.tokens, sums.work.cost]) assert.isTrue(Number.isFinite(sum) && sum > 1e15)
     assert.notMatch(Svg.describe(Scene.make(large)), /\?|∞|Infinity|NaN/)
     const wait = Scene.make(Recording.fromEvents([verdict(1e308), verdict(-1)]))
-    assert.isTrue(wait.items.every((item) => Scene.startOf(item) === 0 && Scene.endOf(item) === 0))
+    assert.isTrue(wait.items.every((item) => startOf(item) === 0 && endOf(item) === 0))
   })
 
   it("has money only if every price is known [P1216]", () => {

@@ -1,10 +1,13 @@
 /** Properties of every drawing, for all that may happen in the runs and to the file. */
 import { assert, describe, it } from "@effect/vitest"
-import { Page, Recording, Scene, Svg, Totals } from "@kintsugi/view"
+import { Page, Recording, Scene, Svg } from "@kintsugi/view"
 import { Effect } from "effect"
 import fc from "fast-check"
 import * as Axis from "../../../packages/view/src/drawing/Axis.ts"
 import { type Box, boxesOf, dotsOf, gutter, margin, sheet, whole } from "../../../packages/view/src/drawing/Layout.ts"
+import { isTerminal, type Recorded, types as known } from "../../../packages/view/src/recording/Recorded.ts"
+import * as Totals from "../../../packages/view/src/recording/Totals.ts"
+import { endOf, startOf } from "../../../packages/view/src/scene/Shapes.ts"
 import { runs } from "../../_support/cases.ts"
 import { type Damage, damage, damaged, isComplete, played } from "./_support/drawn.ts"
 import { long, references, written } from "../_support/references.ts"
@@ -52,7 +55,7 @@ describe("a scene", () => {
   it.effect("is drawn of runs in which every type of event happens [P1200]", () =>
     Effect.map(all, (recordings) => {
       const types = new Set(recordings.flatMap((events) => events.map(({ type }) => type)))
-      assert.deepStrictEqual([...Recording.types].toSorted(), [...types].toSorted())
+      assert.deepStrictEqual([...known].toSorted(), [...types].toSorted())
     })
   )
 
@@ -91,8 +94,8 @@ describe("a scene", () => {
 
   property("is where its events say, and ends within the time of the run [P1202]", (scene, { events }, isWhole) => {
     for (const item of scene.items) {
-      assert.isAtLeast(Scene.startOf(item), scene.from)
-      assert.isAtMost(Scene.endOf(item), scene.to)
+      assert.isAtLeast(startOf(item), scene.from)
+      assert.isAtMost(endOf(item), scene.to)
       if (!isWhole) continue
       const own = item.events.flatMap((index) => events[index]?.at ?? [])
       for (const at of own) {
@@ -200,9 +203,8 @@ describe("a scene", () => {
 
   property("counts what its runs have booked: work and recovery together [P1206]", (scene, { events }, isWhole) => {
     if (!isWhole) return
-    const ends = new Map<string, Recording.Recorded>()
-    for (const event of events)
-      if (event.parent === undefined && Recording.isTerminal(event)) ends.set(event.runId, event)
+    const ends = new Map<string, Recorded>()
+    for (const event of events) if (event.parent === undefined && isTerminal(event)) ends.set(event.runId, event)
     const usages = [...ends.values()].map((event) => Object(event["usage"]))
     const booked = usages.reduce((sum: number, usage) => sum + usage.inputTokens + usage.outputTokens, 0)
     const { recovery, work } = scene.totals
@@ -242,7 +244,7 @@ describe("a scene", () => {
 describe("the scale", () => {
   property("is monotone both ways, and the inverse of itself [P1208]", (scene) => {
     const axis = Axis.make(scene)
-    const times = [...new Set(scene.items.flatMap((item) => [Scene.startOf(item), Scene.endOf(item)]))].toSorted(
+    const times = [...new Set(scene.items.flatMap((item) => [startOf(item), endOf(item)]))].toSorted(
       (one, other) => one - other
     )
     let last = -Infinity

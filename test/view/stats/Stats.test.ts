@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { byFrequency, neverHealed } from "../../../packages/view/src/stats/words.ts"
 import { root } from "../../../scripts/files.ts"
 
 const at = { agent: "clerk", turn: 1, at: 0 }
@@ -116,7 +117,8 @@ describe("statistics", () => {
     fc.assert(
       fc.property(recordings, (files) => {
         const { errors, tools } = Stats.sum(files.map((events) => Stats.of(Recording.fromEvents(events))))
-        const sum = (all: ReadonlyArray<Stats.ByVerdict>) => all.reduce((total, { count }) => total + count, 0)
+        const sum = (all: Stats.Stats["errors"][number]["healedBy"]) =>
+          all.reduce((total, { count }) => total + count, 0)
         for (const { failures, healed, healedBy, incidents, lostAfter } of errors) {
           expect(sum(healedBy)).toBe(healed)
           expect(sum(lostAfter)).toBe(incidents - healed)
@@ -235,7 +237,7 @@ describe("statistics", () => {
       { ...call("3", "broken"), ...failed },
       { type: "run-failed" }
     )
-    expect(Stats.neverHealed(stats)).toEqual([{ tool: "broken", calls: 1, troubled: 1, healed: 0 }])
+    expect(neverHealed(stats)).toEqual([{ tool: "broken", calls: 1, troubled: 1, healed: 0 }])
     expect(stats.tools).toEqual([
       { tool: "broken", calls: 1, troubled: 1, healed: 0 },
       { tool: "fine", calls: 1, troubled: 0, healed: 0 },
@@ -308,7 +310,7 @@ describe("statistics", () => {
     // by name where machines read it, by frequency where people do
     expect(stats.errors.map(({ tag }) => tag)).toEqual(["Also", "Often", "Rare", "Twice"])
     const expected = ["Also", "Often", "Twice", "Rare"]
-    expect(Stats.byFrequency(stats).map(({ tag }) => tag)).toEqual(expected)
+    expect(byFrequency(stats).map(({ tag }) => tag)).toEqual(expected)
     expect(stats.errors.slice(0, 2).map(({ healedBy }) => healedBy)).toMatchObject([
       [
         { verdict: "fix", count: 2 },
@@ -321,7 +323,7 @@ describe("statistics", () => {
     ])
     const trouble = (id: string, tool: string) => ({ ...call(id, tool), ...failed })
     const never = statsOf(trouble("1", "once"), trouble("2", "twice"), trouble("3", "twice"), { type: "run-failed" })
-    expect(Stats.neverHealed(never).map(({ tool }) => tool)).toEqual(["twice", "once"])
+    expect(neverHealed(never).map(({ tool }) => tool)).toEqual(["twice", "once"])
     for (const all of [StatsText.format(stats), StatsSvg.draw(stats), StatsPage.make(stats)]) {
       const positions = expected.map((tag) => all.indexOf(tag))
       expect(positions).not.toContain(-1)

@@ -18,7 +18,7 @@ import * as Output from "./output.ts"
 import * as Input from "./schema.ts"
 
 /** The fields of an AI SDK tool that this module reads. */
-export interface ForeignTool<in In, out Out> {
+interface ForeignTool<in In, out Out> {
   readonly description?: unknown
   /**
    * A schema of the SDK (`jsonSchema`, `zodSchema`), or a Standard Schema with JSON Schema support (zod from 4.2,
@@ -31,19 +31,19 @@ export interface ForeignTool<in In, out Out> {
   readonly toModelOutput?: unknown
 }
 
-/** The result of such a tool, and the text that the model reads. */
-export interface Answer<out A> {
+/** The result of a tool from the AI SDK, and the text that the model reads. */
+export interface AiToolResult<out A> {
   readonly value: A
   readonly text: string
-  /** Set if `toModelOutput` makes it an error for the model. */
+  /** Set if `toModelOutput` makes the result an error for the model. */
   readonly isError?: true
 }
 
-/** Facts that an SDK tool does not declare. */
-export interface Options<S extends Recovery.SideEffects, Approval extends boolean> {
-  /** What running it twice would do. The SDK has no field for that; `undeclared` by default. */
+/** What a tool of the SDK does not declare. */
+interface Options<S extends Recovery.SideEffects, Approval extends boolean> {
+  /** The effect of running the tool twice. The SDK has no field for that; `undeclared` by default. */
   readonly sideEffects?: S
-  /** Where it runs; `local` by default. */
+  /** Where the tool runs; `local` by default. */
   readonly kind?: Kind
   /** The longest text that the model reads, in characters; unlimited by default. */
   readonly maxResultChars?: number
@@ -52,16 +52,16 @@ export interface Options<S extends Recovery.SideEffects, Approval extends boolea
    * is refused.
    */
   readonly approval?: Approval
-  /** The JSON Schema of its input, if its own schema cannot give one synchronously. */
+  /** The JSON Schema of the input, if the schema of the tool cannot give one synchronously. */
   readonly jsonSchema?: RawSchema.RawSchema
-  /** The bounds of its JSON Schema; 128 levels, 20,000 nodes with references followed and 256 KiB by default. */
+  /** The bounds of the JSON Schema; 128 levels, 20,000 nodes with references followed and 256 KiB by default. */
   readonly bounds?: Partial<Bounds.Bounds>
   /** Passed to the tool as its `context`. */
   readonly context?: unknown
 }
 
 /** A tool from the AI SDK, under a name that every provider admits. */
-export type AiTool<
+type AiTool<
   Name extends string,
   In,
   Out,
@@ -70,7 +70,7 @@ export type AiTool<
 > = Tool.Tool<
   Tool.NameFor<Name>,
   In,
-  Answer<Out>,
+  AiToolResult<Out>,
   ExecutionError,
   never,
   Approval extends true ? Tool.NeedsApproval : {},
@@ -118,7 +118,7 @@ const made = <Name extends string, In, Out, S extends Recovery.SideEffects, Appr
     isError: (answer) => answer.isError === true,
     ...(sideEffects === undefined ? {} : { sideEffects }),
     ...(maxResultChars === undefined ? {} : { maxResultChars }),
-    run: (params, { callId, progress }): Effect.Effect<Answer<unknown>, ExecutionError> => {
+    run: (params, { callId, progress }): Effect.Effect<AiToolResult<unknown>, ExecutionError> => {
       const call = { tool: name, kind, callId, args: isJson(params) ? params : null }
       const thrown = (cause: unknown) => executionErrorOf(call, cause)
       const about = { toolCallId: callId, messages: [], context, experimental_context: context }
@@ -154,12 +154,12 @@ const made = <Name extends string, In, Out, S extends Recovery.SideEffects, Appr
 
 const isJson = Schema.is(Schema.Json)
 
-const answerOf: Schema.Codec<Answer<unknown>, string> = Schema.String.pipe(
+const answerOf: Schema.Codec<AiToolResult<unknown>, string> = Schema.String.pipe(
   Schema.decodeTo(
     Schema.Struct({ value: Schema.Unknown, text: Schema.String, isError: Schema.optionalKey(Schema.Literal(true)) }),
     SchemaTransformation.transform({
-      // A replacement for its answer is a text.
-      decode: (text): Answer<unknown> => ({ value: text, text }),
+      // A replacement of the result is a text.
+      decode: (text): AiToolResult<unknown> => ({ value: text, text }),
       encode: ({ text }) => text
     })
   )
@@ -223,10 +223,10 @@ const drained = (
 }
 
 /** Tools by name, as `generateText` takes them. */
-export type ToolSet = Readonly<Record<string, ForeignTool<never, unknown>>>
+type ToolSet = Readonly<Record<string, ForeignTool<never, unknown>>>
 
-/** Each under its name. */
-export type ToolsOf<Set extends ToolSet> = {
+/** The tools of a set, each under its name. */
+type ToolsOf<Set extends ToolSet> = {
   readonly [Name in keyof Set & string]: Set[Name] extends ForeignTool<infer In, infer Out>
     ? AiTool<Name, In, Out>
     : never

@@ -7,7 +7,7 @@ import * as Stream from "effect/Stream"
 import type { Chunk, Options } from "./chunk.ts"
 import { Drawing } from "./drawing.ts"
 
-export type { Block, Chunk, FinishReason, Metadata, Options } from "./chunk.ts"
+export type { Chunk } from "./chunk.ts"
 
 /** The headers of a response with this stream. */
 export const headers = {

@@ -1,10 +1,10 @@
 /** The chunks of a UI message. */
-import type { AgentEvent } from "@kintsugi/core"
+import type * as Usage from "@kintsugi/core/Usage"
 
 /** A part of a message that is streamed. */
 export type Block = "text" | "reasoning"
 
-/** A chunk; only the kinds that runs need. */
+/** A chunk of a UI message stream, of one of the kinds that runs need. */
 export type Chunk =
   | { readonly type: "start"; readonly messageId: string }
   | { readonly type: "start-step" | "reset-step" | "finish-step" | "abort" }
@@ -37,12 +37,12 @@ interface OfTool {
   readonly dynamic: true
 }
 
-/** Why a message ended, in the SDK's terms. */
+/** Why a message ended, in the words of the SDK. */
 export type FinishReason = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other"
 
 /** Metadata of a finished message about its run. */
-export interface Metadata {
-  readonly usage: Extract<AgentEvent.AgentEvent, { readonly ledger: unknown }>["usage"]
+interface Metadata {
+  readonly usage: Usage.Usage
   /** Whether the run waits for a decision. It then resumes in a new stream. */
   readonly isSuspended: boolean
 }

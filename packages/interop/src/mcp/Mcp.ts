@@ -22,6 +22,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Connection from "./connection.ts"
 import * as Failure from "./failure.ts"
+import { sideEffectsOf } from "./hints.ts"
 import * as Http from "./http.ts"
 import * as Names from "./names.ts"
 import * as Notices from "./notices.ts"
@@ -29,16 +30,15 @@ import * as Stdio from "./stdio.ts"
 import * as Redaction from "@kintsugi/core/Redaction"
 import * as McpTool from "./tool.ts"
 
-export { versions, type Version } from "./connection.ts"
-export { McpError, type Reason } from "./failure.ts"
-export type { HttpOptions } from "./http.ts"
-export type { Prefix } from "./names.ts"
-export type { Progress } from "./notices.ts"
+export { McpError } from "./failure.ts"
 export { McpResult } from "./result.ts"
-export type { StdioOptions } from "./stdio.ts"
-export { sideEffectsOf, type Hints, type McpTool } from "./tool.ts"
+export type { McpTool } from "./tool.ts"
 
-/** How to reach a server; `R` is what that requires. */
+/**
+ * How to reach a server; `R` is what that requires.
+ *
+ * @hidden
+ */
 export interface Way<out R> {
   readonly kind: "stdio" | "http"
   readonly secrets: ReadonlyArray<string>
@@ -46,8 +46,9 @@ export interface Way<out R> {
 }
 
 /**
- * A program that is started and speaks the protocol over its standard input and output. Its environment has the given
- * variables and those that every program needs, no others: a foreign program must not see the keys of this process.
+ * A server that is a program: `connect` starts it, and speaks the protocol over its standard input and output. Its
+ * environment has the given variables and those that every program needs, no others: a foreign program must not see the
+ * keys of this process.
  */
 export const stdio = (options: Stdio.StdioOptions): Way<ChildProcessSpawner> => ({
   kind: "stdio",
@@ -63,7 +64,7 @@ export const stdio = (options: Stdio.StdioOptions): Way<ChildProcessSpawner> => 
     }))
 })
 
-/** A URL with streamable HTTP. The client in the context decides about redirects: `Transport.layerFetch` follows none. */
+/** A server at a URL that speaks streamable HTTP. The client in the context decides about redirects: `Transport.layerFetch` follows none. */
 export const http = (options: Http.HttpOptions): Way<HttpClient.HttpClient> => ({
   kind: "http",
   secrets: [...secretsIn(Object.values(options.headers ?? {})), ...Http.secretsOf(options.url)],
@@ -113,8 +114,7 @@ export interface Options {
   /** Which tools to include; all by default. */
   readonly include?: (tool: McpSchema.Tool) => boolean
   /**
-   * What running a tool twice would do. By default read from the server's hints, which are only as trustworthy as the
-   * server.
+   * The effect of running a tool twice; by default what the server's hints say. Hints are as trustworthy as the server.
    */
   readonly sideEffects?: (tool: McpSchema.Tool) => Recovery.SideEffects
   /** The longest text of a result that the model reads, in characters; unlimited by default. */
@@ -127,8 +127,8 @@ export interface Options {
   readonly bounds?: Partial<Bounds.Bounds>
 }
 
-/** A connected server. The next call renews a lost connection. */
-export interface Server {
+/** The connection to one server. If it is lost, the next call connects again. */
+export interface McpConnection {
   readonly name: string
   /** The negotiated protocol version. */
   readonly version: Connection.Version
@@ -157,7 +157,7 @@ export const connect = <R>(
   name: string,
   way: Way<R>,
   options: Options = {}
-): Effect.Effect<Server, ExecutionError, R | Scope.Scope> => {
+): Effect.Effect<McpConnection, ExecutionError, R | Scope.Scope> => {
   const settings: Connection.Settings = {
     versions: options.versions ?? Connection.versions,
     client: options.client ?? { name: "kintsugi", version: "0.0.0" },
@@ -221,12 +221,8 @@ export const connect = <R>(
     )
     const call: McpTool.Calling["call"] = (tool, params) =>
       renewed.use(({ client }) => called(client, tool, params, timeout)).pipe(translate(tool.name))
-    const {
-      maxResultChars,
-      prefix = "never",
-      sideEffects = ({ annotations }) => McpTool.sideEffectsOf(annotations)
-    } = options
-    const bind: Server["bind"] = (tools) =>
+    const { maxResultChars, prefix = "never", sideEffects = ({ annotations }) => sideEffectsOf(annotations) } = options
+    const bind: McpConnection["bind"] = (tools) =>
       tools.map(({ name, tool }) =>
         McpTool.make(tool, { name, where, call, sideEffects: sideEffects(tool), maxResultChars, bounds })
       )
@@ -310,7 +306,7 @@ const most = 500
  * prefix (`github_search`). `prefix` sets other cases.
  */
 export const toolsOf = (
-  servers: ReadonlyArray<Server>,
+  servers: ReadonlyArray<McpConnection>,
   { prefix = "when-needed" }: { readonly prefix?: Names.Prefix } = {}
 ): Effect.Effect<ReadonlyArray<McpTool.McpTool>, ExecutionError> =>
   Effect.map(

@@ -8,7 +8,6 @@ import type * as Budget from "@kintsugi/core/Budget"
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import type * as Message from "@kintsugi/core/Message"
 import * as MessageOf from "@kintsugi/core/Message"
-import type * as Recovery from "@kintsugi/core/Recovery"
 import type * as Tool from "@kintsugi/core/Tool"
 import * as McpProtocol from "effect/ai/McpProtocol"
 import * as McpSchema from "effect/ai/McpSchema"
@@ -23,12 +22,11 @@ import * as References from "effect/References"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Stdio } from "effect/Stdio"
+import { hintsOf } from "./hints.ts"
 import * as Call from "./serverCall.ts"
 
-export type { Needs } from "./serverCall.ts"
-
 /** The served tools, and the description for clients. */
-export interface Options<T extends Tool.AnyTool> {
+interface Options<T extends Tool.AnyTool> {
   /** The server's name for clients. */
   readonly name: string
   readonly version: string
@@ -40,7 +38,7 @@ export interface Options<T extends Tool.AnyTool> {
 }
 
 /** The served tools, and their path. */
-export interface HttpOptions<T extends Tool.AnyTool> extends Options<T> {
+interface HttpOptions<T extends Tool.AnyTool> extends Options<T> {
   /** The path for requests. */
   readonly path: HttpRouter.PathInput
   /** The allowed origins of browsers; none by default. Other clients send no origin. */
@@ -158,20 +156,6 @@ const described = ({ definition }: Tool.AnyTool): McpSchema.Tool => {
     inputSchema: { ...parameters, type: "object" } as McpSchema.ToolJson,
     ...(hints === undefined ? {} : { annotations: { ...hints, openWorldHint: true } })
   })
-}
-
-/** The protocol's hints for the side effects of a tool. */
-export const hintsOf = (sideEffects: Recovery.SideEffects) => {
-  switch (sideEffects) {
-    case "none":
-      return { readOnlyHint: true, destructiveHint: false, idempotentHint: true }
-    case "idempotent":
-      return { readOnlyHint: false, destructiveHint: true, idempotentHint: true }
-    case "unsafe":
-      return { readOnlyHint: false, destructiveHint: true, idempotentHint: false }
-    case "undeclared":
-      return undefined
-  }
 }
 
 const resultOf = (settlement: Message.Settlement): McpSchema.CallToolResult => {

@@ -10,9 +10,7 @@ import type { Redactor } from "@kintsugi/core/Redaction"
  * `authentication`: it demands credentials. `protocol`: it refused the request, or its answer was not understood.
  * `tool`: the tool ran and reported a failure. `result`: its result does not fit its own schema.
  */
-export type Reason = typeof Reason.Type
-
-export const Reason = Schema.Literals(["connection", "timeout", "authentication", "protocol", "tool", "result"])
+const Reason = Schema.Literals(["connection", "timeout", "authentication", "protocol", "tool", "result"])
 
 /**
  * The cause of an `ExecutionError` of category `mcp`. If it has its own recovery advice, as a call with bad arguments

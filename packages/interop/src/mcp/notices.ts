@@ -7,7 +7,7 @@ import * as PubSub from "effect/PubSub"
 import * as Result from "effect/Result"
 
 /** The progress of a call, as its server reports it. */
-export interface Progress {
+interface Progress {
   readonly progress: number
   readonly total?: number
   readonly message?: string

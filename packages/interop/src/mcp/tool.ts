@@ -17,22 +17,6 @@ import { dataOf, fromWire, redacted, McpResult, textOf } from "./result.ts"
 /** A tool of an MCP server. Its parameters are plain JSON: only the server's schema describes them. */
 export type McpTool = Tool.Tool<string, Schema.Json, McpResult, ExecutionError, never, {}, Recovery.SideEffects>
 
-/** A server's hints about running a tool: booleans that may be missing. */
-export interface Hints {
-  readonly readOnlyHint?: boolean | undefined
-  readonly destructiveHint?: boolean | undefined
-  readonly idempotentHint?: boolean | undefined
-  readonly openWorldHint?: boolean | undefined
-}
-
-/**
- * What running a tool twice would do, by its hints and, if they are missing, by the protocol's defaults: a tool
- * without hints is unsafe. Read-only overrides the others. A tool that is not destructive but adds something would
- * add it twice.
- */
-export const sideEffectsOf = (hints: Hints = {}): Exclude<Recovery.SideEffects, "undeclared"> =>
-  hints.readOnlyHint === true ? "none" : hints.idempotentHint === true ? "idempotent" : "unsafe"
-
 export interface Calling {
   /** The tool's name for models; the server has its own. */
   readonly name: string

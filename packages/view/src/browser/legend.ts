@@ -1,6 +1,6 @@
 /** What the marks and threads mean. */
 import { broken, shapeOf } from "../drawing/Figure.ts"
-import type { Tone } from "../scene/Scene.ts"
+import type { Tone } from "../scene/Shapes.ts"
 import { element } from "./dom.ts"
 
 const tones: ReadonlyArray<readonly [Tone, string]> = [

@@ -7,14 +7,16 @@ import { clip } from "../text/Words.ts"
 /** The name of the event that a failed stream of Effect ends with: its data is a cause. */
 const failure = "effect/http-api/stream/failure"
 
+type Taking = ReturnType<typeof Recording.start>
+
 /** The events so far, and the last other message of the server. */
 export class Listening {
-  readonly #taking: Recording.Taking
+  readonly #taking: Taking
   /** A message of the server that is no event: mostly why the stream failed. */
   said: string | undefined
   isConnected = true
 
-  constructor(taking: Recording.Taking) {
+  constructor(taking: Taking) {
     this.#taking = taking
   }
 

@@ -1,7 +1,9 @@
 /** The shown and selected items, and the observers of changes. */
 import { sheet, type Sheet, whole, type Window } from "../drawing/Layout.ts"
-import type { Recorded, Recording } from "../recording/Recording.ts"
+import type { Recorded } from "../recording/Recorded.ts"
+import type { Recording } from "../recording/Recording.ts"
 import * as Scene from "../scene/Scene.ts"
+import { endOf, type Mark, type Span, startOf } from "../scene/Shapes.ts"
 
 /** The kind of a change: the events, the visible stretch of time, or the selection. */
 export type Change = "scene" | "window" | "selection"
@@ -17,7 +19,7 @@ export class Store {
   /** The selected event, if the reader chose one: an item may have several. */
   event: number | undefined
   #listeners: Array<(change: Change) => void> = []
-  #lanes: ReadonlyArray<ReadonlyArray<Scene.Span | Scene.Mark>> | undefined
+  #lanes: ReadonlyArray<ReadonlyArray<Span | Mark>> | undefined
 
   constructor(recording: Recording) {
     this.events = recording.events
@@ -48,7 +50,7 @@ export class Store {
     return this.window.start <= start && this.window.end >= end
   }
 
-  get item(): Scene.Span | Scene.Mark | undefined {
+  get item(): Span | Mark | undefined {
     return this.selected === undefined ? undefined : this.scene.items[this.selected]
   }
 
@@ -88,14 +90,14 @@ export class Store {
   }
 
   /** The items of a lane by time. */
-  inLane(lane: number): ReadonlyArray<Scene.Span | Scene.Mark> {
+  inLane(lane: number): ReadonlyArray<Span | Mark> {
     this.#lanes ??= byLane(this.scene)
     return this.#lanes[lane] ?? []
   }
 
   /** What is selected has to be seen. */
-  #reveal(item: Scene.Span | Scene.Mark): void {
-    const [from, to] = [Scene.startOf(item), Scene.endOf(item)].map(this.sheet.axis.toDrawn)
+  #reveal(item: Span | Mark): void {
+    const [from, to] = [startOf(item), endOf(item)].map(this.sheet.axis.toDrawn)
     const { end, start } = this.window
     if (from === undefined || to === undefined || (to >= start && from <= end)) return
     const half = (end - start) / 2
@@ -108,10 +110,8 @@ export class Store {
   }
 }
 
-const byLane = ({ items, lanes }: Scene.Scene): ReadonlyArray<ReadonlyArray<Scene.Span | Scene.Mark>> => {
-  const found = lanes.map((): Array<Scene.Span | Scene.Mark> => [])
+const byLane = ({ items, lanes }: Scene.Scene): ReadonlyArray<ReadonlyArray<Span | Mark>> => {
+  const found = lanes.map((): Array<Span | Mark> => [])
   for (const item of items) found[item.lane]?.push(item)
-  return found.map((list) =>
-    list.toSorted((one, other) => Scene.startOf(one) - Scene.startOf(other) || one.id - other.id)
-  )
+  return found.map((list) => list.toSorted((one, other) => startOf(one) - startOf(other) || one.id - other.id))
 }

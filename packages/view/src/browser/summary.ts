@@ -1,5 +1,5 @@
 /** The sums, what recovery took beside the work, and what is missing. */
-import { countOf, type Problem } from "../recording/Recording.ts"
+import { countOf, type Problem } from "../recording/Problem.ts"
 import type { Scene } from "../scene/Scene.ts"
 import { count, duration, money } from "../text/Words.ts"
 import { element } from "./dom.ts"

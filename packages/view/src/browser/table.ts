@@ -1,6 +1,6 @@
 /** All items as a table. Only visible rows are elements; keys reach every row. */
 import * as Details from "../scene/Details.ts"
-import { endOf, type Mark, type Span, startOf } from "../scene/Scene.ts"
+import { endOf, type Mark, type Span, startOf } from "../scene/Shapes.ts"
 import { duration, moment } from "../text/Words.ts"
 import { element } from "./dom.ts"
 import type { Store } from "./store.ts"

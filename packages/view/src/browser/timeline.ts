@@ -1,7 +1,7 @@
 /** The picture: drawn as SVG or, where that would be too many elements, on a canvas; moved by pointer and keys. */
 import * as Details from "../scene/Details.ts"
 import { scaleOf, gutter, type Row } from "../drawing/Layout.ts"
-import { endOf, type Mark, type Span, startOf } from "../scene/Scene.ts"
+import { endOf, type Mark, type Span, startOf } from "../scene/Shapes.ts"
 import { inner } from "../drawing/Figure.ts"
 import * as Canvas from "./canvas.ts"
 import { button, element } from "./dom.ts"

@@ -7,6 +7,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Page from "../page/Page.ts"
+import { countOf } from "../recording/Problem.ts"
 import * as Recording from "../recording/Recording.ts"
 import * as Scene from "../scene/Scene.ts"
 import * as Svg from "../drawing/Svg.ts"
@@ -75,7 +76,7 @@ const recorded = (source: Source, bounds: Bounds) =>
     for (const { line, says } of recording.problems.slice(0, shownProblems)) {
       yield* remark(`${name}${line === undefined ? "" : `:${line}`}: ${says}`)
     }
-    const others = Recording.countOf(recording.problems.slice(shownProblems))
+    const others = countOf(recording.problems.slice(shownProblems))
     if (others > 0) yield* remark(`${name}: ${count(others, "more problem")}`)
     if (recording.events.length === 0) {
       return yield* new Failed({

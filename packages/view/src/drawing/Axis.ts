@@ -6,7 +6,7 @@
  */
 import { utcTicks } from "d3-time"
 import { bisectRight } from "d3-array"
-import type { Gap } from "../scene/Scene.ts"
+import type { Gap } from "../scene/Shapes.ts"
 import { moment } from "../text/Words.ts"
 
 /** Between the times of a scene and milliseconds as they are drawn, which begin at 0. Both ways monotone. */

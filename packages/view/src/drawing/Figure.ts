@@ -6,7 +6,7 @@
 import * as Axis from "./Axis.ts"
 import { markup } from "../text/Escape.ts"
 import { type Box, boxesOf, type Dot, dotsOf, scaleOf, type Sheet, top, type Window } from "./Layout.ts"
-import type { Layer, Track } from "../scene/Scene.ts"
+import type { Layer, Track } from "../scene/Shapes.ts"
 import { count, duration } from "../text/Words.ts"
 
 /**

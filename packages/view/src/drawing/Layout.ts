@@ -6,7 +6,8 @@
  */
 import { bisector } from "d3-array"
 import * as Axis from "./Axis.ts"
-import type { Layer, Mark, Part, Scene, Span, State, Tone, Track } from "../scene/Scene.ts"
+import type { Scene } from "../scene/Scene.ts"
+import type { Layer, Mark, Part, Span, State, Tone, Track } from "../scene/Shapes.ts"
 
 /** A stretch of the axis, in milliseconds as they are drawn. */
 export interface Window {

@@ -1,4 +1,4 @@
-/** A scene as one SVG, complete in itself: it needs no script and no other file, and is light or dark as its reader is. */
+/** Draws a scene as one SVG. The file needs no script and no other file. It is light or dark by the setting of its reader. */
 import { markup } from "../text/Escape.ts"
 import { inner } from "./Figure.ts"
 import { sheet, whole } from "./Layout.ts"
@@ -7,7 +7,7 @@ import { figure } from "./Style.ts"
 import { clip, count, duration, money } from "../text/Words.ts"
 
 /** How it is drawn. */
-export interface Options {
+interface Options {
   /** In pixels; 1,000 by default. The height follows from the lanes. */
   readonly width?: number
   /** The title of the picture; by default the agents of the runs without a parent in the recording. */
@@ -29,7 +29,11 @@ export const draw = (scene: Scene, options?: Options): string => {
   ].join("")
 }
 
-/** The default title of the picture. */
+/**
+ * The default title of the picture.
+ *
+ * @internal
+ */
 export const titleOf = (scene: Scene): string => {
   const agents = scene.tracks.filter(({ depth }) => depth === 0).map(({ agent }) => agent)
   if (agents.length === 0) return "No run"
@@ -40,7 +44,11 @@ export const titleOf = (scene: Scene): string => {
   return `${scene.totals.runs === 1 ? "A run" : count(scene.totals.runs, "run")} of ${named}${agents.length > 3 ? ` and ${agents.length - 3} more` : ""}`
 }
 
-/** The sums in sentences, for those who do not see the picture. */
+/**
+ * The sums in sentences, for readers who do not see the picture.
+ *
+ * @internal
+ */
 export const describe = ({ from, problems, to, totals }: Scene): string =>
   [
     `${duration(to - from)} from beginning to end.`,

@@ -5,7 +5,7 @@ import * as EvalSvg from "./EvalSvg.ts"
 import { policyColumns, policyRows, scenarioColumns, scenarioRows, sentence } from "./words.ts"
 
 /** How it is made. */
-export interface Options {
+interface Options {
   /** The title of the page; `Recovery policies compared` by default. */
   readonly title?: string
 }

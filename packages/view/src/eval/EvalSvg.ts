@@ -6,7 +6,7 @@ import { markup } from "../text/Escape.ts"
 import { percent, sentence, shareText } from "./words.ts"
 
 /** How it is drawn. */
-export interface Options {
+interface Options {
   /** In pixels; 960 by default, and more where the policies need it. */
   readonly width?: number
 }

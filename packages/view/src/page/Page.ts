@@ -11,7 +11,7 @@ import * as Scene from "../scene/Scene.ts"
 import * as Svg from "../drawing/Svg.ts"
 
 /** How it is made. */
-export interface Options {
+interface Options {
   /** The title of the page; by default the agents of the runs without a parent in the recording. */
   readonly title?: string
 }
@@ -30,18 +30,18 @@ export const make = (recording: Recording, options?: Options): string => {
   })
 }
 
-/** Where the events of a run come from while it is at work. */
-export interface Live extends Options {
+/** The source of the events of a run at work. */
+interface Live extends Options {
   /**
-   * An address of server-sent events, as the page sees it: the `data` of each is one event in its JSON form. It has to be one of
-   * the server that the page is from.
+   * The URL of server-sent events, absolute or relative to the page. The `data` of each is one event in its JSON form. The URL must have
+   * the origin of the page.
    */
   readonly url: string
   /** The body of a POST request, as JSON; without one, the page sends a GET request. */
   readonly body?: unknown
 }
 
-/** A page that shows a run while it happens. */
+/** A page that shows a run while it is at work: it reads the events of `url`. */
 export const live = ({ body, title = "A run at work", url }: Live): string =>
   page({ title, connect: "'self'", data: { url, ...(body === undefined ? {} : { body }) }, still: "" })
 

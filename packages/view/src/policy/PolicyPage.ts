@@ -2,12 +2,12 @@
 import * as Duration from "effect/Duration"
 import type { Explanation } from "@kintsugi/core/Explanation"
 import * as Svg from "./PolicySvg.ts"
-import type { Stack, View } from "./PolicyView.ts"
-import { boundsLine, rangeOf, remarksOf, runLine } from "./words.ts"
+import type { View } from "./PolicyView.ts"
+import { boundsLine, rangeOf, remarksOf, runLine, type Stack } from "./words.ts"
 import { heading, page, paragraph, table } from "../page/StillPage.ts"
 
 /** How it is made. */
-export interface Options {
+interface Options {
   /** The title of the page; by default that of the view. */
   readonly title?: string
   /** How many attempts are listed; 200 by default. */

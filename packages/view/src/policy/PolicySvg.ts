@@ -6,13 +6,13 @@ import * as Duration from "effect/Duration"
 import type { Timeline } from "@kintsugi/core/Explanation"
 import * as Axis from "../drawing/Axis.ts"
 import { markup } from "../text/Escape.ts"
-import type { Stack, View } from "./PolicyView.ts"
-import { boundsLine, metOf, remarksOf, runLine } from "./words.ts"
+import type { View } from "./PolicyView.ts"
+import { boundsLine, metOf, remarksOf, runLine, type Stack } from "./words.ts"
 import { figure } from "../drawing/Style.ts"
 import { fitting } from "../drawing/Figure.ts"
 
 /** How it is drawn. */
-export interface Options {
+interface Options {
   /** In pixels; 960 by default. The height follows from the layers. */
   readonly width?: number
 }
@@ -47,7 +47,7 @@ export const draw = (view: View, { width = 960 }: Options = {}): string => {
 }
 
 /** The picture in sentences. */
-export const describe = ({ run, stacks, title }: View): string =>
+const describe = ({ run, stacks, title }: View): string =>
   [
     ...stacks.map((stack) => `${stack.title}, at worst: ${boundsLine(stack.bounds)}.`),
     ...(run === undefined ? [] : [`A run of ${title}, at worst: ${runLine(run, Duration.toMillis(run.time))}.`])

@@ -2,12 +2,12 @@
 import * as Explanation from "@kintsugi/core/Explanation"
 import * as Duration from "effect/Duration"
 import { visible } from "../text/Escape.ts"
-import type { Stack, View } from "./PolicyView.ts"
+import type { View } from "./PolicyView.ts"
 import { count } from "../text/Words.ts"
-import { boundsLine, duration, metOf, remarksOf, runLine } from "./words.ts"
+import { boundsLine, duration, metOf, remarksOf, runLine, type Stack } from "./words.ts"
 
 /** How the text is written. */
-export interface Options {
+interface Options {
   /** How many attempts are listed; 20 by default. */
   readonly maxRows?: number
   /** Marks headings, in bold on a terminal for instance; by default they stay as they are. */

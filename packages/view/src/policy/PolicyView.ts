@@ -1,33 +1,35 @@
 /**
- * The view of a policy: when each attempt begins if every one fails at once, with the shortest and the longest waits, and the bounds of
- * all layers together. `make` takes the `Recovery.explain` of each layer; `PolicyText`, `PolicySvg` and `PolicyPage` show it.
+ * The view of a policy: when each attempt begins if all attempts fail at once, with the shortest and the longest waits, and the bounds
+ * of all layers together. `make` takes the `Recovery.explain` of each layer; `PolicyText`, `PolicySvg` and `PolicyPage` show it.
  */
 import * as Explanation from "@kintsugi/core/Explanation"
 import * as Duration from "effect/Duration"
 
-/** What is shown: one stack of layers, or all those of an agent. */
+/** One stack of layers, or all stacks of an agent, with their bounds. */
 export interface View {
   readonly title: string
   readonly stacks: ReadonlyArray<Stack>
-  /** The bounds of one run of an agent. Only an agent with a loop has those of turns and calls. */
+  /** The bounds of one run of an agent. Only an agent with a loop has bounds of turns and calls. */
   readonly run?: Explanation.RunBounds & Partial<Explanation.RunExplanation["worst"]>
 }
 
+// Private shapes are aliases: the declarations of a program write an alias out, and cannot name a private interface.
+
 /** Layers that stand around one thing, outermost first. */
-export interface Stack {
+type Stack = {
   readonly title: string
   readonly layers: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>]
   /** Every wait as short as chance allows. */
   readonly best: Explanation.Timeline
   /** Every wait as long as chance allows. */
   readonly worst: Explanation.Timeline
-  /** The attempts of the innermost layer, in order: each between the two. */
+  /** The attempts of the innermost layer, in order: each begins between its times in `best` and in `worst`. */
   readonly attempts: ReadonlyArray<Attempt>
   readonly bounds: StackBounds
 }
 
 /** An attempt of the innermost layer, in milliseconds from the beginning of the first. */
-export interface Attempt {
+type Attempt = {
   /** The number of the attempt in each layer, outermost first. */
   readonly path: ReadonlyArray<number>
   readonly earliest: number
@@ -35,7 +37,7 @@ export interface Attempt {
 }
 
 /** The bounds of all layers together at worst, for failures of any rows in any order. */
-export interface StackBounds {
+type StackBounds = {
   /** The requests of each layer by itself, outermost first: their product is `requests`. */
   readonly factors: ReadonlyArray<number>
   /** How often the innermost work runs. */
@@ -44,12 +46,12 @@ export interface StackBounds {
   readonly modelCalls: number
   /** Milliseconds; infinite if only the caps of one call bound a layer. */
   readonly waits: number
-  /** Milliseconds: the same if servers ask for as much as is granted, with timeouts where there are some. */
+  /** Milliseconds of waits and timeouts, if servers ask for the longest waits that the policies grant. */
   readonly time: number
 }
 
 /** How much is drawn. */
-export interface Options {
+interface Options {
   /** Attempts of the innermost layer; 1,000 by default. */
   readonly maxAttempts?: number
 }
@@ -107,9 +109,7 @@ const stackOf = (
 }
 
 /** The bounds of a stack: each attempt of a layer is all that the inner layers do. */
-export const boundsOf = (
-  layers: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>]
-): StackBounds => {
+const boundsOf = (layers: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>]): StackBounds => {
   const [first, ...rest] = layers.toReversed()
   return rest.reduce((inner, { explanation }) => around(explanation.worst, inner), single(first ?? layers[0]))
 }

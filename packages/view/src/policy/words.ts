@@ -1,6 +1,9 @@
 /** Words and figures that text, SVG and page of a policy have in common. */
 import { count, duration as lasting } from "../text/Words.ts"
-import type { Stack, StackBounds, View } from "./PolicyView.ts"
+import type { View } from "./PolicyView.ts"
+
+/** One stack of layers. */
+export type Stack = View["stacks"][number]
 
 /** Milliseconds for people. */
 export const duration = (millis: number): string => (millis === 0 ? "0 s" : lasting(millis))
@@ -8,7 +11,7 @@ export const duration = (millis: number): string => (millis === 0 ? "0 s" : last
 const grouped = (value: number): string => value.toLocaleString("en-US")
 
 /** What all layers of a stack come to, in one line. */
-export const boundsLine = ({ factors, fixerRuns, modelCalls, requests, time, waits }: StackBounds): string =>
+export const boundsLine = ({ factors, fixerRuns, modelCalls, requests, time, waits }: Stack["bounds"]): string =>
   [
     factors.length === 1
       ? count(requests, "attempt")

@@ -1,19 +1,17 @@
 /**
- * The events of runs as they were written down, one JSON document a line: read without a schema, so that a file that is broken or
- * cut off still tells what it can, and what is missing.
+ * The events of runs, read from JSON lines without a schema. Of a file that is broken or cut off, a recording has the events that can be
+ * read, and the problems.
  */
-import type * as AgentEvent from "@kintsugi/core/AgentEvent"
 import { isDeeper } from "./depth.ts"
 import { fieldOf, numberAt, textAt } from "./Fields.ts"
+import { isTerminal, type Recorded, types } from "./Recorded.ts"
 
-/** An event in its JSON form, which is what `AgentEvent.AgentEvent` encodes to. Only its origin and type are sure to be there. */
-export interface Recorded extends Pick<AgentEvent.AgentEvent, "runId" | "agent" | "turn" | "at" | "parent"> {
-  readonly type: string
-  readonly [field: string]: unknown
-}
+export type { Recorded } from "./Recorded.ts"
+
+// Private shapes are aliases: the declarations of a program write an alias out, and cannot name a private interface.
 
 /** A fault of a recording, or a missing part. */
-export interface Problem {
+type Problem = {
   /** Counted from 1; absent if the problem is about no single line. */
   readonly line?: number
   readonly kind: "broken" | "cut" | "foreign" | "unknown" | "beginning" | "end" | "parent" | "order" | "again" | "more"
@@ -29,74 +27,21 @@ const maxDepth = 256
 /** The most broken lines that are listed one by one; more are only counted. */
 const maxListed = 1000
 
-/**
- * The number of problems, including those that are only counted.
- *
- * @internal
- */
-export const countOf = (problems: ReadonlyArray<Problem>): number =>
-  problems.reduce((sum, { many = 1 }) => sum + many, 0)
-
-/** Events in the order in which they were written, and their problems. */
+/** Events in their JSON form, in the order in which they were written, and the problems of the recording. */
 export interface Recording {
   readonly events: ReadonlyArray<Recorded>
   readonly problems: ReadonlyArray<Problem>
 }
 
-/** No events at all. */
-export const empty: Recording = { events: [], problems: [] }
-
-/** Takes events one by one, as lines or as values; `recording` may be called at any time. */
-export interface Taking {
-  /** A line of a file: empty ones count, and say nothing. */
+/** Takes events one by one, as lines or as values. `recording` may be called at any time. */
+type Recorder = {
+  /** A line of a file. An empty line has no event, and counts for the numbers of lines. */
   readonly line: (text: string) => void
   /** An event in its JSON form. */
   readonly event: (value: unknown) => void
   /** The recording so far. Its list of events is the same one each time, and grows. */
   readonly recording: () => Recording
 }
-
-/** The types of events of this version. */
-export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>([
-  "run-start",
-  "skill-chosen",
-  "turn-start",
-  "model-start",
-  "model-end",
-  "model-failed",
-  "model-interrupted",
-  "text-delta",
-  "reasoning-delta",
-  "attempt-discarded",
-  "compacted",
-  "tool-start",
-  "arguments-coerced",
-  "tool-progress",
-  "tool-refused",
-  "tool-skipped",
-  "tool-compensated",
-  "tool-failed",
-  "fix-start",
-  "fix-end",
-  "fix-failed",
-  "tool-end",
-  "approval-requested",
-  "approval-decided",
-  "verdict",
-  "turn-end",
-  "output-coerced",
-  "output-rejected",
-  "budget-warning",
-  "budget-exceeded",
-  "run-completed",
-  "run-suspended",
-  "run-failed",
-  "run-interrupted"
-])
-
-/** Whether an event ends its run, or this part of it. */
-export const isTerminal = ({ type }: Recorded): boolean =>
-  type === "run-completed" || type === "run-failed" || type === "run-interrupted" || type === "run-suspended"
 
 /** The state of one run while its events come. */
 interface Seen {
@@ -115,8 +60,8 @@ interface Unknown {
   many: number
 }
 
-/** Begins an empty recording. */
-export const start = (): Taking => {
+/** Begins an empty recording, for events that come one by one. */
+export const start = (): Recorder => {
   const events: Array<Recorded> = []
   const problems: Array<Problem | { readonly type: string }> = []
   const unknown = new Map<string, Unknown>()

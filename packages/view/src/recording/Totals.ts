@@ -7,7 +7,7 @@
  * another one.
  */
 import { amountAt, textAt } from "./Fields.ts"
-import type { Recorded } from "./Recording.ts"
+import type { Recorded } from "./Recorded.ts"
 
 /** The spending on work, or on recovery. */
 export interface Spending {

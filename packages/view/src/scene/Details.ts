@@ -4,9 +4,9 @@
  * @internal
  */
 import { amountAt, asText, at, fieldOf, numberAt, textAt } from "../recording/Fields.ts"
-import type { Recorded } from "../recording/Recording.ts"
+import type { Recorded } from "../recording/Recorded.ts"
 import type { Scene } from "./Scene.ts"
-import { endOf, type Mark, type Span, startOf } from "./shapes.ts"
+import { endOf, type Mark, type Span, startOf } from "./Shapes.ts"
 import { errorLine, messageOf, tagOf } from "../recording/ErrorWords.ts"
 import { duration, moment } from "../text/Words.ts"
 import { spentLine, verdictWords } from "./words.ts"

@@ -3,16 +3,15 @@
  * to one item. The layout turns it into pixels.
  */
 import * as Packing from "./packing.ts"
-import type { Problem, Recording } from "../recording/Recording.ts"
+import type { Problem } from "../recording/Problem.ts"
+import type { Recording } from "../recording/Recording.ts"
 import * as Gaps from "./gaps.ts"
-import type { Gap, Lane, Mark, Span, Track } from "./shapes.ts"
+import type { Gap, Lane, Mark, Span, Track } from "./Shapes.ts"
 import * as Totals from "../recording/Totals.ts"
 import * as Transcript from "./transcript.ts"
 import { Weaver } from "./weaver.ts"
 
-export * from "./shapes.ts"
-
-/** The lanes and items to draw. */
+/** The lanes and items of a picture. */
 export interface Scene {
   /** Milliseconds since the epoch; 0 in a recording without events. */
   readonly from: number
@@ -32,7 +31,7 @@ export interface Scene {
   readonly problems: ReadonlyArray<Problem>
 }
 
-/** Makes the scene of a recording. Total: of a file that is broken or cut off, it shows what is there. */
+/** Makes the scene of a recording. It never throws: of a broken recording the scene has the events that could be read. */
 export const make = (recording: Recording): Scene => {
   const weaver = new Weaver()
   recording.events.forEach((event, index) => weaver.take(event, index))

@@ -4,8 +4,8 @@
  * @internal
  */
 import { amountAt, itemsAt, numberAt, textAt } from "../recording/Fields.ts"
-import type { Recorded } from "../recording/Recording.ts"
-import type { State } from "./shapes.ts"
+import type { Recorded } from "../recording/Recorded.ts"
+import type { State } from "./Shapes.ts"
 import { Strand } from "./strand.ts"
 import { errorLine } from "../recording/ErrorWords.ts"
 import { clip } from "../text/Words.ts"

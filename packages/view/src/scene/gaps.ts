@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import { endOf, type Gap, type Mark, type Span, startOf } from "./shapes.ts"
+import { endOf, type Gap, type Mark, type Span, startOf } from "./Shapes.ts"
 
 /** The gaps that last longer than half of all working time, oldest first. */
 export const find = (items: ReadonlyArray<Span | Mark>): ReadonlyArray<Gap> => {

@@ -3,8 +3,11 @@
  *
  * @internal
  */
-import { type Lane, type Layer, layers, type Mark, type Span, type Track } from "./shapes.ts"
+import type { Lane, Layer, Mark, Span, Track } from "./Shapes.ts"
 import type { Piece, Seam, Strand } from "./strand.ts"
+
+/** The layers, outermost first: the order of the lanes of a track. */
+const layers: ReadonlyArray<Layer> = ["run", "turn", "model", "transport", "tool", "fixer"]
 
 /** Lanes and items, with the item of each event. */
 export interface Packed {

@@ -5,8 +5,8 @@
  */
 import { CallWeaver } from "./callWeaver.ts"
 import { amountAt, itemsAt, numberAt, textAt } from "../recording/Fields.ts"
-import { isTerminal, type Recorded } from "../recording/Recording.ts"
-import type { State, Tone } from "./shapes.ts"
+import { isTerminal, type Recorded } from "../recording/Recorded.ts"
+import type { State, Tone } from "./Shapes.ts"
 import { Strand } from "./strand.ts"
 import { errorLine } from "../recording/ErrorWords.ts"
 import { clip, money } from "../text/Words.ts"

@@ -4,7 +4,7 @@
  *
  * @internal
  */
-import type { Layer, Part, State, Tone } from "./shapes.ts"
+import type { Layer, Part, State, Tone } from "./Shapes.ts"
 
 export interface Piece {
   readonly shape: "span"

@@ -4,8 +4,8 @@
  * @internal
  */
 import { asText, at, fieldOf, itemsAt, textAt } from "../recording/Fields.ts"
-import type { Recorded } from "../recording/Recording.ts"
-import type { Tone } from "./shapes.ts"
+import type { Recorded } from "../recording/Recorded.ts"
+import type { Tone } from "./Shapes.ts"
 import { reasonsOf } from "./callWeaver.ts"
 import { errorLine, messageOf, tagOf } from "../recording/ErrorWords.ts"
 import { settlementWord, spentLine, toneOf, verdictLine } from "./words.ts"

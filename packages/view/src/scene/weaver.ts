@@ -3,9 +3,9 @@
  *
  * @internal
  */
-import type { Recorded } from "../recording/Recording.ts"
+import type { Recorded } from "../recording/Recorded.ts"
 import { RunWeaver } from "./runWeaver.ts"
-import type { Track } from "./shapes.ts"
+import type { Track } from "./Shapes.ts"
 import type { Strand } from "./strand.ts"
 
 /** The tracks and strands of the events. */

@@ -4,9 +4,9 @@
  * @internal
  */
 import { amountAt, at, flagAt, textAt } from "../recording/Fields.ts"
-import type { Recorded } from "../recording/Recording.ts"
+import type { Recorded } from "../recording/Recorded.ts"
 import { count, decided, duration, money } from "../text/Words.ts"
-import type { Tone } from "./shapes.ts"
+import type { Tone } from "./Shapes.ts"
 
 /** The tone of a verdict: recovery goes on, the model is told, or recovery gives up. */
 export const toneOf = (event: Recorded): Tone => {

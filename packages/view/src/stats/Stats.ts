@@ -3,11 +3,15 @@
  * of recordings add up, in any order and grouping.
  */
 import { type Incident, find } from "./incidents.ts"
-import { countOf, isTerminal, type Recorded, type Recording } from "../recording/Recording.ts"
+import { countOf } from "../recording/Problem.ts"
+import { isTerminal, type Recorded } from "../recording/Recorded.ts"
+import type { Recording } from "../recording/Recording.ts"
 import * as Totals from "../recording/Totals.ts"
 
+// Private shapes are aliases: the declarations of a program write an alias out, and cannot name a private interface.
+
 /** The ends of the runs without a parent in their recording. */
-export interface Runs {
+type Runs = {
   readonly completed: number
   readonly failed: number
   readonly interrupted: number
@@ -19,7 +23,7 @@ export interface Runs {
 }
 
 /** A count by the last verdict. */
-export interface ByVerdict {
+type ByVerdict = {
   /** The kind of the verdict; `ask again` for an answer that did not fit its schema. */
   readonly verdict: string
   /** Whether the rung of that verdict gave up. */
@@ -30,7 +34,7 @@ export interface ByVerdict {
 }
 
 /** One kind of failure in one layer. */
-export interface ErrorStats {
+type ErrorStats = {
   /** `transport`, `model`, `tool` or `effect`; `output` for answers that did not fit their schema. */
   readonly layer: string
   readonly tag: string
@@ -47,21 +51,13 @@ export interface ErrorStats {
 }
 
 /** One tool. */
-export interface ToolStats {
+type ToolStats = {
   readonly tool: string
   readonly calls: number
   /** Calls that failed at least once, or whose failure was told to the model. */
   readonly troubled: number
   /** Of these, calls that ended with a result, and calls with a later result of the same tool in the same run. */
   readonly healed: number
-}
-
-/** The spending on work, or on recovery. */
-export interface Spending {
-  readonly attempts: number
-  readonly tokens: number
-  /** The cost of the attempts with a known price. */
-  readonly cost: number
 }
 
 /** Sums over recordings: plain data, which JSON can hold. */
@@ -76,8 +72,8 @@ export interface Stats {
   readonly verdicts: number
   /** Milliseconds of all waits that were decided on. */
   readonly waited: number
-  readonly work: Spending
-  readonly recovery: Spending
+  readonly work: Totals.Spending
+  readonly recovery: Totals.Spending
   /** Recordings with attempts of models whose price is unknown. */
   readonly unpriced: number
   /** By layer and tag. */
@@ -86,7 +82,7 @@ export interface Stats {
   readonly tools: ReadonlyArray<ToolStats>
 }
 
-const nothing: Spending = { attempts: 0, tokens: 0, cost: 0 }
+const nothing: Totals.Spending = { attempts: 0, tokens: 0, cost: 0 }
 
 /** The statistics of no recordings. */
 export const empty: Stats = {
@@ -166,14 +162,6 @@ export const sum = (all: Iterable<Stats>): Stats => {
   return total
 }
 
-/** Tools with trouble whose calls never healed, those with the most trouble first. */
-export const neverHealed = ({ tools }: Stats): ReadonlyArray<ToolStats> =>
-  tools.filter(({ healed, troubled }) => troubled > 0 && healed === 0).toSorted((a, b) => b.troubled - a.troubled)
-
-/** Errors by their count, the most frequent first. */
-export const byFrequency = ({ errors }: Stats): ReadonlyArray<ErrorStats> =>
-  errors.toSorted((a, b) => b.incidents - a.incidents || b.failures - a.failures)
-
 /**
  * Sums of fractions depend on their order by their last digits. So waits count whole microseconds, money whole billionths: sums of whole
  * numbers do not.
@@ -183,7 +171,7 @@ const rounded = (value: number, unit: number): number => Math.round(value * unit
 const micro = 1e3
 const nano = 1e9
 
-const addSpending = (a: Spending, b: Spending): Spending => ({
+const addSpending = (a: Totals.Spending, b: Totals.Spending): Totals.Spending => ({
   attempts: a.attempts + b.attempts,
   tokens: a.tokens + b.tokens,
   cost: rounded(a.cost + b.cost, nano)

@@ -5,7 +5,7 @@ import { errorColumns, errorRows, neverLine, sentences, toolColumns, toolRows } 
 import { heading, page, paragraph, table } from "../page/StillPage.ts"
 
 /** How it is made. */
-export interface Options {
+interface Options {
   /** The title of the page; `Recovery in many runs` by default. */
   readonly title?: string
 }

@@ -1,11 +1,11 @@
 /** Statistics as one SVG: how often each error came and healed, how each tool did, and what recovery has cost beside work. */
 import { type Bar, drawn, headline, left, lineHeight, right, sheet, sizeOf } from "../drawing/Bars.ts"
-import { byFrequency, type Stats } from "./Stats.ts"
-import { byTrouble, isPriced, neverLine, percent, sentences, shareOf } from "./words.ts"
+import type { Stats } from "./Stats.ts"
+import { byFrequency, byTrouble, isPriced, neverLine, percent, sentences, shareOf } from "./words.ts"
 import { count, money } from "../text/Words.ts"
 
 /** How it is drawn. */
-export interface Options {
+interface Options {
   /** In pixels; 960 by default. */
   readonly width?: number
   /** Bars of each kind; the rest is counted below them. 15 by default. */

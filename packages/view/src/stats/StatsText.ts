@@ -5,7 +5,7 @@ import type { Column } from "../page/StillPage.ts"
 import { errorColumns, errorRows, neverLine, sentences, toolColumns, toolRows } from "./words.ts"
 
 /** How the text is written. */
-export interface Options {
+interface Options {
   /** Marks headings, in bold on a terminal for instance; by default they stay as they are. */
   readonly emphasise?: (text: string) => string
 }

@@ -10,7 +10,7 @@
  * @internal
  */
 import { fieldOf, flagAt, numberAt, textAt } from "../recording/Fields.ts"
-import type { Recorded } from "../recording/Recording.ts"
+import type { Recorded } from "../recording/Recorded.ts"
 
 /** One kind of failure of one request, call or answer, and its end. */
 export interface Incident {

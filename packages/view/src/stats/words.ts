@@ -3,8 +3,12 @@
  *
  * @internal
  */
-import { byFrequency, type ByVerdict, neverHealed, type Spending, type Stats, type ToolStats } from "./Stats.ts"
+import type { Stats } from "./Stats.ts"
 import { count, decided, duration, money } from "../text/Words.ts"
+
+type ErrorStats = Stats["errors"][number]
+
+type ToolStats = Stats["tools"][number]
 
 const figure = (value: number): string => value.toLocaleString("en-US")
 
@@ -29,7 +33,7 @@ export const percent = (share: number): string => {
   return `${Number(value.toFixed(1))} %`
 }
 
-const spent = ({ attempts, cost, tokens }: Spending, withMoney: boolean): string =>
+const spent = ({ attempts, cost, tokens }: Stats["work"], withMoney: boolean): string =>
   [count(attempts, "attempt"), count(tokens, "token"), ...(withMoney ? [money(cost)] : [])].join(", ")
 
 /** The sums, a sentence each. */
@@ -54,7 +58,7 @@ export const sentences = (stats: Stats): ReadonlyArray<string> => {
   ]
 }
 
-const verdicts = (all: ReadonlyArray<ByVerdict>): string =>
+const verdicts = (all: ErrorStats["healedBy"]): string =>
   all
     .map(({ byModel, count, gaveUp, verdict }) => {
       return `${decided(verdict, gaveUp)}${byModel ? " → model" : ""} ${figure(count)}`
@@ -71,6 +75,10 @@ export const errorColumns = [
   { heading: "healed by" },
   { heading: "lost after" }
 ] as const
+
+/** Errors by their count, the most frequent first. */
+export const byFrequency = ({ errors }: Stats): ReadonlyArray<ErrorStats> =>
+  errors.toSorted((a, b) => b.incidents - a.incidents || b.failures - a.failures)
 
 /** A row for each error, the most frequent first. */
 export const errorRows = (stats: Stats): ReadonlyArray<ReadonlyArray<string>> =>
@@ -104,6 +112,10 @@ export const toolRows = (stats: Stats): ReadonlyArray<ReadonlyArray<string>> =>
     figure(troubled),
     troubled === 0 ? "" : `${figure(healed)} (${percent(healed / troubled)})`
   ])
+
+/** Tools with trouble whose calls never healed, those with the most trouble first. */
+export const neverHealed = ({ tools }: Stats): ReadonlyArray<ToolStats> =>
+  tools.filter(({ healed, troubled }) => troubled > 0 && healed === 0).toSorted((a, b) => b.troubled - a.troubled)
 
 /** Which tools never heal, in one sentence. */
 export const neverLine = (stats: Stats): string => {

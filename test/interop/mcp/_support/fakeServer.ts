@@ -66,7 +66,7 @@ export const withTools = (tools: ReadonlyArray<object>, call: Answer = () => ({ 
 export const text = (value: string) => [{ type: "text", text: value }]
 
 /** Our server, and the client that reaches it. */
-export const ours = (options: Omit<McpServer.HttpOptions<Tool.AnyTool>, "path" | "name" | "version">) =>
+export const ours = (options: Omit<Parameters<typeof McpServer.http<Tool.AnyTool>>[0], "path" | "name" | "version">) =>
   Effect.map(
     Effect.acquireRelease(
       Effect.sync(() =>
@@ -91,5 +91,5 @@ export const named = (tools: ReadonlyArray<Mcp.McpTool>, name: string): Mcp.McpT
   return tool
 }
 
-export const call = (server: Mcp.Server, name: string, params: Schema.Json = {}) =>
+export const call = (server: Mcp.McpConnection, name: string, params: Schema.Json = {}) =>
   Effect.flatMap(server.tools, (tools) => Tool.call(named(tools, name), params))

@@ -1,6 +1,12 @@
 /** What a package of a team exports: tools, skills, agents and compositions of every kind. Nothing here has a type written by hand. */
 import { Agent, Budget, Completion, Model, Recovery, Router, Skill, Tool, ToolPolicy } from "@kintsugi/core"
+import { Durable } from "@kintsugi/durable"
+import * as AiSdk from "@kintsugi/interop/AiSdk"
+import * as Mcp from "@kintsugi/interop/Mcp"
+import * as McpServer from "@kintsugi/interop/McpServer"
+import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { OpenAi } from "@kintsugi/providers"
+import { PolicyView, Recording, Scene, Stats } from "@kintsugi/view"
 import { Context, Data, Effect, Layer, Schema } from "effect"
 
 export class Busy extends Data.TaggedError("Busy")<{ readonly message: string }> {}
@@ -125,3 +131,32 @@ export const explained = Agent.explain(one)
 export const limits = Budget.make({ maxTurns: 3 })
 export const policy = ToolPolicy.allow
 export const completion = Completion.Completion
+
+// durable, interop and view
+const filing = Agent.make("filing", { tools: [stored] })
+export const durable = Durable.workflow(filing, {
+  name: "filing",
+  input: Schema.String,
+  output: Schema.String,
+  error: Broken
+})
+export const begun = Durable.start(durable, { id: "1", input: "x" })
+export const polled = Durable.poll(durable, "1")
+export const weather = AiSdk.tool(
+  "weather",
+  { inputSchema: {}, execute: ({ city }: { readonly city: string }) => ({ city }) },
+  { sideEffects: "none", jsonSchema: {} }
+)
+export const docs = Mcp.http({ url: "https://docs.example/mcp" })
+export const connection = Mcp.connect("docs", docs)
+export const docsTools = Effect.flatMap(connection, (one) => Mcp.toolsOf([one]))
+export const served = McpServer.http({ name: "served", version: "1", path: "/mcp", tools: [plain, approved] })
+export const chunks = UiMessageStream.fromStream(bare.stream("x"))
+export const recorder = Recording.start()
+export const recorded = recorder.recording().events
+export const problems = recorder.recording().problems
+export const scene = Scene.make(recorder.recording())
+export const counts = Stats.of(recorder.recording())
+export const errorCounts = counts.errors
+export const view = PolicyView.make([{ name: "model", explanation: Recovery.explain({}) }])
+export const stacks = view.stacks

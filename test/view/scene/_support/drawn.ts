@@ -3,6 +3,7 @@ import { AgentEvent } from "@kintsugi/core"
 import { Recording } from "@kintsugi/view"
 import { Effect, Schema } from "effect"
 import fc from "fast-check"
+import type { Recorded } from "../../../../packages/view/src/recording/Recorded.ts"
 import { playAll } from "../../../../tools/soak/src/play.ts"
 import { scenarioOf } from "../../../../tools/soak/src/scenario.ts"
 import { others, references } from "../../_support/references.ts"
@@ -13,8 +14,8 @@ const scenarios = 60
 const encode = Schema.encodeSync(AgentEvent.AgentEvent)
 
 /** The events of all runs of these scenarios, one list each, with those of the references. */
-export const played: Effect.Effect<ReadonlyArray<ReadonlyArray<Recording.Recorded>>> = Effect.gen(function* () {
-  const all: Array<ReadonlyArray<Recording.Recorded>> = []
+export const played: Effect.Effect<ReadonlyArray<ReadonlyArray<Recorded>>> = Effect.gen(function* () {
+  const all: Array<ReadonlyArray<Recorded>> = []
   for (const reference of Object.values(references)) all.push((yield* reference).events)
   all.push((yield* others).events)
   for (let seed = 1; seed <= scenarios; seed++)
@@ -61,7 +62,7 @@ const numbers = (seed: number) => {
 export const isComplete = ({ kind }: Damage): boolean => kind === "none" || kind === "again"
 
 /** The events as they are found in a damaged file. */
-export const damaged = (events: ReadonlyArray<Recording.Recorded>, damage: Damage): Recording.Recording => {
+export const damaged = (events: ReadonlyArray<Recorded>, damage: Damage): Recording.Recording => {
   if (damage.kind === "none") return Recording.fromEvents(events)
   if (damage.kind === "cut") {
     const [from, to] = [damage.from, damage.to].toSorted((one, other) => one - other)
@@ -70,7 +71,7 @@ export const damaged = (events: ReadonlyArray<Recording.Recorded>, damage: Damag
     )
   }
   if (damage.kind === "again") {
-    const later = events.map((event): Recording.Recorded => ({
+    const later = events.map((event): Recorded => ({
       ...event,
       runId: `${event.runId} again`,
       at: event.at + damage.hours * 3_600_000,

@@ -3,9 +3,6 @@
 /** A layer of a run, outermost first. */
 export type Layer = "run" | "turn" | "model" | "transport" | "tool" | "fixer"
 
-/** The layers, outermost first: the order of the lanes of a track. */
-export const layers: ReadonlyArray<Layer> = ["run", "turn", "model", "transport", "tool", "fixer"]
-
 /** The runs of one agent with the same parent track and the same purpose. */
 export interface Track {
   readonly id: number

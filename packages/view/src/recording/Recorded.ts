@@ -1,0 +1,55 @@
+/** Events as a file holds them. */
+import type * as AgentEvent from "@kintsugi/core/AgentEvent"
+
+type Origin = Pick<AgentEvent.AgentEvent, "agent" | "at" | "parent" | "runId" | "turn">
+
+/** An event in its JSON form, which is what `AgentEvent.AgentEvent` encodes to. Every event has its origin and its type. */
+export interface Recorded extends Origin {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** The types of events of this version. */
+export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>([
+  "run-start",
+  "skill-chosen",
+  "turn-start",
+  "model-start",
+  "model-end",
+  "model-failed",
+  "model-interrupted",
+  "text-delta",
+  "reasoning-delta",
+  "attempt-discarded",
+  "compacted",
+  "tool-start",
+  "arguments-coerced",
+  "tool-progress",
+  "tool-refused",
+  "tool-skipped",
+  "tool-compensated",
+  "tool-failed",
+  "fix-start",
+  "fix-end",
+  "fix-failed",
+  "tool-end",
+  "approval-requested",
+  "approval-decided",
+  "verdict",
+  "turn-end",
+  "output-coerced",
+  "output-rejected",
+  "budget-warning",
+  "budget-exceeded",
+  "run-completed",
+  "run-suspended",
+  "run-failed",
+  "run-interrupted"
+])
+
+/**
+ * `AgentEvent.isTerminal` for an event in its JSON form: whether the event ends its run, or this segment of it. The script of a page
+ * must not load the schemas that `AgentEvent` brings.
+ */
+export const isTerminal = ({ type }: Recorded): boolean =>
+  type === "run-completed" || type === "run-failed" || type === "run-interrupted" || type === "run-suspended"
