@@ -6,8 +6,10 @@ import * as Mcp from "@kintsugi/interop/Mcp"
 import * as McpServer from "@kintsugi/interop/McpServer"
 import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { OpenAi } from "@kintsugi/providers"
+import * as EffectAi from "@kintsugi/providers/EffectAi"
 import { PolicyView, Recording, Scene, Stats } from "@kintsugi/view"
 import { Context, Data, Effect, Layer, Schema } from "effect"
+import type { Tool as AiTool, Toolkit } from "effect/ai"
 
 export class Busy extends Data.TaggedError("Busy")<{ readonly message: string }> {}
 export class Broken extends Schema.TaggedError<Broken>()("Broken", { message: Schema.String }) {}
@@ -114,6 +116,16 @@ export const byName = Agent.onToolError({ plain: { Busy: Recovery.tell() } })
 export const standard = <N extends string, P, A, E, R, T, S extends Recovery.SideEffects>(
   tool: Tool.Tool<N, P, A, E, R, T, S>
 ) => tool.pipe(Tool.onError({ orElse: Recovery.raise }))
+export const choosing = <const Said extends "asking" | "naming" | undefined, E, R>(router: Router.Router<Said, E, R>) =>
+  two.pipe(Agent.route(router))
+export const holding = <T extends Tool.AnyTool>(tool: T) => Agent.make("holding", { tools: [tool] })
+export const approving = <N extends string, P, A, E, R, T, S extends Recovery.SideEffects>(
+  tool: Tool.Tool<N, P, A, E, R, T, S>
+) => tool.pipe(Tool.requireApproval())
+export const translated = <N extends string, In, Out>(name: N, tool: { execute: (input: In) => Out }) =>
+  AiSdk.tool(name, { ...tool, inputSchema: {} }, { sideEffects: "none", jsonSchema: {} })
+export const adopted = <Tools extends Record<string, AiTool.Any>>(toolkit: Toolkit.Toolkit<Tools>) =>
+  EffectAi.fromToolkit(toolkit)
 export const taking = Agent.mapInput((x: number) => String(x))
 export const hedging = Agent.speculative(2, { hedgeAfter: "1 second" })
 export const routing = Agent.route(Router.byRule((input) => (input === "" ? "a" : undefined)))
@@ -125,6 +137,7 @@ export const budgeted = one.pipe(Agent.withBudget({ maxTurns: 3 }))
 
 // models
 export const model = OpenAi.model("gpt-5")
+export const guardedModel = (service: Model.Service) => Model.onError(service, { orElse: Recovery.rethrow })
 export const behind = Model.fallback(model, OpenAi.model("gpt-5-mini"))
 export const table = Recovery.presets
 export const explained = Agent.explain(one)
