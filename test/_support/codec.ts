@@ -3,8 +3,8 @@ import { assert } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
-import type * as Answer from "@kintsugi/providers/Answer"
-import type * as Codec from "@kintsugi/providers/Codec"
+import type * as Answer from "../../packages/providers/src/transport/Answer.ts"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Duration, Result, type Schema } from "effect"
 import * as fc from "fast-check"
 
@@ -29,10 +29,10 @@ export const take = (collector: Model.Collector, parts: ReadonlyArray<Model.Part
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value))
 
-export const whole = (codec: Codec.Codec, body: unknown) => codec.decode(answerOf(textOf(body)))
+export const whole = (codec: Provider.Codec, body: unknown) => codec.decode(answerOf(textOf(body)))
 
 /** The reply that the events of a stream fold to; `undefined` where the stream was cut off before its end. */
-export const streamed = (codec: Codec.Codec, events: ReadonlyArray<unknown>): Read => {
+export const streamed = (codec: Provider.Codec, events: ReadonlyArray<unknown>): Read => {
   const decoder = codec.decoder(answerOf(""))
   const collector = new Model.Collector()
   for (const event of events) {

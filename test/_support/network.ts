@@ -102,7 +102,7 @@ export const key = "c0rrect-H0rse-b4ttery-5taple"
 
 export const request: Model.Request = { messages: [Message.user("hi")], tools: [], toolChoice: "auto" }
 
-export const openAi = (transport?: Transport.Options, more: Partial<OpenAi.LayerOptions> = {}) =>
+export const openAi = (transport?: Transport.Options, more: Partial<Parameters<typeof OpenAi.layer>[0]> = {}) =>
   OpenAi.layer({
     model: "gpt-x",
     apiKey: Redacted.make(key),

@@ -1,18 +1,18 @@
 /** Recorded answers of all providers, and the formats that read them. */
 import { readdirSync, readFileSync } from "node:fs"
 import type { LlmError } from "@kintsugi/core/LlmError"
-import type * as Answer from "@kintsugi/providers/Answer"
-import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
-import * as GeminiContent from "@kintsugi/providers/GeminiContent"
-import * as OllamaChat from "@kintsugi/providers/OllamaChat"
-import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
-import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Answer from "../../packages/providers/src/transport/Answer.ts"
+import * as AnthropicMessages from "../../packages/providers/src/codec/anthropic/AnthropicMessages.ts"
+import * as GeminiContent from "../../packages/providers/src/codec/gemini/GeminiContent.ts"
+import * as OllamaChat from "../../packages/providers/src/codec/ollama/OllamaChat.ts"
+import * as OpenAiChat from "../../packages/providers/src/codec/openai-chat/OpenAiChat.ts"
+import * as OpenAiResponses from "../../packages/providers/src/codec/openai-responses/OpenAiResponses.ts"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Duration, Schema } from "effect"
 
 export interface Format {
-  readonly classify: (source: Source.Source, answer: Answer.Answer) => LlmError
-  readonly inside: (source: Source.Source, answer: Answer.Answer, json: Schema.Json) => LlmError | undefined
+  readonly classify: (source: Provider.Source, answer: Answer.Answer) => LlmError
+  readonly inside: (source: Provider.Source, answer: Answer.Answer, json: Schema.Json) => LlmError | undefined
 }
 
 const Api = Schema.Literals(["anthropic", "openai-chat", "openai-responses", "gemini", "ollama"])
@@ -21,12 +21,17 @@ export type Api = typeof Api.Type
 
 export const apis: ReadonlyArray<Api> = Api.literals
 
+const formatOf = (make: (source: Provider.Source) => Provider.Codec, inside: Format["inside"]): Format => ({
+  classify: (source, answer) => make(source).classify(answer),
+  inside
+})
+
 export const formats: Readonly<Record<Api, Format>> = {
-  anthropic: AnthropicMessages,
-  "openai-chat": OpenAiChat,
-  "openai-responses": OpenAiResponses,
-  gemini: GeminiContent,
-  ollama: OllamaChat
+  anthropic: formatOf(AnthropicMessages.make, AnthropicMessages.inside),
+  "openai-chat": formatOf(OpenAiChat.make, OpenAiChat.inside),
+  "openai-responses": formatOf(OpenAiResponses.make, OpenAiResponses.inside),
+  gemini: formatOf(GeminiContent.make, GeminiContent.inside),
+  ollama: formatOf(OllamaChat.make, OllamaChat.inside)
 }
 
 const ExpectedError = Schema.Struct({
@@ -119,7 +124,7 @@ export const pieces = ({ api, body, streaming }: Fixture): ReadonlyArray<string>
 
 /** The errors that the pieces of a successful answer hold, in order. */
 export const errorsInside = (fixture: Fixture): ReadonlyArray<LlmError> => {
-  const source: Source.Source = { provider: fixture.provider, model: "m", secrets: [] }
+  const source: Provider.Source = { provider: fixture.provider, model: "m", secrets: [] }
   const opened = { ...answer(fixture.status, "", fixture.headers), body: fixture.streaming ? "" : fixture.body }
   return pieces(fixture)
     .filter((piece) => piece !== "[DONE]")
@@ -129,6 +134,6 @@ export const errorsInside = (fixture: Fixture): ReadonlyArray<LlmError> => {
 /** The error of a fixture: of its status, or the first within its body. */
 export const errorOf = (fixture: Fixture): LlmError | undefined => {
   if (fixture.status >= 200 && fixture.status < 300) return errorsInside(fixture)[0]
-  const source: Source.Source = { provider: fixture.provider, model: "m", secrets: [] }
+  const source: Provider.Source = { provider: fixture.provider, model: "m", secrets: [] }
   return formats[fixture.api].classify(source, answer(fixture.status, fixture.body, fixture.headers))
 }

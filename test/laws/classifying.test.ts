@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { LlmError } from "@kintsugi/core"
 import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Duration, Effect, Schema } from "effect"
 import fc from "fast-check"
 import * as Arbitrary from "effect/Arbitrary"
@@ -36,7 +36,7 @@ lawOf(
   }
 )
 
-const source: Source.Source = { provider: "p", model: "m", secrets: [] }
+const source: Provider.Source = { provider: "p", model: "m", secrets: [] }
 
 const codec = Schema.toCodecJson(LlmError.LlmError)
 

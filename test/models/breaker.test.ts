@@ -34,7 +34,7 @@ interface Model {
 }
 
 interface Real {
-  readonly guard: Resilience.Guard
+  readonly guard: Effect.Success<ReturnType<typeof Resilience.make>>
   readonly calls: Array<{
     readonly fiber: Fiber.Fiber<unknown, LlmError.LlmError>
     readonly end: Deferred.Deferred<void, LlmError.LlmError>

@@ -130,7 +130,7 @@ describe("a toolkit of tools", () => {
     sameType<AiError.AiError | RunError.BudgetExceededError | ToolError.ToolExecutionError>()(
       {} as Effect.Error<typeof generated>
     )
-    sameType<number | EffectAi.Told>()({} as AiTool.Success<typeof toolkit.tools.count>)
+    sameType<number | EffectAi.TextResult>()({} as AiTool.Success<typeof toolkit.tools.count>)
   })
 
   it("fails with nothing where all failures are results [P1107]", () => {
@@ -138,7 +138,7 @@ describe("a toolkit of tools", () => {
     const generated = LanguageModel.generateText({ prompt: "x", toolkit })
     sameType<AiError.AiError>()({} as Effect.Error<typeof generated>)
     sameType<number>()({} as AiTool.Success<typeof toolkit.tools.count>)
-    sameType<Closed | Empty | BadArgs | RunError.BudgetExceededError | EffectAi.Told>()(
+    sameType<Closed | Empty | BadArgs | RunError.BudgetExceededError | EffectAi.TextResult>()(
       {} as AiTool.Failure<typeof toolkit.tools.count>
     )
   })

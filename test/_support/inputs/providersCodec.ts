@@ -38,7 +38,6 @@ import {
 /** Both sides of a format: what its server writes, and what reads it here. */
 interface Side {
   readonly codec: Codec
-  readonly classify: (from: typeof source, answer: ReturnType<typeof answerOf>) => unknown
   readonly inside: (from: typeof source, answer: ReturnType<typeof answerOf>, json: Schema.Json) => unknown
   readonly format: Wire.Format
 }
@@ -112,7 +111,7 @@ const errorOf = (text: string): string =>
     request_id: text
   })
 
-const entriesOf = ({ classify, codec, format, inside }: Side) => ({
+const entriesOf = ({ codec, format, inside }: Side) => ({
   make: merged({
     "a whole reply": grows(
       mapped(replies, (reply) => written(format, reply, false)),
@@ -132,11 +131,9 @@ const entriesOf = ({ classify, codec, format, inside }: Side) => ({
       const tools = [{ ...look, parameters: schema }]
       const request = requestOf([Message.user("a")], { tools, output: { name: "answer", schema } })
       return codec.refuses?.(request) ?? codec.encode(request, "whole")
-    })
-  }),
-  classify: merged({
-    "any body": grows({ ...texts, ...documents }, (text) => classify(source, answerOf(text, 400))),
-    "an error": grows(texts, (text) => classify(source, answerOf(errorOf(text), 429)))
+    }),
+    "any body of an error": grows({ ...texts, ...documents }, (text) => codec.classify(answerOf(text, 400))),
+    "an error": grows(texts, (text) => codec.classify(answerOf(errorOf(text), 429)))
   }),
   inside: merged({
     "any JSON": grows(values, (json) => inside(source, answerOf(""), json)),

@@ -4,12 +4,12 @@ import type * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Result, type Schema } from "effect"
 import { answer } from "../../_support/wireFixtures.ts"
 import { take } from "../../_support/codec.ts"
 
-const source: Source.Source = { provider: "anthropic", model: "claude-x", secrets: [] }
+const source: Provider.Source = { provider: "anthropic", model: "claude-x", secrets: [] }
 
 export const codec = AnthropicMessages.make(source)
 

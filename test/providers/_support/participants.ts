@@ -11,8 +11,12 @@ import {
   Perplexity,
   type Transport
 } from "@kintsugi/providers"
-import type * as Capabilities from "@kintsugi/providers/Capabilities"
-import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
+import type * as Capabilities from "../../../packages/providers/src/codec/Capabilities.ts"
+import * as AnthropicMessages from "../../../packages/providers/src/codec/anthropic/AnthropicMessages.ts"
+import * as GeminiContent from "../../../packages/providers/src/codec/gemini/GeminiContent.ts"
+import * as OllamaChat from "../../../packages/providers/src/codec/ollama/OllamaChat.ts"
+import * as OpenAiChat from "../../../packages/providers/src/codec/openai-chat/OpenAiChat.ts"
+import * as OpenAiResponses from "../../../packages/providers/src/codec/openai-responses/OpenAiResponses.ts"
 import { type Layer, Redacted } from "effect"
 import * as Shapes from "./requestShapes.ts"
 
@@ -161,7 +165,7 @@ export const participants: ReadonlyArray<Participant> = [
   {
     name: "openai-chat",
     layer: OpenAi.layer({ ...common, model: "gpt-5" }),
-    capabilities: OpenAi.capabilities,
+    capabilities: OpenAiChat.capabilities,
     shape: Shapes.chat({ maxId: 40, output: "json_schema" }),
     says: chatSays({ ids: (count) => [`call_a${count}`, `call_b${count}`] })
   },
@@ -175,21 +179,21 @@ export const participants: ReadonlyArray<Participant> = [
   {
     name: "anthropic",
     layer: Anthropic.layer({ ...common, model: "claude-opus-4-6", reasoning: { maxTokens: 2000 } }),
-    capabilities: Anthropic.capabilities,
+    capabilities: AnthropicMessages.capabilities,
     shape: Shapes.anthropic,
     says: anthropicSays
   },
   {
     name: "gemini",
     layer: Gemini.layer({ ...common, model: "gemini-3-pro" }),
-    capabilities: Gemini.capabilities,
+    capabilities: GeminiContent.capabilities,
     shape: Shapes.gemini,
     says: geminiSays
   },
   {
     name: "ollama",
     layer: Ollama.layer({ ...common, model: "qwen3" }),
-    capabilities: Ollama.capabilities,
+    capabilities: OllamaChat.capabilities,
     shape: Shapes.ollama,
     says: ollamaSays
   },

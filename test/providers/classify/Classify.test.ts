@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
-import type * as Answer from "@kintsugi/providers/Answer"
-import * as Classify from "@kintsugi/providers/Classify"
+import type * as Answer from "../../../packages/providers/src/transport/Answer.ts"
+import * as Classify from "../../../packages/providers/src/classify/Classify.ts"
 import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
-import type * as Report from "@kintsugi/providers/Report"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Report from "../../../packages/providers/src/classify/Report.ts"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Duration, Schema } from "effect"
 import * as fc from "fast-check"
 
-const source: Source.Source = { provider: "openai", model: "gpt-x", secrets: [] }
+const source: Provider.Source = { provider: "openai", model: "gpt-x", secrets: [] }
 
 const codec = OpenAiChat.make(source)
 

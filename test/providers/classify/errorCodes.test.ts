@@ -1,10 +1,10 @@
 /** The class of each provider code: a second copy of the tables, so that no single mistake changes both. */
 import { assert, describe, it } from "@effect/vitest"
-import type * as Report from "@kintsugi/providers/Report"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Report from "../../../packages/providers/src/classify/Report.ts"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { answer, type Api, formats } from "../../_support/wireFixtures.ts"
 
-const source: Source.Source = { provider: "p", model: "m", secrets: [] }
+const source: Provider.Source = { provider: "p", model: "m", secrets: [] }
 
 type Codes = Readonly<Partial<Record<Report.Tag, ReadonlyArray<string>>>>
 

@@ -1,12 +1,12 @@
 /** Errors of providers beyond the recorded ones: one row for each documented message. */
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
-import type * as Report from "@kintsugi/providers/Report"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Report from "../../../packages/providers/src/classify/Report.ts"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Duration } from "effect"
 import { answer, type Api, formats } from "../../_support/wireFixtures.ts"
 
-const source: Source.Source = { provider: "p", model: "m", secrets: [] }
+const source: Provider.Source = { provider: "p", model: "m", secrets: [] }
 
 const classify = (api: Api, status: number, body: unknown, headers?: Readonly<Record<string, string>>) =>
   formats[api].classify(source, answer(status, body, headers))

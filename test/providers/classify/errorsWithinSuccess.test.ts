@@ -1,12 +1,12 @@
 /** Errors within successful answers, errors that routers pass on, and what an error keeps of its answer. */
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
-import type * as Report from "@kintsugi/providers/Report"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Report from "../../../packages/providers/src/classify/Report.ts"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Duration, Schema } from "effect"
 import { answer, type Api, formats } from "../../_support/wireFixtures.ts"
 
-const source: Source.Source = { provider: "p", model: "m", secrets: [] }
+const source: Provider.Source = { provider: "p", model: "m", secrets: [] }
 
 const classify = (api: Api, status: number, body: unknown, headers?: Readonly<Record<string, string>>) =>
   formats[api].classify(source, answer(status, body, headers))

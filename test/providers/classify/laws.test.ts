@@ -1,7 +1,7 @@
 /** Laws of classification on any answer of a server. */
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Duration, Predicate, Schema } from "effect"
 import * as fc from "fast-check"
 import {
@@ -15,7 +15,7 @@ import {
   pieces
 } from "../../_support/wireFixtures.ts"
 
-const source: Source.Source = { provider: "p", model: "m", secrets: [] }
+const source: Provider.Source = { provider: "p", model: "m", secrets: [] }
 
 const codec = Schema.toCodecJson(LlmError.LlmError)
 

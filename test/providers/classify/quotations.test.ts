@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type * as LlmError from "@kintsugi/core/LlmError"
-import type * as Answer from "@kintsugi/providers/Answer"
-import * as Hints from "@kintsugi/providers/Hints"
+import type * as Answer from "../../../packages/providers/src/transport/Answer.ts"
+import * as Hints from "../../../packages/providers/src/transport/Hints.ts"
 import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
 import { Duration } from "effect"
 

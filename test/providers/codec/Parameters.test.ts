@@ -6,10 +6,10 @@ import * as GeminiContent from "@kintsugi/providers/GeminiContent"
 import * as OllamaChat from "@kintsugi/providers/OllamaChat"
 import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
 import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
-import * as Parameters from "@kintsugi/providers/Parameters"
+import * as Parameters from "../../../packages/providers/src/codec/Parameters.ts"
 import { Redacted } from "effect"
 
-type Given = Parameters.Parameters & Pick<OllamaChat.Parameters, "numCtx" | "keepAlive"> & { readonly topK?: number }
+type Given = Parameters<typeof Parameters.checked>[0]
 
 const source = { provider: "p", model: "m", secrets: [] }
 const chosen = { model: "m", apiKey: Redacted.make("a-key-of-some-length") }

@@ -2,16 +2,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Message } from "@kintsugi/core"
 import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
-import type * as Codec from "@kintsugi/providers/Codec"
 import * as GeminiContent from "@kintsugi/providers/GeminiContent"
 import * as OllamaChat from "@kintsugi/providers/OllamaChat"
 import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
 import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 
-const source: Source.Source = { provider: "p", model: "m", secrets: [] }
+const source: Provider.Source = { provider: "p", model: "m", secrets: [] }
 
-const codecs: Readonly<Record<string, () => Codec.Codec>> = {
+const codecs: Readonly<Record<string, () => Provider.Codec>> = {
   "chat completions": () => OpenAiChat.make(source),
   responses: () => OpenAiResponses.make(source),
   "Anthropic's messages": () => AnthropicMessages.make(source),

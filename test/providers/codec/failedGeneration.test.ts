@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 import * as fc from "fast-check"
 import { answer, formats } from "../../_support/wireFixtures.ts"
 
-const source: Source.Source = { provider: "p", model: "m", secrets: [] }
+const source: Provider.Source = { provider: "p", model: "m", secrets: [] }
 
 const rejected = (failed_generation: unknown) => {
   const body = { error: { code: "tool_use_failed", message: "Failed to call a function.", failed_generation } }

@@ -1,16 +1,15 @@
 /** The error of an undecodable reply says why it is none. */
 import { assert, it } from "@effect/vitest"
 import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
-import type * as Codec from "@kintsugi/providers/Codec"
 import * as GeminiContent from "@kintsugi/providers/GeminiContent"
 import * as OllamaChat from "@kintsugi/providers/OllamaChat"
 import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
 import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Result } from "effect"
 import { answerOf } from "../../_support/codec.ts"
 
-const source: Source.Source = { provider: "p", model: "m", secrets: [] }
+const source: Provider.Source = { provider: "p", model: "m", secrets: [] }
 
 const codecs = {
   openAiChat: OpenAiChat.make(source),
@@ -26,9 +25,9 @@ const saidOf = (result: Result.Result<unknown, { readonly message: string }>): s
     : undefined
 
 /** Of a body, and of a stream that ends after these events. */
-const whole = (codec: Codec.Codec, body: string) => saidOf(codec.decode(answerOf(body)))
+const whole = (codec: Provider.Codec, body: string) => saidOf(codec.decode(answerOf(body)))
 
-const streamed = (codec: Codec.Codec, ...events: ReadonlyArray<string>) => {
+const streamed = (codec: Provider.Codec, ...events: ReadonlyArray<string>) => {
   const decoder = codec.decoder(answerOf(""))
   for (const event of events) {
     const parts = decoder.push(event)

@@ -142,7 +142,7 @@ describe("tools of ours as a toolkit", () => {
     Effect.gen(function* () {
       const unlock = shop(closed).pipe(Tool.onError({ Closed: Recovery.tell((error) => `closed: ${error.shop}`) }))
       const [outcome] = yield* ask(EffectAi.toToolkit([unlock]), { shop: "a" })
-      assert.deepStrictEqual(outcome?.result, new EffectAi.Told({ kind: "told", text: "closed: a" }))
+      assert.deepStrictEqual(outcome?.result, new EffectAi.TextResult({ kind: "told", text: "closed: a" }))
       assert.deepStrictEqual([outcome?.isFailure, outcome?.encoded], [false, "closed: a"])
     })
   )
@@ -304,7 +304,7 @@ describe("approval of tools of ours in effect/ai", () => {
         Effect.provide([script.layer, made.layer])
       )
       const [result] = response.toolResults
-      assert.instanceOf(result?.result, EffectAi.Told)
+      assert.instanceOf(result?.result, EffectAi.TextResult)
       assert.deepInclude(result?.result, { kind: "denied" })
       assert.deepStrictEqual(paid, [])
     })

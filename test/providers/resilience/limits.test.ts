@@ -34,7 +34,7 @@ describe("limits over many calls", () => {
     (modelCall) =>
       Effect.gen(function* () {
         const total = usage.inputTokens + usage.outputTokens
-        const limits: ReadonlyArray<readonly [Resilience.Limit, calls: number]> = [
+        const limits: ReadonlyArray<readonly [NonNullable<Resilience.Options["limits"]>[number], calls: number]> = [
           [{ tokens: 2 * total, per: "1 minute", maxWait: 0 }, 2],
           [{ tokens: 2 * total + 1, per: "1 minute", maxWait: 0 }, 3],
           [{ tokens: 2 * total, per: "1 minute", maxWait: 0, measure: ({ outputTokens }) => outputTokens }, 6]

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { LlmError } from "@kintsugi/core"
 import { Resilience } from "@kintsugi/providers"
-import * as Hints from "@kintsugi/providers/Hints"
+import * as Hints from "../../../packages/providers/src/transport/Hints.ts"
 import { Context, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 import { ways } from "../../_support/guard.ts"

@@ -2,7 +2,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import { Anthropic } from "@kintsugi/providers"
-import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
 import { LoopbackServer } from "@kintsugi/providers/testing"
 import { ConfigProvider, Effect, Exit, Redacted } from "effect"
 import { type Block, eventsOf, message, start, streamed } from "../_support/anthropicMessages.ts"
@@ -13,7 +12,7 @@ const text = (value: string): Block => ({ type: "text", text: value })
 describe("Anthropic.layer", () => {
   const sse = (...events: ReadonlyArray<unknown>) => respond(200, events.map(event).join(""))
 
-  const anthropic = (more: Partial<Anthropic.LayerOptions> = {}) =>
+  const anthropic = (more: Partial<Parameters<typeof Anthropic.layer>[0]> = {}) =>
     Anthropic.layer({ model: "claude-x", apiKey: Redacted.make(` ${key}\n`), ...more })
 
   it.effect("sends to its own address with its own headers [A814]", () =>
@@ -59,11 +58,6 @@ describe("Anthropic.layer", () => {
       assert.strictEqual(once.sent.length, 1)
     })
   )
-
-  it("says what it can as data", () => {
-    assert.strictEqual(Anthropic.capabilities, AnthropicMessages.capabilities)
-    for (const quirk of Anthropic.quirks) assert.match(quirk, /^[A-Z`].*\.$/)
-  })
 })
 
 describe("Anthropic.model", () => {

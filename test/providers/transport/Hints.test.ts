@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import type * as Answer from "@kintsugi/providers/Answer"
+import type * as Answer from "../../../packages/providers/src/transport/Answer.ts"
 import * as GeminiContent from "@kintsugi/providers/GeminiContent"
-import * as Hints from "@kintsugi/providers/Hints"
+import * as Hints from "../../../packages/providers/src/transport/Hints.ts"
 import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
 import { DateTime, Duration, Option, type Schema } from "effect"
 import * as fc from "fast-check"
@@ -193,7 +193,7 @@ describe("data in the body [P801]", () => {
   ) => {
     const body = JSON.stringify({ error: { code: status, message, status: "RESOURCE_EXHAUSTED", details } })
     const source = { provider: "gemini", model: "m", secrets: [] }
-    const hint = GeminiContent.classify(source, { ...answer(headers, status), body }).retryAfter
+    const hint = GeminiContent.make(source).classify({ ...answer(headers, status), body }).retryAfter
     return hint === undefined ? undefined : Duration.toMillis(hint)
   }
 
@@ -251,7 +251,7 @@ describe("data in the body [P801]", () => {
     const source = { provider: "gemini", model: "m", secrets: [] }
     const chunk = GeminiContent.inside(source, answer({ "retry-after": "9" }, 200), body)
     assert.deepStrictEqual(chunk?.retryAfter, Duration.seconds(2))
-    const whole = GeminiContent.classify(source, { ...answer({}, 503), body: JSON.stringify(body) })
+    const whole = GeminiContent.make(source).classify({ ...answer({}, 503), body: JSON.stringify(body) })
     assert.deepStrictEqual(whole.retryAfter, Duration.seconds(2))
   })
 
@@ -264,7 +264,7 @@ describe("data in the body [P801]", () => {
     const raw = JSON.stringify({ error: { status: "RESOURCE_EXHAUSTED", details: [info("9s")] } })
     const body = JSON.stringify({ error: { code: 429, message: "Provider returned error", metadata: { raw } } })
     const source = { provider: "openrouter", model: "m", secrets: [] }
-    const error = OpenAiChat.classify(source, { ...answer({ "retry-after": "1" }), body })
+    const error = OpenAiChat.make(source).classify({ ...answer({ "retry-after": "1" }), body })
     assert.deepStrictEqual(error.retryAfter, Duration.seconds(9))
   })
 
@@ -273,7 +273,7 @@ describe("data in the body [P801]", () => {
     const source = { provider: "openrouter", model: "m", secrets: [] }
     const hint = (own: Readonly<Record<string, string>>, passed: object = headers) => {
       const error = { code: 429, message: "Rate limit exceeded", metadata: { headers: passed } }
-      return OpenAiChat.classify(source, { ...answer(own), body: JSON.stringify({ error }) }).retryAfter
+      return OpenAiChat.make(source).classify({ ...answer(own), body: JSON.stringify({ error }) }).retryAfter
     }
     assert.deepStrictEqual(hint({}), Duration.millis(900))
     assert.deepStrictEqual(hint({ "x-ratelimit-reset": String(noon + 500) }), Duration.millis(500))

@@ -22,7 +22,7 @@ import {
 
 const headerSecret = "gateway-Hush-0815-hush"
 
-const layer = (overrides: Partial<OpenAi.LayerOptions> = {}) =>
+const layer = (overrides: Partial<Parameters<typeof OpenAi.layer>[0]> = {}) =>
   OpenAi.layer({
     model: "m",
     apiKey: Redacted.make(key),

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type * as LlmError from "@kintsugi/core/LlmError"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { OpenAi, Transport } from "@kintsugi/providers"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Fault, LoopbackServer, OpenAiChatWire } from "@kintsugi/providers/testing"
 import { Effect, Layer, Predicate, Redacted, Result, Stream } from "effect"
 import { keeps, seen, texts } from "../_support/observers.ts"
@@ -131,7 +131,7 @@ describe("secrets in the failures of each format", () => {
           const sentHeaders = Object.entries(fixture.headers).filter(([name]) => !ofBody.has(name.toLowerCase()))
           const headers = { ...Object.fromEntries(sentHeaders), "x-request-id": key }
           const server = yield* LoopbackServer.make(() => Effect.succeed({ status: fixture.status, body, headers }))
-          const source: Source.Source = { provider: fixture.provider, model: "m", secrets: [Redacted.make(key)] }
+          const source: Provider.Source = { provider: fixture.provider, model: "m", secrets: [Redacted.make(key)] }
           const transport = Effect.provide(
             Transport.make(
               {
@@ -147,7 +147,7 @@ describe("secrets in the failures of each format", () => {
           const posted = Effect.flatMap(transport, ({ post }) =>
             post("{}", () => Result.succeed(ScriptedModel.reply({})))
           )
-          const nothing: Transport.Decoder<never> = {
+          const nothing: ReturnType<Provider.Codec["decoder"]> = {
             push: () => Result.succeed([]),
             end: () => Result.succeed([]),
             state: () => "done"

@@ -24,7 +24,7 @@ describe("a shared retry budget", () => {
       () =>
         Effect.gen(function* () {
           const budget = yield* RetryBudget.make({ ratio: 0.25, reserve: 1, window: "1 hour" })
-          const retry: Transport.RetryOptions = { maxAttempts: 3, initialBackoff: "1 second", budget }
+          const retry: Transport.Options["retry"] = { maxAttempts: 3, initialBackoff: "1 second", budget }
           const sends: Array<number> = []
           for (let call = 1; call <= 12; call++) {
             const network = fakeNetwork(() => respond(503)())

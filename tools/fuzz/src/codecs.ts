@@ -5,15 +5,14 @@ import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import * as Redaction from "@kintsugi/core/Redaction"
 import { Transport } from "@kintsugi/providers"
-import type * as Answer from "@kintsugi/providers/Answer"
+import type * as Answer from "../../../packages/providers/src/transport/Answer.ts"
 import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
-import type * as Codec from "@kintsugi/providers/Codec"
 import * as GeminiContent from "@kintsugi/providers/GeminiContent"
-import * as Hints from "@kintsugi/providers/Hints"
+import * as Hints from "../../../packages/providers/src/transport/Hints.ts"
 import * as OllamaChat from "@kintsugi/providers/OllamaChat"
 import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
 import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Cause, Duration, Effect, Exit, Pull, Redacted, Result, Schema, Stream } from "effect"
 import type { Failure } from "../../../packages/providers/src/transport/Failure.ts"
 import { type Api, at } from "../../../test/_support/wireFixtures.ts"
@@ -21,7 +20,7 @@ import { type Api, at } from "../../../test/_support/wireFixtures.ts"
 /** Among the words that inputs are made of, so that servers repeat it. */
 export const secret = "sk-planted-9f3Kc7Qw2mXv5TzR"
 
-const source: Source.Source = { provider: "p", model: "m", secrets: [Redacted.make(secret)] }
+const source: Provider.Source = { provider: "p", model: "m", secrets: [Redacted.make(secret)] }
 
 // as the transport of a provider does: these codecs have none
 for (const one of source.secrets) Redaction.know(one)
@@ -33,7 +32,7 @@ const dialect: OpenAiChat.Dialect = {
   sources: ["citations", "search_results"]
 }
 
-export const codecs: Readonly<Record<Api, ReadonlyArray<Codec.Codec>>> = {
+export const codecs: Readonly<Record<Api, ReadonlyArray<Provider.Codec>>> = {
   anthropic: [AnthropicMessages.make(source)],
   "openai-chat": [OpenAiChat.make(source), OpenAiChat.make(source, {}, dialect)],
   "openai-responses": [OpenAiResponses.make(source)],
@@ -68,7 +67,7 @@ export const checkWait = (wait: Duration.Duration): void => {
 }
 
 /** A reply that its schema takes, and that can be sent back. */
-const checkReply = (codec: Codec.Codec, reply: Message.Reply): void => {
+const checkReply = (codec: Provider.Codec, reply: Message.Reply): void => {
   assert.ok(isReply(reply), "no reply")
   const messages = [Message.user("hi"), Message.settle(reply, []), Message.user("and?")]
   const request = { messages, tools: [], toolChoice: "auto" as const }
@@ -78,7 +77,7 @@ const checkReply = (codec: Codec.Codec, reply: Message.Reply): void => {
   JSON.parse(whole)
 }
 
-export const checkWhole = (codec: Codec.Codec, body: string): void => {
+export const checkWhole = (codec: Provider.Codec, body: string): void => {
   const read = codec.decode(answerOf(200, body))
   if (Result.isFailure(read)) checkError(read.failure)
   else checkReply(codec, read.success)
@@ -95,7 +94,7 @@ interface Read {
 const maxBytes = 1_000_000
 
 /** Read as the transport reads it: bytes to text, text to events or lines, these to parts. */
-const streamed = (codec: Codec.Codec, chunks: ReadonlyArray<Uint8Array>): Read => {
+const streamed = (codec: Provider.Codec, chunks: ReadonlyArray<Uint8Array>): Read => {
   const answer = answerOf(200, "")
   const failed = (error: LlmError.LlmError): Failure => ({ error, resend: false })
   const exchange = {
@@ -138,7 +137,7 @@ const cut = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
   return chunks
 }
 
-export const checkStream = (codec: Codec.Codec, body: string): void => {
+export const checkStream = (codec: Provider.Codec, body: string): void => {
   const bytes = new TextEncoder().encode(body)
   const whole = streamed(codec, [bytes])
   // parts are JSON
@@ -154,7 +153,7 @@ export const checkStream = (codec: Codec.Codec, body: string): void => {
 
 /** A refusal: which format, the status, the headers and the body. */
 export const checkRefusal = (
-  codec: Codec.Codec,
+  codec: Provider.Codec,
   status: number,
   headers: Answer.Answer["headers"],
   body: string

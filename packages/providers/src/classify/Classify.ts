@@ -13,7 +13,11 @@ import { build } from "./Build.ts"
 import type { Codes, Report, Tag } from "./Report.ts"
 import * as Source from "../transport/Source.ts"
 
-/** Maps any failure that a provider reports to exactly one error; total. */
+/**
+ * The error of an answer that reports a failure; total. The codec reads `report` from the body. `codes` maps the error
+ * names of the format, in lower case, to tags. A known code decides, then the words of the report, then the status. The
+ * error has the wait that the server asks for, and no secret of `source`.
+ */
 export const failure = (
   source: Source.Source,
   given: Answer.Answer,
@@ -45,7 +49,7 @@ export const failure = (
   })
 }
 
-/** The error of an answer that has a success status and cannot be read. */
+/** The error of an answer that has a success status and cannot be read. `cause` says why. */
 export const undecodable = (source: Source.Source, answer: Answer.Answer, cause: unknown): LlmError.LlmError => {
   const requestId = idIn(Answer.requestId(answer))
   // Redact before cutting: half a secret would no longer be recognised.

@@ -8,7 +8,7 @@ import type * as Model from "@kintsugi/core/Model"
 import { parametersRoot } from "./rootSchema.ts"
 import type { Source } from "../transport/Source.ts"
 
-/** A provider's features, as data. A request that needs more is refused before it is sent. */
+/** The features of a provider, as data. A request that needs more is refused before it is sent. */
 export interface Capabilities {
   /** Whether tools can be offered. */
   readonly tools: boolean
@@ -30,8 +30,9 @@ export interface Capabilities {
 type Way = "data" | "url"
 
 /**
- * Why a request cannot be sent. Every provider refuses tool parameters that no object fits: arguments are objects.
- * Accepted specs and messages are remembered and not checked again.
+ * Makes the check of requests, for `refuses` of a codec: the error of a request that needs more than the capabilities,
+ * else `undefined`. Tool parameters that no object fits are always refused, because arguments are objects. The check
+ * remembers the specs and messages that it has accepted.
  */
 export const refusing = (
   { model, provider }: Source,

@@ -4,7 +4,7 @@ import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import type * as Result from "effect/Result"
 import type { Answer } from "../transport/Answer.ts"
-import type { Decoder } from "../transport/Transport.ts"
+import type { Decoder } from "../transport/Decoder.ts"
 
 /** One wire format, both ways, without I/O. */
 export interface Codec {

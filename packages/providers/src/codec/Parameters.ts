@@ -1,10 +1,10 @@
-/** Parameters of a model. A parameter that is not set is not sent, so the provider's default holds. */
+/** The parameters of models, by wire format. A parameter that is not set is not sent, so the provider's default holds. */
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 
-/** The parameters of all providers. Each provider takes those that its format has. */
-export interface Parameters {
+/** The parameters of all providers. Each format takes those that it can express. */
+interface Every {
   /** The sampling temperature: from 0, the likeliest token, to 1 or 2. Many reasoning models refuse it. */
   readonly temperature?: number
   /** Samples only from the likeliest tokens, up to this sum of probabilities. */
@@ -39,7 +39,7 @@ export interface Parameters {
 export type Reasoning = string | { readonly maxTokens: number }
 
 /** Cache marks in the prompt, for providers that need them, or a key that requests with the same prefix share. */
-export interface PromptCache {
+interface PromptCache {
   /**
    * Where to put marks: after the tools and the system text, and after the last message, where the mark moves along
    * with the conversation. Both by default.
@@ -51,6 +51,94 @@ export interface PromptCache {
   readonly key?: string
 }
 
+type CacheKey = Required<Pick<PromptCache, "key">>
+
+/** For Anthropic's Messages. `maxTokens` is always sent. */
+export interface AnthropicParameters extends Pick<
+  Every,
+  "temperature" | "topP" | "stop" | "reasoning" | "toolChoice" | "parallelToolCalls" | "providerTools" | "extra"
+> {
+  /**
+   * The longest reply, in tokens, reasoning included. The wire demands a number. By default it is 8192; with a budget
+   * of reasoning it is that budget plus 8192, with an effort 32000.
+   */
+  readonly maxTokens?: number
+  /** Samples only from this number of likeliest tokens. */
+  readonly topK?: number
+  /** Where to put cache marks; no marks by default. This format has no key. */
+  readonly promptCache?: Omit<PromptCache, "key">
+}
+
+/** For chat completions. Reasoning in tokens is an `InvalidRequestError` if the dialect takes only an effort. */
+export interface ChatParameters extends Omit<Every, "promptCache"> {
+  /** The cache key that requests with the same prefix share. */
+  readonly promptCache?: CacheKey
+}
+
+/**
+ * For Gemini's `generateContent`. `reasoning` is a level (`thinkingLevel`) or a budget (`thinkingBudget`); `none` is a
+ * budget of 0. Gemini 2.5 knows no levels: there `low`, `medium` and `high` become Google's budgets for them, 1024, 8192
+ * and 24576 tokens.
+ */
+export interface GeminiParameters extends Pick<
+  Every,
+  "temperature" | "topP" | "maxTokens" | "stop" | "seed" | "reasoning" | "toolChoice" | "providerTools"
+> {
+  /** Whether a reply has summaries of its thoughts. By default it has them if `reasoning` asks for thoughts. */
+  readonly includeThoughts?: boolean
+  /**
+   * Further fields of the body, under their names on the wire. They cannot replace fields that the library writes.
+   * Fields within `generationConfig` and `toolConfig` are merged with its own.
+   */
+  readonly extra?: Every["extra"]
+}
+
+/** For Ollama's own chat. `truncate` is always sent. `maxTokens` is Ollama's `num_predict`. */
+export interface OllamaParameters extends Pick<Every, "temperature" | "topP" | "maxTokens" | "stop" | "seed"> {
+  /** Whether a reasoning model thinks; for models with levels, `low`, `medium` or `high`. `none` is `false`. */
+  readonly reasoning?: boolean | string
+  /** The context size: the tokens of prompt and reply together. The server's own default may be as small as 4096. */
+  readonly numCtx?: number
+  /**
+   * How long the model stays loaded after the reply: `5m`, or seconds; 0 unloads it at once, a negative number keeps
+   * it loaded.
+   */
+  readonly keepAlive?: string | number
+  /**
+   * Whether the server may silently drop the oldest messages of a prompt that is too long. `false` by default: then
+   * this is a `ContextTooLongError`.
+   */
+  readonly truncate?: boolean
+  /**
+   * Further fields of the body, under their names on the wire. They cannot replace fields that the library writes.
+   * Fields within `options` are merged with its own.
+   */
+  readonly extra?: Every["extra"]
+}
+
+/** For OpenAI's Responses. */
+export interface ResponsesParameters extends Pick<
+  Every,
+  "temperature" | "topP" | "maxTokens" | "toolChoice" | "parallelToolCalls" | "providerTools" | "extra"
+> {
+  /** An effort: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, depending on the model. */
+  readonly reasoning?: string
+  /** Asks for a summary of the reasoning: `auto`, `concise`, `detailed`. Without it the reasoning has no readable text. */
+  readonly reasoningSummary?: string
+  /** Whether the provider stores replies; `false` by default. */
+  readonly store?: boolean
+  /**
+   * Whether to request reasoning in encrypted form, so that it can be sent back although replies are not stored. By
+   * default it is, if replies are not stored and the model is not one that refuses it: `gpt-4o` and other models
+   * without reasoning.
+   */
+  readonly encryptedReasoning?: boolean
+  /** `false`: no schema is sent in the strict dialect. */
+  readonly strict?: boolean
+  /** The cache key that requests with the same prefix share. */
+  readonly promptCache?: CacheKey
+}
+
 /** The tool choice for this request: `auto`, unless the run or its options set another. */
 export const choiceOf = (request: Model.Request, wanted: Model.ToolChoice | undefined): Model.ToolChoice => {
   if (wanted === undefined || request.toolChoice !== "auto" || request.tools.length === 0) return request.toolChoice
@@ -59,7 +147,7 @@ export const choiceOf = (request: Model.Request, wanted: Model.ToolChoice | unde
 }
 
 /** The numeric options of any format. */
-interface Numbers extends Pick<Parameters, "temperature" | "topP" | "maxTokens" | "seed"> {
+interface Numbers extends Pick<Every, "temperature" | "topP" | "maxTokens" | "seed"> {
   readonly topK?: number
   readonly numCtx?: number
   readonly keepAlive?: string | number

@@ -23,10 +23,7 @@ import type * as ToolkitTypes from "./toolkitTypes.ts"
 import * as FromToolkit from "./tools.ts"
 import type * as ToolTypes from "./toolTypes.ts"
 
-export type { Failed } from "./fromError.ts"
-export type { ModelInfo as Known } from "./model.ts"
-export { TextResult as Told } from "./textResult.ts"
-export type { At } from "./toError.ts"
+export { TextResult } from "./textResult.ts"
 
 /**
  * A model of `effect/ai` as a `Model`, whole and streamed. Calls are passed on as the model made them, including
@@ -38,7 +35,10 @@ export const fromLanguageModel: (
   info: FromLanguageModel.ModelInfo
 ) => Model.Service = FromLanguageModel.fromLanguageModel
 
-/** The `Model` for the `LanguageModel` in the context. By default its names are those of `effect/ai`'s `Model.make`. */
+/**
+ * The `Model` for the `LanguageModel` in the context. By default it has the name and the provider that `Model.make` of
+ * `effect/ai` provides, else `unknown` and `effect/ai`.
+ */
 export const model = (
   options: Partial<FromLanguageModel.ModelInfo> = {}
 ): Layer.Layer<Model.Model, never, LanguageModel.LanguageModel> =>
@@ -61,7 +61,7 @@ export const model = (
 export const toLanguageModel: (model: Model.Service) => Effect.Effect<LanguageModel.LanguageModel> =
   ToLanguageModel.toLanguageModel
 
-/** The `LanguageModel` for the `Model` in the context, with its names for `effect/ai`. */
+/** The `LanguageModel` for the `Model` in the context, with the `ModelName` and the `ProviderName` of `effect/ai`. */
 export const languageModel: Layer.Layer<
   LanguageModel.LanguageModel | AiModel.ModelName | AiModel.ProviderName,
   never,
@@ -102,7 +102,7 @@ export const fromToolkit = <Tools extends Record<string, AiTool.Any>, const O ex
  * the toolkit's tool.
  *
  * `effect/ai` has one mode for all failures of a tool. With `"error"`, the default, a typed failure fails the caller
- * of the model, and a text for the model in place of a result is a `Told` among the results. With `"return"` both are
+ * of the model, and a text for the model in place of a result is a `TextResult` among the results. With `"return"` both are
  * failed results that the model reads.
  *
  * A tool that needs approval asks for it in the way of `effect/ai`; arguments that are repaired after the approval

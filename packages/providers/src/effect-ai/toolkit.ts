@@ -142,7 +142,7 @@ const calling = (name: string): Layer.Layer<Model.Model> => {
   })
 }
 
-/** The value behind the text for the model. A truncated text becomes a `Told`. */
+/** The value behind the text for the model. A truncated text becomes a `TextResult`. */
 const valueOf = (definition: Definition, { kind, text }: Message.Settlement): Effect.Effect<unknown> => {
   const message = new TextResult({ kind, text })
   if (kind !== "result") return Effect.succeed(message)

@@ -17,13 +17,6 @@ import * as Circuit from "./circuit.ts"
 import * as Limits from "./limits.ts"
 import * as Transport from "../transport/Transport.ts"
 
-export type { By, Call } from "./call.ts"
-export { type BreakerOptions, countsAsFailure } from "./circuit.ts"
-export type { Adaptive, Limit } from "./limits.ts"
-
-/** Effect's types for the state of a circuit and its changes. */
-export type { State, Transition } from "effect/persistence/CircuitBreaker"
-
 /** Options of a guard. A part without its option is off. */
 export interface Options {
   /**
@@ -48,8 +41,11 @@ export interface Options {
   readonly onStoreError?: "allow" | "fail"
 }
 
-/** Guards models. All models under one guard share its state, however often the layer of a model is built. */
-export interface Guard {
+/**
+ * Guards models. All models under one guard share its state, however often the layer of a model is built. It is a type
+ * alias, so that the declarations of a program that exports a guard spell it out.
+ */
+type Guard = {
   /** Guards the model of a layer. */
   <E, R>(model: Layer.Layer<Model.Model, E, R>): Layer.Layer<Model.Model, E, R>
   /** Guards a model that is already built. */
@@ -64,8 +60,8 @@ export interface Guard {
  * Makes a guard. It keeps its state in the `CircuitBreakerStore` and `RateLimiterStore` of the context, which
  * processes can share, else in memory. Throws a `RangeError` for invalid options.
  *
- * An open circuit refuses a call first, so that the call uses no limit. Then the call waits for a free slot, for the
- * limits, and for what the server taught. Then the circuit decides.
+ * An open circuit refuses a call first, so that the call uses no limit. Then the call waits for a free slot, for
+ * `limits`, and for the limits that `adaptive` has learned. Then the circuit admits or refuses the call.
  */
 export const make = (options: Options): Effect.Effect<Guard, never, Scope.Scope> => {
   const { adaptive = false, breaker: breaking, concurrency, limits = [], onStoreError = "allow" } = options

@@ -32,12 +32,15 @@ export interface BreakerOptions {
   readonly maxOpenFor?: Duration.Input
   /** Which calls share a circuit: `model`, the default, means provider and name together. */
   readonly by?: By
-  /** Which errors count as failures. Other errors change nothing. `countsAsFailure` by default. */
+  /**
+   * Which errors count as failures. Other errors change nothing. By default: a `ModelOverloadedError`,
+   * `ServerError`, `NetworkError`, `RequestTimeoutError`, `RateLimitError` and `QuotaExhaustedError`.
+   */
   readonly counts?: (error: LlmError.LlmError) => boolean
 }
 
 /** Failures of the service. A refused request or filtered content does not mean that the service is down. */
-export const countsAsFailure = (error: LlmError.LlmError): boolean => ofTheService.has(error._tag)
+const countsAsFailure = (error: LlmError.LlmError): boolean => ofTheService.has(error._tag)
 
 const ofTheService: ReadonlySet<LlmError.LlmError["_tag"]> = new Set([
   "ModelOverloadedError",

@@ -4,30 +4,14 @@ import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as AnthropicMessages from "../codec/anthropic/AnthropicMessages.ts"
-import type { Capabilities } from "../codec/Capabilities.ts"
+import type { AnthropicParameters } from "../codec/Parameters.ts"
 import * as ByName from "./byName.ts"
 import * as Provider from "./Provider.ts"
 import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/** What requests to Anthropic may contain. */
-export const capabilities: Capabilities = AnthropicMessages.capabilities
-
-/** Behaviour to know about. */
-export const quirks: ReadonlyArray<string> = [
-  "The API demands `max_tokens`: 8192 unless `maxTokens` is set, more if the model thinks.",
-  "`reasoning` is a budget in tokens for models up to Claude 4.6, and an effort for models from Claude 4.6 on.",
-  "A request that forces a call is sent without thinking, because the API refuses both together.",
-  "Nothing is cached unless `promptCache` asks for it.",
-  "System messages go to the top of the body, wherever they stand: a later one invalidates the cache.",
-  "Files are PDF or text. The API fetches only PDF from a URL.",
-  "The schema of an output that is a record, recursive or not an object goes into the prompt as text.",
-  "Call ids of other providers are rewritten if they repeat, are longer than 64 characters, or hold characters other than letters, digits, `_` and `-`.",
-  "A refusal is a `ContentFilteredError`; a full context window ends a reply with `length`."
-]
-
 /** `baseUrl` is `https://api.anthropic.com` by default. */
-export interface Options extends AnthropicMessages.Parameters, ByName.Reach {
+export interface Options extends AnthropicParameters, ByName.Reach {
   /** The version of the API; `2023-06-01` by default. */
   readonly version?: string
   /** Beta features to enable: the values of the header `anthropic-beta`. */
@@ -35,7 +19,7 @@ export interface Options extends AnthropicMessages.Parameters, ByName.Reach {
 }
 
 /** The options, with model and key. */
-export interface LayerOptions extends Options {
+interface LayerOptions extends Options {
   readonly model: string
   readonly apiKey: Redacted.Redacted
 }

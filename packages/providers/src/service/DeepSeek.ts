@@ -3,24 +3,26 @@ import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import type { Capabilities } from "../codec/Capabilities.ts"
+import type { ChatParameters } from "../codec/Parameters.ts"
 import type * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
-import type * as OpenAiChat from "../codec/openai-chat/OpenAiChat.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /** `baseUrl` is `https://api.deepseek.com` by default. */
 export interface Options
-  extends
-    Pick<OpenAiChat.Parameters, "temperature" | "topP" | "maxTokens" | "stop" | "toolChoice" | "extra">,
-    ByName.Reach {
+  extends Pick<ChatParameters, "temperature" | "topP" | "maxTokens" | "stop" | "toolChoice" | "extra">, ByName.Reach {
   /** An effort, `high` or `max`, switches thinking on; `none` switches it off. */
   readonly reasoning?: string
 }
 
 /** The options, with model and key. */
-export interface LayerOptions extends Options, ChatProvider.Chosen {}
+interface LayerOptions extends Options, ChatProvider.Chosen {}
 
-/** What requests to DeepSeek may contain. */
+/**
+ * What requests to DeepSeek may contain.
+ *
+ * @internal
+ */
 export const capabilities: Capabilities = {
   tools: true,
   toolChoice: ["none", "required", "named"],
@@ -31,15 +33,6 @@ export const capabilities: Capabilities = {
   reasoning: "demanded",
   promptCache: "automatic"
 }
-
-/** Behaviour to know about. */
-export const quirks: ReadonlyArray<string> = [
-  "While a request is queued, the server sends blank lines and comments. They reset the silence limits only.",
-  "A thinking model refuses calls without their reasoning, so it is sent back. Calls of other providers get an empty reasoning text.",
-  "The schema of an output goes into the prompt as text; the API can enforce JSON, but no schema.",
-  "An answer that ends with `insufficient_system_resource` is a `ModelOverloadedError`.",
-  "A thinking model ignores `temperature` and `topP`, and refuses every tool choice but `auto`."
-]
 
 const deepSeek: ChatProvider.ChatProvider = {
   provider: "deepseek",

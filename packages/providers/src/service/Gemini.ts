@@ -4,6 +4,7 @@ import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as GeminiContent from "../codec/gemini/GeminiContent.ts"
+import type { GeminiParameters } from "../codec/Parameters.ts"
 import * as ByName from "./byName.ts"
 import * as PathSegment from "./pathSegment.ts"
 import * as Provider from "./Provider.ts"
@@ -11,10 +12,10 @@ import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /** `baseUrl` is `https://generativelanguage.googleapis.com/v1beta` by default. */
-export interface Options extends GeminiContent.Parameters, ByName.Reach {}
+export interface Options extends GeminiParameters, ByName.Reach {}
 
 /** The options, with model and key. */
-export interface LayerOptions extends Options {
+interface LayerOptions extends Options {
   /**
    * `gemini-2.5-flash`, or a name with its collection, `tunedModels/my-model`. The name is one path segment: any
    * other slash is escaped. A name that cannot be escaped, as `..`, makes each call fail with an
@@ -23,19 +24,6 @@ export interface LayerOptions extends Options {
   readonly model: string
   readonly apiKey: Redacted.Redacted
 }
-
-/** What requests to Gemini may contain. */
-export const capabilities = GeminiContent.capabilities
-
-/** Behaviour to know about. */
-export const quirks: ReadonlyArray<string> = [
-  "Thought signatures are stored and sent back on their part; Gemini 3 refuses calls without them.",
-  "Models before Gemini 3 take no output schema beside tools: there it goes into the prompt as text.",
-  "System messages are joined into the system instruction, wherever they stand.",
-  "Efforts are sent as levels; Gemini 2.5 has none and gets budgets.",
-  "A call that Gemini rejects ends the reply, and the rows of its tool handle it.",
-  "Google fetches images and files at URLs: its own file URLs and some public ones."
-]
 
 /** The model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {

@@ -3,24 +3,28 @@ import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import type { Capabilities } from "../codec/Capabilities.ts"
+import type { ChatParameters } from "../codec/Parameters.ts"
 import type * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
-import type * as OpenAiChat from "../codec/openai-chat/OpenAiChat.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /** `baseUrl` is `https://api.moonshot.ai/v1` by default; in China it is `https://api.moonshot.cn/v1`. */
 export interface Options
   extends
     Pick<
-      OpenAiChat.Parameters,
+      ChatParameters,
       "temperature" | "topP" | "maxTokens" | "stop" | "reasoning" | "toolChoice" | "promptCache" | "extra"
     >,
     ByName.Reach {}
 
 /** The options, with model and key. */
-export interface LayerOptions extends Options, ChatProvider.Chosen {}
+interface LayerOptions extends Options, ChatProvider.Chosen {}
 
-/** What requests to Kimi may contain. */
+/**
+ * What requests to Kimi may contain.
+ *
+ * @internal
+ */
 export const capabilities: Capabilities = {
   tools: true,
   toolChoice: ["none", "required", "named"],
@@ -31,15 +35,6 @@ export const capabilities: Capabilities = {
   reasoning: "demanded",
   promptCache: "key"
 }
-
-/** Behaviour to know about. */
-export const quirks: ReadonlyArray<string> = [
-  "Call ids look like `get_weather:0` and repeat from reply to reply; they are sent back unchanged.",
-  "A thinking model refuses calls without their reasoning, so it is sent back. Calls of other providers get a blank.",
-  "`reasoning` switches thinking on, for as many tokens as it says, and `none` switches it off; there are no other efforts.",
-  "The schema of an output goes into the prompt as text; the API can enforce JSON, but no schema.",
-  "Thinking models accept one `temperature` only, and refuse a tool choice that demands a call."
-]
 
 const kimi: ChatProvider.ChatProvider = {
   provider: "kimi",

@@ -4,6 +4,7 @@ import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import type { OllamaParameters } from "../codec/Parameters.ts"
 import * as ByName from "./byName.ts"
 import * as OllamaChat from "../codec/ollama/OllamaChat.ts"
 import * as Provider from "./Provider.ts"
@@ -11,28 +12,15 @@ import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /** `baseUrl` is `http://localhost:11434` by default. */
-export interface Options extends OllamaChat.Parameters, ByName.Reach {
+export interface Options extends OllamaParameters, ByName.Reach {
   /** The key, for servers that need one: `https://ollama.com` does, a local server does not. */
   readonly apiKey?: Redacted.Redacted
 }
 
 /** The options, with the model. */
-export interface LayerOptions extends Options {
+interface LayerOptions extends Options {
   readonly model: string
 }
-
-/** What requests to Ollama may contain. */
-export const capabilities = OllamaChat.capabilities
-
-/** Behaviour to know about. */
-export const quirks: ReadonlyArray<string> = [
-  "No key is needed, unless the server is ollama.com.",
-  "A conversation that is too long is a ContextTooLongError: `truncate: false` keeps Ollama from dropping its oldest messages.",
-  "A call cannot be demanded; for the choice `none`, no tools are offered.",
-  "The output schema is sent only without tools, because it would keep the model from calling them; beside tools it goes into the prompt as text.",
-  "Arguments of calls are objects; calls without an id get a generated one.",
-  "A prompt in the server's cache may count as 0 input tokens."
-]
 
 /** The model over your own `HttpClient`. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {

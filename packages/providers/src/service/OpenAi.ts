@@ -5,45 +5,32 @@
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
-import type { Capabilities } from "../codec/Capabilities.ts"
+import type { ChatParameters, ResponsesParameters } from "../codec/Parameters.ts"
 import type * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
-import * as OpenAiChat from "../codec/openai-chat/OpenAiChat.ts"
 import * as OpenAiResponses from "../codec/openai-responses/OpenAiResponses.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /** The account and its base URL; `baseUrl` is `https://api.openai.com/v1` by default. */
-export interface Account extends ByName.Reach {
+interface Account extends ByName.Reach {
   readonly organization?: string
   readonly project?: string
 }
 
 /** Options of the chat completions. */
-export interface Options extends Omit<OpenAiChat.Parameters, "providerTools">, Account {
+export interface Options extends Omit<ChatParameters, "providerTools">, Account {
   /** An effort: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`, depending on the model. */
   readonly reasoning?: string
 }
 
 /** Options of the Responses API. */
-export interface ResponsesOptions extends OpenAiResponses.Parameters, Account {}
+interface ResponsesOptions extends ResponsesParameters, Account {}
 
 /** The options, with model and key. */
-export interface LayerOptions extends Options, ChatProvider.Chosen {}
+interface LayerOptions extends Options, ChatProvider.Chosen {}
 
 /** The options of the Responses API, with model and key. */
-export interface LayerResponsesOptions extends ResponsesOptions, ChatProvider.Chosen {}
-
-/** What chat completions may contain; for the Responses API see `OpenAiResponses.capabilities`. */
-export const capabilities: Capabilities = OpenAiChat.capabilities
-
-/** Behaviour of the chat completions to know about. */
-export const quirks: ReadonlyArray<string> = [
-  "Reasoning models refuse `temperature`, `topP` and `stop`.",
-  "Reasoning is not returned; only its tokens are counted.",
-  "OpenAI ends a refusal with `stop`; here it is a `ContentFilteredError` with the model's text.",
-  "A schema that fits the strict dialect is sent as strict; optional properties then arrive as `null` and are read as absent.",
-  "Call ids have at most 40 characters; longer ids of other providers are cut."
-]
+interface LayerResponsesOptions extends ResponsesOptions, ChatProvider.Chosen {}
 
 const openAi: ChatProvider.ChatProvider = {
   provider: "openai",
@@ -67,7 +54,7 @@ const accountOf = ({ organization, project }: Account) => ({
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
   ChatProvider.layer(accountOf(options), options)
 
-/** The same, over the Responses API. */
+/** The model over the Responses API and your own `HttpClient`. */
 export const layerResponses = (options: LayerResponsesOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
   ChatProvider.at(accountOf(options), "/responses", options, (source) => OpenAiResponses.make(source, options))
 

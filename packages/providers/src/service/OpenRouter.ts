@@ -4,13 +4,13 @@ import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { Capabilities } from "../codec/Capabilities.ts"
+import type { ChatParameters } from "../codec/Parameters.ts"
 import type * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
-import type * as OpenAiChat from "../codec/openai-chat/OpenAiChat.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /** `baseUrl` is `https://openrouter.ai/api/v1` by default. Set `plugins` and similar fields in `extra`. */
-export interface Options extends Omit<OpenAiChat.Parameters, "promptCache">, ByName.Reach {
+export interface Options extends Omit<ChatParameters, "promptCache">, ByName.Reach {
   /** The URL of your application, sent as `HTTP-Referer`. */
   readonly referer?: string
   /** The name of your application, sent as `X-Title`. */
@@ -22,7 +22,7 @@ export interface Options extends Omit<OpenAiChat.Parameters, "promptCache">, ByN
 }
 
 /** OpenRouter's routing preferences, sent as `provider`. Provider names are slugs, `anthropic` or `deepinfra/turbo`. */
-export interface Routing {
+interface Routing {
   /** The providers to try, in this order. */
   readonly order?: ReadonlyArray<string>
   /** The only providers to try. */
@@ -42,9 +42,13 @@ export interface Routing {
 }
 
 /** The options, with model and key. */
-export interface LayerOptions extends Options, ChatProvider.Chosen {}
+interface LayerOptions extends Options, ChatProvider.Chosen {}
 
-/** What requests to OpenRouter may contain. What a model supports depends on the provider behind it. */
+/**
+ * What requests to OpenRouter may contain. What a model supports depends on the provider behind it.
+ *
+ * @internal
+ */
 export const capabilities: Capabilities = {
   tools: true,
   toolChoice: ["none", "required", "named"],
@@ -55,17 +59,6 @@ export const capabilities: Capabilities = {
   reasoning: "demanded",
   promptCache: "automatic"
 }
-
-/** Behaviour to know about. */
-export const quirks: ReadonlyArray<string> = [
-  "What a model supports depends on the provider behind it. A feature that no provider of the model supports is a `CapabilityMismatchError` from the answer.",
-  "Reasoning is sent back unchanged, in `reasoning` and `reasoning_details`; the pieces of a stream are joined first.",
-  "An error may come with the status 200, even after the reply has ended: such a reply is an error.",
-  "402 is a `QuotaExhaustedError`, but for `openrouter_in_flight_budget`, which is a `RateLimitError`: it passes.",
-  "The results of its own tools (`providerTools`) are in the text of the reply; they make no provider items.",
-  "A reply has its cost, in credits, and the model that wrote it.",
-  'Anthropic models cache only marked content: `extra: { cache_control: { type: "ephemeral" } }` marks the whole prompt.'
-]
 
 const openRouter: ChatProvider.ChatProvider = {
   provider: "openrouter",

@@ -3,9 +3,9 @@ import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import type { Capabilities } from "../codec/Capabilities.ts"
+import type { ChatParameters } from "../codec/Parameters.ts"
 import type * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
-import type * as OpenAiChat from "../codec/openai-chat/OpenAiChat.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /**
@@ -13,15 +13,19 @@ import type * as Transport from "../transport/Transport.ts"
  * `extra`.
  */
 export interface Options
-  extends Pick<OpenAiChat.Parameters, "temperature" | "topP" | "maxTokens" | "stop" | "extra">, ByName.Reach {
+  extends Pick<ChatParameters, "temperature" | "topP" | "maxTokens" | "stop" | "extra">, ByName.Reach {
   /** An effort: `minimal`, `low`, `medium` or `high`, for reasoning models. */
   readonly reasoning?: string
 }
 
 /** The options, with model and key. */
-export interface LayerOptions extends Options, ChatProvider.Chosen {}
+interface LayerOptions extends Options, ChatProvider.Chosen {}
 
-/** What requests to Perplexity may contain: no tools. */
+/**
+ * What requests to Perplexity may contain: no tools.
+ *
+ * @internal
+ */
 export const capabilities: Capabilities = {
   tools: false,
   toolChoice: [],
@@ -32,15 +36,6 @@ export const capabilities: Capabilities = {
   reasoning: "shown",
   promptCache: "none"
 }
-
-/** Behaviour to know about. */
-export const quirks: ReadonlyArray<string> = [
-  "A request with tools is refused before anything is sent; earlier calls of other providers become text.",
-  "User and assistant must alternate: adjacent messages of one role are joined, and all instructions come first.",
-  "The sources of an answer are a provider item of the kind `sources`; they are not sent back.",
-  "A text that begins with `<think>…</think>` is split: the text between the tags is reasoning, and is not sent back.",
-  "A reply has its cost, in dollars."
-]
 
 const perplexity: ChatProvider.ChatProvider = {
   provider: "perplexity",

@@ -1,4 +1,8 @@
-/** A `Model` over HTTP: a wire format and a URL. */
+/**
+ * Makes a provider of your own: a `Model` over HTTP from a codec, a source and a URL. A codec is one of
+ * `AnthropicMessages`, `GeminiContent`, `OllamaChat`, `OpenAiChat` and `OpenAiResponses`, or your own; `failure`,
+ * `undecodable` and `refusing` make the errors of your own codec.
+ */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Model from "@kintsugi/core/Model"
 import * as Effect from "effect/Effect"
@@ -10,8 +14,13 @@ import type { Codec } from "../codec/Codec.ts"
 import type { Source } from "../transport/Source.ts"
 import * as Transport from "../transport/Transport.ts"
 
+export { failure, undecodable } from "../classify/Classify.ts"
+export { refusing } from "../codec/Capabilities.ts"
+export type { Codec } from "../codec/Codec.ts"
+export type { Source } from "../transport/Source.ts"
+
 /** The parts of a model over HTTP. */
-export interface Provider {
+interface Provider {
   readonly source: Source
   readonly codec: Codec
   /** The URL of whole replies. */
@@ -23,7 +32,10 @@ export interface Provider {
   readonly transport?: Transport.Options
 }
 
-/** Throws a `RangeError` for invalid options of the transport. */
+/**
+ * The model of a codec at a URL. `headers` are sent with every request; a secret among them is `Redacted`, and also
+ * among the secrets of `source`. Throws a `RangeError` for invalid options of the transport.
+ */
 export const layer = (self: Provider): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { codec, headers, source, streamUrl, transport, url } = self
   const to = (url: string) => Transport.make({ source, url, headers, classify: codec.classify }, transport)

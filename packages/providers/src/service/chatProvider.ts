@@ -4,6 +4,7 @@ import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type { Codec } from "../codec/Codec.ts"
+import type { ChatParameters } from "../codec/Parameters.ts"
 import * as OpenAiChat from "../codec/openai-chat/OpenAiChat.ts"
 import * as Provider from "./Provider.ts"
 import type * as Source from "../transport/Source.ts"
@@ -28,7 +29,7 @@ export interface Chosen {
 
 export const layer = (
   self: ChatProvider,
-  options: OpenAiChat.Parameters & ByName.Reach & Chosen
+  options: ChatParameters & ByName.Reach & Chosen
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
   at(self, "/chat/completions", options, (source) => OpenAiChat.make(source, options, self.dialect))
 

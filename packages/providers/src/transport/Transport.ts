@@ -20,6 +20,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Answer } from "./Answer.ts"
+import type { Decoder } from "./Decoder.ts"
 import type { Failure } from "./Failure.ts"
 import * as Fault from "./fault.ts"
 import * as Send from "./send.ts"
@@ -27,16 +28,19 @@ import * as Span from "./span.ts"
 import * as Settings from "./settings.ts"
 import * as Parts from "./stream.ts"
 
-/** Effect's HTTP client, which sends what the transport posts. */
+/** Effect's HTTP client. The transport sends its requests with it. */
 export { HttpClient } from "effect/http/HttpClient"
+export type { Options } from "./settings.ts"
+/** @internal */
 export { limited } from "./limited.ts"
-export type { Endpoint } from "./send.ts"
-export type { Options, RetryOptions } from "./settings.ts"
-export type { Decoder } from "./stream.ts"
 /** @internal */
 export { parts } from "./stream.ts"
 
-/** Sends requests to one model, whole and streamed. */
+/**
+ * Sends requests to one model, whole and streamed.
+ *
+ * @internal
+ */
 export interface Transport {
   /** Posts a JSON text and reads the whole answer. */
   readonly post: (
@@ -50,14 +54,14 @@ export interface Transport {
    */
   readonly stream: (
     body: string,
-    decoder: (answer: Answer) => Parts.Decoder<Model.Part>,
+    decoder: (answer: Answer) => Decoder<Model.Part>,
     whole?: (answer: Answer) => Result.Result<ReadonlyArray<Model.Part>, LlmError.LlmError>
   ) => Stream.Stream<Model.Part, LlmError.LlmError>
 }
 
 /**
- * The runtime's own `fetch`. It follows no redirect: otherwise the body and custom headers of a request would go to
- * the host that an answer names.
+ * The HTTP client over the runtime's own `fetch`. It follows no redirect: a redirect would send the body and the custom
+ * headers of a request to another host.
  */
 export const layerFetch: Layer.Layer<HttpClient.HttpClient> = Layer.provide(
   FetchHttpClient.layer,
@@ -67,7 +71,11 @@ export const layerFetch: Layer.Layer<HttpClient.HttpClient> = Layer.provide(
 /** Events or lines, depending on the format. */
 const accepted = "text/event-stream, application/x-ndjson"
 
-/** Throws a `RangeError` for senseless options. */
+/**
+ * The transport to an endpoint. Throws a `RangeError` for invalid options.
+ *
+ * @internal
+ */
 export const make = (
   endpoint: Send.Endpoint,
   options?: Settings.Options
@@ -82,7 +90,10 @@ export const make = (
   return Effect.succeed({ post: () => Effect.fail(failure), stream: () => Stream.fail(failure) })
 }
 
-/** The worst case of one call: how often it is sent, and for how long. Pass it to `Agent.explain` as `transport`. */
+/**
+ * The worst case of one call: how many requests it sends, and how long it takes. Pass it to `Agent.explain` as
+ * `transport`. Throws a `RangeError` for invalid options.
+ */
 export const explain = (options?: Settings.Options): Explanation => {
   const { table, timeout } = Settings.make(options)
   const { rows, worst } = Recovery.explain(table)

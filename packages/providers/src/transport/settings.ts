@@ -33,9 +33,9 @@ export interface Options {
 }
 
 /** By default at most 3 sends, with waits of 250 and 500 milliseconds, without jitter. */
-export type RetryOptions = Partial<Backoff.Count> & Omit<Backoff.Delays, "deadline"> & Sharing
+type RetryOptions = Partial<Backoff.Count> & Omit<Backoff.Delays, "deadline"> & Sharing
 
-export interface Sharing {
+interface Sharing {
   /**
    * A retry budget, shared by all transports that have it. Each call adds to it once, each resend withdraws from it.
    * When it is empty, a failure is not resent. None by default.

@@ -11,6 +11,7 @@ import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type { Decoder } from "./Decoder.ts"
 import * as Json from "./Json.ts"
 import { Lines } from "./lines.ts"
 import { Events } from "./events.ts"
@@ -18,20 +19,6 @@ import type { Failure } from "./Failure.ts"
 import { Pieces } from "./pieces.ts"
 import type { Exchange } from "./send.ts"
 import type { Silence } from "./settings.ts"
-
-/** Reads a stream event by event: a pure state machine, made anew for every attempt. */
-export interface Decoder<out Part> {
-  /** How the body is cut into events: server-sent events, which is the default, or one JSON per line. */
-  readonly framing?: Framing
-  /** The parts that the data of the next event completes. `event` is its name, if it has one. */
-  readonly push: (data: string, event?: string) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
-  /** The last parts, if the body ended in a state other than `open`. */
-  readonly end: () => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
-  /** `open`: more must come; `complete`: more may come; `done`: further events are ignored. */
-  readonly state: () => "open" | "complete" | "done"
-}
-
-export type Framing = "sse" | "ndjson"
 
 /** Parts, one or more at a time. */
 export type Parts<Part, E = Failure> = Pull.Pull<Arr.NonEmptyReadonlyArray<Part>, E>

@@ -2,15 +2,16 @@
 import { assert, describe } from "@effect/vitest"
 import { Agent, Message, type Model, Recovery, Skill, type Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
+import type { Anthropic } from "@kintsugi/providers"
 import * as AnthropicMessages from "@kintsugi/providers/AnthropicMessages"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Effect } from "effect"
 import { batch, busy, done, fixer, gone, play, scripted } from "../../../_support/dialogue.ts"
 import { it } from "../../../_support/run.ts"
 
-const source: Source.Source = { provider: "anthropic", model: "claude-x", secrets: [] }
+const source: Provider.Source = { provider: "anthropic", model: "claude-x", secrets: [] }
 
-type Cache = AnthropicMessages.Parameters["promptCache"]
+type Cache = Anthropic.Options["promptCache"]
 
 const encoder = (promptCache: Cache) => {
   const codec = AnthropicMessages.make(source, promptCache === undefined ? {} : { promptCache })

@@ -6,7 +6,7 @@ import type { Schema } from "effect"
 import { encode } from "./_support/requests.ts"
 
 describe("the output", () => {
-  const formatOf = (schema: Model.OutputSpec["schema"], parameters?: AnthropicMessages.Parameters) =>
+  const formatOf = (schema: Model.OutputSpec["schema"], parameters?: Parameters<typeof AnthropicMessages.make>[1]) =>
     encode({ output: { name: "report", schema } }, parameters).output_config
 
   it("goes as output_config in the provider's dialect, unsupported keywords in the description [P301]", () => {

@@ -205,7 +205,7 @@ describe("tools", () => {
   })
 
   it("writes a choice only where there are tools to choose from", () => {
-    const choice = (toolChoice: Model.ToolChoice, parameters?: AnthropicMessages.Parameters) =>
+    const choice = (toolChoice: Model.ToolChoice, parameters?: Parameters<typeof AnthropicMessages.make>[1]) =>
       encode({ tools: [tool], toolChoice }, parameters).tool_choice
     assert.isUndefined(choice("auto"))
     assert.deepStrictEqual(choice("none"), { type: "none" })
@@ -253,7 +253,7 @@ describe("the rest of the body", () => {
   })
 
   it("says how much to think: by a budget as it was recorded, or by an effort", () => {
-    const asked = (parameters: AnthropicMessages.Parameters, request: Partial<Model.Request> = {}) => {
+    const asked = (parameters: Parameters<typeof AnthropicMessages.make>[1], request: Partial<Model.Request> = {}) => {
       const { max_tokens, output_config, thinking } = encode(request, parameters)
       return { max_tokens, output_config, thinking }
     }

@@ -3,13 +3,13 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import * as GeminiContent from "@kintsugi/providers/GeminiContent"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Schema } from "effect"
 import * as fc from "fast-check"
 import { anyText, isTotal, nearMiss, ok, streamed, whole } from "../../../_support/codec.ts"
 import { fixtures, pieces } from "../../../_support/wireFixtures.ts"
 
-const source: Source.Source = { provider: "gemini", model: "gemini-2.5-flash", secrets: [] }
+const source: Provider.Source = { provider: "gemini", model: "gemini-2.5-flash", secrets: [] }
 const codec = GeminiContent.make(source)
 const isReply = Schema.is(Message.Reply)
 

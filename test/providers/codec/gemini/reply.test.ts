@@ -3,11 +3,11 @@ import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
 import * as GeminiContent from "@kintsugi/providers/GeminiContent"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Result } from "effect"
 import { answerOf, failed, ok, streamed, whole } from "../../../_support/codec.ts"
 
-const source: Source.Source = { provider: "gemini", model: "gemini-2.5-flash", secrets: [] }
+const source: Provider.Source = { provider: "gemini", model: "gemini-2.5-flash", secrets: [] }
 const codec = GeminiContent.make(source)
 
 const chunk = (

@@ -2,16 +2,19 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as GeminiContent from "@kintsugi/providers/GeminiContent"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 import type { Schema } from "effect"
 
-const source: Source.Source = { provider: "gemini", model: "gemini-2.5-flash", secrets: [] }
-const third: Source.Source = { ...source, model: "gemini-3-pro-preview" }
+const source: Provider.Source = { provider: "gemini", model: "gemini-2.5-flash", secrets: [] }
+const third: Provider.Source = { ...source, model: "gemini-3-pro-preview" }
 
 const plain: Model.Request = { messages: [Message.user("hi")], tools: [], toolChoice: "auto" }
 
-const encode = (request: Partial<Model.Request>, parameters?: GeminiContent.Parameters, from = source) =>
-  JSON.parse(GeminiContent.make(from, parameters).encode({ ...plain, ...request }, "whole"))
+const encode = (
+  request: Partial<Model.Request>,
+  parameters?: Parameters<typeof GeminiContent.make>[1],
+  from = source
+) => JSON.parse(GeminiContent.make(from, parameters).encode({ ...plain, ...request }, "whole"))
 
 const contentsOf = (messages: ReadonlyArray<Message.Message>, from = source) => encode({ messages }, {}, from).contents
 
@@ -191,7 +194,7 @@ describe("data that Gemini demands back", () => {
 
   it("marks the first of another model's calls, for the models that refuse calls without a signature [P1002]", () => {
     const assistant = said(answered(call("c1", {}), "result", "x"), answered(call("c2", {}), "result", "y"))
-    const signatures = (from: Source.Source) =>
+    const signatures = (from: Provider.Source) =>
       contentsOf([assistant], from)[0].parts.map((part: object) => Reflect.get(part, "thoughtSignature"))
     assert.deepStrictEqual(signatures(third), ["skip_thought_signature_validator", undefined])
     assert.deepStrictEqual(signatures(source), [undefined, undefined])
@@ -330,7 +333,7 @@ describe("the rest of the body", () => {
   })
 
   it("says how much to think in the words of the model", () => {
-    const thinkingOf = (parameters: GeminiContent.Parameters, from = source) =>
+    const thinkingOf = (parameters: Parameters<typeof GeminiContent.make>[1], from = source) =>
       encode({}, parameters, from).generationConfig.thinkingConfig
     assert.deepStrictEqual(thinkingOf({ reasoning: "high" }), { thinkingBudget: 24_576, includeThoughts: true })
     assert.deepStrictEqual(thinkingOf({ reasoning: "high" }, third), { thinkingLevel: "high", includeThoughts: true })

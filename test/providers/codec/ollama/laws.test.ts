@@ -3,13 +3,13 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import * as OllamaChat from "@kintsugi/providers/OllamaChat"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Schema } from "effect"
 import * as fc from "fast-check"
 import { anyText, isTotal, nearMiss, ok, streamed, whole } from "../../../_support/codec.ts"
 import { fixtures, pieces } from "../../../_support/wireFixtures.ts"
 
-const source: Source.Source = { provider: "ollama", model: "llama3", secrets: [] }
+const source: Provider.Source = { provider: "ollama", model: "llama3", secrets: [] }
 const codec = OllamaChat.make(source, { numCtx: 100 })
 const isReply = Schema.is(Message.Reply)
 

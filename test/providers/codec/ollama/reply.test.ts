@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as OllamaChat from "@kintsugi/providers/OllamaChat"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Result } from "effect"
 import { answerOf, failed, ok, streamed, whole } from "../../../_support/codec.ts"
 
-const source: Source.Source = { provider: "ollama", model: "llama3", secrets: [] }
+const source: Provider.Source = { provider: "ollama", model: "llama3", secrets: [] }
 const codec = OllamaChat.make(source)
 
 const created_at = "2025-06-09T17:58:55.337823Z"

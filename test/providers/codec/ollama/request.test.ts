@@ -3,15 +3,15 @@ import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as OllamaChat from "@kintsugi/providers/OllamaChat"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 
-const source: Source.Source = { provider: "ollama", model: "llama3", secrets: [] }
+const source: Provider.Source = { provider: "ollama", model: "llama3", secrets: [] }
 
 const plain: Model.Request = { messages: [Message.user("hi")], tools: [], toolChoice: "auto" }
 
 const encode = (
   request: Partial<Model.Request>,
-  parameters?: OllamaChat.Parameters,
+  parameters?: Parameters<typeof OllamaChat.make>[1],
   mode: "whole" | "streamed" = "whole"
 ) => JSON.parse(OllamaChat.make(source, parameters).encode({ ...plain, ...request }, mode))
 

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
+import type { OpenRouter } from "@kintsugi/providers"
 import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
 import { call, encode, plain, answered, source, tool } from "./_support/requests.ts"
 
@@ -60,7 +61,7 @@ describe("other servers", () => {
   it("that ask for reasoning by effort alone refuse a number of tokens before anything is sent, the others take it", () => {
     const refused = (
       reasoning: OpenAiChat.Dialect["reasoning"] & string,
-      asked: OpenAiChat.Parameters["reasoning"] & {} = { maxTokens: 500 }
+      asked: OpenRouter.Options["reasoning"] & {} = { maxTokens: 500 }
     ) => OpenAiChat.make(source, { reasoning: asked }, { reasoning }).refuses?.(plain)
     for (const reasoning of ["effort", "thinking-effort"] as const) {
       const refusal = refused(reasoning)

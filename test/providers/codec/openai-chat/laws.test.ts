@@ -4,7 +4,7 @@ import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Effect, Exit, Layer, Redacted, Result } from "effect"
 import * as fc from "fast-check"
 import { ThinkTags } from "../../../../packages/providers/src/codec/openai-chat/thinkTags.ts"
@@ -14,7 +14,7 @@ import { body, fakeNetwork, respondWith } from "../../../_support/network.ts"
 import { answer, fixtures, pieces } from "../../../_support/wireFixtures.ts"
 import { take } from "../../../_support/codec.ts"
 
-const source: Source.Source = { provider: "p", model: "m", secrets: [] }
+const source: Provider.Source = { provider: "p", model: "m", secrets: [] }
 
 /** Everything that a dialect can change about reading. */
 const dialect: OpenAiChat.Dialect = {

@@ -10,7 +10,11 @@ import { call, events, type Item, message, reasoning, response } from "./_suppor
 import { event, fakeNetwork, failureOf, generate, key, respond } from "../../../_support/network.ts"
 
 /** A model that gives these responses, and what it was sent. */
-const playing = (isStreamed: boolean, responses: ReadonlyArray<Item>, options: OpenAiResponses.Parameters = {}) => {
+const playing = (
+  isStreamed: boolean,
+  responses: ReadonlyArray<Item>,
+  options: Parameters<typeof OpenAiResponses.make>[1] = {}
+) => {
   const network = fakeNetwork(
     responses.map((whole) => respond(200, isStreamed ? events(whole).map(event).join("") : whole))
   )

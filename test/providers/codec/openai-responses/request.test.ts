@@ -127,7 +127,7 @@ describe("tools", () => {
     parameters,
     ...more
   })
-  const sent = (spec: Message.ToolSpec, parameters?: OpenAiResponses.Parameters) =>
+  const sent = (spec: Message.ToolSpec, parameters?: Parameters<typeof OpenAiResponses.make>[1]) =>
     encode({ tools: [spec] }, parameters).tools[0]
 
   it("are flat, and always say whether they are strict", () => {
@@ -236,7 +236,7 @@ describe("the rest of the body", () => {
   })
 
   it("does not ask for encrypted reasoning where the model refuses that, or the user", () => {
-    const included = (model: string, parameters?: OpenAiResponses.Parameters) =>
+    const included = (model: string, parameters?: Parameters<typeof OpenAiResponses.make>[1]) =>
       JSON.parse(OpenAiResponses.make({ ...source, model }, parameters).encode(plain, "whole")).include
     for (const model of [
       "gpt-4o",

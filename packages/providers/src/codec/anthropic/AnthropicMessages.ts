@@ -23,16 +23,17 @@ import type { Answer } from "../../transport/Answer.ts"
 import type { Capabilities } from "../Capabilities.ts"
 import type { Codec } from "../Codec.ts"
 import * as MessagesError from "./error.ts"
-import type { Parameters } from "./parameters.ts"
 import * as MessagesReply from "./reply.ts"
 import * as MessagesRequest from "./request.ts"
 import { MessagesDecoder } from "./stream.ts"
-import { checked } from "../Parameters.ts"
+import { type AnthropicParameters, checked } from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 
-export type { Parameters } from "./parameters.ts"
-
-/** What the format can express. */
+/**
+ * What the format can express.
+ *
+ * @internal
+ */
 export const capabilities: Capabilities = {
   tools: true,
   toolChoice: ["none", "required", "named"],
@@ -44,8 +45,15 @@ export const capabilities: Capabilities = {
   promptCache: "breakpoints"
 }
 
-/** The codec of one model. Throws a `RangeError` for invalid parameters. */
-export const make = (source: Source, parameters: Parameters = {}, able: Capabilities = capabilities): Codec => ({
+/**
+ * The codec of one model. A parameter that is not set is not sent, `maxTokens` excepted. Throws a `RangeError` for
+ * invalid parameters.
+ */
+export const make = (
+  source: Source,
+  parameters: AnthropicParameters = {},
+  able: Capabilities = capabilities
+): Codec => ({
   refuses: MessagesRequest.refusing(source, able),
   encode: MessagesRequest.make(source, checked(parameters)),
   decode: (answer) => MessagesReply.decode(source, answer),
@@ -53,13 +61,12 @@ export const make = (source: Source, parameters: Parameters = {}, able: Capabili
   classify: (answer) => MessagesError.classify(source, answer)
 })
 
-/** The error of an answer without a success status; total for any body. */
-export const classify = (source: Source, answer: Answer): LlmError => MessagesError.classify(source, answer)
-
 /**
  * The error within the body of a success, or within one event of a stream: an `error` event, which may be the first,
  * and a refusal. A full context window is not an error: it ends a reply with usable text. Total; `undefined` if there
  * is none.
+ *
+ * @internal
  */
 export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined =>
   MessagesError.inside(source, answer, json)

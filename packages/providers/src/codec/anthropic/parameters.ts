@@ -1,23 +1,7 @@
-/** The parameters of a Claude model, and the body fields for them. */
+/** The body fields for the parameters of a Claude model. */
 import type * as Schema from "effect/Schema"
 import * as Predicate from "effect/Predicate"
-import type * as Params from "../Parameters.ts"
-
-/** Parameters of the model. A parameter that is not set is not sent, `maxTokens` excepted. */
-export interface Parameters extends Pick<
-  Params.Parameters,
-  "temperature" | "topP" | "stop" | "reasoning" | "toolChoice" | "parallelToolCalls" | "providerTools" | "extra"
-> {
-  /**
-   * The longest reply, in tokens, reasoning included. The wire demands a number: 8192 by default, 8192 more than the
-   * budget with one, and 32000 with an effort.
-   */
-  readonly maxTokens?: number
-  /** Samples only from this number of likeliest tokens. */
-  readonly topK?: number
-  /** Where to put cache marks; no marks by default. This format has no key. */
-  readonly promptCache?: Omit<Params.PromptCache, "key">
-}
+import type { AnthropicParameters, Reasoning } from "../Parameters.ts"
 
 /** The default longest reply: every served model supports it. */
 const usualMaxTokens = 8192
@@ -34,7 +18,7 @@ export interface Fields {
   readonly outputConfig: Schema.JsonObject
 }
 
-export const fieldsOf = (model: string, parameters: Parameters): Fields => {
+export const fieldsOf = (model: string, parameters: AnthropicParameters): Fields => {
   const { extra = {}, maxTokens, reasoning, stop, temperature, topK, topP } = parameters
   const { messages: _m, output_config, stream: _s, system: _y, thinking, tool_choice: _c, tools: _t, ...others } = extra
   const wanted = reasoningOf(reasoning)
@@ -63,7 +47,7 @@ interface Wanted {
   readonly maxTokens: number
 }
 
-const reasoningOf = (reasoning: Params.Reasoning | undefined): Wanted => {
+const reasoningOf = (reasoning: Reasoning | undefined): Wanted => {
   if (reasoning === undefined) return { maxTokens: usualMaxTokens }
   if (reasoning === "none") return { thinking: { type: "disabled" }, maxTokens: usualMaxTokens }
   if (Predicate.isString(reasoning)) {

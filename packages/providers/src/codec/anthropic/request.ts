@@ -9,18 +9,18 @@ import type * as Model from "@kintsugi/core/Model"
 import type * as Schema from "effect/Schema"
 import type { Codec } from "../Codec.ts"
 import * as Capabilities from "../Capabilities.ts"
-import * as Params from "../Parameters.ts"
+import * as Parameters from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 import * as Blocks from "./blocks.ts"
 import { CallIds } from "./ids.ts"
 import { schemaOf } from "./output.ts"
-import { fieldsOf, type Parameters } from "./parameters.ts"
+import { fieldsOf } from "./parameters.ts"
 import * as Json from "../../transport/Json.ts"
 import * as OutputWords from "../outputWords.ts"
 import { remembering } from "../Remembering.ts"
 import * as RootSchema from "../rootSchema.ts"
 
-export const make = ({ model, provider }: Source, parameters: Parameters): Codec["encode"] => {
+export const make = ({ model, provider }: Source, parameters: Parameters.AnthropicParameters): Codec["encode"] => {
   const { parallelToolCalls, promptCache, providerTools = [], toolChoice } = parameters
   const { head, outputConfig, thinking } = fieldsOf(model, parameters)
   const opening = JSON.stringify(head).slice(0, -1)
@@ -56,7 +56,7 @@ export const make = ({ model, provider }: Source, parameters: Parameters): Codec
       else if (!isTheirsMarked) markLast(tools, mark)
     }
     const { isToolLoop, text } = conversation(said, isMarked("conversation") ? mark : undefined)
-    const choice = Params.choiceOf(request, toolChoice)
+    const choice = Parameters.choiceOf(request, toolChoice)
     const fields = [
       opening,
       tools.length === 0 ? "" : `,"tools":[${tools.join(",")}]`,
@@ -127,7 +127,7 @@ const ended = (blocks: ReadonlyArray<Blocks.Block>): ReadonlyArray<Blocks.Block>
   return closed.slice(0, closed.findLastIndex(({ isThinking }) => !isThinking) + 1)
 }
 
-const markOf = (cache: Parameters["promptCache"]): string => {
+const markOf = (cache: Parameters.AnthropicParameters["promptCache"]): string => {
   const ttl = cache?.ttl === undefined ? {} : { ttl: cache.ttl }
   return `"cache_control":${JSON.stringify({ type: "ephemeral", ...ttl })}`
 }

@@ -18,28 +18,14 @@ import * as ContentError from "./error.ts"
 import * as ContentRequest from "./request.ts"
 import * as ContentStream from "./stream.ts"
 import * as Json from "../../transport/Json.ts"
-import { checked, choiceOf, type Parameters as Every, type Reasoning } from "../Parameters.ts"
+import { checked, choiceOf, type GeminiParameters, type Reasoning } from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 
 /**
- * Parameters of the model. A parameter that is not set is not sent. `reasoning` is a level (`thinkingLevel`) or a
- * budget (`thinkingBudget`); `none` is a budget of 0. Gemini 2.5 knows no levels: there `low`, `medium` and `high`
- * become Google's budgets for them, 1024, 8192 and 24576 tokens.
+ * What requests to Gemini may contain.
+ *
+ * @internal
  */
-export interface Parameters extends Pick<
-  Every,
-  "temperature" | "topP" | "maxTokens" | "stop" | "seed" | "reasoning" | "toolChoice" | "providerTools"
-> {
-  /** Whether a reply has summaries of its thoughts. By default it has them if `reasoning` asks for thoughts. */
-  readonly includeThoughts?: boolean
-  /**
-   * Further fields of the body, under their names on the wire. They cannot replace fields that the library writes.
-   * Fields within `generationConfig` and `toolConfig` are merged with its own.
-   */
-  readonly extra?: Every["extra"]
-}
-
-/** What requests to Gemini may contain. */
 export const capabilities: Capabilities.Capabilities = {
   tools: true,
   toolChoice: ["none", "required", "named"],
@@ -51,8 +37,8 @@ export const capabilities: Capabilities.Capabilities = {
   promptCache: "automatic"
 }
 
-/** The codec of one model. Throws a `RangeError` for invalid parameters. */
-export const make = (source: Source, parameters: Parameters = {}): Codec => {
+/** The codec of one model. A parameter that is not set is not sent. Throws a `RangeError` for invalid parameters. */
+export const make = (source: Source, parameters: GeminiParameters = {}): Codec => {
   const { extra = {}, providerTools = [], toolChoice } = checked(parameters)
   const encode = ContentRequest.make(source, {
     body: Object.fromEntries(Object.entries(extra).filter(([name]) => !own.has(name))),
@@ -81,7 +67,7 @@ const own: ReadonlySet<string> = new Set([
   "generation_config"
 ])
 
-const generationConfig = (source: Source, parameters: Parameters): Readonly<Record<string, Schema.Json>> => {
+const generationConfig = (source: Source, parameters: GeminiParameters): Readonly<Record<string, Schema.Json>> => {
   const { includeThoughts, maxTokens, reasoning, seed, stop, temperature, topP } = parameters
   const thinking = {
     ...(reasoning === undefined ? {} : thinkingOf(source, reasoning)),
@@ -118,12 +104,11 @@ const budgets: ReadonlyMap<string, number> = new Map([
   ["high", 24_576]
 ])
 
-/** The error of an answer without a success status; total for any body. */
-export const classify = (source: Source, answer: Answer): LlmError => ContentError.classify(source, answer)
-
 /**
  * The error within the body of a success, or within one chunk of a stream: an error object, a blocked prompt, a reply
  * that a filter or a malformed tool call ended. Total; `undefined` if there is none.
+ *
+ * @internal
  */
 export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined =>
   ContentError.inside(source, answer, json)

@@ -22,36 +22,14 @@ import * as Json from "../../transport/Json.ts"
 import * as OllamaError from "./error.ts"
 import * as ChatRequest from "./request.ts"
 import * as ChatStream from "./stream.ts"
-import { checked, type Parameters as Every } from "../Parameters.ts"
+import { checked, type OllamaParameters } from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 
 /**
- * Parameters of the model. A parameter that is not set is not sent, `truncate` excepted. `maxTokens` is Ollama's
- * `num_predict`.
+ * What requests to Ollama may contain. The server reports what one of its models cannot do.
+ *
+ * @internal
  */
-export interface Parameters extends Pick<Every, "temperature" | "topP" | "maxTokens" | "stop" | "seed"> {
-  /** Whether a reasoning model thinks; for models with levels, `low`, `medium` or `high`. `none` is `false`. */
-  readonly reasoning?: boolean | string
-  /** The context size: the tokens of prompt and reply together. The server's own default may be as small as 4096. */
-  readonly numCtx?: number
-  /**
-   * How long the model stays loaded after the reply: `5m`, or seconds; 0 unloads it at once, a negative number keeps
-   * it loaded.
-   */
-  readonly keepAlive?: string | number
-  /**
-   * Whether the server may silently drop the oldest messages of a prompt that is too long. `false` by default: then
-   * this is a `ContextTooLongError`.
-   */
-  readonly truncate?: boolean
-  /**
-   * Further fields of the body, under their names on the wire. They cannot replace fields that the library writes.
-   * Fields within `options` are merged with its own.
-   */
-  readonly extra?: Every["extra"]
-}
-
-/** What requests to Ollama may contain. The server reports what one of its models cannot do. */
 export const capabilities: Capabilities.Capabilities = {
   tools: true,
   toolChoice: [],
@@ -63,8 +41,11 @@ export const capabilities: Capabilities.Capabilities = {
   promptCache: "automatic"
 }
 
-/** The codec of one model. Throws a `RangeError` for invalid parameters. */
-export const make = (source: Source, parameters: Parameters = {}): Codec => {
+/**
+ * The codec of one model. A parameter that is not set is not sent, `truncate` excepted. Throws a `RangeError` for
+ * invalid parameters.
+ */
+export const make = (source: Source, parameters: OllamaParameters = {}): Codec => {
   const { extra = {}, keepAlive, numCtx, reasoning, truncate = false } = checked(parameters)
   const { format: _f, messages: _m, model: _n, options: more, stream: _s, tools: _t, ...others } = extra
   const options = { ...Json.fields(more), ...optionsOf(parameters) }
@@ -86,7 +67,7 @@ export const make = (source: Source, parameters: Parameters = {}): Codec => {
   }
 }
 
-const optionsOf = (parameters: Parameters): Readonly<Record<string, Schema.Json>> => {
+const optionsOf = (parameters: OllamaParameters): Readonly<Record<string, Schema.Json>> => {
   const { maxTokens, numCtx, seed, stop, temperature, topP } = parameters
   return {
     ...(numCtx === undefined ? {} : { num_ctx: numCtx }),
@@ -98,9 +79,10 @@ const optionsOf = (parameters: Parameters): Readonly<Record<string, Schema.Json>
   }
 }
 
-/** The error of an answer without a success status; total for any body. */
-export const classify = (source: Source, answer: Answer): LlmError => OllamaError.classify(source, answer)
-
-/** The error within the body of a success, or within one line of a stream. Total; `undefined` when there is none. */
+/**
+ * The error within the body of a success, or within one line of a stream. Total; `undefined` if there is none.
+ *
+ * @internal
+ */
 export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined =>
   OllamaError.inside(source, answer, json)

@@ -18,22 +18,23 @@ import * as ChatError from "./error.ts"
 import * as ChatReply from "./reply.ts"
 import * as ChatRequest from "./request.ts"
 import { ChatDecoder } from "./stream.ts"
-import { checked } from "../Parameters.ts"
+import { type ChatParameters, checked } from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 
 export type { Dialect } from "./dialect.ts"
 
 /**
- * Parameters of the model. A parameter that is not set is not sent. Reasoning in tokens is an `InvalidRequestError`
- * if the dialect takes only an effort.
+ * The capabilities of OpenAI's own service. They hold unless a dialect overrides them.
+ *
+ * @internal
  */
-export interface Parameters extends ChatRequest.Asked {}
-
-/** The capabilities of OpenAI's own service. They hold unless a dialect overrides them. */
 export const capabilities = ChatDialect.openAi.capabilities
 
-/** The codec of one model, in OpenAI's own dialect by default. Throws a `RangeError` for invalid parameters. */
-export const make = (source: Source, parameters: Parameters = {}, dialect: ChatDialect.Dialect = {}): Codec => {
+/**
+ * The codec of one model, in OpenAI's own dialect by default. A parameter that is not set is not sent. Throws a
+ * `RangeError` for invalid parameters.
+ */
+export const make = (source: Source, parameters: ChatParameters = {}, dialect: ChatDialect.Dialect = {}): Codec => {
   const full = ChatDialect.full(dialect)
   return {
     refuses: ChatRequest.refusing(source, parameters, full),
@@ -44,13 +45,12 @@ export const make = (source: Source, parameters: Parameters = {}, dialect: ChatD
   }
 }
 
-/** The error of an answer without a success status; total for any body. */
-export const classify = (source: Source, answer: Answer): LlmError => ChatError.classify(source, answer)
-
 /**
  * The error within the body of a success, or within one event of a stream: an error object instead of a reply or
  * beside it, a refusal, and an end by a content filter, by overload or by an error. For a streamed refusal it has the
  * piece in the event. Total; `undefined` if there is none.
+ *
+ * @internal
  */
 export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined =>
   ChatError.inside(source, answer, json)

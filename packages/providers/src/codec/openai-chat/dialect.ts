@@ -1,7 +1,7 @@
 /** The differences between servers of chat completions, as data. */
 import type { Capabilities } from "../Capabilities.ts"
 
-/** An absent field means OpenAI's own behaviour. */
+/** How a server of chat completions differs from OpenAI's own. An absent field means OpenAI's behaviour. */
 export interface Dialect {
   /** What requests to this server may contain. Other requests are refused and not sent. */
   readonly capabilities?: Capabilities
@@ -25,7 +25,7 @@ export interface Dialect {
   readonly missingReasoning?: string
   /** Whether the text of a reply may begin with its reasoning, between `<think>` and `</think>`. */
   readonly thinkTags?: boolean
-  /** Whether a streamed request must ask for usage in `stream_options`. */
+  /** Whether a streamed request asks for the usage in `stream_options`. */
   readonly streamOptions?: boolean
   /** The `object` of the event that ends a stream, for servers without `[DONE]`. */
   readonly lastEvent?: string

@@ -19,24 +19,7 @@ import * as RootSchema from "../rootSchema.ts"
 import * as StrictSchema from "../strictSchema.ts"
 import { formatName } from "../text.ts"
 
-/** The parameters of this format, over all servers. */
-export interface Asked extends Pick<
-  Parameters.Parameters,
-  | "temperature"
-  | "topP"
-  | "maxTokens"
-  | "stop"
-  | "seed"
-  | "reasoning"
-  | "toolChoice"
-  | "parallelToolCalls"
-  | "providerTools"
-  | "extra"
-> {
-  readonly promptCache?: Required<Pick<Parameters.PromptCache, "key">>
-}
-
-export const make = (source: Source, asked: Asked, dialect: Full): Codec["encode"] => {
+export const make = (source: Source, asked: Parameters.ChatParameters, dialect: Full): Codec["encode"] => {
   const { capabilities } = dialect
   const constants = constantsOf(source, asked, dialect)
   const head = JSON.stringify(constants).slice(0, -1)
@@ -64,7 +47,7 @@ export const make = (source: Source, asked: Asked, dialect: Full): Codec["encode
 /** Why this server cannot express a request. */
 export const refusing = (
   source: Source,
-  { reasoning, toolChoice }: Asked,
+  { reasoning, toolChoice }: Parameters.ChatParameters,
   dialect: Full
 ): ((request: Model.Request) => LlmError | undefined) => {
   const refuses = Capabilities.refusing(source, dialect.capabilities)
@@ -80,7 +63,11 @@ export const refusing = (
  * The model and parameters, which are the same for every request. The library's own fields override those of the
  * user: `n`, for example, because one reply is read.
  */
-const constantsOf = ({ model }: Source, asked: Asked, dialect: Full): Readonly<Record<string, Schema.Json>> => {
+const constantsOf = (
+  { model }: Source,
+  asked: Parameters.ChatParameters,
+  dialect: Full
+): Readonly<Record<string, Schema.Json>> => {
   const {
     messages: _m,
     n: _n,

@@ -20,33 +20,14 @@ import * as ResponsesError from "./error.ts"
 import * as ResponsesReply from "./reply.ts"
 import * as ResponsesRequest from "./request.ts"
 import { ResponsesDecoder } from "./stream.ts"
-import * as Options from "../Parameters.ts"
+import { checked, type ResponsesParameters } from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 
-/** Parameters of the model. A parameter that is not set is not sent. */
-export interface Parameters extends Pick<
-  Options.Parameters,
-  "temperature" | "topP" | "maxTokens" | "toolChoice" | "parallelToolCalls" | "providerTools" | "extra"
-> {
-  /** An effort: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, depending on the model. */
-  readonly reasoning?: string
-  /** Asks for a summary of the reasoning: `auto`, `concise`, `detailed`. Without it the reasoning has no readable text. */
-  readonly reasoningSummary?: string
-  /** Whether the provider stores replies; `false` by default. */
-  readonly store?: boolean
-  /**
-   * Whether to request reasoning in encrypted form, so that it can be sent back although replies are not stored. By
-   * default it is, if replies are not stored and the model is not one that refuses it: `gpt-4o` and other models
-   * without reasoning.
-   */
-  readonly encryptedReasoning?: boolean
-  /** `false`: no schema is sent in the strict dialect. */
-  readonly strict?: boolean
-  /** The cache key that requests with the same prefix share. */
-  readonly promptCache?: Required<Pick<Options.PromptCache, "key">>
-}
-
-/** What this format can express. */
+/**
+ * What this format can express.
+ *
+ * @internal
+ */
 export const capabilities: Capabilities.Capabilities = {
   tools: true,
   toolChoice: ["none", "required", "named"],
@@ -58,27 +39,9 @@ export const capabilities: Capabilities.Capabilities = {
   promptCache: "key"
 }
 
-/** Behaviour to know about. */
-export const quirks: ReadonlyArray<string> = [
-  "Replies are not stored unless `store` is set; encrypted reasoning is sent back instead.",
-  "There are no stop sequences and no seed.",
-  "An optional parameter of a tool arrives as `null` if its schema is sent as strict, and is read as absent.",
-  "A schema with an optional property that may also be `null`, or with a keyword beyond the strict dialect, is sent as not strict.",
-  "The schema of an output that is not an object goes into the prompt as text.",
-  "Calls of `computer`, `custom`, `local_shell` and `apply_patch` tools are shown as provider items and not sent back: no participant answers them."
-]
-
-/** The codec of one model. Throws a `RangeError` for invalid parameters. */
-export const make = (source: Source, parameters: Parameters = {}): Codec => {
-  const {
-    extra = {},
-    maxTokens,
-    promptCache,
-    reasoning,
-    reasoningSummary,
-    temperature,
-    topP
-  } = Options.checked(parameters)
+/** The codec of one model. A parameter that is not set is not sent. Throws a `RangeError` for invalid parameters. */
+export const make = (source: Source, parameters: ResponsesParameters = {}): Codec => {
+  const { extra = {}, maxTokens, promptCache, reasoning, reasoningSummary, temperature, topP } = checked(parameters)
   const { store = false, encryptedReasoning = !store && !refusesEncryption.test(source.model) } = parameters
   const { input: _i, stream: _s, tools: _t, tool_choice: _c, parallel_tool_calls: _p, ...free } = extra
   const { text, reasoning: otherReasoning, ...others } = free
@@ -120,12 +83,11 @@ const refusesEncryption = /^(?:ft:|.*\/)?(?:gpt-3|gpt-4|chatgpt|gpt-5-chat|gpt-5
 const defined = (fields: Readonly<Record<string, string | undefined>>): Schema.JsonObject =>
   Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
-/** The error of an answer without a success status; total for any body. */
-export const classify = (source: Source, answer: Answer): LlmError => ResponsesError.classify(source, answer)
-
 /**
  * The error within the body of a success, or within one event of a stream: an `error` event, with its fields nested or flat, a
- * failed response, one that a content filter cut off, and a refusal. Total; `undefined` when there is none.
+ * failed response, one that a content filter cut off, and a refusal. Total; `undefined` if there is none.
+ *
+ * @internal
  */
 export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined =>
   ResponsesError.inside(source, answer, json)

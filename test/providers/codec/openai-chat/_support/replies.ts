@@ -3,13 +3,13 @@ import { assert } from "@effect/vitest"
 import type * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
-import type * as Answer from "@kintsugi/providers/Answer"
+import type * as Answer from "../../../../../packages/providers/src/transport/Answer.ts"
 import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Duration, Result } from "effect"
 import { take } from "../../../../_support/codec.ts"
 
-export const source: Source.Source = { provider: "openai", model: "gpt-x", secrets: [] }
+export const source: Provider.Source = { provider: "openai", model: "gpt-x", secrets: [] }
 export const codec = OpenAiChat.make(source)
 
 export const answer = (body: string): Answer.Answer => ({

@@ -2,16 +2,16 @@
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 
-export const source: Source.Source = { provider: "openai", model: "gpt-x", secrets: [] }
+export const source: Provider.Source = { provider: "openai", model: "gpt-x", secrets: [] }
 
 export const plain: Model.Request = { messages: [Message.user("hi")], tools: [], toolChoice: "auto" }
 
 /** The body of a request, as the server parses it. */
 export const encode = (
   request: Partial<Model.Request>,
-  parameters?: OpenAiChat.Parameters,
+  parameters?: Parameters<typeof OpenAiChat.make>[1],
   mode: "whole" | "streamed" = "whole"
 ) => JSON.parse(OpenAiChat.make(source, parameters).encode({ ...plain, ...request }, mode))
 

@@ -10,7 +10,7 @@ export const plain: Model.Request = { messages: [Message.user("hi")], tools: [],
 /** The body of a request, as the server parses it. */
 export const encode = (
   request: Partial<Model.Request>,
-  parameters?: OpenAiResponses.Parameters,
+  parameters?: Parameters<typeof OpenAiResponses.make>[1],
   mode: "whole" | "streamed" = "whole"
 ) => JSON.parse(OpenAiResponses.make(source, parameters).encode({ ...plain, ...request }, mode))
 

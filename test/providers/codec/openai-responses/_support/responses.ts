@@ -3,12 +3,12 @@ import type * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
-import type * as Source from "@kintsugi/providers/Source"
+import type * as Provider from "@kintsugi/providers/Provider"
 import { Result, type Schema } from "effect"
 import { answer } from "../../../../_support/wireFixtures.ts"
 import { take } from "../../../../_support/codec.ts"
 
-export const source: Source.Source = { provider: "openai", model: "gpt-x", secrets: [] }
+export const source: Provider.Source = { provider: "openai", model: "gpt-x", secrets: [] }
 
 export const codec = OpenAiResponses.make(source)
 

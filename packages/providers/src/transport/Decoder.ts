@@ -1,0 +1,17 @@
+/** How a format reads a streamed answer. */
+import type * as LlmError from "@kintsugi/core/LlmError"
+import type * as Result from "effect/Result"
+
+/** Reads a stream event by event: a pure state machine, made anew for every attempt. */
+export interface Decoder<out Part> {
+  /** How the body is cut into events: server-sent events, which is the default, or one JSON per line. */
+  readonly framing?: Framing
+  /** The parts that the data of the next event completes. `event` is its name, if it has one. */
+  readonly push: (data: string, event?: string) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
+  /** The last parts, if the body ended in a state other than `open`. */
+  readonly end: () => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
+  /** `open`: more must come; `complete`: more may come; `done`: further events are ignored. */
+  readonly state: () => "open" | "complete" | "done"
+}
+
+type Framing = "sse" | "ndjson"
