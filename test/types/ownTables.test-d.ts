@@ -4,6 +4,8 @@ import { Context, Effect, Option, Schedule, Schema } from "effect"
 import { describe, it } from "vitest"
 import { type Equal, type Expect, sameType } from "./_support/Identity.ts"
 
+type TableOf<T> = T extends Tool.Tool<string, infer _P, unknown, unknown, unknown, infer Table, unknown> ? Table : never
+
 class Boom extends Schema.TaggedError<Boom>()("Boom", { n: Schema.Number }) {}
 class Gone extends Schema.TaggedError<Gone>()("Gone", {}) {}
 class Desk extends Context.Service<Desk, { readonly name: string }>()("test/Desk") {}
@@ -201,6 +203,6 @@ describe("a table that is written with its tool", () => {
       onError: { Boom: Recovery.tell() }
     })
     Tool.errorSchema(stored)
-    sameType<true>()(true as Tool.TableOf<typeof stored> extends { readonly "~callTimeout": true } ? true : false)
+    sameType<true>()(true as TableOf<typeof stored> extends { readonly "~callTimeout": true } ? true : false)
   })
 })

@@ -40,11 +40,14 @@ interface ErrorSchemaMisses<E> {
   readonly ErrorSchemaMisses: E
 }
 
+/** The table of a tool, with the marks that its options leave there. */
+type TableOf<T> = T extends Tool.Tool<string, infer _P, unknown, unknown, unknown, infer Table, unknown> ? Table : never
+
 /** The names of tools whose failures cannot be stored. */
 type Unstorable<T> = T extends Tool.AnyTool
   ? [Foreign<Tool.ErrorOf<T>>] extends [never]
     ? never
-    : Tool.TableOf<T> extends Tool.StoredFailures
+    : TableOf<T> extends { readonly "~storedFailures": true }
       ? never
       : Tool.NameOf<T>
   : never

@@ -6,6 +6,7 @@ import * as Returned from "../data/Returned.ts"
 import type * as Usage from "../data/Usage.ts"
 import type { BudgetReason } from "../errors/RunError.ts"
 import type * as Router from "../run/Router.ts"
+import type { RouterName } from "../run/Routing.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type * as ToolPolicy from "../tool/ToolPolicy.ts"
 import { type Agent, fromDefinition } from "./definition.ts"
@@ -30,7 +31,7 @@ export const route: {
     ByTool,
     Defaults,
     ModelTable,
-    Choice extends Chooses<Router.RouterName<Said, Table>>,
+    Choice extends Chooses<RouterName<Said, Table>>,
     Name extends string
   >(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
@@ -55,7 +56,7 @@ export const route: {
     ByTool,
     Defaults,
     ModelTable,
-    Choice extends Chooses<Router.RouterName<Said, Table>>,
+    Choice extends Chooses<RouterName<Said, Table>>,
     Name extends string,
     const Said extends string | undefined,
     E2,
@@ -91,7 +92,7 @@ type RoutedBy<Choice, Said extends string | undefined, E, R, Table> = Routed<
 type Chooses<Name extends string> = Choosing<Name, unknown, unknown, unknown>
 
 /** A limit of the agent's budget that was reached, by its own run or by a descendant. */
-export interface BudgetExceeded {
+interface BudgetExceeded {
   readonly agent: string
   readonly reason: BudgetReason
   /** Turns, calls, tokens, cost or milliseconds. */

@@ -47,7 +47,11 @@ export type AnswerOf<Skills extends AnySkills, OfModel = string> =
 export type InvalidOf<Skills extends AnySkills, Output> =
   Output extends Schema.Codec<unknown, unknown> ? (Loops<Skills> extends true ? InvalidOutputError : never) : never
 
-/** The values with which the built-in tools among these end a run; no other tool's value is an output. */
+/**
+ * The values with which the built-in tools among these end a run; no other tool's value is an output.
+ *
+ * @hidden
+ */
 export type EndOf<T extends Tool.AnyTool> = T extends unknown
   ? Tool.SideEffectsOf<T> extends "builtin"
     ? Tool.SuccessOf<T>

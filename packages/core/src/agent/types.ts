@@ -4,7 +4,7 @@ import type { LlmError } from "../errors/LlmError.ts"
 import type * as Model from "../model/Model.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type { Wide } from "../run/Routing.ts"
-import type { CallTimeout } from "../tool/ToolTypes.ts"
+import type { CallTimeout, TableOf } from "../tool/ToolTypes.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type { DeserializationError, InvalidArgs, ToolExecutionError } from "../errors/ToolError.ts"
 import type { EndOf, ServicesOf, ErrorOf, RowsOf, Row, Residue } from "../recovery/TableTypes.ts"
@@ -16,11 +16,11 @@ export type CallError<T, ByTool, Defaults> = T extends Tool.AnyTool
     :
         | Through<
             Tool.ErrorOf<T> | InvalidArgs | DeserializationError,
-            Tool.TableOf<T>,
+            TableOf<T>,
             TableFor<ByTool, Tool.NameOf<T>>,
             Defaults
           >
-        | (Tool.TableOf<T> extends CallTimeout ? ToolExecutionError : never)
+        | (TableOf<T> extends CallTimeout ? ToolExecutionError : never)
         | UnknownNames<Defaults>
   : never
 
@@ -35,17 +35,13 @@ type UnknownNames<Defaults> = Defaults extends { readonly UnknownToolError: infe
 export type CallServices<T, ByTool, Defaults> = T extends Tool.AnyTool
   ?
       | Tool.ServicesOf<T>
-      | ServicesOf<RowsOf<Tool.TableOf<T>>>
+      | ServicesOf<RowsOf<TableOf<T>>>
       | ServicesOf<RowsOf<TableFor<ByTool, Tool.NameOf<T>>>>
       | ServicesOf<RowsOf<Defaults>>
   : never
 
 /** The service that decides about calls of these tools, where the run waits for a decision. */
-export type Deciders<T> = T extends Tool.AnyTool
-  ? Tool.TableOf<T> extends Tool.NeedsApproval
-    ? Approver
-    : never
-  : never
+export type Deciders<T> = T extends Tool.AnyTool ? (TableOf<T> extends Tool.NeedsApproval ? Approver : never) : never
 
 /** The rows for a tool of this name; of a name that may be one of many, those of any of them, or none. */
 type TableFor<ByTool, Name> = ByTool extends unknown

@@ -20,7 +20,7 @@ import type { Residue, RowsOf, TagOf } from "./TableTypes.ts"
 import { isVerdict, rowNode } from "./Verdict.ts"
 import type { AnswerOf, AnyRow, ServicesOf } from "./verdictTypes.ts"
 
-export type { Merge } from "./TableTypes.ts"
+export type { Merge, Residue } from "./TableTypes.ts"
 export * from "./Verdict.ts"
 export * as presets from "./Presets.ts"
 

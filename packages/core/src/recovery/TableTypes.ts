@@ -39,7 +39,11 @@ export type Merge<Old, New> = New extends unknown
     : never
   : never
 
-/** The failures of a plain effect behind a table: failures without a row leave as themselves. */
+/**
+ * The failures of a plain effect behind a table: failures without a row leave as themselves.
+ *
+ * @hidden
+ */
 export type Residue<E, T> = E extends unknown
   ? Left<E, Row<T, E extends Tagged ? E["_tag"] : "orElse", Row<T, "orElse", typeof rethrow>>>
   : never

@@ -46,15 +46,6 @@ export interface Router<
 type AnyRouter = Router<string | undefined, unknown, unknown, unknown>
 
 /**
- * The literal names that a router may give; `never` for a wide type such as `string`.
- *
- * @hidden
- */
-export type RouterName<Said, Table> = Literal<Exclude<Said, undefined> | AnswerOf<RowsOf<Table>>>
-
-type Literal<Name> = Name extends string ? Exclude<Name, Wide<Name>> : never
-
-/**
  * The failures that a router adds to a run, those of the model behind its own table included.
  *
  * @hidden

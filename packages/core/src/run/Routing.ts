@@ -3,6 +3,7 @@ import type * as Effect from "effect/Effect"
 import type * as Message from "../data/Message.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type { Rows } from "../recovery/Node.ts"
+import type { AnswerOf, RowsOf } from "../recovery/TableTypes.ts"
 
 /** What a router may choose. */
 export interface Candidate {
@@ -39,3 +40,8 @@ export interface Definition {
 
 /** A name that may be one of many: it is only `string`, or a pattern such as `search_${string}`. */
 export type Wide<Name> = Name extends string ? ({} extends { readonly [_ in Name]: never } ? Name : never) : never
+
+/** The literal names that a router may give; `never` for a wide type such as `string`. */
+export type RouterName<Said, Table> = Literal<Exclude<Said, undefined> | AnswerOf<RowsOf<Table>>>
+
+type Literal<Name> = Name extends string ? Exclude<Name, Wide<Name>> : never

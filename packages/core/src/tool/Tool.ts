@@ -41,12 +41,12 @@ export type { ToolContext } from "./ToolDefinition.ts"
 
 export type { CallError, RowKeys, Rows } from "./rows.ts"
 
-export type { AnyTool, ErrorOf, NameOf, ServicesOf, SideEffectsOf, SuccessOf, TableOf, Tool } from "./shape.ts"
+export type { AnyTool, ErrorOf, NameOf, ServicesOf, SideEffectsOf, SuccessOf, Tool } from "./shape.ts"
 export { isTool } from "./shape.ts"
 /** @internal */
 export { fromDefinition } from "./shape.ts"
 export { around, provide } from "./adapting.ts"
-export type { NeedsApproval, StoredFailures } from "./ToolTypes.ts"
+export type { NeedsApproval } from "./ToolTypes.ts"
 export { type NameFor, namesFor } from "./names.ts"
 
 /**

@@ -2,6 +2,7 @@
 import type { OutcomeUnknownError, ToolTimeoutError } from "../errors/ToolError.ts"
 import type { NoVerify } from "./define.ts"
 
+export type { TableOf } from "./shape.ts"
 export type { Limits, NoVerify, Stored } from "./define.ts"
 export type { Admits, AnyRows, ToolEnd } from "./rows.ts"
 export type { CheckAny, CheckRows, Fits, Table, TableOfAny } from "./table.ts"
@@ -26,11 +27,7 @@ export interface CallTimeout {
 /** The mark of a tool with a `callTimeout`. */
 export type CallLimit<C> = [C] extends [undefined] ? {} : CallTimeout
 
-/**
- * Marks, in the table of a tool, that its own failures can be stored.
- *
- * @hidden
- */
+/** Marks, in the table of a tool, that its own failures can be stored. */
 export interface StoredFailures {
   readonly "~storedFailures": true
 }

@@ -58,11 +58,7 @@ export type SuccessOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_A"]
 /** What a tool needs. */
 export type ServicesOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_R"]> : never
 
-/**
- * The rows of a tool, and the marks of what it was made with.
- *
- * @hidden
- */
+/** The table of a tool, with the marks that its options leave there. */
 export type TableOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_Table"]> : never
 
 /** What running a tool twice would do. */

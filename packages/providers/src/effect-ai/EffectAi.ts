@@ -24,6 +24,8 @@ import * as FromToolkit from "./tools.ts"
 import type * as ToolTypes from "./toolTypes.ts"
 
 export { TextResult } from "./textResult.ts"
+export type { ToolkitTools } from "./toolTypes.ts"
+export type { ToolsAsToolkit } from "./toolkitTypes.ts"
 
 /**
  * A model of `effect/ai` as a `Model`, whole and streamed. Calls are passed on as the model made them, including
@@ -92,9 +94,9 @@ export const languageModel: Layer.Layer<
 export const fromToolkit = <Tools extends Record<string, AiTool.Any>, const O extends ToolTypes.Options<Tools> = {}>(
   toolkit: Toolkit.Toolkit<Tools>,
   options?: O & ToolTypes.DeclaredNames<O, Tools>
-): ToolTypes.ToolsOf<Tools, O> =>
+): ToolTypes.ToolkitTools<Tools, O> =>
   // the type of each tool is computed
-  FromToolkit.fromToolkit(toolkit.tools, options ?? {}) as ToolTypes.ToolsOf<Tools, O>
+  FromToolkit.fromToolkit(toolkit.tools, options ?? {}) as ToolTypes.ToolkitTools<Tools, O>
 
 /**
  * Tools of this library as a toolkit, with the layer of its handlers. Each call is a run with this one tool: it mends
@@ -111,9 +113,12 @@ export const fromToolkit = <Tools extends Record<string, AiTool.Any>, const O ex
 export const toToolkit = <const Tools extends ReadonlyArray<Tool.AnyTool>, Mode extends AiTool.FailureMode = "error">(
   tools: Tools & { readonly [I in keyof Tools]: ToolkitTypes.Callable<Tools[I]> },
   options?: { readonly failureMode?: Mode }
-): ToolkitTypes.Made<Tools[number], Mode> =>
+): ToolkitTypes.ToolsAsToolkit<Tools[number], Mode> =>
   // the type of each tool is computed
-  ToToolkit.toToolkit(tools, options?.failureMode ?? "error") as unknown as ToolkitTypes.Made<Tools[number], Mode>
+  ToToolkit.toToolkit(tools, options?.failureMode ?? "error") as unknown as ToolkitTypes.ToolsAsToolkit<
+    Tools[number],
+    Mode
+  >
 
 /**
  * A model failure of `effect/ai` as an error of this library, with the original as its cause; total. Both errors

@@ -27,12 +27,16 @@ export type DeclaredNames<O, Tools> = {
       : never
 }
 
-/** The tools with a handler, by name. */
-export type ToolsOf<Tools extends AnyTools, O> = {
+/**
+ * The tools with a handler, by name.
+ *
+ * @hidden
+ */
+export type ToolkitTools<Tools extends AnyTools, O> = {
   readonly [Name in keyof Tools as AiTool.RequiresHandler<Tools[Name]> extends true ? Name : never]: [
     ServicesOfSchemas<Tools[Name]>
   ] extends [never]
-    ? Made<Tools[Name], EffectsOf<O, Name>, Approval<O, Name>>
+    ? ToolkitTool<Tools[Name], EffectsOf<O, Name>, Approval<O, Name>>
     : SchemasMustNotNeedServices<ServicesOfSchemas<Tools[Name]>>
 }
 
@@ -45,13 +49,14 @@ interface SchemasMustNotNeedServices<R> {
   readonly services: R
 }
 
-type Made<T extends AiTool.Any, S, Approval> = Tool.Tool<
+/** One tool of a toolkit, as a tool of this library. */
+type ToolkitTool<T extends AiTool.Any, S, Approval> = Tool.Tool<
   Tool.NameFor<T["name"]>,
   AiTool.Parameters<T>,
   AiTool.Success<T>,
   AiTool.Failure<T> | ExecutionError,
   AiTool.Handler<T["name"]> | AiTool.Requirements<T>,
-  Recovery.Merge<Tool.StoredFailures, Recovery.Merge<ReturnedFailures<T>, Approval>>,
+  Recovery.Merge<{ readonly "~storedFailures": true }, Recovery.Merge<ReturnedFailures<T>, Approval>>,
   S
 >
 

@@ -36,7 +36,8 @@ export type ByName<T extends Tool.AnyTool, Mode extends AiTool.FailureMode> = {
 /** Excludes built-in tools: they end a run, and here is no run to end. */
 export type Callable<T> = T extends Tool.AnyTool ? (Tool.SideEffectsOf<T> extends "builtin" ? never : T) : never
 
-export interface Made<T extends Tool.AnyTool, Mode extends AiTool.FailureMode> {
+/** @hidden */
+export interface ToolsAsToolkit<T extends Tool.AnyTool, Mode extends AiTool.FailureMode> {
   readonly toolkit: Toolkit.Toolkit<ByName<T, Mode>>
   /** The handlers. */
   readonly layer: Layer.Layer<AiTool.HandlersFor<ByName<T, Mode>>, never, Needs<T>>

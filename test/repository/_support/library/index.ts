@@ -9,7 +9,7 @@ import { OpenAi } from "@kintsugi/providers"
 import * as EffectAi from "@kintsugi/providers/EffectAi"
 import { PolicyView, Recording, Scene, Stats } from "@kintsugi/view"
 import { Context, Data, Effect, Layer, Schema } from "effect"
-import type { Tool as AiTool, Toolkit } from "effect/ai"
+import { Tool as AiTool, Toolkit } from "effect/ai"
 
 export class Busy extends Data.TaggedError("Busy")<{ readonly message: string }> {}
 export class Broken extends Schema.TaggedError<Broken>()("Broken", { message: Schema.String }) {}
@@ -126,6 +126,9 @@ export const translated = <N extends string, In, Out>(name: N, tool: { execute: 
   AiSdk.tool(name, { ...tool, inputSchema: {} }, { sideEffects: "none", jsonSchema: {} })
 export const adopted = <Tools extends Record<string, AiTool.Any>>(toolkit: Toolkit.Toolkit<Tools>) =>
   EffectAi.fromToolkit(toolkit)
+const toolkit = Toolkit.make(AiTool.make("ring", { parameters: Schema.Struct({}), success: Schema.String }))
+export const rings = EffectAi.fromToolkit(toolkit)
+export const asToolkit = EffectAi.toToolkit([plain])
 export const taking = Agent.mapInput((x: number) => String(x))
 export const hedging = Agent.speculative(2, { hedgeAfter: "1 second" })
 export const routing = Agent.route(Router.byRule((input) => (input === "" ? "a" : undefined)))
