@@ -1,7 +1,9 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname, join, posix } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { namesOf } from "../../scripts/exports.ts"
 import { pathsWithin, root } from "../../scripts/files.ts"
+import { modules } from "../../scripts/modules.ts"
 import { dependencies, exportsOf, packages } from "../../scripts/packages.ts"
 import { binary } from "../../scripts/tools.ts"
 import {
@@ -123,6 +125,9 @@ describe("a library that exports what it makes of the tarballs", () => {
   }
   const tsc = (compiler: string, project: string) =>
     node(binary(compiler, "tsc"), ["-p", project, "--pretty", "false"], consumer)
+  const hidden = modules.flatMap(({ path, title }) =>
+    namesOf(path).flatMap(({ isHidden, name }) => (isHidden ? [`${posix.basename(title)}.${name}`] : []))
+  )
   const exportsIn = (text: string) => [...text.matchAll(/^export (?:declare )?(?:const|class|function) (\w+)/gm)]
 
   describe.each(compilers)("with %s", (compiler) => {
@@ -151,6 +156,8 @@ describe("a library that exports what it makes of the tarballs", () => {
       )
       expect(specifiers).toContain("@kintsugi/core")
       expect(specifiers.filter((one) => !/^effect(\/|$)/.test(one) && !exported.has(one))).toEqual([])
+      // a name that no page lists is public for these declarations alone
+      expect(hidden.filter((name) => !new RegExp(`\\b${name}\\b`).test(declarations.replaceAll('")', "")))).toEqual([])
     })
 
     it.each(

@@ -20,7 +20,7 @@ import type { Candidate, Choice, Definition, Routing, Wide } from "./Routing.ts"
 
 import * as Interception from "../model/Interception.ts"
 import * as ModelCall from "./modelCall.ts"
-import type { AnswerOf, ServicesOf as RecoveryServicesOf, RowsOf, Residue } from "../recovery/TableTypes.ts"
+import type { ServicesOf as RecoveryServicesOf, RowsOf, Residue } from "../recovery/TableTypes.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Router")
 
