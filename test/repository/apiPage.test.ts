@@ -1,7 +1,7 @@
 import { join, posix } from "node:path"
 import { assert, describe, it } from "vitest"
 import { entryOf, path } from "../../scripts/api.ts"
-import { isListed, namesOf } from "../../scripts/exports.ts"
+import { entriesOf, headOf, isListed, namesOf } from "../../scripts/exports.ts"
 import { filesIn, read, root } from "../../scripts/files.ts"
 import { mainNames, written } from "../../scripts/mainNames.ts"
 import { modules } from "../../scripts/modules.ts"
@@ -41,6 +41,17 @@ describe(path, () => {
       [...sentence.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
       wanted
     )
+  })
+
+  it.each(mainNames.map((main) => ({ main, name: written(main) })))("$name has a runnable example", ({ main }) => {
+    const module = modules.find(({ title }) => title === main.module)
+    const { name } = main
+    const found = namesOf(module?.path ?? "").find((one) => one.name === name)
+    const comments =
+      name === undefined
+        ? [headOf(module?.path ?? "")]
+        : entriesOf(read(found?.from ?? "").text).flatMap((entry) => (entry.name === name ? entry.comments : []))
+    assert.isTrue(comments.some((comment) => comment.includes("```ts\n")))
   })
 
   it("has every public module, and no other", () => {

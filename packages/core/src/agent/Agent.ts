@@ -122,8 +122,33 @@ type OneOf<Skills, Tools> = Skills extends readonly []
     : { readonly tools: "an agent takes tools, or skills that have them" }
 
 /**
- * An agent whose model answers, and calls tools until it does. Its last text is its output; that of a deterministic skill is
- * the value of its function. With several skills, one is chosen first. Throws a `TypeError` on tools beside skills.
+ * Makes an agent: a function from its input to an effect of its output. Each execution of the effect is a run: the model answers, and calls
+ * tools until it does. The output is its last text, or the value of a schema (`output`). With several skills, the run chooses one first.
+ *
+ * The type says what can still go wrong: the failures of tools that no row handles, those of the model, and a limit of the budget.
+ * Throws a `TypeError` on tools beside skills.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Tool } from "@kintsugi/core"
+ * import { ScriptedModel } from "@kintsugi/core/testing"
+ * import { Effect, Schema } from "effect"
+ *
+ * const add = Tool.make("add", {
+ *   description: "Adds two numbers.",
+ *   parameters: Schema.Struct({ a: Schema.Finite, b: Schema.Finite }),
+ *   success: Schema.Finite,
+ *   run: ({ a, b }) => Effect.succeed(a + b)
+ * })
+ * const clerk = Agent.make("clerk", { prompt: "You do sums.", tools: [add], budget: { maxTurns: 5 } })
+ *
+ * const program = Effect.gen(function* () {
+ *   const { call, calls, make, text } = ScriptedModel
+ *   const model = yield* make(calls(call("add", { a: 2, b: 2 })), text("It is 4."))
+ *   return yield* Effect.provide(clerk("What is 2 + 2?"), model.layer)
+ * })
+ * Effect.runPromise(Effect.scoped(program)) // => "It is 4."
+ * ```
  */
 export const make = <
   const Name extends string,
@@ -190,9 +215,18 @@ const skillsOf = (
 }
 
 /**
- * An agent that is a plain function: no loop, no model call. The cheapest fixer. A thrown value is a defect that names the
- * agent, except an `EscalationError` and a `ToolExecutionError`: these are failures of the agent. For functions that throw
- * there is `fromFunction`.
+ * Makes an agent of a plain function, without a loop and without a model: the cheapest fixer, or a step of a composition. A value that the
+ * function throws is a defect that names the agent, except an `EscalationError` and a `ToolExecutionError`: these are failures of
+ * the agent. For functions that throw there is `fromFunction`.
+ *
+ * @example
+ * ```ts
+ * import { Agent } from "@kintsugi/core"
+ * import { Effect } from "effect"
+ *
+ * const shout = Agent.deterministic("shout", (text: string) => Effect.succeed(text.toUpperCase()))
+ * Effect.runPromise(shout("hello")) // => "HELLO"
+ * ```
  */
 export const deterministic = <I, O, E, R, const Name extends string = string>(
   name: Name,
@@ -303,8 +337,20 @@ interface ExplainOptions extends Explained.Options {
 }
 
 /**
- * What one run would do at worst, by the agent's budget and tables: turns, calls, requests, waits. Nothing is run. For
- * people there is `Explanation.formatRun`. Agents that are plain functions do what their function does, which cannot be read off.
+ * Says what one run of an agent does at worst, by its budget and its tables: turns, calls, requests, waits. Nothing runs.
+ * `Explanation.formatRun` makes a text of it. What the functions of agents and tools do cannot be read off.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Recovery } from "@kintsugi/core"
+ * import { Duration } from "effect"
+ *
+ * const clerk = Agent.make("clerk", { budget: { maxTurns: 2 } }).pipe(
+ *   Agent.onLlmError({ RateLimitError: Recovery.retry({ retries: 3, initialBackoff: "1 second" }) })
+ * )
+ * const { modelCalls } = Agent.explain(clerk).worst
+ * modelCalls // => 8
+ * ```
  */
 export const explain = <
   I,

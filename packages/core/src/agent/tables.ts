@@ -23,7 +23,30 @@ import type {
   CheckAny
 } from "../tool/ToolTypes.ts"
 
-/** Rows by tool name: nearer than the defaults, farther than a tool's own table. */
+/**
+ * Recovers from failures of tools by the name of the tool. These rows are asked after the tool's own table, and before
+ * `Agent.toolDefaults`.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Recovery, Tool } from "@kintsugi/core"
+ * import { Data, Effect, Schema } from "effect"
+ *
+ * class Closed extends Data.TaggedError("Closed")<{}> {}
+ *
+ * const desk = Tool.make("desk", {
+ *   description: "Asks the desk.",
+ *   parameters: Schema.Struct({}),
+ *   success: Schema.String,
+ *   run: () => Effect.fail(new Closed())
+ * })
+ * const guest = Agent.make("guest", { tools: [desk] }).pipe(
+ *   Agent.onToolError({ desk: { Closed: Recovery.tell(() => "The desk opens at 8.") } })
+ * )
+ * const rows = Agent.explain(guest).tools.get("desk")?.rows
+ * rows?.map(({ key }) => key) // => ["Closed"]
+ * ```
+ */
 export const onToolError: {
   <T extends Tool.AnyTool, const Table extends TablesFor<T> & object>(
     table: Table & CheckTables<T, Table>
@@ -99,7 +122,28 @@ export type CheckDefaults<T, Table> = Check<
   Admits<"undeclared", string>
 >
 
-/** Rows for all tools of the agent, asked last. Only here there is a row for unknown tools. */
+/**
+ * Recovers from failures of all tools of the agent. These rows are asked last, after the tool's own table and `Agent.onToolError`. A row
+ * for `UnknownToolError`, the call of a tool that the agent does not have, stands only here.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Recovery, Tool } from "@kintsugi/core"
+ * import { Data, Effect, Schema } from "effect"
+ *
+ * class Closed extends Data.TaggedError("Closed")<{}> {}
+ *
+ * const desk = Tool.make("desk", {
+ *   description: "Asks the desk.",
+ *   parameters: Schema.Struct({}),
+ *   success: Schema.String,
+ *   run: () => Effect.fail(new Closed())
+ * })
+ * const guest = Agent.make("guest", { tools: [desk] }).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))
+ * const asked = guest("Is my room ready?")
+ * //    ^? Effect<string, BudgetExceededError | LlmError, Model>
+ * ```
+ */
 export const toolDefaults: ToolDefaults = dual(2, <A>(self: AnyPart, table: object): A => {
   const definition = definitionOf(self)
   return fromDefinition({
@@ -188,9 +232,26 @@ export interface LlmErrorOptions extends LlmTable.TableOptions {
 }
 
 /**
- * Recovery for model calls, above the transport's own, by a table or by a function; asked for each attempt that has failed.
- * Counts start afresh in every turn. Rows are added to those of earlier tables; a function takes the place of all of them.
- * With `onPartial: "restart"` a streamed attempt may be repeated after its first text; by default it fails.
+ * Recovers from failures of model calls, by a table or by a function. It is asked after the transport has given up, for each failed
+ * attempt. Counts start afresh in every turn. Rows are added to those of earlier tables; a function takes the place of all of them.
+ * With `onPartial: "restart"` an attempt may be repeated after its first text was streamed; by default it fails.
+ *
+ * @example
+ * ```ts
+ * import { Agent, LlmError, Recovery } from "@kintsugi/core"
+ * import { ScriptedModel } from "@kintsugi/core/testing"
+ * import { Effect } from "effect"
+ *
+ * const clerk = Agent.make("clerk", {}).pipe(
+ *   Agent.onLlmError({ ModelOverloadedError: Recovery.retry({ retries: 2, initialBackoff: "1 millis" }) })
+ * )
+ * const program = Effect.gen(function* () {
+ *   const { fails, make, text } = ScriptedModel
+ *   const model = yield* make(fails(LlmError.ModelOverloadedError.make({ model: "gpt-5" })), text("Good morning."))
+ *   return yield* Effect.provide(clerk("Good morning!"), model.layer)
+ * })
+ * Effect.runPromise(Effect.scoped(program)) // => "Good morning."
+ * ```
  */
 export const onLlmError: {
   <O, const Given extends LlmTable.LlmRows<O> | LlmTable.LlmHandler<O>>(

@@ -15,7 +15,20 @@ export type KintsugiError = LlmError | ToolError | AroundToolError | RunError | 
 
 const union = Schema.Union([LlmError, ToolError, AroundToolError, RunError, DoorError])
 
-/** The closed union, as a schema: decodes each error to its own class. */
+/**
+ * Every error of this library, as one closed union: the type, and a schema that decodes each error to its own class. `LlmError`,
+ * `ToolError`, `RunError` and `DoorError` are the unions of its parts.
+ *
+ * @example
+ * ```ts
+ * import { KintsugiError, LlmError } from "@kintsugi/core"
+ * import { Schema } from "effect"
+ *
+ * const codec = Schema.toCodecJson(KintsugiError.KintsugiError)
+ * const stored = Schema.encodeUnknownSync(codec)(LlmError.ServerError.make({ model: "gpt-5", status: 503 }))
+ * Schema.decodeUnknownSync(codec)(stored)._tag // => "ServerError"
+ * ```
+ */
 export const KintsugiError: Schema.Codec<KintsugiError, unknown> = union
 
 /** Whether a value is an error of this library, of any kind. */

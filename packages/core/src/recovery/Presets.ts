@@ -3,6 +3,7 @@
  * `cwk`, `tellModel` and `kani` are the same tables by the libraries that behave so by themselves.
  */
 import type * as Effect from "effect/Effect"
+import { when } from "./ladder.ts"
 import * as Verdict from "./Verdict.ts"
 import * as Render from "./Render.ts"
 import type { UnknownToolError } from "../errors/ToolError.ts"
@@ -61,7 +62,7 @@ export const tellThenToolsOff = <R = never>(options: ToolsOffOptions<R> = {}) =>
     }
     const goingOn = Verdict.telling(render, { then: "continue", byDefault })
     const last = Verdict.telling(render, { then: "tools-off", byDefault })
-    const choose = Verdict.when(
+    const choose = when(
       (error: E, context) => {
         const attempt = context.failingBatches
         return attempt < retryAttempts && (shouldRetry?.(callOf(context), error, attempt, true) ?? true)
@@ -97,7 +98,7 @@ export const tellWithTries = (options: TriesOptions = {}) => {
     const tell = Verdict.tell((error: E, context) =>
       Render.triesLeft(render(error, context), retries - context.failuresInARow)
     )
-    return Verdict.when((_error: E, { failuresInARow }) => (failuresInARow < retries ? tell : Verdict.raise), {
+    return when((_error: E, { failuresInARow }) => (failuresInARow < retries ? tell : Verdict.raise), {
       among: [tell, Verdict.raise]
     })
   }

@@ -17,10 +17,14 @@ import { checked, type Of } from "./admitted.ts"
 import type { AnyRowOf, Check } from "./misfit.ts"
 import type * as Internal from "./Node.ts"
 import type { Residue, RowsOf, TagOf } from "./TableTypes.ts"
-import { isVerdict, rowNode } from "./Verdict.ts"
+import { rowNode } from "./ladder.ts"
+import { isVerdict } from "./making.ts"
 import type { AnswerOf, AnyRow, ServicesOf } from "./verdictTypes.ts"
 
 export type { Merge, Residue } from "./TableTypes.ts"
+export { ladder, when } from "./ladder.ts"
+/** @internal */
+export { isVerdict, nodeOf } from "./making.ts"
 export * from "./Verdict.ts"
 export * as presets from "./Presets.ts"
 
@@ -33,8 +37,28 @@ type Table<E> = {
 type CheckRows<T, E> = Check<T, TagOf<E> | "orElse", "exhausted" | "rethrow", "repeats">
 
 /**
- * Applies a table to an effect. A retry that is used up leaves the last error as itself. Verdicts that need a model
- * (`tell`, `escalate`, `fix`, `raise`) do not compile here.
+ * Applies a table to an effect. A row handles the errors with its tag; `orElse` handles the rest; an error without a row leaves as
+ * itself. Retries that are used up leave the last error as itself. Verdicts that talk to a model (`tell`, `escalate`, `fix`, `raise`)
+ * do not compile here.
+ *
+ * @example
+ * ```ts
+ * import { Recovery } from "@kintsugi/core"
+ * import { Data, Effect, Schedule } from "effect"
+ *
+ * class Busy extends Data.TaggedError("Busy")<{}> {}
+ * class Gone extends Data.TaggedError("Gone")<{}> {}
+ * const page: Effect.Effect<string, Busy | Gone> = Effect.fail(new Gone())
+ *
+ * const guarded = page.pipe(
+ *   Recovery.onError({
+ *     Busy: Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 3 })),
+ *     Gone: () => Effect.succeed("moved")
+ *   })
+ * )
+ * const program = Effect.asVoid(guarded)
+ * //    ^? Effect<void, Busy>
+ * ```
  */
 export const onError: {
   <E, const T extends Table<E>>(

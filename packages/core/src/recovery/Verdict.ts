@@ -10,32 +10,32 @@ import type { Compaction } from "./Compaction.ts"
 import * as Fixing from "./fixing.ts"
 import type * as Internal from "./Node.ts"
 import type { FailureContext } from "./Node.ts"
-import * as Returned from "../data/Returned.ts"
 import type { DeserializationError, InvalidArgs, Severity, ToolExecutionError } from "../errors/ToolError.ts"
-import {
-  type Acknowledged,
-  type AnyVerdict,
-  type OfVerdict,
-  type Retry,
-  type Said,
-  TypeId,
-  type Verdict
-} from "./verdictTypes.ts"
+import { erase, type Given, nodeOf, verdict } from "./making.ts"
+import type { Acknowledged, AnyVerdict, Retry, Verdict } from "./verdictTypes.ts"
 
 export type { AnyVerdict, Retry, Verdict } from "./verdictTypes.ts"
 
 export type { FailureContext, SideEffects } from "./Node.ts"
 
 /**
- * `T`, but nothing is inferred for it from the place where the verdict stands: else a row would answer for its verdict.
- * `NoInfer` does the same, but stays in the types that users read.
- */
-type Given<T> = [T][T extends unknown ? 0 : never]
-
-/**
- * Retries the call. `retries` counts the extra runs, `maxAttempts` all runs; without `initialBackoff` there is no wait. A
- * schedule gets each error as its input; when it is done, the rung gives up. A server's hint (`retryAfter`) is a floor
- * under every wait.
+ * Retries the call after a wait. `retries` counts the extra attempts, `maxAttempts` all attempts. Without `initialBackoff`
+ * there is no wait; by default each wait is twice the one before. A hint of the server (`retryAfter`) is a floor under every wait.
+ * A schedule gets each error as its input. When the retries are used up, the rung gives up.
+ *
+ * @example
+ * ```ts
+ * import { Recovery } from "@kintsugi/core"
+ * import { Data, Effect } from "effect"
+ *
+ * class Busy extends Data.TaggedError("Busy")<{}> {}
+ *
+ * let attempts = 0
+ * const flaky = Effect.suspend(() => (++attempts < 3 ? Effect.fail(new Busy()) : Effect.succeed("done")))
+ * const guarded = flaky.pipe(Recovery.onError({ Busy: Recovery.retry({ retries: 5, initialBackoff: "1 millis" }) }))
+ *
+ * Effect.runPromise(guarded) // => "done"
+ * ```
  */
 export function retry<E>(options: Backoff.Options & Acknowledged): Retry<E>
 export function retry<E>(options: Backoff.Options): Retry<E, never, never, "repeats">
@@ -86,8 +86,35 @@ interface FixInput<out E> {
 type Fixer<E, R> = (input: string) => Effect.Effect<string, E, R>
 
 /**
- * Lets a fixer repair the arguments; its answer passes every gate and the tool runs again. A failure of the fixer counts as one
- * failed run and stays in the trail. Two failures of a fixer differ: its escalation is told, and its `ToolExecutionError` ends the call.
+ * Repairs the arguments of the call with a fixer: an agent, or any function from text to an effect of text. The answer passes every
+ * gate again, and the tool runs again. A fixer runs once by default. A failed run of the fixer counts, and stays in the trail.
+ * Two failures of a fixer differ: its `EscalationError` is told to the model, and its `ToolExecutionError` ends the run.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Recovery, Tool } from "@kintsugi/core"
+ * import { ScriptedModel } from "@kintsugi/core/testing"
+ * import { Effect, Schema } from "effect"
+ *
+ * const digits = Agent.deterministic("digits", (raw: string) => Effect.succeed(raw.replace('"three"', "3")))
+ *
+ * const doubled: Array<number> = []
+ * const double = Tool.make("double", {
+ *   description: "Doubles a number.",
+ *   parameters: Schema.Struct({ n: Schema.Finite }),
+ *   success: Schema.Finite,
+ *   run: ({ n }) => Effect.sync(() => doubled[doubled.push(2 * n) - 1]!),
+ *   onError: { InvalidArgs: Recovery.fix(digits) }
+ * })
+ *
+ * const program = Effect.gen(function* () {
+ *   const { call, calls, make, text } = ScriptedModel
+ *   const model = yield* make(calls(call("double", { n: "three" })), text("It is six."))
+ *   yield* Effect.provide(Agent.make("clerk", { tools: [double] })("Double three."), model.layer)
+ *   return doubled
+ * })
+ * Effect.runPromise(Effect.scoped(program)) // => [6]
+ * ```
  */
 export function fix<E, FixerError, R>(
   fixer: Fixer<FixerError, R>,
@@ -119,9 +146,32 @@ export function fix(
 }
 
 /**
- * Soft: the model reads the failure as the result of its call, flagged as an error. Without `render`, or if `render` fails or
- * returns nothing, the text says whether repeating the call can help. With `then: "tools-off"` on every failure of a batch, tools are
- * switched off for the rest of the run: the model has to answer in words.
+ * Tells the failure to the model: it reads the text as the failed result of its call, and the run goes on. `render` makes the text.
+ * Without `render`, or if it fails or returns nothing, the text says what failed and whether repeating the call can help.
+ * With `then: "tools-off"` on every failure of one reply, the run goes on without tools: the model has to answer in words.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Recovery, Tool } from "@kintsugi/core"
+ * import { ScriptedModel } from "@kintsugi/core/testing"
+ * import { Data, Effect, Schema } from "effect"
+ *
+ * class NoSuchItem extends Data.TaggedError("NoSuchItem")<{ readonly item: string }> {}
+ *
+ * const stock = Tool.make("stock", {
+ *   description: "How many of an item are left.",
+ *   parameters: Schema.Struct({ item: Schema.String }),
+ *   success: Schema.Finite,
+ *   run: ({ item }) => Effect.fail(new NoSuchItem({ item }))
+ * }).pipe(Tool.onError({ NoSuchItem: Recovery.tell(({ item }) => `There is no item '${item}'.`) }))
+ *
+ * const program = Effect.gen(function* () {
+ *   const { call, calls, make, text } = ScriptedModel
+ *   const model = yield* make(calls(call("stock", { item: "fork" })), text("We have no forks."))
+ *   return yield* Effect.provide(Agent.make("clerk", { tools: [stock] })("How many forks?"), model.layer)
+ * })
+ * Effect.runPromise(Effect.scoped(program)) // => "We have no forks."
+ * ```
  */
 export const tell = <E, R = never>(
   render?: (error: E, context: FailureContext) => string | Effect.Effect<string, unknown, R>,
@@ -170,7 +220,29 @@ export const backstop = <E, A, Err, R, End, Acts>(
   behind: Verdict<E, A, Err, R, End, Acts> = self
 ): Verdict<E, A, Err, R, End | "backstop", Acts> => verdict({ ...nodeOf(self), behind: nodeOf(behind) })
 
-/** Soft: the model reads an escalation that asks for corrected arguments. `severity` is `HIGH` by default. */
+/**
+ * Tells the model that it has to correct its arguments, with the reason and a severity; the run goes on. `severity` is `HIGH` by
+ * default. As the last rung of a ladder it is what the model reads when no repair has helped.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Recovery, Tool } from "@kintsugi/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * const lower = Agent.deterministic("lower", (raw: string) => Effect.succeed(raw.toLowerCase()))
+ * const paint = Tool.make("paint", {
+ *   description: "Paints the wall.",
+ *   parameters: Schema.Struct({ color: Schema.Literals(["red", "green"]) }),
+ *   success: Schema.String,
+ *   run: ({ color }) => Effect.succeed(`${color} wall`)
+ * }).pipe(Tool.onError({ InvalidArgs: Recovery.ladder(Recovery.fix(lower), Recovery.escalate({ severity: "LOW" })) }))
+ *
+ * // nothing of bad arguments is left: they are repaired, or the model reads about them
+ * const painter = Agent.make("painter", { tools: [paint] })
+ * const painted = painter("Paint it green.")
+ * //    ^? Effect<string, BudgetExceededError | LlmError, Model>
+ * ```
+ */
 export const escalate = <E>(options?: { readonly severity?: Severity }): Verdict<E, never, never, never, "told"> =>
   verdict({ kind: "escalate", severity: options?.severity ?? "HIGH" })
 
@@ -193,8 +265,20 @@ export const compact = <E, R = never>(
 type Answerable = Array<unknown> | {} | null | undefined
 
 /**
- * A typed answer instead of the result: a value, or a function from the failure to an effect. A value has its literal type, as with
- * `as const`.
+ * Answers in the place of the call: a value, or a function from the failure to an effect of a value. The value has its literal type, as
+ * with `as const`. What the effect fails with and needs is in the types of the result.
+ *
+ * @example
+ * ```ts
+ * import { Recovery } from "@kintsugi/core"
+ * import { Data, Effect } from "effect"
+ *
+ * class Down extends Data.TaggedError("Down")<{}> {}
+ * const rates: Effect.Effect<number, Down> = Effect.fail(new Down())
+ *
+ * const guarded = Recovery.onError(rates, { Down: Recovery.respondWith("unknown") })
+ * //    ^? Effect<number | "unknown">
+ * ```
  */
 export function respondWith<E, A, E2 = never, R = never>(
   answer: (error: E) => Effect.Effect<A, E2, R>
@@ -212,169 +296,49 @@ export function respondWith(answer: unknown): Verdict<never, unknown, unknown, u
   })
 }
 
-/** Hard: `ToolExecutionError`, at once. */
-export const raise: Verdict<unknown, never, never, never, "raise"> = verdict({ kind: "raise" })
-
-/** The failure leaves as itself, and no other row or level is asked. */
-export const rethrow: Verdict<unknown, never, never, never, "rethrow"> = verdict({ kind: "rethrow" })
-
-/** What a handler declares. */
-interface HandlerOptions {
-  /** All verdicts that it may choose; choosing anything else is a defect. */
-  readonly among?: ReadonlyArray<AnyVerdict>
-  /** How often its verdicts may repeat one call: after that, a repeating verdict gives up instead. */
-  readonly atMost?: number
-}
-
 /**
- * A handler as a verdict, for a rung of a ladder or with options; it is asked at every failure. The options of a retry count
- * the failures that the handler was asked about in this call. A schedule, a fixer and a ladder keep their state for as
- * long as the handler chooses the same one. `explain` counts attempts up to the cap of a call, unless `among` names all verdicts, or
- * `atMost` bounds the repetitions.
+ * Ends the run with a `ToolExecutionError`, at once. It carries the failure as its cause, and the trail of what was tried.
  *
  * @example
- * const polite = Recovery.when((error: Busy) => (error.isShort ? Recovery.retry({ retries: 9 }) : Recovery.tell()), {
- *   atMost: 3
+ * ```ts
+ * import { Agent, Recovery, Tool } from "@kintsugi/core"
+ * import { ScriptedModel } from "@kintsugi/core/testing"
+ * import { Data, Effect, Schema } from "effect"
+ *
+ * class Locked extends Data.TaggedError("Locked")<{}> {}
+ *
+ * const open = Tool.make("open", {
+ *   description: "Opens the safe.",
+ *   parameters: Schema.Struct({}),
+ *   success: Schema.String,
+ *   run: () => Effect.fail(new Locked()),
+ *   onError: { Locked: Recovery.raise }
  * })
- */
-export const when = <
-  E,
-  V extends Verdict<E, unknown, unknown, unknown, unknown, unknown> | Effect.Effect<unknown, unknown, unknown>,
-  const O extends HandlerOptions = {}
->(
-  choose: (error: E, context: FailureContext) => V,
-  options?: O
-): Verdict<
-  E,
-  OfVerdict<Said<V>>["answer"],
-  OfVerdict<Said<V>>["error"],
-  OfVerdict<Said<V>>["services"],
-  OfVerdict<Said<V>>["end"] | ("atMost" extends keyof O ? "exhausted" : never),
-  OfVerdict<Said<V>>["acts"]
-> => verdict(handled(erase(choose), "The function of Recovery.when", undefined, options))
-
-/** A handler: its verdict is checked after it has returned. */
-const handled = (
-  choose: (error: unknown, context: FailureContext) => unknown,
-  whose: string,
-  name?: string,
-  { among, atMost }: HandlerOptions = {}
-): Internal.When => ({
-  kind: "when",
-  choose: (error, context) => {
-    const chosen = choose(error, context)
-    if (isVerdict(chosen)) return nodeOf(chosen)
-    if (Effect.isEffect(chosen)) return answering(chosen)
-    throw Returned.wrong(chosen, "a verdict or an Effect", whose, name)
-  },
-  among: among?.map(rungNode("the among of Recovery.when")),
-  atMost: atMost === undefined ? undefined : Backoff.attempts({ retries: atMost }) - 1
-})
-
-/** The answer of a handler, whose failures and needs are in the type of its row. */
-const answering = (answer: Effect.Effect<unknown, unknown, unknown>): Internal.RespondWith => ({
-  kind: "respondWith",
-  answer: () => answer as Effect.Effect<unknown, unknown>
-})
-
-/**
- * Rungs, first to last: the next one is asked when one gives up, with the failure that made it give up. No rung is asked
- * again after that. Ladders nest. A rung is a verdict: {@link retry} makes one of a schedule, {@link when} of a handler.
- */
-export const ladder = <
-  E,
-  A1,
-  X1,
-  R1,
-  Z1,
-  P1,
-  A2 = never,
-  X2 = never,
-  R2 = never,
-  Z2 = Absent,
-  P2 = never,
-  A3 = never,
-  X3 = never,
-  R3 = never,
-  Z3 = Absent,
-  P3 = never,
-  A4 = never,
-  X4 = never,
-  R4 = never,
-  Z4 = Absent,
-  P4 = never
->(
-  first: Verdict<E, A1, X1, R1, Z1, P1>,
-  // not optional parameters: those admit `undefined`, and a rung that may be missing is no rung
-  ...others:
-    | []
-    | [second: Verdict<E, A2, X2, R2, Z2, P2>]
-    | [second: Verdict<E, A2, X2, R2, Z2, P2>, third: Verdict<E, A3, X3, R3, Z3, P3>]
-    | [
-        second: Verdict<E, A2, X2, R2, Z2, P2>,
-        third: Verdict<E, A3, X3, R3, Z3, P3>,
-        fourth: Verdict<E, A4, X4, R4, Z4, P4>
-      ]
-): Verdict<
-  E,
-  Given<A1 | A2 | A3 | A4>,
-  Given<X1 | X2 | X3 | X4>,
-  Given<R1 | R2 | R3 | R4>,
-  Given<Then<Then<Then<Z1, Z2>, Z3>, Z4>>,
-  Given<P1 | P2 | P3 | P4>
-> => verdict({ kind: "ladder", rungs: [first, ...others].map(rungNode("Recovery.ladder")) })
-
-/** The end of an absent rung. */
-type Absent = "absent"
-
-/** The ends of two rungs: the second one acts if the first gives up. */
-type Then<First, Second> = Absent extends Second ? First : Exclude<First, "exhausted"> | Second
-
-/**
- * Whether a value is a verdict.
  *
- * @internal
+ * const program = Effect.gen(function* () {
+ *   const { call, calls, make } = ScriptedModel
+ *   const model = yield* make(calls(call("open", {})))
+ *   return yield* Effect.provide(Agent.make("guard", { tools: [open] })("Open the safe."), model.layer)
+ * }).pipe(Effect.catchTag("ToolExecutionError", ({ tool }) => Effect.succeed(`${tool} ended the run`)))
+ * Effect.runPromise(Effect.scoped(program)) // => "open ended the run"
+ * ```
  */
-export const isVerdict = (value: unknown): value is AnyVerdict => Predicate.hasProperty(value, TypeId)
+export const raise: Verdict<unknown, never, never, never, "raise"> = verdict({ kind: "raise" })
 
 /**
- * The node of a row in any form; throws a `TypeError` that names the row if the value is no row.
+ * Leaves the failure as it is, with its own type, and asks no other row and no other table.
  *
- * @internal
- */
-export const rowNode = (key: string, row: unknown): Internal.Node => {
-  if (isVerdict(row)) return nodeOf(row)
-  // any error; what it fails with and needs is in the type of the row
-  if (Schedule.isSchedule(row)) return nodeOf(retry(row as Schedule.Schedule<unknown, unknown>))
-  // what it takes and gives is in the type of the row
-  if (Predicate.isFunction(row)) return handled(row as Parameters<typeof handled>[0], "The handler of row", key)
-  const given = row === null ? "null" : typeof row
-  throw new TypeError(`The row '${key}' of a table is ${given}, not a verdict, a schedule or a handler`)
-}
-
-/** The node of a rung: it has to be a verdict, which is checked for untyped programs. */
-const rungNode =
-  (of: string) =>
-  (rung: unknown, index: number): Internal.Node => {
-    if (isVerdict(rung)) return nodeOf(rung)
-    const given = Schedule.isSchedule(rung) ? "a schedule" : rung === null ? "null" : `a value of type ${typeof rung}`
-    const help = "Recovery.retry makes one of a schedule, Recovery.when of a handler"
-    throw new TypeError(`Number ${index + 1} of ${of} is ${given}, not a verdict: ${help}`)
-  }
-
-// every type parameter is carried by the type alone: `verdict` and `nodeOf` are the two ends of that
-function verdict<V extends AnyVerdict>(node: Internal.Node): V {
-  return { ...node, [TypeId]: TypeId } as unknown as V
-}
-
-/**
- * What a verdict is made of.
+ * @example
+ * ```ts
+ * import { Recovery } from "@kintsugi/core"
+ * import { Data, Effect } from "effect"
  *
- * @internal
+ * class Down extends Data.TaggedError("Down")<{}> {}
+ * class Gone extends Data.TaggedError("Gone")<{}> {}
+ * const page: Effect.Effect<string, Down | Gone> = Effect.fail(new Down())
+ *
+ * const guarded = Recovery.onError(page, { Gone: Recovery.rethrow, orElse: Recovery.respondWith("try later") })
+ * //    ^? Effect<string, Gone>
+ * ```
  */
-export function nodeOf(self: AnyVerdict): Internal.Node {
-  return self as unknown as Internal.Node
-}
-
-// the driver hands a callback only the errors that its row admits
-const erase = <E, B>(f: (error: E, context: FailureContext) => B) => f as (error: unknown, context: FailureContext) => B
+export const rethrow: Verdict<unknown, never, never, never, "rethrow"> = verdict({ kind: "rethrow" })

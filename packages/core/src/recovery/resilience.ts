@@ -10,6 +10,7 @@ import type * as Message from "../data/Message.ts"
 import type { Compaction } from "./Compaction.ts"
 import * as Compactions from "./Compaction.ts"
 import { truncated } from "./truncation.ts"
+import { ladder, when } from "./ladder.ts"
 import * as Verdict from "./Verdict.ts"
 
 /** How patient the tables are. */
@@ -40,8 +41,8 @@ export const resilientTools = ({ toolRetries = 3 }: ToolOptions = {}) => {
     jitter: "equal"
   })
   const telling = Verdict.tell<unknown>()
-  const patient = Verdict.ladder(retry, telling)
-  const orElse = Verdict.when((error: unknown, context) => (mayRepeat(error, context) ? patient : telling), {
+  const patient = ladder(retry, telling)
+  const orElse = when((error: unknown, context) => (mayRepeat(error, context) ? patient : telling), {
     among: [patient, telling]
   })
   return { orElse: Verdict.backstop(orElse, telling) }
@@ -99,7 +100,7 @@ export const resilientModel = <R = never>({ compaction, modelRetries = 4 }: Mode
     UnknownLlmError: retry,
     ContextTooLongError:
       compaction === undefined
-        ? Verdict.ladder(
+        ? ladder(
             Verdict.compact<LlmError, R>(shrinkResults),
             Verdict.compact<LlmError, R>(Compactions.dropOldest({ keepLast: 4 }))
           )

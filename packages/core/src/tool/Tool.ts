@@ -1,28 +1,25 @@
 /** A tool: a name, a schema and an effect. Its failures are typed, and its recovery is a table. */
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as RunContext from "../event/RunContext.ts"
-import * as Approving from "./approving.ts"
 import * as Call from "./call.ts"
 import * as Complete from "./complete.ts"
 import * as Ending from "./ending.ts"
 import * as Foreign from "./function.ts"
 import * as Names from "./names.ts"
 import * as ToolRun from "./run.ts"
-import { type Covers, define, limitOf, type Limits, type NoVerify, type Options, type Stored } from "./define.ts"
+import { type Covers, define, type Limits, type NoVerify, type Options, type Stored } from "./define.ts"
 import type { Compensate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type { OwnFailures } from "./failures.ts"
-import type { ServicesOfVerify, TimeoutOf } from "./ToolTypes.ts"
-import type { CallLimit, NeedsApproval, Storable, StoredFailures } from "./ToolTypes.ts"
-import { type AnyTool, type ErrorOf, fromDefinition, isTool, type TableOf, type Tool, type TypeId } from "./shape.ts"
+import type { CallLimit, ServicesOfVerify, Storable, StoredFailures, TimeoutOf } from "./ToolTypes.ts"
+import { type AnyTool, type ErrorOf, fromDefinition, type TableOf, type Tool, type TypeId } from "./shape.ts"
 import type { CheckOwn, OwnRows, OwnTable } from "./ownTable.ts"
 import type { Later } from "./rows.ts"
 import type { CheckAny, CheckRows, Fits, Table, TableOfAny } from "./table.ts"
 import type { Completion } from "../data/Completion.ts"
-import * as Returned from "../data/Returned.ts"
 import { KintsugiError } from "../errors/KintsugiError.ts"
 import type * as Message from "../data/Message.ts"
 import * as Recovery from "../recovery/Recovery.ts"
@@ -48,12 +45,30 @@ export { fromDefinition } from "./shape.ts"
 export { around, provide } from "./adapting.ts"
 export type { NeedsApproval } from "./ToolTypes.ts"
 export { type NameFor, namesFor } from "./names.ts"
+export { type ApprovalOptions, requireApproval } from "./requireApproval.ts"
 
 /**
- * Makes a tool. Its types are inferred from its own options alone, so a tool written inline in a skill has the same type as a
+ * Makes a tool: what the model reads about it, the schemas of its parameters and its result, and the effect that runs. The failures of
+ * the effect are the failures of the tool, for the rows of a table. A tool that is written inline in an agent has the same type as a
  * constant.
  *
- * Throws a `TypeError` for a name that some provider refuses: it has 1 to 64 letters, digits, `_` and `-`.
+ * Throws a `TypeError` for a name that some provider refuses: a name has 1 to 64 letters, digits, `_` and `-`.
+ *
+ * @example
+ * ```ts
+ * import { Tool } from "@kintsugi/core"
+ * import { Data, Effect, Schema } from "effect"
+ *
+ * class NoSuchCity extends Data.TaggedError("NoSuchCity")<{ readonly city: string }> {}
+ *
+ * const weather = Tool.make("weather", {
+ *   description: "The weather in a city.",
+ *   parameters: Schema.Struct({ city: Schema.String }),
+ *   success: Schema.Struct({ celsius: Schema.Finite }),
+ *   run: ({ city }) => (city === "Oslo" ? Effect.succeed({ celsius: 4 }) : Effect.fail(new NoSuchCity({ city })))
+ * })
+ * Effect.runPromise(Tool.call(weather, { city: "Oslo" })) // => { celsius: 4 }
+ * ```
  */
 export const make = <
   const Name extends string,
@@ -116,10 +131,29 @@ const withRows = (definition: ToolDefinition, table: object | undefined): ToolDe
     : { ...definition, rows: new Map([...definition.rows, ...Recovery.rowsOf(table, "a tool")]) }
 
 /**
- * A tool out of a function that may throw, or return a promise. What it throws or rejects with becomes an `ExecutionError`
- * with the thrown value as its cause, of category `invocation` by default. A result that does not fit `success` is an
- * `ExecutionError` too. An `EscalationError` and a `ToolExecutionError` pass as themselves. Its `signal` is aborted when the
- * call is stopped.
+ * Makes a tool of a function that may throw, or return a promise. What it throws or rejects with becomes an `ExecutionError`
+ * with that value as its cause, of category `invocation` by default. A result that does not fit `success` is an `ExecutionError` too. An
+ * `EscalationError` and a `ToolExecutionError` pass as themselves. The `signal` is aborted when the call is stopped.
+ *
+ * @example
+ * ```ts
+ * import { Tool } from "@kintsugi/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * const divide = Tool.fromFunction("divide", {
+ *   description: "Divides a number by another.",
+ *   parameters: Schema.Struct({ n: Schema.Int, by: Schema.Int }),
+ *   success: Schema.Finite,
+ *   run: ({ by, n }) => {
+ *     if (by === 0) throw new RangeError("division by zero")
+ *     return n / by
+ *   }
+ * })
+ * const failed = Tool.call(divide, { n: 1, by: 0 }).pipe(
+ *   Effect.catchTag("ExecutionError", ({ message }) => Effect.succeed(message))
+ * )
+ * Effect.runPromise(failed) // => "division by zero"
+ * ```
  */
 export const fromFunction = <
   const Name extends string,
@@ -157,8 +191,31 @@ export const fromFunction = <
 }
 
 /**
- * Recovery for this tool: one row per tag. A second table wins per tag over the first; the other rows stay. In any order
- * of the pipe, it is nearer than every table of an agent.
+ * Recovers from the failures of this tool: a table with one row per tag. The rows of a second table are added, and win for the same
+ * tag. In any order of the pipe, this table is asked before the tables of an agent.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Recovery, Tool } from "@kintsugi/core"
+ * import { Data, Effect, Schema } from "effect"
+ *
+ * class Busy extends Data.TaggedError("Busy")<{}> {}
+ * class Closed extends Data.TaggedError("Closed")<{}> {}
+ *
+ * const desk = Tool.make("desk", {
+ *   description: "Asks the desk.",
+ *   parameters: Schema.Struct({}),
+ *   success: Schema.String,
+ *   run: () => Effect.fail<Busy | Closed>(new Busy())
+ * }).pipe(
+ *   Tool.onError({
+ *     Busy: Recovery.ladder(Recovery.retry({ retries: 3 }), Recovery.tell()),
+ *     InvalidArgs: Recovery.tell()
+ *   })
+ * )
+ * const asked = Agent.make("guest", { tools: [desk] })("Is my room ready?")
+ * //    ^? Effect<string, Closed | BudgetExceededError | LlmError, Model>
+ * ```
  */
 export const onError: OnError = dual(2, <T>({ definition }: AnyTool, table: object): T =>
   fromDefinition(withRows(definition, table))
@@ -195,60 +252,6 @@ interface OnError {
 export interface Gives<out A, out E, out S> {
   readonly [TypeId]: { readonly _A: () => A; readonly _E: () => E; readonly _S: () => S }
 }
-
-/** Which calls need approval, and for how long a decision holds. */
-export interface ApprovalOptions<in Params, R> {
-  /** Which calls need it, by their parameters; all by default. If it fails, the call needs approval. */
-  readonly when?: (params: Params) => boolean | Effect.Effect<boolean, unknown, R>
-  /** The reason that the request for approval states. */
-  readonly reason?: string
-  /** How long a decision holds; one day by default. */
-  readonly validFor?: Duration.Input
-}
-
-/**
- * Calls of this tool need approval before they run, once they have passed every other gate, and again when their arguments
- * were repaired. An agent with such a tool asks for an `Approver` in `R`; started with `agent.start`, its run is
- * suspended instead.
- */
-export const requireApproval: {
-  <Params, R2 = never>(
-    options?: ApprovalOptions<Params, R2>
-  ): <Name extends string, A, E, R, T, S>(
-    self: Tool<Name, Params, A, E, R, T, S>
-  ) => Tool<Name, Params, A, E, R | R2, Recovery.Merge<T, NeedsApproval>, S>
-  <Name extends string, Params, A, E, R, T, S, R2 = never>(
-    self: Tool<Name, Params, A, E, R, T, S>,
-    options?: ApprovalOptions<Params, R2>
-  ): Tool<Name, Params, A, E, R | R2, Recovery.Merge<T, NeedsApproval>, S>
-} = dual(
-  ([self]) => isTool(self),
-  <T>(self: AnyTool, options: ApprovalOptions<unknown, unknown> = {}): T => {
-    const { reason = `Tool '${self.name}' runs only with approval`, validFor = "1 day", when } = options
-    const { approval: before } = self.definition
-    const holds = limitOf(self.name, "validFor", validFor) ?? Duration.days(1)
-    const asks = (params: () => unknown): Effect.Effect<boolean, unknown> => {
-      // the parameters are what the tool's schema gave; what the predicate needs is in the tool's type
-      const answer = when === undefined ? true : when(params())
-      const whose = "The when of Tool.requireApproval for tool"
-      return Returned.valueOf(answer as boolean | Effect.Effect<boolean, unknown>, Returned.aBoolean, whose, self.name)
-    }
-    return fromDefinition({
-      ...self.definition,
-      approval: Approving.gate(
-        before === undefined
-          ? { reason, validFor: holds, when: asks }
-          : {
-              reason: `${before.reason}; ${reason}`,
-              validFor: Duration.min(holds, before.validFor),
-              // each may ask for it
-              when: (params) =>
-                Effect.flatMap(before.when(params), (isNeeded) => (isNeeded ? Effect.succeed(true) : asks(params)))
-            }
-      )
-    })
-  }
-)
 
 /**
  * How to undo what a call of this tool has done. When a run fails with a typed failure, everything that tools with this have done

@@ -59,8 +59,19 @@ export const layerResponses = (options: LayerResponsesOptions): Layer.Layer<Mode
   ChatProvider.at(accountOf(options), "/responses", options, (source) => OpenAiResponses.make(source, options))
 
 /**
- * The model by name, over the runtime's own `fetch`. The key comes from `OPENAI_API_KEY`, the base URL, unless given, from
- * `OPENAI_BASE_URL`; a missing key is a `ConfigError`.
+ * Makes the layer of a model by its name, over the `fetch` of the runtime. The key comes from `OPENAI_API_KEY`, and the base URL
+ * from `OPENAI_BASE_URL` if it is set; a missing key is a `ConfigError`. Failures are `LlmError`s, after the retries of `Transport`.
+ *
+ * @example
+ * ```ts
+ * import { Agent } from "@kintsugi/core"
+ * import { OpenAi } from "@kintsugi/providers"
+ * import type { Config } from "effect"
+ *
+ * const clerk = Agent.make("clerk", { prompt: "Answer in one sentence.", model: OpenAi.model("gpt-5") })
+ * const answer = clerk("Why is the sky blue?")
+ * //    ^? Effect<string, Config.ConfigError | BudgetExceededError | LlmError>
+ * ```
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
   ChatProvider.model(openAi, name, options, layer)

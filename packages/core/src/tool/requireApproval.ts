@@ -1,0 +1,64 @@
+/** Which tools need approval, and for which calls. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import * as Returned from "../data/Returned.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
+import * as Approving from "./approving.ts"
+import { limitOf } from "./define.ts"
+import { type AnyTool, fromDefinition, isTool, type Tool } from "./shape.ts"
+import type { NeedsApproval } from "./ToolTypes.ts"
+
+/** Which calls need approval, and for how long a decision holds. */
+export interface ApprovalOptions<in Params, R> {
+  /** Which calls need it, by their parameters; all by default. If it fails, the call needs approval. */
+  readonly when?: (params: Params) => boolean | Effect.Effect<boolean, unknown, R>
+  /** The reason that the request for approval states. */
+  readonly reason?: string
+  /** How long a decision holds; one day by default. */
+  readonly validFor?: Duration.Input
+}
+
+/**
+ * Calls of this tool need approval before they run, once they have passed every other gate, and again when their arguments
+ * were repaired. An agent with such a tool asks for an `Approver` in `R`; started with `agent.start`, its run is
+ * suspended instead.
+ */
+export const requireApproval: {
+  <Params, R2 = never>(
+    options?: ApprovalOptions<Params, R2>
+  ): <Name extends string, A, E, R, T, S>(
+    self: Tool<Name, Params, A, E, R, T, S>
+  ) => Tool<Name, Params, A, E, R | R2, Recovery.Merge<T, NeedsApproval>, S>
+  <Name extends string, Params, A, E, R, T, S, R2 = never>(
+    self: Tool<Name, Params, A, E, R, T, S>,
+    options?: ApprovalOptions<Params, R2>
+  ): Tool<Name, Params, A, E, R | R2, Recovery.Merge<T, NeedsApproval>, S>
+} = dual(
+  ([self]) => isTool(self),
+  <T>(self: AnyTool, options: ApprovalOptions<unknown, unknown> = {}): T => {
+    const { reason = `Tool '${self.name}' runs only with approval`, validFor = "1 day", when } = options
+    const { approval: before } = self.definition
+    const holds = limitOf(self.name, "validFor", validFor) ?? Duration.days(1)
+    const asks = (params: () => unknown): Effect.Effect<boolean, unknown> => {
+      // the parameters are what the tool's schema gave; what the predicate needs is in the tool's type
+      const answer = when === undefined ? true : when(params())
+      const whose = "The when of Tool.requireApproval for tool"
+      return Returned.valueOf(answer as boolean | Effect.Effect<boolean, unknown>, Returned.aBoolean, whose, self.name)
+    }
+    return fromDefinition({
+      ...self.definition,
+      approval: Approving.gate(
+        before === undefined
+          ? { reason, validFor: holds, when: asks }
+          : {
+              reason: `${before.reason}; ${reason}`,
+              validFor: Duration.min(holds, before.validFor),
+              // each may ask for it
+              when: (params) =>
+                Effect.flatMap(before.when(params), (isNeeded) => (isNeeded ? Effect.succeed(true) : asks(params)))
+            }
+      )
+    })
+  }
+)
