@@ -21,7 +21,7 @@ import type * as Recovery from "../recovery/Recovery.ts"
 export type { OutputSpec, Part, Request, Service, ToolChoice } from "./service.ts"
 
 /**
- * Whether models behind a network may be called: `"forbidden"` under `noRealModels` of `@kintsugi/core/testing`. An implementer
+ * Whether models behind a network may be called: `"forbidden"` under `ScriptedModel.noRealModels`. An implementer
  * of such a model puts its calls behind `leaving`.
  */
 export const RealCalls = Context.Reference<"allowed" | "forbidden">("@kintsugi/core/Model/RealCalls", {
