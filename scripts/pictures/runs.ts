@@ -4,7 +4,7 @@ import { analyst } from "@kintsugi/examples/demo/agents"
 import { encode } from "@kintsugi/examples/demo/eventLog"
 import { reply } from "@kintsugi/examples/demo/standIn"
 import { OpenAi } from "@kintsugi/providers"
-import { OpenAiChatWire } from "@kintsugi/providers/testing"
+import { AnyWire } from "@kintsugi/providers/testing"
 import { Clock, Effect, Fiber, Layer, Random, Redacted } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
@@ -39,7 +39,7 @@ const answering = ({ refuses }: Story) => {
         const { message: _, status } = refusal
         return HttpClientResponse.fromWeb(request, new Response(JSON.stringify({ error }), { status, headers }))
       }
-      const answered = yield* OpenAiChatWire.handler(() => Effect.sync(() => reply(body)))({
+      const answered = yield* AnyWire.handler(() => Effect.sync(() => reply(body)))({
         number,
         method: "POST",
         path: "/v1/chat/completions",

@@ -22,7 +22,7 @@ const clerk = (tool: Tool.AnyTool) =>
 const ofAgent = (
   when: string,
   tool: Tool.AnyTool,
-  ...steps: ReadonlyArray<ScriptedModel.Step>
+  ...steps: ReadonlyArray<ScriptedModel.ScriptedStep>
 ): Effect.Effect<ReadText> =>
   Effect.gen(function* () {
     const model = yield* make(calls(call("guide", { input: "Oslo" })), ...steps, text("done"))

@@ -70,7 +70,7 @@ interface Asked {
   readonly table?: object
   readonly adapt?: (agent: AnyAgent) => AnyAgent
   readonly decide?: Approval.Decision
-  readonly replies?: ReadonlyArray<ScriptedModel.Step>
+  readonly replies?: ReadonlyArray<ScriptedModel.ScriptedStep>
 }
 
 type AnyAgent = Agent.Any<string, unknown, unknown, unknown>

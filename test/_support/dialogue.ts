@@ -80,7 +80,7 @@ export const agentWith = <const Tools extends ReadonlyArray<Tool.AnyTool>>(...to
 export const callingOnce = (...names: ReadonlyArray<string>) => ScriptedModel.make(batch(...names), done)
 
 /** One reply that makes these calls, with the ids `c1`, `c2` … */
-export const batch = (...names: ReadonlyArray<string>): ScriptedModel.Step =>
+export const batch = (...names: ReadonlyArray<string>): ScriptedModel.ScriptedStep =>
   ScriptedModel.calls(...names.map((name, index) => ScriptedModel.call(name, {}, `c${index + 1}`)))
 
 export const done = ScriptedModel.text("done")

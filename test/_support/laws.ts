@@ -1,26 +1,34 @@
 /** How laws are tested: by the kit that users have as well. */
-import { FailureScript, Trace as Traces } from "@kintsugi/core/testing"
+import { type FailureScript, Trace as Traces } from "@kintsugi/core/testing"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
 import { Effect } from "effect"
+import type * as Arbitrary from "effect/Arbitrary"
 import type fc from "fast-check"
+import * as Arbitraries from "../../packages/core/src/testing/Arbitraries.ts"
+import { stepOf } from "../../packages/core/src/testing/FailureScript.ts"
 import { counting, runs, seed } from "./cases.ts"
 
-export { failing, hint, succeeding, takes } from "@kintsugi/core/testing/FastCheck"
+const { fromEffect } = FastCheck
+
+export { stepOf }
 
 export const tags = ["A", "B", "C", "D"] as const
 export type Tag = (typeof tags)[number]
 
-export type Failure = FailureScript.Failure
-export type Step = FailureScript.Step<Tag>
-export type Script = FailureScript.FailureScript<Tag>
-export type Trace = Traces.Trace
+/** Puts a policy around the scripted effect. */
+export type Guard<E = never> = (scripted: Effect.Effect<string, Failure>) => Effect.Effect<string, Failure | E>
 
-/** Puts a policy round the scripted effect. */
-export type Guard<E = never> = Traces.Guard<E>
+export type Failure = Effect.Error<Parameters<Parameters<typeof Traces.play>[1]>[0]>
+export type Script = FailureScript.FailureScript<Tag>
+export type Step = Script["rest"]
+export type Trace = Traces.Trace
 
 export const bare: Guard = (scripted) => scripted
 
-export const { failed, waitsOf } = Traces
+export const { waitsOf } = Traces
+
+/** The failure of an attempt, as traces name it. */
+export const failed = (tag: string, attempt: number): string => `failure ${tag} of attempt ${attempt}`
 
 /** Any tag may fail, for all that a guard knows. */
 export const play: <E>(
@@ -28,7 +36,6 @@ export const play: <E>(
   guard: Guard<E>,
   interruptAt?: number
 ) => Effect.Effect<Trace> = Traces.play
-export const { stepOf } = FailureScript
 
 export const resourcesOf = (attempts: number): ReadonlyArray<string> =>
   Array.from({ length: attempts }, (_, index) => [`open ${index + 1}`, `close ${index + 1}`]).flat()
@@ -43,20 +50,26 @@ export const startsAfter = (script: Script, waits: ReadonlyArray<number>): Reado
   return starts
 }
 
+export const takes: fc.Arbitrary<number> = fromEffect(Arbitraries.takes)
+
+/** A failing step with one of these tags. */
+export const failing = (from: ReadonlyArray<Tag> = tags, hints?: Arbitrary.Arbitrary<number | undefined>) =>
+  fromEffect(Arbitraries.failing(from, hints))
+
 /** A step that no policy may handle. */
-export const deadly: fc.Arbitrary<Step> = FastCheck.deadly(tags)
+export const deadly: fc.Arbitrary<Step> = fromEffect(Arbitraries.deadly(tags))
 
 /** Any script: mostly failures, so that policies have something to do. */
-export const script: fc.Arbitrary<Script> = FastCheck.script(tags)
+export const script: fc.Arbitrary<Script> = fromEffect(Arbitraries.script(tags))
 
 /** A script in which no failure stands beside a defect or an interrupt: there a table makes one of two. */
-export const plainScript: fc.Arbitrary<Script> = FastCheck.script(tags, FastCheck.ending)
+export const plainScript: fc.Arbitrary<Script> = fromEffect(Arbitraries.script(tags, Arbitraries.ending))
 
 /** A script in which every attempt fails, with a tag of the given ones. */
 export const allFailing = (
   from: ReadonlyArray<Tag> = tags,
-  hints?: fc.Arbitrary<number | undefined>
-): fc.Arbitrary<Script> => FastCheck.allFailing(from, hints)
+  hints?: Arbitrary.Arbitrary<number | undefined>
+): fc.Arbitrary<Script> => fromEffect(Arbitraries.allFailing(from, hints))
 
 // --- running
 
@@ -71,7 +84,7 @@ export const holding = <T>(
   arbitrary: fc.Arbitrary<T>,
   check: Check<T>,
   count: () => void = () => {},
-  cases: FastCheck.CheckOptions = { runs, seed }
+  cases: FastCheck.Options = { runs, seed }
 ) => FastCheck.check(arbitrary, (value, { play }) => Effect.tap(check(value, play), () => Effect.sync(count)), cases)
 
 /** Checks a law on many cases. */

@@ -13,7 +13,10 @@ export interface Named {
 }
 
 /** A scripted model under a name of its own; its provider is `of name`. */
-export const namedModel = Effect.fnUntraced(function* (name: string, ...steps: ReadonlyArray<ScriptedModel.Step>) {
+export const namedModel = Effect.fnUntraced(function* (
+  name: string,
+  ...steps: ReadonlyArray<ScriptedModel.ScriptedStep>
+) {
   const { layer, requests } = yield* ScriptedModel.make(...steps)
   const scripted = yield* Effect.provide(Effect.service(Model.Model), layer)
   const instants: Array<number> = []

@@ -2,7 +2,7 @@ import { analyst } from "@kintsugi/examples/demo/agents"
 import { reply } from "@kintsugi/examples/demo/standIn"
 import { isObject, mend } from "@kintsugi/examples/demo/standIn/Json"
 import { OpenAi, Transport } from "@kintsugi/providers"
-import { LoopbackServer, OpenAiChatWire } from "@kintsugi/providers/testing"
+import { AnyWire, LoopbackServer } from "@kintsugi/providers/testing"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as fc from "fast-check"
@@ -45,7 +45,7 @@ const broken = fc
 it("the analyst counts the keys of all that the repair library can mend", { timeout: 60_000 }, () => {
   const counting = Effect.gen(function* () {
     const server = yield* LoopbackServer.make(
-      OpenAiChatWire.handler((request) => Effect.sync(() => reply(request.received.body)))
+      AnyWire.handler((request) => Effect.sync(() => reply(request.received.body)))
     )
     const model = OpenAi.layer({ model: "any", apiKey: Redacted.make("any-key"), baseUrl: `${server.url}/v1` })
     const property = fc.asyncProperty(broken, async (text) => {

@@ -132,7 +132,7 @@ it.effect("backend: for a failure of any step, the client gets an answer or a pr
     }).pipe(Effect.scoped)
     const { exit, steps } = yield* FaultPlan.steps(answered)
     assert.deepStrictEqual(exit, Exit.succeed("answered"))
-    const failing = ({ number, kind }: FaultPlan.Step) =>
+    const failing = ({ number, kind }: (typeof steps)[number]) =>
       FaultPlan.error(number, () => (kind === "tool attempt" ? new ShopBusy({ message: "busy" }) : overloaded))
     const under = yield* Effect.forEach(steps, (step) =>
       Effect.map(FaultPlan.inject(failing(step))(answered), (got) => `${step.kind}: ${got}`)

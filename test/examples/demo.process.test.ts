@@ -1,6 +1,6 @@
 import { Agent, Skill, Tool } from "@kintsugi/core"
 import { OpenAi, Transport } from "@kintsugi/providers"
-import { Fault, LoopbackServer, OpenAiChatWire } from "@kintsugi/providers/testing"
+import { AnyWire, Fault, LoopbackServer } from "@kintsugi/providers/testing"
 import { reply } from "@kintsugi/examples/demo/standIn"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -24,10 +24,10 @@ const file = (name: string, content: string | Uint8Array): string => {
   return name
 }
 
-const standIn = OpenAiChatWire.handler((request) => Effect.sync(() => reply(request.received.body)))
+const standIn = AnyWire.handler((request) => Effect.sync(() => reply(request.received.body)))
 
 const serving = (
-  handler: LoopbackServer.Handler,
+  handler: Parameters<typeof LoopbackServer.make>[0],
   then: (server: LoopbackServer.LoopbackServer) => Effect.Effect<void>
 ) => Effect.runPromise(Effect.scoped(Effect.flatMap(LoopbackServer.make(handler), then)))
 
@@ -235,7 +235,7 @@ describe.concurrent("the demo at another endpoint", () => {
   })
 
   it("stops a model that never stops calling, and keeps what was said", { timeout }, async ({ expect }) => {
-    const endless = OpenAiChatWire.handler((request) =>
+    const endless = AnyWire.handler((request) =>
       Effect.succeed({
         content: [
           {
@@ -262,7 +262,14 @@ describe.concurrent("the demo at another endpoint", () => {
   it("keeps the key to itself when it is refused", { timeout }, async ({ expect }) => {
     const refusing = Fault.inFront(
       () =>
-        OpenAiChatWire.failure(401, { message: `Incorrect API key: ${key.OPENAI_API_KEY}`, code: "invalid_api_key" }),
+        Fault.status(401, {
+          error: {
+            message: `Incorrect API key: ${key.OPENAI_API_KEY}`,
+            type: null,
+            param: null,
+            code: "invalid_api_key"
+          }
+        }),
       standIn
     )
     await serving(refusing, ({ url }) =>
@@ -275,9 +282,7 @@ describe.concurrent("the demo at another endpoint", () => {
   })
 
   it("says that an answer without a number is none", { timeout }, async ({ expect }) => {
-    const talker = OpenAiChatWire.handler(() =>
-      Effect.succeed({ content: [{ type: "text", text: "I would rather not." }] })
-    )
+    const talker = AnyWire.handler(() => Effect.succeed({ content: [{ type: "text", text: "I would rather not." }] }))
     await serving(talker, ({ url }) =>
       Effect.gen(function* () {
         const ended = yield* run(["{a: 1}", ...at(url)], { env: key })
@@ -302,9 +307,7 @@ describe.concurrent("the demo at another endpoint", () => {
 
   it("shows the first piece of a stream before the server sends the second", { timeout }, async ({ expect }) => {
     const shown = Deferred.makeUnsafe<void>()
-    const talker = OpenAiChatWire.handler(() =>
-      Effect.succeed({ content: [{ type: "text", text: "First 1, then 2." }] })
-    )
+    const talker = AnyWire.handler(() => Effect.succeed({ content: [{ type: "text", text: "First 1, then 2." }] }))
     // Piece 0 is the role, piece 1 the first text
     const gated = Fault.gated((piece) => (piece < 2 ? Effect.void : Deferred.await(shown)))
     await serving(
@@ -329,7 +332,7 @@ describe.concurrent("the demo at another endpoint", () => {
     ["streamed", ["--stream"]]
   ])("ends at once when it is interrupted, and writes down how far it was: %s", { timeout }, async (_, flags) => {
     await serving(
-      Fault.inFront(() => Fault.silent, standIn),
+      Fault.inFront(() => Fault.cut("nothing", "silence"), standIn),
       ({ url }) =>
         Effect.gen(function* () {
           const ended = yield* run(["{a: 1}", ...at(url), ...flags], {

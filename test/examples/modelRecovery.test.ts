@@ -12,7 +12,7 @@ const overloaded = fails(LlmError.ModelOverloadedError.make({ model: "first" }))
 const tooLong = fails(LlmError.ContextTooLongError.make({ model: "first" }))
 const turn = (page: number) => calls(call("read", { page }, `c${page}`))
 
-type Steps = ReadonlyArray<ScriptedModel.Step>
+type Steps = ReadonlyArray<ScriptedModel.ScriptedStep>
 
 const reading = Effect.fnUntraced(function* (first: Steps, second: Steps, small: Steps, length: number) {
   const [one, two, three] = [

@@ -24,7 +24,7 @@ const within = (
 const parts = (words: string): ReadonlyArray<Model.Part> => [{ type: "text-delta", text: words }]
 
 /** A model that says some words, and then no more. */
-const writing = (words: string): ScriptedModel.Step => ({ ...answers(() => Effect.never), parts: parts(words) })
+const writing = (words: string): ScriptedModel.ScriptedStep => ({ ...answers(() => Effect.never), parts: parts(words) })
 
 const rolesOf = (messages: Message.Transcript | undefined) => (messages ?? []).map(({ role }) => role).join(" ")
 

@@ -3,6 +3,7 @@ import { Agent, Budget, type Ledger, type Message, Model, RunError, Skill, Tool,
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Layer, Schema, Stream } from "effect"
 import fc from "fast-check"
+import { toParts } from "../../packages/core/src/testing/ScriptedModel.ts"
 import { lawOfRuns } from "./_support/runs.ts"
 import { law } from "../_support/laws.ts"
 
@@ -50,8 +51,7 @@ const working = (counter: { asked: number }, turns: number, calls: ReadonlyArray
     name: "scripted",
     provider: "test",
     generate,
-    stream: (request) =>
-      Stream.unwrap(Effect.map(generate(request), (reply) => Stream.fromIterable(ScriptedModel.toParts(reply))))
+    stream: (request) => Stream.unwrap(Effect.map(generate(request), (reply) => Stream.fromIterable(toParts(reply))))
   })
 }
 

@@ -4,6 +4,7 @@ import { Agent, Compaction, LlmError, Message, Model, Recovery, Skill } from "@k
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Layer, Stream } from "effect"
 import fc from "fast-check"
+import { toParts } from "../../packages/core/src/testing/ScriptedModel.ts"
 import { eventLog, play, settlements } from "../_support/dialogue.ts"
 import { lawOfRuns } from "./_support/runs.ts"
 import { law } from "../_support/laws.ts"
@@ -119,7 +120,7 @@ lawOfRuns(
     const { tool } = play("look", {}, pages)
     let replies = 0
     const requests: Array<number> = []
-    const answering: ScriptedModel.Step["answer"] = (request) =>
+    const answering: ScriptedModel.ScriptedStep["answer"] = (request) =>
       Effect.suspend(() => {
         const { characters } = Compaction.sizeOf(request.messages)
         requests.push(characters)
@@ -163,11 +164,10 @@ lawOfRuns(
 )
 
 /** A model that answers each request alike. */
-const modelOf = (answer: ScriptedModel.Step["answer"]): Layer.Layer<Model.Model> =>
+const modelOf = (answer: ScriptedModel.ScriptedStep["answer"]): Layer.Layer<Model.Model> =>
   Layer.succeed(Model.Model, {
     name: "m",
     provider: "p",
     generate: answer,
-    stream: (request) =>
-      Stream.unwrap(Effect.map(answer(request), (reply) => Stream.fromIterable(ScriptedModel.toParts(reply))))
+    stream: (request) => Stream.unwrap(Effect.map(answer(request), (reply) => Stream.fromIterable(toParts(reply))))
   })

@@ -1,6 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Backoff, Recovery } from "@kintsugi/core"
-import { type Duration, Effect, Random, Schedule } from "effect"
+import { type Duration, Effect, Random, Schedule, Schema } from "effect"
+import * as Arbitrary from "effect/Arbitrary"
 import fc from "fast-check"
 import {
   count,
@@ -24,7 +25,7 @@ import { hinting, waits } from "../_support/waits.ts"
 
 const always = (options: Options) => guarded({ orElse: { kind: "retry", options } })
 
-const noHint = fc.constant(undefined)
+const noHint = Arbitrary.Constant(undefined)
 /** The longest wait that a timer can keep. */
 const longest = 2 ** 31 - 1
 
@@ -115,7 +116,7 @@ law(
   "no wait of any schedule is below its hint [L204]",
   fc.record({
     base: fc.integer({ min: 0, max: 5_000 }),
-    hints: fc.array(fc.oneof(noHint, fc.integer({ min: 0, max: 60_000 })), { maxLength: 12 }),
+    hints: fc.array(fc.oneof(fc.constant(undefined), fc.integer({ min: 0, max: 60_000 })), { maxLength: 12 }),
     seed: fc.string()
   }),
   ({ base, hints, seed }) =>
@@ -137,7 +138,7 @@ law(
     options: fc.oneof(options, jittered),
     maxHint: fc.integer({ min: 1, max: 120_000 }),
     beyond: fc.integer({ min: 1, max: 10 ** 9 }),
-    script: allFailing(undefined, fc.oneof(noHint, fc.constant(1))),
+    script: allFailing(undefined, Arbitrary.schema(Schema.UndefinedOr(Schema.Literal(1)))),
     at: fc.integer({ min: 1, max: 6 })
   }),
   ({ at, beyond, maxHint, options, script }, play) => {
@@ -188,7 +189,7 @@ law(
 
 law(
   "a hint of zero is a wait of at least 1 ms [L208]",
-  fc.record({ options: fc.oneof(options, jittered), script: allFailing(undefined, fc.constant(0)), draw }),
+  fc.record({ options: fc.oneof(options, jittered), script: allFailing(undefined, Arbitrary.Constant(0)), draw }),
   ({ draw, options, script }, play) => {
     fc.pre((options.maxHint ?? 1) >= 1)
     return Effect.map(play(script, drawing(draw, always(options))), ({ attempts }) => {

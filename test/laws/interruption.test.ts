@@ -1,6 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Recovery } from "@kintsugi/core"
 import { Effect } from "effect"
+import * as Arbitrary from "effect/Arbitrary"
 import fc from "fast-check"
 import { draw, drawing, guarded, guardedBy, reference, type Table, table } from "./_support/policies.ts"
 import {
@@ -46,7 +47,7 @@ law(
 law(
   "an interrupt in an attempt closes it, asks no row and starts no handler [L402]",
   fc.record({
-    before: fc.array(failing(tags, fc.constant(undefined)), { maxLength: 6 }),
+    before: fc.array(failing(tags, Arbitrary.Constant(undefined)), { maxLength: 6 }),
     takes: fc.integer({ min: 1, max: 20_000 }),
     share: instant,
     // what else the attempt is about to do; the last two interrupt themselves, at their end

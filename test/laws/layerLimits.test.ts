@@ -5,6 +5,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Transport } from "@kintsugi/providers"
 import { Clock, Duration, Effect, Exit, Layer, Schedule, Stream } from "effect"
 import fc from "fast-check"
+import { toParts } from "../../packages/core/src/testing/ScriptedModel.ts"
 import { overADay } from "../_support/dialogue.ts"
 import { failureOf, fakeNetwork, finished, openAi, type Reaction, respond } from "../_support/network.ts"
 import type { Runner } from "../_support/run.ts"
@@ -87,7 +88,7 @@ lawOfRuns(
           name,
           provider: "p",
           generate: () => asked,
-          stream: () => Stream.unwrap(Effect.map(asked, (reply) => Stream.fromIterable(ScriptedModel.toParts(reply))))
+          stream: () => Stream.unwrap(Effect.map(asked, (reply) => Stream.fromIterable(toParts(reply))))
         },
         guard
       )

@@ -5,6 +5,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Transport } from "@kintsugi/providers"
 import { Clock, Effect, Exit, Layer, Stream } from "effect"
 import fc from "fast-check"
+import { toParts } from "../../packages/core/src/testing/ScriptedModel.ts"
 import { agentWith, batch, overADay, play } from "../_support/dialogue.ts"
 import {
   done as doneEvent,
@@ -149,9 +150,7 @@ lawOfRuns(
         ...real,
         generate: (request) => (isParent(request) ? Effect.sync(next) : real.generate(request)),
         stream: (request) =>
-          isParent(request)
-            ? Stream.suspend(() => Stream.fromIterable(ScriptedModel.toParts(next())))
-            : real.stream(request)
+          isParent(request) ? Stream.suspend(() => Stream.fromIterable(toParts(next()))) : real.stream(request)
       }
       return both
     })
@@ -235,7 +234,7 @@ lawOfRuns(
           name: "m",
           provider: "p",
           generate: () => asked,
-          stream: () => Stream.unwrap(Effect.map(asked, (reply) => Stream.fromIterable(ScriptedModel.toParts(reply))))
+          stream: () => Stream.unwrap(Effect.map(asked, (reply) => Stream.fromIterable(toParts(reply))))
         }
         const agent = Agent.make("a", {}).pipe(Agent.onLlmError(table))
         const layer = Layer.succeed(Model.Model, layered(service))

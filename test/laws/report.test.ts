@@ -37,7 +37,7 @@ it.effect("a law of policies says the seed, the policy, the script and the trace
     assert.match(head, new RegExp(`^seed ${seed}, path "[\\d:]+", case \\d+, shrunk \\d+ times$`))
     // nothing is left of it but what makes it fail
     assert.deepStrictEqual(counterexample, {
-      options: { maxAttempts: 1 },
+      options: { retries: 0 },
       script: { steps: [{ does: "fail", takes: 0, tag: "A" }], rest: { does: "succeed", takes: 0, value: "fine" } }
     })
     assert.strictEqual(drawn, `case ${fc.stringify(counterexample)}`)

@@ -1,6 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Recovery } from "@kintsugi/core"
 import { Effect } from "effect"
+import * as Arbitrary from "effect/Arbitrary"
 import fc from "fast-check"
 import {
   draw,
@@ -89,7 +90,7 @@ law(
   "rows that only retry share no attempt: 1 and all their retries is the most, and can be reached [L602]",
   fc.record({
     table: fc.record({ A: shortRetry, B: shortRetry, orElse: shortRetry }),
-    script: allFailing(tags, fc.constant(undefined))
+    script: allFailing(tags, Arbitrary.Constant(undefined))
   }),
   ({ script, table }, play) =>
     Effect.gen(function* () {
@@ -133,7 +134,7 @@ law(
   fc.record({
     mine: patient,
     others: patient,
-    script: allFailing(["A", "B"], fc.constant(undefined)),
+    script: allFailing(["A", "B"], Arbitrary.Constant(undefined)),
     last: fc.constantFrom<Tag>("A", "B")
   }),
   ({ last, mine, others, script }, play) => {
@@ -203,7 +204,7 @@ law(
   fc.record({
     retries: fc.array(fc.nat(3), { maxLength: 3 }),
     final,
-    script: allFailing(tags, fc.constant(undefined))
+    script: allFailing(tags, Arbitrary.Constant(undefined))
   }),
   ({ final, retries, script }, play) => {
     const asked: Array<string> = []

@@ -10,7 +10,7 @@ import { fromRun } from "./effect3/bridge.ts"
 
 const { answers, fails, make, text } = ScriptedModel
 
-const agentsWith = (...steps: ReadonlyArray<ScriptedModel.Step>) =>
+const agentsWith = (...steps: ReadonlyArray<ScriptedModel.ScriptedStep>) =>
   makeAgents(Layer.unwrap(Effect.map(make(...steps), ({ layer }) => layer)))
 
 describe("agents below Effect 3", () => {

@@ -1,6 +1,6 @@
 /** `openai` as a judge of the loopback server: chat completions and Responses. */
 import { assert, describe, it } from "@effect/vitest"
-import { AnyWire, type Wire } from "@kintsugi/providers/testing"
+import { AnyWire } from "@kintsugi/providers/testing"
 import { Effect } from "effect"
 import OpenAI from "openai"
 import { city, greeting, key, serving, thrownBy, until, weatherSchema } from "./playing.ts"
@@ -27,7 +27,7 @@ const calls = [
   { call: "call_2", name: "weather", input: { city: "Oslo" } }
 ]
 
-const failures: ReadonlyArray<Wire.Failure> = [
+const failures: ReadonlyArray<Parameters<typeof AnyWire.failing>[0]> = [
   { type: "rate-limited", retryAfter: "1500 millis" },
   { type: "overloaded" },
   { type: "server-error" },

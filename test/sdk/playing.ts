@@ -1,7 +1,7 @@
 /** One brain behind every wire format, for clients that know nothing of this library. */
 import * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
-import { AnyWire, Fault, LoopbackServer, type Wire } from "@kintsugi/providers/testing"
+import { AnyWire, Fault, LoopbackServer } from "@kintsugi/providers/testing"
 import { Effect, type Scope } from "effect"
 
 export const key = "sk-the-right-one"
@@ -26,8 +26,8 @@ const usage = Usage.make({
 })
 
 /** Greets; with a tool it thinks and calls it twice, in one reply; then it says what came back. */
-export const brain: Wire.Brain = ({ messages, tools }) =>
-  Effect.sync((): Wire.BrainReply => {
+export const brain: AnyWire.Brain = ({ messages, tools }) =>
+  Effect.sync((): Effect.Success<ReturnType<AnyWire.Brain>> => {
     const results = messages.flatMap((message) => (message.role === "tool" ? [message.text] : []))
     if (results.length > 0) return { content: [Message.text(`It is ${results.join(" and ")}.`)], usage }
     const [tool] = tools
@@ -42,7 +42,9 @@ export const brain: Wire.Brain = ({ messages, tools }) =>
     }
   })
 
-export const serving = (script: Fault.Script = []): Effect.Effect<LoopbackServer.LoopbackServer, never, Scope.Scope> =>
+export const serving = (
+  script: Parameters<typeof Fault.inFront>[0] = []
+): Effect.Effect<LoopbackServer.LoopbackServer, never, Scope.Scope> =>
   LoopbackServer.make(Fault.inFront(script, AnyWire.handler(brain, { apiKey: key, models: ["m"] })))
 
 /** What a client throws. */

@@ -33,7 +33,7 @@ const agent = Agent.make("a", {
 }).pipe(Agent.onLlmError({ ModelOverloadedError: Recovery.retry({ retries: 1 }) }, { onPartial: "restart" }))
 
 /** The message that a front end has in the end; every chunk on the way has to pass the SDK's own schema. */
-const messageOf = (...steps: ReadonlyArray<ScriptedModel.Step>): Effect.Effect<UIMessage> =>
+const messageOf = (...steps: ReadonlyArray<ScriptedModel.ScriptedStep>): Effect.Effect<UIMessage> =>
   Effect.gen(function* () {
     const model = yield* make(...steps)
     const approver = Approval.layer(() => Effect.succeed(Approval.refuse("too much")))

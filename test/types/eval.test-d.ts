@@ -10,7 +10,9 @@ interface World {
   readonly notes: ReadonlyArray<string>
 }
 
-const scenario: Eval.Scenario<World, string, string> = {
+type Scenario = Parameters<typeof Eval.compare<World, string, string, unknown, never>>[0]["scenarios"][number]
+
+const scenario: Scenario = {
   name: "s",
   input: "go",
   world: () => ({ notes: [] }),
@@ -25,7 +27,7 @@ const base = { agent, scenarios: [scenario] }
 
 describe("Eval.compare", () => {
   it("fails with nothing, and needs what its runs need", () => {
-    sameType<Effect.Effect<Eval.Report, never, Model.Model>>()(
+    sameType<Effect.Effect<Eval.EvalReport, never, Model.Model>>()(
       Eval.compare({ ...base, policies: [{ name: "plain", guard: (agent) => agent }] })
     )
   })
@@ -36,7 +38,7 @@ describe("Eval.compare", () => {
       name: "db",
       guard: () => (): Effect.Effect<string, Own, Db> => Effect.never
     }
-    sameType<Effect.Effect<Eval.Report, never, Model.Model | Db>>()(
+    sameType<Effect.Effect<Eval.EvalReport, never, Model.Model | Db>>()(
       Eval.compare({ ...base, policies: [plain, needing] })
     )
   })

@@ -17,7 +17,7 @@ import { adapted } from "../../../packages/providers/src/codec/gemini/schema.ts"
 import { objectRoot, parametersRoot } from "../../../packages/providers/src/codec/rootSchema.ts"
 import { strict } from "../../../packages/providers/src/codec/strictSchema.ts"
 import * as Text from "../../../packages/providers/src/codec/text.ts"
-import type * as Wire from "../../../packages/providers/src/testing/Wire.ts"
+import type { Format } from "../../../packages/providers/src/testing/wire/wire.ts"
 import { wires } from "../../../packages/providers/src/testing/wire/AnyWire.ts"
 import { answerOf, inPieces, source } from "./answers.ts"
 import { documents, many, replies, schemas, texts, usage, values } from "./data.ts"
@@ -39,13 +39,13 @@ import {
 interface Side {
   readonly codec: Codec
   readonly inside: (from: typeof source, answer: ReturnType<typeof answerOf>, json: Schema.Json) => unknown
-  readonly format: Wire.Format
+  readonly format: Format
 }
 
 const path = "/v1beta/models/m-1:generateContent"
 const received = { number: 1, method: "POST", path, headers: {}, text: "{}", body: {}, at: 0 }
 
-const written = (format: Wire.Format, reply: Message.Reply, isStreamed: boolean): string => {
+const written = (format: Format, reply: Message.Reply, isStreamed: boolean): string => {
   const wire = wires.find((one) => one.format === format)
   const request = { format, model: "m-1", messages: [], tools: [], toolChoice: "auto", isStreamed, received } as const
   return String(wire?.render(request, reply).body ?? "")

@@ -25,7 +25,7 @@ const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" 
 
 /** Stories for the comparison of both ways to run an agent: a script, and tools that are made afresh for each run. */
 const stories: ReadonlyArray<
-  readonly [title: string, script: ReadonlyArray<ScriptedModel.Step>, tools: () => ReadonlyArray<Tool.AnyTool>]
+  readonly [title: string, script: ReadonlyArray<ScriptedModel.ScriptedStep>, tools: () => ReadonlyArray<Tool.AnyTool>]
 > = [
   ["answers at once", [text("hello")], () => []],
   ["answers with an empty text", [text("")], () => []],

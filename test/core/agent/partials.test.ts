@@ -7,13 +7,13 @@ import { agentWith, scripted } from "../../_support/dialogue.ts"
 const { call, make, text } = ScriptedModel
 
 /** A text that comes in these pieces. */
-const pieces = (...parts: ReadonlyArray<string>): ScriptedModel.Step => {
+const pieces = (...parts: ReadonlyArray<string>): ScriptedModel.ScriptedStep => {
   const deltas = parts.map((part): Model.Part => ({ type: "text-delta", text: part }))
   const { answer } = text("")
   return { parts: deltas, answer, isCutOff: false }
 }
 
-const collect = <A, E>(stream: Stream.Stream<A, E, Model.Model>, ...steps: ReadonlyArray<ScriptedModel.Step>) =>
+const collect = <A, E>(stream: Stream.Stream<A, E, Model.Model>, ...steps: ReadonlyArray<ScriptedModel.ScriptedStep>) =>
   Effect.gen(function* () {
     const model = yield* make(...steps)
     return yield* Stream.runCollect(stream).pipe(Effect.provide(model.layer))
@@ -361,7 +361,7 @@ it.effect(
       const sub = Agent.deterministic("sub", (_said: string) => Effect.succeed({ t: "s" }))
       const seen = (
         agent: Agent.Any<string, typeof Note.Type, unknown, Model.Model>,
-        ...steps: ReadonlyArray<ScriptedModel.Step>
+        ...steps: ReadonlyArray<ScriptedModel.ScriptedStep>
       ) => collect(Agent.partials(agent)("go"), ...steps)
       const provided = writer.pipe(Agent.provide(Layer.empty))
       const limited = Agent.fallback(provided).pipe(Agent.withBudget({ maxTurns: 5 }), Agent.named("limited"))

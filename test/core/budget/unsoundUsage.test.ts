@@ -40,7 +40,7 @@ const reply = (usage: unknown, more: Partial<Message.Reply> = {}) =>
   })
 
 /** Runs an agent, with its events as they come back from their JSON. */
-const play = (run: Runner, budget: Budget.Limits, ...steps: ReadonlyArray<ScriptedModel.Step>) =>
+const play = (run: Runner, budget: Budget.Limits, ...steps: ReadonlyArray<ScriptedModel.ScriptedStep>) =>
   Effect.gen(function* () {
     const log = eventLog()
     const model = yield* ScriptedModel.make(...steps)

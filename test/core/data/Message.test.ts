@@ -3,6 +3,7 @@ import { Message, Model, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Option, Schema } from "effect"
 import fc from "fast-check"
+import { toParts } from "../../../packages/core/src/testing/ScriptedModel.ts"
 
 const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as Schema.Json)
 const opaque = fc.record({ provider: fc.constantFrom("a", "b"), data: json })
@@ -47,7 +48,7 @@ const collect = (parts: ReadonlyArray<Model.Part>) => {
 it("a reply put together from its parts is the whole reply, raw arguments included [A114 L1004]", () => {
   fc.assert(
     fc.property(reply, (whole) => {
-      assert.deepStrictEqual(collect(ScriptedModel.toParts(whole)).reply(), Model.collected(whole))
+      assert.deepStrictEqual(collect(toParts(whole)).reply(), Model.collected(whole))
     })
   )
 })
@@ -64,7 +65,7 @@ it("collecting changes neither texts nor calls, and does nothing twice [L1004]",
 })
 
 it("parts without an end are no reply; what a reader saw so far is their text [P504]", () => {
-  const parts = ScriptedModel.toParts(
+  const parts = toParts(
     ScriptedModel.reply({ content: [Message.text("one "), ScriptedModel.call("fetch", {}), Message.text("two")] })
   )
   const collector = collect(parts.slice(0, -1))

@@ -107,7 +107,7 @@ it.run(
       const typed = Agent.make("worker", { output: Schema.Struct({ n: Schema.Finite }) })
       const failing = Effect.fnUntraced(function* (
         listened: (log: ReturnType<typeof eventLog>) => Runnable<string, unknown, unknown, Model.Model>,
-        ...steps: ReadonlyArray<ScriptedModel.Step>
+        ...steps: ReadonlyArray<ScriptedModel.ScriptedStep>
       ) {
         const log = eventLog()
         const model = yield* make(...steps)

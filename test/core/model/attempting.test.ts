@@ -27,7 +27,7 @@ const heard = <E>(run: Runner, bare: Agent.Any<string, string, E, never>) =>
     }
   })
 
-const failing = (...more: ReadonlyArray<ScriptedModel.Step>) =>
+const failing = (...more: ReadonlyArray<ScriptedModel.ScriptedStep>) =>
   namedModel("m", fails(overloaded()), fails(overloaded()), ...more)
 
 it.run("a schedule around the attempts does as one in onLlmError: requests, instants, events, ledger [P1322]", (run) =>

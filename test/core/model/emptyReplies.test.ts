@@ -8,7 +8,7 @@ import { it } from "../../_support/run.ts"
 
 const { make, text } = ScriptedModel
 
-const reply = (made: Parameters<typeof ScriptedModel.reply>[0]): ScriptedModel.Step =>
+const reply = (made: Parameters<typeof ScriptedModel.reply>[0]): ScriptedModel.ScriptedStep =>
   ScriptedModel.answers(() => Effect.succeed(ScriptedModel.reply(made)))
 
 const nothing = reply({ content: [] })

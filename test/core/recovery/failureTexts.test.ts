@@ -79,7 +79,7 @@ it.run("no preset tells a model what helps operators [P1332 P1339]", (run) =>
 const does = { description: "Does it.", sideEffects: "none" } as const
 
 /** What the model of a caller reads of an agent that is its tool. */
-const ofSub = (tool: Tool.AnyTool, table: object, ...steps: ReadonlyArray<ScriptedModel.Step>) =>
+const ofSub = (tool: Tool.AnyTool, table: object, ...steps: ReadonlyArray<ScriptedModel.ScriptedStep>) =>
   Effect.gen(function* () {
     const model = yield* make(calls(call("sub", { input: "it" }, "c1")), ...steps, done)
     yield* Agent.make("worker", { tools: [tool] }).pipe(Agent.toolDefaults(table as {}), (agent) =>

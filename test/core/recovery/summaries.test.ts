@@ -11,7 +11,7 @@ const { fails, make, text } = ScriptedModel
 const wordsOf = (message: Message.Message | undefined) => (message?.role === "user" ? Message.textOf(message) : "")
 
 /** Two models in one run: that of the agent, and that of its summariser. */
-const summariser = Effect.fnUntraced(function* (...steps: ReadonlyArray<ScriptedModel.Step>) {
+const summariser = Effect.fnUntraced(function* (...steps: ReadonlyArray<ScriptedModel.ScriptedStep>) {
   const model = yield* make(...steps)
   const agent = Agent.make("summariser", { prompt: "Sum up.", model: model.layer, budget: { maxTurns: 1 } })
   return { agent, model }

@@ -136,7 +136,7 @@ it.run("what had not succeeded, or a row has answered, is not undone; what was f
 it.run("a sub-agent that fails undoes its own; where it succeeded, its parent does, each once [P1120]", (run) =>
   Effect.gen(function* () {
     const { booking, undone } = undoables()
-    const inner = (name: "good" | "bad", ...last: ReadonlyArray<ScriptedModel.Step>) =>
+    const inner = (name: "good" | "bad", ...last: ReadonlyArray<ScriptedModel.ScriptedStep>) =>
       Effect.map(ScriptedModel.make(batch(`${name}-car`), ...last), (model) =>
         Agent.make(name, {
           model: model.layer,

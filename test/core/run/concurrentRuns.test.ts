@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import { Agent, AgentEvent, Message, Model, Skill, Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Fiber, Layer, Metric, Schema, Stream } from "effect"
+import { toParts } from "../../../packages/core/src/testing/ScriptedModel.ts"
 import { it } from "../../_support/run.ts"
 import { calm, overADay } from "../../_support/dialogue.ts"
 
@@ -21,7 +22,7 @@ const model = Layer.succeed(Model.Model, {
   name: "fixed",
   provider: "here",
   generate: (request) => Effect.succeed(replyTo(request)),
-  stream: (request) => Stream.fromIterable(ScriptedModel.toParts(replyTo(request)))
+  stream: (request) => Stream.fromIterable(toParts(replyTo(request)))
 })
 
 const nap = Tool.make("nap", {

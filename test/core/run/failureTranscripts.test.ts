@@ -27,7 +27,7 @@ const ends: ReadonlyArray<
     kind: "BudgetExceededError" | "ToolExecutionError",
     tools: () => ReadonlyArray<Tool.AnyTool>,
     budget: Budget.Limits,
-    second: ScriptedModel.Step
+    second: ScriptedModel.ScriptedStep
   ]
 > = [
   ["maxTurns", "BudgetExceededError", () => [telling(looking())], { maxTurns: 2 }, batch("look")],

@@ -17,7 +17,7 @@ import { Cause, Effect, Exit, Layer, Logger, Schema, Stream } from "effect"
 import { it, type Runnable, type Runner } from "../../_support/run.ts"
 import { agentWith, batch, eventLog, gone, isTerminal, overADay } from "../../_support/dialogue.ts"
 
-type Step = ScriptedModel.Step
+type Step = ScriptedModel.ScriptedStep
 
 /** An agent with a hook that gives `wrong`, what its model says, and what the defect says of the hook. */
 interface Row {

@@ -23,7 +23,7 @@ const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" 
 const serverError = () => LlmError.ServerError.make({ model: "scripted", cause: new Error("boom") })
 
 /** Fails, and writes down when it was asked. */
-const failsAt = (instants: Array<number>, error: LlmError.LlmError = overloaded()): ScriptedModel.Step =>
+const failsAt = (instants: Array<number>, error: LlmError.LlmError = overloaded()): ScriptedModel.ScriptedStep =>
   ScriptedModel.answers(() =>
     Effect.flatMap(Clock.currentTimeMillis, (at) => {
       instants.push(at)

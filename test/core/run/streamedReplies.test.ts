@@ -2,6 +2,7 @@ import { assert } from "@effect/vitest"
 import { Agent, LlmError, Model, Recovery } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Deferred, Effect, Fiber, Layer, Stream } from "effect"
+import { toParts } from "../../../packages/core/src/testing/ScriptedModel.ts"
 import { it } from "../../_support/run.ts"
 import {
   agentWith,
@@ -100,7 +101,7 @@ it.effect(
           name: "scripted",
           provider: "scripted",
           generate: () => Effect.succeed(reply),
-          stream: () => Stream.concat(Stream.fromIterable(ScriptedModel.toParts(reply)), after)
+          stream: () => Stream.concat(Stream.fromIterable(toParts(reply)), after)
         })
         const { events } = yield* collect(agentWith().stream("go").pipe(Stream.provide(model)))
         assert.deepInclude(events.at(-1), { type: "run-completed", output: "all is well", usage: reply.usage })
@@ -115,7 +116,7 @@ it.run("tools start only when the reply is complete; the text before is shown at
     const call = ScriptedModel.call("fetch", {}, "c1")
     const content = run.isStreamed ? [] : [{ type: "text" as const, text: "Let me see." }, call]
     const reply = ScriptedModel.reply({ content })
-    const slow: ScriptedModel.Step = {
+    const slow: ScriptedModel.ScriptedStep = {
       parts: [says("Let me see."), call],
       isCutOff: false,
       answer: () => Effect.as(Deferred.await(gate), { ...reply, finish: "tool-calls" })

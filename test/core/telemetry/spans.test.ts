@@ -171,7 +171,7 @@ it.run(
         const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
         lines.push(`${String(message)}: ${span?._tag === "Span" ? span.name : "none"}`)
       })
-      const asked = (answer: ScriptedModel.Step) =>
+      const asked = (answer: ScriptedModel.ScriptedStep) =>
         ScriptedModel.answers((request) => Effect.andThen(Effect.log("in the model"), answer.answer(request)))
       const heard = Effect.gen(function* () {
         lines.length = 0

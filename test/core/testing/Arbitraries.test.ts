@@ -1,20 +1,14 @@
-/** The arbitraries of fast-check and those of Effect, side by side: what one has the other has. */
+/** The arbitraries, drawn and shrunk by both runners: `FastCheck.check` and the check of Effect. */
 import { assert, describe, it } from "@effect/vitest"
 import { KintsugiError, LlmError, Message, Recovery } from "@kintsugi/core"
-import { assertWithin, type FailureScript, PolicyData, trace } from "@kintsugi/core/testing"
+import { type FailureScript, PolicyData, Trace } from "@kintsugi/core/testing"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
 import { Duration, Effect, Random, Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
-import fc from "fast-check"
+import { jittered } from "../../../packages/core/src/testing/policyArbitraries.ts"
 
 const tags = ["Down", "Busy"] as const
-
-it("both sets have the same names [P1105]", () => {
-  const own = new Set(["CounterexampleError", "check", "fromEffect"])
-  const ofFastCheck = Object.keys(FastCheck).filter((name) => !own.has(name))
-  assert.sameMembers(ofFastCheck, Object.keys(Arbitraries))
-})
 
 /** The smallest case that fails, and how it failed. */
 interface Smallest<T> {
@@ -22,15 +16,15 @@ interface Smallest<T> {
   readonly message: string
 }
 
-/** A check of fast-check and a check of Effect, each with its smallest failing case. */
-const both = <T>(ofFastCheck: fc.Arbitrary<T>, ofEffect: Arbitrary.Arbitrary<T>) => ({
-  "fast-check": (property: (value: T) => Effect.Effect<unknown, unknown>, runs: number) =>
-    FastCheck.check(ofFastCheck, property, { runs, seed: 1 }).pipe(
+/** Both checks of an arbitrary, each with its smallest failing case. */
+const both = <T>(arbitrary: Arbitrary.Arbitrary<T>) => ({
+  "FastCheck.check": (property: (value: T) => Effect.Effect<unknown, unknown>, runs: number) =>
+    FastCheck.check(arbitrary, property, { runs, seed: 1 }).pipe(
       Effect.as<Smallest<T> | undefined>(undefined),
       Effect.catch(({ counterexample, message }) => Effect.succeed({ value: counterexample, message }))
     ),
-  Effect: (property: (value: T) => Effect.Effect<unknown, unknown>, runs: number) =>
-    Arbitrary.checkEffect(ofEffect, (value) => Effect.map(property(value), (given) => given !== false), {
+  "Arbitrary.checkEffect": (property: (value: T) => Effect.Effect<unknown, unknown>, runs: number) =>
+    Arbitrary.checkEffect(arbitrary, (value) => Effect.map(property(value), (given) => given !== false), {
       runs,
       seed: 1,
       maxShrinks: 1_000
@@ -44,19 +38,17 @@ const both = <T>(ofFastCheck: fc.Arbitrary<T>, ofEffect: Arbitrary.Arbitrary<T>)
     )
 })
 
-const script = both(FastCheck.script(tags), Arbitraries.script(tags))
-const allFailing = both(FastCheck.allFailing(tags), Arbitraries.allFailing(tags))
-const options = both(FastCheck.options, Arbitraries.options)
-const jittered = both(FastCheck.jittered, Arbitraries.jittered)
-const policy = both(FastCheck.policy, Arbitraries.policy)
-const error = both(FastCheck.error, Arbitraries.error)
-const transcript = both(FastCheck.transcript, Arbitraries.transcript)
+const script = both(Arbitraries.script(tags))
+const allFailing = both(Arbitraries.allFailing(tags))
+const options = both(Arbitraries.options)
+const jitteredOptions = both(jittered)
+const policy = both(Arbitraries.policy)
+const error = both(Arbitraries.error)
+const transcript = both(Arbitraries.transcript)
 const policyAndScript = both(
-  fc.record({ policy: FastCheck.policy, script: FastCheck.script(tags), seed: FastCheck.seed }),
   Arbitrary.all({ policy: Arbitraries.policy, script: Arbitraries.script(tags), seed: Arbitraries.seed })
 )
 const tableAndScript = both(
-  fc.record({ table: FastCheck.table(tags), script: FastCheck.script(tags), seed: FastCheck.seed }),
   Arbitrary.all({ table: Arbitraries.table(tags), script: Arbitraries.script(tags), seed: Arbitraries.seed })
 )
 
@@ -73,30 +65,33 @@ const shownBy = <T>(
     return [...shown].toSorted()
   })
 
-const stepsOf = ({ rest, steps }: FailureScript.FailureScript): ReadonlyArray<FailureScript.Step> => [...steps, rest]
+const stepsOf = ({ rest, steps }: FailureScript.FailureScript): ReadonlyArray<FailureScript.FailureScript["rest"]> => [
+  ...steps,
+  rest
+]
 
 const kindsOf = (policy: PolicyData.PolicyData): ReadonlyArray<string> => {
   if (policy.kind === "ladder") return ["ladder", ...policy.rungs.flatMap(kindsOf)]
   return policy.kind === "when" ? ["when", ...kindsOf(policy.first), ...kindsOf(policy.second)] : [policy.kind]
 }
 
-for (const side of ["fast-check", "Effect"] as const) {
-  describe(`the arbitraries of ${side}`, () => {
+for (const side of ["FastCheck.check", "Arbitrary.checkEffect"] as const) {
+  describe(`the arbitraries under ${side}`, () => {
     it.effect("draw policies that a row takes, and traces of them are within their bounds [P1102 P1105]", () =>
       Effect.gen(function* () {
         const ofPolicy = policyAndScript[side](({ policy, script, seed }) => {
           const verdict = PolicyData.verdictOf(policy)
-          return trace(verdict, script).pipe(
+          return Trace.trace(verdict, script).pipe(
             Random.withSeed(seed),
-            Effect.flatMap(assertWithin(Recovery.explain(verdict)))
+            Effect.flatMap(Trace.assertWithin(Recovery.explain(verdict)))
           )
         }, 150)
         holds(yield* ofPolicy)
         const ofTable = tableAndScript[side](({ script, seed, table }) => {
           const verdicts = PolicyData.tableOf(table)
-          return trace(verdicts, script).pipe(
+          return Trace.trace(verdicts, script).pipe(
             Random.withSeed(seed),
-            Effect.flatMap(assertWithin(Recovery.explain(verdicts)))
+            Effect.flatMap(Trace.assertWithin(Recovery.explain(verdicts)))
           )
         }, 150)
         holds(yield* ofTable)
@@ -105,14 +100,14 @@ for (const side of ["fast-check", "Effect"] as const) {
 
     it.effect("draw options that `Recovery.retry` takes, with jitter and without [P1105]", () =>
       Effect.gen(function* () {
-        const isTaken = (options: PolicyData.Options) =>
+        const isTaken = (options: Extract<PolicyData.PolicyData, { readonly kind: "retry" }>["options"]) =>
           Effect.sync(() => {
             const { worst } = Recovery.explain(Recovery.retry(options))
             return worst.attempts <= 6 && Duration.isFinite(worst.time)
           })
         holds(yield* options[side](isTaken, 300))
-        holds(yield* jittered[side](isTaken, 300))
-        holds(yield* jittered[side]((options) => Effect.succeed(options.jitter !== undefined), 100))
+        holds(yield* jitteredOptions[side](isTaken, 300))
+        holds(yield* jitteredOptions[side]((options) => Effect.succeed(options.jitter !== undefined), 100))
         holds(yield* options[side]((options) => Effect.succeed(!("jitter" in options)), 100))
       })
     )
@@ -140,14 +135,14 @@ for (const side of ["fast-check", "Effect"] as const) {
         const rows = shownBy(tableAndScript[side], ({ table }) => Object.keys(table))
         assert.deepStrictEqual(yield* rows, ["Busy", "Down", "orElse"])
         const names = ["factor", "initialBackoff", "jitter", "maxAttempts", "maxBackoff", "maxHint", "retries"]
-        assert.deepStrictEqual(yield* shownBy(jittered[side], Object.keys), names)
+        assert.deepStrictEqual(yield* shownBy(jitteredOptions[side], Object.keys), names)
       })
     )
 
     it.effect("shrink a script and a policy to what makes a property false [P1105]", () =>
       Effect.gen(function* () {
         const once = yield* policyAndScript[side](({ policy, script }) => {
-          const seen = trace(PolicyData.verdictOf(policy), script)
+          const seen = Trace.trace(PolicyData.verdictOf(policy), script)
           return Effect.map(seen, ({ attempts }) => attempts.length < 3)
         }, 500)
         assert(once !== undefined)
@@ -174,16 +169,16 @@ for (const side of ["fast-check", "Effect"] as const) {
 it.effect("what is drawn of an arbitrary of Effect shrinks by its parts, as in Effect's own check [P1105]", () =>
   Effect.gen(function* () {
     const list = Arbitrary.array(Arbitrary.schema(Schema.Int), { maxLength: 20 })
-    const few = FastCheck.check(FastCheck.fromEffect(list), (values) => Effect.succeed(values.every((one) => one < 40)))
+    const few = FastCheck.check(list, (values) => Effect.succeed(values.every((one) => one < 40)))
     for (let n = 0; n < 10; n++) assert.deepStrictEqual((yield* Effect.flip(few)).counterexample, [40])
-    const limited = FastCheck.check(FastCheck.error, (one) => Effect.succeed(one._tag !== "RateLimitError"), {
+    const limited = FastCheck.check(Arbitraries.error, (one) => Effect.succeed(one._tag !== "RateLimitError"), {
       seed: 1
     })
     const { counterexample } = yield* Effect.flip(limited)
     assert.instanceOf(counterexample, LlmError.RateLimitError)
     assert.strictEqual(counterexample.message, "")
     const impossible = Arbitrary.filter(list, () => false)
-    const exit = yield* Effect.exit(FastCheck.check(FastCheck.fromEffect(impossible), () => Effect.void))
+    const exit = yield* Effect.exit(FastCheck.check(impossible, () => Effect.void))
     assert.include(String(exit), "exhausted")
   })
 )

@@ -3,7 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Agent, type Budget, LlmError, Recovery, Tool } from "@kintsugi/core"
 import { Eval, ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Clock, Context, Effect, Exit, Random, Schedule, Schema } from "effect"
+import { formatShare, share } from "../../../packages/core/src/testing/Eval.ts"
 import { busy } from "../../_support/dialogue.ts"
+import type { Policy, Run, Scenario } from "./_support/comparisons.ts"
 
 const { answering, call, calls, text } = ScriptedModel
 
@@ -29,7 +31,7 @@ const look = (world: World) =>
 
 const agent = (world: World, budget: Budget.Limits = {}) => Agent.make("clerk", { tools: [look(world)], model, budget })
 
-const scenario = (name: string, failures: number): Eval.Scenario<World, string, string> => ({
+const scenario = (name: string, failures: number): Scenario<World> => ({
   name,
   input: "Look it up",
   world: () => ({ failures, runs: [] }),
@@ -38,14 +40,14 @@ const scenario = (name: string, failures: number): Eval.Scenario<World, string, 
 
 type Clerk = ReturnType<typeof agent>
 
-const none: Eval.Policy<Clerk, string, string, never> = { name: "none", guard: (clerk) => clerk }
+const none: Policy<Clerk> = { name: "none", guard: (clerk) => clerk }
 
-const telling: Eval.Policy<Clerk, string, string, never> = {
+const telling: Policy<Clerk> = {
   name: "telling",
   guard: (clerk) => clerk.pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))
 }
 
-const retrying: Eval.Policy<Clerk, string, string, never> = {
+const retrying: Policy<Clerk> = {
   name: "retrying",
   guard: (clerk) =>
     clerk.pipe(Agent.toolDefaults({ orElse: Recovery.retry({ retries: 2, initialBackoff: "1 minute" }) }))
@@ -106,8 +108,8 @@ describe("compare", () => {
   it.effect("makes the world anew for each run, and gives each policy the same luck", () =>
     Effect.gen(function* () {
       const drawn: Array<readonly [string, number, number]> = []
-      const seen: Array<Eval.Run> = []
-      const drawing = (name: string): Eval.Policy<Clerk, string, string, never> => ({
+      const seen: Array<Run> = []
+      const drawing = (name: string): Policy<Clerk> => ({
         name,
         guard: () => () =>
           Effect.map(Random.next, (draw) => {
@@ -116,7 +118,7 @@ describe("compare", () => {
           })
       })
       const worlds = new Set<World>()
-      const one: Eval.Scenario<World, string, string> = {
+      const one: Scenario<World> = {
         ...scenario("fine", 0),
         world: (run) => {
           seen.push(run)
@@ -149,7 +151,7 @@ describe("compare", () => {
     () =>
       Effect.gen(function* () {
         const seen: Array<unknown> = []
-        const watched: Eval.Scenario<World, string, string> = {
+        const watched: Scenario<World> = {
           ...scenario("busy", 1),
           check: ({ error, events, output }) => {
             seen.push([
@@ -160,13 +162,13 @@ describe("compare", () => {
             return false
           }
         }
-        const throwing: Eval.Policy<Clerk, string, string, never> = {
+        const throwing: Policy<Clerk> = {
           name: "throwing",
           guard: () => () => {
             throw new TypeError("broken")
           }
         }
-        const dying: Eval.Policy<Clerk, string, string, never> = {
+        const dying: Policy<Clerk> = {
           name: "dying",
           guard: () => () => Effect.die(new TypeError("broken"))
         }
@@ -190,7 +192,7 @@ describe("compare", () => {
   it.effect("needs what its policies need, and may wait in real time", () =>
     Effect.gen(function* () {
       const notes: Array<string> = []
-      const noting: Eval.Policy<Clerk, string, string, Notes> = {
+      const noting: Policy<Clerk, Notes> = {
         name: "noting",
         guard: (clerk) => (input) =>
           Effect.tap(clerk(input), (said) => Effect.map(Notes, ({ notes }) => notes.push(said)))
@@ -310,15 +312,15 @@ describe("a report", () => {
       const report = yield* Eval.compare(comparison)
       assert.deepStrictEqual(yield* Eval.compare(comparison), report)
       const json: unknown = JSON.parse(JSON.stringify(report))
-      assert.deepStrictEqual(yield* Schema.decodeUnknownEffect(Eval.Report)(json), report)
+      assert.deepStrictEqual(yield* Schema.decodeUnknownEffect(Eval.EvalReport)(json), report)
     })
   )
 
   it.effect("says what passed, by policy and by scenario, and names those that there are", () =>
     Effect.gen(function* () {
       const report = yield* Eval.compare(comparison)
-      assert.deepStrictEqual(Eval.passed(report, "none"), Eval.share(3, 6))
-      assert.deepStrictEqual(Eval.passed(report, "telling", "busy"), Eval.share(0, 3))
+      assert.deepStrictEqual(Eval.passed(report, "none"), share(3, 6))
+      assert.deepStrictEqual(Eval.passed(report, "telling", "busy"), share(0, 3))
       assert.throws(() => Eval.passed(report, "nope"), TypeError, "no policy 'nope', only none, telling, retrying")
       assert.throws(() => Eval.passed(report, "none", "nope"), TypeError, "no scenario 'nope', only fine, busy")
     })
@@ -353,7 +355,7 @@ describe("a share", () => {
       [NaN, 3],
       [0, Infinity]
     ] as const)
-      assert.throws(() => Eval.share(count, of), RangeError)
+      assert.throws(() => share(count, of), RangeError)
   })
 
   it("has the interval of the textbooks", () => {
@@ -364,24 +366,24 @@ describe("a share", () => {
       [0, 20, 0, 0.1611],
       [1, 29, 0.0061, 0.1718]
     ] as const) {
-      const share = Eval.share(count, of)
+      const found = share(count, of)
       assert.deepStrictEqual(
-        [share.low, share.high].map((bound) => Number(bound.toFixed(4))),
+        [found.low, found.high].map((bound) => Number(bound.toFixed(4))),
         [low, high]
       )
     }
   })
 
   it("has the interval of Wilson, which is no point where all or nothing passed", () => {
-    assert.deepStrictEqual(Eval.share(0, 0), { count: 0, of: 0, rate: 0, low: 0, high: 1 })
-    assert.strictEqual(Eval.formatShare(Eval.share(0, 0)), "–")
-    assert.strictEqual(Eval.formatShare(Eval.share(1, 29)), "3 % (1–17)")
-    assert.strictEqual(Eval.formatShare(Eval.share(10, 10)), "100 % (72–100)")
+    assert.deepStrictEqual(share(0, 0), { count: 0, of: 0, rate: 0, low: 0, high: 1 })
+    assert.strictEqual(formatShare(share(0, 0)), "–")
+    assert.strictEqual(formatShare(share(1, 29)), "3 % (1–17)")
+    assert.strictEqual(formatShare(share(10, 10)), "100 % (72–100)")
     for (let of = 1; of <= 30; of++) {
       for (let count = 0; count <= of; count++) {
-        const { high, low, rate } = Eval.share(count, of)
+        const { high, low, rate } = share(count, of)
         assert.isTrue(0 <= low && low <= rate && rate <= high && high <= 1, `${count} of ${of}`)
-        assert.approximately(low, 1 - Eval.share(of - count, of).high, 1e-12)
+        assert.approximately(low, 1 - share(of - count, of).high, 1e-12)
       }
     }
   })

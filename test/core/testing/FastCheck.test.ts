@@ -2,8 +2,10 @@
 import { assert, it } from "@effect/vitest"
 import { Recovery, Snapshot } from "@kintsugi/core"
 import { FailureScript, Trace } from "@kintsugi/core/testing"
+import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Random, Ref } from "effect"
+import * as Arbitrary from "effect/Arbitrary"
 import fc from "fast-check"
 import { sameType } from "../../types/_support/Identity.ts"
 
@@ -91,7 +93,7 @@ it.effect("a defect of an arbitrary, a path that is none, and cases that are all
 )
 
 it("check needs what the property needs, and its error keeps the types of case and failure [P1105]", () => {
-  const needy = (n: number, { trace }: FastCheck.Tools) =>
+  const needy = (n: number, { trace }: { readonly trace: typeof Trace.trace }) =>
     n === 0
       ? Effect.asVoid(trace({ orElse: Recovery.respondWith(() => fromDb) }, FailureScript.always(FailureScript.dies)))
       : Effect.fail("none" as const)
@@ -111,9 +113,12 @@ it("check needs what the property needs, and its error keeps the types of case a
 const jittered = Recovery.retry({ retries: 3, initialBackoff: "1 second", jitter: "full" })
 
 /** Holds for some draws of the jitter, and not for others. */
-const quick = (options: FastCheck.CheckOptions) =>
+const quick = (options: FastCheck.Options) =>
   FastCheck.check(
-    fc.record({ note: fc.string(), script: FastCheck.allFailing(["Down"], fc.constant(undefined)) }),
+    fc.record({
+      note: fc.string(),
+      script: FastCheck.fromEffect(Arbitraries.allFailing(["Down"], Arbitrary.Constant(undefined)))
+    }),
     ({ script }, { trace }) => Effect.map(trace(jittered, script), (seen) => Trace.waited(seen) <= 5_000),
     options
   )

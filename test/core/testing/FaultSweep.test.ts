@@ -1,19 +1,23 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, Approval, Model, Recovery, Skill, Tool, ToolPolicy } from "@kintsugi/core"
-import { type FaultPlan, FaultSweep, faultSweep, type Invariants, ScriptedModel } from "@kintsugi/core/testing"
+import { FaultSweep, type Invariants, ScriptedModel } from "@kintsugi/core/testing"
 import { Context, Effect, Layer, Option } from "effect"
+import type { FaultStep } from "../../../packages/core/src/testing/faults.ts"
+import { format } from "../../../packages/core/src/testing/FaultSweep.ts"
 import { busy, type Gone, gone } from "../../_support/dialogue.ts"
 import { around, common, fine, script, toolOf } from "./_support/workers.ts"
 
 const { call, calls, text } = ScriptedModel
 
-/** What a sweep says that has to find something. */
-const failing = <A, R>(sweep: Effect.Effect<A, FaultSweep.FaultSweepError | FaultSweep.ScenarioError, R>) =>
+type SweepError = Effect.Error<ReturnType<typeof FaultSweep.run>>
+
+/** The error of a sweep that has to find something. */
+const failing = <A, R>(sweep: Effect.Effect<A, SweepError, R>) =>
   Effect.flatMap(Effect.flip(sweep), (error) =>
     error._tag === "FaultSweepError" ? Effect.succeed(error) : Effect.die(error)
   )
 
-const invariantsOf = ({ violations }: FaultSweep.FaultSweepError) => [
+const invariantsOf = ({ violations }: Extract<SweepError, { readonly _tag: "FaultSweepError" }>) => [
   ...new Set(violations.flatMap(({ found }) => found.map(({ invariant }) => invariant)))
 ]
 
@@ -89,7 +93,7 @@ it.effect(
   "a sweep finds nothing in a sound agent: every kind of step, whole and streamed [P1105]",
   () =>
     Effect.gen(function* () {
-      const report = yield* faultSweep(rich, {
+      const report = yield* FaultSweep.run(rich, {
         input: "go",
         script: richScript,
         layer: Layer.merge(
@@ -120,7 +124,7 @@ it.effect("a sweep looks at agents that are made of others, and at a look-up aft
       run: () => Effect.never
     }).pipe(Tool.onError({ orElse: Recovery.tell() }))
     const team = Agent.andThen(around(slow), expert)
-    const report = yield* faultSweep(team, {
+    const report = yield* FaultSweep.run(team, {
       input: "go",
       script: { worker: [calls(call("pay", { n: 1 }, "c1")), text("done")], expert: richScript.expert }
     })
@@ -133,7 +137,7 @@ it.effect("a sweep looks at agents that are made of others, and at a look-up aft
 it.effect("a sweep finds a tool that leaves a fiber behind [P1105]", () =>
   Effect.gen(function* () {
     const leaking = toolOf("look", (n) => Effect.as(Effect.forkDetach(Effect.sleep("3 days")), `${n}`))
-    const error = yield* failing(faultSweep(around(leaking), { input: "go", script: script("look") }))
+    const error = yield* failing(FaultSweep.run(around(leaking), { input: "go", script: script("look") }))
     assert.deepStrictEqual(invariantsOf(error), ["nothing is left behind"])
     assert.include(error.message, "2 fibers are left at its end")
   })
@@ -143,11 +147,11 @@ it.effect("a sweep finds a tool that resists an interruption, and says where [P1
   Effect.gen(function* () {
     const single = [calls(call("look", { n: 1 }, "c1")), text("done")]
     const deaf = toolOf("look", (n) => Effect.uninterruptible(Effect.as(Effect.sleep(50), `${n}`)))
-    const error = yield* failing(faultSweep(around(deaf), { input: "go", script: single }))
+    const error = yield* failing(FaultSweep.run(around(deaf), { input: "go", script: single }))
     assert.include(invariantsOf(error), "interruption passes")
     const [first] = error.violations
     assert(first !== undefined)
-    const formatted = FaultSweep.format(first)
+    const formatted = format(first)
     assert.match(
       formatted,
       /^whole, step \d+, tool attempt: look, call c1, attempt 1, interruption while it is at work/
@@ -164,7 +168,7 @@ it.effect("a sweep finds a tool that asks a model behind the back of its run [P1
         Effect.orDie(Effect.as(model.generate({ messages: [], tools: [], toolChoice: "none" }), "asked"))
       )
     )
-    const error = yield* failing(faultSweep(around(sly), { input: "go", script: script("look") }))
+    const error = yield* failing(FaultSweep.run(around(sly), { input: "go", script: script("look") }))
     assert.include(invariantsOf(error), "the ledger is complete")
     assert.strictEqual(error.violations[0]?.step, undefined)
     assert.include(error.message, "whole, nothing injected")
@@ -178,10 +182,10 @@ it.effect("a sweep finds an unsafe tool that runs twice, unless that is admitted
     )
     const agent = around(twice).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))
     const scenario = { input: "go", script: script("pay") }
-    const error = yield* failing(faultSweep(agent, scenario))
+    const error = yield* failing(FaultSweep.run(agent, scenario))
     assert.deepStrictEqual(invariantsOf(error), ["no unsafe tool runs twice"])
     assert.include(error.message, "'pay' is unsafe and runs again in call c1")
-    yield* faultSweep(agent, { ...scenario, mayRunTwice: ["pay"] })
+    yield* FaultSweep.run(agent, { ...scenario, mayRunTwice: ["pay"] })
   })
 )
 
@@ -192,7 +196,7 @@ it.effect("a sweep finds an agent that does not end when it fails [P1105]", () =
       stream: inner.stream
     })
     Object.defineProperty(stuck, "name", { value: "worker" })
-    const error = yield* failing(faultSweep(stuck, { input: "go", script: script("look") }))
+    const error = yield* failing(FaultSweep.run(stuck, { input: "go", script: script("look") }))
     assert.include(error.message, "it does not end within a day")
     assert.isTrue(error.violations.every(({ mode }) => mode === "whole"))
   })
@@ -201,8 +205,8 @@ it.effect("a sweep finds an agent that does not end when it fails [P1105]", () =
 it.effect("a script that is another agent's is refused before anything is injected [P1105]", () =>
   Effect.gen(function* () {
     const agent = around(toolOf("look", fine))
-    const refusal = (lines: FaultSweep.Scenario<string>["script"]) =>
-      Effect.map(Effect.flip(faultSweep(agent, { input: "go", script: lines })), ({ message }) => message)
+    const refusal = (lines: Parameters<typeof FaultSweep.run>[1]["script"]) =>
+      Effect.map(Effect.flip(FaultSweep.run(agent, { input: "go", script: lines })), ({ message }) => message)
     assert.strictEqual(
       yield* refusal([text("done"), text("never said")]),
       "whole: only 1 of 2 steps of the agent 'worker' were asked for"
@@ -213,13 +217,13 @@ it.effect("a script that is another agent's is refused before anything is inject
     )
     const broken = around(toolOf("look", () => Effect.die(new Error("boom"))))
     assert.strictEqual(
-      (yield* Effect.flip(faultSweep(broken, { input: "go", script: script("look") }))).message,
+      (yield* Effect.flip(FaultSweep.run(broken, { input: "go", script: script("look") }))).message,
       "whole: only 1 of 2 steps of the agent 'worker' were asked for, and the run ended with Error: boom"
     )
     const deaf = Agent.make("worker", { budget: { maxDuration: Infinity } })
     const silent = ScriptedModel.answers(() => Effect.never)
     assert.strictEqual(
-      (yield* Effect.flip(faultSweep(deaf, { input: "go", script: [silent, text("done")] }))).message,
+      (yield* Effect.flip(FaultSweep.run(deaf, { input: "go", script: [silent, text("done")] }))).message,
       "whole: the run does not end within a day, though nothing went wrong in it"
     )
     assert.strictEqual(
@@ -235,7 +239,7 @@ it.effect("invariants of one's own are held as well [P1105]", () =>
       events.some(({ type }) => type === "tool-failed") ? ["a tool has failed"] : []
     const agent = around(toolOf("look", fine))
     const error = yield* failing(
-      faultSweep(agent, { input: "go", script: script("look"), invariants: { "all tools work": quiet } })
+      FaultSweep.run(agent, { input: "go", script: script("look"), invariants: { "all tools work": quiet } })
     )
     assert.deepStrictEqual(invariantsOf(error), ["all tools work"])
     assert.isTrue(error.violations.every(({ step }) => step?.kind === "tool attempt"))
@@ -247,7 +251,7 @@ it.effect(
   () =>
     Effect.gen(function* () {
       const error = yield* failing(
-        faultSweep(around(toolOf("look", fine)), {
+        FaultSweep.run(around(toolOf("look", fine)), {
           input: "go",
           script: script("look"),
           failures: { look: gone },
@@ -255,7 +259,7 @@ it.effect(
           invariants: { "nothing happens": () => ["something has"] }
         })
       )
-      const injectedAt = (kind: FaultPlan.Step["kind"], mode: FaultSweep.Mode) =>
+      const injectedAt = (kind: FaultStep["kind"], mode: "whole" | "streamed") =>
         error.violations.flatMap(({ fault, mode: its, step }) =>
           step?.kind !== kind || its !== mode || fault === undefined
             ? []
@@ -282,7 +286,7 @@ it.effect("a call that waited for its turn, and interrupts its own run, is await
       Effect.as(Effect.sleep(20), ScriptedModel.reply({ content: [{ type: "text", text: "helped" }] }))
     )
     const askCalls = [1, 2, 3].map((n) => ScriptedModel.call("ask", { input: "go" }, `c${n}`))
-    const report = yield* faultSweep(crew, {
+    const report = yield* FaultSweep.run(crew, {
       input: "go",
       script: { worker: [ScriptedModel.calls(...askCalls), ScriptedModel.text("done")], helper: [slow] }
     })

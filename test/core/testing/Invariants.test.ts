@@ -1,8 +1,9 @@
 /** Each invariant finds what is wrong: recordings of sound runs in which one thing is changed. */
 import { assert, it } from "@effect/vitest"
 import { Agent, type AgentEvent, Recovery, Skill, Tool, Usage } from "@kintsugi/core"
-import { faultSweep, Invariants, ScriptedModel } from "@kintsugi/core/testing"
+import { FaultSweep, Invariants, ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Schema } from "effect"
+import type { Recording } from "../../../packages/core/src/testing/recorder.ts"
 
 const { call, calls, text } = ScriptedModel
 
@@ -20,24 +21,32 @@ const agent = Agent.make("worker", { skills: [Skill.make("work", { description: 
 
 /** All recordings of a sweep, which holds none of them against anything. */
 const recordings = Effect.gen(function* () {
-  const all: Array<Invariants.Recording> = []
+  const all: Array<Recording> = []
   const keep: Invariants.Invariant = (recording) => {
     all.push(recording)
     return []
   }
   const script = [calls(call("pay", { n: 1 }, "c1"), call("pay", { n: 2 }, "c2")), text("done")]
-  yield* faultSweep(agent, { input: "go", script, invariants: { keep } })
+  yield* FaultSweep.run(agent, { input: "go", script, invariants: { keep } })
   return all
 })
 
-const { booked, closed, ended, over, passing, safe, oneSettlement } = Invariants
+const {
+  "each start has an end": closed,
+  "every run ends with one last event": ended,
+  "interruption passes": passing,
+  "no call without its settlement": oneSettlement,
+  "no unsafe tool runs twice": safe,
+  "nothing is left behind": over,
+  "the ledger is complete": booked
+} = Invariants.all
 
 type Event<Type> = Extract<AgentEvent.AgentEvent, { readonly type: Type }>
 
 /** The events, those of one type changed. */
 const changing =
   <const Type extends AgentEvent.AgentEvent["type"]>(type: Type, change: (event: Event<Type>) => Event<Type>) =>
-  (recording: Invariants.Recording): Invariants.Recording => ({
+  (recording: Recording): Recording => ({
     ...recording,
     // the event is of that type
     events: recording.events.map((event) => (event.type === type ? change(event as Event<Type>) : event))
@@ -45,7 +54,7 @@ const changing =
 
 const without =
   (type: AgentEvent.AgentEvent["type"]) =>
-  (recording: Invariants.Recording): Invariants.Recording => ({
+  (recording: Recording): Recording => ({
     ...recording,
     events: recording.events.filter((event) => event.type !== type)
   })
@@ -53,7 +62,7 @@ const without =
 type Mutation = readonly [
   title: string,
   invariant: Invariants.Invariant,
-  mutate: (recording: Invariants.Recording) => Invariants.Recording,
+  mutate: (recording: Recording) => Recording,
   says: string
 ]
 
@@ -227,7 +236,7 @@ it.effect("calls of a reply with one id are told apart by their tools [P1105]", 
       Agent.toolDefaults({ orElse: Recovery.tell() })
     )
     const script = [calls(call("look", { n: 1 }, "same"), call("pay", { n: 2 }, "same")), text("done")]
-    const report = yield* faultSweep(both, { input: "go", script })
+    const report = yield* FaultSweep.run(both, { input: "go", script })
     assert.isAbove(report.runs, 20)
   })
 )

@@ -1,11 +1,12 @@
 import { assert, it } from "@effect/vitest"
 import { Explanation, LlmError, Recovery } from "@kintsugi/core"
-import { assertThat, assertWithin, FailureScript, PolicyData, trace, Trace } from "@kintsugi/core/testing"
+import { FailureScript, PolicyData, Trace } from "@kintsugi/core/testing"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
 import { Context, Duration, Effect, Random, Schedule } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import fc from "fast-check"
+import { ending } from "../../../packages/core/src/testing/policyArbitraries.ts"
 
 const { always, fails, make, succeeds } = FailureScript
 
@@ -16,7 +17,7 @@ const policy = {
 
 it.effect("a trace says what a policy makes of a script: instants, ends, resources [P1105]", () =>
   Effect.gen(function* () {
-    const seen = yield* trace(policy, make([fails("Down", { takes: 5 }), fails("Down"), succeeds("up")]))
+    const seen = yield* Trace.trace(policy, make([fails("Down", { takes: 5 }), fails("Down"), succeeds("up")]))
     assert.deepStrictEqual(
       seen.attempts.map(({ start }) => start),
       [0, 1_005, 3_005]
@@ -24,7 +25,7 @@ it.effect("a trace says what a policy makes of a script: instants, ends, resourc
     assert.strictEqual(seen.exit, "success up")
     assert.deepStrictEqual(seen.resources, ["open 1", "close 1", "open 2", "close 2", "open 3", "close 3"])
     assert.strictEqual(
-      Trace.format(yield* trace(policy, always(fails("Down")))),
+      Trace.format(yield* Trace.trace(policy, always(fails("Down")))),
       [
         "attempt 1 at 0 ms: fail",
         "attempt 2 at 1000 ms: fail",
@@ -32,10 +33,10 @@ it.effect("a trace says what a policy makes of a script: instants, ends, resourc
         "failure Down of attempt 3, at 3000 ms"
       ].join("\n")
     )
-    assert.strictEqual((yield* trace(policy, make([fails("Other")]))).exit, "success stale")
-    assert.strictEqual((yield* trace(policy, make([FailureScript.dies]))).exit, "died of defect of attempt 1")
-    assert.strictEqual((yield* trace(policy, always(FailureScript.never))).exit, "running")
-    assert.strictEqual((yield* trace(Recovery.rethrow, always(fails("Down")))).exit, "failure Down of attempt 1")
+    assert.strictEqual((yield* Trace.trace(policy, make([fails("Other")]))).exit, "success stale")
+    assert.strictEqual((yield* Trace.trace(policy, make([FailureScript.dies]))).exit, "died of defect of attempt 1")
+    assert.strictEqual((yield* Trace.trace(policy, always(FailureScript.never))).exit, "running")
+    assert.strictEqual((yield* Trace.trace(Recovery.rethrow, always(fails("Down")))).exit, "failure Down of attempt 1")
   })
 )
 
@@ -44,14 +45,18 @@ it.effect(
   () =>
     Effect.gen(function* () {
       const script = always(fails("Down"))
-      yield* Effect.flatMap(trace(policy, script), assertWithin(Recovery.explain(policy)))
+      yield* Effect.flatMap(Trace.trace(policy, script), Trace.assertWithin(Recovery.explain(policy)))
       const tighter = { Down: Recovery.retry({ maxAttempts: 2, initialBackoff: "500 millis" }) }
-      const error = yield* Effect.flip(Effect.flatMap(trace(policy, script), assertWithin(Recovery.explain(tighter))))
+      const error = yield* Effect.flip(
+        Effect.flatMap(Trace.trace(policy, script), Trace.assertWithin(Recovery.explain(tighter)))
+      )
       assert.include(error.message, "3 attempts, more than 2; 3000 ms of waits, more than 500")
       assert.include(error.message, "attempt 3 at 3000 ms: fail")
       // as many attempts, but a longer wait
       const slower = { Down: Recovery.retry({ maxAttempts: 3, initialBackoff: "2 seconds" }) }
-      const late = yield* Effect.flip(Effect.flatMap(trace(slower, script), assertWithin(Recovery.explain(policy))))
+      const late = yield* Effect.flip(
+        Effect.flatMap(Trace.trace(slower, script), Trace.assertWithin(Recovery.explain(policy)))
+      )
       assert.include(late.message, "6000 ms of waits, more than 3000")
     })
 )
@@ -61,15 +66,18 @@ it.effect(
   () =>
     Effect.gen(function* () {
       const holds = FastCheck.check(
-        FastCheck.script(["Down", "Busy"]),
-        (script, { trace }) => Effect.flatMap(trace(policy, script), assertWithin(Recovery.explain(policy))),
+        Arbitraries.script(["Down", "Busy"]),
+        (script, { trace }) => Effect.flatMap(trace(policy, script), Trace.assertWithin(Recovery.explain(policy))),
         { runs: 200 }
       )
       yield* holds
       const wrong = FastCheck.check(
-        FastCheck.script(["Down", "Busy"]),
+        Arbitraries.script(["Down", "Busy"]),
         (script, { trace }) =>
-          Effect.flatMap(trace(policy, script), assertWithin(Recovery.explain(Recovery.retry({ maxAttempts: 2 })))),
+          Effect.flatMap(
+            trace(policy, script),
+            Trace.assertWithin(Recovery.explain(Recovery.retry({ maxAttempts: 2 })))
+          ),
         { seed: 1 }
       )
       const error = yield* Effect.flip(wrong)
@@ -78,10 +86,9 @@ it.effect(
       assert.match(error.message, /^seed 1, path "[\d:]+", case \d+, shrunk \d+ times\ncase {"steps":\[/)
       assert.include(error.message, "more than")
       assert.include(error.message, "\nattempt 1 at 0 ms: fail")
-      assert.strictEqual((error.cause as Trace.ExceededError)._tag, "ExceededError")
+      assert.strictEqual((error.cause as { readonly _tag: string })._tag, "ExceededError")
       // shrunk to nothing but what makes it fail
-      const { steps } = error.counterexample as FailureScript.FailureScript
-      assert.deepStrictEqual(steps, [{ does: "fail", takes: 0, tag: "Down" }])
+      assert.deepStrictEqual(error.counterexample, always(fails("Down")))
       // a defect of the property is a failing case as well
       const dying = yield* Effect.flip(FastCheck.check(fc.nat(), (n) => Effect.sync(() => assert.isBelow(n, 1))))
       assert.deepStrictEqual(dying.counterexample, 1)
@@ -93,7 +100,7 @@ it.effect("a case that fails is told with the policy and the script, also where 
     const policy = { Down: Recovery.retry({ retries: 2, initialBackoff: "1 second" }) }
     const always = FailureScript.always(FailureScript.fails("Down"))
     const ofPolicy = FastCheck.check(
-      FastCheck.script(["Down"], FastCheck.ending),
+      Arbitraries.script(["Down"], ending),
       (script, { trace }) =>
         Effect.flatMap(trace(policy, script), ({ attempts }) =>
           attempts.length > 1 ? Effect.fail({ _tag: "TooMany", attempts: attempts.length }) : Effect.void
@@ -107,7 +114,7 @@ it.effect("a case that fails is told with the policy and the script, also where 
     assert.strictEqual(head, `policy\n${Explanation.format(Recovery.explain(policy))}\n`)
     assert.match(explained ?? "", /^attempt 1 at /)
     const ofScript = FastCheck.check(
-      FastCheck.options,
+      Arbitraries.options,
       (options, { trace }) =>
         Effect.flatMap(trace(Recovery.retry(options), always), ({ attempts }) =>
           attempts.length > 1 ? Effect.fail("too many") : Effect.void
@@ -149,10 +156,10 @@ it.effect(
 
 it.effect("generated policies make traces within their own bounds [P1105]", () =>
   FastCheck.check(
-    fc.record({ script: FastCheck.script(["A", "B"]), table: FastCheck.table(["A", "B"]) }),
+    Arbitrary.all({ script: Arbitraries.script(["A", "B"]), table: Arbitraries.table(["A", "B"]) }),
     ({ script, table }, { trace }) => {
       const verdicts = PolicyData.tableOf(table)
-      return Effect.flatMap(trace(verdicts, script), assertWithin(Recovery.explain(verdicts)))
+      return Effect.flatMap(trace(verdicts, script), Trace.assertWithin(Recovery.explain(verdicts)))
     },
     { runs: 200 }
   )
@@ -164,7 +171,10 @@ it.effect("scripts and policies of Effect's own arbitraries are no others [P1105
       Arbitrary.all({ script: Arbitraries.script(["A", "B"]), policy: Arbitraries.policy }),
       ({ policy, script }) => {
         const verdict = PolicyData.verdictOf(policy)
-        return Effect.as(Effect.flatMap(trace(verdict, script), assertWithin(Recovery.explain(verdict))), true)
+        return Effect.as(
+          Effect.flatMap(Trace.trace(verdict, script), Trace.assertWithin(Recovery.explain(verdict))),
+          true
+        )
       },
       { runs: 100, seed: "4711" }
     )
@@ -183,9 +193,9 @@ const fromStock = {
 it.effect("a trace has the services that its policy needs, also within a property [P1105]", () =>
   Effect.gen(function* () {
     const script = always(fails("Down"))
-    assert.strictEqual((yield* trace(fromStock, script)).exit, "success from stock")
+    assert.strictEqual((yield* Trace.trace(fromStock, script)).exit, "success from stock")
     yield* FastCheck.check(
-      FastCheck.allFailing(["Down"]),
+      Arbitraries.allFailing(["Down"]),
       (script, { trace }) => Effect.map(trace(fromStock, script), ({ exit }) => exit === "success from stock"),
       { runs: 20 }
     )
@@ -195,7 +205,7 @@ it.effect("a trace has the services that its policy needs, also within a propert
 it.effect("a schedule makes the trace that its retry makes, and the attempts that Effect makes of it [P1105]", () =>
   FastCheck.check(
     fc.record({
-      script: FastCheck.allFailing(["Down"], fc.constant(undefined)),
+      script: FastCheck.fromEffect(Arbitraries.allFailing(["Down"], Arbitrary.Constant(undefined))),
       retries: fc.nat({ max: 5 }),
       factor: fc.constantFrom(1, 1.5, 2),
       isJittered: fc.boolean()
@@ -204,10 +214,10 @@ it.effect("a schedule makes the trace that its retry makes, and the attempts tha
       Effect.gen(function* () {
         const growing = Schedule.upTo(Schedule.exponential("100 millis", factor), { times: retries })
         const schedule = isJittered ? Schedule.jittered(growing) : growing
-        const seen = yield* Random.withSeed(trace(schedule, script), 1)
+        const seen = yield* Random.withSeed(Trace.trace(schedule, script), 1)
         assert.deepStrictEqual(
           { ...seen, policy: 0 },
-          { ...(yield* Random.withSeed(trace(Recovery.retry(schedule), script), 1)), policy: 0 }
+          { ...(yield* Random.withSeed(Trace.trace(Recovery.retry(schedule), script), 1)), policy: 0 }
         )
         const plain = yield* Random.withSeed(Trace.play(script, Effect.retry(schedule)), 1)
         assert.deepStrictEqual(plain, {
@@ -224,11 +234,11 @@ it.effect("a schedule makes the trace that its retry makes, and the attempts tha
 it.effect("a sentence that a trace breaks is told with policy, script and trace, once [P1105]", () =>
   Effect.gen(function* () {
     const policy = Recovery.retry({ retries: 2, initialBackoff: "1 second" })
-    const waitsLittle = assertThat("it waits at most 2 seconds", (seen) => Trace.waited(seen) <= 2_000)
-    const held = yield* Effect.flatMap(trace(policy, make([fails("Down", { takes: 5_000 })])), waitsLittle)
+    const waitsLittle = Trace.assertThat("it waits at most 2 seconds", (seen) => Trace.waited(seen) <= 2_000)
+    const held = yield* Effect.flatMap(Trace.trace(policy, make([fails("Down", { takes: 5_000 })])), waitsLittle)
     assert.strictEqual(Trace.waited(held), 1_000)
     const script = always(fails("Down"))
-    const { message } = yield* Effect.flip(Effect.flatMap(trace(policy, script), waitsLittle))
+    const { message } = yield* Effect.flip(Effect.flatMap(Trace.trace(policy, script), waitsLittle))
     const report = [
       "it does not hold that it waits at most 2 seconds",
       `policy\n${Explanation.format(Recovery.explain(policy))}\n`,
@@ -250,15 +260,18 @@ it.effect("a sentence that a trace breaks is told with policy, script and trace,
 it.effect("a row of any form is traced: a handler, a schedule, and a table of both [P1105 P1320]", () =>
   Effect.gen(function* () {
     const script = make([fails("Down"), fails("Down")], succeeds("up"))
-    const exitOf = (made: Effect.Effect<Trace.Traced>) =>
+    const exitOf = (made: Effect.Effect<Trace.Trace>) =>
       Effect.map(made, ({ attempts, exit }) => [attempts.length, exit])
-    assert.deepStrictEqual(yield* exitOf(trace(() => Effect.succeed("instead"), script)), [1, "success instead"])
-    assert.deepStrictEqual(yield* exitOf(trace({ Down: () => Effect.succeed("instead") }, script)), [
+    assert.deepStrictEqual(yield* exitOf(Trace.trace(() => Effect.succeed("instead"), script)), [1, "success instead"])
+    assert.deepStrictEqual(yield* exitOf(Trace.trace({ Down: () => Effect.succeed("instead") }, script)), [
       1,
       "success instead"
     ])
-    assert.deepStrictEqual(yield* exitOf(trace({ Down: Schedule.recurs(2) }, script)), [3, "success up"])
+    assert.deepStrictEqual(yield* exitOf(Trace.trace({ Down: Schedule.recurs(2) }, script)), [3, "success up"])
     assert.strictEqual(Recovery.explain(Schedule.recurs(2)).worst.attempts, 3)
-    assert.throws(() => trace({ Down: Recovery.tell() }, script), /The row 'Down': tell is nothing for a plain effect/)
+    assert.throws(
+      () => Trace.trace({ Down: Recovery.tell() }, script),
+      /The row 'Down': tell is nothing for a plain effect/
+    )
   })
 )

@@ -4,6 +4,7 @@ import { Agent, Tool } from "@kintsugi/core"
 import { Eval, ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Fiber, Random, Schema } from "effect"
 import { busy } from "../../_support/dialogue.ts"
+import type * as Comparisons from "./_support/comparisons.ts"
 import { deciding, paying, snapshotOf } from "../../_support/suspension.ts"
 
 interface World {
@@ -27,9 +28,9 @@ const agent = (world: World) =>
     ]
   })
 
-type Policy = Eval.Policy<ReturnType<typeof agent>, string, string, never>
+type Policy = Comparisons.Policy<ReturnType<typeof agent>>
 
-const scenario: Eval.Scenario<World, string, string> = {
+const scenario: Comparisons.Scenario<World> = {
   name: "busy",
   input: "Look it up",
   world: () => ({ failures: 1, notes: [] }),
@@ -41,7 +42,7 @@ const comparing = (policy: Policy, changes: Partial<Parameters<typeof comparison
 
 const comparison = (
   policy: Policy,
-  options: { readonly scenario: Eval.Scenario<World, string, string>; readonly runs: number }
+  options: { readonly scenario: Comparisons.Scenario<World>; readonly runs: number }
 ) => Eval.compare({ agent, scenarios: [options.scenario], policies: [policy], runs: options.runs })
 
 describe("a comparison", () => {

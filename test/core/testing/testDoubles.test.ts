@@ -1,18 +1,20 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, KintsugiError, Message, Model, Skill, Tool } from "@kintsugi/core"
 import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
-import { noRealModels, RecordedEvents, ScriptedModel } from "@kintsugi/core/testing"
+import { RecordedEvents, ScriptedModel } from "@kintsugi/core/testing"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
 import * as fc from "fast-check"
 import { Cause, Effect, Exit, Layer, Schema, Stream } from "effect"
+import { toParts } from "../../../packages/core/src/testing/ScriptedModel.ts"
+import { failing } from "../../../packages/core/src/testing/policyArbitraries.ts"
 import { it as runIt } from "../../_support/run.ts"
 
 const agent = Agent.make("worker", { prompt: "Work.", skills: [Skill.make("work", { description: "d" })] })
 
 // --- the scripted model
 
-const checked = (...steps: ReadonlyArray<ScriptedModel.Step>) =>
+const checked = (...steps: ReadonlyArray<ScriptedModel.ScriptedStep>) =>
   Effect.exit(
     Effect.scoped(Effect.flatMap(ScriptedModel.make(...steps), ({ layer }) => Effect.provide(agent("go"), layer)))
   )
@@ -42,7 +44,7 @@ const died = <A, E>(exit: Exit.Exit<A, E>): string => {
 
 runIt.run("under the test layer an agent that was given no model dies, and none is asked [P1106]", (run) =>
   Effect.gen(function* () {
-    const exit = yield* Effect.exit(Effect.provide(run(agent, "go"), noRealModels))
+    const exit = yield* Effect.exit(Effect.provide(run(agent, "go"), ScriptedModel.noRealModels))
     assert.include(died(exit), "provide a ScriptedModel")
   })
 )
@@ -62,12 +64,12 @@ runIt.run("under the test layer a model that is reached over a wire dies before 
         Stream.unwrap(
           Model.leaving(
             "gpt-5",
-            Effect.map(reply, (whole) => Stream.fromIterable(ScriptedModel.toParts(whole)))
+            Effect.map(reply, (whole) => Stream.fromIterable(toParts(whole)))
           )
         )
     })
     const own = Agent.make("worker", { prompt: "Work.", model })
-    const exit = yield* Effect.exit(Effect.provide(run(own, "go"), noRealModels))
+    const exit = yield* Effect.exit(Effect.provide(run(own, "go"), ScriptedModel.noRealModels))
     assert.include(died(exit), "A test calls the real model 'gpt-5'")
     assert.strictEqual(sent, 0)
     assert.strictEqual(yield* run(own, "go"), "costly")
@@ -77,7 +79,7 @@ runIt.run("under the test layer a model that is reached over a wire dies before 
 runIt.run("under the test layer scripted models answer as ever [P1106]", (run) =>
   Effect.gen(function* () {
     const { layer } = yield* ScriptedModel.make(ScriptedModel.text("done"))
-    const answer = yield* run(agent, "go").pipe(Effect.provide(layer), Effect.provide(noRealModels))
+    const answer = yield* run(agent, "go").pipe(Effect.provide(layer), Effect.provide(ScriptedModel.noRealModels))
     assert.strictEqual(answer, "done")
   })
 )
@@ -113,13 +115,9 @@ const transfer = Tool.make("transfer", {
 
 it.effect("generated arguments fit their tool, and broken ones never parse [P1105]", () =>
   Effect.gen(function* () {
+    yield* FastCheck.check(Arbitraries.toolArguments(transfer), (args) => Tool.call(transfer, args), { runs: 300 })
     yield* FastCheck.check(
-      FastCheck.fromEffect(Arbitraries.toolArguments(transfer)),
-      (args) => Tool.call(transfer, args),
-      { runs: 300 }
-    )
-    yield* FastCheck.check(
-      FastCheck.fromEffect(Arbitraries.brokenArguments(transfer)),
+      Arbitraries.brokenArguments(transfer),
       (args) => Effect.sync(() => assert.throws(() => JSON.parse(args))),
       { runs: 300 }
     )
@@ -129,7 +127,7 @@ it.effect("generated arguments fit their tool, and broken ones never parse [P110
 it("a step that fails shrinks to one without a hint, where hints do not matter [P1105]", () => {
   for (let seed = 0; seed < 20; seed++) {
     const { counterexample } = fc.check(
-      fc.property(FastCheck.failing(["Busy"]), ({ takes }) => takes < 10),
+      fc.property(FastCheck.fromEffect(failing(["Busy"])), ({ takes }) => takes < 10),
       { seed, numRuns: 1000 }
     )
     assert.deepStrictEqual(counterexample, [{ does: "fail", takes: 10, tag: "Busy" }])
@@ -140,7 +138,7 @@ it.effect("generated transcripts survive JSON, and so do errors of every class [
   Effect.gen(function* () {
     const transcripts = Schema.toCodecJson(Message.Transcript)
     yield* FastCheck.check(
-      FastCheck.fromEffect(Arbitraries.transcript),
+      Arbitraries.transcript,
       (transcript) =>
         Effect.sync(() => {
           const json = JSON.stringify(Schema.encodeSync(transcripts)(transcript))
@@ -151,7 +149,7 @@ it.effect("generated transcripts survive JSON, and so do errors of every class [
     )
     const seen = new Set<string>()
     yield* FastCheck.check(
-      FastCheck.fromEffect(Arbitraries.error),
+      Arbitraries.error,
       (error) =>
         Effect.sync(() => {
           assert.isTrue(KintsugiError.isKintsugiError(error))

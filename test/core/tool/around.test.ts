@@ -28,7 +28,7 @@ const twice = { acknowledge: "may run twice" } as const
 const growing = Schedule.max([Schedule.exponential("1 second"), Schedule.recurs(3)])
 
 /** What a run around this tool tells: its end, when the tool ran, what the model read, and what was heard of the call. */
-const outcomeWith = (run: Runner, tool: Tool.AnyTool, ...more: ReadonlyArray<ScriptedModel.Step>) =>
+const outcomeWith = (run: Runner, tool: Tool.AnyTool, ...more: ReadonlyArray<ScriptedModel.ScriptedStep>) =>
   Effect.gen(function* () {
     const log = eventLog()
     const model = yield* ScriptedModel.make(batch(tool.name), ...more)

@@ -9,7 +9,7 @@ const { call, calls, make } = ScriptedModel
 
 const options = { description: "Works.", parameters: Schema.Struct({ n: Schema.Finite }), success: Schema.String }
 
-const one = (...more: ReadonlyArray<ScriptedModel.Step>) => make(calls(call("work", { n: 1 }, "c1")), ...more)
+const one = (...more: ReadonlyArray<ScriptedModel.ScriptedStep>) => make(calls(call("work", { n: 1 }, "c1")), ...more)
 
 it.run(
   "what a function throws, or its promise rejects with, is an ExecutionError around that very value [A109]",

@@ -37,7 +37,7 @@ it.run(
       const agent = Agent.make("payer", { skills: [Skill.make("pay", { description: "Pays.", tools: [pay] })] })
       for (const which of ["first", "second"]) {
         const turn = (n: number) => `run ${which}, turn ${n},`
-        const at = (n: number, step: ScriptedModel.Step) =>
+        const at = (n: number, step: ScriptedModel.ScriptedStep) =>
           ScriptedModel.answers((request) => {
             session = turn(n)
             return step.answer(request)

@@ -38,7 +38,7 @@ const payingLater = <E>(second: Effect.Effect<string, E>) => {
   return Tool.make("pay", { ...unsafe, run: () => Effect.suspend(() => (++runs === 1 ? Effect.never : second)) })
 }
 
-const script = (...steps: ReadonlyArray<ScriptedModel.Step>) => ScriptedModel.make(batch("pay"), ...steps)
+const script = (...steps: ReadonlyArray<ScriptedModel.ScriptedStep>) => ScriptedModel.make(batch("pay"), ...steps)
 
 type Ours = Runnable<string, string, unknown, Model.Model>
 

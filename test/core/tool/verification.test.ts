@@ -54,7 +54,7 @@ const ending = (run: Runner, agent: Ours, model: ScriptedModel.ScriptedModel) =>
     Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
   )
 
-const script = (...steps: ReadonlyArray<ScriptedModel.Step>) => ScriptedModel.make(batch("pay"), ...steps)
+const script = (...steps: ReadonlyArray<ScriptedModel.ScriptedStep>) => ScriptedModel.make(batch("pay"), ...steps)
 const paid = () => script(done)
 
 it.run("a ToolTimeoutError that the tool itself fails with was not looked up: nothing runs again [P601 P603]", (run) =>

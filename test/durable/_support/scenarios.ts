@@ -61,7 +61,7 @@ export const tools = () => {
 export const skilled = (...all: ReadonlyArray<Tool.AnyTool>) =>
   [Skill.make("work", { description: "Works.", tools: all })] as const
 
-export const model = (...steps: ReadonlyArray<ScriptedModel.Step>) => ScriptedModel.make(...steps)
+export const model = (...steps: ReadonlyArray<ScriptedModel.ScriptedStep>) => ScriptedModel.make(...steps)
 
 export const cast = (
   agent: unknown,

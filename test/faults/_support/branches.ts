@@ -17,11 +17,12 @@ import {
 } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Layer, Schema, Stream } from "effect"
+import { toParts } from "../../../packages/core/src/testing/ScriptedModel.ts"
 import { busy } from "../../_support/dialogue.ts"
 import type { Injection, Layer as StepLayer, Steps } from "./steps.ts"
 import { inSilence, limitsOf, type Mode, stage, type Start } from "./story.ts"
 
-const { call, reply, toParts } = ScriptedModel
+const { call, reply } = ScriptedModel
 const { text } = Message
 
 /** What the worker says, turn by turn. */

@@ -38,7 +38,7 @@ const ending = (run: ReadonlyArray<AgentEvent.AgentEvent>, callId: string): Mess
 
 /** Every reply is one message, each of its calls settled once, where it was; in the last event, the error, the requests. */
 export const settlements = (played: Played): void => {
-  holds(Invariants.oneSettlement, played)
+  holds(Invariants.all["no call without its settlement"], played)
   for (const run of runsOf(played)) {
     const replies = ofType(run, "model-end").map(({ reply }) => reply)
     const messages = messagesOf(run)
@@ -94,7 +94,7 @@ const holds = (invariant: Invariants.Invariant, played: Played): void => {
 }
 
 /** The ledger is the sum of the replies that were sent, and has every attempt that ended once. */
-export const booked = (played: Played): void => holds(Invariants.booked, played)
+export const booked = (played: Played): void => holds(Invariants.all["the ledger is complete"], played)
 
 /** No second start of an unsafe tool but after a look that it took no effect; what was cut off is settled as unknown. */
 export const safe = ({ events, injection, starts }: Played): void => {
@@ -139,7 +139,7 @@ export const ended = (played: Played): void => {
 
 /** Nothing is left, and nothing comes later. */
 export const over = (played: Played): void => {
-  holds(Invariants.over, played)
+  holds(Invariants.all["nothing is left behind"], played)
   assert.strictEqual(played.later.heard, 0)
 }
 
@@ -158,7 +158,7 @@ const closing = new Set<AgentEvent.AgentEvent["type"]>(["model-interrupted", "tu
 
 /** An interruption ends the run at once: no row, no fixer, no model hears of it, and nothing comes at a later instant. */
 export const passing = (played: Played): void => {
-  holds(Invariants.passing, played)
+  holds(Invariants.all["interruption passes"], played)
   const { before, events, exit, injection, steps } = played
   assert(before !== undefined && injection !== undefined)
   const { fault, step } = injection
@@ -220,7 +220,7 @@ export const typed = (played: Played): void => {
 
 /** Every operation that begins, by the events, ends once, in its run; a span that failed says with what. */
 export const traced = (played: Played): void => {
-  holds(Invariants.closed, played)
+  holds(Invariants.all["each start has an end"], played)
   const { events } = played
   // what a watcher throws stays with it
   const noted: Array<Array<Ending | "noted">> = []

@@ -1,6 +1,7 @@
 /** Schedules put together: policies of ours as leaves, Effect's combinators between them. */
 import { Backoff, Recovery } from "@kintsugi/core"
-import { Duration, Effect, Schedule } from "effect"
+import { Duration, Effect, Schedule, Schema } from "effect"
+import * as Arbitrary from "effect/Arbitrary"
 import fc from "fast-check"
 import { draw, drawing, guardedBy, jittered, options, type Options } from "./policies.ts"
 import { allFailing, type Play, type Script, stepOf, type Trace } from "../../_support/laws.ts"
@@ -49,10 +50,14 @@ export interface Case {
 
 const most = fc.integer({ min: 0, max: 20_000 })
 
-/** What a server asks for; what a policy made of others grants by default, and no more. */
-const hint = fc.oneof(
-  { weight: 3, arbitrary: fc.constant(undefined) },
-  { weight: 1, arbitrary: fc.integer({ min: 0, max: 60_000 }) }
+/** The hint of a server, in one of four failures: at most the wait that a policy made of others grants by default. */
+const hint = Arbitrary.schema(
+  Schema.Union([
+    Schema.Undefined,
+    Schema.Undefined,
+    Schema.Undefined,
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60_000 }))
+  ])
 )
 
 export const algebraic: fc.Arbitrary<Case> = fc.record({

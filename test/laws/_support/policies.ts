@@ -1,8 +1,9 @@
 /** The verdicts that the library makes of policies as data, and a reference for what they mean. */
 import { type Backoff, Recovery } from "@kintsugi/core"
 import { PolicyData } from "@kintsugi/core/testing"
-import * as FastCheck from "@kintsugi/core/testing/FastCheck"
+import { fromEffect } from "@kintsugi/core/testing/FastCheck"
 import fc from "fast-check"
+import * as Arbitraries from "../../../packages/core/src/testing/Arbitraries.ts"
 import {
   failed,
   type Failure,
@@ -16,30 +17,23 @@ import {
 } from "../../_support/laws.ts"
 import * as Waits from "../../_support/waits.ts"
 
-export {
-  count,
-  delays,
-  final,
-  jitter,
-  jittered,
-  ladder,
-  options,
-  policy,
-  respondWith,
-  retry,
-  when
-} from "@kintsugi/core/testing/FastCheck"
-
 export type Policy = PolicyData.PolicyData
-export type Options = PolicyData.Options
-export type HandlerError = PolicyData.HandlerError
-export type Verdict = PolicyData.Verdict
+export type Options = Extract<Policy, { readonly kind: "retry" }>["options"]
+export type Verdict = ReturnType<typeof PolicyData.verdictOf>
+export interface HandlerError {
+  readonly _tag: "HandlerError"
+}
 
 export type Row = Tag | "orElse"
 export type Table = PolicyData.TableData<Tag>
 export type Verdicts = { readonly [K in Row]?: Verdict }
 
-export const { ladderOf } = PolicyData
+/** A ladder of one to four rungs; a ladder without rungs rethrows the failure. */
+export const ladderOf = ([first = Recovery.rethrow, second, third, fourth]: ReadonlyArray<Verdict>): Verdict => {
+  if (second === undefined) return Recovery.ladder(first)
+  if (third === undefined) return Recovery.ladder(first, second)
+  return fourth === undefined ? Recovery.ladder(first, second, third) : Recovery.ladder(first, second, third, fourth)
+}
 
 /** As that of the kit, but a `when` makes a new verdict at each failure: its options and ladders count by what they say. */
 export const verdictOf = (policy: Policy): Verdict => {
@@ -181,5 +175,50 @@ export const nanos = (millis: number): number => (Number.isInteger(millis) ? mil
 /** What `Random` draws. */
 export const draw: fc.Arbitrary<number> = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })
 
+export const count: fc.Arbitrary<Backoff.Count> = fromEffect(Arbitraries.count)
+
+/** Waits that grow, without a count and without jitter. */
+export const delays = fromEffect(Arbitraries.delays)
+
+export const options: fc.Arbitrary<Options> = fromEffect(Arbitraries.options)
+
+export const jitter = fromEffect(Arbitraries.jitter)
+
+export const jittered: fc.Arbitrary<Options> = fromEffect(Arbitraries.jittered)
+
+export const retry: fc.Arbitrary<Policy> = fromEffect(Arbitraries.retry)
+
+/** A verdict that ends the call. */
+export const final: fc.Arbitrary<Policy> = fromEffect(Arbitraries.final)
+
+const ladder = fromEffect(Arbitraries.ladder)
+
+/** A choice of two policies, both of which may count: `verdictOf` makes their verdicts anew at each failure. */
+export const when: fc.Arbitrary<Policy> = fc.record({
+  kind: fc.constant("when" as const),
+  until: fc.integer({ min: 0, max: 6 }),
+  first: fc.oneof(retry, ladder),
+  second: fc.oneof(retry, ladder, final)
+})
+
+const rungs = fc.oneof({ weight: 3, arbitrary: retry }, { weight: 1, arbitrary: final }, { weight: 4, arbitrary: when })
+
+export const policy: fc.Arbitrary<Policy> = fc.oneof(
+  { weight: 4, arbitrary: retry },
+  { weight: 2, arbitrary: ladder },
+  { weight: 2, arbitrary: when },
+  { weight: 1, arbitrary: final },
+  {
+    weight: 1,
+    arbitrary: fc.array(rungs, { minLength: 1, maxLength: 4 }).map((rungs) => ({ kind: "ladder", rungs }) as const)
+  }
+)
+
 /** A table over some of the tags, with or without `orElse`, in any order of its rows. */
-export const table: fc.Arbitrary<Table> = FastCheck.table(tags)
+export const table: fc.Arbitrary<Table> = fc
+  .uniqueArray(fc.tuple(fc.constantFrom<Row>(...tags, "orElse"), policy), {
+    selector: ([row]) => row,
+    maxLength: tags.length + 1
+  })
+  // the keys are those
+  .map((rows) => Object.fromEntries(rows) as Table)

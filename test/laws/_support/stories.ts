@@ -4,6 +4,7 @@ import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema, Stream } from "effect"
 import fc from "fast-check"
+import { toParts } from "../../../packages/core/src/testing/ScriptedModel.ts"
 import { busy, type Busy, gone, type Gone } from "../../_support/dialogue.ts"
 
 /** How a call goes. The last ones end the run. */
@@ -136,9 +137,7 @@ export const modelOf = (steps: ReadonlyArray<Step>) => {
         Effect.map(next(request), (found) =>
           Stream.concat(
             Stream.fromIterable<Model.Part>(found.does === "breaks off" ? [{ type: "text-delta", text: "half" }] : []),
-            Stream.unwrap(
-              Effect.map(answer(found), (reply) => Stream.fromIterable<Model.Part>(ScriptedModel.toParts(reply)))
-            )
+            Stream.unwrap(Effect.map(answer(found), (reply) => Stream.fromIterable<Model.Part>(toParts(reply))))
           )
         )
       )

@@ -2,7 +2,7 @@
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import { OpenAi, Transport } from "@kintsugi/providers"
-import { Fault, LoopbackServer, OpenAiChatWire } from "@kintsugi/providers/testing"
+import { AnyWire, Fault, LoopbackServer } from "@kintsugi/providers/testing"
 import { Effect, Layer, Redacted } from "effect"
 import { key, request } from "../../_support/network.ts"
 
@@ -16,6 +16,7 @@ export const content: Message.Reply["content"] = [
   { type: "tool-call", id: "call_1", name: "search", arguments: '{"q": "折り鶴",}' }
 ]
 
-const brain = OpenAiChatWire.handler(() => Effect.succeed({ content }))
+const brain = AnyWire.handler(() => Effect.succeed({ content }))
 
-export const serving = (script: Fault.Script) => LoopbackServer.make(Fault.inFront(script, brain))
+export const serving = (script: Parameters<typeof Fault.inFront>[0]) =>
+  LoopbackServer.make(Fault.inFront(script, brain))

@@ -14,7 +14,7 @@ import {
   Perplexity,
   Transport
 } from "@kintsugi/providers"
-import { LoopbackServer, type Split } from "@kintsugi/providers/testing"
+import { type Fault, LoopbackServer } from "@kintsugi/providers/testing"
 import type { Schema } from "effect"
 import { Duration, Effect, type Exit, Layer, Redacted, Stream } from "effect"
 import { failureOf, request } from "../../_support/network.ts"
@@ -63,7 +63,7 @@ export const collect = Effect.gen(function* () {
 export const replay = <A, E>(
   fixture: Fixture,
   effect: Effect.Effect<A, E, Model.Model>,
-  split: Split.Split = "whole",
+  split: Parameters<typeof Fault.split>[0] = "whole",
   edit = (text: string) => text
 ) =>
   Effect.gen(function* () {

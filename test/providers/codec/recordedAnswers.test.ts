@@ -1,7 +1,7 @@
 /** Every recording of every provider, over a real connection, whole and streamed, cut wherever a network may cut. */
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
-import { Fault, LoopbackServer, type Split } from "@kintsugi/providers/testing"
+import { Fault, LoopbackServer } from "@kintsugi/providers/testing"
 import { Effect, Exit } from "effect"
 import {
   checkError,
@@ -69,7 +69,13 @@ describe("failures", () => {
 })
 
 describe("streams", () => {
-  const splits: ReadonlyArray<Split.Split> = ["whole", "event", "byte", "inside-characters", { every: 7 }]
+  const splits: ReadonlyArray<Parameters<typeof Fault.split>[0]> = [
+    "whole",
+    "event",
+    "byte",
+    "inside-characters",
+    { every: 7 }
+  ]
   const check = (exit: Exit.Exit<Effect.Success<typeof collect>, LlmError.LlmError>, fixture: Fixture) => {
     if (!isReply(fixture)) return checkEnd(exit, fixture)
     assert(Exit.isSuccess(exit), String(exit))
@@ -104,7 +110,7 @@ describe("streams", () => {
             const bytes = new TextEncoder().encode(fixture.body)
             for (const share of [0.1, 0.3, 0.5, 0.7]) {
               const server = yield* LoopbackServer.make(
-                Fault.inFront([Fault.endedAfter(Math.floor(bytes.length * share))], () =>
+                Fault.inFront([Fault.cut(Math.floor(bytes.length * share), "end")], () =>
                   Effect.succeed({ headers: fixture.headers, body: fixture.body })
                 )
               )

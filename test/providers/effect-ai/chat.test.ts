@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { LlmError, Message, type Model, Usage } from "@kintsugi/core"
 import { Anthropic, Gemini, Ollama, OpenAi, Transport } from "@kintsugi/providers"
 import * as EffectAi from "@kintsugi/providers/EffectAi"
-import { AnyWire, Fault, LoopbackServer, type Wire } from "@kintsugi/providers/testing"
+import { AnyWire, Fault, LoopbackServer } from "@kintsugi/providers/testing"
 import { Deferred, Duration, Effect, Fiber, Layer, Schema, Stream } from "effect"
 import { Chat, LanguageModel } from "effect/ai"
 import { apiKey, handlers, ways } from "./_support/weatherChat.ts"
@@ -24,7 +24,7 @@ const at = (provider: Provider, url: string) =>
   EffectAi.languageModel.pipe(Layer.provide(provider(url)), Layer.provide(Transport.layerFetch))
 
 /** Calls the tool, then tells what it read of it. */
-const brain: Wire.Brain = ({ messages }) => {
+const brain: AnyWire.Brain = ({ messages }) => {
   const last = messages.at(-1)
   const content: Message.Reply["content"] =
     last?.role === "tool"
@@ -57,7 +57,7 @@ describe("Chat of effect/ai on our providers", () => {
 
     it.live(`gives an object of its schema: ${name} [P1107]`, () =>
       Effect.gen(function* () {
-        const answering: Wire.Brain = () =>
+        const answering: AnyWire.Brain = () =>
           Effect.succeed({ content: [Message.text('```json\n{"count": "3", "note": null}\n```')] })
         const server = yield* LoopbackServer.make(AnyWire.handler(answering))
         const schema = Schema.Struct({ count: Schema.Finite, note: Schema.optionalKey(Schema.String) })
@@ -114,7 +114,7 @@ describe("Chat of effect/ai on our providers", () => {
 
   it.live("a stream that is cut off is an error, where effect/ai would take it for the whole [P504 P1107]", () =>
     Effect.gen(function* () {
-      const cut = Fault.endedAfter(300)
+      const cut = Fault.cut(300, "end")
       const server = yield* LoopbackServer.make(Fault.inFront([cut], AnyWire.handler(brain)))
       const layer = at((url) => OpenAi.layer({ model: "m", apiKey, baseUrl: url, transport: once }), server.url)
       const error = yield* LanguageModel.streamText({ prompt: "hi" }).pipe(

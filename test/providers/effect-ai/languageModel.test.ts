@@ -10,7 +10,7 @@ import { event, fakeNetwork, respond } from "../../_support/network.ts"
 import { apiKey, handlers, toolkit, ways } from "./_support/weatherChat.ts"
 
 /** The names of the layer, and a scripted model behind it. */
-const scripted = Effect.fnUntraced(function* (...steps: ReadonlyArray<ScriptedModel.Step>) {
+const scripted = Effect.fnUntraced(function* (...steps: ReadonlyArray<ScriptedModel.ScriptedStep>) {
   const script = yield* ScriptedModel.make(...steps)
   return { requests: script.requests, layer: Layer.provideMerge(EffectAi.languageModel, script.layer) }
 })

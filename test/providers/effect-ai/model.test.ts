@@ -1,7 +1,7 @@
 /** A model of `effect/ai` under agents of ours: whole and streamed, with recovery, and with nothing lost on the way. */
 import { assert, describe } from "@effect/vitest"
 import { Agent, LlmError, Message, Recovery, Tool } from "@kintsugi/core"
-import { noRealModels } from "@kintsugi/core/testing"
+import { ScriptedModel } from "@kintsugi/core/testing"
 import * as EffectAi from "@kintsugi/providers/EffectAi"
 import { Cause, Deferred, Duration, Effect, Exit, Fiber, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -354,9 +354,11 @@ describe("a reply of a model of effect/ai", () => {
     Effect.gen(function* () {
       const { service } = yield* Script.make(Script.says("done"))
       const { isScripted: _isScripted, ...real } = info
-      const exit = yield* Effect.exit(Effect.provide(ask(EffectAi.fromLanguageModel(service, real)), noRealModels))
+      const exit = yield* Effect.exit(
+        Effect.provide(ask(EffectAi.fromLanguageModel(service, real)), ScriptedModel.noRealModels)
+      )
       assert(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
-      const reply = yield* Effect.provide(ask(EffectAi.fromLanguageModel(service, info)), noRealModels)
+      const reply = yield* Effect.provide(ask(EffectAi.fromLanguageModel(service, info)), ScriptedModel.noRealModels)
       assert.strictEqual(Message.textOf(reply), "done")
     })
   )

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Agent } from "@kintsugi/core"
-import { noRealModels } from "@kintsugi/core/testing"
+import { ScriptedModel } from "@kintsugi/core/testing"
 import { Anthropic, Gemini, Ollama, OpenAi } from "@kintsugi/providers"
 import { Cause, ConfigProvider, Effect, Exit } from "effect"
 import { it } from "../../_support/run.ts"
@@ -32,7 +32,7 @@ for (const [name, model] of Object.entries(models)) {
       }
       const agent = Agent.make("worker", { prompt: "Work.", model })
       const exit = yield* run(agent, "go").pipe(
-        Effect.provide(noRealModels),
+        Effect.provide(ScriptedModel.noRealModels),
         Effect.provideService(ConfigProvider.ConfigProvider, keys),
         Effect.exit
       )

@@ -55,9 +55,7 @@ describe("the server", () => {
     Effect.gen(function* () {
       const started = yield* Deferred.make<void>()
       const exit = yield* Effect.gen(function* () {
-        const silent = Fault.changing(() => ({
-          before: Effect.andThen(Deferred.succeed(started, undefined), Effect.never)
-        }))
+        const silent = Fault.delayed(Effect.andThen(Deferred.succeed(started, undefined), Effect.never))
         const server = yield* serving([silent])
         const fiber = yield* Effect.forkDetach(Effect.provide(generate, modelAt(server.url, { retry: false })))
         yield* Deferred.await(started)

@@ -5,7 +5,7 @@ import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import { OpenAi, type Transport } from "@kintsugi/providers"
-import { Fault, LoopbackServer, OpenAiChatWire, type Split } from "@kintsugi/providers/testing"
+import { AnyWire, Fault, LoopbackServer } from "@kintsugi/providers/testing"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, Redacted, Ref, Schema, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { failsWith, key, listening, outwaiting, request, streamText } from "../../_support/network.ts"
@@ -15,7 +15,7 @@ import { content, generate, modelAt, serving } from "../_support/loopback.ts"
 const brisk: Transport.Options = { retry: { initialBackoff: "1 millis" } }
 
 /** The same words, without the call. */
-const speaker = OpenAiChatWire.handler(() => Effect.succeed({ content: content.slice(0, 1) }))
+const speaker = AnyWire.handler(() => Effect.succeed({ content: content.slice(0, 1) }))
 
 const collect = Effect.gen(function* () {
   const model = yield* Model.Model
@@ -61,9 +61,9 @@ describe("faults of the connection", () => {
   )
 
   const lost: ReadonlyArray<readonly [string, Fault.Fault]> = [
-    ["before the head", Fault.lostBeforeHead],
-    ["right after the head", Fault.lostAfter(0)],
-    ["in the middle of the body", Fault.lostAfter(60)]
+    ["before the head", Fault.cut("nothing", "reset")],
+    ["right after the head", Fault.cut(0, "reset")],
+    ["in the middle of the body", Fault.cut(60, "reset")]
   ]
   for (const [where, fault] of lost) {
     it.live(`a connection lost ${where} is healed by sending again [A801 A808]`, () =>
@@ -77,7 +77,7 @@ describe("faults of the connection", () => {
 
     it.live(`a connection lost ${where} every time is a NetworkError [A808]`, () =>
       Effect.gen(function* () {
-        const server = yield* serving(Fault.times(3, fault))
+        const server = yield* serving([fault, fault, fault])
         const exit = yield* Effect.exit(Effect.provide(generate, modelAt(server.url, brisk)))
         failsWith(exit, LlmError.NetworkError)
         assert.strictEqual((yield* server.requests).length, 3)
@@ -87,7 +87,7 @@ describe("faults of the connection", () => {
 
   it.live("a 503 and then a lost connection are healed within one call [A801]", () =>
     Effect.gen(function* () {
-      const server = yield* serving([OpenAiChatWire.overloaded, Fault.lostBeforeHead])
+      const server = yield* serving([AnyWire.failing({ type: "overloaded" }), Fault.cut("nothing", "reset")])
       const { effect, events } = listening(Effect.provide(generate, modelAt(server.url, brisk)))
       assert.deepStrictEqual((yield* effect).content, content)
       assert.deepStrictEqual(
@@ -99,7 +99,7 @@ describe("faults of the connection", () => {
 
   it.live("half a JSON text that ends well is an UnknownLlmError, sent once [T8]", () =>
     Effect.gen(function* () {
-      const server = yield* serving([Fault.endedAfter(60)])
+      const server = yield* serving([Fault.cut(60, "end")])
       failsWith(yield* Effect.exit(Effect.provide(generate, modelAt(server.url))), LlmError.UnknownLlmError)
       assert.strictEqual((yield* server.requests).length, 1)
     })
@@ -107,7 +107,7 @@ describe("faults of the connection", () => {
 
   it.live("a silent server is a RequestTimeoutError, sent once [A804]", () =>
     Effect.gen(function* () {
-      for (const fault of [Fault.silent, Fault.stalledAfter(60)]) {
+      for (const fault of [Fault.cut("nothing", "silence"), Fault.cut(60, "silence")]) {
         const server = yield* serving([fault])
         const call = Effect.provide(generate, modelAt(server.url, { requestTimeout: "1 minute" }))
         failsWith(yield* outwaiting(server, call), LlmError.RequestTimeoutError)
@@ -121,7 +121,7 @@ describe("faults of the connection", () => {
 describe("streams", () => {
   it.live("faults before the first part are healed and invisible [A810]", () =>
     Effect.gen(function* () {
-      const server = yield* serving([OpenAiChatWire.overloaded, Fault.lostAfter(10)])
+      const server = yield* serving([AnyWire.failing({ type: "overloaded" }), Fault.cut(10, "reset")])
       const reply = yield* Effect.provide(collect, modelAt(server.url, brisk))
       assert.deepStrictEqual(reply?.content, content)
       assert.strictEqual((yield* server.requests).length, 3)
@@ -130,7 +130,7 @@ describe("streams", () => {
 
   it.live("a connection lost in the middle of a stream is a NetworkError with the text before it [A810 P504]", () =>
     Effect.gen(function* () {
-      for (const fault of [Fault.lostAfter(450), Fault.endedAfter(450)]) {
+      for (const fault of [Fault.cut(450, "reset"), Fault.cut(450, "end")]) {
         const server = yield* serving([fault])
         const { exit, text } = yield* Effect.provide(streamText, modelAt(server.url, brisk))
         failsWith(exit, LlmError.NetworkError)
@@ -140,7 +140,7 @@ describe("streams", () => {
     })
   )
 
-  const lostOnTheWay = [Fault.lostAfter(450), Fault.endedAfter(450)]
+  const lostOnTheWay = [Fault.cut(450, "reset"), Fault.cut(450, "end")]
 
   it.live(
     "an agent whose connection is lost after text fails with that text, which comes back from JSON [P504 P502]",
@@ -184,7 +184,13 @@ describe("streams", () => {
       })
   )
 
-  const splits: ReadonlyArray<Split.Split> = ["whole", "event", "byte", "inside-characters", { every: 3 }]
+  const splits: ReadonlyArray<Parameters<typeof Fault.split>[0]> = [
+    "whole",
+    "event",
+    "byte",
+    "inside-characters",
+    { every: 3 }
+  ]
   for (const split of splits) {
     it.live(`a reply is the same whole and streamed, cut ${JSON.stringify(split)} [A114]`, () =>
       Effect.gen(function* () {

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Agent, Recovery, Skill, Telemetry, Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { OpenAi, Transport } from "@kintsugi/providers"
-import { LoopbackServer, OpenAiChatWire, type Wire } from "@kintsugi/providers/testing"
+import { AnyWire, LoopbackServer } from "@kintsugi/providers/testing"
 import { Data, Effect, Layer, Metric, Redacted, Schema } from "effect"
 import { Otlp } from "effect/observability"
 import { it } from "../../_support/run.ts"
@@ -85,7 +85,7 @@ class Misread extends Data.TaggedError("Misread")<{ readonly message: string }> 
 const { call } = ScriptedModel
 
 /** What each model replies, in order. The first one is overloaded when it is first asked. */
-const scripts: Readonly<Record<string, ReadonlyArray<Wire.BrainReply>>> = {
+const scripts: Readonly<Record<string, ReadonlyArray<Effect.Success<ReturnType<AnyWire.Brain>>>>> = {
   lead: [
     {
       content: [
@@ -103,7 +103,7 @@ const scripts: Readonly<Record<string, ReadonlyArray<Wire.BrainReply>>> = {
 const server = Effect.gen(function* () {
   const asked = new Map<string, number>()
   let isOverloaded = true
-  const chat = OpenAiChatWire.handler(({ model }) =>
+  const chat = AnyWire.handler(({ model }) =>
     Effect.suspend(() => {
       const turn = asked.get(model) ?? 0
       asked.set(model, turn + 1)

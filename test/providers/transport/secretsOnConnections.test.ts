@@ -4,7 +4,7 @@ import type * as LlmError from "@kintsugi/core/LlmError"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { OpenAi, Transport } from "@kintsugi/providers"
 import type * as Provider from "@kintsugi/providers/Provider"
-import { Fault, LoopbackServer, OpenAiChatWire } from "@kintsugi/providers/testing"
+import { AnyWire, Fault, LoopbackServer } from "@kintsugi/providers/testing"
 import { Effect, Layer, Predicate, Redacted, Result, Stream } from "effect"
 import { keeps, seen, texts } from "../_support/observers.ts"
 import { event, generate, key, outwaiting, streamParts } from "../../_support/network.ts"
@@ -25,7 +25,12 @@ const keepsIt = Effect.fnUntraced(function* (
   assert.strictEqual(Redacted.value(first.authorization), `Bearer ${key}`)
 })
 
-const brain = OpenAiChatWire.handler(() => Effect.succeed({ content: [{ type: "text", text: "some words to send" }] }))
+const brain = AnyWire.handler(() => Effect.succeed({ content: [{ type: "text", text: "some words to send" }] }))
+
+const respond =
+  (answer: { readonly body: string; readonly headers?: Readonly<Record<string, string>> }): Fault.Fault =>
+  () =>
+    Effect.succeed(answer)
 
 /** What servers and proxies may do with a key that they were sent. */
 const echoes: ReadonlyArray<Fault.Fault> = [
@@ -36,11 +41,11 @@ const echoes: ReadonlyArray<Fault.Fault> = [
   Fault.status(500, "", { "x-request-id": key, "request-id": key, "retry-after": key, server: key }),
   Fault.status(429, "", { "x-ratelimit-reset-requests": key, "x-ratelimit-remaining-requests": key }),
   Fault.status(302, "", { location: `http://127.0.0.1:1/${key}?key=${key}` }),
-  Fault.respond({ body: `{"choices": "${key}"}` }),
-  Fault.respond({ body: `{"error": {"message": "${key}"}}` }),
-  Fault.respond({ body: `<html>${key}` }),
-  Fault.respond({ body: event(`{${key}`), headers: { "content-type": "text/event-stream" } }),
-  Fault.respond({
+  respond({ body: `{"choices": "${key}"}` }),
+  respond({ body: `{"error": {"message": "${key}"}}` }),
+  respond({ body: `<html>${key}` }),
+  respond({ body: event(`{${key}`), headers: { "content-type": "text/event-stream" } }),
+  respond({
     body: event({ error: { message: key, code: key } }),
     headers: { "content-type": "text/event-stream" }
   })
@@ -48,13 +53,13 @@ const echoes: ReadonlyArray<Fault.Fault> = [
 
 const faults: ReadonlyArray<Fault.Fault> = [
   ...echoes,
-  ...echoes.map((echo) => Fault.all(echo, Fault.lostAfter(20))),
-  ...echoes.map((echo) => Fault.all(echo, Fault.endedAfter(20))),
+  ...echoes.map((echo) => Fault.all(echo, Fault.cut(20, "reset"))),
+  ...echoes.map((echo) => Fault.all(echo, Fault.cut(20, "end"))),
   ...echoes.map((echo) => Fault.all(echo, Fault.split("byte"))),
-  Fault.lostBeforeHead,
-  Fault.lostAfter(0),
-  Fault.lostAfter(60),
-  Fault.endedAfter(60),
+  Fault.cut("nothing", "reset"),
+  Fault.cut(0, "reset"),
+  Fault.cut(60, "reset"),
+  Fault.cut(60, "end"),
   Fault.split("byte")
 ]
 
@@ -80,7 +85,7 @@ describe("secrets over a real connection", () => {
 
     it.live(`never come out when the server is silent (${way}) [T8 P202]`, () =>
       Effect.gen(function* () {
-        for (const fault of [Fault.silent, Fault.stalledAfter(60)]) {
+        for (const fault of [Fault.cut("nothing", "silence"), Fault.cut(60, "silence")]) {
           const server = yield* LoopbackServer.make(Fault.inFront([fault], brain))
           const model = modelAt(server.url, { requestTimeout: "1 minute" })
           yield* keepsIt(server, Effect.provide(modelCall, model), "silence", <A, E, R>(call: Effect.Effect<A, E, R>) =>

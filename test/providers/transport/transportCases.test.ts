@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Model from "@kintsugi/core/Model"
 import { OpenAi, Transport } from "@kintsugi/providers"
-import { Fault, LoopbackServer, OpenAiChatWire } from "@kintsugi/providers/testing"
+import { AnyWire, Fault, LoopbackServer } from "@kintsugi/providers/testing"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, Redacted, type Scope, Stream } from "effect"
 import {
   calm,
@@ -35,9 +35,7 @@ const whole = Effect.asVoid(Effect.flatMap(Model.Model, (model) => model.generat
 const streamed = Effect.asVoid(Effect.flatMap(Model.Model, (model) => Stream.runDrain(model.stream(request))))
 const bothWays = [whole, streamed]
 
-const brain = OpenAiChatWire.handler(() =>
-  Effect.succeed({ content: [{ type: "text", text: "five words and some more" }] })
-)
+const brain = AnyWire.handler(() => Effect.succeed({ content: [{ type: "text", text: "five words and some more" }] }))
 
 const serving = (...script: ReadonlyArray<Fault.Fault>) => LoopbackServer.make(Fault.inFront(script, brain))
 
@@ -116,23 +114,23 @@ const tests: Readonly<Record<string, (id: string) => Effect.Effect<unknown, unkn
     }),
   "no-headers": (id) =>
     Effect.gen(function* () {
-      yield* silent(id, Fault.silent, bothWays, { requestTimeout: "1 minute" })
-      yield* silent(id, Fault.silent, [streamed], { firstPart: "1 minute" })
+      yield* silent(id, Fault.cut("nothing", "silence"), bothWays, { requestTimeout: "1 minute" })
+      yield* silent(id, Fault.cut("nothing", "silence"), [streamed], { firstPart: "1 minute" })
       for (const modelCall of bothWays) {
         const network = fakeNetwork([throwing("UND_ERR_HEADERS_TIMEOUT")])
         const call = modelCall.pipe(Effect.provide(openAi({ retry: false })), Effect.provide(network.layer))
         failsWith(yield* Effect.exit(call), LlmError.RequestTimeoutError)
       }
     }),
-  "stalled-body": (id) => silent(id, Fault.stalledAfter(60), [whole], { requestTimeout: "1 minute" }),
-  "stalled-stream": (id) => silent(id, Fault.stalledAfter(400), [streamed], { betweenParts: "1 minute" }),
+  "stalled-body": (id) => silent(id, Fault.cut(60, "silence"), [whole], { requestTimeout: "1 minute" }),
+  "stalled-stream": (id) => silent(id, Fault.cut(400, "silence"), [streamed], { betweenParts: "1 minute" }),
   "reset-before-headers": () =>
     Effect.gen(function* () {
-      for (const { exit } of yield* failures(Fault.lostBeforeHead)) {
+      for (const { exit } of yield* failures(Fault.cut("nothing", "reset"))) {
         assert.include(failsWith(exit, LlmError.NetworkError).message, "was lost")
       }
       // safe to send again
-      const server = yield* serving(Fault.lostBeforeHead)
+      const server = yield* serving(Fault.cut("nothing", "reset"))
       yield* Effect.provide(whole, modelAt(server.url, { retry: { initialBackoff: 0 } }))
       // so is a connection that was never answered at all
       const rude = yield* listener((socket) => socket.resetAndDestroy())
@@ -142,27 +140,28 @@ const tests: Readonly<Record<string, (id: string) => Effect.Effect<unknown, unkn
     }),
   "reset-mid-body": () =>
     Effect.gen(function* () {
-      const long = Fault.changing(() => ({ body: `{"choices":[],"filler":"${"x".repeat(473)}"}` }))
-      for (const { exit } of yield* failures(Fault.all(long, Fault.lostAfter(100)))) {
+      const body = `{"choices":[],"filler":"${"x".repeat(473)}"}`
+      const long: Fault.Fault = (good) => Effect.map(good, (answer) => ({ ...answer, body }))
+      for (const { exit } of yield* failures(Fault.all(long, Fault.cut(100, "reset")))) {
         failsWith(exit, LlmError.NetworkError)
       }
     }),
   "clean-eof-mid-stream": () =>
     Effect.gen(function* () {
-      const server = yield* serving(Fault.endedAfter(400))
+      const server = yield* serving(Fault.cut(400, "end"))
       const { exit, text } = yield* Effect.provide(streamText, modelAt(server.url))
       assert.include(failsWith(exit, LlmError.NetworkError).message, "ended before the reply was complete")
       assert.isAbove(text.length, 0)
     }),
   "json-cut": () =>
     Effect.gen(function* () {
-      for (const { exit } of yield* failures(Fault.endedAfter(60), [whole])) failsWith(exit, LlmError.UnknownLlmError)
+      for (const { exit } of yield* failures(Fault.cut(60, "end"), [whole])) failsWith(exit, LlmError.UnknownLlmError)
     }),
   "html-200": () =>
     Effect.gen(function* () {
-      const page = { body: "<html><body>Please log in</body></html>", headers: { "content-type": "text/html" } }
-      for (const { exit } of yield* failures(Fault.respond(page), [whole])) failsWith(exit, LlmError.UnknownLlmError)
-      for (const { exit } of yield* failures(Fault.respond(page), [streamed])) failsWith(exit, LlmError.NetworkError)
+      const page = Fault.status(200, "<html><body>Please log in</body></html>", { "content-type": "text/html" })
+      for (const { exit } of yield* failures(page, [whole])) failsWith(exit, LlmError.UnknownLlmError)
+      for (const { exit } of yield* failures(page, [streamed])) failsWith(exit, LlmError.NetworkError)
     }),
   redirect: () =>
     Effect.gen(function* () {

@@ -1,7 +1,7 @@
 /** A comparison of policies as a drawing and as a page. */
-import { Eval } from "@kintsugi/core/testing"
 import { EvalPage, EvalSvg } from "@kintsugi/view"
 import { describe, expect, it } from "vitest"
+import { share } from "../../../packages/core/src/testing/Eval.ts"
 import { hostile } from "../_support/hostile.ts"
 import { reportOf } from "./_support/report.ts"
 
@@ -33,7 +33,7 @@ describe("a comparison as a drawing", () => {
   })
 
   it("shows where the rate may really be", () => {
-    const { high, low } = Eval.share(5, 20)
+    const { high, low } = share(5, 20)
     const [, from, to] = /class="k-asked" d="M([\d.]+) [^"]*H([\d.]+)M/.exec(svg) ?? []
     const pixels = 960 - 240 - 150
     expect(Number(from)).toBeCloseTo(240 + pixels * low, 1)
@@ -53,7 +53,7 @@ describe("a comparison as a drawing", () => {
 
   it("has no rate of nothing", () => {
     const { scenarios, ...report } = reportOf(["none"], ["busy"])
-    const empty = scenarios.map(({ scenario }) => ({ scenario, passed: [Eval.share(0, 0)] }))
+    const empty = scenarios.map(({ scenario }) => ({ scenario, passed: [share(0, 0)] }))
     expect(titles(EvalSvg.draw({ ...report, scenarios: empty }))).toContain("busy, none: – of 0")
   })
 

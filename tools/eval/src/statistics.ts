@@ -1,8 +1,8 @@
 /** The arithmetic of the report. */
 import { Eval } from "@kintsugi/core/testing"
 
-/** A share and where it may really be. */
-export type Share = Eval.Share
+/** A share with its interval. */
+export type Share = ReturnType<typeof Eval.share>
 
 export const { formatShare, share } = Eval
 

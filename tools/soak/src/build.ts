@@ -38,9 +38,11 @@ type AnyAgent = Agent.Agent<string, unknown, unknown, unknown, never>
 // oxlint-disable-next-line typescript/no-explicit-any -- see above
 const untyped = <A>(value: A): any => value
 
+type Played = Parameters<typeof FaultSweep.play<string, unknown, unknown, never, Approval.Approver>>
+
 export interface Built {
-  readonly agent: FaultSweep.Runnable<string, unknown, unknown, never>
-  readonly scenario: FaultSweep.Scenario<string, Approval.Approver>
+  readonly agent: Played[0]
+  readonly scenario: Played[1]
   readonly around: (model: Model.Service) => Model.Service
 }
 
@@ -138,7 +140,7 @@ const found = {
   fails: Effect.fail(new Failed({ _tag: "Gone" }))
 }
 
-const doing = (step: FailureScript.Step<Tag>): Effect.Effect<string, Failed> =>
+const doing = (step: FailureScript.FailureScript<Tag>["rest"]): Effect.Effect<string, Failed> =>
   Effect.andThen(
     step.takes > 0 ? Effect.sleep(step.takes) : Effect.void,
     Effect.suspend((): Effect.Effect<string, Failed> => {
@@ -246,7 +248,7 @@ const usages = () => {
 
 const stepOf =
   (next: () => Usage.Usage) =>
-  (line: LineData): ScriptedModel.Step => {
+  (line: LineData): ScriptedModel.ScriptedStep => {
     let asked = 0
     const content = [
       ...(line.text === undefined ? [] : [Message.text(line.text)]),

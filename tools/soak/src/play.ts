@@ -4,13 +4,17 @@ import { Effect } from "effect"
 import { build } from "./build.ts"
 import { type FaultData, type Scenario } from "./scenario.ts"
 
-/** What one scenario came to. */
+type Step = Effect.Success<ReturnType<typeof FaultPlan.steps>>["steps"][number]
+
+type Violation = Parameters<typeof FaultSweep.format>[0]
+
+/** The result of one scenario. */
 export interface Result {
   readonly runs: number
   /** How many faults were injected. */
   readonly injected: number
   readonly events: number
-  readonly violations: ReadonlyArray<FaultSweep.Violation>
+  readonly violations: ReadonlyArray<Violation>
 }
 
 /** All its runs, one after the other, each on a clock of its own. */
@@ -19,9 +23,9 @@ export const playAll = (
   invariants: Readonly<Record<string, Invariants.Invariant>> = Invariants.all
 ): Effect.Effect<Result> =>
   Effect.gen(function* () {
-    const violations: Array<FaultSweep.Violation> = []
+    const violations: Array<Violation> = []
     let [runs, injected, events] = [0, 0, 0]
-    const run = Effect.fnUntraced(function* (mode: FaultSweep.Mode, step?: FaultPlan.Step, plan?: FaultPlan.FaultPlan) {
+    const run = Effect.fnUntraced(function* (mode: Violation["mode"], step?: Step, plan?: FaultPlan.FaultPlan) {
       const built = build(scenario)
       const { recording, steps } = yield* FaultSweep.play(built.agent, built.scenario, mode, plan, built.around)
       runs++
@@ -44,10 +48,10 @@ export const playAll = (
   })
 
 /** Steps that are the user's own work, and can be interrupted amid it. */
-const working: ReadonlySet<FaultPlan.Step["kind"]> = new Set(["tool attempt", "look-up", "fixer run"])
+const working: ReadonlySet<Step["kind"]> = new Set(["tool attempt", "look-up", "fixer run"])
 
 /** Not every fault fits every step: a listener has no failures, and a wait runs no code. */
-const planOf = ({ kind: at, number }: FaultPlan.Step, kind: FaultData["kind"]): FaultPlan.FaultPlan => {
+const planOf = ({ kind: at, number }: Step, kind: FaultData["kind"]): FaultPlan.FaultPlan => {
   if (at === "wait") return FaultPlan.interruption(number)
   switch (kind) {
     case "error":

@@ -179,7 +179,7 @@ const drawTool = (draw: Draw, name: string): ToolData => {
   }
 }
 
-const drawStep = (draw: Draw): FailureScript.Step<Tag> => {
+const drawStep = (draw: Draw): FailureScript.FailureScript<Tag>["rest"] => {
   const takes = draw.pick(0, 0, 10, 3000)
   const tag = draw.pick<Tag>("Busy", "Busy", "Gone")
   switch (draw.pick("fail", "fail", "fail", "fail", "fail", "fail", "fail", "die", "never", "both")) {

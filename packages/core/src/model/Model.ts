@@ -21,7 +21,7 @@ import type { ServicesOf, ErrorOf, RowsOf, Residue } from "../recovery/TableType
 export type { OutputSpec, Part, Request, Service, ToolChoice } from "./service.ts"
 
 /**
- * Whether models behind a network may be called: `"forbidden"` under `noRealModels` of `@kintsugi/core/testing`. An implementer
+ * Whether models behind a network may be called: `"forbidden"` under `ScriptedModel.noRealModels`. An implementer
  * of such a model puts its calls behind `leaving`.
  *
  * @internal

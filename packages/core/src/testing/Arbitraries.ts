@@ -1,7 +1,7 @@
 /**
- * Arbitraries of Effect, for `it.effect.prop` of `@effect/vitest`: errors of every class of this library, transcripts, arguments of
- * tools, scripts of failures, policies, tables. Made of `effect/Arbitrary`, which is not stable in Effect yet: so this stands apart from
- * the rest of the kit. `FastCheck` has the same names for fast-check.
+ * Arbitraries for properties: errors of every class of this library, transcripts, arguments of tools, scripts of failures, policies, tables.
+ * `it.effect.prop` of `@effect/vitest` takes them, and so does `FastCheck.check`. They are made of `effect/Arbitrary`, which is not stable in
+ * Effect yet, so this module stands apart from the rest of the kit.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Duration from "effect/Duration"
@@ -22,10 +22,10 @@ export * from "./policyArbitraries.ts"
 
 // --- conversations
 
-/** Any conversation: every call in it is settled, and nothing else is promised. */
+/** Any transcript in which every call has a settlement. */
 export const transcript: Arbitrary.Arbitrary<Message.Transcript> = Arbitrary.schema(Message.Transcript)
 
-/** What a model may say in a call of this tool that fits its schema: as JSON text, or as an object. */
+/** Arguments that fit the parameters of a tool: as JSON text or as an object. */
 export const toolArguments = (tool: Tool.AnyTool): Arbitrary.Arbitrary<Message.ToolCall["arguments"]> => {
   const parameters = modelSchema(tool.definition.parameters)
   const encode = Schema.encodeUnknownSync(parameters)
@@ -40,7 +40,7 @@ export const toolArguments = (tool: Tool.AnyTool): Arbitrary.Arbitrary<Message.T
   })
 }
 
-/** The JSON text of such a call, cut off somewhere, as by the limit of a reply. */
+/** The JSON text of arguments that fit a tool, cut off at any point, as by the limit of a reply. */
 export const brokenArguments = (tool: Tool.AnyTool): Arbitrary.Arbitrary<string> =>
   Arbitrary.map(
     Arbitrary.all({
@@ -65,7 +65,7 @@ const classes = { ...LlmError, ...ToolError, ...RunError, ...DoorError } as unkn
   Record<string, AnyClass>
 >
 
-/** What lies beneath an error: foreign things of all kinds, our own errors, and those around others, three levels down. */
+/** The cause of an error: foreign values of all kinds, our own errors, and errors around errors, up to three levels deep. */
 export const cause: Arbitrary.Arbitrary<unknown> = causes([
   "error",
   "coded",
@@ -127,7 +127,7 @@ const special: Readonly<Record<string, Arbitrary.Arbitrary<unknown>>> = {
   issues: Arbitrary.schema(Schema.Array(Issue.Issue))
 }
 
-/** Errors of one class, with fields drawn from its schema; optional ones are there or not. Throws where no class has the tag. */
+/** Errors of the class with this tag. Their fields are drawn from its schema, with and without the optional ones. An unknown tag throws. */
 export const errorOf = <const Tag extends KintsugiError.KintsugiError["_tag"]>(
   tag: Tag
 ): Arbitrary.Arbitrary<Extract<KintsugiError.KintsugiError, { readonly _tag: Tag }>> => {

@@ -1,6 +1,6 @@
 /**
- * Compares recovery policies on scenarios of one's own: each scenario is played under each policy, on a virtual clock and with the same
- * luck, and what came of it is judged by a check that knows nothing of the policies.
+ * Compares recovery policies on scenarios of your own. `compare` plays each scenario under each policy, on a virtual clock and with the same
+ * random numbers. A check, which knows nothing of the policies, judges each run.
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -17,99 +17,95 @@ import { endedWithin, onVirtualClock } from "./clocks.ts"
 import * as RecordedEvents from "./RecordedEvents.ts"
 
 /** One run of a scenario under a policy. */
-export interface Run {
+interface Run {
   readonly seed: number
   readonly scenario: string
-  /** Counted from 0: the same number has the same luck under each policy. */
+  /** Counted from 0. Under each policy the run of this number draws the same random numbers. */
   readonly run: number
 }
 
-/** What a check sees of a run: what the tools did, what the user reads, and everything that happened. */
-export interface Ended<out World, out O> {
+/** A run that has ended, as its check gets it. */
+interface Ended<out World, out O> {
+  /** The world after the run: what the tools did. */
   readonly world: World
-  /** Absent where the run has failed. */
+  /** `undefined` if the run has failed. */
   readonly output: O | undefined
-  /** What the run has failed with; absent where it has an output. */
+  /** The error of a run that has failed; `undefined` if the run has an output. */
   readonly error: unknown
   readonly events: ReadonlyArray<AgentEvent.AgentEvent>
 }
 
 /** A task in which something goes wrong. */
-export interface Scenario<in out World, in out I, in out O> {
+interface Scenario<in out World, in out I, in out O> {
   readonly name: string
   readonly input: I
-  /** What is there when the run begins: what the tools read and change, and what goes wrong. Made anew for each run. */
+  /** The world when a run begins: what the tools read and change, and what goes wrong. Each run gets a new one. */
   readonly world: (run: Run) => World
-  /** Whether the run did what it was asked for. It is told nothing of the policy. */
+  /** Whether the run did its task. The check does not know the policy. */
   readonly check: (ended: Ended<World, O>) => boolean
 }
 
-/** One way to recover: what it makes of an agent. */
-export interface Policy<in A, in I, out O, out R> {
+/** A way to recover: a function from an agent to an agent with that recovery. */
+interface Policy<in A, in I, out O, out R> {
   readonly name: string
   readonly guard: (agent: A) => (input: I) => Effect.Effect<O, unknown, R>
 }
 
-/** What is compared. */
-export interface Comparison<World, I, O, A, P extends Policy<A, I, O, unknown>> {
+interface Options<World, I, O, A, P extends Policy<A, I, O, unknown>> {
   readonly scenarios: ReadonlyArray<Scenario<World, I, O>>
   readonly policies: ReadonlyArray<P & Policy<A, I, O, unknown>>
-  /** The agent in such a world, before a policy is put around it. */
+  /** The agent in a world, without a policy. */
   readonly agent: (world: World) => A
-  /** How often each scenario is played under each policy; 10 by default. */
+  /** How many runs each scenario has under each policy; 10 by default. */
   readonly runs?: number
   /** The seed of `Random` in each run, and of `Run`; 1 by default. */
   readonly seed?: number
   /**
-   * `virtual` by default: waits take no time. `real` is for models and tools that wait for the outside, such as a network or a disk: on the
-   * virtual clock their time limits end at once.
+   * `virtual` by default: waits take no time. `real` is for models and tools that wait for a network or a disk: on the virtual clock their
+   * time limits end at once.
    */
   readonly clock?: "virtual" | "real"
-  /** After how long a run is given up, as failed with `Hung`; a day by default. Its finalisers get as long again. */
+  /** The longest time of a run, which then fails with `Hung`; a day by default. Its finalizers have the same time. */
   readonly limit?: Duration.Input
 }
 
-/** A share, and where it may really be. */
-export interface Share extends Schema.Schema.Type<typeof Share> {}
+/** A share with its interval. */
+interface Share extends Schema.Schema.Type<typeof Share> {}
 
-/** The same as a schema. */
-export const Share = Schema.Struct({
+const Share = Schema.Struct({
   count: Schema.Finite,
   of: Schema.Finite,
-  /** `count / of`; of nothing, 0. */
+  /** `count / of`; 0 if `of` is 0. */
   rate: Schema.Finite,
-  /** The interval of Wilson (1927) at 95 %: from 0 to 1 where nothing was tried. */
+  /** The interval of Wilson (1927) at 95 %; from 0 to 1 if `of` is 0. */
   low: Schema.Finite,
   high: Schema.Finite
 })
 
-/** One policy over all scenarios. Amounts are means over all runs, those of fixers and failed attempts included. */
-export interface PolicyRow extends Schema.Schema.Type<typeof PolicyRow> {}
-
-/** The same as a schema. */
-export const PolicyRow = Schema.Struct({
+/** One policy over all scenarios. Amounts are means over all runs, with the amounts of fixers and failed attempts. */
+const PolicyRow = Schema.Struct({
   policy: Schema.String,
   passed: Share,
-  /** Runs that have an output, and did not do what they were asked for. */
+  /** Runs that have an output and did not pass. */
   silent: Schema.Finite,
-  /** How often runs have failed, by the tag of the error; `Defect`, `Interrupted` and `Hung` are what is none. */
+  /** How many runs failed, by the tag of the error, or by `Defect`, `Interrupted` or `Hung`. */
   failures: Schema.Record(Schema.String, Schema.Finite),
   modelCalls: Schema.Finite,
   tokens: Schema.Finite,
-  /** Milliseconds that the policy has waited. */
+  /** The waits of the policy, in milliseconds. */
   waited: Schema.Finite
 })
 
-/** What came of a comparison: as JSON, and back. */
-export interface Report extends Schema.Schema.Type<typeof Report> {}
+/** The report of a comparison. */
+export interface EvalReport extends Schema.Schema.Type<typeof EvalReport> {}
 
-/** The same as a schema. */
-export const Report = Schema.Struct({
+/** The schema of a report, which reads it from JSON. */
+export const EvalReport = Schema.Struct({
   type: Schema.tag("kintsugi-eval"),
   seed: Schema.Finite,
   runs: Schema.Finite,
   policies: Schema.Array(PolicyRow),
-  /** For each scenario, what passed under each policy, in the order of the policies. */
+  /** For each scenario its share under each policy, in the order of the policies. */
   scenarios: Schema.Array(Schema.Struct({ scenario: Schema.String, passed: Schema.Array(Share) }))
 })
 
@@ -124,9 +120,9 @@ interface Outcome {
 }
 
 /**
- * Plays each scenario under each policy. The same seed gives the same report, as far as the agents and the models draw from `Random`. Throws
- * a `RangeError` on a count of runs, a seed or a limit that is none, and a `TypeError` on names that are not told apart. What `world`, `agent`,
- * `guard` or `check` throws ends the comparison as a defect: it is a mistake in the comparison, and no failure of a run.
+ * Plays each scenario under each policy. The same seed gives the same report, if the agents and the models draw from `Random` alone. An
+ * invalid number of runs, seed or limit is a `RangeError`; two scenarios or two policies with one name are a `TypeError`. If `world`,
+ * `agent`, `guard` or `check` throws, the comparison ends with that defect.
  *
  * @example
  * ```ts
@@ -174,7 +170,7 @@ export const compare = <World, I, O, A, P extends Policy<A, I, O, unknown>>({
   runs = 10,
   scenarios,
   seed = 1
-}: Comparison<World, I, O, A, P>): Effect.Effect<Report, never, Needs<P>> => {
+}: Options<World, I, O, A, P>): Effect.Effect<EvalReport, never, Needs<P>> => {
   if (!(Number.isSafeInteger(runs) && runs >= 1)) {
     throw new RangeError(`Eval.compare: runs must be a whole number of at least 1, got ${runs}`)
   }
@@ -203,7 +199,7 @@ export const compare = <World, I, O, A, P extends Policy<A, I, O, unknown>>({
   })
 }
 
-/** What the runs of all policies need. */
+/** The services that the runs of all policies need. */
 type Needs<P> = P extends Policy<never, never, unknown, infer R> ? R : never
 
 const play = <World, I, O, A, R>(
@@ -265,7 +261,7 @@ interface Names {
   readonly seed: number
 }
 
-const reportOf = (outcomes: ReadonlyArray<Outcome>, { policies, runs, scenarios, seed }: Names): Report => ({
+const reportOf = (outcomes: ReadonlyArray<Outcome>, { policies, runs, scenarios, seed }: Names): EvalReport => ({
   type: "kintsugi-eval",
   seed,
   runs,
@@ -283,7 +279,7 @@ const reportOf = (outcomes: ReadonlyArray<Outcome>, { policies, runs, scenarios,
   }))
 })
 
-const rowOf = (policy: string, outcomes: ReadonlyArray<Outcome>): PolicyRow => {
+const rowOf = (policy: string, outcomes: ReadonlyArray<Outcome>): EvalReport["policies"][number] => {
   const failures = new Map<string, number>()
   for (const { failure } of outcomes) if (failure !== undefined) failures.set(failure, (failures.get(failure) ?? 0) + 1)
   const mean = (of: (outcome: Outcome) => number) => sum(outcomes.map(of)) / outcomes.length
@@ -308,11 +304,12 @@ const sum = (values: ReadonlyArray<number>): number => values.reduce((total, val
 const z = 1.959963984540054
 
 /**
- * `count` of `of`, with the interval of Wilson at 95 %: unlike the usual one it is no point where all or nothing succeeded, and never
- * beyond 0 or 1.
+ * The share of `count` in `of`, with the interval of Wilson at 95 %. Unlike the usual interval it has a width if all or none succeeded, and
+ * it stays between 0 and 1. A count that is not a whole number, or above `of`, is a `RangeError`.
  *
- * Source: E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", 1927. Throws a `RangeError` on counts that
- * are none, and on more than there are.
+ * Source: E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", 1927.
+ *
+ * @internal
  */
 export const share = (count: number, of: number): Share => {
   if (!(isCount(count) && isCount(of) && count <= of))
@@ -334,8 +331,11 @@ export const share = (count: number, of: number): Share => {
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
 
-/** What passed under a policy, of all scenarios or of one. Throws a `TypeError` on a name that is none. */
-export const passed = ({ policies, scenarios }: Report, policy: string, scenario?: string): Share => {
+/**
+ * The share of runs that passed under a policy, over all scenarios or in one scenario: `count` of `of`, `rate`, and the bounds `low` and
+ * `high` of its interval. An unknown name is a `TypeError`.
+ */
+export const passed = ({ policies, scenarios }: EvalReport, policy: string, scenario?: string): Share => {
   const index = policies.findIndex((row) => row.policy === policy)
   const row = scenario === undefined ? undefined : scenarios.find((one) => one.scenario === scenario)
   const found = scenario === undefined ? policies[index]?.passed : row?.passed[index]
@@ -346,8 +346,8 @@ export const passed = ({ policies, scenarios }: Report, policy: string, scenario
   throw new TypeError(`Eval.passed: there is no ${what}, only ${names.join(", ")}`)
 }
 
-/** A report as text, for terminals: a line for each policy, and one for each scenario. */
-export const format = ({ policies, runs, scenarios, seed }: Report): string =>
+/** A report as text for terminals: a line for each policy and a line for each scenario. */
+export const format = ({ policies, runs, scenarios, seed }: EvalReport): string =>
   [
     `${runs} runs of each scenario under each policy, seed ${seed}`,
     "",
@@ -372,7 +372,11 @@ export const format = ({ policies, runs, scenarios, seed }: Report): string =>
     ])
   ].join("\n")
 
-/** A share as text: its rate, and the bounds of its interval, in per cent. */
+/**
+ * A share as text: its rate and the bounds of its interval, in per cent.
+ *
+ * @internal
+ */
 export const formatShare = ({ high, low, of, rate }: Share): string =>
   of === 0 ? "–" : `${percent(rate)} % (${percent(low)}–${percent(high)})`
 

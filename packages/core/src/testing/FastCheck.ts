@@ -1,264 +1,254 @@
 /**
- * Arbitraries of fast-check for scripts of failures, policies, and all that `Arbitraries` has; and `check`, which reports a
- * failing case in full. Needs the package `fast-check`, an optional peer.
+ * Checks properties with fast-check, in the fiber of the caller, and reports the smallest case that fails. Needs the package `fast-check`,
+ * an optional peer.
  */
 import * as EffectArbitrary from "effect/Arbitrary"
+import * as Cause from "effect/Cause"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Predicate from "effect/Predicate"
+import * as Queue from "effect/Queue"
+import * as Random from "effect/Random"
 import fc from "fast-check"
-import type * as Message from "../data/Message.ts"
-import type * as KintsugiError from "../errors/KintsugiError.ts"
-import type * as Backoff from "../recovery/Backoff.ts"
-import type * as Tool from "../tool/Tool.ts"
-import * as Arbitraries from "./Arbitraries.ts"
-import type { FailureScript, Step } from "./FailureScript.ts"
-import type { Options, PolicyData, TableData } from "./PolicyData.ts"
+import { type Claim, Claims } from "../event/Snapshot.ts"
+import type { FailureScript } from "./FailureScript.ts"
+import { fromEffect } from "./fromEffect.ts"
+import * as Trace from "./Trace.ts"
 
-export * from "./checking.ts"
+export { fromEffect } from "./fromEffect.ts"
 
-// --- arbitraries of Effect
+/** `Trace.trace` and `Trace.play`; the report of a failing case shows each trace that they made. */
+interface Tools {
+  readonly trace: typeof Trace.trace
+  readonly play: typeof Trace.play
+}
 
-/**
- * The position of a value in the tree of an Effect arbitrary: its seed and size, and the index of the smaller value at each
- * step down.
- */
-interface Position {
+/** How many cases `check` tries, and which. */
+export interface Options {
+  /** The number of cases; 1,000 by default. */
+  readonly runs?: number
+  /**
+   * Determines the cases, and the numbers that Effect's `Random` draws in each of them. Drawn from `Random` by default. The report of a
+   * failing case names its seed.
+   */
+  readonly seed?: number
+  /** Runs one case alone: the case with this path in the report of this seed. `check` does not shrink it further. */
+  readonly path?: string
+}
+
+/** The smallest case found that fails: `T` is the type of the case, `E` of the property's failures. */
+export class CounterexampleError<T = unknown, E = unknown> extends Data.TaggedError("CounterexampleError")<{
+  /** The seed, the path, the case, the failure, and each trace with its policy and its script. */
+  readonly message: string
+  readonly counterexample: T
+  /** `check` with this seed and this path repeats this case, with the same random numbers. */
   readonly seed: number
-  readonly size: number
-  readonly path: ReadonlyArray<number>
+  readonly path: string
+  /** How the property ended: with a failure or with a defect. A property that gives `false` ends with a defect. */
+  readonly failure: Cause.Cause<E>
+  /** The failure or the defect itself. */
+  readonly cause: unknown
+}> {}
+
+/** A case that fast-check asks about, and the answers to it. */
+interface Case<T> {
+  readonly value: T
+  readonly draws: number
+  readonly holds: () => void
+  readonly fails: (error: unknown) => void
 }
+
+type Asked<T> =
+  | { readonly type: "case"; readonly drawn: Case<T> }
+  | { readonly type: "end"; readonly details: fc.RunDetails<[T, number]> }
+  | { readonly type: "crash"; readonly error: unknown }
+
+interface Failing<E> {
+  readonly failure: Cause.Cause<E>
+  readonly traces: ReadonlyArray<Traced | Played>
+}
+
+type Traced = Effect.Success<ReturnType<typeof Trace.trace>>
+
+/** A trace of `play`, which knows no policy. */
+interface Played extends Trace.Trace {
+  readonly script: FailureScript
+}
+
+/** The seed of the random numbers of one case. It does not shrink: a smaller case has the same numbers. */
+const draws: fc.Arbitrary<number> = fc.noShrink(fc.noBias(fc.nat()))
 
 /**
- * The value at this position, and the next smaller ones. Effect's runner does not expose its tree of smaller values, so a
- * property leads the runner along the path: it is false on the path, and true beside it.
+ * Checks a property on many cases of an arbitrary of Effect or of fast-check. A property does not hold where it gives `false`, fails or
+ * dies. Then `check` shrinks the case and fails with a report: the seed, the path, the case, and every trace that the property made.
+ * Beside a trace stand its policy and its script, unless the case shows them.
+ *
+ * - Each case has its own random numbers (`Random`), which follow from the seed. So a case with jitter fails in the same way while it is
+ *   shrunk, and when it is repeated. It has its own `Snapshot.Claims` too, because its ids follow from the seed.
+ * - Each case runs in a fiber of its own. An interruption of `check` interrupts that fiber and waits for its finalizers; no further case
+ *   begins.
+ * - A defect of the arbitrary is a defect of `check`.
+ *
+ * ```ts
+ * import { Recovery } from "@kintsugi/core"
+ * import { FailureScript } from "@kintsugi/core/testing"
+ * import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
+ * import * as FastCheck from "@kintsugi/core/testing/FastCheck"
+ * import { Effect } from "effect"
+ *
+ * const property = FastCheck.check(Arbitraries.options, (options, { trace }) =>
+ *   Effect.map(
+ *     trace(Recovery.retry(options), FailureScript.always(FailureScript.fails("Down"))),
+ *     ({ attempts }) => attempts.length <= 6
+ *   )
+ * )
+ *
+ * Effect.runPromise(property) // => undefined
+ * ```
  */
-const lookUp = <A>(
-  arbitrary: EffectArbitrary.Arbitrary<A>,
-  { path, seed, size }: Position,
-  maxShrinks: number
-): { readonly value: A; readonly smaller: ReadonlyArray<A> } => {
-  const seen: Array<A> = []
-  const smaller: Array<A> = []
-  let beside = 0
-  const lead = (value: A): boolean => {
-    if (seen.length > path.length) return smaller.push(value) > 0
-    if (seen.length > 0 && beside++ < path[seen.length - 1]!) return true
-    beside = 0
-    seen.push(value)
-    return false
-  }
-  const result = Effect.runSync(EffectArbitrary.checkEffect(arbitrary, lead, { runs: 1, seed, size, maxShrinks }))
-  const value = seen.at(-1)
-  if (value === undefined && seen.length === 0) throw new Error(EffectArbitrary.formatCheckFailure(result))
-  // it was seen
-  return { value: value as A, smaller }
-}
-
-/** No value has that many smaller ones on the way to the smallest. */
-const allShrinks = 1_000_000
-
-class FromEffect<A> extends fc.Arbitrary<A> {
-  readonly arbitrary: EffectArbitrary.Arbitrary<A>
-  constructor(arbitrary: EffectArbitrary.Arbitrary<A>) {
-    super()
-    this.arbitrary = arbitrary
-  }
-  generate(random: fc.Random): fc.Value<A> {
-    const position: Position = { size: random.nextInt(0, 30), seed: random.nextInt(), path: [] }
-    return new fc.Value(lookUp(this.arbitrary, position, 0).value, position)
-  }
-  canShrinkWithoutContext(_value: unknown): _value is A {
-    return false
-  }
-  shrink(_: A, context: unknown): fc.Stream<fc.Value<A>> {
-    // made by `generate` or by `shrink`
-    const position = context as Position
-    const { smaller } = lookUp(this.arbitrary, position, allShrinks)
-    const values = smaller.map((value, index) => new fc.Value(value, { ...position, path: [...position.path, index] }))
-    return fc.stream(values.values())
-  }
-}
-
-/** An arbitrary of Effect, or one that a schema has, as one of fast-check. A case shrinks as Effect shrinks it. */
-export const fromEffect = <A>(arbitrary: EffectArbitrary.Arbitrary<A>): fc.Arbitrary<A> => new FromEffect(arbitrary)
-
-/** Any conversation: every call in it is settled, and nothing else is promised. */
-export const transcript: fc.Arbitrary<Message.Transcript> = fromEffect(Arbitraries.transcript)
-
-/** What a model may say in a call of this tool that fits its schema: as JSON text, or as an object. */
-export const toolArguments = (tool: Tool.AnyTool): fc.Arbitrary<Message.ToolCall["arguments"]> =>
-  fromEffect(Arbitraries.toolArguments(tool))
-
-/** The JSON text of such a call, cut off somewhere, as by the limit of a reply. */
-export const brokenArguments = (tool: Tool.AnyTool): fc.Arbitrary<string> =>
-  fromEffect(Arbitraries.brokenArguments(tool))
-
-/** What lies beneath an error: foreign things of all kinds, our own errors, and those around others, three levels down. */
-export const cause: fc.Arbitrary<unknown> = fromEffect(Arbitraries.cause)
-
-/** Errors of one class, with fields drawn from its schema; optional ones are there or not. Throws where no class has the tag. */
-export const errorOf = <const Tag extends KintsugiError.KintsugiError["_tag"]>(
-  tag: Tag
-): fc.Arbitrary<Extract<KintsugiError.KintsugiError, { readonly _tag: Tag }>> => fromEffect(Arbitraries.errorOf(tag))
-
-/** Errors of every class of this library. */
-export const error: fc.Arbitrary<KintsugiError.KintsugiError> = fromEffect(Arbitraries.error)
-
-// --- scripts
-
-/** Milliseconds that an attempt takes, from none to 20 seconds. */
-export const takes: fc.Arbitrary<number> = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 20_000 }))
-
-/** What a server asks for, in milliseconds: absent, none, small, or beyond the default `maxHint`. Shrinks to absent. */
-export const hint: fc.Arbitrary<number | undefined> = fc.oneof(
-  { withCrossShrink: true },
-  { weight: 3, arbitrary: fc.constant(undefined) },
-  { weight: 1, arbitrary: fc.constant(0) },
-  { weight: 2, arbitrary: fc.integer({ min: 1, max: 5_000 }) },
-  { weight: 1, arbitrary: fc.integer({ min: 60_001, max: 10 ** 9 }) }
-)
-
-/** A failing step, with one of these tags. */
-export const failing = <const Tag extends string>(
-  tags: ReadonlyArray<Tag>,
-  hints: fc.Arbitrary<number | undefined> = hint
-): fc.Arbitrary<Step<Tag> & { readonly does: "fail" }> =>
-  fc
-    .record({ takes, tag: fc.constantFrom(...tags), hint: hints })
-    .map(({ hint, ...step }) => ({ does: "fail", ...step, ...(hint === undefined ? {} : { hint }) }))
-
-/** A step that succeeds. */
-export const succeeding: fc.Arbitrary<Step<never>> = takes.map((takes) => ({ does: "succeed", takes, value: "fine" }))
-
-/** A defect or an interruption. */
-export const ending: fc.Arbitrary<Step<never>> = fc.record({
-  takes,
-  does: fc.constantFrom("die" as const, "interrupt" as const)
-})
-
-/** A step that no policy may handle: `ending`, or one of these beside a failure. */
-export const deadly = <const Tag extends string>(tags: ReadonlyArray<Tag>): fc.Arbitrary<Step<Tag>> =>
-  fc.oneof<Array<fc.Arbitrary<Step<Tag>>>>(
-    ending,
-    fc.record({
-      takes,
-      does: fc.constantFrom("fail and die" as const, "fail and interrupt" as const),
-      tag: fc.constantFrom(...tags)
-    })
-  )
-
-const never: fc.Arbitrary<Step<never>> = takes.map((takes) => ({ does: "never", takes }))
-
-/** A script of failures with these tags, mostly: `ends` is what else may come, by default all that no policy may handle. */
-export const script = <const Tag extends string>(
-  tags: ReadonlyArray<Tag>,
-  ends: fc.Arbitrary<Step<Tag>> = deadly(tags)
-): fc.Arbitrary<FailureScript<Tag>> =>
-  fc.record({
-    steps: fc.array(
-      fc.oneof<Array<fc.WeightedArbitrary<Step<Tag>>>>(
-        { weight: 12, arbitrary: failing(tags) },
-        { weight: 1, arbitrary: succeeding },
-        { weight: 1, arbitrary: ends },
-        { weight: 1, arbitrary: never }
-      ),
-      { maxLength: 12 }
-    ),
-    rest: fc.oneof<Array<fc.Arbitrary<Step<Tag>>>>(succeeding, failing(tags), ends)
+export const check = <T, E, R>(
+  arbitrary: EffectArbitrary.Arbitrary<T> | fc.Arbitrary<T>,
+  property: (value: T, tools: Tools) => Effect.Effect<unknown, E, R>,
+  { path, runs = 1_000, seed: given }: Options = {}
+): Effect.Effect<void, CounterexampleError<T, E>, R> =>
+  Effect.gen(function* () {
+    if (!Number.isSafeInteger(runs) || runs < 1) {
+      return yield* Effect.die(
+        new RangeError(`FastCheck.check: runs must be a whole number of at least 1, got ${runs}`)
+      )
+    }
+    const start = given ?? (yield* Random.nextIntBetween(0, 0x7fff_ffff))
+    const asked = yield* Queue.unbounded<Asked<T>>()
+    const holding = fc.asyncProperty(
+      EffectArbitrary.TypeId in arbitrary ? fromEffect(arbitrary) : arbitrary,
+      draws,
+      (value, draws) =>
+        new Promise<void>((holds, fails) => {
+          Queue.offerUnsafe(asked, { type: "case", drawn: { value, draws, holds, fails } })
+        })
+    )
+    // a time limit that is set for all of fast-check would go on to the next case while this one runs; its type knows no "none"
+    const settings = { numRuns: runs, seed: start, timeout: undefined as never }
+    const replayed = path === undefined ? {} : { path, endOnFailure: true }
+    // of this promise nothing is left when `check` takes no further message
+    void (async () => fc.check(holding, { ...settings, ...replayed }))().then(
+      (details) => Queue.offerUnsafe(asked, { type: "end", details }),
+      (error: unknown) => Queue.offerUnsafe(asked, { type: "crash", error })
+    )
+    let failing: Failing<E> | undefined
+    while (true) {
+      const message = yield* Queue.take(asked)
+      if (message.type === "crash") return yield* Effect.die(message.error)
+      if (message.type === "end") {
+        return message.details.failed ? yield* failed(message.details, failing) : undefined
+      }
+      const { draws, fails, holds, value } = message.drawn
+      const { tools, traces } = remembering()
+      const exit = yield* inOwnFiber(
+        Effect.suspend(() => property(value, tools)).pipe(
+          Random.withSeed(draws),
+          Effect.provideService(Claims, claimsOfCase())
+        )
+      )
+      const failure = failureOf(exit)
+      const error = failure === undefined ? undefined : Cause.squash(failure)
+      if (failure !== undefined) {
+        // a case that `fc.pre` refuses does not count
+        if (!fc.PreconditionFailure.isFailure(error)) failing = { failure, traces }
+        fails(error)
+      } else if (path !== undefined) return
+      else holds()
+    }
   })
 
-/** A script in which every attempt fails, with one of these tags. */
-export const allFailing = <const Tag extends string>(
-  tags: ReadonlyArray<Tag>,
-  hints?: fc.Arbitrary<number | undefined>
-): fc.Arbitrary<FailureScript<Tag>> =>
-  fc.record({ steps: fc.array(failing(tags, hints), { maxLength: 12 }), rest: failing(tags, hints) })
+/** Ids follow from the seed of a case, and a smaller case has the same ones: what one case has resumed, the next one may resume. */
+const claimsOfCase = (): Claims => {
+  const claimants = new Map<string, string>()
+  const take = ({ claimant, snapshot }: Claim) => {
+    const first = claimants.get(snapshot) ?? claimant
+    claimants.set(snapshot, first)
+    return first === claimant
+  }
+  return { claim: (claim) => Effect.sync(() => take(claim)) }
+}
 
-// --- policies
+/** Interrupts and awaits the fiber when the caller is interrupted; what a case forks ends with the case. */
+const inOwnFiber = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<Exit.Exit<A, E>, never, R> =>
+  Effect.acquireUseRelease(Effect.forkChild(self, { startImmediately: true }), Fiber.await, Fiber.interrupt)
 
-/** Up to 5 retries, said as `retries` or as `maxAttempts`. */
-export const count: fc.Arbitrary<Backoff.Count> = fc
-  .tuple(fc.integer({ min: 0, max: 5 }), fc.boolean())
-  .map(([retries, extra]) => (extra ? { retries } : { maxAttempts: retries + 1 }))
+const failureOf = <E>(exit: Exit.Exit<unknown, E>): Cause.Cause<E> | undefined => {
+  if (Exit.isFailure(exit)) return exit.cause
+  return exit.value === false ? Cause.die(new Error("the property gave false")) : undefined
+}
 
-/** Waits that grow, with and without a cap and a limit for hints; no jitter. */
-export const delays: fc.Arbitrary<Omit<Options, "retries" | "maxAttempts">> = fc
-  .record(
-    {
-      initialBackoff: fc.oneof(fc.constantFrom(0, 1, 500), fc.integer({ min: 0, max: 5_000 })),
-      factor: fc.constantFrom(1, 1.5, 2, 3),
-      cap: fc.integer({ min: 0, max: 20_000 }),
-      maxHint: fc.integer({ min: 0, max: 120_000 })
-    },
-    { requiredKeys: [] }
+const remembering = () => {
+  const traces: Array<Traced | Played> = []
+  const remember = <A extends Traced | Played>(seen: A) => Effect.sync(() => traces.push(seen))
+  const tools: Tools = {
+    trace: (policy, script) => Effect.tap(Trace.trace(policy, script), remember),
+    play: (script, ...others) => Effect.tap(Trace.play(script, ...others), (seen) => remember({ ...seen, script }))
+  }
+  return { tools, traces }
+}
+
+// --- the report
+
+const failed = <T, E>(
+  { counterexample, counterexamplePath: path, numRuns, numShrinks, numSkips, seed }: fc.RunDetails<[T, number]>,
+  failing: Failing<E> | undefined
+): Effect.Effect<never, CounterexampleError<T, E>> => {
+  if (counterexample === null || path === null || failing === undefined) {
+    return Effect.die(new Error(`seed ${seed}: ${numRuns} cases ran, and ${numSkips} were refused by fc.pre`))
+  }
+  const { failure, traces } = failing
+  const cause = Cause.squash(failure)
+  const drawn = show(counterexample[0])
+  const said = messageOf(cause)
+  const message = [
+    `seed ${seed}, path "${path}", case ${numRuns}, shrunk ${numShrinks} times`,
+    `case ${drawn}`,
+    said,
+    ...traces.flatMap((traced) => tell(traced, [drawn, said]))
+  ].join("\n")
+  return Effect.fail(
+    new CounterexampleError({ message, counterexample: counterexample[0], seed, path, failure, cause })
   )
-  .map(({ cap, ...some }) => ({
-    ...some,
-    ...(cap === undefined ? {} : { maxBackoff: (some.initialBackoff ?? 0) + cap })
-  }))
+}
 
-/** Options of a retry, without jitter. */
-export const options: fc.Arbitrary<Options> = fc
-  .tuple(count, delays)
-  .map(([count, delays]) => ({ ...count, ...delays }))
+/** What the report does not say yet. */
+const tell = (traced: Traced | Played, said: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const isNew = (text: string) => !said.some((one) => one.includes(text))
+  const explained = "policy" in traced ? [Trace.explained(traced.policy)] : []
+  const played = [Trace.formatScript(traced.script)]
+  const seen = [Trace.format(traced)]
+  return [
+    ...explained.filter(isNew).map((text) => `policy\n${text}\n`),
+    ...played.filter(isNew).map((text) => `script ${text}`),
+    ...seen.filter(isNew).map((text) => `trace\n${text}`)
+  ]
+}
 
-/** Every kind of jitter. */
-export const jitter: fc.Arbitrary<"full" | "equal" | number> = fc.oneof(
-  fc.constantFrom("full" as const, "equal" as const),
-  fc.double({ min: 0, max: 1, noNaN: true })
-)
+const messageOf = (error: unknown): string => {
+  if (typeof error === "string") return error
+  if (!(error instanceof Error)) return show(error)
+  // the tag of an error says what happened, and so does the message of an error about a trace
+  return Predicate.hasProperty(error, "_tag") && !Trace.isTraceError(error) ? String(error) : error.message
+}
 
-/** Options of a retry, with jitter. */
-export const jittered: fc.Arbitrary<Options> = fc
-  .tuple(options, jitter)
-  .map(([options, jitter]) => ({ ...options, jitter }))
+const show = (value: unknown): string => fc.stringify(legible(value, []))
 
-/** A retry, with or without jitter. */
-export const retry: fc.Arbitrary<PolicyData> = fc
-  .oneof(options, jittered)
-  .map((options) => ({ kind: "retry", options }) as const)
-
-/** A handler that answers at once or late, fails, or dies. */
-export const respondWith: fc.Arbitrary<PolicyData> = fc.record({
-  kind: fc.constant("respondWith" as const),
-  after: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 5_000 })),
-  handler: fc.constantFrom("succeeds" as const, "succeeds" as const, "fails" as const, "dies" as const)
-})
-
-/** A verdict that ends the call. */
-export const final: fc.Arbitrary<PolicyData> = fc.oneof(respondWith, fc.constant<PolicyData>({ kind: "rethrow" }))
-
-const rung: fc.Arbitrary<PolicyData> = fc.oneof({ weight: 3, arbitrary: retry }, { weight: 1, arbitrary: final })
-
-/** A ladder of one to four of these. */
-export const laddersOf = (rungs: fc.Arbitrary<PolicyData>): fc.Arbitrary<PolicyData> =>
-  fc.array(rungs, { minLength: 1, maxLength: 4 }).map((rungs) => ({ kind: "ladder", rungs }) as const)
-
-/** A ladder, which may hold ladders. */
-export const ladder: fc.Arbitrary<PolicyData> = laddersOf(fc.oneof({ weight: 4, arbitrary: rung }, laddersOf(rung)))
-
-/** A choice of two policies by the number of the attempt. */
-export const when: fc.Arbitrary<PolicyData> = fc.record({
-  kind: fc.constant("when" as const),
-  until: fc.integer({ min: 0, max: 6 }),
-  first: fc.oneof(retry, ladder),
-  second: fc.oneof(retry, ladder, final)
-})
-
-/** Any policy. */
-export const policy: fc.Arbitrary<PolicyData> = fc.oneof(
-  { weight: 4, arbitrary: retry },
-  { weight: 2, arbitrary: ladder },
-  { weight: 2, arbitrary: when },
-  { weight: 1, arbitrary: final },
-  { weight: 1, arbitrary: laddersOf(fc.oneof(rung, when)) }
-)
-
-/** A table over some of these tags, with or without `orElse`, in any order of its rows. */
-export const table = <const Tag extends string>(tags: ReadonlyArray<Tag>): fc.Arbitrary<TableData<Tag>> =>
-  fc
-    .uniqueArray(fc.tuple(fc.constantFrom<Tag | "orElse">(...tags, "orElse"), policy), {
-      selector: ([row]) => row,
-      maxLength: tags.length + 1
-    })
-    // the keys are those
-    .map((rows) => Object.fromEntries(rows) as TableData<Tag>)
+/** Tagged errors as plain objects, for fast-check shows of an error its message alone. */
+const legible = (value: unknown, ancestors: ReadonlyArray<unknown>): unknown => {
+  // fast-check stops at a circle by itself
+  if (ancestors.includes(value)) return value
+  const within = [...ancestors, value]
+  if (Array.isArray(value)) return value.map((one) => legible(one, within))
+  if (!Predicate.isObject(value)) return value
+  const isTagged = value instanceof Error && Predicate.hasProperty(value, "_tag")
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (!isTagged && prototype !== Object.prototype && prototype !== null) return value
+  const fields = Object.entries(value).map(([name, field]) => [name, legible(field, within)])
+  return Object.fromEntries(isTagged ? [["_tag", value._tag], ...fields] : fields)
+}

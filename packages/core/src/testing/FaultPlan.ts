@@ -1,6 +1,6 @@
 /**
- * Fault plans: at the n-th step of a program, a failure, a defect, a delay or an interruption. Steps are what runs do: model
- * calls, parts of streamed replies, runs of tools, fixers, policies, hooks, decisions, waits before a retry.
+ * Fault plans: a failure, a defect, a delay or an interruption at the n-th step of a program. The steps of runs are model calls, parts of
+ * streamed replies, runs of tools, fixers, policies, hooks, decisions, and waits before a retry.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -14,25 +14,9 @@ import * as Interception from "../model/Interception.ts"
 import * as LlmError from "../errors/LlmError.ts"
 import type * as Model from "../model/Model.ts"
 import * as RunContext from "../event/RunContext.ts"
+import type { Fault, FaultStep, When } from "./faults.ts"
 
-/** What goes wrong at a step. */
-export type Fault =
-  /** Fails in the place of the step; `make` gives the failure, that of the step's kind by default. */
-  | { readonly kind: "error"; readonly make?: (step: Step) => unknown }
-  /** Dies in the place of the step. */
-  | { readonly kind: "defect" }
-  /** The step begins that much later. */
-  | { readonly kind: "latency"; readonly by: Duration.Duration }
-  /** The whole program is interrupted; see `When`. */
-  | { readonly kind: "interruption"; readonly when: When }
-
-/**
- * `before`: in the place of the step; of a wait, in the middle. `within`: as soon as the step waits for something. `after`: when
- * all of it is done, and its result is lost.
- */
-export type When = "before" | "within" | "after"
-
-/** What goes wrong, and at which step: the first is 1. */
+/** A fault at a step; the first step is 1. */
 export interface FaultPlan {
   readonly at: number
   readonly fault: Fault
@@ -44,8 +28,11 @@ const numbered = (at: number): number => {
   throw new RangeError(`FaultPlan: the number of a step must be a whole number of at least 1, got ${String(at)}`)
 }
 
-/** Fails at the n-th step. Without `make`, a model is overloaded, and what is not a model fails with an `InjectedError`. */
-export const error = (at: number, make?: (step: Step) => unknown): FaultPlan => ({
+/**
+ * Fails at the n-th step. `make` gives the failure; by default a step of a model fails with a `ModelOverloadedError`, and any other step
+ * with an `InjectedError`.
+ */
+export const error = (at: number, make?: (step: FaultStep) => unknown): FaultPlan => ({
   at: numbered(at),
   fault: { kind: "error", ...(make === undefined ? {} : { make }) }
 })
@@ -53,53 +40,43 @@ export const error = (at: number, make?: (step: Step) => unknown): FaultPlan => 
 /** Dies at the n-th step. */
 export const defect = (at: number): FaultPlan => ({ at: numbered(at), fault: { kind: "defect" } })
 
-/** Delays the n-th step, by Effect's `Clock`. */
+/** Delays the n-th step on Effect's `Clock`. */
 export const latency = (at: number, by: Duration.Input): FaultPlan => ({
   at: numbered(at),
   fault: { kind: "latency", by: Duration.fromInputUnsafe(by) }
 })
 
-/** Interrupts the program at its n-th step. */
+/**
+ * Interrupts the program at its n-th step: `before` the step, `within` it as soon as it waits, or `after` it, when its result is lost. In
+ * a wait, `before` means the middle.
+ */
 export const interruption = (at: number, when: When = "before"): FaultPlan => ({
   at: numbered(at),
   fault: { kind: "interruption", when }
 })
 
-/** The default failure of a step. */
-export class InjectedError extends Data.TaggedError("InjectedError")<{ readonly message: string }> {}
+/** The default failure of a step that is not a model's. */
+class InjectedError extends Data.TaggedError("InjectedError")<{ readonly message: string }> {}
 
-/** A step that was reached. */
-export interface Step {
-  /** Counted from 1. */
-  readonly number: number
-  readonly kind: Interception.Step["kind"] | "wait"
-  /** What distinguishes it from others of its kind, for people. */
-  readonly name: string
-  /** Milliseconds, by the clock of the program. */
-  readonly at: number
-  /** The agent whose run takes the step; absent outside of runs. */
-  readonly agent: string | undefined
-  readonly runId: string | undefined
-  readonly turn: number
-  /** The step as interceptors get it; absent for waits. */
-  readonly of: Interception.Step | undefined
-}
-
-/** For people: `step 3, tool attempt: look, call c1, attempt 1`. */
-export const format = ({ kind, name, number }: Step): string => `step ${number}, ${kind}: ${name}`
+/**
+ * A step as text: `step 3, tool attempt: look, call c1, attempt 1`.
+ *
+ * @internal
+ */
+export const format = ({ kind, name, number }: FaultStep): string => `step ${number}, ${kind}: ${name}`
 
 /** Watches steps as they are reached, and may replace one. */
 interface Hearing {
   readonly model?: Model.Service
-  readonly reached?: (step: Step) => void
+  readonly reached?: (step: FaultStep) => void
   readonly interrupted?: (at: number) => void
-  readonly ended?: (step: Step, exit: Exit.Exit<unknown, unknown>) => void
-  readonly substitute?: (step: Step, self: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
+  readonly ended?: (step: FaultStep, exit: Exit.Exit<unknown, unknown>) => void
+  readonly substitute?: (step: FaultStep, self: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
 }
 
 /**
- * Runs a program with a plan. An interruption is that of the whole program. Several plans may be put around one program: each
- * counts all steps. A program that succeeds before it reaches the step dies, because its test would show nothing.
+ * Runs a program with a plan. An interruption stops the whole program. Of several plans around one program each counts all steps. A program
+ * that succeeds before it reaches the step dies, because its test would show nothing.
  */
 export const inject =
   (plan: FaultPlan) =>
@@ -114,12 +91,12 @@ export const inject =
       )
     })
 
-/** The steps of a program, in the order in which it reaches them; each can have a fault. It ends as the program ends. */
+/** Runs a program and gives its exit and its steps, in the order in which it reached them. Each step can have a fault. */
 export const steps = <A, E, R>(
   self: Effect.Effect<A, E, R>
-): Effect.Effect<{ readonly exit: Exit.Exit<A, E>; readonly steps: ReadonlyArray<Step> }, never, R> =>
+): Effect.Effect<{ readonly exit: Exit.Exit<A, E>; readonly steps: ReadonlyArray<FaultStep> }, never, R> =>
   Effect.suspend(() => {
-    const reached: Array<Step> = []
+    const reached: Array<FaultStep> = []
     const watched = injecting(undefined, { reached: (step) => reached.push(step) })(self)
     return Effect.map(Effect.exit(watched), (exit) => ({ exit, steps: reached }))
   })
@@ -138,10 +115,10 @@ export const injecting =
           root?.interruptUnsafe()
         })
         const reach = (
-          described: Pick<Step, "kind" | "name" | "of">,
+          described: Pick<FaultStep, "kind" | "name" | "of">,
           at: number,
           run: Where
-        ): [Step, Fault | undefined] => {
+        ): [FaultStep, Fault | undefined] => {
           const step = { ...described, ...run, number: ++count, at }
           const fault = plan?.at === step.number ? plan.fault : undefined
           hearing.reached?.(step)
@@ -184,10 +161,10 @@ export const injecting =
       })
     )
 
-type Where = Pick<Step, "agent" | "runId" | "turn">
+type Where = Pick<FaultStep, "agent" | "runId" | "turn">
 
 const withFault = (
-  step: Step,
+  step: FaultStep,
   fault: Fault | undefined,
   self: Effect.Effect<unknown, unknown>,
   interrupt: Effect.Effect<void>
@@ -213,7 +190,7 @@ const withFault = (
 /** Once the others have had their turn. */
 const soon = Effect.forEach([1, 2, 3], () => Effect.yieldNow, { discard: true })
 
-const failureOf = (step: Step): unknown =>
+const failureOf = (step: FaultStep): unknown =>
   step.kind === "model call" || step.kind === "stream part"
     ? LlmError.ModelOverloadedError.make({ model: step.name })
     : new InjectedError({ message: `injected at ${format(step)}` })

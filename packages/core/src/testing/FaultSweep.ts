@@ -1,4 +1,4 @@
-/** Injects every fault, once each, in a scripted run of an agent, and checks the invariants on each of these runs. */
+/** Injects each fault once in a scripted run of an agent, and checks the invariants on each of these runs. */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -16,68 +16,75 @@ import * as Model from "../model/Model.ts"
 import * as FaultPlan from "./FaultPlan.ts"
 import * as Invariants from "./Invariants.ts"
 import * as RecordedEvents from "./RecordedEvents.ts"
-import { Recorder } from "./recorder.ts"
+import type { Fault, FaultStep } from "./faults.ts"
+import { Recorder, type Recording } from "./recorder.ts"
 import type * as ScriptedModel from "./ScriptedModel.ts"
 
 /** Any agent. */
-export interface Runnable<in I, out O, out E, out R> {
+interface Runnable<in I, out O, out E, out R> {
   (input: I): Effect.Effect<O, E, R>
   readonly stream: (input: I) => Stream.Stream<AgentEvent.AgentEvent, E, R>
   readonly name: string
 }
 
-/** The scenario. Everything outside has to be a fake on Effect's `Clock`: runs do not wait for the real world. */
-export interface Scenario<out I, in Services = never> {
+/** A scenario of a sweep. */
+interface Scenario<out I, in Services = never> {
   readonly input: I
   /**
-   * The model's replies, turn by turn. A repeated model call gets the same reply, and the last step repeats. With several
-   * agents, by their names; models of their own are not built, the script answers for them too.
+   * The replies of the model, turn by turn. A repeated model call gets the same reply, and the last step repeats. Several agents have their
+   * replies under their names. The sweep does not build the models of agents: the script answers for them too.
    */
-  readonly script: ReadonlyArray<ScriptedModel.Step> | Readonly<Record<string, ReadonlyArray<ScriptedModel.Step>>>
-  /** What the agent needs besides a model; built anew for each run. */
+  readonly script:
+    | ReadonlyArray<ScriptedModel.ScriptedStep>
+    | Readonly<Record<string, ReadonlyArray<ScriptedModel.ScriptedStep>>>
+  /** The services that the agent needs besides a model; each run builds them anew. */
   readonly layer?: Layer.Layer<Services, unknown>
-  /** What a tool may fail with, by its name; failures of another kind are tried on the others. */
+  /** The failure of a tool, by its name; other tools fail with an `InjectedError`. */
   readonly failures?: Readonly<Record<string, () => unknown>>
-  /** How late a step begins that is delayed, once each; 1 minute and 10 minutes by default. */
+  /** The delays of a step, once each; 1 minute and 10 minutes by default. */
   readonly latencies?: ReadonlyArray<Duration.Input>
-  /** Unsafe tools that may run twice in one call, by your own consent. */
+  /** Unsafe tools that may run twice in one call, by your consent. */
   readonly mayRunTwice?: ReadonlyArray<string>
-  /** The invariants; all of `Invariants.all` by default. */
+  /** The invariants; `Invariants.all` by default. */
   readonly invariants?: Readonly<Record<string, Invariants.Invariant>>
 }
 
-/** How a scenario is run: for its answer, or as a stream of events. */
-export type Mode = "whole" | "streamed"
+/** How a scenario runs: for its answer, or as a stream of events. */
+type Mode = "whole" | "streamed"
 
 /** One run that broke an invariant. */
-export interface Violation {
+interface Violation {
   readonly mode: Mode
-  /** Absent where nothing was injected. */
-  readonly step: FaultPlan.Step | undefined
-  readonly fault: FaultPlan.Fault | undefined
+  /** `undefined` in a run without a fault. */
+  readonly step: FaultStep | undefined
+  readonly fault: Fault | undefined
   /** By the names of their invariants. */
   readonly found: ReadonlyArray<{ readonly invariant: string; readonly message: string }>
   readonly events: ReadonlyArray<AgentEvent.AgentEvent>
 }
 
-/** A sweep in which nothing was found. */
-export interface Report {
+/** The report of a sweep without violations. */
+interface Report {
   readonly runs: number
-  /** How many faults were injected, by the kind of step. */
-  readonly injections: ReadonlyMap<FaultPlan.Step["kind"], number>
+  /** How many faults the sweep injected, by the kind of step. */
+  readonly injections: ReadonlyMap<FaultStep["kind"], number>
 }
 
-/** What a sweep has found; `message` shows the first three. */
-export class FaultSweepError extends Data.TaggedError("FaultSweepError")<{
+/** The violations of a sweep; `message` shows the first three. */
+class FaultSweepError extends Data.TaggedError("FaultSweepError")<{
   readonly message: string
   readonly violations: ReadonlyArray<Violation>
   readonly runs: number
 }> {}
 
-/** The script and the agent do not go together: nothing was injected yet. */
-export class ScenarioError extends Data.TaggedError("ScenarioError")<{ readonly message: string }> {}
+/** The script does not fit the agent. The sweep has not injected a fault yet. */
+class ScenarioError extends Data.TaggedError("ScenarioError")<{ readonly message: string }> {}
 
-/** For people: where it was, what was injected, what is wrong, and the events of that run. */
+/**
+ * A violation as text: the step, the fault, the broken invariants, and the events of the run.
+ *
+ * @internal
+ */
 export const format = ({ events, fault, found, mode, step }: Violation): string =>
   [
     step === undefined ? `${mode}, nothing injected` : `${mode}, ${FaultPlan.format(step)}, ${nameOf(fault)}`,
@@ -85,7 +92,7 @@ export const format = ({ events, fault, found, mode, step }: Violation): string 
     ...events.map((event) => `    ${RecordedEvents.format(event)}`)
   ].join("\n")
 
-const nameOf = (fault: FaultPlan.Fault | undefined): string => {
+const nameOf = (fault: Fault | undefined): string => {
   if (fault?.kind === "latency") return `latency of ${Duration.format(fault.by)}`
   if (fault?.kind === "interruption") return `interruption ${whens[fault.when]}`
   return fault?.kind ?? "nothing"
@@ -94,19 +101,23 @@ const nameOf = (fault: FaultPlan.Fault | undefined): string => {
 const whens = { before: "as it begins", within: "while it is at work", after: "when it is done" }
 
 /**
- * Plays the scenario once without a fault, to count its steps; then once for each step and each fault that can come there, whole
- * and streamed, each on a clock of its own. Fails with every run in which an invariant does not hold.
+ * Plays the scenario once without a fault, to count its steps; then once for each step and each fault that can occur there, whole and
+ * streamed, each time on a clock of its own. Everything outside the agent must be a fake on Effect's `Clock`, because runs do not wait for
+ * real time.
+ *
+ * The report counts the runs and the injected faults. If an invariant does not hold, the sweep fails with a `FaultSweepError` that has every
+ * violation. If the script does not fit the agent, it fails with a `ScenarioError`.
  */
-export const faultSweep = <I, O, E, R, Services = never>(
+export const run = <I, O, E, R, Services = never>(
   agent: Runnable<I, O, E, R>,
   scenario: Scenario<I, Services>
 ): Effect.Effect<Report, FaultSweepError | ScenarioError, Exclude<R, Model.Model | Services>> =>
   Effect.gen(function* () {
     const { invariants = Invariants.all } = scenario
     const violations: Array<Violation> = []
-    const injections = new Map<FaultPlan.Step["kind"], number>()
+    const injections = new Map<FaultStep["kind"], number>()
     let runs = 0
-    const look = (mode: Mode, { recording }: Played, step?: FaultPlan.Step, fault?: FaultPlan.Fault) => {
+    const look = (mode: Mode, { recording }: Played, step?: FaultStep, fault?: Fault) => {
       runs++
       const found = Object.entries(invariants).flatMap(([invariant, holds]) =>
         holds(recording).map((message) => ({ invariant, message }))
@@ -133,9 +144,9 @@ export const faultSweep = <I, O, E, R, Services = never>(
 
 /** A listener has no failures, and a wait runs no code. */
 const faultsOf = (
-  step: FaultPlan.Step,
+  step: FaultStep,
   { failures = {}, latencies = ["1 minute", "10 minutes"] }: Pick<Scenario<unknown>, "failures" | "latencies">
-): ReadonlyArray<FaultPlan.Fault> => {
+): ReadonlyArray<Fault> => {
   const interruption = FaultPlan.interruption(1).fault
   if (step.kind === "wait") return [interruption]
   const delays = latencies.map((by) => FaultPlan.latency(1, by).fault)
@@ -149,13 +160,12 @@ const faultsOf = (
 }
 
 /** Steps that are the user's own work. */
-const working: ReadonlySet<FaultPlan.Step["kind"]> = new Set(["tool attempt", "look-up", "fixer run"])
+const working: ReadonlySet<FaultStep["kind"]> = new Set(["tool attempt", "look-up", "fixer run"])
 
-/** @internal */
-export interface Played {
-  readonly recording: Invariants.Recording
-  readonly steps: ReadonlyArray<FaultPlan.Step>
-  /** How often each agent was answered, and the last turn in which. */
+interface Played {
+  readonly recording: Recording
+  readonly steps: ReadonlyArray<FaultStep>
+  /** The last turn in which each agent got an answer. */
   readonly asked: ReadonlyMap<string, number>
 }
 
@@ -180,7 +190,7 @@ const misfitOf = (name: string, script: Scenario<unknown>["script"], { asked, re
 const linesOf = (
   name: string,
   script: Scenario<unknown>["script"]
-): Readonly<Record<string, ReadonlyArray<ScriptedModel.Step>>> =>
+): Readonly<Record<string, ReadonlyArray<ScriptedModel.ScriptedStep>>> =>
   // `isArray` knows no readonly arrays
   Array.isArray(script) ? { [name]: script } : (script as Exclude<typeof script, ReadonlyArray<unknown>>)
 
@@ -233,7 +243,7 @@ export const play = <I, O, E, R, Services>(
     yield* TestClock.adjust("1 day")
     yield* settle
     const inAll = { events: events.all.length, steps: recorder.steps.length }
-    const recording: Invariants.Recording = {
+    const recording: Recording = {
       events: events.all.slice(0, atEnd.events),
       seen: mode === "streamed" ? seen : undefined,
       exit,

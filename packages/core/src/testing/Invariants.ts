@@ -1,4 +1,4 @@
-/** What holds of every run, failed runs included. Each says what is wrong with a recording; nothing, if it holds. */
+/** The invariants of runs: conditions that hold for every run, also for a run that fails. */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Equal from "effect/Equal"
@@ -7,38 +7,9 @@ import * as AgentEvent from "../event/AgentEvent.ts"
 import { Operations, type Watcher } from "../telemetry/Operations.ts"
 import type * as Message from "../data/Message.ts"
 import * as Usage from "../data/Usage.ts"
+import type { Recording } from "./recorder.ts"
 
-/** One run of a tool with unsafe side effects. */
-export interface Start {
-  readonly tool: string
-  readonly runId: string
-  readonly turn: number
-  readonly callId: string
-  readonly key: string
-  /** How it ended by itself; `cut off` otherwise. */
-  readonly end: "success" | "failure" | "cut off"
-  /** The result of a later lookup. */
-  readonly lookedUp: "took effect" | "took none" | undefined
-}
-
-/** The recording of a run that is over. */
-export interface Recording {
-  readonly events: ReadonlyArray<AgentEvent.AgentEvent>
-  /** What a reader saw, in streamed runs. */
-  readonly seen: ReadonlyArray<AgentEvent.AgentEvent> | undefined
-  /** Absent when it did not end within a day. */
-  readonly exit: Exit.Exit<unknown, unknown> | undefined
-  /** When it was interrupted, and how many events there were by then. */
-  readonly interrupted: { readonly at: number; readonly events: number } | undefined
-  /** What the models have sent, reply by reply. */
-  readonly sent: ReadonlyArray<Usage.Usage>
-  readonly starts: ReadonlyArray<Start>
-  /** Fibers that it has left behind, steps that never ended; events and steps of the day after. */
-  readonly left: { readonly fibers: number; readonly steps: number }
-  readonly later: { readonly events: number; readonly steps: number }
-}
-
-/** A condition on every run: returns one sentence for each violation. */
+/** A condition on the recording of a run: returns one sentence for each violation, and nothing if it holds. */
 export interface Invariant {
   (recording: Recording): ReadonlyArray<string>
 }
@@ -77,7 +48,7 @@ const unequal = (what: string, is: unknown, shouldBe: unknown): ReadonlyArray<st
 const nameOf = (run: Events) => `'${run[0]?.agent}'`
 
 /** Every reply is one message, with each of its calls settled once, where it was; no orphan is in what a run leaves. */
-export const oneSettlement: Invariant = ({ events }) =>
+const oneSettlement: Invariant = ({ events }) =>
   runsOf(events).flatMap((run) => {
     const replies = ofType(run, "model-end")
     const turns = ofType(run, "turn-end")
@@ -136,7 +107,7 @@ const misreported = (run: Events, turn: number, message: Message.Assistant): Rea
 const sumOf = (usages: ReadonlyArray<Usage.Usage>) => usages.reduce(Usage.add, Usage.empty)
 
 /** The ledger has every attempt of every model call once, and its sum is what the models have sent. */
-export const booked: Invariant = ({ events, sent }) => {
+const booked: Invariant = ({ events, sent }) => {
   const parents = new Map(events.map(({ parent, runId }) => [runId, parent?.runId]))
   const isWithin = (runId: string | undefined, ancestor: string): boolean =>
     runId !== undefined && (runId === ancestor || isWithin(parents.get(runId), ancestor))
@@ -171,7 +142,7 @@ export const booked: Invariant = ({ events, sent }) => {
  * No unsafe tool runs a second time in one call, unless it was cut off and looked up and had taken no effect; and no call in
  * which it may have taken effect is settled as if it had not.
  */
-export const safe: Invariant = ({ events, starts }) =>
+const safe: Invariant = ({ events, starts }) =>
   starts.flatMap((start, index) => {
     const { callId, end, key, lookedUp, runId, tool, turn } = start
     const isLast = !starts.slice(index + 1).some((other) => other.key === key)
@@ -193,7 +164,7 @@ export const safe: Invariant = ({ events, starts }) =>
   })
 
 /** Each run begins once and ends once, the outermost last; a reader sees all of it, in that order. */
-export const ended: Invariant = ({ events, exit, seen }) => {
+const ended: Invariant = ({ events, exit, seen }) => {
   const found = runsOf(events).flatMap((run) => {
     const ends = run.filter(AgentEvent.isTerminal).length
     const last = run.at(-1)
@@ -219,7 +190,7 @@ export const ended: Invariant = ({ events, exit, seen }) => {
 }
 
 /** It ends; no fiber and no step is left, and nothing comes later. */
-export const over: Invariant = ({ exit, later, left }) => [
+const over: Invariant = ({ exit, later, left }) => [
   ...(exit === undefined ? ["it does not end within a day"] : []),
   ...(left.fibers > 0 ? [`${left.fibers} fibers are left at its end`] : []),
   ...(left.steps > 0 ? [`${left.steps} steps have not ended at its end`] : []),
@@ -228,7 +199,7 @@ export const over: Invariant = ({ exit, later, left }) => [
 ]
 
 /** Every operation that begins, by the events, ends once, in its run. */
-export const closed: Invariant = ({ events }) => {
+const closed: Invariant = ({ events }) => {
   const noted: Array<{ readonly event: AgentEvent.AgentEvent; ends: number }> = []
   const watcher: Watcher<number> = {
     begin: (event) => noted.push({ event, ends: 0 }) - 1,
@@ -268,7 +239,7 @@ export const closed: Invariant = ({ events }) => {
 }
 
 /** An interruption ends the run at once: nothing handles it, and nothing happens at a later instant. */
-export const passing: Invariant = ({ events, exit, interrupted, seen }) => {
+const passing: Invariant = ({ events, exit, interrupted, seen }) => {
   if (interrupted === undefined || exit === undefined) return []
   const isLate = events.slice(0, interrupted.events).some((event) => event === endOf(events))
   if (isLate) return []
@@ -289,8 +260,17 @@ export const passing: Invariant = ({ events, exit, interrupted, seen }) => {
   ]
 }
 
-/** All of them, by the names that reports give them. */
-export const all: Readonly<Record<string, Invariant>> = {
+type InvariantName =
+  | "no call without its settlement"
+  | "the ledger is complete"
+  | "no unsafe tool runs twice"
+  | "every run ends with one last event"
+  | "nothing is left behind"
+  | "each start has an end"
+  | "interruption passes"
+
+/** All invariants of this library, by the names that reports show. `FaultSweep.run` checks them by default. */
+export const all: Readonly<Record<InvariantName, Invariant>> = {
   "no call without its settlement": oneSettlement,
   "the ledger is complete": booked,
   "no unsafe tool runs twice": safe,

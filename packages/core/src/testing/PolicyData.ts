@@ -1,21 +1,21 @@
-/** Policies as plain data, which can be generated, printed and shrunk; and the verdicts that they mean. */
+/** Policies as plain data, which can be generated, printed and shrunk; and the verdicts of that data. */
 import * as Effect from "effect/Effect"
 import type * as Backoff from "../recovery/Backoff.ts"
 import * as Recovery from "../recovery/Recovery.ts"
-import type { Failure } from "./FailureScript.ts"
+import type { Failure } from "./failures.ts"
 
-/** A policy as data: it can be drawn, printed and made smaller. */
+/** A policy as plain data. All times are milliseconds. */
 export type PolicyData =
   | { readonly kind: "retry"; readonly options: Options }
-  /** Answers `"answer"` after so many milliseconds; or its handler fails with a `HandlerError`, or dies. */
+  /** Answers `"answer"` after this many milliseconds; or its handler fails with the tag `HandlerError`, or dies. */
   | { readonly kind: "respondWith"; readonly after: number; readonly handler: "succeeds" | "fails" | "dies" }
   | { readonly kind: "rethrow" }
   | { readonly kind: "ladder"; readonly rungs: ReadonlyArray<PolicyData> }
-  /** The first up to that attempt, then the second. */
+  /** The first policy up to attempt `until`, then the second. */
   | { readonly kind: "when"; readonly until: number; readonly first: PolicyData; readonly second: PolicyData }
 
 /** `Backoff.Options` in milliseconds. */
-export type Options = Backoff.Count & {
+type Options = Backoff.Count & {
   readonly initialBackoff?: number
   readonly factor?: number
   readonly maxBackoff?: number
@@ -26,15 +26,14 @@ export type Options = Backoff.Count & {
 /** A policy for each tag, and one for the rest. */
 export type TableData<Tag extends string = string> = { readonly [K in Tag | "orElse"]?: PolicyData }
 
-/** What a failing handler fails with. */
-export interface HandlerError {
+/** The failure of a failing handler. */
+interface HandlerError {
   readonly _tag: "HandlerError"
 }
 
-/** The verdict of such data. */
-export type Verdict = Recovery.Verdict<Failure, string, HandlerError, never, "exhausted" | "rethrow", "repeats">
+type Verdict = Recovery.Verdict<Failure, string, HandlerError, never, "exhausted" | "rethrow", "repeats">
 
-/** The verdict of a policy. A `when` names its choices, so that it can be explained. */
+/** The verdict of a policy. A `when` names its choices, so `Recovery.explain` knows them. */
 export const verdictOf = (policy: PolicyData): Verdict => {
   switch (policy.kind) {
     case "retry":
@@ -54,8 +53,8 @@ export const verdictOf = (policy: PolicyData): Verdict => {
   }
 }
 
-/** A ladder of one to four rungs; without any, the failure leaves as itself. */
-export const ladderOf = ([first = Recovery.rethrow, second, third, fourth]: ReadonlyArray<Verdict>): Verdict => {
+/** A ladder of one to four rungs; a ladder without rungs rethrows the failure. */
+const ladderOf = ([first = Recovery.rethrow, second, third, fourth]: ReadonlyArray<Verdict>): Verdict => {
   if (second === undefined) return Recovery.ladder(first)
   if (third === undefined) return Recovery.ladder(first, second)
   return fourth === undefined ? Recovery.ladder(first, second, third) : Recovery.ladder(first, second, third, fourth)
@@ -67,7 +66,7 @@ const handlers: { readonly [K in "succeeds" | "fails" | "dies"]: Effect.Effect<s
   dies: Effect.die("defect of a handler")
 }
 
-/** The table of verdicts that a table of data means: for `Recovery.onError`, `Recovery.explain` and `trace`. */
+/** The table of verdicts of a table of data: for `Recovery.onError`, `Recovery.explain` and `Trace.trace`. */
 export const tableOf = <Tag extends string>(table: TableData<Tag>): { readonly [K in Tag | "orElse"]?: Verdict } =>
   // the same keys
   Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Every event of a program under test, in order, to be looked at afterwards. */
+/** The events of a program under test, in order. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as AgentEvent from "../event/AgentEvent.ts"
@@ -6,20 +6,21 @@ import * as RunContext from "../event/RunContext.ts"
 
 /** The events of a program, in order. */
 export interface RecordedEvents {
-  /** So far; it grows. */
+  /** Every event so far. */
   readonly all: ReadonlyArray<AgentEvent.AgentEvent>
-  /** Those of one type. */
+  /** The events of one type. */
   readonly of: <const Type extends AgentEvent.AgentEvent["type"]>(type: Type) => ReadonlyArray<AgentEvent.OfType<Type>>
+  /** The type of each event. */
   readonly types: () => ReadonlyArray<AgentEvent.AgentEvent["type"]>
-  /** The event that ended the outermost run, if it has ended. */
+  /** The terminal event of the outermost run; `undefined` if that run still runs. */
   readonly end: () => AgentEvent.AgentEvent | undefined
-  /** Records all runs of the program that it is provided to, at the very moment at which something happens. */
+  /** Records all runs of the program under this layer, each event at the moment at which the run emits it. */
   readonly layer: Layer.Layer<never>
   /** For `Agent.onEvent`: records the events of one agent. */
   readonly hear: (event: AgentEvent.AgentEvent) => Effect.Effect<void>
 }
 
-/** An empty record. */
+/** An empty record; each call makes another one. */
 export const makeUnsafe = (): RecordedEvents => {
   const all: Array<AgentEvent.AgentEvent> = []
   const record = (event: AgentEvent.AgentEvent): void => {
@@ -39,10 +40,10 @@ export const makeUnsafe = (): RecordedEvents => {
   }
 }
 
-/** As `makeUnsafe`, as an effect. */
+/** An effect that makes an empty record. */
 export const make: Effect.Effect<RecordedEvents> = Effect.sync(makeUnsafe)
 
-/** One line: the instant, the agent and its turn, what happened, and to which call. */
+/** An event as one line of text: the instant, the agent, its turn, the type, and the id of the tool call. */
 export const format = (event: AgentEvent.AgentEvent): string =>
   [`${event.at} ms`, event.agent, `turn ${event.turn}`, event.type, ...("callId" in event ? [event.callId] : [])].join(
     "  "

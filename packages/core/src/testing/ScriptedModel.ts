@@ -12,39 +12,47 @@ import * as Message from "../data/Message.ts"
 import * as Model from "../model/Model.ts"
 import * as Usage from "../data/Usage.ts"
 
-/** How one request is answered. */
-export interface Step {
+/** The answer to one request. */
+export interface ScriptedStep {
   /** Streamed before `answer`, in streamed runs only. */
   readonly parts: ReadonlyArray<Model.Part>
-  /** The whole reply. In streamed runs its parts follow, or the stream ends with its failure. */
+  /** The whole reply. A streamed run gets its parts after `parts`; a failure ends the stream. */
   readonly answer: (request: Model.Request) => Effect.Effect<Message.Reply, LlmError>
-  /** The stream ends after `parts` without any end marker. */
+  /** The stream ends after `parts` without an end marker. */
   readonly isCutOff: boolean
 }
 
-/** A model that follows a script, and the requests that it got. */
+/** A model that plays a script, and the requests that it got. */
 export interface ScriptedModel {
   readonly layer: Layer.Layer<Model.Model>
   /** A copy of every request so far. */
   readonly requests: ReadonlyArray<Model.Request & { readonly isStreamed: boolean }>
 }
 
-const step = (answer: Step["answer"], parts: Step["parts"] = []): Step => ({ parts, answer, isCutOff: false })
+const step = (answer: ScriptedStep["answer"], parts: ScriptedStep["parts"] = []): ScriptedStep => ({
+  parts,
+  answer,
+  isCutOff: false
+})
 
-/** What one reply costs by default. */
+/** The usage of one reply by default. */
 const usage: Usage.Usage = Usage.make({ inputTokens: 10, outputTokens: 5 })
 
-/** A reply with defaults for what `value` leaves out; its finish reason is `tool-calls` if it has calls, else `stop`. */
+/**
+ * A reply with defaults for the fields that `value` leaves out: no content, 10 input and 5 output tokens, and the finish reason `tool-calls`
+ * if the content has calls, else `stop`.
+ */
 export const reply = (value: Partial<Message.Reply>): Message.Reply => {
   const content = value.content ?? []
   const finish = content.some((part) => part.type === "tool-call") ? "tool-calls" : "stop"
   return { content, finish, usage, ...value }
 }
 
-/** Answers in words. */
-export const text = (value: string): Step => step(() => Effect.succeed(reply({ content: [Message.text(value)] })))
+/** Answers with a text. */
+export const text = (value: string): ScriptedStep =>
+  step(() => Effect.succeed(reply({ content: [Message.text(value)] })))
 
-/** A tool call; its arguments are text or an object, as models send either. */
+/** A tool call for `calls`. Its arguments are JSON text or an object, as models send both. */
 export const call = (name: string, args: Message.ToolCall["arguments"], id = `call-${name}`): Message.ToolCall => ({
   type: "tool-call",
   id,
@@ -52,28 +60,32 @@ export const call = (name: string, args: Message.ToolCall["arguments"], id = `ca
   arguments: args
 })
 
-/** Calls tools. */
-export const calls = (...content: ReadonlyArray<Message.ToolCall>): Step =>
+/** Answers with tool calls. */
+export const calls = (...content: ReadonlyArray<Message.ToolCall>): ScriptedStep =>
   step(() => Effect.succeed(reply({ content })))
 
-/** Answers with just this reply. */
-export const replies = (value: Message.Reply): Step => step(() => Effect.succeed(value))
+/** Answers with a whole reply; `reply` makes one. */
+export const replies = (value: Message.Reply): ScriptedStep => step(() => Effect.succeed(value))
 
-/** Fails; a streamed run sees `parts` first. */
-export const fails = (error: LlmError, ...parts: ReadonlyArray<Model.Part>): Step =>
+/** Fails; a streamed run gets `parts` first. */
+export const fails = (error: LlmError, ...parts: ReadonlyArray<Model.Part>): ScriptedStep =>
   step(() => Effect.fail(error), parts)
 
-/** Reads the request, then answers, fails, waits or never ends. */
-export const answers = (answer: Step["answer"]): Step => step(answer)
+/** Answers with an effect of the request, which may also fail, wait or never end. */
+export const answers = (answer: ScriptedStep["answer"]): ScriptedStep => step(answer)
 
-/** A stream that ends after `parts` with no end marker. Only for streamed runs. */
-export const cutOff = (...parts: ReadonlyArray<Model.Part>): Step => ({
+/** A stream that ends after `parts` without an end marker. In a run that is not streamed this step dies. */
+export const cutOff = (...parts: ReadonlyArray<Model.Part>): ScriptedStep => ({
   parts,
   isCutOff: true,
   answer: () => Effect.die(new Error("ScriptedModel: cutOff is for streamed runs"))
 })
 
-/** The parts in which a whole reply would have been streamed: text in two pieces, calls whole. */
+/**
+ * The parts of a reply as a stream sends them: each text in two pieces, each call whole.
+ *
+ * @internal
+ */
 export const toParts = (whole: Message.Reply): ReadonlyArray<Model.Part> => [
   ...whole.content.flatMap((part): ReadonlyArray<Model.Part> => {
     if (part.type === "tool-call" || part.type === "provider-item") return [part]
@@ -100,8 +112,8 @@ const unexpected = ({ messages }: Model.Request, number: number, steps: number):
   return `request ${number} is not in the script of ${steps} steps; its last message is ${shown}`
 }
 
-/** A scripted model, checked at the end of the scope. */
-export const make = (...steps: ReadonlyArray<Step>): Effect.Effect<ScriptedModel, never, Scope.Scope> =>
+/** A scripted model. When its scope closes after a success, a step that no request took is a defect. */
+export const make = (...steps: ReadonlyArray<ScriptedStep>): Effect.Effect<ScriptedModel, never, Scope.Scope> =>
   Effect.gen(function* () {
     const requests: Array<Model.Request & { readonly isStreamed: boolean }> = []
     yield* Effect.addFinalizer((exit) =>
@@ -109,7 +121,7 @@ export const make = (...steps: ReadonlyArray<Step>): Effect.Effect<ScriptedModel
         ? Effect.die(new Error(`ScriptedModel: only ${requests.length} of ${steps.length} steps were asked for`))
         : Effect.void
     )
-    const next = (request: Model.Request, isStreamed: boolean): Effect.Effect<Step> =>
+    const next = (request: Model.Request, isStreamed: boolean): Effect.Effect<ScriptedStep> =>
       Effect.suspend(() => {
         const found = steps[requests.length]
         requests.push({ ...request, messages: [...request.messages], isStreamed })
@@ -126,11 +138,8 @@ export const make = (...steps: ReadonlyArray<Step>): Effect.Effect<ScriptedModel
     return { layer: Layer.succeed(Model.Model, service), requests }
   })
 
-/**
- * A model that answers each request by a function, as often as it is asked: for runs whose number of requests is not known
- * beforehand.
- */
-export const answering = (answer: (request: Model.Request) => Step): Layer.Layer<Model.Model> => {
+/** A model that answers each request by a function: for runs whose number of requests is not known beforehand. */
+export const answering = (answer: (request: Model.Request) => ScriptedStep): Layer.Layer<Model.Model> => {
   const stepOf = (request: Model.Request) => Effect.sync(() => answer(request))
   return Layer.succeed(Model.Model, {
     name: "scripted",
@@ -140,12 +149,28 @@ export const answering = (answer: (request: Model.Request) => Step): Layer.Layer
   })
 }
 
+const forgotten = Effect.die(new Error("A test calls a model, and none was given to it: provide a ScriptedModel"))
+
 /**
- * How a step is streamed.
+ * Under this layer a real model call dies: a call of an agent without a model, and a call of a model over a wire, with any host and wherever
+ * the layer of that model stands. Scripted models answer as usual. Provide it to a whole test suite.
+ */
+export const noRealModels: Layer.Layer<Model.Model> = Layer.merge(
+  Layer.succeed(Model.RealCalls, "forbidden"),
+  Layer.succeed(Model.Model, {
+    name: "none",
+    provider: "none",
+    generate: () => forgotten,
+    stream: () => Stream.unwrap(forgotten)
+  })
+)
+
+/**
+ * The stream of a step.
  *
  * @internal
  */
-export const streamOf = (found: Step, request: Model.Request): Stream.Stream<Model.Part, LlmError> => {
+export const streamOf = (found: ScriptedStep, request: Model.Request): Stream.Stream<Model.Part, LlmError> => {
   const before = Stream.fromIterable(found.parts)
   if (found.isCutOff) return before
   return Stream.concat(

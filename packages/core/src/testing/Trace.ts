@@ -1,4 +1,4 @@
-/** Traces of a policy on a script of failures, on a virtual clock: nothing waits, and every instant is exact. */
+/** Traces of a policy on a script of failures, on a virtual clock: no test waits, and every instant is exact. */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -11,62 +11,63 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Explanation from "../recovery/Explanation.ts"
 import { recoverEffect } from "../recovery/RecoverEffect.ts"
 import * as Recovery from "../recovery/Recovery.ts"
-import { type Failure, type FailureScript, type Step, stepOf } from "./FailureScript.ts"
+import { type FailureScript, stepOf } from "./FailureScript.ts"
+import type { Failure, FailureStep } from "./failures.ts"
 import type { AnyRow, ServicesOf } from "../recovery/TableTypes.ts"
 
-/** The trace of a run. Instants are milliseconds since the start. */
+/** What happened to a scripted effect under a policy. Instants are milliseconds since the start. */
 export interface Trace {
   readonly attempts: ReadonlyArray<Attempt>
-  /** The instant at which it ended; absent while it runs. */
+  /** The instant of the end; `undefined` if the effect still runs. */
   readonly end: number | undefined
   /** `success fine`, `failure Down of attempt 3`, `died of …`, `interrupted`, `running`. */
   readonly exit: string
-  /** `open n` and `close n`: each attempt holds a resource. */
+  /** `open n` and `close n`: each attempt opens a resource and closes it. */
   readonly resources: ReadonlyArray<string>
 }
 
-/** One attempt: `start` in milliseconds after the beginning of the whole. */
-export interface Attempt {
+interface Attempt {
   readonly start: number
   /** Counted from 1. */
   readonly attempt: number
-  /** What its step does, or `running`. */
+  /** What its step of the script does, or `running`. */
   readonly outcome: string
 }
 
-/** Puts a policy round the scripted effect. */
-export type Guard<E = never, Tag extends string = string, R = never> = (
+/** Puts a policy around the scripted effect. */
+type Guard<E = never, Tag extends string = string, R = never> = (
   scripted: Effect.Effect<string, Failure<Tag>>
 ) => Effect.Effect<string, Failure<Tag> | E, R>
 
 /** A trace, with its policy and its script. */
-export interface Traced extends Trace {
+interface Traced extends Trace {
   readonly script: FailureScript
   readonly policy: Policy
 }
 
-/** A row for all failures, a verdict, a schedule or a handler; or a table of rows. */
-export type Policy = AnyRow | { readonly [row: string]: AnyRow | undefined }
+/** A row for all failures: a verdict, a schedule or a handler; or a table of rows. */
+type Policy = AnyRow | { readonly [row: string]: AnyRow | undefined }
 
-/** What the schedules and the handlers of a policy need; of one of several policies, what any of them needs. */
-export type PolicyServices<P> = P extends AnyRow ? ServicesOf<P> : ServicesOf<P[keyof P]>
+/** The services that the schedules and the handlers of a policy need. */
+type PolicyServices<P> = P extends AnyRow ? ServicesOf<P> : ServicesOf<P[keyof P]>
 
-/** Every script is bounded: a policy that makes more attempts than this dies of it. */
+/** Every script is bounded: a policy that makes more attempts than this dies. */
 const runaway = 20_000
 
 /** Beyond the end of every run that ends. */
 const ages = Duration.days(100_000)
 
 /**
- * The trace of a policy on a script; it needs what the schedules and handlers need. A schedule is the same as
- * `Recovery.retry(schedule)`. Verdicts that need a model (`tell`, `escalate`, `fix`, `raise`) throw a `TypeError` here.
+ * Plays a script under a policy: a verdict, a schedule, a handler, or a table of them. The trace needs the services of the schedules and
+ * the handlers. A schedule means `Recovery.retry(schedule)`. Verdicts that need a model (`tell`, `escalate`, `fix`, `raise`) throw a
+ * `TypeError`.
  *
  * ```ts
- * import { FailureScript, trace } from "@kintsugi/core/testing"
+ * import { FailureScript, Trace } from "@kintsugi/core/testing"
  * import { Effect, Schedule } from "effect"
  *
  * const schedule = Schedule.exponential("1 second").pipe(Schedule.upTo({ times: 2 }))
- * const seen = trace(schedule, FailureScript.always(FailureScript.fails("Down")))
+ * const seen = Trace.trace(schedule, FailureScript.always(FailureScript.fails("Down")))
  *
  * Effect.runPromise(Effect.map(seen, ({ attempts }) => attempts.map(({ start }) => start))) // => [0, 1000, 3000]
  * ```
@@ -83,8 +84,8 @@ export const trace = <const P extends Policy>(
 }
 
 /**
- * As `trace`, for anything that can be put round an effect; `interruptAt` is the instant of an interruption from outside, in
- * milliseconds.
+ * Plays a script under any code around an effect: `Trace.play(script, Effect.retry(schedule))`. `interruptAt` is the instant of an
+ * interruption from outside, in milliseconds.
  */
 export const play = <E, Tag extends string, R = never>(
   script: FailureScript<Tag>,
@@ -137,7 +138,7 @@ export const play = <E, Tag extends string, R = never>(
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 
 const perform = <Tag extends string>(
-  step: Step<Tag>,
+  step: FailureStep<Tag>,
   attempt: number,
   errors: Array<unknown>
 ): Effect.Effect<string, Failure<Tag>> => {
@@ -179,13 +180,10 @@ const describe = (exit: Exit.Exit<string, unknown>, errors: ReadonlyArray<unknow
 const nameOf = (error: unknown, errors: ReadonlyArray<unknown>): string => {
   const attempt = errors.indexOf(error)
   const tag = typeof error === "object" && error !== null && "_tag" in error ? String(error._tag) : String(error)
-  return attempt === -1 ? `failure ${tag} of its own` : failed(tag, attempt)
+  return attempt === -1 ? `failure ${tag} of its own` : `failure ${tag} of attempt ${attempt}`
 }
 
-/** The failure of an attempt, as traces name it. */
-export const failed = (tag: string, attempt: number): string => `failure ${tag} of attempt ${attempt}`
-
-/** The wait before each attempt but the first, in milliseconds, to the nanosecond that clocks know. */
+/** The wait before each attempt except the first, in milliseconds, exact to the nanosecond. */
 export const waitsOf = (script: FailureScript, { attempts }: Trace): ReadonlyArray<number> =>
   attempts
     .slice(1)
@@ -193,10 +191,10 @@ export const waitsOf = (script: FailureScript, { attempts }: Trace): ReadonlyArr
 
 const toNanosecond = (millis: number): number => (Number.isInteger(millis) ? millis : Math.round(millis * 1e6) / 1e6)
 
-/** How long a policy has waited in all, in milliseconds: without the time that attempts took. */
+/** The sum of all waits, in milliseconds, without the time of the attempts. */
 export const waited = (seen: Traced): number => waitsOf(seen.script, seen).reduce((sum, wait) => sum + wait, 0)
 
-/** For people: one line for each attempt, and one for the end. */
+/** A trace as text: one line for each attempt, and one for the end. */
 export const format = ({ attempts, end, exit }: Trace): string =>
   [
     ...attempts.map(({ attempt, outcome, start }) => `attempt ${attempt} at ${start} ms: ${outcome}`),
@@ -204,14 +202,14 @@ export const format = ({ attempts, end, exit }: Trace): string =>
   ].join("\n")
 
 /**
- * The script as reports show it.
+ * A script as reports show it.
  *
  * @internal
  */
 export const formatScript = (script: FailureScript): string => JSON.stringify(script)
 
 /**
- * What a policy is explained to do, or why it cannot be explained.
+ * The explanation of a policy, or why it has none.
  *
  * @internal
  */
@@ -221,26 +219,26 @@ export const explained = (policy: Policy): string =>
     { onFailure: (error) => `it cannot be explained: ${String(error)}`, onSuccess: (text) => text }
   )
 
-/** A trace that an assertion does not hold for. */
-export class UnexpectedTraceError extends Data.TaggedError("UnexpectedTraceError")<{
-  /** The sentence, what the policy is explained to do, the script, and the trace. */
+/** The trace does not fulfil an assertion. */
+class UnexpectedTraceError extends Data.TaggedError("UnexpectedTraceError")<{
+  /** The sentence, the explanation of the policy, the script, and the trace. */
   readonly message: string
   readonly trace: Traced
 }> {}
 
 /**
- * Checks a trace with an assertion of your own. If it fails, the failure shows the policy, the script and the trace, in every
- * test runner.
+ * Checks a trace with an assertion of your own. A trace that does not fulfil it is an `UnexpectedTraceError`, whose message shows the
+ * policy, the script and the trace in every test runner.
  *
  * ```ts
  * import { Recovery } from "@kintsugi/core"
- * import { assertThat, FailureScript, trace, Trace } from "@kintsugi/core/testing"
+ * import { FailureScript, Trace } from "@kintsugi/core/testing"
  * import { Effect } from "effect"
  *
  * const policy = Recovery.retry({ retries: 2, initialBackoff: "1 second" })
  *
- * const seen = trace(policy, FailureScript.always(FailureScript.fails("Down"))).pipe(
- *   Effect.flatMap(assertThat("it waits at most 5 seconds", (seen) => Trace.waited(seen) <= 5_000)),
+ * const seen = Trace.trace(policy, FailureScript.always(FailureScript.fails("Down"))).pipe(
+ *   Effect.flatMap(Trace.assertThat("it waits at most 5 seconds", (seen) => Trace.waited(seen) <= 5_000)),
  *   Effect.map(({ end }) => end)
  * )
  *
@@ -260,20 +258,28 @@ export const assertThat =
     return Effect.fail(new UnexpectedTraceError({ message, trace: seen }))
   }
 
-/** A trace that exceeds the bounds of its policy. */
-export class ExceededError extends Data.TaggedError("ExceededError")<{
+/** The trace exceeds the bounds of an explanation. */
+class ExceededError extends Data.TaggedError("ExceededError")<{
   readonly message: string
   readonly trace: Traced
   readonly explanation: Explanation.Explanation
 }> {}
 
+/**
+ * Whether an error says all about a trace in its message.
+ *
+ * @internal
+ */
+export const isTraceError = (error: unknown): boolean =>
+  error instanceof ExceededError || error instanceof UnexpectedTraceError
+
 /** What clocks round off, in milliseconds. */
 const slack = 1e-3
 
 /**
- * Holds a trace of a script against bounds, as `Recovery.explain` gives them, of the policy itself or of one that is the most
- * that you are willing to wait for: attempts, and the time that is spent waiting, with what servers are granted where the script
- * has them ask for something.
+ * Compares a trace with the bounds that `Recovery.explain` gives: of the policy itself, or of a policy that says how much you are willing
+ * to wait. The bounds are the attempts and the sum of the waits; if the script has hints, the sum includes the waits that the policy grants
+ * to servers. A trace beyond them is an `ExceededError`, with the trace and the explanation.
  */
 export const assertWithin =
   (explanation: Explanation.Explanation) =>

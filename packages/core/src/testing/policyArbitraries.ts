@@ -1,9 +1,12 @@
-/** Arbitraries of Effect for scripts of failures and policies. `FastCheck` has the same names. */
+/** Arbitraries of Effect for scripts of failures and policies. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import type * as Backoff from "../recovery/Backoff.ts"
-import type { FailureScript, Step } from "./FailureScript.ts"
-import type { Options, PolicyData, TableData } from "./PolicyData.ts"
+import type { FailureScript } from "./FailureScript.ts"
+import type { FailureStep } from "./failures.ts"
+import type { PolicyData, TableData } from "./PolicyData.ts"
+
+type RetryOptions = Extract<PolicyData, { readonly kind: "retry" }>["options"]
 
 // --- what Effect's arbitraries lack
 
@@ -40,7 +43,7 @@ const given = <A extends object>(fields: A): { readonly [K in keyof A]?: Exclude
     readonly [K in keyof A]?: Exclude<A[K], undefined>
   }
 
-/** A seed for `Random.withSeed`: with it a property of a jitter is the same again for the same case. It does not shrink. */
+/** A seed for `Random.withSeed`: a property with jitter draws the same random numbers for the same case. It does not shrink. */
 export const seed: Arbitrary.Arbitrary<number> = Arbitrary.schema(
   Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 0x7fff_ffff })),
   { shrink: () => [] }
@@ -48,10 +51,18 @@ export const seed: Arbitrary.Arbitrary<number> = Arbitrary.schema(
 
 // --- scripts
 
-/** Milliseconds that an attempt takes, from none to 20 seconds. */
+/**
+ * The milliseconds that an attempt takes: from 0 to 20,000.
+ *
+ * @internal
+ */
 export const takes: Arbitrary.Arbitrary<number> = oneOf([1, Arbitrary.Constant(0)], [1, integer(0, 20_000)])
 
-/** What a server asks for, in milliseconds: absent, none, small, or beyond the default `maxHint`. Shrinks to absent. */
+/**
+ * The hint of a server, in milliseconds: absent, 0, small, or above the default `maxHint`. It shrinks to absent.
+ *
+ * @internal
+ */
 export const hint: Arbitrary.Arbitrary<number | undefined> = oneOf<number | undefined>(
   [3, Arbitrary.Constant(undefined)],
   [1, Arbitrary.Constant(0)],
@@ -59,11 +70,15 @@ export const hint: Arbitrary.Arbitrary<number | undefined> = oneOf<number | unde
   [1, integer(60_001, 10 ** 9)]
 )
 
-/** A failing step, with one of these tags. */
+/**
+ * A failing step, with one of these tags.
+ *
+ * @internal
+ */
 export const failing = <const Tag extends string>(
   tags: ReadonlyArray<Tag>,
   hints: Arbitrary.Arbitrary<number | undefined> = hint
-): Arbitrary.Arbitrary<Step<Tag> & { readonly does: "fail" }> =>
+): Arbitrary.Arbitrary<FailureStep<Tag> & { readonly does: "fail" }> =>
   Arbitrary.map(Arbitrary.all({ takes, tag: constantFrom(...tags), hint: hints }), ({ hint, tag, takes }) => ({
     does: "fail",
     takes,
@@ -72,21 +87,29 @@ export const failing = <const Tag extends string>(
   }))
 
 /** A step that succeeds. */
-export const succeeding: Arbitrary.Arbitrary<Step<never>> = Arbitrary.map(takes, (takes) => ({
+const succeeding: Arbitrary.Arbitrary<FailureStep<never>> = Arbitrary.map(takes, (takes) => ({
   does: "succeed",
   takes,
   value: "fine"
 }))
 
-/** A defect or an interruption. */
-export const ending: Arbitrary.Arbitrary<Step<never>> = Arbitrary.map(
+/**
+ * A defect or an interruption.
+ *
+ * @internal
+ */
+export const ending: Arbitrary.Arbitrary<FailureStep<never>> = Arbitrary.map(
   Arbitrary.all({ takes, does: constantFrom("die", "interrupt") }),
   ({ does, takes }) => ({ does, takes })
 )
 
-/** A step that no policy may handle: `ending`, or one of these beside a failure. */
-export const deadly = <const Tag extends string>(tags: ReadonlyArray<Tag>): Arbitrary.Arbitrary<Step<Tag>> =>
-  oneOf<Step<Tag>>(
+/**
+ * A step that no policy may handle: `ending`, or a defect or an interruption beside a failure.
+ *
+ * @internal
+ */
+export const deadly = <const Tag extends string>(tags: ReadonlyArray<Tag>): Arbitrary.Arbitrary<FailureStep<Tag>> =>
+  oneOf<FailureStep<Tag>>(
     [1, ending],
     [
       1,
@@ -97,28 +120,31 @@ export const deadly = <const Tag extends string>(tags: ReadonlyArray<Tag>): Arbi
     ]
   )
 
-const never: Arbitrary.Arbitrary<Step<never>> = Arbitrary.map(takes, (takes) => ({ does: "never", takes }))
+const never: Arbitrary.Arbitrary<FailureStep<never>> = Arbitrary.map(takes, (takes) => ({ does: "never", takes }))
 
 const scriptOf = <Tag extends string>(
-  step: Arbitrary.Arbitrary<Step<Tag>>,
-  rest: Arbitrary.Arbitrary<Step<Tag>>
+  step: Arbitrary.Arbitrary<FailureStep<Tag>>,
+  rest: Arbitrary.Arbitrary<FailureStep<Tag>>
 ): Arbitrary.Arbitrary<FailureScript<Tag>> =>
   Arbitrary.map(Arbitrary.all({ steps: Arbitrary.array(step, { maxLength: 12 }), rest }), ({ rest, steps }) => ({
     steps,
     rest
   }))
 
-/** A script of failures with these tags, mostly: `ends` is what else may come, by default all that no policy may handle. */
+/**
+ * A script with failures of these tags, successes, and attempts that never end. `ends` are further steps; by default the defects and
+ * interruptions that no policy may handle, alone and beside a failure.
+ */
 export const script = <const Tag extends string>(
   tags: ReadonlyArray<Tag>,
-  ends: Arbitrary.Arbitrary<Step<Tag>> = deadly(tags)
+  ends: Arbitrary.Arbitrary<FailureStep<Tag>> = deadly(tags)
 ): Arbitrary.Arbitrary<FailureScript<Tag>> =>
   scriptOf(
-    oneOf<Step<Tag>>([12, failing(tags)], [1, succeeding], [1, ends], [1, never]),
-    oneOf<Step<Tag>>([1, succeeding], [1, failing(tags)], [1, ends])
+    oneOf<FailureStep<Tag>>([12, failing(tags)], [1, succeeding], [1, ends], [1, never]),
+    oneOf<FailureStep<Tag>>([1, succeeding], [1, failing(tags)], [1, ends])
   )
 
-/** A script in which every attempt fails, with one of these tags. */
+/** A script in which every attempt fails, with one of these tags. `hints` are the hints of the server, in milliseconds. */
 export const allFailing = <const Tag extends string>(
   tags: ReadonlyArray<Tag>,
   hints?: Arbitrary.Arbitrary<number | undefined>
@@ -126,14 +152,22 @@ export const allFailing = <const Tag extends string>(
 
 // --- policies
 
-/** Up to 5 retries, said as `retries` or as `maxAttempts`. */
+/**
+ * Up to 5 retries, as `retries` or as `maxAttempts`.
+ *
+ * @internal
+ */
 export const count: Arbitrary.Arbitrary<Backoff.Count> = Arbitrary.map(
   Arbitrary.all({ retries: integer(0, 5), isExtra: constantFrom(true, false) }),
   ({ isExtra, retries }) => (isExtra ? { retries } : { maxAttempts: retries + 1 })
 )
 
-/** Waits that grow, with and without a cap and a limit for hints; no jitter. */
-export const delays: Arbitrary.Arbitrary<Omit<Options, "retries" | "maxAttempts">> = Arbitrary.map(
+/**
+ * Waits that grow, with and without a cap and a limit for hints; no jitter.
+ *
+ * @internal
+ */
+export const delays: Arbitrary.Arbitrary<Omit<RetryOptions, "retries" | "maxAttempts">> = Arbitrary.map(
   Arbitrary.all({
     initialBackoff: orAbsent(1, oneOf([1, constantFrom(0, 1, 500)], [1, integer(0, 5_000)])),
     factor: orAbsent(1, constantFrom(1, 1.5, 2, 3)),
@@ -146,32 +180,44 @@ export const delays: Arbitrary.Arbitrary<Omit<Options, "retries" | "maxAttempts"
   })
 )
 
-/** Options of a retry, without jitter. */
-export const options: Arbitrary.Arbitrary<Options> = Arbitrary.map(
+/** Options of `Recovery.retry`, without jitter. */
+export const options: Arbitrary.Arbitrary<RetryOptions> = Arbitrary.map(
   Arbitrary.all({ count, delays }),
   ({ count, delays }) => ({ ...count, ...delays })
 )
 
-/** Every kind of jitter. */
+/**
+ * Every kind of jitter.
+ *
+ * @internal
+ */
 export const jitter: Arbitrary.Arbitrary<"full" | "equal" | number> = oneOf<"full" | "equal" | number>(
   [1, constantFrom("full", "equal")],
   [1, Arbitrary.schema(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))]
 )
 
-/** Options of a retry, with jitter. */
-export const jittered: Arbitrary.Arbitrary<Options> = Arbitrary.map(
+/**
+ * Options of `Recovery.retry`, with jitter.
+ *
+ * @internal
+ */
+export const jittered: Arbitrary.Arbitrary<RetryOptions> = Arbitrary.map(
   Arbitrary.all({ options, jitter }),
   ({ jitter, options }) => ({ ...options, jitter })
 )
 
-/** A retry, with or without jitter. */
+/**
+ * A retry, with or without jitter.
+ *
+ * @internal
+ */
 export const retry: Arbitrary.Arbitrary<PolicyData> = Arbitrary.map(
   oneOf([1, options], [1, jittered]),
   (options) => ({ kind: "retry", options }) as const
 )
 
 /** A handler that answers at once or late, fails, or dies. */
-export const respondWith: Arbitrary.Arbitrary<PolicyData> = Arbitrary.map(
+const respondWith: Arbitrary.Arbitrary<PolicyData> = Arbitrary.map(
   Arbitrary.all({
     after: oneOf([1, Arbitrary.Constant(0)], [1, integer(1, 5_000)]),
     handler: constantFrom("succeeds", "succeeds", "fails", "dies")
@@ -179,7 +225,11 @@ export const respondWith: Arbitrary.Arbitrary<PolicyData> = Arbitrary.map(
   ({ after, handler }) => ({ kind: "respondWith", after, handler }) as const
 )
 
-/** A verdict that ends the call. */
+/**
+ * A verdict that ends the call.
+ *
+ * @internal
+ */
 export const final: Arbitrary.Arbitrary<PolicyData> = oneOf<PolicyData>(
   [1, Arbitrary.Constant({ kind: "rethrow" })],
   [1, respondWith]
@@ -187,15 +237,19 @@ export const final: Arbitrary.Arbitrary<PolicyData> = oneOf<PolicyData>(
 
 const rung: Arbitrary.Arbitrary<PolicyData> = oneOf([3, retry], [1, final])
 
-/** A ladder of one to four of these. */
-export const laddersOf = (rungs: Arbitrary.Arbitrary<PolicyData>): Arbitrary.Arbitrary<PolicyData> =>
+/** A ladder of one to four of these rungs. */
+const laddersOf = (rungs: Arbitrary.Arbitrary<PolicyData>): Arbitrary.Arbitrary<PolicyData> =>
   Arbitrary.map(Arbitrary.array(rungs, { minLength: 1, maxLength: 4 }), (rungs) => ({ kind: "ladder", rungs }) as const)
 
-/** A ladder, which may hold ladders. */
+/**
+ * A ladder, which may contain ladders.
+ *
+ * @internal
+ */
 export const ladder: Arbitrary.Arbitrary<PolicyData> = laddersOf(oneOf([4, rung], [1, laddersOf(rung)]))
 
 /** A choice of two policies by the number of the attempt. */
-export const when: Arbitrary.Arbitrary<PolicyData> = Arbitrary.map(
+const when: Arbitrary.Arbitrary<PolicyData> = Arbitrary.map(
   // a row keeps one count: two branches that count would share it
   Arbitrary.all({ until: integer(0, 6), first: oneOf([1, retry], [1, ladder]), second: final }),
   ({ first, second, until }) => ({ kind: "when", until, first, second }) as const

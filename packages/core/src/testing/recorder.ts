@@ -1,4 +1,4 @@
-/** Watches one run of a sweep: answers for its models, and records what the invariants check. */
+/** Watches one run of a sweep: answers for its models, and records the facts that the invariants check. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -6,16 +6,47 @@ import * as Stream from "effect/Stream"
 import type { LlmError } from "../errors/LlmError.ts"
 import type * as Model from "../model/Model.ts"
 import * as RunContext from "../event/RunContext.ts"
+import type * as AgentEvent from "../event/AgentEvent.ts"
 import type * as Usage from "../data/Usage.ts"
-import type { Step } from "./FaultPlan.ts"
-import type { Recording, Start } from "./Invariants.ts"
+import type { FaultStep } from "./faults.ts"
 import * as ScriptedModel from "./ScriptedModel.ts"
+
+/** One run of a tool with unsafe side effects. */
+interface Start {
+  readonly tool: string
+  readonly runId: string
+  readonly turn: number
+  readonly callId: string
+  readonly key: string
+  /** How the tool ended; `cut off` if it did not end by itself. */
+  readonly end: "success" | "failure" | "cut off"
+  /** The result of a later lookup. */
+  readonly lookedUp: "took effect" | "took none" | undefined
+}
+
+/** The recording of a run that has ended. */
+export interface Recording {
+  readonly events: ReadonlyArray<AgentEvent.AgentEvent>
+  /** The events that the reader of a streamed run got. */
+  readonly seen: ReadonlyArray<AgentEvent.AgentEvent> | undefined
+  /** `undefined` if the run did not end within a day. */
+  readonly exit: Exit.Exit<unknown, unknown> | undefined
+  /** The instant of the interruption, and the number of events by then. */
+  readonly interrupted: { readonly at: number; readonly events: number } | undefined
+  /** The usage that the models have sent, reply by reply. */
+  readonly sent: ReadonlyArray<Usage.Usage>
+  readonly starts: ReadonlyArray<Start>
+  /** The fibers and the unfinished steps at the end. */
+  readonly left: { readonly fibers: number; readonly steps: number }
+  /** The events and the steps of the day after the end. */
+  readonly later: { readonly events: number; readonly steps: number }
+}
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** The recording of a program that runs under a sweep. */
 export class Recorder {
-  readonly steps: Array<Step> = []
+  readonly steps: Array<FaultStep> = []
   readonly starts: Array<Mutable<Start>> = []
   readonly sent: Array<Usage.Usage> = []
   /** The last turn in which each agent was answered. */
@@ -23,15 +54,15 @@ export class Recorder {
   /** Steps that were begun and have not ended. */
   unfinished = 0
   interruption: Recording["interrupted"]
-  readonly #lines: Readonly<Record<string, ReadonlyArray<ScriptedModel.Step>>>
+  readonly #lines: Readonly<Record<string, ReadonlyArray<ScriptedModel.ScriptedStep>>>
   readonly #events: () => number
 
-  constructor(lines: Readonly<Record<string, ReadonlyArray<ScriptedModel.Step>>>, events: () => number) {
+  constructor(lines: Readonly<Record<string, ReadonlyArray<ScriptedModel.ScriptedStep>>>, events: () => number) {
     this.#lines = lines
     this.#events = events
   }
 
-  readonly reached = (step: Step): void => {
+  readonly reached = (step: FaultStep): void => {
     this.steps.push(step)
     if (step.of !== undefined) this.unfinished++
   }
@@ -44,7 +75,7 @@ export class Recorder {
     this.interruption ??= { at, events: this.#events() }
   }
 
-  readonly substitute = (step: Step, self: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> => {
+  readonly substitute = (step: FaultStep, self: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> => {
     const { of } = step
     if (of?.kind === "stream part" && of.part.type === "finish") {
       const { usage } = of.part
@@ -66,7 +97,7 @@ export class Recorder {
   }
 
   #started(
-    { runId = "", turn }: Step,
+    { runId = "", turn }: FaultStep,
     {
       callId,
       idempotencyKey,
@@ -96,7 +127,7 @@ export class Recorder {
 
   /** Answers by agent and turn: so a repeated model call gets the same answer. */
   readonly #next = Effect.flatMap(RunContext.Current, (run) =>
-    Effect.suspend((): Effect.Effect<ScriptedModel.Step> => {
+    Effect.suspend((): Effect.Effect<ScriptedModel.ScriptedStep> => {
       const agent = run?.agent ?? "no agent"
       const turn = Math.max(1, run?.turn() ?? 1)
       this.asked.set(agent, Math.max(this.asked.get(agent) ?? 0, turn))

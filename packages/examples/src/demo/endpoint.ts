@@ -1,7 +1,7 @@
 /** Where the model is: behind a server of our own, or at a real endpoint. */
 import { LlmError, Model } from "@kintsugi/core"
 import { OpenAi, Transport } from "@kintsugi/providers"
-import { Fault, LoopbackServer, OpenAiChatWire } from "@kintsugi/providers/testing"
+import { AnyWire, Fault, LoopbackServer } from "@kintsugi/providers/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -17,7 +17,7 @@ export const layer = (model: Settings["model"]): Layer.Layer<Model.Model> =>
 const embedded = (faults: Faults): Layer.Layer<Model.Model> =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const brain = OpenAiChatWire.handler((request) => Effect.sync(() => reply(request.received.body)))
+      const brain = AnyWire.handler((request) => Effect.sync(() => reply(request.received.body)))
       const server = yield* LoopbackServer.make(Fault.inFront(FaultScript.make(faults), brain))
       const apiKey = Redacted.make("none-needed")
       return OpenAi.layer({ model: "stand-in", apiKey, baseUrl: `${server.url}/v1` })

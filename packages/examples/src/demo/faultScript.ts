@@ -1,10 +1,12 @@
 /** The faults between the agent and the stand-in model. */
-import { Fault, type LoopbackServer, OpenAiChatWire } from "@kintsugi/providers/testing"
+import { AnyWire, Fault } from "@kintsugi/providers/testing"
 import * as Predicate from "effect/Predicate"
 import type { Faults } from "./cli.ts"
 
+type Script = Parameters<typeof Fault.inFront>[0]
+
 /** A script for one server. */
-export const make = (faults: Faults): Fault.Script => {
+export const make = (faults: Faults): Script => {
   switch (faults) {
     case "none":
       return []
@@ -15,23 +17,32 @@ export const make = (faults: Faults): Fault.Script => {
   }
 }
 
-const unavailable = OpenAiChatWire.failure(503, { message: "Service temporarily unavailable", type: "server_error" })
+/** A failure in OpenAI's words. */
+const failure = (
+  status: number,
+  error: { readonly message: string; readonly type?: string; readonly code?: string },
+  headers?: Readonly<Record<string, string>>
+): Fault.Fault => Fault.status(status, { error: { param: null, type: null, code: null, ...error } }, headers)
+
+const overloaded = AnyWire.failing({ type: "overloaded" })
+
+const unavailable = failure(503, { message: "Service temporarily unavailable", type: "server_error" })
 
 /** The transport sends three times: one failure it heals, three in a row it does not. */
-const onceForEachLayer = (): Fault.Script => {
+const onceForEachLayer = (): Script => {
   let afterToolResult = 0
   return (request) => {
     if (request.number === 1) return unavailable
-    return endsWithToolResult(request) && ++afterToolResult <= 3 ? OpenAiChatWire.overloaded : undefined
+    return endsWithToolResult(request) && ++afterToolResult <= 3 ? overloaded : undefined
   }
 }
 
-const endsWithToolResult = ({ body }: LoopbackServer.Received): boolean => {
+const endsWithToolResult = ({ body }: Parameters<Fault.Fault>[1]): boolean => {
   const messages = Predicate.hasProperty(body, "messages") && Array.isArray(body.messages) ? body.messages : []
   return Predicate.hasProperty(messages.at(-1), "role") && messages.at(-1).role === "tool"
 }
 
-const rateLimited = OpenAiChatWire.failure(
+const rateLimited = failure(
   429,
   { message: "Rate limit reached for requests. Please try again in 120ms", code: "rate_limit_exceeded" },
   { "retry-after-ms": "120" }
@@ -39,23 +50,23 @@ const rateLimited = OpenAiChatWire.failure(
 
 const badGateway = Fault.status(502, "<html><body>Bad Gateway</body></html>", { "content-type": "text/html" })
 
-const serverError = OpenAiChatWire.failure(500, { message: "The server had an error", type: "server_error" })
+const serverError = failure(500, { message: "The server had an error", type: "server_error" })
 
 /** Everything at once, for a while. */
-const storm: Fault.Script = [
-  Fault.lostBeforeHead,
+const storm: Script = [
+  Fault.cut("nothing", "reset"),
   serverError,
   Fault.all(Fault.split({ every: 7 }), Fault.delayed("150 millis")),
   rateLimited,
   badGateway,
-  Fault.lostAfter(40),
-  OpenAiChatWire.overloaded,
+  Fault.cut(40, "reset"),
+  overloaded,
   Fault.split("byte"),
   unavailable,
-  Fault.endedAfter(60),
+  Fault.cut(60, "end"),
   serverError,
-  OpenAiChatWire.overloaded,
-  Fault.lostBeforeHead,
+  overloaded,
+  Fault.cut("nothing", "reset"),
   undefined,
   rateLimited,
   Fault.delayed("300 millis")

@@ -23,7 +23,7 @@ export interface ModelInfo {
   readonly name: string
   /** The provider. */
   readonly provider: string
-  /** Whether the model is a free test double, which `noRealModels` admits. `false` by default. */
+  /** Whether the model is a free test double, which `ScriptedModel.noRealModels` admits. `false` by default. */
   readonly isScripted?: boolean
   /** Tools that its provider runs itself, offered beside those of the agent. Their results are stored as provider items. */
   readonly providerTools?: ReadonlyArray<Tool.AnyProviderDefined>

@@ -1,6 +1,6 @@
 /**
- * A real HTTP server on the loopback interface, for tests and demonstrations. It knows nothing of models: a handler
- * answers each request, and controls its pieces, their timing and whether the answer is complete.
+ * A real HTTP server on the loopback interface, for tests and demonstrations. A handler answers each request, and controls
+ * the pieces of the answer, their timing and whether the answer is complete. The server itself knows nothing of models.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -11,7 +11,8 @@ import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as Http from "node:http"
-import * as Split from "./Split.ts"
+import type { Answer, Cut, Handler, Received } from "./handling.ts"
+import * as Split from "./split.ts"
 
 /** A running server, and its requests. */
 export interface LoopbackServer {
@@ -21,53 +22,6 @@ export interface LoopbackServer {
   readonly requests: Effect.Effect<ReadonlyArray<Received>>
   /** The next request whose client disconnects before its answer is complete. */
   readonly nextAbort: Effect.Effect<Received>
-}
-
-/** A request that the server received. */
-export interface Received {
-  /** 1 for the first request of this server. */
-  readonly number: number
-  readonly method: string
-  /** With the query. */
-  readonly path: string
-  /** Without `authorization`, names in lower case. */
-  readonly headers: Readonly<Record<string, string>>
-  readonly authorization?: Redacted.Redacted
-  readonly text: string
-  /** The body as JSON; `undefined` if it is not JSON. */
-  readonly body: unknown
-  /** Milliseconds since the epoch, by Effect's `Clock`. */
-  readonly at: number
-}
-
-/** The answer of a handler. */
-export interface Answer {
-  /** 200 by default. */
-  readonly status?: number
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body: string | Uint8Array
-  /** An effect that runs before anything is sent. */
-  readonly before?: Effect.Effect<unknown>
-  /** `whole` by default. */
-  readonly split?: Split.Split
-  /** An effect that runs before each piece, from number 0. The head is already sent. */
-  readonly beforePiece?: (index: number) => Effect.Effect<unknown>
-  /** Where the answer breaks off. */
-  readonly cut?: Cut
-}
-
-/**
- * `after` this many bytes of the body, or instead of the head. `reset` breaks the connection; `end` ends the body as
- * if it were complete; `silence` keeps the connection and sends nothing more.
- */
-export interface Cut {
-  readonly after: number | "nothing"
-  readonly how: "reset" | "end" | "silence"
-}
-
-/** Answers one request. A defect becomes an answer with status 500. */
-export interface Handler {
-  (request: Received): Effect.Effect<Answer>
 }
 
 /** Starts a server; it stops, and drops its connections, when the scope closes. */
@@ -89,7 +43,7 @@ export const make = (handler: Handler): Effect.Effect<LoopbackServer, never, Sco
     }
   })
 
-/** A URL without a listening server: that of a server that has just stopped. */
+/** A URL without a listening server: the URL of a server that has just stopped. */
 export const refusedUrl: Effect.Effect<string> = Effect.scoped(
   Effect.map(
     make(() => Effect.succeed({ body: "" })),

@@ -1,12 +1,5 @@
-/** For tests and demonstrations: a real model server on the loopback interface. */
-export * as AnthropicMessagesWire from "./wire/AnthropicMessagesWire.ts"
+/** For tests and demonstrations: a real model server on the loopback interface, and recorded exchanges. */
 export * as AnyWire from "./wire/AnyWire.ts"
 export * as Fault from "./Fault.ts"
-export * as GeminiContentWire from "./wire/GeminiContentWire.ts"
 export * as LoopbackServer from "./LoopbackServer.ts"
-export * as OllamaChatWire from "./wire/OllamaChatWire.ts"
-export * as OpenAiChatWire from "./wire/OpenAiChatWire.ts"
-export * as OpenAiResponsesWire from "./wire/OpenAiResponsesWire.ts"
 export * as Recording from "./recording/Recording.ts"
-export * as Split from "./Split.ts"
-export * as Wire from "./Wire.ts"

@@ -1,5 +1,5 @@
 /** `kintsugi eval`: policies that were compared, from the JSON of a report of `Eval`. */
-import type { Report } from "@kintsugi/core/testing/Eval"
+import type { EvalReport } from "@kintsugi/core/testing/Eval"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Argument from "effect/cli/Argument"
@@ -27,8 +27,8 @@ const read = (source: Source, bounds: Bounds) =>
     const lines: Array<string> = []
     yield* eachLineOrFail(source, bounds, (line) => lines.push(line))
     const name = yield* nameOf(source)
-    const { Report } = yield* evalOf
-    const decoded = yield* Schema.decodeEffect(Schema.fromJsonString(Report))(lines.join("\n")).pipe(
+    const { EvalReport } = yield* evalOf
+    const decoded = yield* Schema.decodeEffect(Schema.fromJsonString(EvalReport))(lines.join("\n")).pipe(
       Effect.mapError(({ message }) => new Failed({ message: `${name} is no report of Eval: ${message}` }))
     )
     const odd = decoded.scenarios.find(({ passed }) => passed.length !== decoded.policies.length)
@@ -37,7 +37,7 @@ const read = (source: Source, bounds: Bounds) =>
     return yield* new Failed({ message: `${name} is no report of Eval: '${visible(odd.scenario)}' has ${counted}` })
   })
 
-const drawn = (report: Report, format: (typeof formats)[number]) => {
+const drawn = (report: EvalReport, format: (typeof formats)[number]) => {
   switch (format) {
     case "text":
       return Effect.map(evalOf, ({ format }) => format(named(report)))
@@ -49,7 +49,7 @@ const drawn = (report: Report, format: (typeof formats)[number]) => {
 }
 
 /** Names come from a file, and stand in one line each. */
-const named = ({ policies, scenarios, ...rest }: Report): Report => ({
+const named = ({ policies, scenarios, ...rest }: EvalReport): EvalReport => ({
   ...rest,
   policies: policies.map((row) => ({
     ...row,

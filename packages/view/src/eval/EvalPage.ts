@@ -1,5 +1,5 @@
 /** A report of `Eval` as one HTML file without a script: the drawing, and the tables that tell the same. */
-import type { Report } from "@kintsugi/core/testing/Eval"
+import type { EvalReport } from "@kintsugi/core/testing/Eval"
 import { heading, page, paragraph, table } from "../page/StillPage.ts"
 import * as EvalSvg from "./EvalSvg.ts"
 import { policyColumns, policyRows, scenarioColumns, scenarioRows, sentence } from "./words.ts"
@@ -11,7 +11,7 @@ interface Options {
 }
 
 /** The page. */
-export const make = (report: Report, { title = "Recovery policies compared" }: Options = {}): string =>
+export const make = (report: EvalReport, { title = "Recovery policies compared" }: Options = {}): string =>
   page(
     title,
     [

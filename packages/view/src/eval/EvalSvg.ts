@@ -1,9 +1,9 @@
 /** A report of `Eval` as one SVG: how often each policy passed, with its interval, and each scenario under each policy. */
-import type { PolicyRow, Report, Share } from "@kintsugi/core/testing/Eval"
+import type { EvalReport } from "@kintsugi/core/testing/Eval"
 import { type Bar, drawn, headline, left, lineHeight, right, hundredths, sheet } from "../drawing/Bars.ts"
 import { fitting } from "../drawing/Figure.ts"
 import { markup } from "../text/Escape.ts"
-import { percent, sentence, shareText } from "./words.ts"
+import { percent, type PolicyRow, sentence, type Share, shareText } from "./words.ts"
 
 /** How it is drawn. */
 interface Options {
@@ -15,7 +15,7 @@ interface Options {
 const leastColumn = 72
 
 /** Draws all of it. */
-export const draw = (report: Report, { width: wanted = 960 }: Options = {}): string => {
+export const draw = (report: EvalReport, { width: wanted = 960 }: Options = {}): string => {
   const { policies, scenarios } = report
   const width = Math.max(wanted, left + leastColumn * policies.length + 12)
   const column = (width - left - 12) / Math.max(1, policies.length)

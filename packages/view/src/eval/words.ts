@@ -3,9 +3,15 @@
  *
  * @internal
  */
-import type { Report, Share } from "@kintsugi/core/testing/Eval"
+import type { EvalReport } from "@kintsugi/core/testing/Eval"
 import type { Column } from "../page/StillPage.ts"
 import { count, duration } from "../text/Words.ts"
+
+/** The results of one policy. */
+export type PolicyRow = EvalReport["policies"][number]
+
+/** A share with its interval. */
+export type Share = PolicyRow["passed"]
 
 /** A rate in whole per cent. */
 export const percent = (rate: number): string => `${Math.round(rate * 100)} %`
@@ -15,7 +21,7 @@ export const shareText = ({ high, low, of, rate }: Share): string =>
   of === 0 ? "–" : `${percent(rate)} (${percent(low)} to ${percent(high)})`
 
 /** What was compared. */
-export const sentence = ({ policies, runs, scenarios, seed }: Report): string =>
+export const sentence = ({ policies, runs, scenarios, seed }: EvalReport): string =>
   `${count(policies.length, "policy", "policies")} on ${count(scenarios.length, "scenario")}, ${count(runs, "run")} of each, seed ${seed}.`
 
 /** The columns of policies. */
@@ -30,7 +36,7 @@ export const policyColumns: ReadonlyArray<Column> = [
 ]
 
 /** A row for each policy; amounts are means of a run. */
-export const policyRows = ({ policies }: Report): ReadonlyArray<ReadonlyArray<string>> =>
+export const policyRows = ({ policies }: EvalReport): ReadonlyArray<ReadonlyArray<string>> =>
   policies.map(({ failures, modelCalls, passed, policy, silent, tokens, waited }) => [
     policy,
     shareText(passed),
@@ -44,11 +50,11 @@ export const policyRows = ({ policies }: Report): ReadonlyArray<ReadonlyArray<st
   ])
 
 /** The columns of scenarios: one for each policy. */
-export const scenarioColumns = ({ policies }: Report): ReadonlyArray<Column> => [
+export const scenarioColumns = ({ policies }: EvalReport): ReadonlyArray<Column> => [
   { heading: "scenario" },
   ...policies.map(({ policy }) => ({ heading: policy, isNumber: true }))
 ]
 
 /** A row for each scenario. */
-export const scenarioRows = ({ scenarios }: Report): ReadonlyArray<ReadonlyArray<string>> =>
+export const scenarioRows = ({ scenarios }: EvalReport): ReadonlyArray<ReadonlyArray<string>> =>
   scenarios.map(({ passed, scenario }) => [scenario, ...passed.map(shareText)])

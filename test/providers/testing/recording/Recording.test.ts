@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type AgentEvent, LlmError, Message, Model } from "@kintsugi/core"
 import { Transport } from "@kintsugi/providers"
-import { AnyWire, Fault, LoopbackServer, Recording, type Split } from "@kintsugi/providers/testing"
+import { AnyWire, Fault, LoopbackServer, Recording } from "@kintsugi/providers/testing"
 import { ConfigProvider, Deferred, Effect, Exit, Fiber, Layer, Stream } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -38,7 +38,7 @@ describe("recordings", () => {
             exchanges.map(({ response }) => (response?.chunks === undefined ? "whole" : "streamed")),
             [way, way]
           )
-          const splits: ReadonlyArray<Split.Split | undefined> = [undefined, "byte"]
+          const splits: ReadonlyArray<"byte" | undefined> = [undefined, "byte"]
           for (const split of splits) {
             const layer = replayed(file, split === undefined ? {} : { split })
             const replay = run(agent, "go").pipe(Effect.provide(modelAt(nowhere, "another")), Effect.provide(layer))
@@ -107,8 +107,8 @@ describe("recordings", () => {
   )
 
   const lost: ReadonlyArray<readonly [string, Fault.Fault]> = [
-    ["before the head", Fault.lostBeforeHead],
-    ["in the middle of the body", Fault.lostAfter(300)]
+    ["before the head", Fault.cut("nothing", "reset")],
+    ["in the middle of the body", Fault.cut(300, "reset")]
   ]
   for (const [where, fault] of lost) {
     it.live(`lose the connection ${where} again, with all that came before`, () =>
@@ -154,8 +154,8 @@ describe("recordings", () => {
   )
 
   for (const [where, fault] of [
-    ["before anything came", Fault.silent],
-    ["in the middle of a stream", Fault.all(Fault.split("event"), Fault.stalledAfter(500))]
+    ["before anything came", Fault.cut("nothing", "silence")],
+    ["in the middle of a stream", Fault.all(Fault.split("event"), Fault.cut(500, "silence"))]
   ] as const) {
     it.live(`go silent where the reader was interrupted ${where}`, () =>
       Effect.gen(function* () {

@@ -2,8 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Agent, type LlmError, Message, type Model, Recovery, Skill, Tool, Usage } from "@kintsugi/core"
 import { Anthropic, Gemini, Ollama, OpenAi, Transport } from "@kintsugi/providers"
-import { AnyWire, Fault, LoopbackServer, type Split, type Wire } from "@kintsugi/providers/testing"
+import { AnyWire, Fault, LoopbackServer } from "@kintsugi/providers/testing"
 import { Effect, Layer, Redacted, Ref, Schema, Stream } from "effect"
+import type * as Wire from "../../../../packages/providers/src/testing/wire/wire.ts"
 import { collect, generate } from "../../_support/replay.ts"
 import { failureOf, streamText } from "../../../_support/network.ts"
 
@@ -39,7 +40,14 @@ const thought: Wire.BrainReply = {
 
 const cut: Wire.BrainReply = { content: [Message.text("half a sen")], finish: "length", usage }
 
-const splits: ReadonlyArray<Split.Split> = ["whole", "event", "line", "byte", "inside-characters", "inside-crlf"]
+const splits: ReadonlyArray<Parameters<typeof Fault.split>[0]> = [
+  "whole",
+  "event",
+  "line",
+  "byte",
+  "inside-characters",
+  "inside-crlf"
+]
 
 const parsed = (args: Schema.Json): unknown => {
   if (args === null || args === "") return {}
@@ -83,7 +91,7 @@ function checkFormat(format: Wire.Format, clientAt: ClientAt): void {
     isOllama ? { ...reply, usage: { ...Usage.empty, ...reply.usage, cachedInputTokens: 0 } } : reply
   const layerAt = (url: string) => Layer.provide(clientAt(url), Transport.layerFetch)
 
-  const saying = (reply: Wire.BrainReply, script: Fault.Script = []) =>
+  const saying = (reply: Wire.BrainReply, script: Parameters<typeof Fault.inFront>[0] = []) =>
     Effect.map(
       LoopbackServer.make(
         Fault.inFront(

@@ -1,8 +1,10 @@
 /** The events of the server sides, against those that the real services were recorded to send. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
-import { AnyWire, type LoopbackServer, type Wire } from "@kintsugi/providers/testing"
+import { AnyWire } from "@kintsugi/providers/testing"
 import { Duration, Effect } from "effect"
+import type { Answer, Received } from "../../../../packages/providers/src/testing/handling.ts"
+import type * as Wire from "../../../../packages/providers/src/testing/wire/wire.ts"
 import { type Api, fixtures, formats } from "../../../_support/wireFixtures.ts"
 
 const apis: Readonly<Record<Wire.Format, Api>> = {
@@ -32,7 +34,7 @@ const requests: Readonly<
   "openai-responses": (stream) => ({ path: "/v1/responses", body: { model: "m", input: messages, stream } })
 }
 
-const receiving = ({ body, path }: { readonly path: string; readonly body: object }): LoopbackServer.Received => ({
+const receiving = ({ body, path }: { readonly path: string; readonly body: object }): Received => ({
   number: 1,
   method: "POST",
   path,
@@ -42,7 +44,7 @@ const receiving = ({ body, path }: { readonly path: string; readonly body: objec
   at: 0
 })
 
-const answerTo = (format: Wire.Format, reply: Wire.BrainReply, isStreamed: boolean): LoopbackServer.Answer => {
+const answerTo = (format: Wire.Format, reply: Wire.BrainReply, isStreamed: boolean): Answer => {
   const received = receiving(requests[format](isStreamed))
   const wire = AnyWire.of(received)
   assert(wire !== undefined)
@@ -90,7 +92,7 @@ const pathsIn = (json: unknown, at = ""): ReadonlyArray<string> => {
   return [at, ...Object.entries(json).flatMap(([key, value]) => pathsIn(value, `${at}.${key}`))]
 }
 
-const bodyOf = ({ body }: LoopbackServer.Answer): string => (typeof body === "string" ? body : "")
+const bodyOf = ({ body }: Answer): string => (typeof body === "string" ? body : "")
 
 describe("the events of a stream", () => {
   it.each([

@@ -1,18 +1,19 @@
 /** A report as `Eval.compare` gives it. */
-import { Eval } from "@kintsugi/core/testing"
+import type { EvalReport } from "@kintsugi/core/testing/Eval"
+import { share } from "../../../../packages/core/src/testing/Eval.ts"
 
 /** The first policy passes where it is lucky, the others more often. */
 export const reportOf = (
   policies: ReadonlyArray<string>,
   scenarios: ReadonlyArray<string>,
   failure = "Busy"
-): Eval.Report => ({
+): EvalReport => ({
   type: "kintsugi-eval",
   seed: 3,
   runs: 10,
   policies: policies.map((policy, index) => ({
     policy,
-    passed: Eval.share(index === 0 ? 5 : 15, 20),
+    passed: share(index === 0 ? 5 : 15, 20),
     silent: 3,
     failures: { [failure]: index === 0 ? 12 : 2 },
     modelCalls: 2.5,
@@ -21,6 +22,6 @@ export const reportOf = (
   })),
   scenarios: scenarios.map((scenario, at) => ({
     scenario,
-    passed: policies.map((_, index) => Eval.share(at > 0 ? 5 : index === 0 ? 0 : 10, 10))
+    passed: policies.map((_, index) => share(at > 0 ? 5 : index === 0 ? 0 : 10, 10))
   }))
 })

@@ -1,5 +1,5 @@
 /**
- * Records real exchanges with models to a file, and replays them: tests ask a real server once, and never afterwards.
+ * Records real exchanges with models to a file, and replays them: tests call a real server once, and never afterwards.
  * A recording replaces the HTTP client, so everything above it is real: the provider, its codec, its retries.
  *
  * Secrets do not reach the file. No request header is stored, and of an answer only the headers that a client reads.
@@ -29,7 +29,7 @@ import * as Format from "./format.ts"
 import * as Matching from "./matching.ts"
 import { Secrets } from "./secrets.ts"
 import * as Tape from "./tape.ts"
-import * as Split from "../Split.ts"
+import * as Split from "../split.ts"
 
 /** A recording that cannot be read or written. */
 export class RecordingError extends Data.TaggedError("RecordingError")<{
@@ -77,8 +77,7 @@ export const record = (file: string): Layer.Layer<HttpClient.HttpClient, Recordi
     })
   )
 
-/** Options of a replay. */
-export interface ReplayOptions {
+interface ReplayOptions {
   /** Where to cut bodies into pieces; as recorded by default. */
   readonly split?: Split.Split
 }

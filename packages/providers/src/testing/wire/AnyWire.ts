@@ -1,32 +1,48 @@
-/** Every wire format behind one server: the path of a request selects the format. */
+/**
+ * One server that speaks every wire format: Anthropic's Messages, OpenAI's chat completions and Responses, Gemini's content,
+ * and Ollama's chat. The path of a request selects the format.
+ */
 import * as Effect from "effect/Effect"
+import type { Fault } from "../Fault.ts"
+import type { Handler, Received } from "../handling.ts"
+import * as Split from "../split.ts"
+import * as AnthropicMessages from "./anthropicMessages.ts"
+import * as GeminiContent from "./geminiContent.ts"
+import * as OllamaChat from "./ollamaChat.ts"
+import * as OpenAiChat from "./openAiChat.ts"
+import * as OpenAiResponses from "./openAiResponses.ts"
 import * as Parts from "./parts.ts"
-import * as AnthropicMessagesWire from "./AnthropicMessagesWire.ts"
-import type * as Fault from "../Fault.ts"
-import * as GeminiContentWire from "./GeminiContentWire.ts"
-import type * as LoopbackServer from "../LoopbackServer.ts"
-import * as OllamaChatWire from "./OllamaChatWire.ts"
-import * as OpenAiChatWire from "./OpenAiChatWire.ts"
-import * as OpenAiResponsesWire from "./OpenAiResponsesWire.ts"
-import * as Split from "../Split.ts"
-import * as Wire from "../Wire.ts"
+import * as Wire from "./wire.ts"
 
-/** All five formats. */
+export type { Brain } from "./wire.ts"
+
+/**
+ * All five formats.
+ *
+ * @internal
+ */
 export const wires: ReadonlyArray<Wire.Wire> = [
-  AnthropicMessagesWire.wire,
-  OpenAiChatWire.wire,
-  OpenAiResponsesWire.wire,
-  GeminiContentWire.wire,
-  OllamaChatWire.wire
+  AnthropicMessages.wire,
+  OpenAiChat.wire,
+  OpenAiResponses.wire,
+  GeminiContent.wire,
+  OllamaChat.wire
 ]
 
-/** The format of a request; `undefined` for an unknown path. */
-export const of = (received: LoopbackServer.Received): Wire.Wire | undefined =>
+/**
+ * The format of a request; `undefined` for an unknown path.
+ *
+ * @internal
+ */
+export const of = (received: Received): Wire.Wire | undefined =>
   wires.find((wire) => wire.serves(Parts.pathOf(received)))
 
-/** A handler that lets one brain answer in every format. An unknown path is a 404. */
+/**
+ * A handler that lets one brain answer in every format. It refuses the requests that the real service of the format
+ * refuses, with its status and its words. `rules` restrict the API key and the models. An unknown path is a 404.
+ */
 export const handler =
-  (brain: Wire.Brain, rules?: Wire.Rules): LoopbackServer.Handler =>
+  (brain: Wire.Brain, rules?: Wire.Rules): Handler =>
   (received) => {
     const wire = of(received)
     return wire === undefined
@@ -36,7 +52,7 @@ export const handler =
 
 /** A failure in the format of the request; the brain does not run. */
 export const failing =
-  (failure: Wire.Failure): Fault.Fault =>
+  (failure: Wire.Failure): Fault =>
   (good, received) => {
     const wire = of(received)
     return wire === undefined ? good : Effect.succeed(wire.refuse(failure))
@@ -47,7 +63,7 @@ export const failing =
  * break off is the failure itself.
  */
 export const breakingOff =
-  (failure: Wire.Failure, events: number): Fault.Fault =>
+  (failure: Wire.Failure, events: number): Fault =>
   (good, received) =>
     Effect.map(good, (answer) => {
       const wire = of(received)

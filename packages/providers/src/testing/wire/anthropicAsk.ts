@@ -4,8 +4,8 @@ import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as LoopbackServer from "../LoopbackServer.ts"
-import type * as Wire from "../Wire.ts"
+import type { Received } from "../handling.ts"
+import type * as Wire from "./wire.ts"
 import * as Parts from "./parts.ts"
 
 const Source = Schema.Union([
@@ -93,10 +93,10 @@ const Body = Schema.Struct({
 })
 type Body = typeof Body.Type
 
-export const keyOf = (received: LoopbackServer.Received): string | undefined =>
+export const keyOf = (received: Received): string | undefined =>
   received.headers["x-api-key"] || Parts.bearerOf(received)
 
-export const read = (received: LoopbackServer.Received): Result.Result<Wire.BrainRequest, Wire.Failure> => {
+export const read = (received: Received): Result.Result<Wire.BrainRequest, Wire.Failure> => {
   if (received.headers["anthropic-version"] === undefined) return Parts.invalid("anthropic-version: header is required")
   if (Predicate.isObject(received.body) && !("max_tokens" in received.body)) {
     return Parts.invalid("max_tokens: Field required")

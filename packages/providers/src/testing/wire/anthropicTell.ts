@@ -1,10 +1,10 @@
 /** Writes replies and refusals of Anthropic's Messages, whole and streamed. */
 import type * as Message from "@kintsugi/core/Message"
-import type * as LoopbackServer from "../LoopbackServer.ts"
-import type * as Wire from "../Wire.ts"
+import type { Answer } from "../handling.ts"
+import type * as Wire from "./wire.ts"
 import * as Parts from "./parts.ts"
 
-export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): LoopbackServer.Answer => {
+export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): Answer => {
   const { number } = request.received
   const headers = { "request-id": `req_${number}` }
   const stop_reason = reasonOf(reply)
@@ -103,7 +103,7 @@ const usageOf = (reply: Wire.BrainReply) => {
   return { input, output: outputTokens }
 }
 
-export const refuse = (failure: Wire.Failure): LoopbackServer.Answer => {
+export const refuse = (failure: Wire.Failure): Answer => {
   const { error, headers, status } = words(failure)
   return Parts.json(
     { type: "error", error, request_id: "req_refused" },

@@ -4,8 +4,8 @@ import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as LoopbackServer from "../LoopbackServer.ts"
-import type * as Wire from "../Wire.ts"
+import type { Received } from "../handling.ts"
+import type * as Wire from "./wire.ts"
 import * as Parts from "./parts.ts"
 
 const Part = Schema.Struct({
@@ -73,10 +73,10 @@ export const addressed = (path: string): { readonly model: string; readonly isSt
 }
 
 /** The key, from a header or the query. */
-export const keyOf = ({ headers, path }: LoopbackServer.Received): string | undefined =>
+export const keyOf = ({ headers, path }: Received): string | undefined =>
   headers["x-goog-api-key"] || new URLSearchParams(path.split("?")[1] ?? "").get("key") || undefined
 
-export const read = (received: LoopbackServer.Received): Result.Result<Wire.BrainRequest, Wire.Failure> => {
+export const read = (received: Received): Result.Result<Wire.BrainRequest, Wire.Failure> => {
   const { isStreamed, model } = addressed(Parts.pathOf(received)) ?? { model: "", isStreamed: false }
   const unknown = Predicate.isObject(received.body) && Object.keys(received.body).find((name) => !fields.has(name))
   if (unknown) return Parts.invalid(`Invalid JSON payload received. Unknown name "${unknown}": Cannot find field.`)

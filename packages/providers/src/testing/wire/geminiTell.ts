@@ -1,11 +1,11 @@
 /** Writes replies and refusals of Gemini, whole and streamed. */
 import type * as Message from "@kintsugi/core/Message"
-import type * as LoopbackServer from "../LoopbackServer.ts"
-import type * as Wire from "../Wire.ts"
+import type { Answer, Received } from "../handling.ts"
+import type * as Wire from "./wire.ts"
 import { isModern } from "./geminiAsk.ts"
 import * as Parts from "./parts.ts"
 
-export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): LoopbackServer.Answer => {
+export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): Answer => {
   const { model: modelVersion, received } = request
   const tail = { modelVersion, responseId: `response_${received.number}` }
   const finishReason = reasonOf(reply)
@@ -30,8 +30,7 @@ export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): Loop
   return Parts.events(chunks.map(eventOf).join(""))
 }
 
-const isSse = ({ path }: LoopbackServer.Received): boolean =>
-  new URLSearchParams(path.split("?")[1] ?? "").get("alt") === "sse"
+const isSse = ({ path }: Received): boolean => new URLSearchParams(path.split("?")[1] ?? "").get("alt") === "sse"
 
 const eventOf = (chunk: object): string => `data: ${JSON.stringify(chunk)}\r\n\r\n`
 
@@ -97,7 +96,7 @@ const usageOf = (reply: Wire.BrainReply) => {
   }
 }
 
-export const refuse = (failure: Wire.Failure): LoopbackServer.Answer => {
+export const refuse = (failure: Wire.Failure): Answer => {
   const error = words(failure)
   return Parts.json({ error }, { status: error.code }, 2)
 }

@@ -2,8 +2,8 @@
 import * as Message from "@kintsugi/core/Message"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as LoopbackServer from "../LoopbackServer.ts"
-import type * as Wire from "../Wire.ts"
+import type { Received } from "../handling.ts"
+import type * as Wire from "./wire.ts"
 import { toolsOf } from "./openAiChatAsk.ts"
 import * as Parts from "./parts.ts"
 
@@ -34,7 +34,7 @@ const Body = Schema.Struct({
   stream: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
 })
 
-export const read = (received: LoopbackServer.Received): Result.Result<Wire.BrainRequest, Wire.Failure> =>
+export const read = (received: Received): Result.Result<Wire.BrainRequest, Wire.Failure> =>
   Result.flatMap(Parts.decode(Body, received), ({ messages = [], model, stream, tools }) =>
     model === undefined || model === ""
       ? Parts.invalid("model is required")

@@ -1,10 +1,10 @@
 /** Writes replies and refusals of Ollama's chat, whole and streamed. */
 import type * as Message from "@kintsugi/core/Message"
-import type * as LoopbackServer from "../LoopbackServer.ts"
-import type * as Wire from "../Wire.ts"
+import type { Answer } from "../handling.ts"
+import type * as Wire from "./wire.ts"
 import * as Parts from "./parts.ts"
 
-export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): LoopbackServer.Answer => {
+export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): Answer => {
   const { isStreamed, model, received } = request
   const head = { model, created_at: new Date(received.at).toISOString() }
   const calls = Parts.callsOf(reply).map(callOf)
@@ -57,7 +57,7 @@ const usageOf = (reply: Wire.BrainReply) => {
   }
 }
 
-export const refuse = (failure: Wire.Failure): LoopbackServer.Answer => {
+export const refuse = (failure: Wire.Failure): Answer => {
   const { error, headers = {}, status } = words(failure)
   return Parts.json({ error }, { status, headers: { "content-type": "application/json; charset=utf-8", ...headers } })
 }

@@ -4,8 +4,8 @@ import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as LoopbackServer from "../LoopbackServer.ts"
-import type * as Wire from "../Wire.ts"
+import type { Received } from "../handling.ts"
+import type * as Wire from "./wire.ts"
 import * as Tools from "./openAiTools.ts"
 import * as Parts from "./parts.ts"
 
@@ -60,7 +60,7 @@ const Tool = Schema.Struct({
 export const toolsOf = (tools: ReadonlyArray<Schema.Json> = []): ReadonlyArray<Message.ToolSpec> =>
   tools.filter(Schema.is(Tool)).map(({ function: fn }) => Parts.specOf(fn.name, fn.description, fn.parameters))
 
-export const read = (received: LoopbackServer.Received): Result.Result<Wire.BrainRequest, Wire.Failure> =>
+export const read = (received: Received): Result.Result<Wire.BrainRequest, Wire.Failure> =>
   Result.flatMap(Parts.decode(Body, received), ({ messages, model, response_format, stream, tool_choice, tools }) => {
     const toolChoice = choiceOf(tool_choice)
     const given = (tools ?? []).filter(Schema.is(Tool)).map(({ function: { name, parameters, strict } }) => ({

@@ -2,12 +2,12 @@
 import type * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
-import type * as LoopbackServer from "../LoopbackServer.ts"
-import type * as Wire from "../Wire.ts"
+import type { Answer } from "../handling.ts"
+import type * as Wire from "./wire.ts"
 import * as OpenAiError from "./openAiError.ts"
 import * as Parts from "./parts.ts"
 
-export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): LoopbackServer.Answer => {
+export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): Answer => {
   const head = { id: `chatcmpl-${request.received.number}`, created: 0, model: request.model }
   if (request.isStreamed) return Parts.events(streamed(head, reply, wantsUsage(request)))
   return Parts.json(whole(head, reply))
@@ -94,7 +94,7 @@ const wireUsage = (reply: Wire.BrainReply) => {
   }
 }
 
-export const refuse = (failure: Wire.Failure): LoopbackServer.Answer => {
+export const refuse = (failure: Wire.Failure): Answer => {
   const { error, headers = {}, status } = words(failure)
   return Parts.json({ error }, { status, headers: { "x-request-id": "req_refused", ...headers } })
 }

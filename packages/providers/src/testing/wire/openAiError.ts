@@ -1,5 +1,5 @@
 /** Writes failures in OpenAI's words, for both of its formats. */
-import type * as Wire from "../Wire.ts"
+import type * as Wire from "./wire.ts"
 import * as Parts from "./parts.ts"
 
 export interface Words {

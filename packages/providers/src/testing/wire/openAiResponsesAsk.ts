@@ -4,8 +4,8 @@ import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as LoopbackServer from "../LoopbackServer.ts"
-import type * as Wire from "../Wire.ts"
+import type { Received } from "../handling.ts"
+import type * as Wire from "./wire.ts"
 import * as Tools from "./openAiTools.ts"
 import * as Parts from "./parts.ts"
 
@@ -80,7 +80,7 @@ const Tool = Schema.Struct({
   strict: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
 })
 
-export const read = (received: LoopbackServer.Received): Result.Result<Wire.BrainRequest, Wire.Failure> =>
+export const read = (received: Received): Result.Result<Wire.BrainRequest, Wire.Failure> =>
   Result.flatMap(Parts.decode(Body, received), (body) => {
     const previous = body.previous_response_id
     if (previous)

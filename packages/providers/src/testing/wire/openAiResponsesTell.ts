@@ -2,12 +2,12 @@
 import type * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
-import type * as LoopbackServer from "../LoopbackServer.ts"
-import type * as Wire from "../Wire.ts"
+import type { Answer, Received } from "../handling.ts"
+import type * as Wire from "./wire.ts"
 import * as OpenAiError from "./openAiError.ts"
 import * as Parts from "./parts.ts"
 
-export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): LoopbackServer.Answer => {
+export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): Answer => {
   const { number } = request.received
   const finish = Parts.finishOf(reply)
   const isCut = finish === "length" || finish === "filtered"
@@ -43,7 +43,7 @@ const numbered = (event: Parts.Named, sequence_number: number): string =>
   Parts.namedEvent({ ...event, sequence_number })
 
 /** An empty response. */
-const responseOf = ({ body, number }: LoopbackServer.Received, model: string) => {
+const responseOf = ({ body, number }: Received, model: string) => {
   const asked = (name: string, otherwise: unknown): unknown =>
     (Predicate.hasProperty(body, name) ? body[name] : undefined) ?? otherwise
   return {
@@ -150,13 +150,13 @@ const wireUsage = (reply: Wire.BrainReply) => {
   }
 }
 
-export const refuse = (failure: Wire.Failure): LoopbackServer.Answer => {
+export const refuse = (failure: Wire.Failure): Answer => {
   const { error, headers = {}, status } = words(failure)
   return Parts.json({ error }, { status, headers: { "x-request-id": "req_refused", ...headers } }, 2)
 }
 
 /** An `error` event, and the failed response. */
-export const breakOff = (failure: Wire.Failure, received: LoopbackServer.Received, events: number): string => {
+export const breakOff = (failure: Wire.Failure, received: Received, events: number): string => {
   const { error } = words(failure)
   const model = Predicate.hasProperty(received.body, "model") ? String(received.body.model) : ""
   const code = error.code ?? error.type

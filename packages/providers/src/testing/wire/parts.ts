@@ -6,14 +6,11 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as LoopbackServer from "../LoopbackServer.ts"
-import type * as Wire from "../Wire.ts"
+import type { Answer, Received } from "../handling.ts"
+import type * as Wire from "./wire.ts"
 
 /** Decodes a body by its schema, or returns the format's refusal. */
-export const decode = <A>(
-  schema: Schema.ConstraintDecoder<A>,
-  received: LoopbackServer.Received
-): Result.Result<A, Wire.Failure> => {
+export const decode = <A>(schema: Schema.ConstraintDecoder<A>, received: Received): Result.Result<A, Wire.Failure> => {
   if (received.body === undefined) return invalid("We could not parse the JSON body of your request.")
   return Result.mapError(Schema.decodeUnknownResult(schema)(received.body), (error): Wire.Failure => ({
     type: "invalid-request",
@@ -32,10 +29,10 @@ export const unless = (
   complaint === undefined ? Result.succeed(request) : invalid(complaint)
 
 /** Path without the query. */
-export const pathOf = ({ path }: LoopbackServer.Received): string => path.split("?")[0] ?? ""
+export const pathOf = ({ path }: Received): string => path.split("?")[0] ?? ""
 
 /** The key of `Authorization: Bearer`. */
-export const bearerOf = ({ authorization }: LoopbackServer.Received): string | undefined => {
+export const bearerOf = ({ authorization }: Received): string | undefined => {
   const key = authorization === undefined ? "" : Redacted.value(authorization).replace(/^Bearer\s*/i, "")
   return key.trim() === "" ? undefined : key.trim()
 }
@@ -81,14 +78,13 @@ export const signatureOf = (text: string): string => {
 }
 
 /** A JSON answer. */
-export const json = (
-  body: unknown,
-  more: Omit<LoopbackServer.Answer, "body"> = {},
-  space?: number
-): LoopbackServer.Answer => ({ ...more, body: JSON.stringify(body, undefined, space) })
+export const json = (body: unknown, more: Omit<Answer, "body"> = {}, space?: number): Answer => ({
+  ...more,
+  body: JSON.stringify(body, undefined, space)
+})
 
 /** A stream of server-sent events. */
-export const events = (body: string, headers: Readonly<Record<string, string>> = {}): LoopbackServer.Answer => ({
+export const events = (body: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
   headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache", ...headers },
   split: "event",
   body

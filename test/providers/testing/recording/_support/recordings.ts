@@ -1,7 +1,7 @@
 /** What the tests of recordings share: a folder, models of each format on one server, and both ways to run an agent. */
 import { Agent, Message, type Model, Recovery, Skill, Tool } from "@kintsugi/core"
 import { Anthropic, Gemini, Ollama, OpenAi, Transport } from "@kintsugi/providers"
-import { AnyWire, Recording, type Wire } from "@kintsugi/providers/testing"
+import { AnyWire, Recording } from "@kintsugi/providers/testing"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -25,7 +25,7 @@ type ModelAt = (
 const transport: Transport.Options = { retry: false }
 
 /** A model of each format that the loopback server speaks. */
-export const models: Readonly<Record<Wire.Wire["format"], ModelAt>> = {
+export const models: Readonly<Record<Parameters<AnyWire.Brain>[0]["format"], ModelAt>> = {
   "anthropic-messages": (url, apiKey = key, headers = {}) =>
     Anthropic.layer({ model: "m", apiKey: Redacted.make(apiKey), baseUrl: url, transport, headers }),
   "openai-chat": (url, apiKey = key, headers = {}) =>
@@ -38,7 +38,7 @@ export const models: Readonly<Record<Wire.Wire["format"], ModelAt>> = {
 }
 
 /** Calls a tool once, and answers with what it gave, in letters of several bytes. */
-export const brain: Wire.Brain = ({ messages }) => {
+export const brain: AnyWire.Brain = ({ messages }) => {
   const last = messages.at(-1)
   return Effect.succeed({
     content:
@@ -68,7 +68,7 @@ export const agent = Agent.make("worker", {
 /** Records real requests. What is wrong with the file is a defect. */
 export const recorded = (file: string) => Layer.orDie(Layer.provide(Recording.record(file), Transport.layerFetch))
 
-export const replayed = (file: string, options?: Recording.ReplayOptions) =>
+export const replayed = (file: string, options?: Parameters<typeof Recording.replay>[1]) =>
   Layer.orDie(Recording.replay(file, options))
 
 /** The words of the file, and its exchanges. */

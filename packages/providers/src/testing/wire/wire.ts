@@ -8,8 +8,8 @@ import type * as Usage from "@kintsugi/core/Usage"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type * as LoopbackServer from "./LoopbackServer.ts"
-import type { Split } from "./Split.ts"
+import type { Answer, Handler, Received } from "../handling.ts"
+import type { Split } from "../split.ts"
 
 /** The names of the formats that a server supports. */
 export type Format = "anthropic-messages" | "gemini-content" | "ollama-chat" | "openai-chat" | "openai-responses"
@@ -25,7 +25,7 @@ export interface BrainRequest {
   readonly toolChoice: Model.ToolChoice
   readonly isStreamed: boolean
   /** The request as it was received. */
-  readonly received: LoopbackServer.Received
+  readonly received: Received
 }
 
 /** A reply; only the content is required. */
@@ -37,7 +37,7 @@ export interface BrainReply {
   readonly usage?: Usage.Usage
 }
 
-/** Plays the model. */
+/** Plays the model: returns the reply to a request, in every format. */
 export interface Brain {
   (request: BrainRequest): Effect.Effect<BrainReply>
 }
@@ -69,15 +69,15 @@ export interface Wire {
   readonly serves: (path: string) => boolean
   /** Whether the real service demands a key. */
   readonly isKeyNeeded: boolean
-  readonly keyOf: (received: LoopbackServer.Received) => string | undefined
+  readonly keyOf: (received: Received) => string | undefined
   /** The request, or the failure with which the real service would refuse it. */
-  readonly read: (received: LoopbackServer.Received) => Result.Result<BrainRequest, Failure>
+  readonly read: (received: Received) => Result.Result<BrainRequest, Failure>
   /** The reply, whole or streamed as requested. */
-  readonly render: (request: BrainRequest, reply: BrainReply) => LoopbackServer.Answer
+  readonly render: (request: BrainRequest, reply: BrainReply) => Answer
   /** The answer for a failure. */
-  readonly refuse: (failure: Failure) => LoopbackServer.Answer
+  readonly refuse: (failure: Failure) => Answer
   /** The last event of a stream that breaks off after this many events. */
-  readonly breakOff: (failure: Failure, received: LoopbackServer.Received, events: number) => string
+  readonly breakOff: (failure: Failure, received: Received, events: number) => string
   /** Where one event of a stream ends. */
   readonly split: Split
 }
@@ -87,7 +87,7 @@ export interface Wire {
  * service's own failures.
  */
 export const handler =
-  (wire: Wire, brain: Brain, rules: Rules = {}): LoopbackServer.Handler =>
+  (wire: Wire, brain: Brain, rules: Rules = {}): Handler =>
   (received) => {
     const key = wire.keyOf(received)
     const isLetIn = rules.apiKey === undefined ? key !== undefined || !wire.isKeyNeeded : key === rules.apiKey

@@ -1,14 +1,17 @@
 /** The server's side of Gemini's `generateContent` and `streamGenerateContent`. */
 import * as Ask from "./geminiAsk.ts"
 import * as Tell from "./geminiTell.ts"
-import type * as LoopbackServer from "../LoopbackServer.ts"
-import * as Wire from "../Wire.ts"
+import type { Wire } from "./wire.ts"
 
 /**
+ * Like the real service it refuses: a request without a key; unknown fields; a call that does not follow a user turn; a
+ * number of responses other than the number of calls; and, for newer models, a step of the current turn whose first call
+ * comes back without its thought signature.
+ *
  * Like the real models, those named `gemini-1…` or `gemini-2…` give their calls no ids and demand no thought
  * signatures; others do both. Without `alt=sse` a stream is one JSON array.
  */
-export const wire: Wire.Wire = {
+export const wire: Wire = {
   format: "gemini-content",
   serves: (path) => Ask.addressed(path) !== undefined,
   isKeyNeeded: true,
@@ -19,11 +22,3 @@ export const wire: Wire.Wire = {
   breakOff: Tell.breakOff,
   split: "event"
 }
-
-/**
- * A handler that lets a brain answer. Like the real service it refuses: a request without a key; unknown fields; a
- * call that does not follow a user turn; a number of responses other than that of calls; and, for newer models, a
- * step of the current turn whose first call comes back without its thought signature.
- */
-export const handler = (brain: Wire.Brain, rules?: Wire.Rules): LoopbackServer.Handler =>
-  Wire.handler(wire, brain, rules)

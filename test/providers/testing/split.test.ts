@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { Split } from "@kintsugi/providers/testing"
 import * as fc from "fast-check"
+import * as Split from "../../../packages/providers/src/testing/split.ts"
 
 const encode = (text: string) => new TextEncoder().encode(text)
 

@@ -1,0 +1,19 @@
+/** What the attempts of a failure script do, and what they fail with. */
+import type * as Duration from "effect/Duration"
+
+/** A failure of a script: a fresh object in every attempt. Policies read the hint of a server from `retryAfter`. */
+export interface Failure<out Tag extends string = string> {
+  readonly _tag: Tag
+  readonly attempt: number
+  readonly retryAfter?: Duration.Duration
+}
+
+/** What an attempt does once `takes` milliseconds have passed. */
+export type FailureStep<Tag extends string = string> = { readonly takes: number } & (
+  | { readonly does: "succeed"; readonly value: string }
+  /** `hint`: the milliseconds after which the server wants the next attempt. */
+  | { readonly does: "fail"; readonly tag: Tag; readonly hint?: number }
+  /** One cause that holds a failure, and a defect or an interruption beside it. */
+  | { readonly does: "fail and die" | "fail and interrupt"; readonly tag: Tag }
+  | { readonly does: "die" | "interrupt" | "never" }
+)

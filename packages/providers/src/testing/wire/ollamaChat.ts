@@ -1,0 +1,22 @@
+/** The server's side of Ollama's own chat. */
+import * as Ask from "./ollamaAsk.ts"
+import * as Tell from "./ollamaTell.ts"
+import * as Parts from "./parts.ts"
+import type { Wire } from "./wire.ts"
+
+/**
+ * A local server needs no key. It streams by default, in lines of JSON. Like the real server it accepts almost everything,
+ * even results without calls. It refuses a body of another shape, arguments that are not an object, and a request without a
+ * model.
+ */
+export const wire: Wire = {
+  format: "ollama-chat",
+  serves: (path) => path.endsWith("/api/chat"),
+  isKeyNeeded: false,
+  keyOf: Parts.bearerOf,
+  read: Ask.read,
+  render: Tell.render,
+  refuse: Tell.refuse,
+  breakOff: Tell.breakOff,
+  split: "line"
+}
