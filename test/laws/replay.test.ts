@@ -24,7 +24,7 @@ interface End {
   readonly transcript: Message.Transcript
   readonly ledger: ReadonlyArray<Ledger.Entry>
   readonly usage: Usage.Usage
-  readonly trails: ReadonlyMap<string, RunError.Trail>
+  readonly trails: ReadonlyMap<string, ReadonlyArray<RunError.TrailEntry>>
 }
 
 const replay = (events: ReadonlyArray<AgentEvent.AgentEvent>): ReadonlyMap<string, End> => {

@@ -14,7 +14,7 @@ import { attempt, compensation } from "./tool.ts"
 import { wait } from "./wait.ts"
 
 /** Announces a request for approval. */
-export type Tell = (request: Approval.Request) => Effect.Effect<void>
+export type Tell = (request: Approval.ApprovalRequest) => Effect.Effect<void>
 
 /** The interceptor of a run, and the observer of its events. */
 export const intercepting = (replay: Replay, tell: Tell) => {

@@ -58,7 +58,7 @@ const spent = { usage, ledger: [entry] }
 const error = ToolError.InvalidArgs.make({ tool: "t", callId: "c", rawArgs: "{", parseError: "no JSON" })
 const limit = { reason: "maxTurns", spent: 4, limit: 5 } as const
 
-const request = new Approval.Request({
+const request = new Approval.ApprovalRequest({
   runId: "r",
   agent: "a",
   tool: "t",

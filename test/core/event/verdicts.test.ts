@@ -16,7 +16,7 @@ const overJson = (event: AgentEvent.AgentEvent) =>
 
 const decidedOf = ({ gaveUp, rung, verdict }: RunError.TrailEntry | AgentEvent.Decision) => ({ verdict, gaveUp, rung })
 
-const decided = (verdict: RunError.VerdictKind, gaveUp = false, rung = 0) => ({ verdict, gaveUp, rung })
+const decided = (verdict: RunError.TrailEntry["verdict"], gaveUp = false, rung = 0) => ({ verdict, gaveUp, rung })
 
 const ladder = (mended: string) =>
   Recovery.ladder(

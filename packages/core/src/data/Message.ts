@@ -7,19 +7,12 @@
  */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as ErrorCause from "./ErrorCause.ts"
 import * as Parts from "./parts.ts"
 import * as Repair from "./messageRepair.ts"
 import { FinishReason } from "./FinishReason.ts"
 import * as Usage from "./Usage.ts"
 
 export * from "./parts.ts"
-
-/**
- * A transcript that an error takes along. It is checked when it comes from outside, but not message by message whenever
- * such an error is made: what a run has written down itself needs no check, and may be long.
- */
-export const CarriedTranscript = ErrorCause.carried(Parts.Transcript)
 
 export { FinishReason }
 

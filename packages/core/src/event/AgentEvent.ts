@@ -4,15 +4,15 @@
  */
 import * as Schema from "effect/Schema"
 import type * as Approval from "../data/Approval.ts"
-import type * as Budget from "../budget/Budget.ts"
-import type * as Coercion from "../coercion/Coercion.ts"
+import type { LimitDecision } from "../budget/LimitDecision.ts"
+import type { Change } from "../coercion/Change.ts"
 import type * as Compaction from "../recovery/Compaction.ts"
 import * as Codec from "./codec.ts"
 import type * as Issue from "../data/Issue.ts"
 import type * as Ledger from "../budget/Ledger.ts"
 import * as Message from "../data/Message.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
-import type { BudgetReason } from "../errors/RunError.ts"
+import type { BudgetReason } from "../errors/Limit.ts"
 import type { Snapshot } from "./Snapshot.ts"
 import type * as Usage from "../data/Usage.ts"
 
@@ -92,7 +92,7 @@ export type Happening =
     } & OfCall)
   | (OfOneCall & OfCall)
   /** A call waits for a decision before it runs; the decision has come. */
-  | ({ readonly type: "approval-requested"; readonly request: Approval.Request } & OfCall)
+  | ({ readonly type: "approval-requested"; readonly request: Approval.ApprovalRequest } & OfCall)
   | ({ readonly type: "approval-decided"; readonly decision: Approval.Decision } & OfCall)
   /** A call that was not admitted: no such tool, or denied. */
   | ({ readonly type: "tool-refused"; readonly settlement: Message.Settlement } & OfCall)
@@ -113,7 +113,7 @@ export type Happening =
    */
   | { readonly type: "turn-end"; readonly message: Message.Assistant }
   /** The final text was mended before it decoded, without a model call. */
-  | { readonly type: "output-coerced"; readonly change: Coercion.Change }
+  | { readonly type: "output-coerced"; readonly change: Change }
   /**
    * The final text does not fit the output schema. `message` is what the model reads about it; absent if the model is not asked again.
    * It is added to the transcript. `isCut`: the reply reached the model's length limit before the end of the text.
@@ -128,7 +128,7 @@ export type Happening =
   /** A limit is near: once for each, by default when four fifths of it are spent. */
   | ({ readonly type: "budget-warning" } & Limit)
   /** A limit was reached, and `Agent.onBudgetExceeded` has decided about it. */
-  | ({ readonly type: "budget-exceeded"; readonly decision: Budget.Decision["kind"] } & Limit)
+  | ({ readonly type: "budget-exceeded"; readonly decision: LimitDecision["kind"] } & Limit)
   /** `finish` is the finish reason of the reply that is the output, `length` if it was cut off; absent if the output is no reply. */
   | ({ readonly type: "run-completed"; readonly output: unknown; readonly finish?: Message.FinishReason } & Spent)
   /**
@@ -171,7 +171,7 @@ export interface Limit {
 /** What happens while one call is settled. */
 export type OfOneCall =
   /** The arguments were mended before they decoded, without a model call. */
-  | { readonly type: "arguments-coerced"; readonly change: Coercion.Change }
+  | { readonly type: "arguments-coerced"; readonly change: Change }
   /** A tool reports its progress. */
   | { readonly type: "tool-progress"; readonly data: unknown }
   /** Denied before it ran. */

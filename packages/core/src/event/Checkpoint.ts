@@ -50,7 +50,7 @@ const waitingFields = {
 }
 
 /** A call that waits for a decision about it. */
-const ForDecision = Schema.Struct({ type: Schema.tag("decision"), request: Approval.Request, ...waitingFields })
+const ForDecision = Schema.Struct({ type: Schema.tag("decision"), request: Approval.ApprovalRequest, ...waitingFields })
 
 const forAgentFields = {
   type: Schema.tag("agent"),

@@ -111,7 +111,7 @@ const whole = (self: Snapshot, path: Path = []): Effect.Effect<void, Schema.Sche
 
 /** Whether a request says of its call what was shown when its digest was made. */
 const isIntact = (
-  request: Approval.Request,
+  request: Approval.ApprovalRequest,
   { call, key, runId }: { readonly runId: string; readonly key: string; readonly call: Message.ToolCall }
 ): Effect.Effect<boolean> =>
   request.runId !== runId || request.key !== key || request.callId !== call.id || request.tool !== call.name
@@ -162,7 +162,7 @@ const encodeDecided = Schema.encodeUnknownSync(Schema.toCodecJson(Approval.Decid
 ) => Approval.Decided & Schema.JsonObject
 
 /** What has to be decided before the run can go on; nothing where it waits for a larger budget. */
-export const requestsOf = ({ unfinished }: Snapshot): ReadonlyArray<Approval.Request> =>
+export const requestsOf = ({ unfinished }: Snapshot): ReadonlyArray<Approval.ApprovalRequest> =>
   (unfinished?.calls ?? []).flatMap((call) =>
     call.type === "decision" ? [call.request] : call.type === "agent" ? requestsOf(call.snapshot) : []
   )

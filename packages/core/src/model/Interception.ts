@@ -46,7 +46,7 @@ export type Step =
   | { readonly kind: "decision"; readonly about: "route" | "limit" }
   /** All policies of the agent together. */
   | { readonly kind: "policy"; readonly tool: string; readonly callId: string }
-  | { readonly kind: "approval"; readonly request: Approval.Request }
+  | { readonly kind: "approval"; readonly request: Approval.ApprovalRequest }
   /** A listener is about to hear an event. */
   | { readonly kind: "hook"; readonly event: AgentEvent.AgentEvent }
 

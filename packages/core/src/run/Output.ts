@@ -1,6 +1,7 @@
 /** The output of an agent with a schema: what the model is asked for, and how a final text is read. */
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import type { Change } from "../coercion/Change.ts"
 import * as Coercion from "../coercion/Coercion.ts"
 import * as Issue from "../data/Issue.ts"
 import type * as Model from "../model/Model.ts"
@@ -18,11 +19,11 @@ export interface Output {
 /** A text where the schema takes one; otherwise JSON, which the model is asked for. */
 export type Wanted =
   | { readonly kind: "text" }
-  | { readonly kind: "json"; readonly spec: Model.OutputSpec; readonly shape: Coercion.Shape }
+  | { readonly kind: "json"; readonly spec: Model.OutputSpec; readonly shape: "object" | "list" }
 
 export interface Answer {
   readonly value: unknown
-  readonly changes: ReadonlyArray<Coercion.Change>
+  readonly changes: ReadonlyArray<Change>
 }
 
 /** Schemas are compiled at first use. */
@@ -30,7 +31,7 @@ export const make = (agent: string, schema: Schema.Codec<unknown, unknown>): Out
   const decode = decoder(modelSchema(schema))
   const wanted = once(() => wantedBy(agent, jsonSchemaOf(schema)))
   const readPlain = (text: string) => Result.map(decode(text), (value): Answer => ({ value, changes: [] }))
-  const readJson = (text: string, shape: Coercion.Shape): Result.Result<Answer, ReadonlyArray<Issue.Issue>> => {
+  const readJson = (text: string, shape: "object" | "list"): Result.Result<Answer, ReadonlyArray<Issue.Issue>> => {
     const parsed = Coercion.parse(text, Coercion.steps, shape)
     if (Result.isFailure(parsed)) return Result.fail([{ path: [], expected: "Expected JSON", actual: saying(text) }])
     const decoded = Coercion.decode(parsed.success, decode, Coercion.answerSteps)

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import type { Change } from "../coercion/Change.ts"
 import * as Coercion from "../coercion/Coercion.ts"
 import { freeze } from "../data/Foreign.ts"
 import type * as Message from "../data/Message.ts"
@@ -19,14 +20,14 @@ import type { Later } from "./reading.ts"
 export class Decoded {
   /** The JSON from which they were decoded. */
   readonly json: Schema.Json
-  readonly changes: ReadonlyArray<Coercion.Change>
+  readonly changes: ReadonlyArray<Change>
   readonly #tool: ToolDefinition
   readonly #params: unknown
   /** Whether the next reader may have `#params`: they are frozen, or not read yet. */
   #isShareable = true
   readonly #isFrozen: boolean
 
-  constructor(tool: ToolDefinition, params: unknown, json: Schema.Json, changes: ReadonlyArray<Coercion.Change>) {
+  constructor(tool: ToolDefinition, params: unknown, json: Schema.Json, changes: ReadonlyArray<Change>) {
     this.json = json
     this.changes = changes
     this.#tool = tool
@@ -151,16 +152,10 @@ const broken = ({ name }: ToolDefinition, cause: unknown): TypeError =>
 export const rawText = (raw: Message.ToolCall["arguments"]): string =>
   Predicate.isString(raw) ? raw : raw === null ? "" : JSON.stringify(raw)
 
-const noChanges: ReadonlyArray<Coercion.Change> = []
-
-const parse = (tool: ToolDefinition, raw: Message.ToolCall["arguments"]): Result.Result<Coercion.Parsed, string> => {
-  if (raw === null) return Result.succeed({ value: {}, changes: noChanges })
-  if (!Predicate.isString(raw)) return Result.succeed({ value: raw, changes: noChanges })
-  const parsed: Result.Result<Coercion.Parsed, string> =
-    raw.trim() === "" ? Result.succeed({ value: {}, changes: noChanges }) : Coercion.parse(raw, tool.coercion)
-  return Result.isSuccess(parsed) && parsed.success.value === null
-    ? Result.succeed({ value: {}, changes: noChanges })
-    : parsed
+const parse = (tool: ToolDefinition, raw: Message.ToolCall["arguments"]) => {
+  const isEmpty = Predicate.isString(raw) && raw.trim() === ""
+  const parsed = Coercion.parse(isEmpty ? {} : raw, tool.coercion)
+  return Result.isSuccess(parsed) && parsed.success.value === null ? Coercion.parse({}) : parsed
 }
 
 /** Whether a failure is about the arguments themselves: the tool has not run. */

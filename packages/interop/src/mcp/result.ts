@@ -52,9 +52,7 @@ const says = (part: Part, structured: Schema.Json): boolean => {
   if (part.type !== "text") return false
   const json = Result.try((): unknown => JSON.parse(part.text))
   // Comparing recurses, and the bounds of data do not apply to texts.
-  return (
-    Result.isSuccess(json) && !Bounds.isDeeper(json.success, Bounds.deepest) && Equal.equals(json.success, structured)
-  )
+  return Result.isSuccess(json) && !Bounds.isDeeper(json.success) && Equal.equals(json.success, structured)
 }
 
 const encode = Schema.encodeUnknownOption(Schema.Array(McpSchema.ContentBlock))

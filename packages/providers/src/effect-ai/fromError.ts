@@ -125,7 +125,7 @@ const refined = (
   error: AiError.AiError,
   answer: Answer,
   failed: Defined & { readonly provider: string },
-  from: LlmError.Origin
+  from: Origin
 ): LlmError.LlmError => {
   const { isRetryable } = error.reason
   const { model, provider } = failed
@@ -166,11 +166,13 @@ const answerOf = (http: typeof AiError.HttpContext.Type | undefined, now: RetryA
   elapsed: Duration.zero
 })
 
-const originOf = (
-  error: AiError.AiError,
-  answer: Answer,
-  { provider }: { readonly provider: string }
-): LlmError.Origin => {
+/** The fields that every error of a model has of its response. */
+type Origin = Pick<
+  LlmError.ServerError,
+  "provider" | "requestId" | "status" | "retryAfter" | "detail" | "usage" | "cause"
+>
+
+const originOf = (error: AiError.AiError, answer: Answer, { provider }: { readonly provider: string }): Origin => {
   const { reason } = error
   const retryAfter = error.retryAfter ?? (answer.status === 0 ? undefined : Hints.of(answer))
   const requestId = answer.headers["x-request-id"] ?? answer.headers["request-id"]
