@@ -13,6 +13,7 @@ import {
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import { Duration, Effect, Exit, Redacted, Schema, SchemaIssue } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
+import type { CallProgress } from "../../../packages/core/src/event/Checkpoint.ts"
 import { cause, check, instances, shape, shapeOf as shapeOfError } from "../../_support/errors.ts"
 
 const text = Schema.fromJsonString(AgentEvent.AgentEvent)
@@ -70,7 +71,7 @@ const request = new Approval.ApprovalRequest({
   digest: "d",
   expiresAt: 9
 })
-const progress: Snapshot.CallProgress = {
+const progress: CallProgress = {
   position: {
     version: 2,
     attempts: 2,

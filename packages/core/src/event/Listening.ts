@@ -18,6 +18,7 @@ import * as Scope from "effect/Scope"
 import type { Meter } from "../budget/Meter.ts"
 import * as AgentEvent from "./AgentEvent.ts"
 import { type Handle, Inbox, Lost } from "./inbox.ts"
+import type { Observer } from "./Observer.ts"
 import * as RunContext from "./RunContext.ts"
 
 /** A handler of the events of runs. */
@@ -29,8 +30,6 @@ export interface Listener {
   readonly attached?: Attached
 }
 
-type Observer = RunContext.Observer
-
 /** A run, as far as its listeners concern it. */
 export interface Audience {
   readonly agent: string
@@ -38,7 +37,7 @@ export interface Audience {
   /** Those around the run. */
   readonly observers: ReadonlyArray<Observer>
   readonly listeners: ReadonlyArray<Listener>
-  readonly losses: RunContext.Losses
+  readonly losses: RunContext.RunContext["losses"]
   /** It has a fiber of its own, which no interruption has reached yet. */
   readonly isForked: boolean
 }
@@ -92,7 +91,7 @@ const listened = <A, E, R>(
       handing = undefined
       handOver(inboxes)
     })
-    const hear: RunContext.Observer = (event) => {
+    const hear: Observer = (event) => {
       for (const receive of receivers) receive(event)
       handing ??= Effect.runForkWith(context)(later)
     }

@@ -11,14 +11,15 @@ import * as RunContext from "../event/RunContext.ts"
 import type { Nesting } from "../tool/ToolDefinition.ts"
 import { Meter, type OnExceeded } from "../budget/Meter.ts"
 import { Suspension } from "./Start.ts"
-import { Done } from "../event/RunContext.ts"
+import { Done } from "../event/Done.ts"
+import type { Observer } from "../event/Observer.ts"
 import * as Listening from "../event/Listening.ts"
 import * as Limits from "./Limits.ts"
 
 export type { Listener } from "../event/Listening.ts"
 
 /** Takes events as they come. */
-export type Sink = RunContext.Observer
+export type Sink = Observer
 
 /** The state of a run that its frame reads. */
 export interface State {
@@ -97,7 +98,7 @@ const contextOf = (
   runId: string,
   parent: RunContext.RunContext | undefined,
   observers: ReadonlyArray<Sink>,
-  losses: RunContext.Losses,
+  losses: RunContext.RunContext["losses"],
   now: number
 ): RunContext.RunContext => {
   const depth = parent === undefined ? 0 : parent.depth + 1
