@@ -178,7 +178,7 @@ it.skipIf(runs < 100)(
   "the stories lead to every kind of settlement and of end, to runs within runs, and to both trails [L1007]",
   () => {
     const wanted = [
-      ...Message.SettlementKind.literals,
+      ...Message.Settlement.fields.kind.literals,
       "run-completed",
       "run-failed",
       "run-interrupted",

@@ -49,7 +49,7 @@ export const malformedToolCall = (
 export const fromHttp429 = (
   service: string,
   retryAfter: string | null | undefined,
-  { now }: { readonly now?: RetryAfter.Instant } = {}
+  { now }: { readonly now?: Parameters<typeof RetryAfter.parse>[1] } = {}
 ): LlmError.RateLimitError => {
   const wait = RetryAfter.parse(retryAfter, now)
   return LlmError.RateLimitError.make({ service, status: 429, ...(wait === undefined ? {} : { retryAfter: wait }) })

@@ -72,7 +72,7 @@ export class InjectedError extends Data.TaggedError("InjectedError")<{ readonly 
 export interface Step {
   /** Counted from 1. */
   readonly number: number
-  readonly kind: Interception.Step["kind"] | "wait"
+  readonly kind: Interception.InterceptedStep["kind"] | "wait"
   /** What distinguishes it from others of its kind, for people. */
   readonly name: string
   /** Milliseconds, by the clock of the program. */
@@ -82,7 +82,7 @@ export interface Step {
   readonly runId: string | undefined
   readonly turn: number
   /** The step as interceptors get it; absent for waits. */
-  readonly of: Interception.Step | undefined
+  readonly of: Interception.InterceptedStep | undefined
 }
 
 /** For people: `step 3, tool attempt: look, call c1, attempt 1`. */
@@ -218,7 +218,7 @@ const failureOf = (step: Step): unknown =>
     ? LlmError.ModelOverloadedError.make({ model: step.name })
     : new InjectedError({ message: `injected at ${format(step)}` })
 
-const nameOf = (step: Interception.Step): string => {
+const nameOf = (step: Interception.InterceptedStep): string => {
   switch (step.kind) {
     case "model call":
       return step.isStreamed ? `${step.model}, streamed` : step.model

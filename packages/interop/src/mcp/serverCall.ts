@@ -47,7 +47,7 @@ export const settle = <T extends Tool.AnyTool>(
     // An agent with this tool and no table of its own requires what `Needs` says.
     const running = agent("") as Effect.Effect<unknown, unknown, Needs<T>>
     return Effect.match(running, {
-      onSuccess: () => client.settlement ?? Message.notRun,
+      onSuccess: () => client.settlement,
       onFailure: (error): Message.Settlement => ({ kind: "told", text: Redaction.own(Render.messageOf(error)) })
     })
   })
@@ -56,7 +56,7 @@ export const settle = <T extends Tool.AnyTool>(
 class Client implements Model.Service {
   readonly name = "client"
   readonly provider = "mcp"
-  settlement: Message.Settlement | undefined
+  settlement: Message.Settlement = { kind: "interrupted", text: "The call was not run: the run stopped before it." }
   readonly #call: Message.ToolCall
 
   constructor(tool: string, params: Schema.Json) {
