@@ -1,7 +1,7 @@
 /** Decisions for an agent: which skill it takes, whether a run goes on at a limit, whether a call may run. */
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
-import type { LimitDecision } from "../budget/LimitDecision.ts"
+import type * as Budget from "../budget/Budget.ts"
 import * as Returned from "../data/Returned.ts"
 import type * as Usage from "../data/Usage.ts"
 import type { BudgetReason } from "../errors/Limit.ts"
@@ -140,6 +140,8 @@ export const onBudgetExceeded: {
       })
   })
 })
+
+type LimitDecision = ReturnType<typeof Budget.extend>
 
 type Decide<R> = (exceeded: BudgetExceeded) => LimitDecision | Effect.Effect<LimitDecision, never, R>
 

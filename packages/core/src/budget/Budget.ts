@@ -4,7 +4,6 @@
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import type { LimitDecision } from "./LimitDecision.ts"
 import type { Prices } from "./Price.ts"
 
 export { costOfItems, type Price } from "./Price.ts"
@@ -31,7 +30,7 @@ export interface Budget {
   readonly maxArgsBytes: number
   /** Calls of one reply that run at once; all of them by default. */
   readonly toolConcurrency: number
-  /** The share of a limit at which a run emits a warning about it, once per limit. 0.8 by default; 1 switches warnings off. */
+  /** The share of a limit at which a run emits a warning about it, once for each limit. 0.8 by default; 1 switches warnings off. */
   readonly warnAt: number
   /** What models cost. `maxCost` needs the price of every model of the run. */
   readonly prices: Prices | undefined
@@ -40,7 +39,7 @@ export interface Budget {
 }
 
 /** After how many equal failures of a tool in a row the run reacts. */
-interface RepeatedFailures {
+type RepeatedFailures = {
   /** From this count on, the model reads that it repeats itself; 3 by default. */
   readonly hint: number
   /** At this count, the tool is withheld for one turn; 4 by default. */
@@ -155,6 +154,12 @@ const millisOf = (input: Duration.Input): number => {
   if (millis > 0) return millis
   throw new RangeError(`Budget: maxDuration must be a duration above 0, got ${String(input)}`)
 }
+
+/** A decision about a limit that a run has reached. */
+type LimitDecision =
+  | { readonly kind: "stop" }
+  | { readonly kind: "extend"; readonly limit: number }
+  | { readonly kind: "checkpoint" }
 
 /** The decision that the run ends with a `BudgetExceededError`. */
 export const stop: LimitDecision = { kind: "stop" }

@@ -3,7 +3,6 @@ import type * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Budget from "./Budget.ts"
 import type { Ledger } from "./Ledger.ts"
-import type { LimitDecision } from "./LimitDecision.ts"
 import type * as Message from "../data/Message.ts"
 import * as Price from "./Price.ts"
 import type { BudgetReason } from "../errors/Limit.ts"
@@ -50,6 +49,8 @@ export type SharedExceeded = Exceeded<Shared>
 export type ExtendableExceeded = Exceeded<Extendable>
 
 export type Warning = Pick<SharedExceeded, "reason" | "limit" | "spent">
+
+type LimitDecision = ReturnType<typeof Budget.extend>
 
 /** Decides about a limit that was reached. */
 export type OnExceeded = (exceeded: Exceeded) => Effect.Effect<LimitDecision>

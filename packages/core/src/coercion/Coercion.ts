@@ -10,12 +10,17 @@ import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import { isDeep } from "../data/Foreign.ts"
 import { once } from "../data/Once.ts"
-import { type Change, type CoercionStep, type ValueStep, valueSteps } from "./Change.ts"
 import { type Failing, failingIn, isExtra } from "./failing.ts"
-import { isOf, mendText, parseJson, type Shape, textSteps } from "./jsonText.ts"
+import { isOf, mendText, parseJson, type Shape, type TextStep, textSteps } from "./jsonText.ts"
 import * as Numbers from "./number.ts"
 
-export type { CoercionStep } from "./Change.ts"
+/** The steps on JSON that does not decode, in order. A step works on all failing places at once, so their number costs no decode. */
+const valueSteps = ["unwrap-json", "convert-number", "drop-empty", "drop-undeclared"] as const
+
+type ValueStep = (typeof valueSteps)[number]
+
+/** The name of one way to mend: of the text, or of a value that is read from it. */
+export type CoercionStep = TextStep | ValueStep
 
 /** All steps, in the order in which they are tried. The order of a tool's own list does not count. */
 export const steps: ReadonlyArray<CoercionStep> = [...textSteps, ...valueSteps]
@@ -26,6 +31,16 @@ export const steps: ReadonlyArray<CoercionStep> = [...textSteps, ...valueSteps]
  * @internal
  */
 export const answerSteps: ReadonlyArray<CoercionStep> = steps.filter((step) => step !== "drop-undeclared")
+
+/** One step that has changed something. */
+type Change = {
+  readonly step: CoercionStep
+  /** From the arguments to the place; empty for a change of the whole. */
+  readonly path: ReadonlyArray<string | number>
+  readonly before: unknown
+  /** `undefined` if the step has dropped the field. */
+  readonly after: unknown
+}
 
 /** Parsed JSON, and the changes that it needed. */
 type Parsed = {

@@ -61,7 +61,4 @@ export const carried = <T, E>(codec: Schema.Codec<T, E>): Carried<T, E> =>
   )
 
 /** A codec whose constructor takes a `T`. The constructor of any other codec takes `unknown`. */
-export interface Carried<T, E> extends Schema.Codec<T, E> {
-  readonly "~type.make": T
-  readonly "~type.make.in": T
-}
+type Carried<T, E> = Schema.Codec<T, E> & { readonly "~type.make": T; readonly "~type.make.in": T }

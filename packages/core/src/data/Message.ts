@@ -156,7 +156,7 @@ export const truncated: Parts.Settlement = {
 }
 
 /** The result of a call as a separate message. */
-interface ForeignResult {
+type ForeignResult = {
   readonly role: "tool"
   readonly callId: string
   readonly text: string
@@ -164,7 +164,7 @@ interface ForeignResult {
 }
 
 /** An assistant message whose calls may have no result. */
-interface ForeignAssistant {
+type ForeignAssistant = {
   readonly role: "assistant"
   readonly content: ReadonlyArray<
     Parts.Text | Parts.Reasoning | Parts.ProviderItem | Parts.ToolCall | Parts.SettledCall

@@ -2,7 +2,7 @@
 import * as Schema from "effect/Schema"
 
 /** The key that has signed a document, and the code that this key made of it. */
-export interface Signature extends Schema.Schema.Type<typeof Signature> {}
+export type Signature = typeof Signature.Type
 
 export const Signature = Schema.Struct({
   /** The id of the key. */

@@ -51,7 +51,7 @@ const ofSnapshot = {
   reason: Schema.Literals(["unsigned", "bad-signature", "unknown-key", "already-resumed", "other-agent", "malformed"])
 }
 
-/** A run may not resume with this snapshot, or with a decision about one of its requests. No part of the run was repeated. */
+/** A run may not resume with this snapshot, or with a decision about one of its requests. No step of the run has begun. */
 export class SnapshotRefusedError extends advised<SnapshotRefusedError>()("SnapshotRefusedError", ofSnapshot) {
   /** `what` is a clause: it names the snapshot or the decision, and says what is wrong. */
   static override make({ what = "The snapshot is refused", ...fields }: Made<typeof ofSnapshot>): SnapshotRefusedError {

@@ -78,7 +78,7 @@ export class RoutingError extends advised<RoutingError>()("RoutingError", ofRout
 }
 
 // its constructor takes JSON, where that of any codec takes what is unknown
-const Json = Schema.Json as CauseCodec.Carried<Schema.Json, Schema.Json>
+const Json = Schema.Json as ReturnType<typeof CauseCodec.carried<Schema.Json, Schema.Json>>
 
 const ofLoop = {
   message: Schema.String,

@@ -143,7 +143,7 @@ export const resultErrorOf = (
 ): ExecutionError => ExecutionError.make({ ...fields, category: "validation", lent: { outlook: final("none") } })
 
 /** The tool and the call of a failure; the failure itself may decide about the category. */
-interface Wrapping extends Pick<ExecutionError, "tool" | "kind" | "callId" | "args"> {
+type Wrapping = Pick<ExecutionError, "tool" | "kind" | "callId" | "args"> & {
   readonly category?: ExecutionError["category"]
 }
 

@@ -15,7 +15,7 @@ export const ofResponse = {
   retryAfter: Schema.optionalKey(Schema.Duration),
   /** Whether the server allows a resend of the same request; absent if it does not say. */
   shouldRetry: Schema.optionalKey(Schema.Boolean),
-  /** The message of the provider, cut to 1,000 characters and redacted. */
+  /** The message of the provider, redacted, and cut to 1,000 UTF-16 units. */
   detail: Schema.optionalKey(Schema.String),
   /** The usage of the attempt, if the provider reported it. */
   usage: Schema.optionalKey(Usage.Usage)

@@ -4,8 +4,8 @@
  */
 import * as Schema from "effect/Schema"
 import type * as Approval from "../data/Approval.ts"
-import type { LimitDecision } from "../budget/LimitDecision.ts"
-import type { Change } from "../coercion/Change.ts"
+import type * as Budget from "../budget/Budget.ts"
+import type * as Coercion from "../coercion/Coercion.ts"
 import type * as Compaction from "../recovery/Compaction.ts"
 import * as Codec from "./codec.ts"
 import type * as Issue from "../data/Issue.ts"
@@ -38,6 +38,8 @@ export interface OfCall {
 
 /** The layer of recovery that made a decision. */
 export type Layer = "transport" | "model" | "tool" | "effect"
+
+type CoercionChange = Parameters<typeof Coercion.decode>[0]["changes"][number]
 
 /** The data of an event besides its origin, by its `type`. */
 export type Happening =
@@ -113,7 +115,7 @@ export type Happening =
    */
   | { readonly type: "turn-end"; readonly message: Message.Assistant }
   /** The final text was mended before it decoded, without a model call. */
-  | { readonly type: "output-coerced"; readonly change: Change }
+  | { readonly type: "output-coerced"; readonly change: CoercionChange }
   /**
    * The final text does not fit the output schema. `message` is what the model reads about it; absent if the model is not asked again.
    * It is added to the transcript. `isCut`: the reply reached the model's length limit before the end of the text.
@@ -128,7 +130,7 @@ export type Happening =
   /** A limit is near: once for each, by default when four fifths of it are spent. */
   | ({ readonly type: "budget-warning" } & Limit)
   /** A limit was reached, and `Agent.onBudgetExceeded` has decided about it. */
-  | ({ readonly type: "budget-exceeded"; readonly decision: LimitDecision["kind"] } & Limit)
+  | ({ readonly type: "budget-exceeded"; readonly decision: ReturnType<typeof Budget.extend>["kind"] } & Limit)
   /** `finish` is the finish reason of the reply that is the output, `length` if it was cut off; absent if the output is no reply. */
   | ({ readonly type: "run-completed"; readonly output: unknown; readonly finish?: Message.FinishReason } & Spent)
   /**
@@ -171,7 +173,7 @@ export interface Limit {
 /** What happens while one call is settled. */
 export type OfOneCall =
   /** The arguments were mended before they decoded, without a model call. */
-  | { readonly type: "arguments-coerced"; readonly change: Change }
+  | { readonly type: "arguments-coerced"; readonly change: CoercionChange }
   /** A tool reports its progress. */
   | { readonly type: "tool-progress"; readonly data: unknown }
   /** Denied before it ran. */

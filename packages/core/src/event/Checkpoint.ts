@@ -59,10 +59,8 @@ const forAgentFields = {
   ...waitingFields
 }
 
-/** A call whose sub-agent waits: it goes on from there. */
-interface ForAgent extends Schema.Struct.Type<typeof forAgentFields> {
-  readonly snapshot: Snapshot
-}
+/** A call whose sub-agent waits: it resumes from the snapshot of the sub-agent. */
+type ForAgent = Schema.Struct.Type<typeof forAgentFields> & { readonly snapshot: Snapshot }
 
 /** A call that waits. */
 export type CallCheckpoint = typeof ForDecision.Type | ForAgent
@@ -87,10 +85,7 @@ const unfinishedFields = {
 }
 
 /** A reply with unsettled calls. */
-export interface UnfinishedReply extends Schema.Struct.Type<typeof unfinishedFields> {
-  /** One for each call, in their order. */
-  readonly calls: ReadonlyArray<typeof SettlementRecord.Type | typeof NotBegun.Type | CallCheckpoint>
-}
+export type UnfinishedReply = NonNullable<Snapshot["unfinished"]>
 
 const fields = {
   version: Schema.Literal(5),
@@ -154,7 +149,12 @@ const fields = {
 
 /** A suspended run, as data. It has the whole conversation. */
 export interface Snapshot extends Schema.Struct.Type<typeof fields> {
-  readonly unfinished?: UnfinishedReply
+  /** The reply with unsettled calls, with an entry for each call in their order. */
+  readonly unfinished?: Schema.Struct.Type<typeof unfinishedFields> & {
+    readonly calls: ReadonlyArray<
+      typeof SettlementRecord.Type | typeof NotBegun.Type | typeof ForDecision.Type | ForAgent
+    >
+  }
 }
 
 const ForAgent = Schema.Struct({

@@ -18,7 +18,6 @@ import * as Scope from "effect/Scope"
 import type { Meter } from "../budget/Meter.ts"
 import * as AgentEvent from "./AgentEvent.ts"
 import { type Handle, Inbox, Lost } from "./inbox.ts"
-import type { Observer } from "./Observer.ts"
 import * as RunContext from "./RunContext.ts"
 
 /** A handler of the events of runs. */
@@ -29,6 +28,8 @@ export interface Listener {
   /** With what it lives that is attached to a scope; absent where it lives with each run. */
   readonly attached?: Attached
 }
+
+type Observer = NonNullable<RunContext.RunContext["emit"]>
 
 /** A run, as far as its listeners concern it. */
 export interface Audience {

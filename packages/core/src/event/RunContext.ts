@@ -15,7 +15,6 @@ import { approachable } from "../data/Foreign.ts"
 import { type Bounds, unbounded } from "../recovery/Layer.ts"
 import type * as AgentEvent from "./AgentEvent.ts"
 import type { Done } from "./Done.ts"
-import type { MakeObserver, Observer } from "./Observer.ts"
 
 /** A run, for its models, tools and transports. */
 export interface RunContext {
@@ -53,8 +52,11 @@ export interface RunContext {
   readonly fixers: ReadonlyArray<unknown>
 }
 
+/** Gets the events of a run; the first event of a run or a call may be answered with a span. */
+type Observer = (event: AgentEvent.AgentEvent, context?: Context.Context<never>) => Tracer.AnySpan | void
+
 /** The number of events that slow listeners have lost so far. */
-interface Losses {
+type Losses = {
   events: number
 }
 
@@ -141,9 +143,12 @@ export const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
  * `model-start` and `tool-start`, it also gets the context of the fiber, and may return a span: the current span until the end of that run
  * or call.
  */
-export const Observers = Context.Reference<ReadonlyArray<MakeObserver>>("@kintsugi/core/RunContext/Observers", {
-  defaultValue: () => []
-})
+export const Observers = Context.Reference<ReadonlyArray<(context: Context.Context<never>) => Observer>>(
+  "@kintsugi/core/RunContext/Observers",
+  {
+    defaultValue: () => []
+  }
+)
 
 /**
  * Emits one event of a run; `make` is called only if the run has listeners.

@@ -34,7 +34,7 @@ export const isSnapshot: (value: unknown) => value is Snapshot = Schema.is(Snaps
 export const toJson = (self: Snapshot): Schema.Json => encode(self)
 
 /** Options of a signature, and of its verification. */
-interface SignOptions {
+type SignOptions = {
   /** The audience of the document, such as a tenant or a user. A document for one audience is refused for every other. Empty by default. */
   readonly audience?: Signing.Audience
 }

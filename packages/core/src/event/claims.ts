@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
 /** A claim of one resumption on a snapshot. */
-interface Claim {
+type Claim = {
   /** The id of the snapshot. */
   readonly snapshot: string
   /** The id of the resumption. A replay of a durable run makes the same claim once more. */

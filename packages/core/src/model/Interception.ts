@@ -52,7 +52,7 @@ export type InterceptedStep =
   | { readonly kind: "hook"; readonly event: AgentEvent.AgentEvent }
 
 /** The schemas of a tool's results and failures. `failure` is absent if the tool has no failures of its own, or no schema for them. */
-interface Stored {
+type Stored = {
   readonly success: Schema.Codec<unknown, unknown>
   readonly failure: Schema.Codec<unknown, unknown> | undefined
 }

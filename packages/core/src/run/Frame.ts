@@ -12,14 +12,13 @@ import type { Nesting } from "../tool/ToolDefinition.ts"
 import { Meter, type OnExceeded } from "../budget/Meter.ts"
 import { Suspension } from "./Start.ts"
 import { Done } from "../event/Done.ts"
-import type { Observer } from "../event/Observer.ts"
 import * as Listening from "../event/Listening.ts"
 import * as Limits from "./Limits.ts"
 
 export type { Listener } from "../event/Listening.ts"
 
 /** Takes events as they come. */
-export type Sink = Observer
+export type Sink = NonNullable<RunContext.RunContext["emit"]>
 
 /** The state of a run that its frame reads. */
 export interface State {

@@ -1,7 +1,6 @@
 /** The output of an agent with a schema: what the model is asked for, and how a final text is read. */
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import type { Change } from "../coercion/Change.ts"
 import * as Coercion from "../coercion/Coercion.ts"
 import * as Issue from "../data/Issue.ts"
 import type * as Model from "../model/Model.ts"
@@ -23,7 +22,7 @@ export type Wanted =
 
 export interface Answer {
   readonly value: unknown
-  readonly changes: ReadonlyArray<Change>
+  readonly changes: Parameters<typeof Coercion.decode>[0]["changes"]
 }
 
 /** Schemas are compiled at first use. */

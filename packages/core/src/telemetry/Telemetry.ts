@@ -9,11 +9,10 @@ import * as Layer from "effect/Layer"
 import * as Metrics from "./metrics.ts"
 import { Operations } from "./Operations.ts"
 import * as Spans from "./spans.ts"
-import type { MakeObserver } from "../event/Observer.ts"
 import * as RunContext from "../event/RunContext.ts"
 
 /** Which signals the layer emits, and whether they have contents. */
-interface Options {
+type Options = {
   /** Whether the layer makes spans; `true` by default. */
   readonly spans?: boolean
   /** Whether the layer counts metrics; `true` by default. */
@@ -35,6 +34,8 @@ export const layerWith = ({ content = false, metrics = true, spans = true }: Opt
     Effect.map(RunContext.Observers, (others) => [...others.filter((other) => !ours.has(other)), ...own])
   )
 }
+
+type MakeObserver = (typeof RunContext.Observers.Service)[number]
 
 const ours = new WeakSet<MakeObserver>()
 

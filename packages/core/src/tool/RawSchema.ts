@@ -19,7 +19,7 @@ const TypeId = "~@kintsugi/core/RawSchema"
 export type RawSchema = Message.ToolSpec["parameters"]
 
 /** How a JSON Schema is read. */
-interface Options {
+type Options = {
   /** How large the schema may be. An absent bound has its default, see `Bounds`. */
   readonly bounds?: Partial<Bounds.Bounds> | undefined
   /** The name of the schema in errors; `The JSON Schema` by default. */

@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import type { Change } from "../coercion/Change.ts"
 import * as Coercion from "../coercion/Coercion.ts"
 import { freeze } from "../data/Foreign.ts"
 import type * as Message from "../data/Message.ts"
@@ -11,6 +10,8 @@ import { DeserializationError, InvalidArgs } from "../errors/ToolError.ts"
 import { issuesOf } from "../coercion/Issues.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 import type { Later } from "./reading.ts"
+
+type Changes = Parameters<typeof Coercion.decode>[0]["changes"]
 
 /**
  * Decoded arguments. What a policy, a predicate or an approver has read is what runs, and what each attempt runs with: plain
@@ -20,14 +21,14 @@ import type { Later } from "./reading.ts"
 export class Decoded {
   /** The JSON from which they were decoded. */
   readonly json: Schema.Json
-  readonly changes: ReadonlyArray<Change>
+  readonly changes: Changes
   readonly #tool: ToolDefinition
   readonly #params: unknown
   /** Whether the next reader may have `#params`: they are frozen, or not read yet. */
   #isShareable = true
   readonly #isFrozen: boolean
 
-  constructor(tool: ToolDefinition, params: unknown, json: Schema.Json, changes: ReadonlyArray<Change>) {
+  constructor(tool: ToolDefinition, params: unknown, json: Schema.Json, changes: Changes) {
     this.json = json
     this.changes = changes
     this.#tool = tool
