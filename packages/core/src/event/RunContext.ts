@@ -14,7 +14,6 @@ import { type Because, end, Exceeded, type Meter } from "../budget/Meter.ts"
 import { approachable } from "../data/Foreign.ts"
 import { type Bounds, unbounded } from "../recovery/Layer.ts"
 import type * as AgentEvent from "./AgentEvent.ts"
-import type { Done } from "./Done.ts"
 
 /** A run, for its models, tools and transports. */
 export interface RunContext {
@@ -43,7 +42,7 @@ export interface RunContext {
   readonly emit?: Observer | undefined
   readonly ledger: Ledger
   /** The effects of its tool calls that can be undone. */
-  readonly done: Done
+  readonly done: Effects
   /** Shared by a whole tree of runs. */
   readonly losses: Losses
   /** Called when this run or a descendant starts a tool with unsafe side effects. */
@@ -54,6 +53,26 @@ export interface RunContext {
 
 /** Gets the events of a run; the first event of a run or a call may be answered with a span. */
 type Observer = (event: AgentEvent.AgentEvent, context?: Context.Context<never>) => Tracer.AnySpan | void
+
+/** An effect of a tool call that can be undone. */
+type Effected = {
+  readonly tool: string
+  readonly callId: string
+  /** The idempotency key of the call. */
+  readonly key: string
+  /** The time of the effect, in milliseconds: calls run concurrently. */
+  readonly at: number
+  readonly undo: Effect.Effect<void, unknown>
+  /** Whether its compensation has begun: it runs once. */
+  isUndone: boolean
+}
+
+/** The effects of one run. An effect of a run is added to its ancestors too. */
+type Effects = {
+  readonly add: (effected: Effected) => void
+  /** The latest effect that is not undone yet; it counts as undone from now on. */
+  readonly take: () => Effected | undefined
+}
 
 /** The number of events that slow listeners have lost so far. */
 type Losses = {
@@ -250,6 +269,33 @@ export const emitFailure = <A, E, R>(
 
 const originOf = ({ agent, parent, runId, turn }: RunContext, at: number): AgentEvent.Origin =>
   parent === undefined ? { runId, agent, turn: turn(), at } : { runId, agent, turn: turn(), at, parent }
+
+/**
+ * The effects of one run, in memory.
+ *
+ * @internal
+ */
+export class Done implements Effects {
+  readonly #parent: Effects | undefined
+  #effects: Array<Effected> | undefined
+
+  constructor(parent: Effects | undefined) {
+    this.#parent = parent
+  }
+
+  add(effected: Effected): void {
+    this.#effects ??= []
+    this.#effects.push(effected)
+    this.#parent?.add(effected)
+  }
+
+  take(): Effected | undefined {
+    let last: Effected | undefined
+    for (const one of this.#effects ?? []) if (!one.isUndone && (last === undefined || one.at >= last.at)) last = one
+    if (last !== undefined) last.isUndone = true
+    return last
+  }
+}
 
 /**
  * About a hundred bits from `Random`: idempotency keys are made of it, and must differ over all runs that ever were.

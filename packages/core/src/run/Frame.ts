@@ -11,7 +11,6 @@ import * as RunContext from "../event/RunContext.ts"
 import type { Nesting } from "../tool/ToolDefinition.ts"
 import { Meter, type OnExceeded } from "../budget/Meter.ts"
 import { Suspension } from "./Start.ts"
-import { Done } from "../event/Done.ts"
 import * as Listening from "../event/Listening.ts"
 import * as Limits from "./Limits.ts"
 
@@ -111,7 +110,7 @@ const contextOf = (
     turn: () => frame.state.turn,
     ledger,
     meter,
-    done: new Done(parent?.done),
+    done: new RunContext.Done(parent?.done),
     losses,
     fixers: parent?.fixers ?? noFixers,
     // always the same fields: what is spread anew for every call is quick to copy then
