@@ -18,8 +18,10 @@ export const path = "docs/errors.md"
 const tool = "tool"
 const callId = "call"
 
+type Tag = (typeof RecoveryAdvice.tags)[number]
+
 /** One error of every class. */
-const instances: Record<RecoveryAdvice.Tag, RecoveryAdvice.RecoveryAdvice> = {
+const instances: Record<Tag, RecoveryAdvice.RecoveryAdvice> = {
   ModelNotFoundError: LlmError.ModelNotFoundError.make({ model: "model" }),
   AuthenticationError: LlmError.AuthenticationError.make({ model: "model", detail: "why" }),
   ContentFilteredError: LlmError.ContentFilteredError.make({ model: "model", detail: "why" }),
@@ -84,9 +86,7 @@ const instances: Record<RecoveryAdvice.Tag, RecoveryAdvice.RecoveryAdvice> = {
 }
 
 /** What depends on an error's own data, in words; the numbers are those of the instances. */
-const varying: Partial<
-  Record<RecoveryAdvice.Tag, Partial<Record<"isRetryable" | "recovery" | "delay" | "attempts", string>>>
-> = {
+const varying: Partial<Record<Tag, Partial<Record<"isRetryable" | "recovery" | "delay" | "attempts", string>>>> = {
   RateLimitError: { delay: `\`retryAfter\`, else ${delayOf("RateLimitError")}` },
   RequestTimeoutError: { delay: `half of the timeout, at most ${delayOf("RequestTimeoutError")}` },
   ToolTimeoutError: {
@@ -103,13 +103,13 @@ const varying: Partial<
   }
 }
 
-function delayOf(tag: RecoveryAdvice.Tag): string {
+function delayOf(tag: Tag): string {
   const delay = instances[tag].suggestedDelay
   return Duration.isZero(delay) ? "0" : `${Duration.toSeconds(delay)} s`
 }
 
 /** The cells of a row of the overview. */
-export const cellsOf = (tag: RecoveryAdvice.Tag): ReadonlyArray<string> => {
+export const cellsOf = (tag: Tag): ReadonlyArray<string> => {
   const { code, httpStatus, isRetryable, maxAttempts, recovery } = instances[tag]
   const varied = varying[tag] ?? {}
   const { attempts = String(maxAttempts), delay = delayOf(tag), isRetryable: when } = varied

@@ -14,11 +14,8 @@ export const codec = (schema: Schema.Codec<unknown, unknown>) => {
 export const mend = (schema: Schema.Codec<unknown, unknown>, sent: unknown, ladder = Coercion.steps) => {
   const decode = codec(schema)
   const tries: Array<unknown> = []
-  const parsed: Result.Result<Coercion.Parsed, unknown> =
-    typeof sent === "string"
-      ? Coercion.parse(sent, ladder)
-      : // tests send nothing but JSON
-        Result.succeed({ value: sent as Schema.Json, changes: [] })
+  // tests send nothing but JSON
+  const parsed = Coercion.parse(sent as Schema.Json, ladder)
   const result = Result.flatMap(parsed, (parsed) =>
     Coercion.decode(parsed, (value) => (tries.push(value), decode(value)), ladder)
   )
@@ -42,7 +39,7 @@ export const mend = (schema: Schema.Codec<unknown, unknown>, sent: unknown, ladd
 }
 
 /** A tool that gives its parameters back, and what it was given. */
-export const keeping = <P>(parameters: Schema.Codec<P, unknown>, coercion?: ReadonlyArray<Coercion.Step>) => {
+export const keeping = <P>(parameters: Schema.Codec<P, unknown>, coercion?: ReadonlyArray<Coercion.CoercionStep>) => {
   const seen: Array<P> = []
   const tool = Tool.make("keep", {
     description: "Keeps.",

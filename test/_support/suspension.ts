@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import { type Agent, type AgentEvent, Approval, type Model, Snapshot, Tool } from "@kintsugi/core"
 import type { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema } from "effect"
+import type { CallCheckpoint, UnfinishedReply } from "../../packages/core/src/event/Checkpoint.ts"
 
 /** A tool that needs approval, and what it was run with. */
 export const paying = (options: Tool.ApprovalOptions<{ readonly cents: number }, never> = {}) => {
@@ -49,7 +50,7 @@ export const only = <const Type extends AgentEvent.AgentEvent["type"]>(
   events.filter((event): event is AgentEvent.OfType<Type> => event.type === type)
 
 /** The checkpoints of the calls that wait. */
-export const waitingCalls = ({ unfinished }: Snapshot.Snapshot): ReadonlyArray<Snapshot.CallCheckpoint> =>
+export const waitingCalls = ({ unfinished }: Snapshot.Snapshot): ReadonlyArray<CallCheckpoint> =>
   (unfinished?.calls ?? []).flatMap((call) => (call.type === "decision" || call.type === "agent" ? call : []))
 
 /** The sub-agents of these calls, suspended with them. */
@@ -57,5 +58,5 @@ export const suspendedAgents = (from: Snapshot.Snapshot): ReadonlyArray<Snapshot
   waitingCalls(from).flatMap((call) => (call.type === "agent" ? call.snapshot : []))
 
 /** How a call of a suspended run is settled; `undefined` while it waits. */
-export const kindOf = (call: Snapshot.OpenReply["calls"][number]) =>
+export const kindOf = (call: UnfinishedReply["calls"][number]) =>
   call.type === "finished" ? call.settlement.kind : undefined

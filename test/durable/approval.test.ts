@@ -80,7 +80,7 @@ it.effect("the first decision counts, and one about something else is none [P111
     const { asked, decide, end, model, runs } = yield* waiting()
     const [first] = asked
     assert.isDefined(first)
-    const other = { ...first, request: new Approval.Request({ ...first.request, digest: "of something else" }) }
+    const other = { ...first, request: new Approval.ApprovalRequest({ ...first.request, digest: "of something else" }) }
     yield* decide(other, Approval.approve)
     yield* quiet
     assert.strictEqual(yield* end, "Suspended")

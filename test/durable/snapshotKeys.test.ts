@@ -68,8 +68,11 @@ const wired = (document: Schema.Json): Json => JSON.parse(JSON.stringify(documen
 const reasonOf = <A, E>(self: Effect.Effect<A, E>) =>
   Effect.map(Effect.flip(self), (error) => (error instanceof DoorError.SnapshotRefusedError ? error.reason : error))
 
-const deciding = (from: Snapshot.Snapshot, decision: Approval.Decision, options: Snapshot.SignOptions = { audience }) =>
-  Effect.forEach(Snapshot.requestsOf(from), ({ digest }) => Snapshot.signDecision({ digest, decision }, options))
+const deciding = (
+  from: Snapshot.Snapshot,
+  decision: Approval.Decision,
+  options: Parameters<typeof Snapshot.signDecision>[1] = { audience }
+) => Effect.forEach(Snapshot.requestsOf(from), ({ digest }) => Snapshot.signDecision({ digest, decision }, options))
 
 describe("a signed snapshot", () => {
   it.effect("goes on over a wire, with signed decisions, for its audience [P1363 P1505]", () =>
@@ -232,7 +235,9 @@ describe("a signed decision", () => {
       assert(refusal?.signature !== undefined && approval?.signature !== undefined && dearer?.signature !== undefined)
       const { signature: _, ...bare } = approval
       const [forEve] = yield* deciding(from, Approval.approve, { audience: { tenant: "acme", user: "eve" } })
-      const document = (yield* Snapshot.sign(snapshot, { audience })) as { readonly signature: Snapshot.Signature }
+      const document = (yield* Snapshot.sign(snapshot, { audience })) as {
+        readonly signature: NonNullable<Approval.Decided["signature"]>
+      }
       for (const [forged, reason] of [
         [bare, "unsigned"],
         [{ ...refusal, decision: Approval.approve }, "bad-signature"],

@@ -134,7 +134,7 @@ describe("the timeline", () => {
 
 describe("what was decided", () => {
   it("is put into words in its line: again with its wait, given up, or the verdict alone [P1366]", () => {
-    const decided = (verdict: RunError.VerdictKind, gaveUp: boolean) => ({
+    const decided = (verdict: RunError.TrailEntry["verdict"], gaveUp: boolean) => ({
       ...retry,
       layer: "tool" as const,
       verdict,

@@ -6,14 +6,14 @@ import { codec } from "../_support/coercion.ts"
 import { type Case, type Json, schemaAndValue, type Shape, toSchema } from "./_support/coercions.ts"
 import { law } from "../_support/laws.ts"
 
-const parsed = (value: Json): Coercion.Parsed => ({ value, changes: [] })
+const parsed = (value: Json) => ({ value, changes: [] })
 
 const coerce = (shape: Shape, value: Json, ladder = Coercion.steps) =>
   Coercion.decode(parsed(value), codec(toSchema(shape)), ladder)
 
 const ladders = fc.subarray([...Coercion.steps])
 
-const check = (title: string, test: (generated: Case, ladder: ReadonlyArray<Coercion.Step>) => void): void =>
+const check = (title: string, test: (generated: Case, ladder: ReadonlyArray<Coercion.CoercionStep>) => void): void =>
   law(title, fc.record({ generated: schemaAndValue, ladder: fc.oneof(fc.constant(Coercion.steps), ladders) }), (one) =>
     Effect.sync(() => test(one.generated, one.ladder))
   )

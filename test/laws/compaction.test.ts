@@ -14,7 +14,7 @@ const tooLong = () => LlmError.ContextTooLongError.make({ model: "m" })
 const words = fc.string({ maxLength: 60 })
 
 const callPart: fc.Arbitrary<Message.SettledCall> = fc
-  .tuple(fc.string({ maxLength: 4 }), fc.constantFrom(...Message.SettlementKind.literals), words)
+  .tuple(fc.string({ maxLength: 4 }), fc.constantFrom(...Message.Settlement.fields.kind.literals), words)
   .map(([id, kind, text]) => ({
     type: "settled-call",
     call: { type: "tool-call", id, name: "look", arguments: {} },

@@ -24,7 +24,7 @@ interface End {
   readonly transcript: Message.Transcript
   readonly ledger: ReadonlyArray<Ledger.Entry>
   readonly usage: Usage.Usage
-  readonly trails: ReadonlyMap<string, RunError.Trail>
+  readonly trails: ReadonlyMap<string, ReadonlyArray<RunError.TrailEntry>>
 }
 
 const replay = (events: ReadonlyArray<AgentEvent.AgentEvent>): ReadonlyMap<string, End> => {
@@ -189,7 +189,7 @@ it.skipIf(runs < 100)(
   "the stories lead to every kind of settlement and of end, to runs within runs, and to both trails [L1007]",
   () => {
     const wanted = [
-      ...Message.SettlementKind.literals,
+      ...Message.Settlement.fields.kind.literals,
       "run-completed",
       "run-failed",
       "run-interrupted",

@@ -41,7 +41,7 @@ describe("[L1101]", () => {
 
   for (const [name, schema] of [
     ["Completion", Completion.Completion],
-    ["Approval.Request", Approval.Request],
+    ["Approval.ApprovalRequest", Approval.ApprovalRequest],
     ["Problem", KintsugiError.Problem]
   ] as const) {
     lawOf(

@@ -185,7 +185,7 @@ const tell = Effect.fnUntraced(function* (story: Story, run: Runner) {
 type Outcome = Effect.Success<ReturnType<typeof tell>>
 
 /** The kind of settlement that each call of a turn gets when nothing cuts the batch short. */
-const expected = (story: Story, turn: number): ReadonlyArray<Message.SettlementKind> => {
+const expected = (story: Story, turn: number): ReadonlyArray<Message.Settlement["kind"]> => {
   const before = story.turns.slice(0, turn).reduce((sum, { calls }) => sum + calls.length, 0)
   const { calls = [], finish } = story.turns[turn] ?? {}
   return calls.map(({ kind }, index) => {

@@ -51,7 +51,7 @@ type Resumed = Effect.Effect<Agent.Outcome<string>, unknown, Scope.Scope>
 
 const waiting = ({ calls }: Model): ReadonlyArray<Call> => calls.filter(({ settlement }) => settlement === undefined)
 
-const requestsOf = ({ outcome }: Real): ReadonlyArray<Approval.Request> =>
+const requestsOf = ({ outcome }: Real): ReadonlyArray<Approval.ApprovalRequest> =>
   outcome._tag === "Suspended" ? Snapshot.requestsOf(outcome.snapshot) : []
 
 const decisionOf = (decision: Decision): Approval.Decision => {
@@ -123,7 +123,7 @@ const resuming: Command<Model, Real> = {
     })
 }
 
-const digestsOf = (requests: ReadonlyArray<Approval.Request>): ReadonlyMap<string, string> =>
+const digestsOf = (requests: ReadonlyArray<Approval.ApprovalRequest>): ReadonlyMap<string, string> =>
   new Map(requests.map(({ callId, digest }) => [callId, digest]))
 
 const check = (model: Model, real: Real): void => {

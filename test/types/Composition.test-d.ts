@@ -287,7 +287,7 @@ describe("the same agent with something around it", () => {
     ] as const
     sameType<Outside>()(bare.pipe(hooks[0], own)(""))
     sameType<Outside>()(bare.pipe(hooks[1], own)(""))
-    const decides = Agent.onBudgetExceeded(() => answering({} as Budget.Decision))
+    const decides = Agent.onBudgetExceeded(() => answering({} as typeof Budget.stop))
     sameType<Outside>()(bare.pipe(decides, own)(""))
     const allows = Agent.toolPolicy(() => answering({} as ToolPolicy.Permission))
     sameType<Outside>()(bare.pipe(allows, own)(""))

@@ -98,7 +98,7 @@ describe("closed unions", () => {
   it("an exhaustive catchTags over KintsugiError leaves never [T36]", () => {
     sameType<Effect.Effect<string | number>>()(any.pipe(Effect.catchTags(forAll)))
     type _ = Expect<Equal<keyof typeof forAll, KintsugiError.KintsugiError["_tag"]>>
-    type _tags = Expect<Equal<keyof typeof forAll, RecoveryAdvice.Tag>>
+    type _tags = Expect<Equal<keyof typeof forAll, (typeof RecoveryAdvice.tags)[number]>>
   })
 
   it("what is left out of it is left in E [T36]", () => {

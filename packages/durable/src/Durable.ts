@@ -57,7 +57,7 @@ export const Asked = Schema.Struct({
   /** The workflow under which the run was started, with its version. */
   workflow: Schema.String,
   executionId: Schema.String,
-  request: Approval.Request
+  request: Approval.ApprovalRequest
 })
 
 /** How an agent becomes a workflow. */
@@ -155,7 +155,7 @@ export const workflow = <
           const taken = { isSo: false }
           const stored = { rows: yield* rowsOf(made, executionId), waiting: new Set<string>() }
           const replay: Replay = { ...process, ...stored, executionId, instance, taken, lines: new Lines(executionId) }
-          const tell = (request: Approval.Request) =>
+          const tell = (request: Approval.ApprovalRequest) =>
             hear?.({ workflow: made._tag, executionId, request }) ?? Effect.void
           // an engine may wake a workflow inside another run: the context of that run must not be seen here
           const ended = watched(taken, asFailures(orLost(replay, running(replay, run, input, tell))))
@@ -209,7 +209,7 @@ const running = (
   replay: Replay,
   agent: (input: unknown) => Effect.Effect<unknown, unknown>,
   input: unknown,
-  tell: (request: Approval.Request) => Effect.Effect<void>
+  tell: (request: Approval.ApprovalRequest) => Effect.Effect<void>
 ): Effect.Effect<unknown, unknown> =>
   Effect.gen(function* () {
     const { lines } = replay

@@ -24,20 +24,21 @@ export const answerOf = (at: number, decision: Approval.Decision) => Schema.enco
 const late = "late"
 
 /** Holds the decision about a request. A request that changed, or was made anew, has another one. */
-export const deferredOf = ({ digest, key }: Approval.Request) =>
+export const deferredOf = ({ digest, key }: Approval.ApprovalRequest) =>
   DurableDeferred.make(nameOf({ digest, key }), { success: Schema.Json })
 
 /** Holds a refusal besides: until the call goes on, it counts even after an approval. */
-export const refusalOf = (request: Approval.Request) =>
+export const refusalOf = (request: Approval.ApprovalRequest) =>
   DurableDeferred.make(`${nameOf(request)}/refused`, { success: Schema.Json })
 
-const nameOf = ({ digest, key }: Pick<Approval.Request, "digest" | "key">): string => `${key}/approval/${digest}`
+const nameOf = ({ digest, key }: Pick<Approval.ApprovalRequest, "digest" | "key">): string =>
+  `${key}/approval/${digest}`
 
 /** Announces the request once; then waits for its decision, no longer than the time of the call. */
 export const decided = (
   replay: Replay,
   line: Line,
-  request: Approval.Request,
+  request: Approval.ApprovalRequest,
   tell: Effect.Effect<void>
 ): Effect.Effect<Approval.Decision> => {
   const name = nameOf(request)
@@ -89,7 +90,11 @@ export const decided = (
 }
 
 /** A refusal that has come by the time the call goes on. Recorded, so that a later refusal counts in no replay either. */
-const refused = (replay: Replay, line: Line, request: Approval.Request): Effect.Effect<Approval.Decision | null> => {
+const refused = (
+  replay: Replay,
+  line: Line,
+  request: Approval.ApprovalRequest
+): Effect.Effect<Approval.Decision | null> => {
   const name = `${nameOf(request)}/refused`
   const work = Effect.gen(function* () {
     const exit = yield* replay.engine.deferredResult(refusalOf(request))

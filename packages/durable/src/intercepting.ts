@@ -14,13 +14,13 @@ import { attempt, compensation } from "./tool.ts"
 import { wait } from "./wait.ts"
 
 /** Announces a request for approval. */
-export type Tell = (request: Approval.Request) => Effect.Effect<void>
+export type Tell = (request: Approval.ApprovalRequest) => Effect.Effect<void>
 
 /** The interceptor of a run, and the observer of its events. */
 export const intercepting = (replay: Replay, tell: Tell) => {
   const { hook, watch } = listening(replay)
   const intercept = (
-    step: Interception.Step,
+    step: Interception.InterceptedStep,
     self: Effect.Effect<unknown, unknown>,
     run: RunContext.RunContext | undefined
   ): Effect.Effect<unknown, unknown> => {
@@ -89,7 +89,7 @@ const modelCall = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
-  { request }: Extract<Interception.Step, { readonly kind: "model call" }>,
+  { request }: Extract<Interception.InterceptedStep, { readonly kind: "model call" }>,
   // by their step, models give replies and fail with their errors
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<Message.Reply, unknown> => {
@@ -172,7 +172,7 @@ const decision = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
-  { about }: Extract<Interception.Step, { readonly kind: "decision" }>,
+  { about }: Extract<Interception.InterceptedStep, { readonly kind: "decision" }>,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
   const name = named(line, run, about)
@@ -193,7 +193,7 @@ const lookUp = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
-  { idempotencyKey, stored: { success } }: Extract<Interception.Step, { readonly kind: "look-up" }>,
+  { idempotencyKey, stored: { success } }: Extract<Interception.InterceptedStep, { readonly kind: "look-up" }>,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
   const name = `${idempotencyKey}/look-up/${line.next(`${idempotencyKey}/look-up`)}`

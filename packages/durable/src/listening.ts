@@ -16,7 +16,7 @@ import { present } from "./time.ts"
 export const listening = (replay: Replay) => {
   const replayed = new WeakSet<AgentEvent.AgentEvent>()
   /** Marks events that are emitted once more. An observer gets them before any listener. */
-  const watch: RunContext.Observer = (event) => {
+  const watch: NonNullable<RunContext.RunContext["emit"]> = (event) => {
     const isEnd = event.parent === undefined && AgentEvent.isTerminal(event)
     // the run is suspended, not at its end
     const isAside = replay.instance.suspended || replay.instance.abandoned

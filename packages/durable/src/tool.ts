@@ -9,7 +9,7 @@ import type { Line } from "./lines.ts"
 import { repeated, isNoted, lose, note } from "./losing.ts"
 import { type AnyCodec, record, type Replay, Said, saying } from "./recording.ts"
 
-type Attempt = Extract<Interception.Step, { readonly kind: "tool attempt" }>
+type Attempt = Extract<Interception.InterceptedStep, { readonly kind: "tool attempt" }>
 
 export const attempt = (
   replay: Replay,
@@ -38,7 +38,7 @@ export const compensation = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
-  { callId, idempotencyKey, tool }: Extract<Interception.Step, { readonly kind: "compensation" }>,
+  { callId, idempotencyKey, tool }: Extract<Interception.InterceptedStep, { readonly kind: "compensation" }>,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
   const name = `${idempotencyKey}/undo`
@@ -92,7 +92,7 @@ const isLost = Schema.is(Lost)
 const orLost = (error: AnyCodec): AnyCodec => memoised(losing, error, () => Schema.Union([Lost, error]))
 
 /** The schema of all that a tool may fail with: its own failures, and those of this library. */
-const failuresOf = ({ failure }: Interception.Stored) => {
+const failuresOf = ({ failure }: Attempt["stored"]) => {
   const error =
     failure === undefined
       ? ours

@@ -4,6 +4,7 @@ import * as Arguments from "../../../packages/core/src/data/Arguments.ts"
 import * as Bounds from "../../../packages/core/src/data/Bounds.ts"
 import * as Completion from "../../../packages/core/src/data/Completion.ts"
 import * as Digest from "../../../packages/core/src/data/Digest.ts"
+import * as CauseCodec from "../../../packages/core/src/data/CauseCodec.ts"
 import * as ErrorCause from "../../../packages/core/src/data/ErrorCause.ts"
 import * as Foreign from "../../../packages/core/src/data/Foreign.ts"
 import * as Issue from "../../../packages/core/src/data/Issue.ts"
@@ -74,14 +75,14 @@ const guarded: Inputs<string> = {
 
 export const coreData: Table = {
   "core/src/data/Approval.ts": {
-    ...each(schema, "Request"),
+    ...each(schema, "ApprovalRequest"),
     ...each(effectOnly, "Approver", "layer"),
-    ...each(looksOnce, "isRequest"),
     ...each(wraps, "approveWith", "refuse")
   },
   "core/src/data/Arguments.ts": { readable: grows(any, Arguments.readable) },
   "core/src/data/Bounds.ts": {
     ...each(fixed, "resolve"),
+    isDeeper: grows(any, (value) => Bounds.isDeeper(value, Infinity)),
     isLonger: grows(any, (value) => Bounds.isLonger(value, Infinity))
   },
   "core/src/data/Completion.ts": {
@@ -98,12 +99,14 @@ export const coreData: Table = {
       Effect.runSync(Digest.digestOfRequest({ ...request, arguments: value }, value))
     )
   },
-  "core/src/data/ErrorCause.ts": {
-    ...each(schema, "ForeignError"),
+  "core/src/data/CauseCodec.ts": {
     ...each(effectOnly, "carried"),
     nested: grows(texts, (text) =>
-      Schema.encodeUnknownSync(ErrorCause.nested(() => Schema.Never))(new Error(text, { cause: text }))
-    ),
+      Schema.encodeUnknownSync(CauseCodec.nested(() => Schema.Never))(new Error(text, { cause: text }))
+    )
+  },
+  "core/src/data/ErrorCause.ts": {
+    ...each(schema, "ForeignError"),
     summarise: grows(texts, (text) => ErrorCause.summarise({ name: text, message: text, code: text })),
     ...each(reached, "messageOf", "tagOf", "kindOf"),
     trimmed: grows(texts, (text) => ErrorCause.trimmed(`${text}${".".repeat(text.length)}`)),

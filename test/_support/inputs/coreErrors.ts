@@ -81,8 +81,7 @@ export const coreErrors: Table = {
   },
   "core/src/errors/RecoveryAdvice.ts": {
     ...each(fixed, "describe", "mostFor"),
-    ...each(reached, "labelsOf"),
-    ...each(effectOnly, "advised")
+    ...each(reached, "labelsOf", "textAt")
   },
   "core/src/errors/RunError.ts": {
     BudgetExceededError: made((text) =>
@@ -178,6 +177,7 @@ export const coreErrors: Table = {
     httpTimeout: grows(texts, (text) => Factories.httpTimeout(text, minute))
   },
   "core/src/errors/llmOrigin.ts": each(reached, "worded"),
+  "core/src/errors/advised.ts": each(effectOnly, "advised"),
   "core/src/errors/facts.ts": {
     ...each(fixed, "categoryOfStatus", "final"),
     outlookOf: grows(values, Facts.outlookOf),

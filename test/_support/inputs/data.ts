@@ -1,7 +1,6 @@
 /** Adversarial values that are no texts: histories, replies, schemas, and what does not fit. */
 import { Result, Schema, type SchemaIssue } from "effect"
 import type * as Message from "../../../packages/core/src/data/Message.ts"
-import * as Bounds from "../../../packages/core/src/data/Bounds.ts"
 import type { Inputs } from "./entry.ts"
 import { deepValues, documents, repeated, texts, values } from "./texts.ts"
 
@@ -119,7 +118,7 @@ export const schemas: Inputs<Schema.JsonObject> = {
 }
 
 /** All that an option admits, but for nodes: a schema of the largest input has fewer. */
-export const wide = { depth: Bounds.deepest, nodes: 120_000, bytes: Number.MAX_SAFE_INTEGER }
+export const wide = { depth: 512, nodes: 120_000, bytes: Number.MAX_SAFE_INTEGER }
 
 const named = (size: number, each: number, make: (n: number) => Schema.JsonObject): Schema.JsonObject => ({
   ...object({ a: { $ref: "#/$defs/k0" } }),

@@ -57,7 +57,7 @@ const origin = {
   cause: new Error("socket hang up")
 }
 
-const trail: RunError.Trail = [
+const trail: ReadonlyArray<RunError.TrailEntry> = [
   {
     tag: "Busy",
     message: "busy",

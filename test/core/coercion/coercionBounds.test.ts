@@ -171,7 +171,7 @@ it.run("the error names a null for an absent field only if no other field is wro
       within: optionalKey(Struct({ days: Finite, zone: optionalKey(Text) })),
       rank: optionalKey(Finite)
     })
-    const issuesFor = (sent: unknown, coercion?: ReadonlyArray<Coercion.Step>) =>
+    const issuesFor = (sent: unknown, coercion?: ReadonlyArray<Coercion.CoercionStep>) =>
       Effect.gen(function* () {
         const { tool } = keeping(search, coercion)
         const model = yield* ScriptedModel.make(calls(call("keep", JSON.stringify(sent), "c1")))

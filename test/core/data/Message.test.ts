@@ -85,7 +85,7 @@ it("parts without an end give the usage so far, and no reply [P703]", () => {
 })
 
 const settlement: fc.Arbitrary<Message.Settlement> = fc.record({
-  kind: fc.constantFrom(...Message.SettlementKind.literals),
+  kind: fc.constantFrom(...Message.Settlement.fields.kind.literals),
   text: fc.string()
 })
 
@@ -154,7 +154,7 @@ it("a reply decodes from JSON as it was encoded; a missing or wrong field is ref
 
 it("only a result is a success [C2]", () => {
   assert.deepStrictEqual(
-    Message.SettlementKind.literals.filter((kind) => !Message.isError({ kind, text: "" })),
+    Message.Settlement.fields.kind.literals.filter((kind) => !Message.isError({ kind, text: "" })),
     ["result"]
   )
 })

@@ -6,7 +6,7 @@ import { DateTime, Duration } from "effect"
 /** Friday, 1 January 2027, noon. */
 const noon = 1_798_804_800_000
 
-const hintOf = (header: string | null | undefined, now: RetryAfter.Instant = noon) => {
+const hintOf = (header: string | null | undefined, now: Parameters<typeof RetryAfter.parse>[1] = noon) => {
   const { retryAfter } = fromHttp429("openai", header, { now })
   return retryAfter === undefined ? undefined : Duration.toMillis(retryAfter)
 }

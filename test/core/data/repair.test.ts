@@ -2,7 +2,10 @@ import { assert, it } from "@effect/vitest"
 import { Message } from "@kintsugi/core"
 
 const call = (id: string): Message.ToolCall => ({ type: "tool-call", id, name: "look", arguments: "{}" })
-const said = (...content: Message.ForeignAssistant["content"]): Message.Foreign => ({ role: "assistant", content })
+const said = (...content: Extract<Message.Foreign, { readonly role: "assistant" }>["content"]): Message.Foreign => ({
+  role: "assistant",
+  content
+})
 const result = (callId: string, text: string, isError?: boolean): Message.Foreign => ({
   role: "tool",
   callId,

@@ -39,7 +39,7 @@ it("every class has an HTTP status, and is a problem in the sense of RFC 9457 [T
     assert.strictEqual("retryAfter" in problem, error.isRetryable)
     for (const key of ["cause", "rawArgs", "args", "transcript", "attempts"]) assert.notProperty(problem, key)
   }
-  const statusOf = (tag: RecoveryAdvice.Tag) => RecoveryAdvice.describe(tag).httpStatus
+  const statusOf = (tag: (typeof RecoveryAdvice.tags)[number]) => RecoveryAdvice.describe(tag).httpStatus
   assert.deepStrictEqual(
     (["RateLimitError", "ModelOverloadedError", "RequestTimeoutError", "InvalidArgs", "ToolDeniedError"] as const).map(
       statusOf

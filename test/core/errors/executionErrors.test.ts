@@ -19,7 +19,7 @@ const adviceOf = (error: RecoveryAdvice.RecoveryAdvice) => [
 const resent = [true, "resend", 1000, 4]
 const final = (recovery: string) => [false, recovery, 0, 1]
 
-const ofCategory: Record<ToolError.Category, ReadonlyArray<unknown>> = {
+const ofCategory: Record<ToolError.ExecutionError["category"], ReadonlyArray<unknown>> = {
   network: resent,
   parameter: final("repair"),
   client: final("none"),
@@ -32,8 +32,8 @@ const ofCategory: Record<ToolError.Category, ReadonlyArray<unknown>> = {
 }
 
 plain("the category decides whether the same call may be tried again, how long to wait and what helps [T21]", () => {
-  assert.sameMembers([...ToolError.Category.literals], Object.keys(ofCategory))
-  for (const category of ToolError.Category.literals) {
+  assert.sameMembers([...ToolError.ExecutionError.fields.category.literals], Object.keys(ofCategory))
+  for (const category of ToolError.ExecutionError.fields.category.literals) {
     const error = ExecutionError.make({
       tool: "fetch",
       kind: "local",

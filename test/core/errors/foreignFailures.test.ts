@@ -41,48 +41,49 @@ const context: Recovery.FailureContext = {
 }
 
 /** A failure, its category, whether it is worth another try, and its first wait. */
-const table: ReadonlyArray<readonly [string, unknown, ToolError.Category, boolean, Duration.Input?]> = [
-  ["fetch, refused", fetchFailed(coded("ECONNREFUSED")), "network", true],
-  ["fetch, an aggregate of refusals", fetchFailed(new AggregateError([coded("ECONNREFUSED")])), "network", true],
-  ["fetch, unresolved", fetchFailed(coded("ENOTFOUND")), "network", true],
-  ["fetch without a cause", fetchFailed(), "network", true],
-  ["fetch of Deno", new TypeError("error sending request for url: Connection refused"), "network", true],
-  ["a code that is thrown", { code: "ECONNREFUSED" }, "network", true],
-  ["a code two causes below", beneath(beneath(coded("ECONNRESET"))), "network", true],
-  ["a certificate", fetchFailed(coded("CERT_HAS_EXPIRED")), "network", false],
+const table: ReadonlyArray<readonly [string, unknown, ToolError.ExecutionError["category"], boolean, Duration.Input?]> =
   [
-    "AbortSignal.timeout",
-    new DOMException("The operation was aborted due to timeout", "TimeoutError"),
-    "network",
-    true
-  ],
-  ["an aborted request", new DOMException("This operation was aborted", "AbortError"), "network", true],
-  ["Effect.timeout", new Cause.TimeoutError(), "network", true],
-  ["effect/http, refused", transported(fetchFailed(coded("ECONNREFUSED"))), "network", true],
-  ["effect/http, broken", transported(new Error("?")), "network", true],
-  ["effect/http, 503", answered(503), "server", true],
-  ["effect/http, 503 with a wait", answered(503, { "retry-after": "7" }), "server", true, "7 seconds"],
-  ["effect/http, 429 with a wait", answered(429, { "retry-after": "9" }), "client", true, "9 seconds"],
-  ["effect/http, 404", answered(404), "client", false],
-  ["a status of axios", Object.assign(new Error("no"), { response: { status: 500 } }), "server", true],
-  ["a status of an SDK", Object.assign(new Error("no"), { status: 429 }), "client", true],
-  ["a status of AWS", Object.assign(new Error("no"), { $metadata: { httpStatusCode: 502 } }), "server", true],
-  ["a file that is not there", coded("ENOENT"), "parameter", false],
-  [
-    "a file that is not there, of effect",
-    PlatformError.systemError({ _tag: "NotFound", module: "FileSystem", method: "open", cause: coded("ENOENT") }),
-    "parameter",
-    false
-  ],
-  ["a file without the right to read it", coded("EACCES"), "client", false],
-  ["too many open files", coded("EMFILE"), "server", true],
-  ["a bug", new TypeError("x is not a function"), "unknown", false],
-  ["words that sound like a connection", new Error("the socket of the lamp is terminated"), "unknown", false],
-  ["a status that is a word", Object.assign(new Error("no"), { status: "500" }), "unknown", false],
-  ["a status of success", Object.assign(new Error("no"), { status: 200 }), "unknown", false],
-  ["text", "ECONNREFUSED", "unknown", false],
-  ["nothing", undefined, "unknown", false]
-]
+    ["fetch, refused", fetchFailed(coded("ECONNREFUSED")), "network", true],
+    ["fetch, an aggregate of refusals", fetchFailed(new AggregateError([coded("ECONNREFUSED")])), "network", true],
+    ["fetch, unresolved", fetchFailed(coded("ENOTFOUND")), "network", true],
+    ["fetch without a cause", fetchFailed(), "network", true],
+    ["fetch of Deno", new TypeError("error sending request for url: Connection refused"), "network", true],
+    ["a code that is thrown", { code: "ECONNREFUSED" }, "network", true],
+    ["a code two causes below", beneath(beneath(coded("ECONNRESET"))), "network", true],
+    ["a certificate", fetchFailed(coded("CERT_HAS_EXPIRED")), "network", false],
+    [
+      "AbortSignal.timeout",
+      new DOMException("The operation was aborted due to timeout", "TimeoutError"),
+      "network",
+      true
+    ],
+    ["an aborted request", new DOMException("This operation was aborted", "AbortError"), "network", true],
+    ["Effect.timeout", new Cause.TimeoutError(), "network", true],
+    ["effect/http, refused", transported(fetchFailed(coded("ECONNREFUSED"))), "network", true],
+    ["effect/http, broken", transported(new Error("?")), "network", true],
+    ["effect/http, 503", answered(503), "server", true],
+    ["effect/http, 503 with a wait", answered(503, { "retry-after": "7" }), "server", true, "7 seconds"],
+    ["effect/http, 429 with a wait", answered(429, { "retry-after": "9" }), "client", true, "9 seconds"],
+    ["effect/http, 404", answered(404), "client", false],
+    ["a status of axios", Object.assign(new Error("no"), { response: { status: 500 } }), "server", true],
+    ["a status of an SDK", Object.assign(new Error("no"), { status: 429 }), "client", true],
+    ["a status of AWS", Object.assign(new Error("no"), { $metadata: { httpStatusCode: 502 } }), "server", true],
+    ["a file that is not there", coded("ENOENT"), "parameter", false],
+    [
+      "a file that is not there, of effect",
+      PlatformError.systemError({ _tag: "NotFound", module: "FileSystem", method: "open", cause: coded("ENOENT") }),
+      "parameter",
+      false
+    ],
+    ["a file without the right to read it", coded("EACCES"), "client", false],
+    ["too many open files", coded("EMFILE"), "server", true],
+    ["a bug", new TypeError("x is not a function"), "unknown", false],
+    ["words that sound like a connection", new Error("the socket of the lamp is terminated"), "unknown", false],
+    ["a status that is a word", Object.assign(new Error("no"), { status: "500" }), "unknown", false],
+    ["a status of success", Object.assign(new Error("no"), { status: 200 }), "unknown", false],
+    ["text", "ECONNREFUSED", "unknown", false],
+    ["nothing", undefined, "unknown", false]
+  ]
 
 describe("failures that are not the library's", () => {
   for (const [name, failure, wanted, isRetryable, wait = "1 second"] of table)

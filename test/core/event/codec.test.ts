@@ -13,6 +13,7 @@ import {
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import { Duration, Effect, Exit, Redacted, Schema, SchemaIssue } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
+import type { CallProgress } from "../../../packages/core/src/event/Checkpoint.ts"
 import { cause, check, instances, shape, shapeOf as shapeOfError } from "../../_support/errors.ts"
 import type { OfCall } from "../../../packages/core/src/event/Happening.ts"
 
@@ -59,7 +60,7 @@ const spent = { usage, ledger: [entry] }
 const error = ToolError.InvalidArgs.make({ tool: "t", callId: "c", rawArgs: "{", parseError: "no JSON" })
 const limit = { reason: "maxTurns", spent: 4, limit: 5 } as const
 
-const request = new Approval.Request({
+const request = new Approval.ApprovalRequest({
   runId: "r",
   agent: "a",
   tool: "t",
@@ -71,7 +72,7 @@ const request = new Approval.Request({
   digest: "d",
   expiresAt: 9
 })
-const progress: Snapshot.CallProgress = {
+const progress: CallProgress = {
   position: {
     version: 2,
     attempts: 2,

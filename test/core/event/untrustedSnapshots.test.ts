@@ -56,8 +56,8 @@ it.effect("a later expiry, written into the snapshot, makes no decision count [P
     const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
     const { decisions } = deciding(from)
     assert(from.unfinished !== undefined)
-    const later = (request: Approval.Request) =>
-      new Approval.Request({ ...request, expiresAt: request.expiresAt + 1e9 })
+    const later = (request: Approval.ApprovalRequest) =>
+      new Approval.ApprovalRequest({ ...request, expiresAt: request.expiresAt + 1e9 })
     const waiting = from.unfinished.calls.map((call) =>
       call.type === "decision" ? { ...call, request: later(call.request) } : call
     )

@@ -20,7 +20,7 @@ const decidedOf = ({ gaveUp, rung, verdict }: RunError.TrailEntry | AgentEvent.O
   rung
 })
 
-const decided = (verdict: RunError.VerdictKind, gaveUp = false, rung = 0) => ({ verdict, gaveUp, rung })
+const decided = (verdict: RunError.TrailEntry["verdict"], gaveUp = false, rung = 0) => ({ verdict, gaveUp, rung })
 
 const ladder = (mended: string) =>
   Recovery.ladder(

@@ -302,7 +302,7 @@ it.run("nothing is kept of runs that are over, also where their tree goes on [A1
       ).pipe(Effect.as("done"))
     )
     const sizes: Array<number> = []
-    const watching: RunContext.MakeObserver = (context) => {
+    const watching: (typeof RunContext.Observers.Service)[number] = (context) => {
       const operations = new Operations(Spans.watcher(false), context)
       return (event, at) => {
         const span = operations.hear(event, at)?.span

@@ -29,7 +29,7 @@ const pay = (args: Schema.Json, id = "c1") => calls(call("pay", args, id))
 
 /** Answers with these decisions, one after the other. */
 const deciding = (...decisions: ReadonlyArray<Approval.Decision | Effect.Effect<Approval.Decision>>) => {
-  const requests: Array<Approval.Request> = []
+  const requests: Array<Approval.ApprovalRequest> = []
   const layer: Layer.Layer<Approval.Approver> = Approval.layer((request) => {
     const decision = decisions[requests.push(request) - 1] ?? Effect.die(new Error("not expected to be asked"))
     return Effect.isEffect(decision) ? decision : Effect.succeed(decision)

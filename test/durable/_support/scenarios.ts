@@ -295,7 +295,7 @@ export const scenarios: Readonly<Record<string, Effect.Effect<Cast, never, Scope
 }
 
 /** Approves after an hour, and refuses to drop anything. */
-export const decision = (request: Approval.Request): Approval.Decision =>
+export const decision = (request: Approval.ApprovalRequest): Approval.Decision =>
   request.tool === "drop" ? Approval.refuse("keep it") : Approval.approve
 
 export const approver = Approval.layer((request) => Effect.delay(Effect.succeed(decision(request)), "1 hour"))

@@ -211,7 +211,7 @@ export const playBranches = (mode: Mode, injection?: Injection) =>
           ),
           log.listen
         )
-        const approving = ({ callId }: Approval.Request) =>
+        const approving = ({ callId }: Approval.ApprovalRequest) =>
           steps.effect("approver", "decide", callId, Effect.succeed(Approval.approve))
         const resumed = Effect.scoped(
           Effect.gen(function* () {

@@ -3,7 +3,10 @@ import { Message } from "@kintsugi/core"
 import fc from "fast-check"
 
 const call = (id: string): Message.ToolCall => ({ type: "tool-call", id, name: "look", arguments: "{}" })
-const said = (...content: Message.ForeignAssistant["content"]): Message.Foreign => ({ role: "assistant", content })
+const said = (...content: Extract<Message.Foreign, { readonly role: "assistant" }>["content"]): Message.Foreign => ({
+  role: "assistant",
+  content
+})
 const result = (callId: string, text: string, isError: boolean): Message.Foreign => ({
   role: "tool",
   callId,
@@ -12,12 +15,12 @@ const result = (callId: string, text: string, isError: boolean): Message.Foreign
 })
 
 const id = fc.constantFrom("a", "b", "c")
-const part: fc.Arbitrary<Message.ForeignAssistant["content"][number]> = fc.oneof(
+const part: fc.Arbitrary<Extract<Message.Foreign, { readonly role: "assistant" }>["content"][number]> = fc.oneof(
   fc.string().map(Message.text),
   fc.string().map((text) => ({ type: "reasoning", text }) as const),
   id.map(call),
   fc
-    .record({ id, kind: fc.constantFrom(...Message.SettlementKind.literals), text: fc.string() })
+    .record({ id, kind: fc.constantFrom(...Message.Settlement.fields.kind.literals), text: fc.string() })
     .map(({ id, kind, text }) => ({ type: "settled-call", call: call(id), settlement: { kind, text } }) as const)
 )
 export const foreign: fc.Arbitrary<Message.Foreign> = fc.oneof(
@@ -41,7 +44,9 @@ const anyPart = mostly(
       arguments: fc.jsonValue({ maxDepth: 2 }),
       opaque: mostly(fc.record({ provider: word, data: fc.jsonValue({ maxDepth: 1 }) })),
       call: mostly(part),
-      settlement: mostly(fc.record({ kind: mostly(fc.constantFrom(...Message.SettlementKind.literals)), text: word })),
+      settlement: mostly(
+        fc.record({ kind: mostly(fc.constantFrom(...Message.Settlement.fields.kind.literals)), text: word })
+      ),
       mediaType: word,
       url: word,
       kind: word

@@ -185,7 +185,7 @@ describe("the capabilities of a provider", () => {
   for (const participant of participants.filter(({ capabilities }) => capabilities.tools)) {
     it.effect(`a tool error is marked as its capabilities say: ${participant.name} [A814 C2]`, () =>
       Effect.gen(function* () {
-        const sentWith = (kind: Message.SettlementKind) =>
+        const sentWith = (kind: Message.Settlement["kind"]) =>
           Effect.gen(function* () {
             const network = fakeNetwork(() =>
               Effect.suspend(

@@ -212,7 +212,7 @@ describe("optional properties", () => {
 
   it.effect("a tool whose arguments are not mended this way declares that it keeps nulls", () =>
     Effect.gen(function* () {
-      const tool = (name: string, coercion?: ReadonlyArray<Coercion.Step>) =>
+      const tool = (name: string, coercion?: ReadonlyArray<Coercion.CoercionStep>) =>
         Tool.make(name, {
           description: "Looks.",
           parameters: Point,

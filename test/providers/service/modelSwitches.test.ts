@@ -30,7 +30,7 @@ const tools: ReadonlyArray<Message.ToolSpec> = [
 
 const output = { name: "The answer", schema: specOf("", Struct({ answer: Schema.String })).parameters }
 
-const image: Message.Image = { type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" }
+const image = Message.image("image/png", { data: "iVBORw0KGgo=" })
 
 interface Step {
   readonly name: string

@@ -72,7 +72,7 @@ export interface Circumstances {
   readonly world: World
   /** Whether the fault is there at all. */
   readonly isFaulty: boolean
-  readonly coercion: ReadonlyArray<Coercion.Step>
+  readonly coercion: ReadonlyArray<Coercion.CoercionStep>
   readonly budget: Budget.Limits
 }
 

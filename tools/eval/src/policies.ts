@@ -14,7 +14,7 @@ export interface Policy {
   readonly name: string
   readonly says: string
   /** What the tools do about arguments that are almost right, before anybody is asked. */
-  readonly coercion: ReadonlyArray<Coercion.Step>
+  readonly coercion: ReadonlyArray<Coercion.CoercionStep>
   readonly guard: (desk: Desk) => Guarded
 }
 

@@ -69,7 +69,7 @@ export const checkCoercion = (text: string): void => {
   }
 }
 
-const checkDecoding = (read: Coercion.Parsed, decode: (typeof decoders)[number]): void => {
+const checkDecoding = (read: Parameters<typeof Coercion.decode>[0], decode: (typeof decoders)[number]): void => {
   let tries = 0
   const result = Coercion.decode(read, (value) => (tries++, decode(value)))
   assert.ok(tries <= 40, `decoded ${tries} times`)

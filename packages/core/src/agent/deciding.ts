@@ -4,7 +4,7 @@ import { dual } from "effect/Function"
 import type * as Budget from "../budget/Budget.ts"
 import * as Returned from "../data/Returned.ts"
 import type * as Usage from "../data/Usage.ts"
-import type { BudgetReason } from "../errors/RunError.ts"
+import type { BudgetReason } from "../errors/Limit.ts"
 import type * as Router from "../run/Router.ts"
 import type { RouterName } from "../run/Routing.ts"
 import type * as Tool from "../tool/Tool.ts"
@@ -136,13 +136,15 @@ export const onBudgetExceeded: {
       Effect.suspend(() => {
         const exceeded = { agent: definition.name, reason, limit, spent, usage: meter.ledger.usage }
         // its needs are in the agent's type
-        const decision = decide(exceeded) as Budget.Decision | Effect.Effect<Budget.Decision>
+        const decision = decide(exceeded) as LimitDecision | Effect.Effect<LimitDecision>
         return Returned.valueOf(decision, aDecision, decides, definition.name)
       })
   })
 })
 
-type Decide<R> = (exceeded: BudgetExceeded) => Budget.Decision | Effect.Effect<Budget.Decision, never, R>
+type LimitDecision = ReturnType<typeof Budget.extend>
+
+type Decide<R> = (exceeded: BudgetExceeded) => LimitDecision | Effect.Effect<LimitDecision, never, R>
 
 const decides = "The function of Agent.onBudgetExceeded of agent"
 

@@ -1,55 +1,57 @@
 /**
- * How much one run may spend. Limits are data; the meter of a run compares before the run acts. A run shares its budget with its
- * fixers and sub-agents: what they spend, the run has spent.
+ * How much one run may spend. Limits are data; the meter of a run checks them before each step. A run shares its budget with its fixers
+ * and sub-agents: their spending counts against the limits of the run.
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import type * as Price from "./Price.ts"
+import type { Prices } from "./Price.ts"
 
-export { costOf, costOfItems, type Price, priceOf, type Prices } from "./Price.ts"
+export { costOfItems, type Price } from "./Price.ts"
+/** @internal */
+export { costOf } from "./Price.ts"
 
-/** All limits of a run, its defaults filled in. */
+/** All limits of a run, with the defaults filled in. */
 export interface Budget {
   /** Model requests that are not retries; 8 by default. */
   readonly maxTurns: number
   /** Calls that models make, unknown ones too; attempts within a call count once. 32 by default. */
   readonly maxToolCalls: number
-  /** Milliseconds from the start of the run. Work in progress is stopped then. 5 minutes by default. */
+  /** In milliseconds from the start of the run. Work in progress is interrupted then. 5 minutes by default. */
   readonly maxDuration: number
   /** Tokens of all requests and replies together; unlimited by default. */
   readonly maxTokens: number
   /** What all requests and replies may cost, by `prices`; unlimited by default. */
   readonly maxCost: number
-  /** Calls of one tool with no call of another in between; unlimited by default. It is not shared. */
+  /** Calls of one tool with no call of another tool in between; unlimited by default. A run does not share this limit. */
   readonly maxConsecutiveSameTool: number
-  /** Agents within tools and fixers; 16 by default. */
+  /** Levels of nested runs: agents within tools and fixers. 16 by default. */
   readonly maxDepth: number
   /** The longest arguments of a call, in bytes of UTF-8; longer ones are denied. 1 MiB by default. */
   readonly maxArgsBytes: number
   /** Calls of one reply that run at once; all of them by default. */
   readonly toolConcurrency: number
-  /** The share of a limit at which an event warns of it, once per run; 0.8 by default, none at 1. */
+  /** The share of a limit at which a run emits a warning about it, once for each limit. 0.8 by default; 1 switches warnings off. */
   readonly warnAt: number
   /** What models cost. `maxCost` needs the price of every model of the run. */
-  readonly prices: Price.Prices | undefined
-  /** What happens to a tool that fails repeatedly in the same way. */
+  readonly prices: Prices | undefined
+  /** How the run reacts to a tool that fails repeatedly in the same way. */
   readonly repeatedFailures: RepeatedFailures
 }
 
 /** After how many equal failures of a tool in a row the run reacts. */
-export interface RepeatedFailures {
-  /** From this count on, the model is told that it repeats itself; 3 by default. */
+type RepeatedFailures = {
+  /** From this count on, the model reads that it repeats itself; 3 by default. */
   readonly hint: number
-  /** The tool is withheld for one turn; 4 by default. */
+  /** At this count, the tool is withheld for one turn; 4 by default. */
   readonly withhold: number
-  /** The run ends; 5 by default. */
+  /** At this count, the run ends; 5 by default. */
   readonly stop: number
 }
 
-/** The limits that a user sets; `make` fills in the others. */
+/** Limits that a user sets; `make` fills in the others. */
 export type Limits = Partial<Omit<Budget, "maxDuration" | "prices" | "repeatedFailures">> & {
   readonly maxDuration?: Duration.Input
-  readonly prices?: Price.Prices
+  readonly prices?: Prices
   readonly repeatedFailures?: Partial<RepeatedFailures>
 }
 
@@ -153,24 +155,24 @@ const millisOf = (input: Duration.Input): number => {
   throw new RangeError(`Budget: maxDuration must be a duration above 0, got ${String(input)}`)
 }
 
-/** What is to be done about a limit that was reached. */
-export type Decision =
+/** A decision about a limit that a run has reached. */
+type LimitDecision =
   | { readonly kind: "stop" }
   | { readonly kind: "extend"; readonly limit: number }
   | { readonly kind: "checkpoint" }
 
-/** The run ends with `BudgetExceededError`. */
-export const stop: Decision = { kind: "stop" }
+/** The decision that the run ends with a `BudgetExceededError`. */
+export const stop: LimitDecision = { kind: "stop" }
 
 /**
- * The run goes on with a new limit, which has to be above the present one; milliseconds for `maxDuration`. A number that is no limit of
- * any kind is refused here with a `RangeError`. A number that is no limit of the exceeded kind, such as a fraction for a count, is a defect
- * of the run.
+ * The decision that the run goes on with a new limit above the present one, in milliseconds for `maxDuration`. Throws a `RangeError` for a
+ * number that is no limit of any kind. A number that is no limit of the exceeded kind, such as a fraction for a count, is a defect of the
+ * run.
  */
-export const extend = (limit: number): Decision => {
+export const extend = (limit: number): LimitDecision => {
   if (limit > 0) return { kind: "extend", limit }
   throw new RangeError(`Budget.extend: the new limit must be above 0, got ${String(limit)}`)
 }
 
-/** The run is suspended, and can be resumed with a larger budget. A run that cannot be resumed ends as with `stop`. */
-export const checkpoint: Decision = { kind: "checkpoint" }
+/** The decision that the run is suspended: a larger budget can resume it. A run that cannot be resumed ends as with `stop`. */
+export const checkpoint: LimitDecision = { kind: "checkpoint" }

@@ -4,7 +4,7 @@
  */
 
 import * as Schema from "effect/Schema"
-import type { RepeatedFailures } from "./Budget.ts"
+import type { Budget } from "./Budget.ts"
 
 /** Failures of one tool in a row. */
 interface Streak extends Schema.Schema.Type<typeof Streak> {}
@@ -49,14 +49,14 @@ const none: ReadonlySet<string> = new Set()
  * by its run.
  */
 export class FailureHistory {
-  readonly #limits: RepeatedFailures
+  readonly #limits: Budget["repeatedFailures"]
   /** Made with the first failure. */
   #failed: Map<string, Streak> | undefined
   #failingBatches = 0
   #withheld = none
   #isToolsOff = false
 
-  constructor(limits: RepeatedFailures) {
+  constructor(limits: Budget["repeatedFailures"]) {
     this.#limits = limits
   }
 

@@ -1,19 +1,6 @@
-/** What a run and its descendants have consumed: an entry for every attempt of every model call, whether it succeeded or not. */
+/** The ledger of a run and its descendants: an entry for each attempt of each model call, with its usage and its cost. */
 import * as Schema from "effect/Schema"
 import * as Usage from "../data/Usage.ts"
-
-/** Which part of a run asked the model. */
-export type Layer = typeof Layer.Type
-
-export const Layer = Schema.Literals(["agent", "fixer", "routing", "compaction"])
-
-/**
- * How an attempt ended: its reply was used; it was streamed in part and did not count; it failed, or died; it was
- * interrupted. An attempt without a reply is booked with what the provider has reported for it, which may be nothing.
- */
-export type Outcome = typeof Outcome.Type
-
-export const Outcome = Schema.Literals(["used", "discarded", "failed", "interrupted"])
 
 /** One attempt of a model call. */
 export interface Entry extends Schema.Schema.Type<typeof Entry> {}
@@ -23,11 +10,16 @@ export const Entry = Schema.Struct({
   agent: Schema.String,
   turn: Schema.Finite,
   attempt: Schema.Finite,
-  /** The name of the model that was asked, and its provider. */
+  /** The name of the model, and its provider. */
   model: Schema.String,
   provider: Schema.String,
-  layer: Layer,
-  outcome: Outcome,
+  /** The part of the run that called the model. */
+  layer: Schema.Literals(["agent", "fixer", "routing", "compaction"]),
+  /**
+   * How the attempt ended: its reply was used; its streamed reply was discarded; it failed or died; it was interrupted. The entry of an
+   * attempt without a reply has the usage that the provider has reported, or zero.
+   */
+  outcome: Schema.Literals(["used", "discarded", "failed", "interrupted"]),
   usage: Usage.Usage,
   /** Set if `usage` is an estimate from the texts: the provider reported a negative or infinite number, or no number. */
   isEstimated: Schema.optionalKey(Schema.Literal(true)),
@@ -35,7 +27,7 @@ export const Entry = Schema.Struct({
   cost: Schema.optionalKey(Schema.Finite)
 })
 
-/** Grows while its run lasts. Each entry is booked once with every ancestor too. */
+/** The list of entries, which grows while its run lasts. Each entry of a run is booked once in the ledger of each ancestor too. */
 export class Ledger {
   readonly #parent: Ledger | undefined
   readonly #entries: Array<Entry> = []
@@ -46,7 +38,7 @@ export class Ledger {
     this.#parent = parent
   }
 
-  /** Oldest first, with the entries of descendants. */
+  /** The entries of this run and its descendants, oldest first. */
   get entries(): ReadonlyArray<Entry> {
     return this.#entries
   }
@@ -56,17 +48,18 @@ export class Ledger {
     return this.#usage
   }
 
-  /** The sum of all costs that are known. */
+  /** The sum of the known costs. */
   get cost(): number {
     return this.#cost
   }
 
+  /** Books an entry, here and with every ancestor. */
   record(entry: Entry): void {
     this.#book(entry)
     this.#parent?.record(entry)
   }
 
-  /** Books what a resumed run had consumed before. Every ancestor has each entry once, also if the run was suspended within it. */
+  /** Books the entries of a run from before its suspension. An ancestor that has some of them already books only the others. */
   restore(entries: ReadonlyArray<Entry>): void {
     const counts = new Map<string, number>()
     for (const entry of this.#entries) counts.set(keyOf(entry), (counts.get(keyOf(entry)) ?? 0) + 1)
@@ -91,7 +84,7 @@ const keyOf = (entry: Entry): string => JSON.stringify(entry, fields)
 /** In this order, not in that of the entry. */
 const fields = [...Object.keys(Entry.fields), ...Object.keys(Usage.Usage.fields)]
 
-/** Sums of usage and cost by what entries have in common: `sumBy(ledger.entries, ({ model }) => model)`. */
+/** The sums of usage and cost by a key of the entries: `sumBy(ledger.entries, ({ model }) => model)` sums by model. */
 export const sumBy = (
   entries: ReadonlyArray<Entry>,
   key: (entry: Entry) => string

@@ -5,7 +5,7 @@ import * as Budget from "./Budget.ts"
 import type { Ledger } from "./Ledger.ts"
 import type * as Message from "../data/Message.ts"
 import * as Price from "./Price.ts"
-import type { BudgetReason } from "../errors/RunError.ts"
+import type { BudgetReason } from "../errors/Limit.ts"
 import type { Trail } from "../errors/Trail.ts"
 import * as Usage from "../data/Usage.ts"
 
@@ -50,8 +50,10 @@ export type ExtendableExceeded = Exceeded<Extendable>
 
 export type Warning = Pick<SharedExceeded, "reason" | "limit" | "spent">
 
+type LimitDecision = ReturnType<typeof Budget.extend>
+
 /** Decides about a limit that was reached. */
-export type OnExceeded = (exceeded: Exceeded) => Effect.Effect<Budget.Decision>
+export type OnExceeded = (exceeded: Exceeded) => Effect.Effect<LimitDecision>
 
 /** The amounts that a meter counts. */
 export interface Counts {
@@ -61,7 +63,7 @@ export interface Counts {
 
 export interface Asked {
   readonly limit: number
-  readonly answer: Deferred.Deferred<Budget.Decision | undefined>
+  readonly answer: Deferred.Deferred<LimitDecision | undefined>
   /** Whether `onExceeded` has decided to suspend the run, where that is possible. */
   isCheckpoint: boolean
 }
@@ -287,7 +289,7 @@ export class Meter {
 
   /** What a reply of a model costs, where its price is known. */
   costOf(model: string, usage: Usage.Usage, content: Message.Reply["content"] = []): number | undefined {
-    const price = this.prices === undefined ? undefined : Price.priceOf(this.prices, model)
+    const price = this.prices === undefined ? undefined : priceOf(this.prices, model)
     return price === undefined ? undefined : Usage.sum(Price.costOf(price, usage), Price.costOfItems(price, content))
   }
 
@@ -318,6 +320,10 @@ export class Meter {
     return new Exceeded(this, reason, this.#limits[reason], spent, because)
   }
 }
+
+/** The price of a model: its own, else the price of `*`; `undefined` if it has neither. */
+const priceOf = (prices: Price.Prices, model: string): Price.Price | undefined =>
+  Object.hasOwn(prices, model) ? prices[model] : Object.hasOwn(prices, "*") ? prices["*"] : undefined
 
 /** Ends the run to which a limit belongs, on behalf of the run with this meter, which has reached it. */
 export const end = (meter: Meter, exceeded: Exceeded): Effect.Effect<never> =>

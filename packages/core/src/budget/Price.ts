@@ -1,4 +1,4 @@
-/** What models cost, as data: providers change their prices, so users bring them. */
+/** Prices of models, as data. Providers change their prices, so users bring them. */
 import type * as Message from "../data/Message.ts"
 import type * as Usage from "../data/Usage.ts"
 
@@ -6,24 +6,20 @@ import type * as Usage from "../data/Usage.ts"
 export interface Price {
   readonly input: number
   readonly output: number
-  /** Of prompt tokens that the provider had in its cache; as `input` by default. */
+  /** Of prompt tokens that the provider read from its cache; as `input` by default. */
   readonly cachedInput?: number
   /** Of prompt tokens that the provider wrote into its cache; as `input` by default. */
   readonly cacheWrite?: number
-  /** Of one thing that the provider did on its own side, by its kind (`web_search_call` of OpenAI …), each; nothing by default. */
+  /** Of one item that the provider did on its own side, by its kind (`web_search_call` of OpenAI, for example); 0 by default. */
   readonly items?: Readonly<Record<string, number>>
 }
 
-/** Prices by the name of the model; `*` stands for every other one. */
+/** Prices by the name of the model; `*` is the price of every model without its own. */
 export type Prices = Readonly<Record<string, Price>>
 
 const perMillion = 1_000_000
 
-/** The price of a model: its own, else that of `*`; `undefined` where there is neither. */
-export const priceOf = (prices: Prices, model: string): Price | undefined =>
-  Object.hasOwn(prices, model) ? prices[model] : Object.hasOwn(prices, "*") ? prices["*"] : undefined
-
-/** What the provider's own work in a reply costs. */
+/** The cost of the work that a provider did on its own side for a reply: the sum of the prices of its items. */
 export const costOfItems = ({ items }: Price, content: Message.Reply["content"]): number => {
   if (items === undefined) return 0
   let cost = 0
@@ -31,7 +27,7 @@ export const costOfItems = ({ items }: Price, content: Message.Reply["content"])
   return cost
 }
 
-/** What these tokens cost. Reasoning tokens are part of the output. */
+/** The cost of these tokens. Reasoning tokens are part of the output. */
 export const costOf = (self: Price, usage: Usage.Usage): number => {
   const { cachedInput = self.input, cacheWrite = self.input, input, output } = self
   const { cachedInputTokens: cached, cacheWriteTokens: written, inputTokens, outputTokens } = usage

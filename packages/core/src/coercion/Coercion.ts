@@ -1,8 +1,8 @@
 /**
- * Mends the arguments that a model sent by the cheapest step that succeeds, before anybody is asked to repair them. First
- * text that is no JSON: without its code fence, its first balanced block, what a JSON repair library makes of it. Then
- * JSON that does not fit the schema, and only where it does not: JSON within a string, numbers as text or text as numbers,
- * `null` and `""` for an optional field that was meant to be absent, keys that the schema does not know.
+ * Mends the arguments that a model sent by the cheapest step that succeeds, before a model or a fixer repairs them. The first steps work on
+ * text that is no JSON: they take off its code fence, take its first balanced block, or repair its syntax. The other steps work on JSON at
+ * the places that do not fit the schema: JSON within a string, numbers as text or text as numbers, `null` and `""` for an optional field
+ * that was meant to be absent, and keys that the schema does not know.
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -14,50 +14,54 @@ import { type Failing, failingIn, isExtra } from "./failing.ts"
 import { isOf, mendText, parseJson, type Shape, type TextStep, textSteps } from "./jsonText.ts"
 import * as Numbers from "./number.ts"
 
-/** The steps on JSON that does not decode, in order. Each is taken at all failing places at once, so their number costs no decode. */
+/** The steps on JSON that does not decode, in order. A step works on all failing places at once, so their number costs no decode. */
 const valueSteps = ["unwrap-json", "convert-number", "drop-empty", "drop-undeclared"] as const
 
 type ValueStep = (typeof valueSteps)[number]
 
 /** The name of one way to mend: of the text, or of a value that is read from it. */
-export type Step = TextStep | ValueStep
+export type CoercionStep = TextStep | ValueStep
 
-/** All steps, in the order in which they are taken; the order of a tool's list does not count. */
-export const steps: ReadonlyArray<Step> = [...textSteps, ...valueSteps]
+/** All steps, in the order in which they are tried. The order of a tool's own list does not count. */
+export const steps: ReadonlyArray<CoercionStep> = [...textSteps, ...valueSteps]
 
-/** The steps for the answer of an agent, where an undeclared field is an error. */
-export const answerSteps: ReadonlyArray<Step> = steps.filter((step) => step !== "drop-undeclared")
+/**
+ * The steps for the answer of an agent, where an undeclared field is an error.
+ *
+ * @internal
+ */
+export const answerSteps: ReadonlyArray<CoercionStep> = steps.filter((step) => step !== "drop-undeclared")
 
-/** One step that changed something. */
-export interface Change {
-  readonly step: Step
+/** One step that has changed something. */
+type Change = {
+  readonly step: CoercionStep
   /** From the arguments to the place; empty for a change of the whole. */
   readonly path: ReadonlyArray<string | number>
   readonly before: unknown
-  /** `undefined` where the field was dropped. */
+  /** `undefined` if the step has dropped the field. */
   readonly after: unknown
 }
 
 /** Parsed JSON, and the changes that it needed. */
-export interface Parsed {
+type Parsed = {
   readonly value: Schema.Json
   /** The JSON from which the value was read; absent for arguments that came as an object. */
   readonly text?: string
   readonly changes: ReadonlyArray<Change>
 }
 
-/** The shape that is searched in a text that is no JSON. */
-export type { Shape } from "./jsonText.ts"
-
 /**
- * The value of a text, or why it is no JSON. Any JSON passes as it is. What steps make of other text has to have the shape: prose is
- * never taken for a string.
+ * The value of the text that a model wrote, or why it is no JSON. Any JSON passes unchanged, and so do arguments that came as an object.
+ * A value that steps make of other text must have the shape `object` (the default) or `list`: prose is never read as a string.
  */
 export const parse = (
-  text: string,
-  ladder: ReadonlyArray<Step> = steps,
+  written: Schema.Json,
+  ladder: ReadonlyArray<CoercionStep> = steps,
   shape: Shape = "object"
-): Result.Result<Parsed, string> => {
+): Result.Result<Parsed, string> =>
+  Predicate.isString(written) ? parseText(written, ladder, shape) : Result.succeed({ value: written, changes: [] })
+
+const parseText = (text: string, ladder: ReadonlyArray<CoercionStep>, shape: Shape): Result.Result<Parsed, string> => {
   const first = parseJson(text)
   if (Result.isSuccess(first)) return Result.succeed({ value: first.success, text, changes: [] })
   const changes: Array<Change> = []
@@ -76,7 +80,7 @@ export const parse = (
 }
 
 /** A value that fits its schema, and the changes that it needed. */
-export interface Decoded<A> {
+type Decoded<A> = {
   readonly decoded: A
   /** The JSON from which it was decoded. */
   readonly value: Schema.Json
@@ -92,13 +96,13 @@ const passes: Record<ValueStep, number> = {
 }
 
 /**
- * Decodes what was parsed. A value that decodes is not looked at; one that cannot be mended fails with the issue of the
- * value as it came, never of one that is mended by half. `decode` is called a bounded number of times.
+ * Decodes a parsed value. A value that decodes stays unchanged. A value that no step can mend fails with the issues of the value that was
+ * given, never with those of a half-mended value. `decodeValue` is called a bounded number of times.
  */
 export const decode = <A>(
   { changes: before, text, value }: Parsed,
   decodeValue: (value: Schema.Json) => Result.Result<A, SchemaIssue.Issue>,
-  ladder: ReadonlyArray<Step> = steps
+  ladder: ReadonlyArray<CoercionStep> = steps
 ): Result.Result<Decoded<A>, SchemaIssue.Issue> => {
   const first = decodeValue(value)
   if (Result.isSuccess(first)) return Result.succeed({ decoded: first.success, value, changes: before })

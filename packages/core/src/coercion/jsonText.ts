@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { repair } from "./repair.ts"
 
-/** Arguments are objects; an answer may be a list. */
+/** The shape of what a model writes: arguments are objects, an answer may be a list. */
 export type Shape = "object" | "list"
 
 export const isOf: Record<Shape, (value: Schema.Json) => boolean> = { object: Predicate.isObject, list: Array.isArray }

@@ -1,6 +1,6 @@
 /**
- * Requests for approval of tool calls. Waiting for a decision suspends the run; it is never an error. A decision holds for the
- * request that was shown (the same run, call, tool, arguments and schema), until the request expires.
+ * Requests for approval of tool calls, and the decisions of people. A run that waits for a decision is suspended; that is no error.
+ * A decision is valid for one request (its run, call, tool, arguments and schema), until the request expires.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -8,15 +8,15 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { Signature } from "./Signature.ts"
 
-/** What a person is asked. */
-export class Request extends Schema.Class<Request>("ApprovalRequest")({
+/** A request for approval of one tool call: a person reads it and decides. */
+export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequest")({
   runId: Schema.String,
   agent: Schema.String,
   tool: Schema.String,
   callId: Schema.String,
   /** The idempotency key of the call: ids of calls repeat over turns, this key does not. */
   key: Schema.String,
-  /** The arguments as the tool would get them, after coercion and repair. */
+  /** The arguments that the tool would get, after coercion and repair. */
   arguments: Schema.Json,
   /** Why this call needs a decision. */
   reason: Schema.String,
@@ -24,17 +24,14 @@ export class Request extends Schema.Class<Request>("ApprovalRequest")({
   schema: Schema.String,
   /**
    * The digest of the run, the call as the model wrote it, the tool, its arguments and schema, and the expiry. A
-   * decision holds for this digest only.
+   * decision is valid for this digest only.
    */
   digest: Schema.String,
-  /** Milliseconds since the epoch; a decision that comes later is asked for again. */
+  /** In milliseconds since the epoch. The run makes a new request if the decision comes later. */
   expiresAt: Schema.Finite
 }) {}
 
-/** Whether a value is a `Request`. */
-export const isRequest = (value: unknown): value is Request => value instanceof Request
-
-/** The answer of a person: the call may run, perhaps with other arguments, or it may not. */
+/** The answer of a person: the tool call may run, perhaps with other arguments, or it is refused. */
 export type Decision = typeof Decision.Type
 
 export const Decision = Schema.Union([
@@ -42,16 +39,16 @@ export const Decision = Schema.Union([
   Schema.Struct({ type: Schema.tag("refuse"), reason: Schema.String })
 ])
 
-/** The call may run with its arguments as they are. */
+/** The call may run with its own arguments. */
 export const approve: Decision = { type: "approve" }
 
 /** The call may run with these arguments. They pass every gate again: size, schema, policy. */
 export const approveWith = (args: Schema.Json): Decision => ({ type: "approve", arguments: args })
 
-/** The call may not run; the model reads the reason. */
+/** The call does not run; the model reads the reason. */
 export const refuse = (reason: string): Decision => ({ type: "refuse", reason })
 
-/** A decision, and the request that it answers. */
+/** A decision, with the digest of the request that it answers. */
 export interface Decided extends Schema.Schema.Type<typeof Decided> {}
 
 export const Decided = Schema.Struct({
@@ -61,15 +58,15 @@ export const Decided = Schema.Struct({
   signature: Schema.optionalKey(Signature)
 })
 
-/** Decides about tool calls that need approval, while the run waits: the service that agents with such tools ask for in `R`. */
+/** The service that decides about tool calls while their run waits. An agent with tools that need approval has it in `R`. */
 export class Approver extends Context.Service<
   Approver,
   {
-    /** The decision for one request. The run waits as long as this effect does, within its own time. */
-    readonly decide: (request: Request) => Effect.Effect<Decision>
+    /** The decision about one request. The run waits for this effect, until its own `maxDuration` is over. */
+    readonly decide: (request: ApprovalRequest) => Effect.Effect<Decision>
   }
 >()("@kintsugi/core/Approver") {}
 
-/** An approver that is one function. */
+/** An approver made of one function. */
 export const layer = (decide: Approver["Service"]["decide"]): Layer.Layer<Approver> =>
   Layer.succeed(Approver, { decide })

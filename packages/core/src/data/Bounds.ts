@@ -1,7 +1,7 @@
-/** How large a schema or a value from outside may be before anything expands it. */
-export { isDeep as isDeeper } from "./Foreign.ts"
+/** How large a schema or a value from outside may be before code expands it. */
+import { isDeep } from "./Foreign.ts"
 
-/** Each bound has a default; a bound that is given takes its place. */
+/** The bounds of a schema or a value. Options take some of them; the others have their defaults. */
 export interface Bounds {
   /** Levels of nesting, of a schema after its references and of a value; 128 by default, 512 at most. */
   readonly depth: number
@@ -11,19 +11,19 @@ export interface Bounds {
   readonly bytes: number
 }
 
-/** The bound that was exceeded. */
-export interface Exceeded {
-  readonly bound: keyof Bounds
-  readonly limit: number
-}
-
 /** 128 levels, 20,000 nodes, 256 KiB. */
-export const defaults: Bounds = { depth: 128, nodes: 20_000, bytes: 256 * 1024 }
+const defaults: Bounds = { depth: 128, nodes: 20_000, bytes: 256 * 1024 }
 
-/** The largest bound of the depth: deeper than that, code that follows a schema or a value comes near the end of the stack. */
-export const deepest = 512
+/** The largest bound of the depth. Recursive code comes near the end of the stack if a schema or a value is deeper. */
+const deepest = 512
 
-/** The bounds that are given, and the defaults for the others. Throws a `RangeError` for a senseless bound. */
+/** Whether JSON has more than `levels` levels of nesting, 512 by default. A list or an object is one level. Does not recurse. */
+export const isDeeper = (value: unknown, levels = deepest): boolean => isDeep(value, levels)
+
+/**
+ * The given bounds, with the defaults for the others. Throws a `RangeError` for a bound that is no integer from 1 to its maximum: 512 for
+ * `depth`.
+ */
 export const resolve = (given: Partial<Bounds> = {}): Bounds => {
   const bounds = { ...defaults, ...given }
   for (const [bound, limit] of Object.entries(bounds)) {
@@ -34,7 +34,11 @@ export const resolve = (given: Partial<Bounds> = {}): Bounds => {
   return bounds
 }
 
-/** Whether JSON has more bytes than that when it is written in UTF-8. Stops there, and does not recurse. */
+/**
+ * Whether JSON in UTF-8 is longer than a number of bytes. Stops once it is, and does not recurse.
+ *
+ * @internal
+ */
 export const isLonger = (value: unknown, bytes: number): boolean => {
   const encoder = new TextEncoder()
   const lengthOf = (text: string) => (text.length > bytes ? text.length : encoder.encode(JSON.stringify(text)).length)

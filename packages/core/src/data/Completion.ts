@@ -1,19 +1,19 @@
-/** The end of a task as a value: a task that is done, or that cannot be done, is no error. */
+/** The end of a task as a value. It is no error, whether the task is done or cannot be done. */
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
-/** What became of a task (after TnsAI's `TaskCompleteException`, which is thrown there). */
+/** The result of a task. TnsAI throws it as `TaskCompleteException`. */
 export class Completion extends Schema.Class<Completion>("Completion")({
   summary: Schema.String,
   isSuccess: Schema.Boolean,
-  /** Absent where the summary says it all. */
+  /** Absent if the summary is the whole result. */
   result: Schema.optionalKey(Schema.Json),
   metadata: Schema.Record(Schema.String, Schema.Json)
 }) {
   get hasResult(): boolean {
     return this.result !== undefined
   }
-  /** The result, decoded from its JSON; fails when there is none or when it does not fit. */
+  /** The result, decoded from its JSON. Fails if there is no result, or if it does not fit the schema. */
   resultAs<A, R>(schema: Schema.Codec<A, unknown, R>): Effect.Effect<A, Schema.SchemaError, R> {
     return Schema.decodeUnknownEffect(Schema.toCodecJson(schema), { errors: "all" })(this.result)
   }
@@ -30,7 +30,7 @@ export const withResult = (summary: string, result: Schema.Json): Completion =>
 export const failed = (summary: string, reason: string): Completion =>
   new Completion({ summary, isSuccess: false, metadata: { reason } })
 
-/** A task that is done, with what is to be known about it. */
+/** A task that is done, with metadata about it. */
 export const withMetadata = (summary: string, metadata: Readonly<Record<string, Schema.Json>>): Completion =>
   new Completion({ summary, isSuccess: true, metadata })
 

@@ -42,7 +42,7 @@ export const Digest = Context.Reference("@kintsugi/core/Approval/Digest", { defa
 /** The digest of a JSON value. */
 export const digestOf = (value: Schema.Json): Effect.Effect<string> => Effect.flatMap(Digest, (digest) => digest(value))
 
-type Request = Omit<Approval.Request, "agent" | "reason" | "digest">
+type Request = Omit<Approval.ApprovalRequest, "agent" | "reason" | "digest">
 
 /**
  * The digest of a request for approval: of its fields, of what the model wrote, and of the time until which a decision counts. No other

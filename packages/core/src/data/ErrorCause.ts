@@ -1,17 +1,13 @@
 /**
- * What an error keeps of a foreign failure beneath it. In memory that is the original itself, by reference; on a wire
- * only its name, its message and its code, redacted. Headers, bodies and
- * stacks never leave the process.
+ * Reads the cause of an error, which may be any value: its name, message, code and tag. The texts that leave the process are redacted, and
+ * never have headers, bodies or stacks.
  */
 import * as Cause from "effect/Cause"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
-import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Redaction from "./Redaction.ts"
 import { approachable, property, quietly } from "./Foreign.ts"
 
-/** A foreign failure that came back from a wire. */
+/** A foreign failure that was read from a wire: its name, message and code. */
 export class ForeignError extends Error {
   readonly code?: string
   constructor(fields: { readonly name: string; readonly message: string; readonly code?: string }) {
@@ -21,71 +17,10 @@ export class ForeignError extends Error {
   }
 }
 
-const Encoded = Schema.Struct({
-  name: Schema.String,
-  message: Schema.String,
-  code: Schema.optionalKey(Schema.String)
-})
-
-/** Keeps any value in memory and its summary on a wire. */
-export const ErrorCause = Encoded.pipe(
-  Schema.decodeTo(
-    Schema.Unknown,
-    SchemaTransformation.transform({
-      decode: (fields): unknown => new ForeignError(fields),
-      encode: (cause) => summarise(cause)
-    })
-  )
-)
-
-/**
- * Like `ErrorCause`, but errors of this library keep their class on a wire. `union` returns their schema; it is called at the
- * first use, so that the classes of the union may use the codec themselves.
- */
-export const nested = (union: () => Schema.Codec<unknown, unknown>) => {
-  let made: Schema.Codec<unknown, Schema.Json> | undefined
-  // the JSON codec of any schema encodes to JSON
-  const codec = () => (made ??= Schema.toCodecJson(union()) as Schema.Codec<unknown, Schema.Json>)
-  return Schema.Json.pipe(
-    Schema.decodeTo(
-      Schema.Unknown,
-      SchemaTransformation.transform({
-        decode: (json): unknown =>
-          Option.getOrElse(Schema.decodeUnknownOption(codec())(json), () =>
-            Option.getOrElse(Schema.decodeUnknownOption(ErrorCause)(json), () => json)
-          ),
-        encode: (cause): Schema.Json =>
-          Option.getOrElse(
-            quietly(() => Schema.encodeUnknownOption(codec())(cause), Option.none()),
-            () => summarise(cause)
-          )
-      })
-    )
-  )
-}
-
-/**
- * A codec for a large field of an error. It checks the value on a wire, but not in the constructor of the error, because the maker of
- * the error has it from a trusted source.
- *
- * @internal
- */
-export const carried = <T, E>(codec: Schema.Codec<T, E>): Carried<T, E> =>
-  codec.pipe(
-    Schema.decodeTo(
-      Schema.declare((_value): _value is T => true),
-      SchemaTransformation.passthrough()
-    )
-  )
-
-/** A codec whose constructor takes a `T`: the one of any codec takes `unknown`. */
-export interface Carried<T, E> extends Schema.Codec<T, E> {
-  readonly "~type.make": T
-  readonly "~type.make.in": T
-}
-
-/** Name, message and code of any value; total. */
-export const summarise = (value: unknown): typeof Encoded.Type => {
+/** The name, message and code of any value, redacted. Never throws. */
+export const summarise = (
+  value: unknown
+): { readonly name: string; readonly message: string; readonly code?: string } => {
   const cause = approachable(value)
   const message = Redaction.foreign(messageOf(cause))
   if (!Predicate.isObject(cause)) return { name: typeof cause, message }
@@ -96,7 +31,7 @@ export const summarise = (value: unknown): typeof Encoded.Type => {
     : { name, message }
 }
 
-/** A cause as a line of a log may show it: redacted, at most 8,000 characters; total. */
+/** The text of a cause for a log: redacted, at most 8,000 UTF-16 units. Never throws. */
 export const logged = (cause: Cause.Cause<unknown>): string =>
   Redaction.foreign(
     quietly(() => Cause.pretty(cause), "an error that cannot be shown"),
@@ -104,8 +39,8 @@ export const logged = (cause: Cause.Cause<unknown>): string =>
   )
 
 /**
- * The message of an error, or the text of another value; empty if there is none. An error whose message only says that its cause has
- * failed has the message of the cause.
+ * The message of an error, or the text of any other value; empty without one. If the message only says that the cause has failed, the result
+ * is the message of the cause. It is not redacted.
  */
 export const messageOf = (value: unknown): string => messageAt(value, 0)
 
@@ -135,7 +70,7 @@ const fuller = (error: object, said: string, depth: number): string => {
 
 const mostMembers = 3
 
-/** The tag of an error; the name of its type when it has none. */
+/** The `_tag` of an error; the name of its JavaScript type if it has none. */
 export const tagOf = (error: unknown): string => {
   const tag = property(error, "_tag")
   return Predicate.isString(tag) ? tag : typeof error
@@ -169,7 +104,7 @@ const nameOf = (cause: object): string => {
 
 const maxName = 100
 
-/** At most `max` UTF-16 units of a text and a mark where it was cut, which is never in the middle of a character. */
+/** The first `max` UTF-16 units of a text, with `…` at the end if it was cut. The cut is never in the middle of a character. */
 export const cut = (text: string, max: number): string =>
   text.length <= max ? text : `${text.slice(0, max).replace(/[\uD800-\uDBFF]$/, "")}…`
 

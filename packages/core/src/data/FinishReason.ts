@@ -2,8 +2,8 @@
 import * as Schema from "effect/Schema"
 
 /**
- * Why a model stopped. `filtered` and `length` cut a reply off: its calls are not run. `paused` is no end: the provider is at
- * work on its own side, and goes on when it gets the reply back.
+ * Why a model stopped. `filtered` and `length` mean that the reply was cut off: its calls are not run. `paused` means that the provider has
+ * not finished the work on its own side: it continues when it gets the reply back.
  */
 export type FinishReason = typeof FinishReason.Type
 

@@ -1,10 +1,10 @@
-/** Where a value does not fit a schema: the field, what was expected there and what came. */
+/** The places where a value does not fit a schema: the field, the expected value and the actual one. */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as ErrorCause from "./ErrorCause.ts"
 
-/** One place where a value does not fit, as data. */
+/** One place where a value does not fit its schema, as data. */
 export interface Issue extends Schema.Schema.Type<typeof Issue> {}
 
 export const Issue = Schema.Struct({
@@ -16,7 +16,7 @@ export const Issue = Schema.Struct({
 
 const formatter = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Every issue that a decoder found in `input`, not only the first. */
+/** All issues that a decoder found in `input`. It finds more than one if its option `errors` is `all`. */
 export const fromSchema = (issue: SchemaIssue.Issue, input: unknown): ReadonlyArray<Issue> =>
   formatter(issue).issues.map((found) => {
     const path = (found.path ?? []).map((step) => {
@@ -26,13 +26,17 @@ export const fromSchema = (issue: SchemaIssue.Issue, input: unknown): ReadonlyAr
     return { path, expected: found.message, actual: describe(valueAt(input, path)) }
   })
 
-/** `user.tags[0]: Expected string, got number 3`, for a person or a model. */
+/**
+ * `user.tags[0]: Expected string, got number 3`
+ *
+ * @internal
+ */
 export const format = (issue: Issue): string => {
   const where = formatPath(issue.path)
   return `${where === "" ? "" : `${where}: `}${issue.expected}, got ${issue.actual}`
 }
 
-/** The first of them in one line, and how many more there are. */
+/** The first 20 issues in one line, such as `tags[0]: Expected string, got number 3`, and the number of the others. */
 export const formatAll = (issues: ReadonlyArray<Issue>): string => {
   const more = issues.length - mostFormatted
   const said = issues.slice(0, mostFormatted).map(format).join("; ")

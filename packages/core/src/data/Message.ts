@@ -1,36 +1,42 @@
 /**
  * Messages between a user, a model and its tools.
  *
- * A transcript cannot hold an orphan: an assistant message keeps every tool call together with its settlement, and
- * `settle` is the only step from a model's `Reply` (whose calls have no result yet) to a message. Codecs unfold the pair into
- * the form of their wire.
+ * An assistant message has every tool call together with its settlement, so no call of a transcript lacks a result. `settle` makes such a
+ * message of a model's `Reply`, whose calls have no settlement yet. Codecs unfold the pair into the form of their wire.
  */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as ErrorCause from "./ErrorCause.ts"
 import * as Parts from "./parts.ts"
 import * as Repair from "./messageRepair.ts"
 import { FinishReason } from "./FinishReason.ts"
 import * as Usage from "./Usage.ts"
 
-export * from "./parts.ts"
-
-/**
- * A transcript that an error takes along. It is checked when it comes from outside, but not message by message whenever
- * such an error is made: what a run has written down itself needs no check, and may be long.
- */
-export const CarriedTranscript = ErrorCause.carried(Parts.Transcript)
+export {
+  Assistant,
+  Message,
+  Opaque,
+  ProviderItem,
+  Reasoning,
+  SettledCall,
+  Settlement,
+  System,
+  Text,
+  ToolCall,
+  Transcript,
+  User,
+  UserContent
+} from "./parts.ts"
 
 export { FinishReason }
 
-/** A whole reply of a model; its calls have no result yet. */
+/** A whole reply of a model. Its calls have no settlement yet. */
 export interface Reply extends Schema.Schema.Type<typeof Reply> {}
 
 export const Reply = Schema.Struct({
   content: Schema.Array(Schema.Union([Parts.Text, Parts.Reasoning, Parts.ProviderItem, Parts.ToolCall])),
   finish: FinishReason,
   usage: Usage.Usage,
-  /** Set if `usage` is an estimate: the provider reported a negative or infinite number, or no number. */
+  /** Set if `usage` is an estimate, because the provider reported a negative or infinite number, or no number. */
   isEstimated: Schema.optionalKey(Schema.Literal(true)),
   /** The cost that the provider reports for this reply, in its own currency. */
   cost: Schema.optionalKey(Schema.Finite),
@@ -38,33 +44,33 @@ export const Reply = Schema.Struct({
   model: Schema.optionalKey(Schema.String)
 })
 
-/** A tool as a model sees it. `parameters` is a JSON Schema. */
+/** The description of a tool for a model. `parameters` is a JSON Schema. */
 export interface ToolSpec extends Schema.Schema.Type<typeof ToolSpec> {}
 
 export const ToolSpec = Schema.Struct({
   name: Schema.String,
   description: Schema.String,
   parameters: Schema.Record(Schema.String, Schema.Json),
-  /** Set if `null` does not mean an absent optional parameter: a provider may not make the model write it. */
+  /** Set if `null` does not mean that an optional parameter is absent. Then no codec asks the model to write `null` for it. */
   keepsNulls: Schema.optionalKey(Schema.Literal(true))
 })
 
-/** A piece of text. */
+/** A text part. */
 export const text = (value: string): Parts.Text => ({ type: "text", text: value })
 
 /** A system message. */
 export const system = (value: string): Parts.System => ({ role: "system", text: value })
 
-/** A user message, of one text or of several pieces. */
+/** A user message, of one text or of several parts. */
 export const user = (value: string | Parts.UserContent): Parts.User => ({
   role: "user",
   content: Predicate.isString(value) ? [text(value)] : value
 })
 
-/** An image, of bytes in base64 or at an address. */
+/** An image, as bytes in base64 or by its URL. */
 export const image = (mediaType: string, from: Attached): Parts.Image => ({ type: "image", mediaType, ...from })
 
-/** A file, of bytes in base64 or at an address. */
+/** A file, as bytes in base64 or by its URL. */
 export const file = (mediaType: string, from: Attached, name?: string): Parts.File => ({
   type: "file",
   mediaType,
@@ -72,8 +78,8 @@ export const file = (mediaType: string, from: Attached, name?: string): Parts.Fi
   ...(name === undefined ? {} : { name })
 })
 
-/** Where the bytes of a picture or document are: here, in base64, or at an address. */
-export type Attached = { readonly data: string } | { readonly url: string }
+/** The bytes of an attachment, in base64, or their URL. */
+type Attached = { readonly data: string } | { readonly url: string }
 
 /** An assistant message without calls. */
 export const assistant = (value: string): Parts.Assistant => ({ role: "assistant", content: [text(value)] })
@@ -95,8 +101,8 @@ export const callsOf = (reply: Reply): ReadonlyArray<Parts.ToolCall> =>
 const isCall = (part: Reply["content"][number]): part is Parts.ToolCall => part.type === "tool-call"
 
 /**
- * Makes a message of a reply: the settlement of its n-th call is the n-th of `settlements`. A call without one is settled
- * as not run, so no reply leaves a call without a result.
+ * Makes a message of a reply: the settlement of its n-th call is the n-th of `settlements`. A call without one gets a settlement that says
+ * that it was not run.
  */
 export const settle = (reply: Reply, settlements: ReadonlyArray<Parts.Settlement | undefined>): Parts.Assistant => {
   let next = 0
@@ -106,12 +112,17 @@ export const settle = (reply: Reply, settlements: ReadonlyArray<Parts.Settlement
   return reply.finish === "paused" ? { role: "assistant", content, paused: true } : { role: "assistant", content }
 }
 
-/** The settlement of a call that was not run, because its run ended before it. */
+/**
+ * The settlement of a call that was not run, because its run ended before it.
+ *
+ * @internal
+ */
 export const notRun: Parts.Settlement = {
   kind: "interrupted",
   text: "The call was not run: the run stopped before it."
 }
 
+/** @internal */
 export { interrupted } from "./messageRepair.ts"
 
 /**
@@ -124,44 +135,52 @@ export const unapproved: Parts.Settlement = {
   text: "The call was not run: it was still waiting for approval."
 }
 
-/** The settlement of a call that was cut off after its start, and may have taken effect. */
+/**
+ * The settlement of a call that was cut off after its start, and may have taken effect.
+ *
+ * @internal
+ */
 export const unknown: Parts.Settlement = {
   kind: "unknown",
   text: "The call was cut off after its start. It may have taken effect: look that up before any repetition."
 }
 
-/** The settlement of a call in a reply that was cut off before its end: it was not run. */
+/**
+ * The settlement of a call that was not run, because its reply was cut off.
+ *
+ * @internal
+ */
 export const truncated: Parts.Settlement = {
   kind: "truncated",
   text: "The call was not run: the reply that contained it was cut off."
 }
 
-/** The result of a call as a separate message, as in foreign histories. */
-export interface ForeignResult {
+/** The result of a call as a separate message. */
+type ForeignResult = {
   readonly role: "tool"
   readonly callId: string
   readonly text: string
   readonly isError?: boolean
 }
 
-/** An assistant message of a foreign history: its calls may have no result. */
-export interface ForeignAssistant {
+/** An assistant message whose calls may have no result. */
+type ForeignAssistant = {
   readonly role: "assistant"
   readonly content: ReadonlyArray<
     Parts.Text | Parts.Reasoning | Parts.ProviderItem | Parts.ToolCall | Parts.SettledCall
   >
 }
 
-/** A message of a foreign history: a message of this library, or one of these two. */
+/** A message of a foreign history: results of calls may be messages of their own, or missing. */
 export type Foreign = Parts.System | Parts.User | ForeignAssistant | ForeignResult
 
 /**
- * Reads a transcript from a history of foreign origin, which may be any JSON. Every result goes to its call. Calls without a result are
- * settled as interrupted, results without a call are dropped. Readable deviations are mended: a text instead of parts, an
+ * Reads a transcript from a history of foreign origin, which may be any JSON. Each result goes to its call. A call without a result gets a
+ * settlement of the kind `interrupted`; a result without a call is dropped. Readable deviations are mended: a text instead of parts, an
  * id that is a number, missing arguments. Messages of unknown roles, calls without a name and parts of unknown types are
- * dropped. Total; a transcript of this library is unchanged.
+ * dropped. Never throws; a transcript of this library is unchanged.
  */
 export const repair: (history: unknown) => Parts.Transcript = Repair.repair
 
-/** Whether the model is to read this settlement as an error. */
+/** Whether the model reads this settlement as an error: every kind but `result` is one. */
 export const isError = (self: Parts.Settlement): boolean => self.kind !== "result"

@@ -1,16 +1,16 @@
 /**
- * Takes secrets out of texts, by evidence: the known value of a `Redacted`, a key in the exact format of its issuer, and in foreign texts
- * also a credential in its syntactic place. Ordinary words and identifiers stay. The work is linear in the length of a text.
+ * Redacts secrets in texts: the known values of a `Redacted`, keys in the exact formats of their issuers, and in foreign texts also
+ * credentials in their syntactic places. Ordinary words and identifiers stay. The time is linear in the length of a text.
  *
  * Errors, events, spans, logs, snapshots, recordings, pages and texts for models all use this module.
  */
 import * as Redacted from "effect/Redacted"
 import { credentialsIn } from "./credentials.ts"
-import { add, type KeyFormat, keysIn, merged, type Range, Runs } from "./keyFormats.ts"
+import { add, keysIn, merged, type Range, Runs } from "./keyFormats.ts"
 
 export {
   /**
-   * Adds a format of keys to those that this process replaces, and returns a function that takes it out again.
+   * Adds a format of keys to those that this process redacts. The returned function removes it.
    *
    * @example
    * ```ts
@@ -20,11 +20,10 @@ export {
    * Redaction.own(`no access with acme_${"a1".repeat(16)}`) // => "no access with <redacted>"
    * ```
    */
-  add,
-  type KeyFormat
+  add
 }
 
-/** Replaces a secret. */
+/** The text in place of a secret. */
 export const mark = "<redacted>"
 
 /** Foreign texts are cut to this many UTF-16 units unless a caller says otherwise. */
@@ -33,18 +32,15 @@ const usual = 1000
 /** A secret that begins before the cut is searched this far behind it. */
 const beyond = 4096
 
-/** Replaces secrets in a text. */
-export type Redactor = (text: string) => string
+/** Redacts a text. */
+type Redactor = (text: string) => string
 
-/**
- * A text that this program wrote, a renderer or a reason for example: known values and keys are replaced, everything else stays as it
- * is, and nothing is cut.
- */
+/** Redacts known values and keys in a text of this program, such as the text of a renderer or a reason. It cuts nothing. */
 export const own: Redactor = (text) => replaced(text, rangesIn(new Runs(text), false, false), Infinity)
 
 /**
- * A text from elsewhere, a message of a server for example: credentials in their syntactic places are replaced too. At most `max` UTF-16
- * units and a mark where the text was cut; `Infinity` cuts nothing.
+ * Redacts a text from elsewhere, such as the message of a server: also credentials in their syntactic places. The text is cut to `max` UTF-16
+ * units, 1,000 by default, and `…`; `Infinity` cuts nothing.
  */
 export const foreign = (text: string, max = usual): string => {
   const isCut = text.length > max + beyond
@@ -186,9 +182,9 @@ const held = new WeakSet<Redacted.Redacted>()
 const gone = new FinalizationRegistry<ReadonlyArray<string>>((forms) => values.remove(forms))
 
 /**
- * Registers the value of a `Redacted`: as long as the `Redacted` is in memory, no text of this process shows the value, whole, in a piece of
- * 8 characters, or escaped for JSON, a URL or base64. `parts` are the secrets within it, if the whole value is none. Values of fewer than 12
- * characters of three kinds, or 20 of any kind, are left out: ordinary words would be redacted too.
+ * Registers the value of a `Redacted`: while the `Redacted` is in memory, this module redacts the value, its pieces of 8 characters, and its
+ * forms in JSON, a URL and base64. `parts` are the secrets within the value, if the whole value is none. A value needs 12 characters of three
+ * kinds or 20 of any kind; a shorter one is ignored, because ordinary words would be redacted too.
  */
 export const know = (
   secret: Redacted.Redacted,
@@ -201,7 +197,7 @@ export const know = (
   gone.register(secret, forms)
 }
 
-/** A redactor for values that only its caller knows. */
+/** A function that redacts these values, in the same forms as those of `know`, without registering them. */
 export const of = (secrets: ReadonlyArray<string>): Redactor => {
   const index = new SecretIndex()
   index.add([...new Set(secrets)].flatMap(formsOf))

@@ -1,14 +1,14 @@
-/** The `Retry-After` header of HTTP (RFC 9110, 10.2.3): how long a server asks to wait. */
+/** Reads the `Retry-After` header of HTTP (RFC 9110, 10.2.3): how long a server asks to wait. */
 import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 
-/** An instant: milliseconds since the epoch, or one of the two kinds of date. */
-export type Instant = number | Date | DateTime.DateTime
+/** An instant: milliseconds since the epoch, or a date. */
+type Instant = number | Date | DateTime.DateTime
 
 /**
- * Seconds, fractions included, or a date relative to `now` (as some servers write it, in seconds since the epoch): one in the
- * past is a wait of zero. Blank, negative and unreadable values say nothing, nor does a date without `now`.
+ * The wait of a header: seconds, fractions included, or a date relative to `now`. The date may be in seconds since the epoch, as some servers
+ * write it; a date in the past is a wait of zero. `undefined` for blank, negative and unreadable values, and for a date without `now`.
  */
 export const parse = (header: string | null | undefined, now?: Instant): Duration.Duration | undefined => {
   const text = header?.trim() ?? ""
@@ -23,7 +23,7 @@ const epochs = 1e9
 
 const decimal = /^\d+(?:\.\d+)?$/
 
-/** Milliseconds since the epoch, from a date in one of the three forms of RFC 9110. */
+/** Milliseconds since the epoch, from a date in one of the three forms of RFC 9110; `undefined` for any other text. */
 export const httpDate = (text: string): number | undefined => {
   const trimmed = text.trim()
   const gmt = asctime.test(trimmed) ? `${trimmed} GMT` : trimmed

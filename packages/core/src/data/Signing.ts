@@ -1,6 +1,6 @@
 /**
- * Signatures of documents that leave the server, snapshots and decisions: which key made them, and for whom. Core states what a signer
- * does; `SnapshotKeys` of `@kintsugi/durable` is one. Without a signer nothing is signed, and nothing is refused for that.
+ * Signatures of documents that leave the server: of snapshots and decisions. Core defines what a signer does; `SnapshotKeys` of
+ * `@kintsugi/durable` is one. Without a signer, documents get no signature and need none.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -9,32 +9,32 @@ import * as Schema from "effect/Schema"
 import { canonical } from "./Digest.ts"
 import type { Signature } from "./Signature.ts"
 
-/** For whom a document is: a tenant, a user. A document that was signed for one audience is refused for every other. */
+/** The audience of a document, such as a tenant or a user. A document for one audience is refused for every other. */
 export type Audience = Readonly<Record<string, string>>
 
-/** What is wrong with a signature. */
+/** Why a signature is refused. */
 export type Refusal = "unsigned" | "bad-signature" | "unknown-key"
 
-/** Signs texts, and verifies what it has signed. */
+/** Signs texts, and verifies its signatures. */
 export interface Signer {
   readonly sign: (text: string) => Effect.Effect<Signature>
   readonly verify: (
     text: string,
     signature: Signature
   ) => Effect.Effect<"valid" | Extract<Refusal, "bad-signature" | "unknown-key">>
-  /** Until then a document without a signature is read too, in milliseconds since the epoch; by default none is. */
+  /** Until this time, in milliseconds since the epoch, documents without a signature are read too. By default, they are refused. */
   readonly acceptUnsignedUntil?: number
 }
 
-/** The signer of this program; none by default. */
+/** The signer of this program; `undefined` by default. */
 export const Signing = Context.Reference<Signer | undefined>("@kintsugi/core/Snapshot/Signing", {
   defaultValue: () => undefined
 })
 
-/** What is signed. The signature of one kind of document counts for no other. */
+/** The kind of a signed document. A signature is valid for one kind only. */
 type Subject = "snapshot" | "decision"
 
-/** The signature of a document; nothing without a signer. */
+/** The signature of a document; `undefined` without a signer. */
 export const signatureOf = (
   subject: Subject,
   document: Schema.Json,
@@ -44,7 +44,7 @@ export const signatureOf = (
     signing === undefined ? Effect.undefined : signing.sign(statementOf(subject, document, audience))
   )
 
-/** Why a document is not taken; nothing where it may be. */
+/** Why a document is refused; `undefined` if it is accepted. */
 export const refusalOf = (
   subject: Subject,
   document: unknown,
@@ -58,7 +58,7 @@ export const refusalOf = (
       return (yield* Clock.currentTimeMillis) < (signing.acceptUnsignedUntil ?? -Infinity) ? undefined : "unsigned"
     }
     if (signing === undefined) return "unknown-key"
-    // what is no JSON may look like other JSON once it is written down
+    // a value that is no JSON may be written as the JSON of another value
     if (!isJson(document)) return "bad-signature"
     const verdict = yield* signing.verify(statementOf(subject, document, audience), signature)
     return verdict === "valid" ? undefined : verdict

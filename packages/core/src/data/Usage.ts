@@ -1,11 +1,10 @@
-/** Tokens that a model call consumed: a commutative monoid under `add`, with `empty` as its identity. */
+/** The tokens that model calls have consumed: a commutative monoid under `add`, with `empty` as its identity. */
 import * as Schema from "effect/Schema"
 import { quietly } from "./Foreign.ts"
 
 /**
- * Token counts of one reply, or of many added up. `inputTokens` holds the whole prompt, cached part included;
- * `cachedInputTokens`, `cacheWriteTokens` and `reasoningTokens` say how much of it (or of the output) was of that kind.
- * A provider that reports nothing counts as zero.
+ * The token counts of one reply, or their sums over many. `inputTokens` counts the whole prompt, and `cachedInputTokens` and
+ * `cacheWriteTokens` are parts of it; `reasoningTokens` is a part of `outputTokens`. A count that the provider does not report is 0.
  */
 export interface Usage extends Schema.Schema.Type<typeof Usage> {}
 
@@ -17,7 +16,7 @@ export const Usage = Schema.Struct({
   reasoningTokens: Schema.Finite
 })
 
-/** No tokens at all. */
+/** No tokens. */
 export const empty: Usage = {
   inputTokens: 0,
   outputTokens: 0,
@@ -26,16 +25,13 @@ export const empty: Usage = {
   reasoningTokens: 0
 }
 
-/** A `Usage` from what a provider reported; what it left out is zero. */
+/** A `Usage` of the counts that a provider has reported; the others are 0. */
 export const make = (reported: Partial<Usage>): Usage => ({ ...empty, ...reported })
 
-/**
- * Whether a value is a usage that can be counted: each number is finite and at least 0. A run books an estimate instead of any
- * other, see `Ledger.Entry`.
- */
+/** Whether each count of a usage is a finite number of at least 0. Otherwise a run books an estimate, see `Ledger.Entry`. */
 export const isSound = (usage: unknown): usage is Usage =>
   quietly(() => {
-    // each field of it may be anything
+    // each field may be any value
     const { cacheWriteTokens, cachedInputTokens, inputTokens, outputTokens, reasoningTokens } = usage as Usage
     return (
       isAmount(inputTokens) &&
@@ -47,7 +43,7 @@ export const isSound = (usage: unknown): usage is Usage =>
   }, false)
 
 /**
- * Whether a value is a number of something that was spent: finite and at least 0.
+ * Whether a value is a finite number of at least 0.
  *
  * @internal
  */
@@ -55,7 +51,7 @@ export const isAmount = (value: unknown): value is number =>
   typeof value === "number" && value >= 0 && value !== Infinity
 
 /**
- * The sum of two amounts, at most the largest number that there is: what was spent is never infinite.
+ * The sum of two amounts, at most `Number.MAX_VALUE`: it is never infinite.
  *
  * @internal
  */
@@ -74,5 +70,9 @@ export const add = (self: Usage, that: Usage): Usage => ({
   reasoningTokens: sum(self.reasoningTokens, that.reasoningTokens)
 })
 
-/** Input and output together: what a token budget counts. */
+/**
+ * The sum of input and output tokens, which `maxTokens` limits.
+ *
+ * @internal
+ */
 export const total = (self: Usage): number => sum(self.inputTokens, self.outputTokens)

@@ -1,4 +1,4 @@
-/** What messages are made of, as schemas. */
+/** Messages and their parts, as schemas. */
 import * as Schema from "effect/Schema"
 
 /** Plain text. */
@@ -7,14 +7,14 @@ export interface Text extends Schema.Schema.Type<typeof Text> {}
 export const Text = Schema.Struct({ type: Schema.tag("text"), text: Schema.String })
 
 /**
- * Data that only the provider that wrote it can read (a thinking signature, say) and that it wants back unchanged.
- * Every other provider leaves it out.
+ * Data of one provider, such as the signature of its reasoning. The codec of this provider sends the data back unchanged; other codecs
+ * leave it out.
  */
 export interface Opaque extends Schema.Schema.Type<typeof Opaque> {}
 
 export const Opaque = Schema.Struct({ provider: Schema.String, data: Schema.Json })
 
-/** The reasoning of a model before its answer. */
+/** A part of a model's reasoning. */
 export interface Reasoning extends Schema.Schema.Type<typeof Reasoning> {}
 
 export const Reasoning = Schema.Struct({
@@ -24,8 +24,8 @@ export const Reasoning = Schema.Struct({
 })
 
 /**
- * One tool call as the model sent it. `arguments` is the model's own text, or the object of providers that send one;
- * absent arguments are `null`.
+ * One tool call, unchanged as the model sent it. `arguments` is the text of the model, or an object if the provider sends one; absent
+ * arguments are `null`.
  */
 export interface ToolCall extends Schema.Schema.Type<typeof ToolCall> {}
 
@@ -38,43 +38,42 @@ export const ToolCall = Schema.Struct({
 })
 
 /**
- * Work of a provider on its own side, a search for example, or an addition to the reply, like its sources. Only
- * that provider can read it, and may need it back; others leave it out. `kind` is the provider's name for it.
+ * Work that a provider did on its own side, such as a search, or an addition to the reply, such as its sources. `kind` is the provider's name
+ * for it. The codec of this provider sends the item back; other codecs leave it out.
  */
 export interface ProviderItem extends Schema.Schema.Type<typeof ProviderItem> {}
 
 export const ProviderItem = Schema.Struct({ type: Schema.tag("provider-item"), kind: Schema.String, opaque: Opaque })
 
-/** How a call ended. Only `result` is a success; the model reads every other kind with the wire's error flag. */
-export type SettlementKind = typeof SettlementKind.Type
-
-export const SettlementKind = Schema.Literals(["result", "told", "denied", "interrupted", "truncated", "unknown"])
-
-/** The one answer to a call: the text that the model reads, and how it came about. */
+/** The recorded result of a tool call: how the call ended, and the text that the model reads. */
 export interface Settlement extends Schema.Schema.Type<typeof Settlement> {}
 
-export const Settlement = Schema.Struct({ kind: SettlementKind, text: Schema.String })
+export const Settlement = Schema.Struct({
+  /** Only `result` is a success. The model reads every other kind with the wire's error flag. */
+  kind: Schema.Literals(["result", "told", "denied", "interrupted", "truncated", "unknown"]),
+  text: Schema.String
+})
 
-/** A call with its answer. */
+/** A tool call with its settlement. */
 export interface SettledCall extends Schema.Schema.Type<typeof SettledCall> {}
 
 export const SettledCall = Schema.Struct({ type: Schema.tag("settled-call"), call: ToolCall, settlement: Settlement })
 
-/** Instructions to the model. */
+/** A system message: instructions to the model. */
 export interface System extends Schema.Schema.Type<typeof System> {}
 
 export const System = Schema.Struct({ role: Schema.tag("system"), text: Schema.String })
 
-/** What an attachment holds: its bytes in base64, or where they are. */
+/** An attachment has its bytes in base64, or their URL. */
 const attached = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.Union([Schema.Struct({ ...fields, data: Schema.String }), Schema.Struct({ ...fields, url: Schema.String })])
 
-/** A picture that a user shows: `data` is base64. */
+/** An image of a user, in base64 (`data`) or at a URL. */
 export type Image = typeof Image.Type
 
 export const Image = attached({ type: Schema.tag("image"), mediaType: Schema.String })
 
-/** A document that a user hands over: `data` is base64. */
+/** A document of a user, in base64 (`data`) or at a URL. */
 export type File = typeof File.Type
 
 export const File = attached({
@@ -83,17 +82,20 @@ export const File = attached({
   name: Schema.optionalKey(Schema.String)
 })
 
-/** What a user says: texts, images and files in the user's order. As `input` of an agent, that agent takes such parts. */
+/** The content of a user message: texts, images and files in the user's order. An agent with this schema as its `input` takes such parts. */
 export type UserContent = typeof UserContent.Type
 
 export const UserContent = Schema.Array(Schema.Union([Text, Image, File]))
 
-/** What a user says. */
+/** A user message. */
 export interface User extends Schema.Schema.Type<typeof User> {}
 
 export const User = Schema.Struct({ role: Schema.tag("user"), content: UserContent })
 
-/** What a model said, in its own order, every call settled. One that is `paused` is no answer: its provider goes on with it. */
+/**
+ * The message of a model: its parts in its own order, each tool call with its settlement. A `paused` message is no answer: the provider
+ * continues it in the next reply.
+ */
 export interface Assistant extends Schema.Schema.Type<typeof Assistant> {}
 
 export const Assistant = Schema.Struct({
@@ -102,12 +104,12 @@ export const Assistant = Schema.Struct({
   paused: Schema.optionalKey(Schema.Literal(true))
 })
 
-/** One message of a conversation, with its calls settled. */
+/** One message of a conversation. */
 export type Message = System | User | Assistant
 
 export const Message = Schema.Union([System, User, Assistant])
 
-/** The whole conversation, oldest first. */
+/** A whole conversation, oldest message first. */
 export type Transcript = ReadonlyArray<Message>
 
 export const Transcript = Schema.Array(Message)

@@ -1,13 +1,13 @@
-/** Failures of functions that take data from outside. Of all agents, only a resumed one has them in its `E`. */
+/** The errors of functions that take data from outside. Among agents, only a resumed one has them in its `E`. */
 import * as Schema from "effect/Schema"
-import { advised } from "./RecoveryAdvice.ts"
+import { advised } from "./advised.ts"
 import { type Defaulted, type Made, sentence } from "./sentence.ts"
 
 const units = { depth: "levels", nodes: "nodes", bytes: "bytes" } as const
 
 const ofInput = {
   message: Schema.String,
-  /** What is too large, with the names of its tool and server. */
+  /** The schema or value that is too large, with the names of its tool and server. */
   what: Schema.String,
   /** The exceeded bound, by the name of its option. */
   bound: Schema.Literals(["depth", "nodes", "bytes"]),
@@ -16,8 +16,8 @@ const ofInput = {
 }
 
 /**
- * A schema or a value from outside is beyond a bound (`Bounds`), and was not expanded. Beneath an `ExecutionError` where it was
- * about a tool's call.
+ * A schema or a value from outside exceeds a bound (`Bounds`), and was not expanded. In a tool call, this error is the cause of an
+ * `ExecutionError`.
  */
 export class InputTooLargeError extends advised<InputTooLargeError>()("InputTooLargeError", ofInput) {
   /** `what` is the subject of a sentence. */
@@ -31,7 +31,7 @@ export class InputTooLargeError extends advised<InputTooLargeError>()("InputTooL
 
 const ofRun = {
   message: Schema.String,
-  /** Of the run, as its engine knows it. */
+  /** The id of the run in its workflow engine. */
   executionId: Schema.String
 }
 
@@ -51,7 +51,7 @@ const ofSnapshot = {
   reason: Schema.Literals(["unsigned", "bad-signature", "unknown-key", "already-resumed", "other-agent", "malformed"])
 }
 
-/** A run may not resume with this snapshot, or with a decision about one of its requests. Nothing was run. */
+/** A run may not resume with this snapshot, or with a decision about one of its requests. No step of the run has begun. */
 export class SnapshotRefusedError extends advised<SnapshotRefusedError>()("SnapshotRefusedError", ofSnapshot) {
   /** `what` is a clause: it names the snapshot or the decision, and says what is wrong. */
   static override make({ what = "The snapshot is refused", ...fields }: Made<typeof ofSnapshot>): SnapshotRefusedError {
@@ -60,6 +60,7 @@ export class SnapshotRefusedError extends advised<SnapshotRefusedError>()("Snaps
   }
 }
 
+/** The errors of data from outside. */
 export type DoorError = InputTooLargeError | RunLostError | SnapshotRefusedError
 
 /** The closed union, as a schema: decodes each error to its own class. */
@@ -69,5 +70,5 @@ export const DoorError: Schema.Codec<DoorError, unknown> = Schema.Union([
   SnapshotRefusedError
 ])
 
-/** Whether a value is an error of a door. */
+/** Whether a value is a `DoorError`. */
 export const isDoorError: (value: unknown) => value is DoorError = Schema.is(DoorError)

@@ -1,6 +1,6 @@
 /**
- * Errors by the names of TnsAI's factories, in camel case and with its order of parameters: for programs that come from there. `make` of
- * each class does the same with named fields.
+ * Errors by the names of TnsAI's factories, in camel case and with the same order of parameters, for programs that come from TnsAI. `make` of
+ * each class takes named fields instead.
  */
 import * as Duration from "effect/Duration"
 import type * as Schema from "effect/Schema"
@@ -13,7 +13,7 @@ import * as ToolError from "./ToolError.ts"
 /** The model does not exist, or this key may not use it. */
 export const modelNotFound = (model: string): LlmError.ModelNotFoundError => LlmError.ModelNotFoundError.make({ model })
 
-/** The key is missing, wrong, or lacks the permission; `message` is what the provider says. */
+/** The key is missing, wrong, or lacks the permission; `message` is the text of the provider. */
 export const authenticationFailed = (model: string, message: string): LlmError.AuthenticationError =>
   LlmError.AuthenticationError.make({ model, detail: message })
 
@@ -21,15 +21,15 @@ export const authenticationFailed = (model: string, message: string): LlmError.A
 export const contentFiltered = (model: string, message: string): LlmError.ContentFilteredError =>
   LlmError.ContentFilteredError.make({ model, detail: message })
 
-/** The model has no capacity left just now. */
+/** The model has no capacity left at the moment. */
 export const modelOverloaded = (model: string): LlmError.ModelOverloadedError =>
   LlmError.ModelOverloadedError.make({ model })
 
-/** `limit` and `actual` are in tokens; either may be unknown. */
+/** The conversation does not fit the model's context window. `limit` and `actual` are in tokens; either may be unknown. */
 export const contextTooLong = (model: string, limit?: number, actual?: number): LlmError.ContextTooLongError =>
   LlmError.ContextTooLongError.make({ model, limit, actual })
 
-/** The provider failed on its own side. */
+/** The provider failed on its side. */
 export const serverError = (model: string, cause?: unknown): LlmError.ServerError =>
   LlmError.ServerError.make({ model, ...causeOf(cause) })
 
@@ -49,20 +49,20 @@ export const malformedToolCall = (
 export const fromHttp429 = (
   service: string,
   retryAfter: string | null | undefined,
-  { now }: { readonly now?: RetryAfter.Instant } = {}
+  { now }: { readonly now?: Parameters<typeof RetryAfter.parse>[1] } = {}
 ): LlmError.RateLimitError => {
   const wait = RetryAfter.parse(retryAfter, now)
   return LlmError.RateLimitError.make({ service, status: 429, ...(wait === undefined ? {} : { retryAfter: wait }) })
 }
 
-/** The query string of the endpoint, which may hold a key, is left out. */
+/** The service limits the rate of requests. The error has the endpoint without its query string, which may hold a key. */
 export const apiRateLimit = (endpoint: string, retryAfter: Duration.Input): LlmError.RateLimitError =>
   LlmError.RateLimitError.make({
     service: withoutQuery(endpoint),
     retryAfter: Duration.fromInputUnsafe(retryAfter)
   })
 
-/** The account has no credit or quota left; 5 minutes are advised before the next look. */
+/** The account has no credit or quota left. The advised wait before the next look is 5 minutes. */
 export const llmQuotaExceeded = (model: string): LlmError.QuotaExhaustedError =>
   LlmError.QuotaExhaustedError.make({ model })
 
@@ -83,7 +83,7 @@ export const connectionTimeout = (host: string, port: number, timeout: Duration.
 /** The model call took longer than its limit. */
 export const llmTimeout = (timeout: Duration.Input): LlmError.RequestTimeoutError => timedOut("the model call", timeout)
 
-/** The query string of the URL, which may hold a key, is left out. */
+/** The request took longer than its limit. The error has the URL without its query string, which may hold a key. */
 export const httpTimeout = (url: string, timeout: Duration.Input): LlmError.RequestTimeoutError =>
   timedOut(withoutQuery(url), timeout)
 
@@ -103,7 +103,7 @@ export const structuredOutputNotSupported = (model: string, provider: string): L
 export const toolCallNotSupported = (model: string, provider: string): LlmError.CapabilityMismatchError =>
   LlmError.CapabilityMismatchError.make({ model, provider, capability: "tools" })
 
-/** Of a tool without side effects. */
+/** A tool without side effects took longer than its limit. */
 export const actionTimeout = (tool: string, timeout: Duration.Input): ToolError.ToolTimeoutError =>
   ToolError.ToolTimeoutError.make({ tool, timeout: Duration.fromInputUnsafe(timeout) })
 
@@ -126,7 +126,7 @@ export const fromParameterError = (
 ): ToolError.ExecutionError =>
   ToolError.ExecutionError.make({ tool, kind, category: "parameter", message, ...call, ...causeOf(cause) })
 
-/** Status 4xx is of category `client`, 5xx `server`; 408, 425 and 429 are retryable all the same. */
+/** A service answered with a status: 4xx is of category `client`, 5xx `server`. 408, 425 and 429 are retryable although they are 4xx. */
 export const fromApiError = (
   tool: string,
   kind: ToolError.Kind,
@@ -145,7 +145,7 @@ export const fromApiError = (
     ...causeOf(cause)
   })
 
-/** A model that the tool calls failed: its advice holds. */
+/** A model that the tool calls has failed. The error has the advice of `cause`. */
 export const fromLlmError = (
   tool: string,
   kind: ToolError.Kind,

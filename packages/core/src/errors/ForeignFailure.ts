@@ -4,25 +4,25 @@
  */
 
 /** How a connection failed: `silent` is a peer that does not answer, `broken` is any other failure. */
-export type Connection =
-  | "refused"
-  | "unresolved"
-  | "unreachable"
-  | "untrusted"
-  | "slow-connect"
-  | "silent"
-  | "lost"
-  | "broken"
+type Connection = "refused" | "unresolved" | "unreachable" | "untrusted" | "slow-connect" | "silent" | "lost" | "broken"
 
-/** The kind of a foreign failure. */
+/**
+ * The kind of a foreign failure.
+ *
+ * @internal
+ */
 export type ForeignFailure =
   /** A peer has answered with a status from 400 to 599, and with a wait in seconds if it asked for one. */
   | { readonly type: "status"; readonly status: number; readonly retryAfter?: string }
   | { readonly type: "connection"; readonly connection: Connection }
-  /** The system has refused: the input (`input`), for a missing permission (`access`), or because it is busy (`busy`). */
+  /** The system has refused: because of the input (`input`), for a missing permission (`access`), or because it is busy (`busy`). */
   | { readonly type: "system"; readonly refused: "input" | "access" | "busy" }
 
-/** The kind of any failure; `undefined` if its structure does not show one. Messages count for failures of `fetch` alone. */
+/**
+ * The kind of any failure; `undefined` if its structure does not show one. Messages are read only of failures of `fetch`.
+ *
+ * @internal
+ */
 export const of = (failure: unknown): ForeignFailure | undefined => {
   const chain = chainOf(failure)
   for (const link of chain) {
@@ -37,13 +37,13 @@ export const of = (failure: unknown): ForeignFailure | undefined => {
   return refused === undefined ? undefined : { type: "system", refused }
 }
 
-/** The kind of a connection failure. Codes come before messages. */
+/** How a connection failed, by the codes of the failure and its causes, and then by their messages. */
 export const connectionOf = (failure: unknown): Connection => {
   const signs = signsOf(chainOf(failure))
   return codedOf(signs) ?? worded(signs)
 }
 
-/** A failure and what lies beneath it: causes, reasons and members of an aggregate; each once, the nearest first, 100 at most. */
+/** A failure, its causes, its reasons and the members of an aggregate: each once, the nearest first, 100 at most. */
 export const chainOf = (failure: unknown): ReadonlyArray<unknown> => {
   const chain = new Set<unknown>()
   const queue = [failure]

@@ -1,6 +1,6 @@
 /**
- * Every error of this library, as one closed union: of a model call, of a tool call, of a run, of a door. And such an error as a backend
- * may answer its own client with: `application/problem+json` (RFC 9457).
+ * All errors of this library, as one closed union: of model calls, tool calls, runs, and data from outside. `toProblem` makes such an error
+ * the answer of a backend to its own client: `application/problem+json` (RFC 9457).
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
@@ -11,6 +11,7 @@ import { describe } from "./RecoveryAdvice.ts"
 import { RunError } from "./RunError.ts"
 import { AroundToolError, ToolError } from "./ToolError.ts"
 
+/** The errors of this library. */
 export type KintsugiError = LlmError | ToolError | AroundToolError | RunError | DoorError
 
 const union = Schema.Union([LlmError, ToolError, AroundToolError, RunError, DoorError])
@@ -31,12 +32,12 @@ const union = Schema.Union([LlmError, ToolError, AroundToolError, RunError, Door
  */
 export const KintsugiError: Schema.Codec<KintsugiError, unknown> = union
 
-/** Whether a value is an error of this library, of any kind. */
+/** Whether a value is an error of this library. */
 export const isKintsugiError: (value: unknown) => value is KintsugiError = Schema.is(KintsugiError)
 
 /**
- * A problem document (RFC 9457) with the code of the error, and whether to resend the request. It has the redacted message for a person,
- * and the fields that a client can act on: no cause, no arguments, no transcript.
+ * A problem document (RFC 9457): the code of the error, its redacted message, whether a client may send the request again, and the names that
+ * a client can use. It has no cause, no arguments and no transcript.
  */
 export interface Problem extends Schema.Schema.Type<typeof Problem> {}
 
@@ -59,7 +60,7 @@ export const Problem = Schema.Struct({
 /** The media type of a problem on the wire. */
 export const problemMediaType = "application/problem+json"
 
-/** The problem that an error is. Credentials in its words are redacted; causes and transcripts are left out. */
+/** The problem document of an error. Its texts are redacted; causes and transcripts are left out. */
 export const toProblem = (error: KintsugiError): Problem => {
   const { code, title } = describe(error._tag)
   return {

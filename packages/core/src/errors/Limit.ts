@@ -1,5 +1,22 @@
-/** How a limit of a budget is named to people and to models. */
-const nouns = {
+/** The limits of a budget, and how people and models read about them. */
+import * as Schema from "effect/Schema"
+
+/** Which limit of a budget a run has reached. */
+export type BudgetReason = typeof BudgetReason.Type
+
+export const BudgetReason = Schema.Literals([
+  "maxTurns",
+  "maxToolCalls",
+  "maxDuration",
+  "maxTokens",
+  "maxCost",
+  "maxConsecutiveSameTool",
+  "maxDepth",
+  "repeatedFailure",
+  "toolsOff"
+])
+
+const nouns: Readonly<Record<BudgetReason, string>> = {
   maxTurns: "turns",
   maxToolCalls: "tool calls",
   maxDuration: "milliseconds",
@@ -12,5 +29,5 @@ const nouns = {
 }
 
 /** `its limit of 2 turns` */
-export const limitOf = ({ limit, reason }: { readonly limit: number; readonly reason: keyof typeof nouns }): string =>
+export const limitOf = ({ limit, reason }: { readonly limit: number; readonly reason: BudgetReason }): string =>
   `its limit of ${limit} ${nouns[reason]}`

@@ -1,23 +1,23 @@
-/** Everything that can go wrong with one call of a model, as a closed union of flat tags. */
+/** The errors of one model call, as a closed union of flat tags. */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import * as ErrorCause from "../data/ErrorCause.ts"
+import * as CauseCodec from "../data/CauseCodec.ts"
 import { FinishReason } from "../data/FinishReason.ts"
 import { quietly } from "../data/Foreign.ts"
 import { Capability, type Made, ofResponse, spoken, worded } from "./llmOrigin.ts"
-import { advised } from "./RecoveryAdvice.ts"
+import { advised } from "./advised.ts"
 import type { Defaulted } from "./sentence.ts"
 
-export { Capability, type Origin, type ServiceOrigin } from "./llmOrigin.ts"
+export { Capability } from "./llmOrigin.ts"
 
 const originFields = {
   ...ofResponse,
-  /** The text so far of the reply that broke off; absent without any. Listeners of a streamed reply have seen it. */
+  /** The text so far, if the reply broke off. Listeners of a streamed reply have seen it. */
   partial: Schema.optionalKey(Schema.String),
-  /** Why other models failed that were asked before this one, oldest first: see `reasonsOf`. */
-  earlier: Schema.optionalKey(Schema.Array(ErrorCause.nested(ofThisUnion))),
-  /** The original; on a wire, one of this union keeps its class. */
-  cause: Schema.optionalKey(ErrorCause.nested(ofThisUnion))
+  /** The errors of the models that were asked before this one, oldest first: see `reasonsOf`. */
+  earlier: Schema.optionalKey(Schema.Array(CauseCodec.nested(ofThisUnion))),
+  /** The original failure. On a wire, an error of this union keeps its class. */
+  cause: Schema.optionalKey(CauseCodec.nested(ofThisUnion))
 }
 
 // the type is written down, for the union is made of classes that have this field
@@ -29,7 +29,7 @@ const ofService = { message: Schema.String, ...originFields, model: Schema.optio
 
 const ofModel = { message: Schema.String, ...originFields, model: Schema.String }
 
-/** Fields whose numbers a provider may not have said. */
+/** Fields with numbers that a provider may not report. */
 type Unmeasured<Fields, Key extends string> = Omit<Fields, Key> & { readonly [K in Key]?: number | undefined }
 
 /** The model does not exist, or this key may not use it. */
@@ -62,11 +62,11 @@ export class ContentFilteredError extends advised<ContentFilteredError>()("Conte
 
 const ofEmptyReply = {
   ...ofModel,
-  /** Why the model stopped, as it says. */
+  /** The model's own finish reason. */
   finishReason: FinishReason
 }
 
-/** The reply has neither text nor a call: nothing, or only thoughts. A run has asked once more before it fails. */
+/** The reply has neither text nor a call; it may have reasoning. A run asks once more before it fails. */
 export class EmptyReplyError extends advised<EmptyReplyError>()("EmptyReplyError", ofEmptyReply) {
   static override make(fields: Made<typeof ofEmptyReply>): EmptyReplyError {
     const what = `Model '${fields.model}' gave an empty reply (finish reason ${fields.finishReason})`
@@ -81,7 +81,7 @@ export class InvalidRequestError extends advised<InvalidRequestError>()("Invalid
   }
 }
 
-/** The model has no capacity left just now. */
+/** The model has no capacity left at the moment. */
 export class ModelOverloadedError extends advised<ModelOverloadedError>()("ModelOverloadedError", ofModel) {
   static override make(fields: Made<typeof ofModel>): ModelOverloadedError {
     return new ModelOverloadedError(worded("ModelOverloadedError", `Model '${fields.model}' is overloaded`, fields))
@@ -116,7 +116,7 @@ export class ContextTooLongError extends advised<ContextTooLongError>()("Context
   }
 }
 
-/** The provider failed on its own side. */
+/** The provider failed on its side. */
 export class ServerError extends advised<ServerError>()("ServerError", ofModel) {
   static override make(fields: Made<typeof ofModel>): ServerError {
     return new ServerError(worded("ServerError", `The server of model '${fields.model}' failed`, fields))
@@ -170,7 +170,7 @@ export class UnknownLlmError extends advised<UnknownLlmError>()("UnknownLlmError
 
 const ofRate = { ...ofService, service: Schema.String, remainingQuota: Schema.optionalKey(Schema.Finite) }
 
-/** Too many requests: waiting cures it. */
+/** Too many requests: a wait helps. */
 export class RateLimitError extends advised<RateLimitError>()("RateLimitError", ofRate) {
   static override make({
     remainingQuota,
@@ -185,11 +185,11 @@ export class RateLimitError extends advised<RateLimitError>()("RateLimitError", 
 
 const ofQuota = {
   ...ofModel,
-  /** When it may be worth looking again; advice, not a hint to wait. */
+  /** When to look again. It is advice, not a hint of the server to wait. */
   resetAfter: Schema.Duration
 }
 
-/** The account has no credit or quota left: waiting a little does not cure it. */
+/** The account has no credit or quota left: a short wait does not help. */
 export class QuotaExhaustedError extends advised<QuotaExhaustedError>()("QuotaExhaustedError", ofQuota) {
   /** `resetAfter` is 5 minutes unless the provider says more. */
   static override make(fields: Defaulted<Made<typeof ofQuota>, "resetAfter">): QuotaExhaustedError {
@@ -219,6 +219,7 @@ export class RequestTimeoutError extends advised<RequestTimeoutError>()("Request
   }
 }
 
+/** The errors of a model call. */
 export type LlmError =
   | ModelNotFoundError
   | AuthenticationError
@@ -236,7 +237,7 @@ export type LlmError =
   | RequestTimeoutError
   | EmptyReplyError
 
-/** The closed union, as a schema. */
+/** The closed union, as a schema: decodes each error to its own class. */
 export const LlmError: Schema.Codec<LlmError, unknown> = Schema.Union([
   ModelNotFoundError,
   AuthenticationError,
@@ -264,7 +265,7 @@ export const isLlmError = (value: unknown): value is LlmError => {
 // made at first use: that takes longer than all the classes
 let guard: ((value: unknown) => value is LlmError) | undefined
 
-/** Every model's reason, in the order in which they were asked; the error itself is the last. */
+/** The errors of all models of a fallback, in the order in which they were asked. The given error is the last. */
 export const reasonsOf = (error: LlmError): ReadonlyArray<LlmError> => [
   ...(error.earlier ?? []).filter(isLlmError).flatMap(reasonsOf),
   error

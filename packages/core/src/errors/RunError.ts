@@ -1,33 +1,18 @@
-/** How a run can end besides its answer and the failures of its model and tools. */
+/** The errors of a run itself. The failures of its model and its tools are errors of their own. */
 import * as Schema from "effect/Schema"
-import * as ErrorCause from "../data/ErrorCause.ts"
+import * as CauseCodec from "../data/CauseCodec.ts"
 import * as Issue from "../data/Issue.ts"
-import { limitOf } from "./Limit.ts"
+import { BudgetReason, limitOf } from "./Limit.ts"
 import { type Made, sentence } from "./sentence.ts"
-import * as Message from "../data/Message.ts"
-import { advised } from "./RecoveryAdvice.ts"
+import { advised } from "./advised.ts"
+import { CarriedTranscript } from "./transcript.ts"
 import * as Trail from "./Trail.ts"
 import * as Usage from "../data/Usage.ts"
 
-export { Trail, TrailEntry, VerdictKind } from "./Trail.ts"
-
-/** Which limit of a budget was reached. */
-export type BudgetReason = typeof BudgetReason.Type
-
-export const BudgetReason = Schema.Literals([
-  "maxTurns",
-  "maxToolCalls",
-  "maxDuration",
-  "maxTokens",
-  "maxCost",
-  "maxConsecutiveSameTool",
-  "maxDepth",
-  "repeatedFailure",
-  "toolsOff"
-])
+export { TrailEntry } from "./Trail.ts"
 
 /** The work of the run before its end. */
-const ofRun = { transcript: Message.CarriedTranscript, usage: Usage.Usage }
+const ofRun = { transcript: CarriedTranscript, usage: Usage.Usage }
 
 const ofBudget = {
   message: Schema.String,
@@ -39,10 +24,10 @@ const ofBudget = {
   ...ofRun,
   /** The text of the last reply; empty when there was none. */
   partial: Schema.String,
-  /** The decisions about the failures that used it up: for `repeatedFailure`, and for a wait that the run had no time for. */
+  /** The decisions about the last failures. Set for `repeatedFailure`, and if the run had no time for a wait before a retry. */
   trail: Schema.optionalKey(Trail.Trail),
-  /** The failure before a wait that the run had no time for. A wire keeps its name, its message and its code. */
-  cause: Schema.optionalKey(ErrorCause.ErrorCause)
+  /** The failure before a wait that the run had no time for. On a wire, it is its name, message and code. */
+  cause: Schema.optionalKey(CauseCodec.summary)
 }
 
 /** The run reached a limit of its budget. The error has its transcript, usage and last text. */
@@ -59,13 +44,13 @@ const ofOutput = {
   agent: Schema.String,
   /** The last answer. */
   text: Schema.String,
-  /** That it was cut off, because the model reached the limit of its length: then more room may help. */
+  /** Whether the answer was cut off at the model's length limit: a larger limit may help. */
   isCut: Schema.optionalKey(Schema.Boolean),
   issues: Schema.Array(Issue.Issue),
   ...ofRun
 }
 
-/** The final text never fitted the agent's output schema. Transcript and usage come along. */
+/** No answer of the model fitted the agent's output schema. The error has the transcript and the usage of the run. */
 export class InvalidOutputError extends advised<InvalidOutputError>()("InvalidOutputError", ofOutput) {
   static override make({ what, ...fields }: Made<typeof ofOutput>): InvalidOutputError {
     const why = fields.isCut === true ? "was cut off by the limit of its length and " : ""
@@ -84,7 +69,7 @@ const ofRouting = {
   ...ofRun
 }
 
-/** No skill could be chosen for the input. Transcript and usage come along, with that of the model call that was to choose. */
+/** No skill could be chosen for the input. The error has the transcript and the usage, with the usage of the call that chooses. */
 export class RoutingError extends advised<RoutingError>()("RoutingError", ofRouting) {
   static override make({ what, ...fields }: Made<typeof ofRouting>): RoutingError {
     const failed = what ?? `Agent '${fields.agent}' could not choose one of its skills ${fields.candidates.join(", ")}`
@@ -93,7 +78,7 @@ export class RoutingError extends advised<RoutingError>()("RoutingError", ofRout
 }
 
 // its constructor takes JSON, where that of any codec takes what is unknown
-const Json = Schema.Json as ErrorCause.Carried<Schema.Json, Schema.Json>
+const Json = Schema.Json as ReturnType<typeof CauseCodec.carried<Schema.Json, Schema.Json>>
 
 const ofLoop = {
   message: Schema.String,
@@ -102,7 +87,7 @@ const ofLoop = {
   last: Json
 }
 
-/** A loop used up its iterations without an accepted output. */
+/** A loop has made all its iterations without an accepted output. */
 export class LoopExhaustedError extends advised<LoopExhaustedError>()("LoopExhaustedError", ofLoop) {
   static override make({ what, ...fields }: Made<typeof ofLoop>): LoopExhaustedError {
     const exhausted = what ?? `No output was accepted in ${fields.iterations} iterations`
@@ -110,7 +95,7 @@ export class LoopExhaustedError extends advised<LoopExhaustedError>()("LoopExhau
   }
 }
 
-/** Everything that ends a run and is no failure of a single call. */
+/** The errors that end a run and are no failure of a single call. */
 export type RunError = BudgetExceededError | InvalidOutputError | RoutingError | LoopExhaustedError
 
 const union = Schema.Union([BudgetExceededError, InvalidOutputError, RoutingError, LoopExhaustedError])

@@ -5,8 +5,8 @@ import * as Returned from "../data/Returned.ts"
 import { categoryOf } from "./facts.ts"
 import { isLlmError } from "./LlmError.ts"
 import {
-  type CallOf,
   EscalationError,
+  type ExecutionError,
   executionErrorOf,
   type FunctionError,
   type Kind,
@@ -17,7 +17,12 @@ const isEnd = (thrown: unknown): thrown is EscalationError | ToolExecutionError 
   thrown instanceof EscalationError || thrown instanceof ToolExecutionError
 
 /** What a plain function of this name has thrown, or its promise was rejected with: the ends of an agent are themselves. */
-export const thrownBy = (tool: string, kind: Kind, call: Required<CallOf>, thrown: unknown): FunctionError => {
+export const thrownBy = (
+  tool: string,
+  kind: Kind,
+  call: Pick<ExecutionError, "callId" | "args">,
+  thrown: unknown
+): FunctionError => {
   if (isEnd(thrown)) return thrown
   const category = categoryOf(thrown, isLlmError)
   return executionErrorOf(

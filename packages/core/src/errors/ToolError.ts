@@ -1,6 +1,7 @@
-/** Everything that can go wrong with one tool call, as flat tags that name the tool and the call. */
+/** The errors of one tool call, as flat tags with the names of the tool and the call. */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
+import * as CauseCodec from "../data/CauseCodec.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Issue from "../data/Issue.ts"
@@ -9,15 +10,15 @@ import { stackless } from "./stackless.ts"
 import { type Defaulted, type Made, sentence } from "./sentence.ts"
 import { InputTooLargeError } from "./DoorError.ts"
 import { isLlmError, LlmError } from "./LlmError.ts"
-import * as Message from "../data/Message.ts"
-import { advised } from "./RecoveryAdvice.ts"
+import { advised } from "./advised.ts"
 import { RunError } from "./RunError.ts"
+import { CarriedTranscript } from "./transcript.ts"
 import * as Trail from "./Trail.ts"
 import * as Usage from "../data/Usage.ts"
 
-const CarriedJson = ErrorCause.carried(Schema.Json)
+const CarriedJson = CauseCodec.carried(Schema.Json)
 const nested = () => Schema.Union([LlmError, RunError, InputTooLargeError, ToolError, AroundToolError])
-const NestedCause = ErrorCause.nested(nested)
+const NestedCause = CauseCodec.nested(nested)
 
 const ofCall = {
   message: Schema.String,
@@ -30,7 +31,7 @@ const whereOf = (callId: string): ReadonlyArray<string> => (callId === "" ? [] :
 
 const ofText = {
   ...ofCall,
-  /** The model's text, unchanged. */
+  /** The text of the model, unchanged. */
   rawArgs: Schema.String,
   parseError: Schema.String
 }
@@ -48,12 +49,12 @@ const ofMisfit = {
   ...ofCall,
   rawValue: CarriedJson,
   targetType: Schema.String,
-  issues: ErrorCause.carried(Schema.Array(Issue.Issue))
+  issues: CauseCodec.carried(Schema.Array(Issue.Issue))
 }
 
 /** The arguments are JSON that does not fit the tool's parameters. The tool did not run. It is made without a stack. */
 export class DeserializationError extends advised<DeserializationError>()("DeserializationError", ofMisfit) {
-  /** `what` is for a value that is not the arguments themselves. */
+  /** Give `what` if the value is not the arguments themselves. */
   static override make({ what, ...fields }: Made<typeof ofMisfit>): DeserializationError {
     const misfit = what ?? `The arguments of tool '${fields.tool}' do not fit its parameters`
     const happened = { what: misfit, where: whereOf(fields.callId), words: Issue.formatAll(fields.issues) }
@@ -61,40 +62,31 @@ export class DeserializationError extends advised<DeserializationError>()("Deser
   }
 }
 
-/** Where a tool runs. */
+/** Where a tool does its work: in this process, at a service, in a model, or at an MCP server. */
 export type Kind = typeof Kind.Type
 
 export const Kind = Schema.Literals(["local", "web-service", "llm", "mcp-tool"])
 
-/** The category of a failure. */
-export type Category = typeof Category.Type
-
-export const Category = Schema.Literals(categories)
-
-/** The call of an error, if it is known. */
-export interface CallOf {
-  readonly callId?: string
-  readonly args?: Schema.Json
-}
+const Category = Schema.Literals(categories)
 
 const ofExecution = {
   ...ofCall,
-  /** The decoded parameters that the tool ran with, as JSON. */
+  /** The decoded parameters of the call, as JSON. */
   args: CarriedJson,
   kind: Kind,
   category: Category,
   status: Schema.optionalKey(Schema.Finite),
-  /** The advice of a failure of the tool's own, which survives a wire that loses the class of that failure. */
+  /** The advice of the cause. It survives a wire that loses the class of the cause. */
   lent: Schema.optionalKey(Lent),
   cause: Schema.optionalKey(NestedCause)
 }
 
 /**
- * A tool's own failure, as rows for `ExecutionError` see it: the original is the cause. The category decides about its
- * advice, unless the original lends its own.
+ * A failure of the tool itself, as a row for `ExecutionError` sees it. The original failure is the cause. The advice of the error is that of
+ * its cause; if the cause has none, the category decides.
  */
 export class ExecutionError extends advised<ExecutionError>()("ExecutionError", ofExecution) {
-  /** Without a message, the cause speaks; without either, the category. A status that is not finite is left out. */
+  /** An absent message is that of the cause, or else the label of the category. A status that is not finite is left out. */
   static override make(fields: Omit<Defaulted<Made<typeof ofExecution>, "callId" | "args">, "what">): ExecutionError {
     const { args = null, callId = "", category, cause, message = "", status, ...rest } = fields
     return new ExecutionError({
@@ -108,12 +100,12 @@ export class ExecutionError extends advised<ExecutionError>()("ExecutionError", 
     })
   }
   /** The same failure, of this call. */
-  inCall(call: CallOf): ExecutionError {
+  inCall(call: { readonly callId?: string; readonly args?: Schema.Json }): ExecutionError {
     // message and cause of an error are not enumerable
     const beneath = "cause" in this ? { cause: this.cause } : {}
     return new ExecutionError({ ...this, ...beneath, message: this.message, ...call })
   }
-  /** All of it in one line, for a log: no stack, and everything that looks like a credential redacted. */
+  /** The whole error in one line, for a log: without a stack, and redacted. */
   get detailedMessage(): string {
     const parts = [
       `[${this.kind.toUpperCase().replaceAll("-", "_")}] Tool '${this.tool}' failed: ${this.message}`,
@@ -129,11 +121,11 @@ export class ExecutionError extends advised<ExecutionError>()("ExecutionError", 
 }
 
 /**
- * Makes an `ExecutionError` of any failure of a tool, with the failure's own advice, code and category if it has them. An `ExecutionError`
- * only gets the fields of its call. A given category comes first.
+ * Makes an `ExecutionError` of any failure of a tool, with the failure's own advice, code and category if it has them. A given category comes
+ * first. A failure that is an `ExecutionError` already gets only the fields of its call.
  */
 export const executionErrorOf = (
-  { category: given, kind, tool, ...call }: Wrapping & Required<CallOf>,
+  { category: given, kind, tool, ...call }: Wrapping,
   cause: unknown
 ): ExecutionError => {
   if (cause instanceof ExecutionError) return cause.callId === "" ? cause.inCall(call) : cause
@@ -145,18 +137,17 @@ export const executionErrorOf = (
   return new ExecutionError({ tool, kind, category, message, ...call, ...carried, cause })
 }
 
-/** The tool has run, and its result does not fit: other arguments do not help. */
+/** The error for a tool that has run, but whose result does not fit its schema. It is not retryable: other arguments do not help. */
 export const resultErrorOf = (
   fields: Omit<Parameters<typeof ExecutionError.make>[0], "category" | "lent">
 ): ExecutionError => ExecutionError.make({ ...fields, category: "validation", lent: { outlook: final("none") } })
 
-interface Wrapping {
-  readonly tool: string
-  readonly kind: Kind
-  readonly category?: Category
+/** The tool and the call of a failure; the failure itself may decide about the category. */
+type Wrapping = Pick<ExecutionError, "tool" | "kind" | "callId" | "args"> & {
+  readonly category?: ExecutionError["category"]
 }
 
-/** How badly an escalation wants attention. */
+/** The severity of an escalation. */
 export type Severity = typeof Severity.Type
 
 export const Severity = Schema.Literals(["LOW", "MEDIUM", "HIGH", "CRITICAL"])
@@ -171,7 +162,7 @@ const ofEscalation = {
   attempts: Schema.optionalKey(Schema.Finite)
 }
 
-/** Soft: an agent gave up on its task and says why. Around a tool call it is told to the model that made the call. */
+/** Soft: an agent gave up on its task and says why. If the agent runs within a tool, the model that made the call reads it. */
 export class EscalationError extends advised<EscalationError>()("EscalationError", ofEscalation) {
   /** `severity` is `HIGH` unless it is given. */
   static override make({ what, ...fields }: Defaulted<Made<typeof ofEscalation>, "severity">): EscalationError {
@@ -180,7 +171,7 @@ export class EscalationError extends advised<EscalationError>()("EscalationError
     const message = sentence("EscalationError", { what: gaveUp, words: reason })
     return new EscalationError({ message, ...fields, severity })
   }
-  /** The same escalation, of a fixer that was at work on this failure. */
+  /** The same escalation, by a fixer that was repairing this failure. */
   about(repairing: { readonly error: unknown; readonly attempts: number } | undefined): EscalationError {
     if (repairing === undefined) return this
     const { message, reason, severity, source } = this
@@ -254,7 +245,7 @@ const ofGivenUp = {
   cause: Schema.optionalKey(NestedCause),
   /** The decisions about the failures. */
   trail: Schema.optionalKey(Trail.Trail),
-  transcript: Schema.optionalKey(Message.CarriedTranscript),
+  transcript: Schema.optionalKey(CarriedTranscript),
   usage: Schema.optionalKey(Usage.Usage)
 }
 
@@ -297,9 +288,10 @@ export const exhausted = (
   return new ToolExecutionError({ tool, callId, message, attempts: failures, cause, ...decided })
 }
 
-/** The failure of a plain function: see `Agent.fromFunction`. */
+/** The failures of a plain function: see `Agent.fromFunction`. */
 export type FunctionError = EscalationError | ToolExecutionError | ExecutionError
 
+/** The failures of a tool and of its arguments. */
 export type ToolError = InvalidArgs | DeserializationError | ExecutionError | EscalationError
 
 /** The closed union, as a schema: decodes each error to its own class. */
@@ -310,7 +302,7 @@ export const ToolError: Schema.Codec<ToolError, unknown> = Schema.Union([
   EscalationError
 ])
 
-/** What can happen around a tool call: it was not admitted, not finished, or given up. */
+/** The errors around a tool call: it was not admitted, did not finish, or recovery gave up. */
 export type AroundToolError =
   | UnknownToolError
   | ToolTimeoutError

@@ -1,33 +1,29 @@
-/** Where a failure of a model comes from, what a model may lack, and how messages tell that. */
+/** The response that a model failure came with, the capabilities of models, and the messages about both. */
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Usage from "../data/Usage.ts"
-import type { Tag } from "./RecoveryAdvice.ts"
+import type { FactsTable } from "./facts.ts"
 import { type Made as MadeOf, type Said, sentence } from "./sentence.ts"
 
 export const ofResponse = {
   provider: Schema.optionalKey(Schema.String),
-  /** The provider's own id of the request, to quote to its support. */
+  /** The provider's id of the request, for its support. */
   requestId: Schema.optionalKey(Schema.String),
   status: Schema.optionalKey(Schema.Finite),
-  /** How long the server asked to wait. A floor: never shortened. */
+  /** How long the server asked to wait. No wait is shorter. */
   retryAfter: Schema.optionalKey(Schema.Duration),
-  /** Whether the server allows a resend of the same request, if it says so: `false` forbids it. */
+  /** Whether the server allows a resend of the same request; absent if it does not say. */
   shouldRetry: Schema.optionalKey(Schema.Boolean),
-  /** The provider's own words, capped and masked. */
+  /** The message of the provider, redacted, and cut to 1,000 UTF-16 units. */
   detail: Schema.optionalKey(Schema.String),
-  /** The usage of the attempt so far, if the provider reported it. */
+  /** The usage of the attempt, if the provider reported it. */
   usage: Schema.optionalKey(Usage.Usage)
 }
 
-/** The response that carried the failure; a field is absent if the response has none. */
-export interface Origin extends Schema.Struct.Type<typeof ofResponse> {
+/** The response that carried the failure. A failure of a service or a connection may have no model. */
+interface Origin extends Schema.Struct.Type<typeof ofResponse> {
   readonly cause?: unknown
-}
-
-/** The same, for failures that are about a service or a connection: the model may be known or not. */
-export interface ServiceOrigin extends Origin {
   readonly model?: string
 }
 
@@ -43,8 +39,8 @@ export type Made<F extends Schema.Struct.Fields> = MadeOf<F> & Quoted
  * The fields of an error with its message. The message says what happened, where, and in whose words: the provider's or, where it said
  * nothing, those of the cause.
  */
-export const worded = <F extends ServiceOrigin & Quoted>(
-  tag: Tag,
+export const worded = <F extends Origin & Quoted>(
+  tag: keyof FactsTable,
   what: string,
   { detail, what: given, words: said, ...fields }: F
 ) => {
@@ -63,7 +59,7 @@ export const worded = <F extends ServiceOrigin & Quoted>(
   return { ...fields, ...quoted, message: sentence(tag, { what: happened, where, words }) }
 }
 
-/** What a model may lack; `other` is named by nothing but the provider's words, in `detail`. */
+/** A capability that a model may lack. Of `other`, only the provider's words in `detail` say what it is. */
 export const Capability = Schema.Literals([
   "streaming",
   "vision",

@@ -1,6 +1,6 @@
 /**
- * The checkpoint of a run that waits, and of each of its calls that do: all that they need to go on, as JSON. There is one codec, with a
- * version; a `Snapshot` is the document of it.
+ * The checkpoint of a run that waits, and of each of its calls that waits: the data that they need to resume, as JSON. There is one codec, with
+ * a version; a `Snapshot` is its document.
  */
 import * as Schema from "effect/Schema"
 import * as FailureHistory from "../budget/FailureHistory.ts"
@@ -50,7 +50,7 @@ const waitingFields = {
 }
 
 /** A call that waits for a decision about it. */
-const ForDecision = Schema.Struct({ type: Schema.tag("decision"), request: Approval.Request, ...waitingFields })
+const ForDecision = Schema.Struct({ type: Schema.tag("decision"), request: Approval.ApprovalRequest, ...waitingFields })
 
 const forAgentFields = {
   type: Schema.tag("agent"),
@@ -59,10 +59,8 @@ const forAgentFields = {
   ...waitingFields
 }
 
-/** A call whose sub-agent waits: it goes on from there. */
-interface ForAgent extends Schema.Struct.Type<typeof forAgentFields> {
-  readonly snapshot: Snapshot
-}
+/** A call whose sub-agent waits: it resumes from the snapshot of the sub-agent. */
+type ForAgent = Schema.Struct.Type<typeof forAgentFields> & { readonly snapshot: Snapshot }
 
 /** A call that waits. */
 export type CallCheckpoint = typeof ForDecision.Type | ForAgent
@@ -87,20 +85,17 @@ const unfinishedFields = {
 }
 
 /** A reply with unsettled calls. */
-export interface UnfinishedReply extends Schema.Struct.Type<typeof unfinishedFields> {
-  /** One for each call, in their order. */
-  readonly calls: ReadonlyArray<typeof SettlementRecord.Type | typeof NotBegun.Type | CallCheckpoint>
-}
+export type UnfinishedReply = NonNullable<Snapshot["unfinished"]>
 
 const fields = {
   version: Schema.Literal(5),
-  /** Which snapshot it is: it is resumed once. Absent in those of sub-agents: they go on with the run that they are part of. */
+  /** The id of the snapshot, which is resumed once. Absent in the snapshots of sub-agents: they resume with their parent. */
   id: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))),
   runId: Schema.String,
   agent: Schema.String,
-  /** The skill that was chosen, where there was a choice. */
+  /** The chosen skill; absent if the agent has only one. */
   skill: Schema.optionalKey(Schema.String),
-  /** Whole messages, every call settled. */
+  /** Whole messages; each call has its settlement. */
   transcript: Message.Transcript,
   /**
    * Set if the conversation had been too long for the model: it reads `head`, and then the transcript from the index `from`. Absent
@@ -111,7 +106,7 @@ const fields = {
   asked: Schema.optionalKey(Count),
   turn: Count,
   spent: Schema.Struct({ turns: Count, toolCalls: Count, millis: Amount }),
-  /** As they are now: `onBudgetExceeded` may have extended them. */
+  /** The present limits: `onBudgetExceeded` may have extended them. */
   limits: Schema.Struct({
     maxTurns: Limit,
     maxToolCalls: Limit,
@@ -119,7 +114,7 @@ const fields = {
     maxCost: Limit,
     maxDuration: Limit
   }),
-  /** The limits that were warned of. */
+  /** The limits about which the run has emitted a warning. */
   warned: Schema.Array(Schema.Literals(shared)),
   ledger: Schema.Array(
     Schema.Struct({
@@ -152,9 +147,14 @@ const fields = {
   inARow: Schema.Struct({ tool: Schema.String, calls: Count })
 }
 
-/** A suspended run, as data. It holds the whole conversation. */
+/** A suspended run, as data. It has the whole conversation. */
 export interface Snapshot extends Schema.Struct.Type<typeof fields> {
-  readonly unfinished?: UnfinishedReply
+  /** The reply with unsettled calls, with an entry for each call in their order. */
+  readonly unfinished?: Schema.Struct.Type<typeof unfinishedFields> & {
+    readonly calls: ReadonlyArray<
+      typeof SettlementRecord.Type | typeof NotBegun.Type | typeof ForDecision.Type | ForAgent
+    >
+  }
 }
 
 const ForAgent = Schema.Struct({

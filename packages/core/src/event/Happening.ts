@@ -5,7 +5,7 @@ import type * as Coercion from "../coercion/Coercion.ts"
 import type * as Issue from "../data/Issue.ts"
 import type * as Ledger from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
-import type { BudgetReason } from "../errors/RunError.ts"
+import type { BudgetReason } from "../errors/Limit.ts"
 import type { Snapshot } from "./Snapshot.ts"
 import type * as Usage from "../data/Usage.ts"
 import type { Decision as RecoveryDecision, Size } from "../recovery/Node.ts"
@@ -32,6 +32,8 @@ export interface OfCall {
 
 /** The layer of recovery that made a decision. */
 export type Layer = "transport" | "model" | "tool" | "effect"
+
+type CoercionChange = Parameters<typeof Coercion.decode>[0]["changes"][number]
 
 /** The data of an event besides its origin, by its `type`. */
 export type Happening =
@@ -86,7 +88,7 @@ export type Happening =
     } & OfCall)
   | (OfOneCall & OfCall)
   /** A call waits for a decision before it runs; the decision has come. */
-  | ({ readonly type: "approval-requested"; readonly request: Approval.Request } & OfCall)
+  | ({ readonly type: "approval-requested"; readonly request: Approval.ApprovalRequest } & OfCall)
   | ({ readonly type: "approval-decided"; readonly decision: Approval.Decision } & OfCall)
   /** A call that was not admitted: no such tool, or denied. */
   | ({ readonly type: "tool-refused"; readonly settlement: Message.Settlement } & OfCall)
@@ -107,7 +109,7 @@ export type Happening =
    */
   | { readonly type: "turn-end"; readonly message: Message.Assistant }
   /** The final text was mended before it decoded, without a model call. */
-  | { readonly type: "output-coerced"; readonly change: Coercion.Change }
+  | { readonly type: "output-coerced"; readonly change: CoercionChange }
   /**
    * The final text does not fit the output schema. `message` is what the model reads about it; absent if the model is not asked again.
    * It is added to the transcript. `isCut`: the reply reached the model's length limit before the end of the text.
@@ -122,7 +124,7 @@ export type Happening =
   /** A limit is near: once for each, by default when four fifths of it are spent. */
   | ({ readonly type: "budget-warning" } & Limit)
   /** A limit was reached, and `Agent.onBudgetExceeded` has decided about it. */
-  | ({ readonly type: "budget-exceeded"; readonly decision: Budget.Decision["kind"] } & Limit)
+  | ({ readonly type: "budget-exceeded"; readonly decision: ReturnType<typeof Budget.extend>["kind"] } & Limit)
   /** `finish` is the finish reason of the reply that is the output, `length` if it was cut off; absent if the output is no reply. */
   | ({ readonly type: "run-completed"; readonly output: unknown; readonly finish?: Message.FinishReason } & Spent)
   /**
@@ -165,7 +167,7 @@ interface Limit {
 /** What happens while one call is settled. */
 export type OfOneCall =
   /** The arguments were mended before they decoded, without a model call. */
-  | { readonly type: "arguments-coerced"; readonly change: Coercion.Change }
+  | { readonly type: "arguments-coerced"; readonly change: CoercionChange }
   /** A tool reports its progress. */
   | { readonly type: "tool-progress"; readonly data: unknown }
   /** Denied before it ran. */

@@ -30,7 +30,7 @@ export interface Listener {
   readonly attached?: Attached
 }
 
-type Observer = RunContext.Observer
+type Observer = NonNullable<RunContext.RunContext["emit"]>
 
 /** A run, as far as its listeners concern it. */
 export interface Audience {
@@ -39,7 +39,7 @@ export interface Audience {
   /** Those around the run. */
   readonly observers: ReadonlyArray<Observer>
   readonly listeners: ReadonlyArray<Listener>
-  readonly losses: RunContext.Losses
+  readonly losses: RunContext.RunContext["losses"]
   /** It has a fiber of its own, which no interruption has reached yet. */
   readonly isForked: boolean
 }
@@ -93,7 +93,7 @@ const listened = <A, E, R>(
       handing = undefined
       handOver(inboxes)
     })
-    const hear: RunContext.Observer = (event) => {
+    const hear: Observer = (event) => {
       for (const receive of receivers) receive(event)
       handing ??= Effect.runForkWith(context)(later)
     }

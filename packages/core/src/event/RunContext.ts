@@ -1,6 +1,6 @@
 /**
- * The run that an effect is part of: its listeners, its spending, its depth. The loop sets one `Context.Reference`, so that fixers,
- * sub-agents and transports find their run without a type for it.
+ * The run that an effect is part of: its listeners, its spending, its depth. A run sets `Current`, a `Context.Reference`: fixers,
+ * sub-agents and transports find their run there, and no type says so.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -16,52 +16,75 @@ import { type Bounds, unbounded } from "../recovery/Layer.ts"
 import type * as AgentEvent from "./AgentEvent.ts"
 import type { Happening, Origin } from "./Happening.ts"
 
-/** A run, as its models, tools and transports see it. */
+/** A run, for its models, tools and transports. */
 export interface RunContext {
   readonly runId: string
   readonly agent: string
-  /** Nesting: 0 for a run without a parent. */
+  /** The level of nesting: 0 for a run without a parent. */
   readonly depth: number
-  /** The greatest depth of a descendant: the nearest limit of this run and its ancestors. */
+  /** The greatest depth that a descendant may have, by the limits of this run and its ancestors. */
   readonly deepest: number
-  /** The run that started this one, and the call in which it did; absent for a run without a parent. */
+  /** The run that started this run, and the call in which it did. Absent for a run without a parent. */
   readonly parent?: { readonly runId: string; readonly callId?: string } | undefined
-  /** The call in which this effect runs; absent outside of tools. */
+  /** The call in which this effect runs. Absent outside of tools. */
   readonly callId?: string | undefined
-  /** The idempotency key of that call: ids of calls repeat, this does not. */
+  /** The idempotency key of that call. Ids of calls repeat over turns, this key does not. */
   readonly callKey?: string | undefined
   /** The key of the parent's call in which this run was started. */
   readonly startedIn?: string | undefined
   readonly turn: () => number
   /** Counts what the run spends, against its limits and those of its ancestors. */
   readonly meter: Meter
-  /** For a fixer: the failure that it is at work on, and how often the call was attempted. */
+  /** For a fixer: the failure that it repairs, and how often the call was attempted. */
   readonly repairing?: { readonly error: unknown; readonly attempts: number } | undefined
-  /** Whether this run shortens the conversation of an ancestor. */
+  /** Whether this run shortens the conversation of an ancestor for a compaction. */
   readonly isCompacting?: boolean | undefined
-  /** Absent without listeners: then no event is built. */
+  /** Emits an event. Absent without listeners: then no event is built. */
   readonly emit?: Observer | undefined
   readonly ledger: Ledger
-  /** What its tools have done, as far as that can be undone. */
-  readonly done: Done
-  /** One for a whole tree of runs. */
+  /** The effects of its tool calls that can be undone. */
+  readonly done: Effects
+  /** Shared by a whole tree of runs. */
   readonly losses: Losses
-  /** Called when this run or a descendant starts a tool with unsafe side effects; absent if no caller has to know. */
+  /** Called when this run or a descendant starts a tool with unsafe side effects. */
   readonly onUnsafe?: (() => void) | undefined
   /** Fixers that run around this effect; descendants do not start them again. */
   readonly fixers: ReadonlyArray<unknown>
 }
 
-/** How many events listeners have lost that were too slow for them. It grows while the run lasts, and at its end. */
-export interface Losses {
+/** Gets the events of a run; the first event of a run or a call may be answered with a span. */
+type Observer = (event: AgentEvent.AgentEvent, context?: Context.Context<never>) => Tracer.AnySpan | void
+
+/** An effect of a tool call that can be undone. */
+type Effected = {
+  readonly tool: string
+  readonly callId: string
+  /** The idempotency key of the call. */
+  readonly key: string
+  /** The time of the effect, in milliseconds: calls run concurrently. */
+  readonly at: number
+  readonly undo: Effect.Effect<void, unknown>
+  /** Whether its compensation has begun: it runs once. */
+  isUndone: boolean
+}
+
+/** The effects of one run. An effect of a run is added to its ancestors too. */
+type Effects = {
+  readonly add: (effected: Effected) => void
+  /** The latest effect that is not undone yet; it counts as undone from now on. */
+  readonly take: () => Effected | undefined
+}
+
+/** The number of events that slow listeners have lost so far. */
+type Losses = {
   events: number
 }
 
 /** The instant that no wait within this run may pass; `Infinity` outside of a run. */
-export const deadline = (run: RunContext | undefined): number => run?.meter.deadline?.ownDeadline ?? Infinity
+const deadline = (run: RunContext | undefined): number => run?.meter.deadline?.ownDeadline ?? Infinity
 
 /**
- * What bounds a policy within this run.
+ * The bounds of a policy within this run.
  *
  * @internal
  */
@@ -84,18 +107,23 @@ export const alive = <A, E, R>(
   next: () => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> => (ended === undefined ? next() : Effect.die(ended))
 
-/** Whether a defect is the end of a run whose limit was reached: interceptors pass it on. */
+/** Whether a defect is the end of a run that has reached a limit. Interceptors must not recover from it. */
 export const isLimit = (defect: unknown): defect is Exceeded => approachable(defect) instanceof Exceeded
 
-/** What is done about the end of a run is in its ledger and no step of it: no limit of the run holds for it. */
+/**
+ * Runs an effect without the limits of its run: a decision about a limit, or work after the end of the run. Its spending goes to the ledger of
+ * the run.
+ *
+ * @internal
+ */
 export const afterwards = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Current, (run) =>
     run === undefined ? self : Effect.provideService(self, Current, { ...run, meter: run.meter.afterwards() })
   )
 
 /**
- * Ends this run, or the ancestor whose `maxDuration` is over first, with its limit: for a wait that would pass that end, after
- * these failures.
+ * Ends a run that has no time for a wait: this run, or the ancestor whose `maxDuration` is over first. The run that ends fails with its
+ * limit. `because` has the failures before the wait.
  */
 export const endOfTime = ({ meter }: RunContext, because?: Because): Effect.Effect<never> => {
   const over = meter.deadline
@@ -104,7 +132,7 @@ export const endOfTime = ({ meter }: RunContext, because?: Because): Effect.Effe
     : end(meter, over.late(over.ownDeadline, because))
 }
 
-/** The present run, or `undefined` outside of one. */
+/** The run of the present fiber; `undefined` outside of a run. */
 export const Current = Context.Reference<RunContext | undefined>("@kintsugi/core/RunContext/Current", {
   defaultValue: () => undefined
 })
@@ -118,8 +146,8 @@ export const within = <A, E, R>(run: RunContext, self: Effect.Effect<A, E, R>): 
   Effect.updateContext(self, (context: Context.Context<R>) => Context.add(context, Current, run))
 
 /**
- * Waits, unless the wait would pass the end of the present run: then the run ends at once with its limit. That
- * end is a defect that no table and no fallback model sees. For all code that makes a model wait: rate limits, transports.
+ * Waits. If the wait would pass the end of the present run, the run ends at once with its limit instead: by a defect that no table and no
+ * fallback model sees. For code that makes a model wait, such as rate limits and transports.
  */
 export const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {
@@ -130,22 +158,17 @@ export const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
   })
 
 /**
- * Gets every event of a run and its descendants synchronously; it neither waits nor fails. The first event of a run, a model call or a
- * tool call (`run-start`, `model-start`, `tool-start`) brings the context of its fiber. An observer may return a span for it, which
- * is the current span until the end of that run or call.
+ * The observers of this program; none by default. Each function gets the context of the first fiber of a run without a parent, and returns an
+ * observer. The observer gets every event of that run and its descendants synchronously; it neither waits nor fails. For `run-start`,
+ * `model-start` and `tool-start`, it also gets the context of the fiber, and may return a span: the current span until the end of that run
+ * or call.
  */
-export type Observer = (event: AgentEvent.AgentEvent, context?: Context.Context<never>) => Tracer.AnySpan | void
-
-/**
- * Makes an observer for each run without a parent, from the context of its fiber. A layer sets them around a whole
- * program.
- */
-export type MakeObserver = (context: Context.Context<never>) => Observer
-
-/** The observers around this program; none by default. */
-export const Observers = Context.Reference<ReadonlyArray<MakeObserver>>("@kintsugi/core/RunContext/Observers", {
-  defaultValue: () => []
-})
+export const Observers = Context.Reference<ReadonlyArray<(context: Context.Context<never>) => Observer>>(
+  "@kintsugi/core/RunContext/Observers",
+  {
+    defaultValue: () => []
+  }
+)
 
 /**
  * Emits one event of a run; `make` is called only if the run has listeners.
@@ -203,7 +226,11 @@ export const emitNow = (run: RunContext, fiber: Fiber.Fiber<unknown, unknown>, m
   run.emit({ ...originOf(run, at), ...make() })
 }
 
-/** Emits the event with which `body` begins. `body` runs within the span that an observer has answered with, if one has. */
+/**
+ * Emits the first event of `body`. If an observer returns a span for it, `body` runs within that span.
+ *
+ * @internal
+ */
 export const begin = <A, E, R>(
   run: RunContext,
   make: () => Happening,
@@ -219,7 +246,12 @@ export const begin = <A, E, R>(
   })
 }
 
-/** The same effect; its failure is emitted if the run has listeners. `make` returns `undefined` for a failure that is no event. */
+/**
+ * The same effect. If it fails and the run has listeners, the event of its failure is emitted. `make` returns `undefined` for a failure
+ * without an event.
+ *
+ * @internal
+ */
 export const emitFailure = <A, E, R>(
   run: RunContext,
   self: Effect.Effect<A, E, R>,
@@ -232,32 +264,19 @@ export const emitFailure = <A, E, R>(
         return happening === undefined ? Effect.void : emit(run, () => happening)
       })
 
-/** Emits one event of the run that the effect is part of. */
-export const emitCurrent = (make: () => Happening): Effect.Effect<void> =>
-  Effect.flatMap(Current, (run) => emit(run, make))
-
 const originOf = ({ agent, parent, runId, turn }: RunContext, at: number): Origin =>
   parent === undefined ? { runId, agent, turn: turn(), at } : { runId, agent, turn: turn(), at, parent }
 
-/** An effect of a tool call that can be undone. */
-export interface Effected {
-  readonly tool: string
-  readonly callId: string
-  /** The idempotency key of the call. */
-  readonly key: string
-  /** When it was done, in milliseconds: calls run concurrently. */
-  readonly at: number
-  readonly undo: Effect.Effect<void, unknown>
-  /** Whether its compensation has begun: it runs once. */
-  isUndone: boolean
-}
-
-/** The effects of one run. An effect of a run is added to its ancestors too. */
-export class Done {
-  readonly #parent: Done | undefined
+/**
+ * The effects of one run, in memory.
+ *
+ * @internal
+ */
+export class Done implements Effects {
+  readonly #parent: Effects | undefined
   #effects: Array<Effected> | undefined
 
-  constructor(parent: Done | undefined) {
+  constructor(parent: Effects | undefined) {
     this.#parent = parent
   }
 
@@ -267,7 +286,6 @@ export class Done {
     this.#parent?.add(effected)
   }
 
-  /** The latest effect that is not undone yet; it counts as undone from now on. */
   take(): Effected | undefined {
     let last: Effected | undefined
     for (const one of this.#effects ?? []) if (!one.isUndone && (last === undefined || one.at >= last.at)) last = one

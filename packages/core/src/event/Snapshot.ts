@@ -1,6 +1,6 @@
 /**
- * A run that waits, as one JSON document: what was said, what is settled, what it has spent, and what it waits for. It goes on from
- * there, in another process if need be, and no call that is settled runs again.
+ * A run that waits, as one JSON document: its transcript, its settlements, its ledger and its requests for approval. The run resumes from the
+ * document, in another process too, and no call with a settlement runs again.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -19,25 +19,29 @@ import { refused } from "./Refused.ts"
 import { keyOf, Snapshot } from "./Checkpoint.ts"
 import type { SnapshotRefusedError } from "../errors/DoorError.ts"
 
-export { type CallCheckpoint, type UnfinishedReply as OpenReply, CallProgress, Snapshot } from "./Checkpoint.ts"
-export { type Claim, Claims, claimsOfProcess } from "./claims.ts"
-export { Signature } from "../data/Signature.ts"
-export { type Audience, type Refusal, type Signer, Signing } from "../data/Signing.ts"
+export { Snapshot } from "./Checkpoint.ts"
+export { Claims, claimsOfProcess } from "./claims.ts"
+export { type Signer, Signing } from "../data/Signing.ts"
 
-/** Whether a value is a `Snapshot`, by its shape. */
+/**
+ * Whether a value is a `Snapshot`, by its shape.
+ *
+ * @internal
+ */
 export const isSnapshot: (value: unknown) => value is Snapshot = Schema.is(Snapshot)
 
-/** As it is kept in a file, a queue or a database of the server. What leaves the server is signed, see `sign`. */
+/** The JSON of a snapshot, for a store of the server. A document that leaves the server needs a signature, see `sign`. */
 export const toJson = (self: Snapshot): Schema.Json => encode(self)
 
-/** For whom a document is; for no audience in particular by default. */
-export interface SignOptions {
+/** Options of a signature, and of its verification. */
+type SignOptions = {
+  /** The audience of the document, such as a tenant or a user. A document for one audience is refused for every other. Empty by default. */
   readonly audience?: Signing.Audience
 }
 
 /**
- * The same document, signed by the `Signing` of the program. The signature is about all that the document holds and about the
- * audience. Without a signer, this is `toJson`.
+ * The JSON of a snapshot, signed by the `Signing` of the program. The signature covers the whole document and the audience. Without a
+ * signer, this is `toJson`.
  */
 export const sign = (self: Snapshot, { audience }: SignOptions = {}): Effect.Effect<Schema.Json> =>
   Effect.suspend(() => {
@@ -47,18 +51,18 @@ export const sign = (self: Snapshot, { audience }: SignOptions = {}): Effect.Eff
     )
   })
 
-/** A document that was signed, and nothing besides. */
+/** A signed document, without other fields. */
 const Signed = Schema.Struct({ signature: Signature, snapshot: Schema.Json })
 
 const decodeSigned = Schema.decodeUnknownEffect(Signed, { onExcessProperty: "error" })
 
 /**
- * Reads a document, signed or not. Fails with a `SchemaError` that says where a document is none: numbers have to be such that a run
- * could have them, each request has to be about a call that is open, and its digest has to be that of what it says of the call.
+ * Reads a document, signed or not. Fails with a `SchemaError` that names the place where the document is wrong: a run must be able to have
+ * its numbers, each request must be about a call that waits, and its digest must be that of the call and the request.
  *
- * Where the program has a signer, a `SnapshotRefusedError` refuses a document without a signature (`unsigned`), one whose content
- * or audience is not what was signed (`bad-signature`), and one of an unknown key (`unknown-key`). The signature is verified before
- * anything of the document is decoded.
+ * If the program has a signer, a `SnapshotRefusedError` refuses a document without a signature (`unsigned`), with another content or audience
+ * than the signed one (`bad-signature`), or with an unknown key (`unknown-key`). The signature is verified before any part of the document is
+ * decoded.
  */
 export const fromJson = (
   document: unknown,
@@ -76,7 +80,7 @@ export const fromJson = (
     yield* whole(snapshot)
     if (snapshot.id === undefined) return yield* withoutId
     if ((yield* Signing.Signing) === undefined) return snapshot
-    // what was verified stays as it is
+    // a verified document must not change
     freeze(snapshot)
     genuine.set(snapshot, audience)
     return snapshot
@@ -85,8 +89,8 @@ export const fromJson = (
 type Path = ReadonlyArray<PropertyKey>
 
 /**
- * Fails where a document does not fit together, so that nothing in it takes a bound away: its limits are such as budgets have, each call
- * has its place, and each request is what was shown about its call.
+ * Fails at the place where a document contradicts itself, so that no document removes a bound: its limits are those that a budget admits, each
+ * call of the reply has an entry, and each request is the one that was shown about its call.
  */
 const whole = (self: Snapshot, path: Path = []): Effect.Effect<void, Schema.SchemaError> => {
   const { limits, unfinished, runId, turn } = self
@@ -109,9 +113,9 @@ const whole = (self: Snapshot, path: Path = []): Effect.Effect<void, Schema.Sche
   })
 }
 
-/** Whether a request says of its call what was shown when its digest was made. */
+/** Whether a request is the one that its digest was made of. */
 const isIntact = (
-  request: Approval.Request,
+  request: Approval.ApprovalRequest,
   { call, key, runId }: { readonly runId: string; readonly key: string; readonly call: Message.ToolCall }
 ): Effect.Effect<boolean> =>
   request.runId !== runId || request.key !== key || request.callId !== call.id || request.tool !== call.name
@@ -131,8 +135,8 @@ const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(Snapshot), { errors
 const encode = Schema.encodeUnknownSync(Schema.toCodecJson(Snapshot)) as (snapshot: Snapshot) => Schema.Json
 
 /**
- * A decision with the signature of the program's `Signing`. Where there is a signer, `Agent.resume` takes no other: sign a decision
- * where you know who has decided. Without a signer, the decision is given back.
+ * A decision with the signature of the program's `Signing`. If the program has a signer, `Agent.resume` takes only signed decisions. Sign a
+ * decision at the place that knows who has decided. Without a signer, the result has no signature.
  */
 export const signDecision = (
   { decision, digest }: Approval.Decided,
@@ -145,7 +149,7 @@ export const signDecision = (
     )
   })
 
-/** Fails where the signature of a decision is not what the signer of the program demands. `Agent.resume` does the same. */
+/** The same decision. Fails if the signer of the program refuses its signature. `Agent.resume` verifies decisions in the same way. */
 export const verifyDecision = (
   decided: Approval.Decided,
   { audience }: SignOptions = {}
@@ -161,8 +165,8 @@ const encodeDecided = Schema.encodeUnknownSync(Schema.toCodecJson(Approval.Decid
   decided: Approval.Decided
 ) => Approval.Decided & Schema.JsonObject
 
-/** What has to be decided before the run can go on; nothing where it waits for a larger budget. */
-export const requestsOf = ({ unfinished }: Snapshot): ReadonlyArray<Approval.Request> =>
+/** The requests that wait for a decision, of the run and its sub-agents. Empty if the run waits for a larger budget. */
+export const requestsOf = ({ unfinished }: Snapshot): ReadonlyArray<Approval.ApprovalRequest> =>
   (unfinished?.calls ?? []).flatMap((call) =>
     call.type === "decision" ? [call.request] : call.type === "agent" ? requestsOf(call.snapshot) : []
   )

@@ -1,27 +1,27 @@
-/** Which snapshots were resumed: each is resumed once, unless a program says that it means to do it again. */
+/** Claims on snapshots: each snapshot is resumed once, unless the program asks for a repetition. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
-/** What is claimed, and by which resumption. */
-export interface Claim {
-  /** The snapshot, by its id. */
+/** A claim of one resumption on a snapshot. */
+type Claim = {
+  /** The id of the snapshot. */
   readonly snapshot: string
-  /** The resumption. A replay of a durable run makes the same claim once more. */
+  /** The id of the resumption. A replay of a durable run makes the same claim once more. */
   readonly claimant: string
 }
 
-/** Where it is kept which snapshots were resumed. */
+/** A store of claims. */
 export interface Claims {
   /**
-   * Whether the snapshot is this claimant's: it is from the first claim on, and never another one's. One atomic step. A store that
+   * Whether the snapshot belongs to this claimant. The first claim decides, for ever. The store does this in one atomic step. A store that
    * cannot be reached is a defect: the run does not go on.
    */
   readonly claim: (claim: Claim) => Effect.Effect<boolean>
 }
 
 /**
- * Claims that live in the memory of this process: the last ones, 100,000 by default. Its first use logs that no other process knows
- * of them.
+ * Claims in the memory of this process: the last `most` of them, 100,000 by default. The first claim logs that other processes do not know
+ * the claims.
  */
 export const claimsOfProcess = ({ most = 100_000 }: { readonly most?: number } = {}): Claims => {
   const claimed = new Map<string, string>()

@@ -5,7 +5,7 @@ import * as Coercion from "../coercion/Coercion.ts"
 import * as Issue from "../data/Issue.ts"
 import * as Ledger from "../budget/Ledger.ts"
 import * as Message from "../data/Message.ts"
-import { BudgetReason } from "../errors/RunError.ts"
+import { BudgetReason } from "../errors/Limit.ts"
 import { VerdictKind } from "../errors/Trail.ts"
 import * as Usage from "../data/Usage.ts"
 import * as Snapshot from "./Snapshot.ts"
@@ -114,7 +114,7 @@ export const schemas = {
   "fix-end": event("fix-end", { ...ofFix, answer: Schema.String }),
   "fix-failed": event("fix-failed", { ...ofFix, error: Failure }),
   "tool-end": event("tool-end", { ...ofCall, use }),
-  "approval-requested": event("approval-requested", { ...ofCall, request: Approval.Request }),
+  "approval-requested": event("approval-requested", { ...ofCall, request: Approval.ApprovalRequest }),
   "approval-decided": event("approval-decided", { ...ofCall, decision: Approval.Decision }),
   verdict: Schema.Union([event("verdict", { ...ofCall, ...decision }), event("verdict", decision)]),
   "turn-end": event("turn-end", { message: Message.Assistant }),

@@ -4,7 +4,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import * as ErrorCause from "../data/ErrorCause.ts"
+import * as CauseCodec from "../data/CauseCodec.ts"
 import * as Redaction from "../data/Redaction.ts"
 import { KintsugiError } from "../errors/KintsugiError.ts"
 import { elided, maxDepth } from "./depth.ts"
@@ -34,7 +34,7 @@ export const OptionalValue = Schema.optionalKey(Schema.Json).pipe(
  */
 export const Failure = Schema.Json.pipe(
   Schema.decodeTo(
-    ErrorCause.nested(() => KintsugiError),
+    CauseCodec.nested(() => KintsugiError),
     SchemaTransformation.transform({ decode: (json): Schema.Json => json, encode: (json): Schema.Json => hush(json) })
   )
 )

@@ -7,7 +7,7 @@ import * as ErrorCause from "../data/ErrorCause.ts"
 import { labelsOf } from "../errors/RecoveryAdvice.ts"
 import * as AgentEvent from "./AgentEvent.ts"
 import { Backlog } from "./backlog.ts"
-import type { Losses } from "./RunContext.ts"
+import type { RunContext } from "./RunContext.ts"
 
 /** How many events may wait for a listener. */
 const capacity = 16_384
@@ -134,9 +134,9 @@ const annotationsOf = (event: AgentEvent.AgentEvent, error: unknown): Record<str
 /** The events that listeners have lost, counted by type, for one warning about all of them. */
 export class Lost {
   readonly #byType = new Map<AgentEvent.AgentEvent["type"], number>()
-  readonly #losses: Losses
+  readonly #losses: RunContext["losses"]
 
-  constructor(losses: Losses) {
+  constructor(losses: RunContext["losses"]) {
     this.#losses = losses
   }
 

@@ -1,6 +1,7 @@
 /**
- * An interceptor stands between a run and all that it calls. There is none by default. Tests inject faults with one, see
- * `FaultPlan` in `@kintsugi/core/testing`. One `Context.Reference` holds it, also for fixers and sub-agents.
+ * An interceptor runs around the steps of a run: its model calls, tools, approvals, policies and waits. There is none by default. Durable
+ * runs have one, and `FaultPlan` of `@kintsugi/core/testing` injects faults with one. Fixers and sub-agents have the interceptor of their
+ * program too.
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -15,17 +16,17 @@ import type * as Model from "./Model.ts"
 import { Collector } from "./parts.ts"
 import * as ModelCall from "./ModelCall.ts"
 
-/** What a run is about to do. */
-export type Step =
+/** A step that a run is about to take. */
+export type InterceptedStep =
   | {
       readonly kind: "model call"
       readonly model: string
       readonly request: Model.Request
       readonly isStreamed: boolean
     }
-  /** A part has come, and no listener has seen it yet. */
+  /** A part of a streamed reply has arrived, before any listener gets it. */
   | { readonly kind: "stream part"; readonly model: string; readonly part: Model.Part }
-  /** One run of a tool, `attempt` counted from 1. */
+  /** One run of a tool; `attempt` counts from 1. */
   | {
       readonly kind: "tool attempt"
       readonly tool: string
@@ -33,56 +34,63 @@ export type Step =
       readonly callId: string
       readonly idempotencyKey: string
       readonly attempt: number
-      /** Whether the tool is an agent: all that an agent does is a step of its own. */
+      /** Whether the tool is an agent, whose run has steps of its own. */
       readonly isAgent: boolean
       readonly stored: Stored
     }
-  /** `verify` of a tool that was cut off. */
+  /** The `verify` of a tool after an attempt that was cut off. */
   | { readonly kind: "look-up"; readonly tool: string; readonly idempotencyKey: string; readonly stored: Stored }
-  /** What a tool has done is undone, for its run has failed. */
+  /** The compensation of a tool call whose run has failed. */
   | { readonly kind: "compensation"; readonly tool: string; readonly callId: string; readonly idempotencyKey: string }
   | { readonly kind: "fixer run"; readonly tool: string; readonly callId: string; readonly repair: number }
-  /** A rule decides: that of a router about a skill, or `Agent.onBudgetExceeded` about a limit that was reached. */
+  /** The rule of a router chooses a skill, or `Agent.onBudgetExceeded` decides about a limit. */
   | { readonly kind: "decision"; readonly about: "route" | "limit" }
-  /** All policies of the agent together. */
+  /** All tool policies of the agent together. */
   | { readonly kind: "policy"; readonly tool: string; readonly callId: string }
-  | { readonly kind: "approval"; readonly request: Approval.Request }
-  /** A listener is about to hear an event. */
+  | { readonly kind: "approval"; readonly request: Approval.ApprovalRequest }
+  /** A listener is about to get an event. */
   | { readonly kind: "hook"; readonly event: AgentEvent.AgentEvent }
 
 /** The schemas of a tool's results and failures. `failure` is absent if the tool has no failures of its own, or no schema for them. */
-export interface Stored {
+type Stored = {
   readonly success: Schema.Codec<unknown, unknown>
   readonly failure: Schema.Codec<unknown, unknown> | undefined
 }
 
 /**
- * A step of the kind `tool attempt` may fail with this: the attempt has begun before, in another process, and its outcome is
- * unknown. Then it is looked up, as if it had been cut off.
+ * The failure of a `tool attempt` that had begun in another process and has no recorded outcome. The run then looks the outcome up, as after
+ * an attempt that was cut off.
  */
 export class Lost {
   readonly _tag = "Lost"
 }
 
-/** Runs instead of the steps of a program, and of its models. */
+/** Runs instead of the steps of a program. */
 export interface Interceptor {
-  /** Runs instead of a step; it fails only as the step may fail, and its result has the type of the step's. */
-  readonly intercept: (step: Step, self: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
-  /** Replaces the agents' own models, which are not built then. */
+  /** Runs instead of a step. It may run `self`, the step itself; its result and its failure have the types of those of `self`. */
+  readonly intercept: (step: InterceptedStep, self: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
+  /** Replaces the models of all agents; they are not built then. */
   readonly model?: Model.Service
-  /** Replaces the wait before another attempt. */
+  /** Replaces the wait before the next attempt. */
   readonly wait?: (delay: Duration.Duration) => Effect.Effect<void>
-  /** Runs before a call that had to wait for other calls of its reply, with its idempotency key. */
+  /** Runs before a call that has waited for other calls of its reply; `key` is the idempotency key of the call. */
   readonly turn?: (key: string) => Effect.Effect<void>
 }
 
-/** The interceptor of the steps of this program; none by default. */
+/** The interceptor of this program; `undefined` by default. */
 export const Current = Context.Reference<Interceptor | undefined>("@kintsugi/core/Interception/Current", {
   defaultValue: () => undefined
 })
 
-/** A step, or what the interceptor runs instead of it. */
-export const step = <A, E, R>(describe: () => Step, self: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+/**
+ * A step, or the effect that the interceptor runs instead of it.
+ *
+ * @internal
+ */
+export const step = <A, E, R>(
+  describe: () => InterceptedStep,
+  self: () => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
     const interceptor = fiber.getRef(Current)
     if (interceptor === undefined) return self()
@@ -91,13 +99,13 @@ export const step = <A, E, R>(describe: () => Step, self: () => Effect.Effect<A,
       const original = Effect.updateContext(Effect.suspend(self), (around: Context.Context<never>) =>
         Context.merge(context, around)
       )
-      // by its contract it gives and fails with nothing else
+      // by its contract it succeeds and fails with nothing else
       return interceptor.intercept(describe(), original) as Effect.Effect<A, E>
     })
   })
 
 /**
- * Waits before another attempt, as the interceptor does that.
+ * Waits before the next attempt, by the interceptor's way to wait if it has one.
  *
  * @internal
  */
@@ -105,7 +113,7 @@ export const wait = (delay: Duration.Duration): Effect.Effect<void> =>
   Effect.withFiber((fiber) => fiber.getRef(Current)?.wait?.(delay) ?? Effect.sleep(delay))
 
 /**
- * A call that had to wait for other calls of its reply is about to begin.
+ * Runs before a call that has waited for other calls of its reply.
  *
  * @internal
  */
@@ -113,7 +121,7 @@ export const turn = (key: string): Effect.Effect<void> =>
   Effect.withFiber((fiber) => fiber.getRef(Current)?.turn?.(key) ?? Effect.void)
 
 /**
- * The model as a run sees it: each call of it is a step, and so is each part of a streamed reply.
+ * A model whose calls, and the parts of whose streamed replies, are steps.
  *
  * @internal
  */
@@ -135,7 +143,7 @@ export const model = (self: Model.Service): Model.Service => ({
   }
 })
 
-/** An interceptor of a step may write down what it gives: no count in there is out of bounds. */
+/** An interceptor may store the parts, so each count in them has to be in its bounds. */
 const soundParts = (
   parts: Stream.Stream<Model.Part, LlmError>,
   request: Model.Request

@@ -1,4 +1,4 @@
-/** The text that a model reads about a failed call: short, and clear about whether repeating the call can help. */
+/** The text that a model reads about a failed call. It is short, and says whether a repetition of the call can help. */
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
@@ -18,9 +18,11 @@ import type { Kind, Severity } from "../errors/ToolError.ts"
 const maxChars = 4000
 
 /**
- * Labels a failure with what can be done about it. Failures that the model can correct in its call say so. `transient` failures may pass by
- * themselves, and the text says whether a repetition is safe. `permanent` failures do neither. The labels are those of the C.W.K. lesson on
- * tool errors. Only tools without side effects, or with idempotent ones, are called safe to retry.
+ * The text of a failure with its label. Without a label, the model can correct its call. A `transient` failure may pass by itself, and the
+ * text says whether a repetition is safe: only that of a tool without side effects, or with idempotent ones, is. A `permanent` failure stays.
+ * The labels are those of the C.W.K. lesson on tool errors.
+ *
+ * @internal
  */
 export const labelled = (error: unknown, context: FailureContext): string => {
   const message = afterAttempts(error, context)
@@ -114,8 +116,8 @@ const reached = (error: BudgetExceededError): string =>
 const maxForeignChars = 2000
 
 /**
- * Marks a foreign text as data: capped, in a frame that it cannot close, and none of its lines begins with a word with which this
- * library begins its own texts.
+ * Marks a foreign text as data: cut to 2,000 UTF-16 units, in a frame that the text cannot close. No line of it begins like a text of this
+ * library.
  */
 export const asData = (text: string): string => {
   const framed = ErrorCause.cut(text, maxForeignChars)
@@ -269,7 +271,11 @@ const maxIssueChars = 300
  */
 export const toolsOff = `No tool can be called any more. ${Instructions.words}`
 
-/** Names the available tools to a model that called an unknown one. */
+/**
+ * Names the available tools to a model that called an unknown one.
+ *
+ * @internal
+ */
 export const unknownTool = (name: string, names: ReadonlyArray<string>): string =>
   names.length === 0
     ? `unknown tool: ${shown(name)}; no tools are available`
@@ -289,7 +295,7 @@ const didYouMean = (name: string, names: ReadonlyArray<string>): string => {
 }
 
 /**
- * The message of an error without credentials, stack lines and help for operators; its tag or its name if the message is
+ * The redacted message of an error, without stack lines and without help for operators; its tag or its name if the message is
  * empty.
  */
 export const messageOf = (error: unknown): string => {
@@ -306,4 +312,5 @@ const withoutStack = (text: string): string =>
 
 const stackLine = /^\s+at \S.*(?::\d+:\d+\)?|\((?:<anonymous>|native)\))\s*$/
 
+/** @internal */
 export { truncated } from "./truncation.ts"

@@ -60,7 +60,7 @@ const isUnsent = (error: unknown): boolean => {
   return failure?.type === "connection" && beforeSending.has(failure.connection)
 }
 
-const beforeSending: ReadonlySet<ForeignFailure.Connection> = new Set([
+const beforeSending: ReadonlySet<ReturnType<typeof ForeignFailure.connectionOf>> = new Set([
   "refused",
   "unresolved",
   "unreachable",

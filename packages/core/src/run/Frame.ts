@@ -10,7 +10,6 @@ import * as RunContext from "../event/RunContext.ts"
 import type { Nesting } from "../tool/ToolDefinition.ts"
 import { Meter, type OnExceeded } from "../budget/Meter.ts"
 import { Suspension } from "./Start.ts"
-import { Done } from "../event/RunContext.ts"
 import * as Listening from "../event/Listening.ts"
 import * as Limits from "./Limits.ts"
 import type { Happening } from "../event/Happening.ts"
@@ -18,7 +17,7 @@ import type { Happening } from "../event/Happening.ts"
 export type { Listener } from "../event/Listening.ts"
 
 /** Takes events as they come. */
-export type Sink = RunContext.Observer
+export type Sink = NonNullable<RunContext.RunContext["emit"]>
 
 /** The state of a run that its frame reads. */
 export interface State {
@@ -97,7 +96,7 @@ const contextOf = (
   runId: string,
   parent: RunContext.RunContext | undefined,
   observers: ReadonlyArray<Sink>,
-  losses: RunContext.Losses,
+  losses: RunContext.RunContext["losses"],
   now: number
 ): RunContext.RunContext => {
   const depth = parent === undefined ? 0 : parent.depth + 1
@@ -111,7 +110,7 @@ const contextOf = (
     turn: () => frame.state.turn,
     ledger,
     meter,
-    done: new Done(parent?.done),
+    done: new RunContext.Done(parent?.done),
     losses,
     fixers: parent?.fixers ?? noFixers,
     // always the same fields: what is spread anew for every call is quick to copy then

@@ -8,7 +8,6 @@ import * as ErrorCause from "../data/ErrorCause.ts"
 import type * as Message from "../data/Message.ts"
 import { BudgetExceededError } from "../errors/RunError.ts"
 import * as RunContext from "../event/RunContext.ts"
-import type { Effected } from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import { untouchable } from "../recovery/Layer.ts"
 import { extended } from "./budget.ts"
@@ -110,6 +109,8 @@ export const undoing =
       const first = hasFailed ? run.done.take() : undefined
       return first === undefined ? Effect.failCause(cause) : Effect.andThen(undo(run, first), Effect.failCause(cause))
     })
+
+type Effected = NonNullable<ReturnType<RunContext.RunContext["done"]["take"]>>
 
 const undo = Effect.fnUntraced(function* (run: RunContext.RunContext, first: Effected): Effect.fn.Return<void> {
   for (let one: Effected | undefined = first; one !== undefined; one = run.done.take()) {

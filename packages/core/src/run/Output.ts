@@ -18,11 +18,11 @@ export interface Output {
 /** A text where the schema takes one; otherwise JSON, which the model is asked for. */
 export type Wanted =
   | { readonly kind: "text" }
-  | { readonly kind: "json"; readonly spec: OutputSpec; readonly shape: Coercion.Shape }
+  | { readonly kind: "json"; readonly spec: OutputSpec; readonly shape: "object" | "list" }
 
 export interface Answer {
   readonly value: unknown
-  readonly changes: ReadonlyArray<Coercion.Change>
+  readonly changes: Parameters<typeof Coercion.decode>[0]["changes"]
 }
 
 /** Schemas are compiled at first use. */
@@ -30,7 +30,7 @@ export const make = (agent: string, schema: Schema.Codec<unknown, unknown>): Out
   const decode = decoder(modelSchema(schema))
   const wanted = once(() => wantedBy(agent, jsonSchemaOf(schema)))
   const readPlain = (text: string) => Result.map(decode(text), (value): Answer => ({ value, changes: [] }))
-  const readJson = (text: string, shape: Coercion.Shape): Result.Result<Answer, ReadonlyArray<Issue.Issue>> => {
+  const readJson = (text: string, shape: "object" | "list"): Result.Result<Answer, ReadonlyArray<Issue.Issue>> => {
     const parsed = Coercion.parse(text, Coercion.steps, shape)
     if (Result.isFailure(parsed)) return Result.fail([{ path: [], expected: "Expected JSON", actual: saying(text) }])
     const decoded = Coercion.decode(parsed.success, decode, Coercion.answerSteps)

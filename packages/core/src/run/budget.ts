@@ -3,7 +3,6 @@ import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Budget from "../budget/Budget.ts"
 import * as Interception from "../model/Interception.ts"
 import type * as Model from "../model/Model.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -30,9 +29,9 @@ const decide = (
   exceeded: ExtendableExceeded,
   onExceeded: OnExceeded,
   run: RunContext.RunContext
-): Effect.Effect<Budget.Decision> => {
+): ReturnType<OnExceeded> => {
   const { limit, meter, reason, spent } = exceeded
-  const answer = Deferred.makeUnsafe<Budget.Decision | undefined>()
+  const answer: Asked["answer"] = Deferred.makeUnsafe()
   const asked: Asked = { limit, answer, isCheckpoint: false }
   meter.asked.set(reason, asked)
   const decided = Effect.gen(function* () {

@@ -306,7 +306,7 @@ const countable = (state: Attempting, spent: Attempting["spent"]): Attempting =>
 const book = <A, E>(
   call: ModelCall<unknown>,
   state: Attempting,
-  outcome: Ledger.Outcome,
+  outcome: Ledger.Entry["outcome"],
   make: (asked: AgentEventAsked) => Happening,
   next: Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
@@ -328,7 +328,7 @@ const book = <A, E>(
 const entryOf = (
   { layer, run }: ModelCallOptions,
   { attempts, model, spent }: Attempting,
-  outcome: Ledger.Outcome
+  outcome: Ledger.Entry["outcome"]
 ): Ledger.Entry => {
   const { content = [], cost: reported, isEstimated, usage } = spent
   const cost = run.meter.costOf(model.name, usage, content) ?? reported

@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as FailureHistory from "../budget/FailureHistory.ts"
-import type * as Coercion from "../coercion/Coercion.ts"
 import type * as Issue from "../data/Issue.ts"
 import * as Message from "../data/Message.ts"
 import { InvalidOutputError } from "../errors/RunError.ts"
@@ -67,7 +66,7 @@ export const read = ({ plan, run, state }: Running): Effect.Effect<End, InvalidO
   const isCut = state.finish === "length"
   const read = isCut ? Result.flatMap(output.read(text), whole) : output.read(text)
   if (Result.isSuccess(read)) {
-    const emit = (change: Coercion.Change) => RunContext.emit(run, () => ({ type: "output-coerced", change }))
+    const emit = (change: Answer["changes"][number]) => RunContext.emit(run, () => ({ type: "output-coerced", change }))
     return Effect.as(Effect.forEach(read.success.changes, emit, { discard: true }), read.success)
   }
   const issues = read.failure
@@ -112,7 +111,7 @@ export const close = <A, E>(
 const whole = (answer: Answer): Result.Result<Answer, ReadonlyArray<Issue.Issue>> =>
   Predicate.isNumber(answer.value) || answer.changes.some(isWithin) ? Result.fail([incomplete]) : Result.succeed(answer)
 
-const isWithin = ({ after, before, step }: Coercion.Change): boolean =>
+const isWithin = ({ after, before, step }: Answer["changes"][number]): boolean =>
   step === "first-block" &&
   Predicate.isString(before) &&
   Predicate.isString(after) &&

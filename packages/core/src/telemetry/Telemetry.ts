@@ -1,9 +1,8 @@
 /**
- * Spans and metrics of all runs, made from their events by the conventions of OpenTelemetry for generative AI. No other module
- * depends on it.
+ * Spans and metrics of all runs, made of their events by the conventions of OpenTelemetry for generative AI.
  *
  * The names and attributes of `gen_ai.*` are those of the semantic conventions for generative AI, which are still in
- * development; what they have no name for is `kintsugi.*`.
+ * development. Those without a name there begin with `kintsugi.`.
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,25 +11,20 @@ import { Operations } from "./Operations.ts"
 import * as Spans from "./spans.ts"
 import * as RunContext from "../event/RunContext.ts"
 
-export { agentDuration, cost, errors, modelDuration, tokens, toolDuration, verdicts } from "./metrics.ts"
-
-/** What is exported. */
-export interface Options {
-  /** Whether there are spans; `true` by default. */
+/** Which signals the layer emits, and whether they have contents. */
+type Options = {
+  /** Whether the layer makes spans; `true` by default. */
   readonly spans?: boolean
-  /** Whether there are metrics; `true` by default. */
+  /** Whether the layer counts metrics; `true` by default. */
   readonly metrics?: boolean
-  /**
-   * Whether spans have the content: messages, arguments and results of tools, error texts. What looks like a credential is
-   * redacted. `false` by default.
-   */
+  /** Whether spans have the redacted content: messages, arguments and results of tools, texts of errors. `false` by default. */
   readonly content?: boolean
 }
 
 /**
- * Spans and metrics of all runs of the program that it is provided to. Spans go to the tracer of the program. Each run is one
- * tree with its fixers and sub-agents, a child of the span in which it began; the spans of tools and transports are part of
- * it. If a program has the layer twice, the inner one counts.
+ * Spans and metrics of all runs of a program. Spans go to the tracer of the program. A run, its fixers and its sub-agents are one tree of
+ * spans, below the span in which the run began; the spans of tools and transports are in that tree too. If a program has the layer twice, the
+ * inner one counts.
  */
 export const layerWith = ({ content = false, metrics = true, spans = true }: Options): Layer.Layer<never> => {
   const own = [...(spans ? [spansOf(content)] : []), ...(metrics ? [durations, Metrics.errorCounter] : [])]
@@ -41,16 +35,18 @@ export const layerWith = ({ content = false, metrics = true, spans = true }: Opt
   )
 }
 
-const ours = new WeakSet<RunContext.MakeObserver>()
+type MakeObserver = (typeof RunContext.Observers.Service)[number]
+
+const ours = new WeakSet<MakeObserver>()
 
 const spansOf =
-  (hasContent: boolean): RunContext.MakeObserver =>
+  (hasContent: boolean): MakeObserver =>
   (context) => {
     const operations = new Operations(Spans.watcher(hasContent), context)
     return (event, at) => operations.hear(event, at)?.span
   }
 
-const durations: RunContext.MakeObserver = (context) => {
+const durations: MakeObserver = (context) => {
   const operations = new Operations(Metrics.watcher, context)
   return (event, at) => void operations.hear(event, at)
 }

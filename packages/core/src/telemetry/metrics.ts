@@ -1,4 +1,4 @@
-/** Metrics of runs: what the GenAI conventions of OpenTelemetry ask for, and what was decided. */
+/** Metrics of runs: those of the GenAI conventions of OpenTelemetry, the errors and the verdicts. */
 import type * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
 import type * as AgentEvent from "../event/AgentEvent.ts"
@@ -18,29 +18,29 @@ const duration = (name: string, description: string, boundaries: ReadonlyArray<n
  * Counts every error that left a run, once, with the attributes `code` and `retryable`. An error that passes unchanged from a
  * run to its parent counts once. Completions, suspensions and interruptions are none.
  */
-export const errors = counter("kintsugi.errors", "Errors that left a run")
+const errors = counter("kintsugi.errors", "Errors that left a run")
 
 /** Counts the decisions of recovery policies, with the attributes `layer`, `verdict`, `gave_up` and `code`. */
-export const verdicts = counter("kintsugi.verdicts", "Decisions of recovery policies")
+const verdicts = counter("kintsugi.verdicts", "Decisions of recovery policies")
 
 /** Adds up what model calls cost, where the budget knows their prices. */
-export const cost = counter("kintsugi.cost", "Cost of model calls, where prices are known")
+const cost = counter("kintsugi.cost", "Cost of model calls, where prices are known")
 
 /** `gen_ai.client.token.usage`: tokens of each attempt of a model call; `gen_ai.token.type` is `input` or `output`. */
-export const tokens = Metric.histogram("gen_ai.client.token.usage", {
+const tokens = Metric.histogram("gen_ai.client.token.usage", {
   description: "Tokens of model calls",
   boundaries: Array.from({ length: 14 }, (_, index) => 4 ** index),
   attributes: { unit: "{token}" }
 })
 
 /** `gen_ai.client.operation.duration`: how long each attempt of a model call took, in seconds. */
-export const modelDuration = duration("gen_ai.client.operation.duration", "Duration of attempts of model calls")
+const modelDuration = duration("gen_ai.client.operation.duration", "Duration of attempts of model calls")
 
 /** `gen_ai.execute_tool.duration`: how long tool calls took, with their retries and repairs, in seconds. */
-export const toolDuration = duration("gen_ai.execute_tool.duration", "Duration of tool calls, recovery included")
+const toolDuration = duration("gen_ai.execute_tool.duration", "Duration of tool calls, recovery included")
 
 /** `gen_ai.invoke_agent.duration`: how long runs took, in seconds. */
-export const agentDuration = duration(
+const agentDuration = duration(
   "gen_ai.invoke_agent.duration",
   "Duration of runs",
   seconds.slice(0, 13).map((_, index) => 0.1 * 2 ** index)

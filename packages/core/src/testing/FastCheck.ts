@@ -12,7 +12,7 @@ import * as Predicate from "effect/Predicate"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
 import fc from "fast-check"
-import { type Claim, Claims } from "../event/Snapshot.ts"
+import { Claims } from "../event/Snapshot.ts"
 import type { FailureScript } from "./FailureScript.ts"
 import { fromEffect } from "./fromEffect.ts"
 import * as Trace from "./Trace.ts"
@@ -166,7 +166,7 @@ export const check = <T, E, R>(
 /** Ids follow from the seed of a case, and a smaller case has the same ones: what one case has resumed, the next one may resume. */
 const claimsOfCase = (): Claims => {
   const claimants = new Map<string, string>()
-  const take = ({ claimant, snapshot }: Claim) => {
+  const take = ({ claimant, snapshot }: Parameters<Claims["claim"]>[0]) => {
     const first = claimants.get(snapshot) ?? claimant
     claimants.set(snapshot, first)
     return first === claimant

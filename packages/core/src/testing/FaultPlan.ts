@@ -195,7 +195,7 @@ const failureOf = (step: FaultStep): unknown =>
     ? LlmError.ModelOverloadedError.make({ model: step.name })
     : new InjectedError({ message: `injected at ${format(step)}` })
 
-const nameOf = (step: Interception.Step): string => {
+const nameOf = (step: Interception.InterceptedStep): string => {
   switch (step.kind) {
     case "model call":
       return step.isStreamed ? `${step.model}, streamed` : step.model

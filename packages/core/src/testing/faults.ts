@@ -23,7 +23,7 @@ export type When = "before" | "within" | "after"
 export interface FaultStep {
   /** Counted from 1. */
   readonly number: number
-  readonly kind: Interception.Step["kind"] | "wait"
+  readonly kind: Interception.InterceptedStep["kind"] | "wait"
   /** A text that distinguishes the step from others of its kind. */
   readonly name: string
   /** Milliseconds, by the clock of the program. */
@@ -33,5 +33,5 @@ export interface FaultStep {
   readonly runId: string | undefined
   readonly turn: number
   /** The step as interceptors get it; `undefined` for waits. */
-  readonly of: Interception.Step | undefined
+  readonly of: Interception.InterceptedStep | undefined
 }

@@ -15,21 +15,21 @@ import { exceededBy } from "./schemaSize.ts"
 
 const TypeId = "~@kintsugi/core/RawSchema"
 
-/** A JSON Schema, of draft 2020-12 or draft-07: by its `$schema`, or by `definitions` where it has none. */
+/** A JSON Schema. It is read as draft-07 if its `$schema` says so, or if it has `definitions` and no `$schema`; else as draft 2020-12. */
 export type RawSchema = Message.ToolSpec["parameters"]
 
 /** How a JSON Schema is read. */
-export interface Options {
-  /** How large the schema may be; an absent bound has its default (`Bounds`). */
+type Options = {
+  /** How large the schema may be. An absent bound has its default, see `Bounds`. */
   readonly bounds?: Partial<Bounds.Bounds> | undefined
-  /** How errors name the schema; `The JSON Schema` by default. */
+  /** The name of the schema in errors; `The JSON Schema` by default. */
   readonly what?: string
 }
 
 /**
  * The codec of the values that a JSON Schema admits. It does not check regular expressions (those of a foreign schema may run
- * for ever), conditions (`if`, `not`) and `format`. A part that cannot be read accepts any JSON, which the tool has to check.
- * Throws an `InputTooLargeError` for a schema that exceeds a bound.
+ * for ever), conditions (`if`, `not`) and `format`. A part of the schema that cannot be read accepts any JSON; the tool has to check such a
+ * value. Throws an `InputTooLargeError` for a schema that exceeds a bound.
  */
 export const make = (schema: RawSchema, options?: Options): Schema.Codec<Schema.Json, unknown> => {
   const error = tooLarge(schema, options)
@@ -39,7 +39,9 @@ export const make = (schema: RawSchema, options?: Options): Schema.Codec<Schema.
   return shownAs(codec, schema)
 }
 
-/** The same, of a JSON Schema that can be read as a whole and is within the default bounds; `undefined` for any other. */
+/**
+ * Like `make`, for a JSON Schema that can be read as a whole. `undefined` for a schema with an unreadable part, or beyond the default bounds.
+ */
 export const whole = (schema: RawSchema): Schema.Codec<Schema.Json, unknown> | undefined => {
   if (tooLarge(schema) !== undefined) return undefined
   const codec = Result.getOrUndefined(imported(documentOf(schema)))
@@ -47,8 +49,8 @@ export const whole = (schema: RawSchema): Schema.Codec<Schema.Json, unknown> | u
 }
 
 /**
- * Why a JSON Schema is not read: it has more bytes, is nested more deeply, or has more nodes once its references are followed than
- * the bounds admit. `undefined` for a schema within them. The time that this takes is bounded too.
+ * The error for a JSON Schema that exceeds a bound: in bytes, in levels, or in nodes once its references are followed. `undefined` for a
+ * schema within the bounds. The check takes no more steps than the schema may have nodes.
  */
 export const tooLarge = (
   schema: RawSchema,
@@ -58,11 +60,15 @@ export const tooLarge = (
   return exceeded === undefined ? undefined : InputTooLargeError.make({ what, ...exceeded })
 }
 
-/** A codec of any kind that models are shown by this JSON Schema. */
+/** The same codec. A tool with it shows models this JSON Schema. */
 export const shownAs = <A>(codec: Schema.Codec<A, unknown>, schema: RawSchema): Schema.Codec<A, unknown> =>
   codec.annotate({ [TypeId]: schema })
 
-/** The JSON Schema of which a codec was made; `undefined` for a codec that was not made of one. */
+/**
+ * The JSON Schema of a codec; `undefined` for a codec that was not made of one.
+ *
+ * @internal
+ */
 export const of = (codec: Schema.Top): RawSchema | undefined => SchemaAST.resolveAt<RawSchema>(TypeId)(codec.ast)
 
 type Codec = Schema.Codec<Schema.Json, unknown>

@@ -36,7 +36,7 @@ export interface ToolDefinition {
   readonly success: Schema.Codec<unknown, unknown>
   readonly spec: () => Message.ToolSpec
   readonly targetType: string
-  readonly coercion: ReadonlyArray<Coercion.Step>
+  readonly coercion: ReadonlyArray<Coercion.CoercionStep>
   readonly decode: Read
   readonly decodeResult: (text: string) => Result.Result<unknown, ReadonlyArray<Issue.Issue>>
   /** The text that the model reads; dies on a value that the tool's own schema refuses, and fails on one that is too deep for a text. */
@@ -72,7 +72,7 @@ export interface ApprovalGate extends NeedsApproval {
 }
 
 /** The decision; or the request that the run is suspended with, if no decision comes during the run. */
-export type Passed = { readonly decision: Approval.Decision } | { readonly request: Approval.Request }
+export type Passed = { readonly decision: Approval.Decision } | { readonly request: Approval.ApprovalRequest }
 
 /** A call that is about to run. */
 export interface CallAtGate {

@@ -41,7 +41,7 @@ export const always: ApprovalGate = gate({
 const request = (
   needs: NeedsApproval,
   { decoded, site, tool }: CallAtGate
-): Effect.Effect<Approval.Request | undefined> =>
+): Effect.Effect<Approval.ApprovalRequest | undefined> =>
   Effect.gen(function* () {
     const { call, from, key, run } = site
     // a request that suspended the run needs a decision, even if the tool no longer needs approval
@@ -66,7 +66,7 @@ const request = (
       if (digest === asked.digest) return asked
     }
     const fresh = { ...subject, expiresAt: now + Duration.toMillis(needs.validFor) }
-    return new Approval.Request({ ...fresh, digest: yield* digestOfRequest(fresh, call.arguments) })
+    return new Approval.ApprovalRequest({ ...fresh, digest: yield* digestOfRequest(fresh, call.arguments) })
   })
 
 const needsApproval = (needs: NeedsApproval, params: () => unknown): Effect.Effect<boolean> => {
@@ -76,7 +76,7 @@ const needsApproval = (needs: NeedsApproval, params: () => unknown): Effect.Effe
 
 /** Asks, and asks again when the answer comes too late. Nothing where the run has to be suspended for it. */
 const decided = (
-  asked: Approval.Request,
+  asked: Approval.ApprovalRequest,
   needs: NeedsApproval,
   call: CallAtGate
 ): Effect.Effect<Approval.Decision | undefined> =>
@@ -112,7 +112,7 @@ const aDecision: Returned.Kind = { name: "a decision", is: (value) => Predicate.
 
 /** Takes a decision made while the run was suspended. Else the run is suspended again, or asks the `Approver` and waits. */
 const decide = (
-  request: Approval.Request,
+  request: Approval.ApprovalRequest,
   { site: { decisions, isSuspendable, run } }: CallAtGate
 ): Effect.Effect<Approval.Decision | undefined> => {
   const decision = decisions?.about(request.digest)

@@ -11,6 +11,8 @@ import { issuesOf } from "../coercion/Issues.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 import type { Later } from "./reading.ts"
 
+type Changes = Parameters<typeof Coercion.decode>[0]["changes"]
+
 /**
  * Decoded arguments. What a policy, a predicate or an approver has read is what runs, and what each attempt runs with: plain
  * objects and arrays are frozen, and parameters that hold anything else are decoded anew for each reader, if their schema
@@ -19,14 +21,14 @@ import type { Later } from "./reading.ts"
 export class Decoded {
   /** The JSON from which they were decoded. */
   readonly json: Schema.Json
-  readonly changes: ReadonlyArray<Coercion.Change>
+  readonly changes: Changes
   readonly #tool: ToolDefinition
   readonly #params: unknown
   /** Whether the next reader may have `#params`: they are frozen, or not read yet. */
   #isShareable = true
   readonly #isFrozen: boolean
 
-  constructor(tool: ToolDefinition, params: unknown, json: Schema.Json, changes: ReadonlyArray<Coercion.Change>) {
+  constructor(tool: ToolDefinition, params: unknown, json: Schema.Json, changes: Changes) {
     this.json = json
     this.changes = changes
     this.#tool = tool
@@ -151,16 +153,10 @@ const broken = ({ name }: ToolDefinition, cause: unknown): TypeError =>
 export const rawText = (raw: Message.ToolCall["arguments"]): string =>
   Predicate.isString(raw) ? raw : raw === null ? "" : JSON.stringify(raw)
 
-const noChanges: ReadonlyArray<Coercion.Change> = []
-
-const parse = (tool: ToolDefinition, raw: Message.ToolCall["arguments"]): Result.Result<Coercion.Parsed, string> => {
-  if (raw === null) return Result.succeed({ value: {}, changes: noChanges })
-  if (!Predicate.isString(raw)) return Result.succeed({ value: raw, changes: noChanges })
-  const parsed: Result.Result<Coercion.Parsed, string> =
-    raw.trim() === "" ? Result.succeed({ value: {}, changes: noChanges }) : Coercion.parse(raw, tool.coercion)
-  return Result.isSuccess(parsed) && parsed.success.value === null
-    ? Result.succeed({ value: {}, changes: noChanges })
-    : parsed
+const parse = (tool: ToolDefinition, raw: Message.ToolCall["arguments"]) => {
+  const isEmpty = Predicate.isString(raw) && raw.trim() === ""
+  const parsed = Coercion.parse(isEmpty ? {} : raw, tool.coercion)
+  return Result.isSuccess(parsed) && parsed.success.value === null ? Coercion.parse({}) : parsed
 }
 
 /** Whether a failure is about the arguments themselves: the tool has not run. */

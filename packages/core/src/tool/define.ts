@@ -54,7 +54,7 @@ export interface Options<Params, A, E, R, S extends Recovery.SideEffects, RD = n
   /** Where its work is done; `local` by default. */
   readonly kind?: Kind
   /** The steps that mend arguments before they count as bad; all by default, none with `[]`. Their order is fixed. */
-  readonly coercion?: ReadonlyArray<Coercion.Step>
+  readonly coercion?: ReadonlyArray<Coercion.CoercionStep>
   /** The name that the tool's server or framework has for it, where that is another: the event of a call has both. */
   readonly foreignName?: string
   /** The name of the server that has the tool: a model that puts it before the name of the tool is understood. */
@@ -136,7 +136,7 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
 })
 
 /** An undeclared argument of a call that cannot be taken back may have meant something. */
-const ladderOf = (steps: ReadonlyArray<Coercion.Step>, sideEffects: Recovery.SideEffects | undefined) =>
+const ladderOf = (steps: ReadonlyArray<Coercion.CoercionStep>, sideEffects: Recovery.SideEffects | undefined) =>
   sideEffects === "unsafe" ? steps.filter((step) => step !== "drop-undeclared") : steps
 
 export const limitOf = (

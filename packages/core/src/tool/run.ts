@@ -88,7 +88,7 @@ const started = ({ context, decoded, nesting, tool }: Execution): Effect.Effect<
     }
   )
 
-const storedOf = ({ failure, success }: ToolDefinition): Interception.Stored => ({ success, failure })
+const storedOf = ({ failure, success }: ToolDefinition) => ({ success, failure })
 
 /** From here on it may have taken effect: what would start something else in its place has to know. */
 const announced = (self: Execution): Effect.Effect<unknown, unknown> =>

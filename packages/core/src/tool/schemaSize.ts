@@ -5,8 +5,14 @@ import { quietly } from "../data/Foreign.ts"
 
 type Node = { readonly [key: string]: unknown }
 
+/** A bound that is exceeded. */
+interface Exceeded {
+  readonly bound: keyof Bounds.Bounds
+  readonly limit: number
+}
+
 /** The bound that a schema exceeds, if it exceeds one. Takes no more steps than it may have nodes. */
-export const exceededBy = (schema: Node, bounds: Bounds.Bounds): Bounds.Exceeded | undefined => {
+export const exceededBy = (schema: Node, bounds: Bounds.Bounds): Exceeded | undefined => {
   const { bytes, depth } = bounds
   if (Bounds.isLonger(schema, bytes)) return { bound: "bytes", limit: bytes }
   if (Bounds.isDeeper(schema, depth)) return { bound: "depth", limit: depth }
@@ -41,7 +47,7 @@ class Expansion {
     this.#bounds = bounds
   }
 
-  exceeded(): Bounds.Exceeded | undefined {
+  exceeded(): Exceeded | undefined {
     this.#counting.add(this.#root)
     const { nodes } = this.#size([this.#root], 1)
     if (nodes > this.#bounds.nodes) this.#beyond ??= "nodes"

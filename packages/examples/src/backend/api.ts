@@ -21,7 +21,7 @@ export const Answered = Schema.Struct({ type: Schema.tag("answered"), answer: Sc
 export const Waiting = Schema.Struct({
   type: Schema.tag("waiting"),
   runId: Schema.String,
-  requests: Schema.Array(Approval.Request)
+  requests: Schema.Array(Approval.ApprovalRequest)
 }).pipe(HttpApiSchema.status("Accepted"))
 
 export type Ending = typeof Answered.Type | typeof Waiting.Type

@@ -75,6 +75,6 @@ export class StaleDecision extends HttpApiError.Problem<StaleDecision>()(
   {
     runId: Schema.String,
     /** The requests for approval now; empty if the run is at work or over. */
-    requests: Schema.Array(Approval.Request)
+    requests: Schema.Array(Approval.ApprovalRequest)
   }
 ) {}

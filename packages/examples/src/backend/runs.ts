@@ -81,7 +81,7 @@ const goOn = (from: Snapshot.Snapshot, decisions: ReadonlyArray<Approval.Decided
   Effect.gen(function* (): Effect.fn.Return<Gone, RunFailed, Model.Model | Shop | Scope.Scope> {
     const asked = Snapshot.requestsOf(from)
     const decided = asked.filter(({ digest }) => decisions.some((decision) => decision.digest === digest))
-    const stale = (requests: ReadonlyArray<Approval.Request>) =>
+    const stale = (requests: ReadonlyArray<Approval.ApprovalRequest>) =>
       Effect.fail(new StaleDecision({ runId: from.runId, requests }))
     if (decided.length < decisions.length)
       return { row: { state: "waiting", document: Snapshot.toJson(from) }, ending: stale(asked) }

@@ -231,8 +231,8 @@ const inputOf = (args: Message.ToolCall["arguments"]): unknown =>
 /** Parses JSON; a text with JSON that is too deep to write stays a text. */
 const jsonOr = (text: string): unknown => {
   const json = Result.try((): unknown => JSON.parse(text))
-  return Result.isSuccess(json) && !Bounds.isDeeper(json.success, Bounds.deepest) ? json.success : text
+  return Result.isSuccess(json) && !Bounds.isDeeper(json.success) ? json.success : text
 }
 
 /** A value to write as JSON; a mark replaces one that is too deep. */
-const shown = (value: unknown): unknown => (Bounds.isDeeper(value, Bounds.deepest) ? "…" : value)
+const shown = (value: unknown): unknown => (Bounds.isDeeper(value) ? "…" : value)

@@ -31,7 +31,7 @@ export const read = (
   tool: string,
   inputSchema: unknown,
   given: RawSchema.RawSchema | undefined,
-  bounds: RawSchema.Options["bounds"]
+  bounds: NonNullable<Parameters<typeof RawSchema.make>[1]>["bounds"]
 ): Input => {
   const schema = isLazy(inputSchema) ? inputSchema() : inputSchema
   const json = given ?? jsonOf(schema)

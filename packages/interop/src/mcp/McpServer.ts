@@ -163,9 +163,7 @@ const resultOf = (settlement: Message.Settlement): McpSchema.CallToolResult => {
   if (MessageOf.isError(settlement)) return new McpSchema.CallToolResult({ content, isError: true })
   const data = Result.try((): unknown => JSON.parse(settlement.text))
   // Deeper data is sent as text only: the protocol's encoder recurses.
-  return Result.isSuccess(data) &&
-    Predicate.isReadonlyObject(data.success) &&
-    !Bounds.isDeeper(data.success, Bounds.deepest)
+  return Result.isSuccess(data) && Predicate.isReadonlyObject(data.success) && !Bounds.isDeeper(data.success)
     ? new McpSchema.CallToolResult({ content, structuredContent: data.success })
     : new McpSchema.CallToolResult({ content })
 }

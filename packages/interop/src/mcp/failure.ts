@@ -3,7 +3,7 @@ import * as RetryAfter from "@kintsugi/core/RetryAfter"
 import type * as McpClientError from "effect/ai/McpClientError"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import type { Redactor } from "@kintsugi/core/Redaction"
+import type * as Redaction from "@kintsugi/core/Redaction"
 
 /**
  * The kind of failure. `connection`: the server is unreachable. `timeout`: it did not answer in time.
@@ -36,7 +36,7 @@ export class McpError extends Schema.TaggedError<McpError>()("McpError", {
 export interface Where {
   readonly server: string
   readonly tool?: string
-  readonly redact: Redactor
+  readonly redact: typeof Redaction.own
 }
 
 type Fields = Omit<ConstructorParameters<typeof McpError>[0], "server" | "tool" | "message">

@@ -8,13 +8,13 @@ import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import type { Redactor } from "@kintsugi/core/Redaction"
+import type * as Redaction from "@kintsugi/core/Redaction"
 
 export interface McpResult extends Schema.Schema.Type<typeof Fields> {}
 
 const Fields = Schema.Struct({
   /** Texts and attachments: images, audio and embedded resources with their bytes, linked resources with their URL. */
-  content: Schema.Array(Schema.Union([Message.Text, Message.Image, Message.File])),
+  content: Message.UserContent,
   /** The structured data, if any. */
   structured: Schema.optionalKey(Schema.Json)
 })
@@ -52,16 +52,14 @@ const says = (part: Part, structured: Schema.Json): boolean => {
   if (part.type !== "text") return false
   const json = Result.try((): unknown => JSON.parse(part.text))
   // Comparing recurses, and the bounds of data do not apply to texts.
-  return (
-    Result.isSuccess(json) && !Bounds.isDeeper(json.success, Bounds.deepest) && Equal.equals(json.success, structured)
-  )
+  return Result.isSuccess(json) && !Bounds.isDeeper(json.success) && Equal.equals(json.success, structured)
 }
 
 const encode = Schema.encodeUnknownOption(Schema.Array(McpSchema.ContentBlock))
 const isJson = Schema.is(Schema.Json)
 
 /** Converts a result. The server may repeat the secrets that it was given: `redact` removes them. */
-export const fromWire = (result: McpSchema.CallToolResult, redact: Redactor): McpResult => {
+export const fromWire = (result: McpSchema.CallToolResult, redact: typeof Redaction.own): McpResult => {
   const blocks = Option.getOrElse(encode(result.content), () => [])
   const structured = dataOf(result)
   return {
@@ -75,7 +73,10 @@ export const dataOf = ({ structuredContent }: McpSchema.CallToolResult): Schema.
   Predicate.isNotNullish(structuredContent) && isJson(structuredContent) ? structuredContent : undefined
 
 /** Redacts a part, but not its bytes: no model reads them as text. */
-const redactedPart = (part: McpResult["content"][number], redact: Redactor): McpResult["content"][number] => {
+const redactedPart = (
+  part: McpResult["content"][number],
+  redact: typeof Redaction.own
+): McpResult["content"][number] => {
   if (part.type === "text") return Message.text(redact(part.text))
   const where = "url" in part ? { url: redact(part.url) } : { data: part.data }
   const mediaType = redact(part.mediaType)
@@ -84,7 +85,7 @@ const redactedPart = (part: McpResult["content"][number], redact: Redactor): Mcp
 }
 
 /** Redacts JSON, including keys and numbers. */
-export const redacted = (json: Schema.Json, redact: Redactor): Schema.Json => {
+export const redacted = (json: Schema.Json, redact: typeof Redaction.own): Schema.Json => {
   if (Predicate.isString(json)) return redact(json)
   if (Predicate.isNumber(json)) return redact(String(json)) === String(json) ? json : redact(String(json))
   if (Array.isArray(json)) return json.map((item) => redacted(item, redact))

@@ -47,10 +47,15 @@ export const settle = <T extends Tool.AnyTool>(
     // An agent with this tool and no table of its own requires what `Needs` says.
     const running = agent("") as Effect.Effect<unknown, unknown, Needs<T>>
     return Effect.match(running, {
-      onSuccess: () => client.settlement ?? Message.notRun,
+      onSuccess: () => client.settlement ?? notRun,
       onFailure: (error): Message.Settlement => ({ kind: "told", text: Redaction.own(Render.messageOf(error)) })
     })
   })
+
+const notRun: Message.Settlement = {
+  kind: "interrupted",
+  text: "The call was not run: the run stopped before it."
+}
 
 /** Stands in for a model: makes this one call, reads its result, and ends. */
 class Client implements Model.Service {

@@ -93,7 +93,7 @@ const isObject = Schema.is(Schema.JsonObject)
 /** The issues of a result's data under the server's schema. */
 const checking = (
   { outputSchema }: McpSchema.Tool,
-  reading: RawSchema.Options
+  reading: Parameters<typeof RawSchema.make>[1]
 ): ((data: Schema.Json | undefined) => string | undefined) => {
   if (outputSchema === undefined) return () => undefined
   const decode = Schema.decodeUnknownResult(RawSchema.make(asJson(outputSchema), reading), { errors: "all" })

@@ -23,8 +23,11 @@ export interface Failed {
   /** The provider; `effect/ai` by default. */
   readonly provider?: string | undefined
   /** The current time: the reset of a quota is an instant there and a wait here. */
-  readonly now: RetryAfter.Instant
+  readonly now: Instant
 }
+
+/** An instant: milliseconds since the epoch, or a date. */
+export type Instant = NonNullable<Parameters<typeof RetryAfter.parse>[1]>
 
 export const fromAiError = (error: AiError.AiError, failed: Failed): LlmError.LlmError => {
   const { reason } = error
@@ -36,7 +39,7 @@ export const fromAiError = (error: AiError.AiError, failed: Failed): LlmError.Ll
 interface Defined {
   readonly model: string
   readonly provider?: string
-  readonly now: RetryAfter.Instant
+  readonly now: Instant
 }
 
 const defined = ({ model, provider }: Failed): { readonly model?: string; readonly provider?: string } => ({
@@ -125,7 +128,7 @@ const refined = (
   error: AiError.AiError,
   answer: Answer,
   failed: Defined & { readonly provider: string },
-  from: LlmError.Origin
+  from: Origin
 ): LlmError.LlmError => {
   const { isRetryable } = error.reason
   const { model, provider } = failed
@@ -153,7 +156,7 @@ const withText = (error: LlmError.UnknownLlmError, partial: string): LlmError.Un
   new LlmError.UnknownLlmError({ ...error, message: error.message, cause: error.cause, partial })
 
 /** The answer, as far as the reason has it; the status is 0 if it does not. */
-const answerOf = (http: typeof AiError.HttpContext.Type | undefined, now: RetryAfter.Instant): Answer => ({
+const answerOf = (http: typeof AiError.HttpContext.Type | undefined, now: Instant): Answer => ({
   status: http?.response?.status ?? 0,
   headers: Object.fromEntries(
     Object.entries(http?.response?.headers ?? {}).flatMap(([name, value]) =>
@@ -166,11 +169,13 @@ const answerOf = (http: typeof AiError.HttpContext.Type | undefined, now: RetryA
   elapsed: Duration.zero
 })
 
-const originOf = (
-  error: AiError.AiError,
-  answer: Answer,
-  { provider }: { readonly provider: string }
-): LlmError.Origin => {
+/** The fields that every error of a model has of its response. */
+type Origin = Pick<
+  LlmError.ServerError,
+  "provider" | "requestId" | "status" | "retryAfter" | "detail" | "usage" | "cause"
+>
+
+const originOf = (error: AiError.AiError, answer: Answer, { provider }: { readonly provider: string }): Origin => {
   const { reason } = error
   const retryAfter = error.retryAfter ?? (answer.status === 0 ? undefined : Hints.of(answer))
   const requestId = answer.headers["x-request-id"] ?? answer.headers["request-id"]
@@ -210,10 +215,10 @@ const peerOf = (url: string, otherwise: string): { readonly host: string; readon
   return { host: hostname, ...(port === "" ? {} : { port: Number(port) }) }
 }
 
-const until = (instant: DateTime.DateTime, now: RetryAfter.Instant): Duration.Duration =>
+const until = (instant: DateTime.DateTime, now: Instant): Duration.Duration =>
   Duration.millis(Math.max(0, DateTime.toEpochMillis(instant) - millisOf(now)))
 
-export const millisOf = (instant: RetryAfter.Instant): number =>
+export const millisOf = (instant: Instant): number =>
   Predicate.isNumber(instant)
     ? instant
     : Predicate.isDate(instant)

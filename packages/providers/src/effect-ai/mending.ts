@@ -4,7 +4,6 @@ import type * as Message from "@kintsugi/core/Message"
 import * as Tool from "effect/ai/Tool"
 import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
@@ -19,9 +18,7 @@ type Decode = (value: Schema.Json) => Result.Result<unknown, SchemaIssue.Issue>
  */
 export const mendedParams = ({ arguments: written }: Message.ToolCall, tool: Tool.Any | undefined): Schema.Json => {
   if (written === null) return {}
-  const parsed: Result.Result<Coercion.Parsed, string> = Predicate.isString(written)
-    ? Coercion.parse(written)
-    : Result.succeed({ value: written, changes: [] })
+  const parsed = Coercion.parse(written)
   if (Result.isFailure(parsed)) return written
   return fitting(parsed.success, tool === undefined ? undefined : decoderOf(tool).decode).value
 }
@@ -34,7 +31,9 @@ export const mendedText = (text: string, schema: Schema.Top): string => {
   return changes.length === 0 ? text : JSON.stringify(value)
 }
 
-const fitting = (parsed: Coercion.Parsed, decode: Decode | undefined): Coercion.Parsed => {
+type Parsed = Parameters<typeof Coercion.decode>[0]
+
+const fitting = (parsed: Parsed, decode: Decode | undefined): Parsed => {
   if (decode === undefined) return parsed
   return Result.getOrElse(Coercion.decode(parsed, decode), () => parsed)
 }

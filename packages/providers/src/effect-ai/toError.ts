@@ -1,11 +1,10 @@
 /** Maps errors of this library to those of `effect/ai`, whose reason alone decides about retries. */
 import type * as LlmError from "@kintsugi/core/LlmError"
-import type * as RetryAfter from "@kintsugi/core/RetryAfter"
 import * as AiError from "effect/ai/AiError"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import { millisOf } from "./fromError.ts"
+import { type Instant, millisOf } from "./fromError.ts"
 import { writtenDown } from "./original.ts"
 
 /** The origin of a failure, and the time. */
@@ -15,7 +14,7 @@ export interface At {
   /** `generate` by default. */
   readonly method?: string
   /** The current time: the reset of a quota is a wait here and an instant there. */
-  readonly now: RetryAfter.Instant
+  readonly now: Instant
 }
 
 export const toAiError = (error: LlmError.LlmError, { method = "generate", module = "Model", now }: At) => {
@@ -28,7 +27,7 @@ export const toAiError = (error: LlmError.LlmError, { method = "generate", modul
 const isSameWait = (one: Duration.Duration | undefined, other: Duration.Duration | undefined): boolean =>
   one === undefined ? other === undefined : other !== undefined && Duration.equals(one, other)
 
-const reasonOf = (error: LlmError.LlmError, now: RetryAfter.Instant): AiError.AiErrorReason => {
+const reasonOf = (error: LlmError.LlmError, now: Instant): AiError.AiErrorReason => {
   const nearest = nearestOf(error, now)
   const { isRetryable, retryAfter } = error
   // A server may forbid the retry that its kind of error would allow.
@@ -47,7 +46,7 @@ const plain = (error: LlmError.LlmError): AiError.AiErrorReason =>
     ? new AiError.InternalProviderError({ description: error.message, ...contextOf(error) })
     : new AiError.UnknownError({ description: error.message, ...contextOf(error) })
 
-const nearestOf = (error: LlmError.LlmError, now: RetryAfter.Instant): AiError.AiErrorReason => {
+const nearestOf = (error: LlmError.LlmError, now: Instant): AiError.AiErrorReason => {
   const { message: description, retryAfter, status } = error
   const context = contextOf(error)
   switch (error._tag) {

@@ -73,11 +73,8 @@ const approvalNeeded = (definition: Definition, { when }: NonNullable<Definition
 }
 
 /** The arguments as the tool would get them; `undefined` if they do not fit, or the schema is asynchronous. */
-const mended = ({ coercion, decode }: Definition, params: unknown): Coercion.Decoded<unknown> | undefined => {
-  const given = jsonOf(params)
-  const parsed = Predicate.isString(given)
-    ? Coercion.parse(given, coercion)
-    : Result.succeed<Coercion.Parsed>({ value: given, changes: [] })
+const mended = ({ coercion, decode }: Definition, params: unknown) => {
+  const parsed = Coercion.parse(jsonOf(params), coercion)
   if (Result.isFailure(parsed)) return undefined
   let waits = false
   const decodeNow = (json: Schema.Json) => {

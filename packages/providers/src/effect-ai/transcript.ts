@@ -49,7 +49,7 @@ const userPart = (part: Prompt.UserMessagePart): Message.UserContent[number] => 
     : Message.file(part.mediaType, from, part.fileName)
 }
 
-const attached = (data: string | Uint8Array | URL): Message.Attached => {
+const attached = (data: string | Uint8Array | URL): Parameters<typeof Message.image>[1] => {
   if (data instanceof Uint8Array) return { data: base64(data) }
   const text = data instanceof URL ? data.href : data
   const inline = /^data:[^,]*;base64,/i.exec(text)?.[0]
@@ -57,7 +57,9 @@ const attached = (data: string | Uint8Array | URL): Message.Attached => {
   return data instanceof URL || /^https?:\/\//i.test(text) ? { url: text } : { data: text }
 }
 
-const assistantPart = (part: Prompt.AssistantMessagePart): Message.ForeignAssistant["content"] => {
+const assistantPart = (
+  part: Prompt.AssistantMessagePart
+): Extract<Message.Foreign, { readonly role: "assistant" }>["content"] => {
   const own = Json.field(jsonOf(part.options), ours)
   switch (part.type) {
     case "text": {

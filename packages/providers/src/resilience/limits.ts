@@ -52,9 +52,11 @@ export type OnStoreError = "allow" | "fail"
 /** A policy that still needs the limiter. */
 export type Limiting = (limiter: RateLimiter.RateLimiter) => Policy
 
+const tokensOf = ({ inputTokens, outputTokens }: Usage.Usage): number => inputTokens + outputTokens
+
 /** Throws a `RangeError` for senseless options. */
 export const limiting = (limit: Limit, onStoreError: OnStoreError): Limiting => {
-  const { algorithm = "fixed-window", by, measure = Usage.total } = limit
+  const { algorithm = "fixed-window", by, measure = tokensOf } = limit
   const [count, what] = limit.tokens === undefined ? [limit.requests, "requests"] : [limit.tokens, "tokens"]
   if (!(Number.isSafeInteger(count) && count >= 1)) return refuse(what, "a whole number of at least 1", count)
   const per = finite("per", limit.per)

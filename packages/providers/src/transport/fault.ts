@@ -58,7 +58,9 @@ const peerOf = (url: URL): { readonly host: string; readonly port?: number } => 
   return { host: url.hostname, ...(port === undefined ? {} : { port }) }
 }
 
-const sentences: Readonly<Record<Exclude<ForeignFailure.Connection, "silent">, (peer: string) => string>> = {
+const sentences: Readonly<
+  Record<Exclude<ReturnType<typeof ForeignFailure.connectionOf>, "silent">, (peer: string) => string>
+> = {
   refused: (peer) => `Connection to ${peer} was refused`,
   unresolved: (peer) => `The name of ${peer} could not be resolved`,
   unreachable: (peer) => `There is no route to ${peer}`,

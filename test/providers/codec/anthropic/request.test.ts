@@ -87,7 +87,7 @@ describe("messages", () => {
   })
 
   it("every settlement but a result carries the flag, and words [C2]", () => {
-    const resultOf = (kind: Message.SettlementKind, text: string) =>
+    const resultOf = (kind: Message.Settlement["kind"], text: string) =>
       messagesOf(said(answered(call("c1"), kind, text)))[1].content[0]
     for (const kind of ["told", "denied", "interrupted", "truncated", "unknown"] as const) {
       assert.deepInclude(resultOf(kind, "no rows"), { content: "no rows", is_error: true })

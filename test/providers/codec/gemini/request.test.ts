@@ -26,7 +26,7 @@ const call = (id: string, args: Message.ToolCall["arguments"], opaque?: Message.
   ...(opaque === undefined ? {} : { opaque })
 })
 
-const answered = (toolCall: Message.ToolCall, kind: Message.SettlementKind, text: string): Message.SettledCall => ({
+const answered = (toolCall: Message.ToolCall, kind: Message.Settlement["kind"], text: string): Message.SettledCall => ({
   type: "settled-call",
   call: toolCall,
   settlement: { kind, text }

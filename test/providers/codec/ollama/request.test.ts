@@ -24,7 +24,7 @@ const call = (id: string, args: Message.ToolCall["arguments"]): Message.ToolCall
   arguments: args
 })
 
-const answered = (toolCall: Message.ToolCall, kind: Message.SettlementKind, text: string): Message.SettledCall => ({
+const answered = (toolCall: Message.ToolCall, kind: Message.Settlement["kind"], text: string): Message.SettledCall => ({
   type: "settled-call",
   call: toolCall,
   settlement: { kind, text }

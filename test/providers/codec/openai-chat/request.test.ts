@@ -63,7 +63,7 @@ describe("messages", () => {
   })
 
   it("a failed call differs from a successful one with the same text; texts that say so themselves stay as they are [C2]", () => {
-    const contentOf = (kind: Message.SettlementKind, text: string) =>
+    const contentOf = (kind: Message.Settlement["kind"], text: string) =>
       messagesOf({ role: "assistant", content: [answered(call("c1", "{}"), kind, text)] })[1].content
     assert.strictEqual(contentOf("result", "no rows"), "no rows")
     for (const kind of ["told", "denied", "interrupted", "truncated", "unknown"] as const) {

@@ -65,7 +65,7 @@ describe("messages", () => {
   })
 
   it("a failed call differs from a successful one with the same text; texts that say so themselves stay as they are [C2]", () => {
-    const outputOf = (kind: Message.SettlementKind, text: string) =>
+    const outputOf = (kind: Message.Settlement["kind"], text: string) =>
       inputOf({ role: "assistant", content: [answered("c", kind, text)] })[1].output
     assert.strictEqual(outputOf("result", "no rows"), "no rows")
     assert.strictEqual(outputOf("unknown", "no rows"), "ERROR: no rows")

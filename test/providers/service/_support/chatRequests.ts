@@ -35,7 +35,11 @@ export const messagesOf = (layer: ModelLayer, ...messages: ReadonlyArray<Message
 
 export const tool: Message.ToolSpec = { name: "search", description: "Searches.", parameters: { type: "object" } }
 
-export const answered = (id: string, kind: Message.SettlementKind = "result", text = "rain"): Message.SettledCall => ({
+export const answered = (
+  id: string,
+  kind: Message.Settlement["kind"] = "result",
+  text = "rain"
+): Message.SettledCall => ({
   type: "settled-call",
   call: { type: "tool-call", id, name: "get_weather", arguments: '{"city":"Oslo"}' },
   settlement: { kind, text }
@@ -60,4 +64,4 @@ export const output: Model.OutputSpec = {
   schema: { type: "object", properties: { a: { type: "string" } } }
 }
 
-export const image = (from: Message.Attached) => Message.image("image/png", from)
+export const image = (from: Parameters<typeof Message.image>[1]) => Message.image("image/png", from)

@@ -25,8 +25,8 @@ const say = (order: string, what: string): void => {
 
 const tell = (order: string, what: string): Effect.Effect<void> => Effect.sync(() => say(order, what))
 
-/** Hears of each replay of an order: it begins from the top. */
-const watching: RunContext.MakeObserver = () => (event) => {
+/** Writes a line for each replay of an order, which begins from the top. */
+const watching: (typeof RunContext.Observers.Service)[number] = () => (event) => {
   if (event.type === "run-start" && event.parent === undefined) say(String(event.input), "begins")
 }
 

@@ -71,13 +71,13 @@ const partOf = (part: Message.UserContent[number]): Schema.Json => {
   }
 }
 
-const attached = (part: Message.Image | Message.File): Schema.Json =>
+const attached = (part: Exclude<Message.UserContent[number], Message.Text>): Schema.Json =>
   "data" in part ? { type: "base64", media_type: part.mediaType, data: part.data } : { type: "url", url: part.url }
 
 const pdf = "application/pdf"
 
 /** Why a file cannot be sent; `undefined` if it can. */
-export const unsendable = (file: Message.File): string | undefined => {
+export const unsendable = (file: ReturnType<typeof Message.file>): string | undefined => {
   if (file.mediaType === pdf) return undefined
   if ("url" in file) return `only PDF is fetched from an address, not ${file.mediaType}`
   if (!/^text\/|^application\/(?:json|xml|yaml|.*\+(?:json|xml))$/.test(file.mediaType)) {

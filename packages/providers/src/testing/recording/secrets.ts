@@ -38,7 +38,7 @@ const shortestCookie = 8
 /** The secrets seen so far. Each noted secret is redacted everywhere. */
 export class Secrets {
   readonly #values = new Set<string>()
-  #redact: Redaction.Redactor | undefined
+  #redact: typeof Redaction.own | undefined
 
   /** Changes with each new secret. */
   get version(): number {

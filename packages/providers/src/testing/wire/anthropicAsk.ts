@@ -150,7 +150,7 @@ const messagesOf = ({ blocks, role }: Turn): ReadonlyArray<Message.Foreign> => {
   return content.length === 0 ? results : [...results, { role, content }]
 }
 
-const saidBy = (block: Block): Message.ForeignAssistant["content"] => {
+const saidBy = (block: Block): Extract<Message.Foreign, { readonly role: "assistant" }>["content"] => {
   switch (block.type) {
     case "text":
       return [Message.text(block.text)]
@@ -176,7 +176,11 @@ const shownBy = (block: Block): Message.UserContent => {
   return [Message.file(source.type === "url" ? "application/pdf" : source.media_type, from, title)]
 }
 
-const resultOf = ({ content = "", is_error, tool_use_id }: typeof ToolResult.Type): Message.ForeignResult => ({
+const resultOf = ({
+  content = "",
+  is_error,
+  tool_use_id
+}: typeof ToolResult.Type): Extract<Message.Foreign, { readonly role: "tool" }> => ({
   role: "tool",
   callId: tool_use_id,
   text: Predicate.isString(content) ? content : content.map(textIn).join(""),

@@ -138,11 +138,13 @@ const messagesOf = (turns: ReadonlyArray<Turn>): ReadonlyArray<Message.Foreign> 
       unanswered = [...ids]
       return [{ role: "assistant", content: parts.flatMap((part) => saidBy(part, ids)) }]
     }
-    const results = parts.flatMap(({ functionResponse }): ReadonlyArray<Message.ForeignResult> => {
-      if (functionResponse === undefined) return []
-      const { id = unanswered.shift() ?? "", response } = functionResponse
-      return [{ role: "tool", callId: id, ...outcomeIn(response) }]
-    })
+    const results = parts.flatMap(
+      ({ functionResponse }): ReadonlyArray<Extract<Message.Foreign, { readonly role: "tool" }>> => {
+        if (functionResponse === undefined) return []
+        const { id = unanswered.shift() ?? "", response } = functionResponse
+        return [{ role: "tool", callId: id, ...outcomeIn(response) }]
+      }
+    )
     const content = parts.flatMap(shownBy)
     return content.length === 0 ? results : [...results, { role: "user", content }]
   })
@@ -155,7 +157,10 @@ const outcomeIn = (response: Schema.JsonObject): { readonly text: string; readon
   return { text: Predicate.isString(outcome) ? outcome : JSON.stringify(outcome), isError }
 }
 
-const saidBy = (part: Part, ids: Array<string>): Message.ForeignAssistant["content"] => {
+const saidBy = (
+  part: Part,
+  ids: Array<string>
+): Extract<Message.Foreign, { readonly role: "assistant" }>["content"] => {
   const { functionCall: call, text, thought } = part
   if (call !== undefined) {
     return [{ type: "tool-call", id: ids.shift() ?? "", name: call.name, arguments: call.args ?? null }]

@@ -76,4 +76,4 @@ const messagesOf = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<Message
   })
 }
 
-const imageOf = (data: string): Message.Image => Message.image("image/*", { data })
+const imageOf = (data: string) => Message.image("image/*", { data })

@@ -1,6 +1,5 @@
 /** Writes replies and refusals of chat completions, whole and streamed. */
 import type * as Message from "@kintsugi/core/Message"
-import * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
 import type { Answer } from "../handling.ts"
 import type * as Wire from "./wire.ts"
@@ -88,7 +87,7 @@ const wireUsage = (reply: Wire.BrainReply) => {
   return {
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,
-    total_tokens: Usage.total(usage),
+    total_tokens: usage.inputTokens + usage.outputTokens,
     prompt_tokens_details: { cached_tokens: usage.cachedInputTokens },
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens }
   }

@@ -136,7 +136,9 @@ const messagesOf = (items: ReadonlyArray<Item>): ReadonlyArray<Message.Foreign> 
 }
 
 const messageOf = (item: Item): Message.Foreign => {
-  const said = (part: Message.ForeignAssistant["content"][number]): Message.ForeignAssistant => ({
+  const said = (
+    part: Extract<Message.Foreign, { readonly role: "assistant" }>["content"][number]
+  ): Extract<Message.Foreign, { readonly role: "assistant" }> => ({
     role: "assistant",
     content: [part]
   })

@@ -1,6 +1,5 @@
 /** Writes replies and refusals of OpenAI's Responses, whole and streamed. */
 import type * as Message from "@kintsugi/core/Message"
-import * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
 import type { Answer, Received } from "../handling.ts"
 import type * as Wire from "./wire.ts"
@@ -146,7 +145,7 @@ const wireUsage = (reply: Wire.BrainReply) => {
     input_tokens_details: { cached_tokens: usage.cachedInputTokens },
     output_tokens: usage.outputTokens,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
-    total_tokens: Usage.total(usage)
+    total_tokens: usage.inputTokens + usage.outputTokens
   }
 }
 

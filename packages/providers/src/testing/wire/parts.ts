@@ -108,7 +108,7 @@ export const specOf = (
 export const attachedAt = (
   url: string,
   mediaType: string
-): { readonly type: string; readonly from: Message.Attached } => {
+): { readonly type: string; readonly from: Parameters<typeof Message.image>[1] } => {
   const [, type, data] = /^data:([^;,]*);base64,(.*)$/s.exec(url) ?? []
   return type === undefined || data === undefined ? { type: mediaType, from: { url } } : { type, from: { data } }
 }

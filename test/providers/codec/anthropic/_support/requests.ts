@@ -26,7 +26,7 @@ export const call = (id: string, args: Message.ToolCall["arguments"] = {}): Mess
 
 export const answered = (
   toolCall: Message.ToolCall,
-  kind: Message.SettlementKind = "result",
+  kind: Message.Settlement["kind"] = "result",
   text = "found"
 ): Message.SettledCall => ({ type: "settled-call", call: toolCall, settlement: { kind, text } })
 

@@ -24,7 +24,7 @@ export const call = (id: string, args: Message.ToolCall["arguments"]): Message.T
 
 export const answered = (
   toolCall: Message.ToolCall,
-  kind: Message.SettlementKind,
+  kind: Message.Settlement["kind"],
   text: string
 ): Message.SettledCall => ({
   type: "settled-call",

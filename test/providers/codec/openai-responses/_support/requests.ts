@@ -22,7 +22,7 @@ export const said = (output: ReadonlyArray<Item>, ...results: ReadonlyArray<Mess
 
 export const result = (text: string): Message.Settlement => ({ kind: "result", text })
 
-export const answered = (id: string, kind: Message.SettlementKind, text: string): Message.SettledCall => ({
+export const answered = (id: string, kind: Message.Settlement["kind"], text: string): Message.SettledCall => ({
   type: "settled-call",
   call: { type: "tool-call", id, name: "search", arguments: "{}" },
   settlement: { kind, text }
