@@ -2,11 +2,17 @@
 import { assert } from "@effect/vitest"
 import { type Agent, type AgentEvent, Approval, type Model, Snapshot, Tool } from "@kintsugi/core"
 import type { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Schema } from "effect"
+import { type Duration, Effect, Schema } from "effect"
 import type { CallCheckpoint, UnfinishedReply } from "../../packages/core/src/event/Checkpoint.ts"
 
 /** A tool that needs approval, and what it was run with. */
-export const paying = (options: Tool.ApprovalOptions<{ readonly cents: number }, never> = {}) => {
+export const paying = (
+  options: {
+    readonly when?: (params: { readonly cents: number }) => boolean | Effect.Effect<boolean, unknown, never>
+    readonly reason?: string
+    readonly validFor?: Duration.Input
+  } = {}
+) => {
   const runs: Array<number> = []
   const tool = Tool.make("pay", {
     description: "Pays.",

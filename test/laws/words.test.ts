@@ -1,7 +1,7 @@
 /** Laws of texts: what is read from headers, and what models read. */
 import * as Factories from "@kintsugi/core/Factories"
 import { assert } from "@effect/vitest"
-import { Recovery, Tool, ToolError } from "@kintsugi/core"
+import { Recovery, Tool } from "@kintsugi/core"
 import * as Render from "@kintsugi/core/Render"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
@@ -11,6 +11,7 @@ import fc from "fast-check"
 import { agentWith, overADay, read } from "../_support/dialogue.ts"
 import { calling, lawOfRuns } from "./_support/runs.ts"
 import { law } from "../_support/laws.ts"
+import { Kind } from "../../packages/core/src/errors/Kinds.ts"
 
 // --- hints of servers
 
@@ -143,7 +144,7 @@ const holdsNone = (text: string, { kind }: Planted): void => {
 
 law("no label of a failure holds a stack, nor a secret that is anywhere in it [L911 P202]", planted, (story) =>
   Effect.sync(() => {
-    for (const kind of ToolError.Kind.literals) {
+    for (const kind of Kind.literals) {
       const text = Render.labelled(failing(story), {
         attempt: story.attempt,
         previous: [],

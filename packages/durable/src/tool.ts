@@ -2,7 +2,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { KintsugiError, ToolError } from "@kintsugi/core"
-import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Interception from "@kintsugi/core/Interception"
 import type * as RunContext from "@kintsugi/core/RunContext"
 import type { Line } from "./lines.ts"
@@ -102,9 +101,13 @@ const failuresOf = ({ failure }: Attempt["stored"]) => {
 
 const ours: AnyCodec = KintsugiError.KintsugiError
 
+const isTagged = Schema.is(Schema.Struct({ _tag: Schema.String }))
+
+const tagOf = (failure: unknown): string => (isTagged(failure) ? failure._tag : typeof failure)
+
 const unstorable = (tool: string, failure: unknown): TypeError =>
   new TypeError(
-    `Durable: tool '${tool}' failed with '${ErrorCause.tagOf(failure)}', of which it has no schema: give it one as \`failure\``
+    `Durable: tool '${tool}' failed with '${tagOf(failure)}', of which it has no schema: give it one as \`failure\``
   )
 
 /** Schemas are compiled once. */

@@ -37,8 +37,7 @@ export const coreErrors: Table = {
   "core/src/errors/DoorError.ts": {
     InputTooLargeError: made((text) => DoorError.InputTooLargeError.make({ what: text, bound: "depth", limit: 1 })),
     RunLostError: made((text) => DoorError.RunLostError.make({ executionId: text, what: text })),
-    SnapshotRefusedError: made((text) => DoorError.SnapshotRefusedError.make({ reason: "other-agent", what: text })),
-    isDoorError: grows(values, DoorError.isDoorError)
+    SnapshotRefusedError: made((text) => DoorError.SnapshotRefusedError.make({ reason: "other-agent", what: text }))
   },
   "core/src/errors/Limit.ts": each(fixed, "limitOf"),
   "core/src/errors/LlmError.ts": {
@@ -105,8 +104,7 @@ export const coreErrors: Table = {
     ),
     LoopExhaustedError: grows(values, (value) =>
       JSON.stringify(RunError.LoopExhaustedError.make({ iterations: 1, last: value }))
-    ),
-    isRunError: grows(values, RunError.isRunError)
+    )
   },
   "core/src/errors/ToolError.ts": {
     InvalidArgs: made((text) =>

@@ -6,6 +6,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Data, Duration, Effect, Schema } from "effect"
 import { it } from "../../_support/run.ts"
 import { agentWith, batch, busy, callingOnce, done, fixer, play, read, scripted } from "../../_support/dialogue.ts"
+import { Kind } from "../../../packages/core/src/errors/Kinds.ts"
 
 const { ExecutionError } = ToolError
 
@@ -98,7 +99,7 @@ plain("each constructor sets category and kind, keeps the cause, and says what t
 
 it.run("the kind is declared on the tool, `local` by default, and reaches the row [T25]", (run) =>
   Effect.gen(function* () {
-    assert.deepStrictEqual([...ToolError.Kind.literals], ["local", "web-service", "llm", "mcp-tool"])
+    assert.deepStrictEqual([...Kind.literals], ["local", "web-service", "llm", "mcp-tool"])
     for (const [options, kind] of [
       [{}, "local"],
       [{ kind: "mcp-tool" }, "mcp-tool"]

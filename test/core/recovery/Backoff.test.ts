@@ -85,7 +85,7 @@ describe("jitter", () => {
 
   it.effect("full draws from 0 to the wait, equal from half of it, a number from both sides of it [L202]", () =>
     Effect.gen(function* () {
-      const drawn = (jitter: Backoff.Delays["jitter"] & {}, draw: number) =>
+      const drawn = (jitter: Backoff.Options["jitter"] & {}, draw: number) =>
         drawing(draw)(plain({ ...options, jitter }))
       assert.deepStrictEqual(yield* drawn("full", 0), [0, 0])
       assert.deepStrictEqual(yield* drawn("full", 0.25), [250, 500])

@@ -1,6 +1,6 @@
 import * as Factories from "@kintsugi/core/Factories"
 import { assert, it as plain } from "@effect/vitest"
-import { Recovery, Tool, ToolError } from "@kintsugi/core"
+import { Recovery, Tool } from "@kintsugi/core"
 import * as Issue from "@kintsugi/core/Issue"
 import * as Render from "@kintsugi/core/Render"
 import { ScriptedModel } from "@kintsugi/core/testing"
@@ -10,6 +10,7 @@ import { it } from "../../_support/run.ts"
 import { agentWith, type Busy, busy, callingOnce, done, read, scripted } from "../../_support/dialogue.ts"
 import { contextOf } from "./_support/contexts.ts"
 import { all } from "../_support/errorSamples.ts"
+import { Kind } from "../../../packages/core/src/errors/Kinds.ts"
 
 class Own extends Data.TaggedError("Own")<{ readonly message: string; readonly isRetryable?: boolean }> {}
 
@@ -71,7 +72,7 @@ plain("no text shows stack lines, or a key within any field of an error [L911 P2
       detail: key,
       reason: key
     })
-    for (const kind of ToolError.Kind.literals) {
+    for (const kind of Kind.literals) {
       const text = Render.labelled(planted, contextOf("none", { attempt: 2, kind }))
       assert.notInclude(text, key)
       assert.notMatch(text, /\n\s+at \S+ \(/)

@@ -1,13 +1,19 @@
 import { assert } from "@effect/vitest"
 import { Agent, Approval, Budget, Model, Recovery, RunError, Skill, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Cause, Effect, Exit, Layer, Schema } from "effect"
+import { type Duration, Cause, Effect, Exit, Layer, Schema } from "effect"
 import { it } from "../../_support/run.ts"
 import { agentWith, done, overADay, scripted } from "../../_support/dialogue.ts"
 
 const { call, calls, make, text } = ScriptedModel
 
-const paying = <R = never>(options: Tool.ApprovalOptions<{ readonly cents: number }, R> = {}) => {
+const paying = <R = never>(
+  options: {
+    readonly when?: (params: { readonly cents: number }) => boolean | Effect.Effect<boolean, unknown, R>
+    readonly reason?: string
+    readonly validFor?: Duration.Input
+  } = {}
+) => {
   const runs: Array<number> = []
   const bare = Tool.make("pay", {
     description: "Pays.",

@@ -5,11 +5,12 @@ import { Effect, type Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { it } from "../../_support/run.ts"
 import { agentWith, done, eventLog, read, settlements } from "../../_support/dialogue.ts"
+import type { ApprovalOptions } from "../../../packages/core/src/tool/requireApproval.ts"
 
 const { call, calls, make } = ScriptedModel
 
 /** A tool that needs approval above 100, and what it was run with. */
-const paying = (options: Tool.ApprovalOptions<{ readonly cents: number }, never> = {}) => {
+const paying = (options: ApprovalOptions<{ readonly cents: number }, never> = {}) => {
   const runs: Array<number> = []
   const tool = Tool.make("pay", {
     description: "Pays.",

@@ -17,6 +17,7 @@ import {
   scripted,
   settlements
 } from "../../_support/dialogue.ts"
+import { Severity } from "../../../packages/core/src/errors/Kinds.ts"
 
 const { call, calls } = ScriptedModel
 
@@ -40,14 +41,14 @@ it.run("the escalation text, word by word; the reason is the error's message, HI
 
 it.run("every severity reaches the text [A405 A410]", (run) =>
   Effect.gen(function* () {
-    for (const severity of ToolError.Severity.literals) {
+    for (const severity of Severity.literals) {
       const { tool } = scripted("fetch", Effect.fail(busy("no line")))
       const model = yield* callingOnce("fetch")
       const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.escalate({ severity }) })))
       yield* run(agent, "go").pipe(Effect.provide(model.layer))
       assert.include(read(model)[0], `failed: no line (severity: ${severity}). Please`)
     }
-    assert.deepStrictEqual(ToolError.Severity.literals, ["LOW", "MEDIUM", "HIGH", "CRITICAL"])
+    assert.deepStrictEqual(Severity.literals, ["LOW", "MEDIUM", "HIGH", "CRITICAL"])
   })
 )
 

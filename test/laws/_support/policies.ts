@@ -1,5 +1,5 @@
 /** The verdicts that the library makes of policies as data, and a reference for what they mean. */
-import { type Backoff, Recovery } from "@kintsugi/core"
+import { Recovery } from "@kintsugi/core"
 import { PolicyData } from "@kintsugi/core/testing"
 import { fromEffect } from "@kintsugi/core/testing/FastCheck"
 import fc from "fast-check"
@@ -16,6 +16,7 @@ import {
   type Trace
 } from "../../_support/laws.ts"
 import * as Waits from "../../_support/waits.ts"
+import type { Count } from "../../../packages/core/src/recovery/Node.ts"
 
 export type Policy = PolicyData.PolicyData
 export type Options = Extract<Policy, { readonly kind: "retry" }>["options"]
@@ -55,7 +56,7 @@ export const drawing =
   (scripted) =>
     Waits.drawing(draw)(guard(scripted))
 
-export const retriesOf = (count: Backoff.Count): number => count.retries ?? count.maxAttempts - 1
+export const retriesOf = (count: Count): number => count.retries ?? count.maxAttempts - 1
 
 /** How often a policy may run something again. */
 export const repeatsOf = (policy: Policy): number => {
@@ -175,7 +176,7 @@ export const nanos = (millis: number): number => (Number.isInteger(millis) ? mil
 /** What `Random` draws. */
 export const draw: fc.Arbitrary<number> = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })
 
-export const count: fc.Arbitrary<Backoff.Count> = fromEffect(Arbitraries.count)
+export const count: fc.Arbitrary<Count> = fromEffect(Arbitraries.count)
 
 /** Waits that grow, without a count and without jitter. */
 export const delays = fromEffect(Arbitraries.delays)

@@ -52,7 +52,7 @@ const content: fc.Arbitrary<Message.Reply["content"][number]> = fc.oneof(
 )
 
 const replies: fc.Arbitrary<Message.Reply> = fc
-  .tuple(fc.array(content, { maxLength: 6 }), fc.constantFrom(...Message.FinishReason.literals))
+  .tuple(fc.array(content, { maxLength: 6 }), fc.constantFrom(...Message.Reply.fields.finish.literals))
   .map(([content, finish]) =>
     Model.collected({
       content,

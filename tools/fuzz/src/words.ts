@@ -135,7 +135,11 @@ const revived = (_: string, value: unknown): unknown =>
 
 const encodeTranscript = Schema.encodeSync(Schema.toCodecJson(Message.Transcript))
 const isTranscript = Schema.is(Message.Transcript)
-const isPair = Schema.is(Message.SettledCall)
+const isAssistant = Schema.is(Message.Assistant)
+const isPair = (part: unknown): boolean => {
+  const message: unknown = { role: "assistant", content: [part] }
+  return isAssistant(message) && message.content[0]?.type === "settled-call"
+}
 
 /** Calls that stand with their settlements, from the first to the last. */
 const pairsIn = (messages: ReadonlyArray<unknown>): ReadonlyArray<Message.SettledCall> =>
@@ -210,7 +214,7 @@ const checkFailure = (exit: Exit.Failure<unknown, unknown>): void => {
 
 /** A document is no document, or its signature is not what it should be. */
 const isExpected = (error: unknown): error is Schema.SchemaError | DoorError.DoorError =>
-  Schema.isSchemaError(error) || DoorError.isDoorError(error)
+  Schema.isSchemaError(error) || Schema.is(DoorError.DoorError)(error)
 
 const fromJson = (document: unknown): Exit.Exit<Snapshot.Snapshot, Schema.SchemaError | DoorError.DoorError> =>
   Effect.runSyncExit(Snapshot.fromJson(document))

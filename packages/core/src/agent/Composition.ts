@@ -201,7 +201,11 @@ export const parallel = <const As extends Types.Named>(
   })
 }
 
-/** The input of the captain of a forum: the forum's own input, and the answer of each participant. */
+/**
+ * The input of the captain of a forum: the forum's own input, and the answer of each participant.
+ *
+ * @hidden
+ */
 export interface Forum<out I, out Answers> {
   readonly input: I
   readonly answers: Answers

@@ -17,7 +17,11 @@ import type { Running } from "./skills.ts"
 import type { NeedsModel } from "./types.ts"
 import type * as Frame from "../run/Frame.ts"
 
-/** A call that ended with a text for the model, as a hook gets it. */
+/**
+ * A call that ended with a text for the model, as a hook gets it.
+ *
+ * @hidden
+ */
 export interface ToolResult {
   readonly text: string
   readonly isError: boolean

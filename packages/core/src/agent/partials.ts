@@ -19,6 +19,8 @@ import { decoder, modelSchema } from "../tool/ToolSchema.ts"
  * A value of which fields, items and ends of texts may still be missing. Plain structs, records, lists and tuples are partial; all
  * else is there as a whole or not at all: numbers, dates, durations, bytes, instances that have methods. A branded text is a plain one here,
  * since a part of an id is no id.
+ *
+ * @hidden
  */
 export type Partially<A> = A extends string
   ? A extends Marked

@@ -41,5 +41,9 @@ export const seal = <A extends Types.AnyPart>(
   // the same value: what it takes, gives, fails with and needs is read off its call
   self as never
 
-/** Whether a value is an agent, of which nothing else is known. */
+/**
+ * Whether a value is an agent, of which nothing else is known.
+ *
+ * @internal
+ */
 export const isAgent = (value: unknown): value is Types.AnyPart => Predicate.hasProperty(value, TypeId)

@@ -6,11 +6,15 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import type { Prices } from "./Price.ts"
 
-export { costOfItems, type Price } from "./Price.ts"
+export type { Price } from "./Price.ts"
 /** @internal */
-export { costOf } from "./Price.ts"
+export { costOf, costOfItems } from "./Price.ts"
 
-/** All limits of a run, with the defaults filled in. */
+/**
+ * All limits of a run, with the defaults filled in.
+ *
+ * @hidden
+ */
 export interface Budget {
   /** Model requests that are not retries; 8 by default. */
   readonly maxTurns: number

@@ -2,7 +2,11 @@
 import type * as Message from "../data/Message.ts"
 import type * as Usage from "../data/Usage.ts"
 
-/** The price of one model per million tokens, in the currency of `maxCost`. */
+/**
+ * The price of one model per million tokens, in the currency of `maxCost`.
+ *
+ * @hidden
+ */
 export interface Price {
   readonly input: number
   readonly output: number

@@ -19,7 +19,11 @@ const valueSteps = ["unwrap-json", "convert-number", "drop-empty", "drop-undecla
 
 type ValueStep = (typeof valueSteps)[number]
 
-/** The name of one way to mend: of the text, or of a value that is read from it. */
+/**
+ * The name of one way to mend: of the text, or of a value that is read from it.
+ *
+ * @hidden
+ */
 export type CoercionStep = TextStep | ValueStep
 
 /** All steps, in the order in which they are tried. The order of a tool's own list does not count. */

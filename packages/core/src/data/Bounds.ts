@@ -1,7 +1,11 @@
 /** How large a schema or a value from outside may be before code expands it. */
 import { isDeep } from "./Foreign.ts"
 
-/** The bounds of a schema or a value. Options take some of them; the others have their defaults. */
+/**
+ * The bounds of a schema or a value. Options take some of them; the others have their defaults.
+ *
+ * @hidden
+ */
 export interface Bounds {
   /** Levels of nesting, of a schema after its references and of a value; 128 by default, 512 at most. */
   readonly depth: number

@@ -70,7 +70,11 @@ const fuller = (error: object, said: string, depth: number): string => {
 
 const mostMembers = 3
 
-/** The `_tag` of an error; the name of its JavaScript type if it has none. */
+/**
+ * The `_tag` of an error; the name of its JavaScript type if it has none.
+ *
+ * @internal
+ */
 export const tagOf = (error: unknown): string => {
   const tag = property(error, "_tag")
   return Predicate.isString(tag) ? tag : typeof error

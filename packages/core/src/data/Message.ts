@@ -16,18 +16,14 @@ export {
   Message,
   Opaque,
   ProviderItem,
-  Reasoning,
-  SettledCall,
   Settlement,
-  System,
-  Text,
   ToolCall,
   Transcript,
   User,
   UserContent
 } from "./parts.ts"
-
-export { FinishReason }
+export type { Reasoning, SettledCall, System, Text, ToolSpec } from "./parts.ts"
+export type { FinishReason } from "./FinishReason.ts"
 
 /** A whole reply of a model. Its calls have no settlement yet. */
 export interface Reply extends Schema.Schema.Type<typeof Reply> {}
@@ -42,17 +38,6 @@ export const Reply = Schema.Struct({
   cost: Schema.optionalKey(Schema.Finite),
   /** The model name that the provider reports. */
   model: Schema.optionalKey(Schema.String)
-})
-
-/** The description of a tool for a model. `parameters` is a JSON Schema. */
-export interface ToolSpec extends Schema.Schema.Type<typeof ToolSpec> {}
-
-export const ToolSpec = Schema.Struct({
-  name: Schema.String,
-  description: Schema.String,
-  parameters: Schema.Record(Schema.String, Schema.Json),
-  /** Set if `null` does not mean that an optional parameter is absent. Then no codec asks the model to write `null` for it. */
-  keepsNulls: Schema.optionalKey(Schema.Literal(true))
 })
 
 /** A text part. */

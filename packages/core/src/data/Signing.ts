@@ -15,7 +15,11 @@ export type Audience = Readonly<Record<string, string>>
 /** Why a signature is refused. */
 export type Refusal = "unsigned" | "bad-signature" | "unknown-key"
 
-/** Signs texts, and verifies its signatures. */
+/**
+ * Signs texts, and verifies its signatures.
+ *
+ * @hidden
+ */
 export interface Signer {
   readonly sign: (text: string) => Effect.Effect<Signature>
   readonly verify: (

@@ -1,7 +1,11 @@
 /** Messages and their parts, as schemas. */
 import * as Schema from "effect/Schema"
 
-/** Plain text. */
+/**
+ * Plain text.
+ *
+ * @hidden
+ */
 export interface Text extends Schema.Schema.Type<typeof Text> {}
 
 export const Text = Schema.Struct({ type: Schema.tag("text"), text: Schema.String })
@@ -14,7 +18,11 @@ export interface Opaque extends Schema.Schema.Type<typeof Opaque> {}
 
 export const Opaque = Schema.Struct({ provider: Schema.String, data: Schema.Json })
 
-/** A part of a model's reasoning. */
+/**
+ * A part of a model's reasoning.
+ *
+ * @hidden
+ */
 export interface Reasoning extends Schema.Schema.Type<typeof Reasoning> {}
 
 export const Reasoning = Schema.Struct({
@@ -54,12 +62,20 @@ export const Settlement = Schema.Struct({
   text: Schema.String
 })
 
-/** A tool call with its settlement. */
+/**
+ * A tool call with its settlement.
+ *
+ * @hidden
+ */
 export interface SettledCall extends Schema.Schema.Type<typeof SettledCall> {}
 
 export const SettledCall = Schema.Struct({ type: Schema.tag("settled-call"), call: ToolCall, settlement: Settlement })
 
-/** A system message: instructions to the model. */
+/**
+ * A system message: instructions to the model.
+ *
+ * @hidden
+ */
 export interface System extends Schema.Schema.Type<typeof System> {}
 
 export const System = Schema.Struct({ role: Schema.tag("system"), text: Schema.String })
@@ -113,3 +129,16 @@ export const Message = Schema.Union([System, User, Assistant])
 export type Transcript = ReadonlyArray<Message>
 
 export const Transcript = Schema.Array(Message)
+
+/**
+ * The description of a tool for a model. `parameters` is a JSON Schema.
+ *
+ * @hidden
+ */
+export interface ToolSpec {
+  readonly name: string
+  readonly description: string
+  readonly parameters: Schema.JsonObject
+  /** Set if `null` does not mean that an optional parameter is absent. Then no codec asks the model to write `null` for it. */
+  readonly keepsNulls?: true
+}

@@ -69,6 +69,3 @@ export const DoorError: Schema.Codec<DoorError, unknown> = Schema.Union([
   RunLostError,
   SnapshotRefusedError
 ])
-
-/** Whether a value is a `DoorError`. */
-export const isDoorError: (value: unknown) => value is DoorError = Schema.is(DoorError)

@@ -8,7 +8,7 @@ import { Capability, type Made, ofResponse, spoken, worded } from "./llmOrigin.t
 import { advised } from "./advised.ts"
 import type { Defaulted } from "./sentence.ts"
 
-export { Capability } from "./llmOrigin.ts"
+export type { Capability } from "./llmOrigin.ts"
 
 const originFields = {
   ...ofResponse,

@@ -14,7 +14,11 @@ export { hintBeneath, outlookOf, withoutHelp } from "./facts.ts"
 
 type Tag = keyof FactsTable
 
-/** The advice of every error of this library: whether, when and how often to send the same input again, and what else helps. */
+/**
+ * The advice of every error of this library: whether, when and how often to send the same input again, and what else helps.
+ *
+ * @hidden
+ */
 export interface RecoveryAdvice<out Code extends string = string> extends Outlook {
   /** Stays the same over releases: for alerts and metrics. */
   readonly code: Code

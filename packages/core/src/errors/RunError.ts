@@ -9,7 +9,7 @@ import { CarriedTranscript } from "./transcript.ts"
 import * as Trail from "./Trail.ts"
 import * as Usage from "../data/Usage.ts"
 
-export { TrailEntry } from "./Trail.ts"
+export type { TrailEntry } from "./Trail.ts"
 
 /** The work of the run before its end. */
 const ofRun = { transcript: CarriedTranscript, usage: Usage.Usage }
@@ -102,6 +102,3 @@ const union = Schema.Union([BudgetExceededError, InvalidOutputError, RoutingErro
 
 /** The closed union, as a schema: decodes each error to its own class. */
 export const RunError: Schema.Codec<RunError, unknown> = union
-
-/** Whether a value is an error of a run. */
-export const isRunError: (value: unknown) => value is RunError = Schema.is(RunError)

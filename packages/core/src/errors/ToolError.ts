@@ -15,6 +15,9 @@ import { RunError } from "./RunError.ts"
 import { CarriedTranscript } from "./transcript.ts"
 import * as Trail from "./Trail.ts"
 import * as Usage from "../data/Usage.ts"
+import { Kind, Severity } from "./Kinds.ts"
+
+export type { Kind, Severity } from "./Kinds.ts"
 
 const CarriedJson = CauseCodec.carried(Schema.Json)
 const nested = () => Schema.Union([LlmError, RunError, InputTooLargeError, ToolError, AroundToolError])
@@ -61,11 +64,6 @@ export class DeserializationError extends advised<DeserializationError>()("Deser
     return stackless(() => new DeserializationError({ message: sentence("DeserializationError", happened), ...fields }))
   }
 }
-
-/** Where a tool does its work: in this process, at a service, in a model, or at an MCP server. */
-export type Kind = typeof Kind.Type
-
-export const Kind = Schema.Literals(["local", "web-service", "llm", "mcp-tool"])
 
 const Category = Schema.Literals(categories)
 
@@ -146,11 +144,6 @@ export const resultErrorOf = (
 type Wrapping = Pick<ExecutionError, "tool" | "kind" | "callId" | "args"> & {
   readonly category?: ExecutionError["category"]
 }
-
-/** The severity of an escalation. */
-export type Severity = typeof Severity.Type
-
-export const Severity = Schema.Literals(["LOW", "MEDIUM", "HIGH", "CRITICAL"])
 
 const ofEscalation = {
   message: Schema.String,
@@ -288,7 +281,11 @@ export const exhausted = (
   return new ToolExecutionError({ tool, callId, message, attempts: failures, cause, ...decided })
 }
 
-/** The failures of a plain function: see `Agent.fromFunction`. */
+/**
+ * The failures of a plain function: see `Agent.fromFunction`.
+ *
+ * @hidden
+ */
 export type FunctionError = EscalationError | ToolExecutionError | ExecutionError
 
 /** The failures of a tool and of its arguments. */
@@ -319,5 +316,9 @@ export const AroundToolError: Schema.Codec<AroundToolError, unknown> = Schema.Un
   ToolExecutionError
 ])
 
-/** Whether a value is an error of a tool call. */
+/**
+ * Whether a value is an error of a tool call.
+ *
+ * @internal
+ */
 export const isToolError: (value: unknown) => value is ToolError = Schema.is(ToolError)

@@ -21,7 +21,11 @@ export const VerdictKind = Schema.Literals([
   "fallback"
 ])
 
-/** One decision, with the failure that it was about. */
+/**
+ * One decision, with the failure that it was about.
+ *
+ * @hidden
+ */
 export interface TrailEntry extends Schema.Schema.Type<typeof TrailEntry> {}
 
 export const TrailEntry = Schema.Struct({

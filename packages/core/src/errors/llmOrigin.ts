@@ -59,7 +59,11 @@ export const worded = <F extends Origin & Quoted>(
   return { ...fields, ...quoted, message: sentence(tag, { what: happened, where, words }) }
 }
 
-/** A capability that a model may lack. Of `other`, only the provider's words in `detail` say what it is. */
+/**
+ * A capability that a model may lack. Of `other`, only the provider's words in `detail` say what it is.
+ *
+ * @hidden
+ */
 export const Capability = Schema.Literals([
   "streaming",
   "vision",

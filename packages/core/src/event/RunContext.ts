@@ -16,7 +16,11 @@ import { type Bounds, unbounded } from "../recovery/Layer.ts"
 import type * as AgentEvent from "./AgentEvent.ts"
 import type { Happening, Origin } from "./Happening.ts"
 
-/** A run, for its models, tools and transports. */
+/**
+ * A run, for its models, tools and transports.
+ *
+ * @hidden
+ */
 export interface RunContext {
   readonly runId: string
   readonly agent: string

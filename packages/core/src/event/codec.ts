@@ -10,6 +10,7 @@ import { VerdictKind } from "../errors/Trail.ts"
 import * as Usage from "../data/Usage.ts"
 import * as Snapshot from "./Snapshot.ts"
 import { Failure, OptionalValue, Value } from "./fields.ts"
+import { FinishReason } from "../data/FinishReason.ts"
 
 const origin = {
   runId: Schema.String,
@@ -133,7 +134,7 @@ export const schemas = {
   "run-completed": event("run-completed", {
     ...spent,
     output: Value,
-    finish: Schema.optionalKey(Message.FinishReason)
+    finish: Schema.optionalKey(FinishReason)
   }),
   "run-suspended": event("run-suspended", {
     ...spent,

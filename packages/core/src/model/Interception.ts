@@ -16,7 +16,11 @@ import type * as Model from "./Model.ts"
 import { Collector } from "./parts.ts"
 import * as ModelCall from "./ModelCall.ts"
 
-/** A step that a run is about to take. */
+/**
+ * A step that a run is about to take.
+ *
+ * @hidden
+ */
 export type InterceptedStep =
   | {
       readonly kind: "model call"
@@ -65,7 +69,11 @@ export class Lost {
   readonly _tag = "Lost"
 }
 
-/** Runs instead of the steps of a program. */
+/**
+ * Runs instead of the steps of a program.
+ *
+ * @hidden
+ */
 export interface Interceptor {
   /** Runs instead of a step. It may run `self`, the step itself; its result and its failure have the types of those of `self`. */
   readonly intercept: (step: InterceptedStep, self: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>

@@ -34,6 +34,8 @@ export interface Asker<A, R> {
 /**
  * Code around a call of a model. A run asks a composed model for one reply, streamed or not: `generate` is around
  * that call.
+ *
+ * @hidden
  */
 export interface Surrounding {
   readonly generate: (

@@ -22,7 +22,11 @@ export const Resending = Context.Reference<"on" | "off">("@kintsugi/core/Model/R
 export const sendingOnce = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(self, Resending, "off")
 
-/** A table for the requests of a transport: it answers with replies, and needs nothing. */
+/**
+ * A table for the requests of a transport: it answers with replies, and needs nothing.
+ *
+ * @hidden
+ */
 export type TransportRows = {
   readonly [K in LlmError["_tag"] | "orElse"]?: TransportRow<
     K extends "orElse" ? LlmError : Extract<LlmError, { readonly _tag: K }>

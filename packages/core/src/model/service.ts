@@ -17,13 +17,21 @@ export interface Request {
   readonly output?: OutputSpec
 }
 
-/** The JSON form of the answer. `schema` is a JSON Schema. */
+/**
+ * The JSON form of the answer. `schema` is a JSON Schema.
+ *
+ * @hidden
+ */
 export interface OutputSpec {
   readonly name: string
   readonly schema: Message.ToolSpec["parameters"]
 }
 
-/** Whether the model may call tools: as it likes, not at all, at least one, or just this one. */
+/**
+ * Whether the model may call tools: as it likes, not at all, at least one, or just this one.
+ *
+ * @hidden
+ */
 export type ToolChoice = "auto" | "none" | "required" | { readonly tool: string }
 
 /**

@@ -13,14 +13,10 @@ import * as Schedule from "effect/Schedule"
 import { property } from "../data/Foreign.ts"
 import { tagOf } from "../data/ErrorCause.ts"
 import { hintBeneath, outlookOf } from "../errors/RecoveryAdvice.ts"
-
-/** How often: `retries` counts the extra runs, `maxAttempts` all runs. Exactly one of them is given. */
-export type Count =
-  | { readonly retries: number; readonly maxAttempts?: never }
-  | { readonly maxAttempts: number; readonly retries?: never }
+import type { Count } from "./Node.ts"
 
 /** How long to wait between two attempts. */
-export interface Delays {
+interface Delays {
   /** The first wait; none by default. */
   readonly initialBackoff?: Duration.Input
   /** By which each wait outgrows the one before; 2 by default, at least 1. */
@@ -103,7 +99,11 @@ const waiting = (
 
 const ended = Cause.done(Duration.zero)
 
-/** Raises any schedule's waits to the hints of its errors, and ends it where a hint is beyond `maxHint`. */
+/**
+ * Raises any schedule's waits to the hints of its errors, and ends it where a hint is beyond `maxHint`.
+ *
+ * @internal
+ */
 export const withHints = <Output, Input, Error, Env>(
   self: Schedule.Schedule<Output, Input, Error, Env>,
   options?: Pick<Delays, "maxHint">

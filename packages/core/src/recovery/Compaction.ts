@@ -11,7 +11,11 @@ import * as Returned from "../data/Returned.ts"
 
 export type { Compaction } from "./Node.ts"
 
-/** How long a conversation is, all its messages counted. */
+/**
+ * How long a conversation is, all its messages counted.
+ *
+ * @internal
+ */
 export const sizeOf = (transcript: Message.Transcript): Size => ({
   messages: transcript.length,
   characters: transcript.reduce((sum, message) => sum + JSON.stringify(message).length, 0)
@@ -117,7 +121,11 @@ export const shrinkLargestResult = ({ maxLength }: { readonly maxLength: number 
   })
 }
 
-/** A conversation as a text for people and models: what was said, by whom, and how each call ended. */
+/**
+ * A conversation as a text for people and models: what was said, by whom, and how each call ended.
+ *
+ * @internal
+ */
 export const toText = (transcript: Message.Transcript): string => transcript.map(lineOf).join("\n")
 
 const lineOf = (message: Message.Message): string => {

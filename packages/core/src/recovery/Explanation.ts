@@ -69,7 +69,11 @@ interface Worst {
   readonly time: Duration.Duration
 }
 
-/** The worst case of one run of an agent. */
+/**
+ * The worst case of one run of an agent.
+ *
+ * @hidden
+ */
 export interface RunExplanation {
   /** One call of its model, by the table of `onLlmError`. */
   readonly model: Explanation
@@ -89,7 +93,11 @@ interface WorstRun extends RunBounds {
   readonly fixerRuns: number
 }
 
-/** The worst case of one run of any agent, also of a composed one. */
+/**
+ * The worst case of one run of any agent, also of a composed one.
+ *
+ * @hidden
+ */
 export interface RunBounds {
   /** Attempts of single models, of all its parts with their fixers and sub-agents. */
   readonly modelCalls: number
@@ -182,7 +190,11 @@ const duration = (value: Duration.Duration): string => (Duration.isZero(value) ?
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`
 
-/** A layer, and the row of its table that every failure meets; by default the row that makes the most attempts. */
+/**
+ * A layer, and the row of its table that every failure meets; by default the row that makes the most attempts.
+ *
+ * @hidden
+ */
 export interface TimelineLayer {
   readonly name: string
   readonly explanation: Explanation
@@ -197,7 +209,11 @@ interface TimelineOptions {
   readonly maxAttempts?: number
 }
 
-/** Milliseconds from the start of the first attempt. */
+/**
+ * Milliseconds from the start of the first attempt.
+ *
+ * @hidden
+ */
 export interface Timeline {
   /** Outermost first, as they were given. */
   readonly lanes: ReadonlyArray<TimelineLane>

@@ -38,7 +38,11 @@ export interface Compact {
   ) => Effect.Effect<Compacted>
 }
 
-/** Makes a conversation shorter. With any failure it gives up; its needs are in `R`. */
+/**
+ * Makes a conversation shorter. With any failure it gives up; its needs are in `R`.
+ *
+ * @hidden
+ */
 export interface Compaction<out R = never> {
   /** For people: events and `explain` show it. */
   readonly name: string
@@ -61,6 +65,11 @@ export interface Size {
   readonly messages: number
   readonly characters: number
 }
+
+/** How often: `retries` counts the extra runs, `maxAttempts` all runs. Exactly one of them is given. */
+export type Count =
+  | { readonly retries: number; readonly maxAttempts?: never }
+  | { readonly maxAttempts: number; readonly retries?: never }
 
 /** What a `fix` may build its fixer's input from. */
 export interface FixInput {
@@ -238,5 +247,9 @@ export interface FailureContext {
   readonly kind?: ToolKind
 }
 
-/** What a second run of a tool may do: nothing, nothing new, harm, or it is undeclared. */
+/**
+ * What a second run of a tool may do: nothing, nothing new, harm, or it is undeclared.
+ *
+ * @hidden
+ */
 export type SideEffects = "none" | "idempotent" | "unsafe" | "undeclared"

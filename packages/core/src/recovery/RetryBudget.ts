@@ -24,7 +24,11 @@ export interface Options {
   readonly window?: Duration.Input
 }
 
-/** All policies that hold it share it. */
+/**
+ * All policies that hold it share it.
+ *
+ * @hidden
+ */
 export interface RetryBudget {
   /** One more call; never refused. */
   readonly deposit: Effect.Effect<void>

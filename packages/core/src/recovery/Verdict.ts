@@ -9,7 +9,7 @@ import * as Compacting from "./compacting.ts"
 import type { Compaction } from "./Compaction.ts"
 import * as Fixing from "./fixing.ts"
 import type * as Internal from "./Node.ts"
-import type { FailureContext } from "./Node.ts"
+import type { Count, FailureContext } from "./Node.ts"
 import type { DeserializationError, InvalidArgs, Severity, ToolExecutionError } from "../errors/ToolError.ts"
 import { erase, type Given, nodeOf, verdict } from "./making.ts"
 import type { Acknowledged, AnyVerdict, Retry, Verdict } from "./verdictTypes.ts"
@@ -69,7 +69,7 @@ export const toSchedule = <E, Err, R, Acts>(self: Retry<E, Err, R, Acts>): Sched
 }
 
 /** How often the fixer may run, once by default; `maxAttempts: m` is the same as `retries: m - 1`. */
-type FixOptions<E> = Partial<Backoff.Count> & {
+type FixOptions<E> = Partial<Count> & {
   /** `"result"`: the answer replaces the tool's result, and the tool does not run again. */
   readonly as?: "arguments" | "result"
   /** Builds the fixer's input, in place of the raw arguments or the report. */
@@ -214,6 +214,8 @@ export const patient = <V extends AnyVerdict>(self: V, patience: number): V => v
  * const clerk = Agent.make("clerk", {}).pipe(Agent.toolDefaults({ orElse: Recovery.backstop(Recovery.tell()) }))
  * clerk.name // => "clerk"
  * ```
+ *
+ * @internal
  */
 export const backstop = <E, A, Err, R, End, Acts>(
   self: Verdict<E, A, Err, R, End, Acts>,

@@ -23,7 +23,11 @@ export interface Verdict<in E, out A = never, out Err = never, out R = never, ou
   readonly kind: Internal.Node["kind"]
 }
 
-/** A verdict of which nothing is known. */
+/**
+ * A verdict of which nothing is known.
+ *
+ * @hidden
+ */
 export type AnyVerdict = Verdict<never, unknown, unknown, unknown, unknown, unknown>
 
 /**

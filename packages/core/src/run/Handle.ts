@@ -14,7 +14,11 @@ import type { RunContext } from "../event/RunContext.ts"
 import type { Mode, Sink, State } from "./Frame.ts"
 import { Suspension } from "./Start.ts"
 
-/** How a run ended without a failure: with its answer, or suspended for a decision or a larger budget. */
+/**
+ * How a run ended without a failure: with its answer, or suspended for a decision or a larger budget.
+ *
+ * @hidden
+ */
 export type Outcome<O> = Completed<O> | Suspended
 
 /** A run that came to its end, with its output. */

@@ -27,6 +27,8 @@ const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Router")
 /**
  * `Said` is what its rule may say: names of skills, and `undefined` where the model is asked. `E` and `R` are the failures and
  * needs of the rule, `Table` the rows for model failures so far.
+ *
+ * @hidden
  */
 export interface Router<
   out Said extends string | undefined,
@@ -64,7 +66,7 @@ type Left<Table> = Table extends unknown ? ([keyof Table] extends [never] ? LlmE
 export type RouterServices<Said, R, Table> = R | (undefined extends Said ? RecoveryServicesOf<RowsOf<Table>> : never)
 
 /** How the model is asked if no rule has chosen. */
-export interface Options {
+interface Options {
   /** The least confidence, from 0 to 1, with which a choice counts; 0.6 by default. */
   readonly threshold?: number
   /** What the model reads before the list of the skills. */

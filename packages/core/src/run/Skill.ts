@@ -26,7 +26,11 @@ export interface Deterministic<out Name extends string, out O, out E = never, ou
   readonly run: (input: string) => Effect.Effect<O, E, R>
 }
 
-/** Any skill, with tools or as a function. */
+/**
+ * Any skill, with tools or as a function.
+ *
+ * @hidden
+ */
 export type AnySkill = Skill<Tool.AnyTool> | Deterministic<string, unknown, unknown, unknown>
 
 /** A skill. Its tools are an allow-list: nothing else can be called while it is at work. */

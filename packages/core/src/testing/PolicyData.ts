@@ -1,8 +1,8 @@
 /** Policies as plain data, which can be generated, printed and shrunk; and the verdicts of that data. */
 import * as Effect from "effect/Effect"
-import type * as Backoff from "../recovery/Backoff.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 import type { Failure } from "./failures.ts"
+import type { Count } from "../recovery/Node.ts"
 
 /** A policy as plain data. All times are milliseconds. */
 export type PolicyData =
@@ -15,7 +15,7 @@ export type PolicyData =
   | { readonly kind: "when"; readonly until: number; readonly first: PolicyData; readonly second: PolicyData }
 
 /** `Backoff.Options` in milliseconds. */
-type Options = Backoff.Count & {
+type Options = Count & {
   readonly initialBackoff?: number
   readonly factor?: number
   readonly maxBackoff?: number

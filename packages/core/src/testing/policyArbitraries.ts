@@ -1,10 +1,10 @@
 /** Arbitraries of Effect for scripts of failures and policies. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
-import type * as Backoff from "../recovery/Backoff.ts"
 import type { FailureScript } from "./FailureScript.ts"
 import type { FailureStep } from "./failures.ts"
 import type { PolicyData, TableData } from "./PolicyData.ts"
+import type { Count } from "../recovery/Node.ts"
 
 type RetryOptions = Extract<PolicyData, { readonly kind: "retry" }>["options"]
 
@@ -157,7 +157,7 @@ export const allFailing = <const Tag extends string>(
  *
  * @internal
  */
-export const count: Arbitrary.Arbitrary<Backoff.Count> = Arbitrary.map(
+export const count: Arbitrary.Arbitrary<Count> = Arbitrary.map(
   Arbitrary.all({ retries: integer(0, 5), isExtra: constantFrom(true, false) }),
   ({ isExtra, retries }) => (isExtra ? { retries } : { maxAttempts: retries + 1 })
 )

@@ -15,7 +15,11 @@ import { exceededBy } from "./schemaSize.ts"
 
 const TypeId = "~@kintsugi/core/RawSchema"
 
-/** A JSON Schema. It is read as draft-07 if its `$schema` says so, or if it has `definitions` and no `$schema`; else as draft 2020-12. */
+/**
+ * A JSON Schema. It is read as draft-07 if its `$schema` says so, or if it has `definitions` and no `$schema`; else as draft 2020-12.
+ *
+ * @hidden
+ */
 export type RawSchema = Message.ToolSpec["parameters"]
 
 /** How a JSON Schema is read. */

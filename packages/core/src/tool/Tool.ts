@@ -39,13 +39,12 @@ export type { ToolContext } from "./ToolDefinition.ts"
 export type { CallError, RowKeys, Rows } from "./rows.ts"
 
 export type { AnyTool, ErrorOf, NameOf, ServicesOf, SideEffectsOf, SuccessOf, Tool } from "./shape.ts"
-export { isTool } from "./shape.ts"
 /** @internal */
-export { fromDefinition } from "./shape.ts"
+export { fromDefinition, isTool } from "./shape.ts"
 export { around, provide } from "./adapting.ts"
 export type { NeedsApproval } from "./ToolTypes.ts"
 export { type NameFor, namesFor } from "./names.ts"
-export { type ApprovalOptions, requireApproval } from "./requireApproval.ts"
+export { requireApproval } from "./requireApproval.ts"
 
 /**
  * Makes a tool: what the model reads about it, the schemas of its parameters and its result, and the effect that runs. The failures of

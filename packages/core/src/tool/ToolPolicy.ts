@@ -9,7 +9,11 @@ import * as Returned from "../data/Returned.ts"
 import type * as Message from "../data/Message.ts"
 import type { SideEffects } from "../recovery/Recovery.ts"
 
-/** A call that is about to run, with arguments that fit. */
+/**
+ * A call that is about to run, with arguments that fit.
+ *
+ * @hidden
+ */
 export interface ProposedCall {
   readonly agent: string
   readonly tool: string
@@ -38,7 +42,11 @@ export const allow: Permission = { type: "allow" }
 /** The reason is told to the model. */
 export const deny = (reason: string): Permission => ({ type: "deny", reason })
 
-/** Sees a call and decides. A policy that fails denies the call. */
+/**
+ * Sees a call and decides. A policy that fails denies the call.
+ *
+ * @hidden
+ */
 export type Policy<R = never> = (call: ProposedCall) => Permission | Effect.Effect<Permission, unknown, R>
 
 /**

@@ -1,7 +1,8 @@
 /** The built-in tools that end an agent with a failure: the text of arguments that cannot be read is its reason. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { EscalationError, Severity, ToolExecutionError } from "../errors/ToolError.ts"
+import { Severity } from "../errors/Kinds.ts"
+import { EscalationError, ToolExecutionError } from "../errors/ToolError.ts"
 import { define } from "./define.ts"
 import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 

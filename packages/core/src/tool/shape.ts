@@ -46,22 +46,42 @@ const Proto = {
 // oxlint-disable-next-line typescript/no-explicit-any -- see above
 export type AnyTool = Tool<string, any, unknown, unknown, unknown, any, unknown>
 
-/** The name of a tool. */
+/**
+ * The name of a tool.
+ *
+ * @hidden
+ */
 export type NameOf<T> = T extends { readonly name: infer Name } ? Name : never
 
-/** What a tool fails with, before any recovery. */
+/**
+ * What a tool fails with, before any recovery.
+ *
+ * @hidden
+ */
 export type ErrorOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_E"]> : never
 
-/** What a tool gives. */
+/**
+ * What a tool gives.
+ *
+ * @hidden
+ */
 export type SuccessOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_A"]> : never
 
-/** What a tool needs. */
+/**
+ * What a tool needs.
+ *
+ * @hidden
+ */
 export type ServicesOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_R"]> : never
 
 /** The table of a tool, with the marks that its options leave there. */
 export type TableOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_Table"]> : never
 
-/** What running a tool twice would do. */
+/**
+ * What running a tool twice would do.
+ *
+ * @hidden
+ */
 export type SideEffectsOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_S"]> : never
 
 /**

@@ -32,8 +32,17 @@ export interface Options {
   readonly maxResponseBytes?: number
 }
 
+/** One of the two ways to count attempts. */
+type Count = Backoff.Options extends infer Each
+  ? Each extends Backoff.Options
+    ? Pick<Each, "retries" | "maxAttempts">
+    : never
+  : never
+
+type Delays = Omit<Backoff.Options, "retries" | "maxAttempts">
+
 /** By default at most 3 sends, with waits of 250 and 500 milliseconds, without jitter. */
-type RetryOptions = Partial<Backoff.Count> & Omit<Backoff.Delays, "deadline"> & Sharing
+type RetryOptions = Partial<Count> & Omit<Delays, "deadline"> & Sharing
 
 interface Sharing {
   /**
@@ -91,7 +100,7 @@ const isOptions = (retry: NonNullable<Options["retry"]>): retry is RetryOptions 
   retry !== false && !Schedule.isSchedule(retry) && Object.keys(retry).every((key) => options.has(key))
 
 /** The names of the options. No table has one of them as a key. */
-const options: ReadonlySet<string> = new Set<keyof RetryOptions | keyof Backoff.Count>([
+const options: ReadonlySet<string> = new Set<keyof RetryOptions | keyof Count>([
   "retries",
   "maxAttempts",
   "initialBackoff",
@@ -105,7 +114,7 @@ const options: ReadonlySet<string> = new Set<keyof RetryOptions | keyof Backoff.
 const tableOf = (retry: Exclude<NonNullable<Options["retry"]>, false>): Model.TransportRows => {
   if (!isOptions(retry)) return Schedule.isSchedule(retry) ? { orElse: retry } : retry
   const { budget, maxAttempts, retries, ...delays } = retry
-  const count: Backoff.Count =
+  const count: Count =
     retries === undefined || maxAttempts !== undefined ? { maxAttempts: maxAttempts ?? 3 } : { retries }
   const schedule = Backoff.make({ initialBackoff: "250 millis", ...delays, ...count })
   const shared = budget === undefined ? schedule : RetryBudget.sharing(schedule, budget)

@@ -1,0 +1,20 @@
+/** The kinds of tools and the severities of escalations. */
+import * as Schema from "effect/Schema"
+
+/**
+ * Where a tool does its work: in this process, at a service, in a model, or at an MCP server.
+ *
+ * @hidden
+ */
+export type Kind = typeof Kind.Type
+
+export const Kind = Schema.Literals(["local", "web-service", "llm", "mcp-tool"])
+
+/**
+ * The severity of an escalation.
+ *
+ * @hidden
+ */
+export type Severity = typeof Severity.Type
+
+export const Severity = Schema.Literals(["LOW", "MEDIUM", "HIGH", "CRITICAL"])
