@@ -169,7 +169,7 @@ const joined = (one: Name, other: Name): Name => {
     isType: one.isType || other.isType,
     comment: first.comment || second.comment,
     isInternal: one.isInternal && other.isInternal,
-    isHidden: one.isHidden && other.isHidden
+    isHidden: one.isHidden || other.isHidden
   }
 }
 

@@ -23,7 +23,11 @@ export type Prices = Readonly<Record<string, Price>>
 
 const perMillion = 1_000_000
 
-/** The cost of the work that a provider did on its own side for a reply: the sum of the prices of its items. */
+/**
+ * The cost of the work that a provider did on its own side for a reply: the sum of the prices of its items.
+ *
+ * @internal
+ */
 export const costOfItems = ({ items }: Price, content: Message.Reply["content"]): number => {
   if (items === undefined) return 0
   let cost = 0
@@ -31,7 +35,11 @@ export const costOfItems = ({ items }: Price, content: Message.Reply["content"])
   return cost
 }
 
-/** The cost of these tokens. Reasoning tokens are part of the output. */
+/**
+ * The cost of these tokens. Reasoning tokens are part of the output.
+ *
+ * @internal
+ */
 export const costOf = (self: Price, usage: Usage.Usage): number => {
   const { cachedInput = self.input, cacheWrite = self.input, input, output } = self
   const { cachedInputTokens: cached, cacheWriteTokens: written, inputTokens, outputTokens } = usage

@@ -9,4 +9,5 @@ import * as Schema from "effect/Schema"
  */
 export type FinishReason = typeof FinishReason.Type
 
+/** @hidden */
 export const FinishReason = Schema.Literals(["stop", "tool-calls", "length", "filtered", "paused", "other"])

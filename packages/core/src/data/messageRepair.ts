@@ -4,7 +4,11 @@ import * as Schema from "effect/Schema"
 import * as Message from "./parts.ts"
 import { isDeep, property, quietly } from "./Foreign.ts"
 
-/** The settlement of a call that was at work when its run ended. */
+/**
+ * The settlement of a call that was at work when its run ended.
+ *
+ * @internal
+ */
 export const interrupted: Message.Settlement = {
   kind: "interrupted",
   text: "The call was interrupted before it ended."

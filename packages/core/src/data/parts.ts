@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
  */
 export interface Text extends Schema.Schema.Type<typeof Text> {}
 
+/** @hidden */
 export const Text = Schema.Struct({ type: Schema.tag("text"), text: Schema.String })
 
 /**
@@ -25,6 +26,7 @@ export const Opaque = Schema.Struct({ provider: Schema.String, data: Schema.Json
  */
 export interface Reasoning extends Schema.Schema.Type<typeof Reasoning> {}
 
+/** @hidden */
 export const Reasoning = Schema.Struct({
   type: Schema.tag("reasoning"),
   text: Schema.String,
@@ -69,6 +71,7 @@ export const Settlement = Schema.Struct({
  */
 export interface SettledCall extends Schema.Schema.Type<typeof SettledCall> {}
 
+/** @hidden */
 export const SettledCall = Schema.Struct({ type: Schema.tag("settled-call"), call: ToolCall, settlement: Settlement })
 
 /**
@@ -78,6 +81,7 @@ export const SettledCall = Schema.Struct({ type: Schema.tag("settled-call"), cal
  */
 export interface System extends Schema.Schema.Type<typeof System> {}
 
+/** @hidden */
 export const System = Schema.Struct({ role: Schema.tag("system"), text: Schema.String })
 
 /** An attachment has its bytes in base64, or their URL. */

@@ -3,8 +3,6 @@ import * as Schema from "effect/Schema"
 
 /**
  * Where a tool does its work: in this process, at a service, in a model, or at an MCP server.
- *
- * @hidden
  */
 export type Kind = typeof Kind.Type
 
@@ -12,8 +10,6 @@ export const Kind = Schema.Literals(["local", "web-service", "llm", "mcp-tool"])
 
 /**
  * The severity of an escalation.
- *
- * @hidden
  */
 export type Severity = typeof Severity.Type
 

@@ -17,7 +17,7 @@ import * as Trail from "./Trail.ts"
 import * as Usage from "../data/Usage.ts"
 import { Kind, Severity } from "./Kinds.ts"
 
-export type { Kind, Severity } from "./Kinds.ts"
+export { Kind, Severity } from "./Kinds.ts"
 
 const CarriedJson = CauseCodec.carried(Schema.Json)
 const nested = () => Schema.Union([LlmError, RunError, InputTooLargeError, ToolError, AroundToolError])

@@ -28,6 +28,7 @@ export const VerdictKind = Schema.Literals([
  */
 export interface TrailEntry extends Schema.Schema.Type<typeof TrailEntry> {}
 
+/** @hidden */
 export const TrailEntry = Schema.Struct({
   /** The tag of the failure. */
   tag: Schema.String,

@@ -20,9 +20,7 @@ import { keyOf, Snapshot } from "./Checkpoint.ts"
 import type { SnapshotRefusedError } from "../errors/DoorError.ts"
 
 export { Snapshot } from "./Checkpoint.ts"
-export { Claims } from "./claims.ts"
-/** @internal */
-export { claimsOfProcess } from "./claims.ts"
+export { Claims, claimsOfProcess } from "./claims.ts"
 export { type Signer, Signing } from "../data/Signing.ts"
 
 /**

@@ -180,6 +180,8 @@ export class Collector {
 /**
  * A whole reply as its parts would have been put together: neighbouring texts are one, empty ones are left out. So a
  * reply leaves the same transcript whether it was streamed or not.
+ *
+ * @internal
  */
 export const collected = (reply: Message.Reply): Message.Reply => {
   const { content } = reply

@@ -44,13 +44,13 @@ type TransportRow<E> =
       | Recovery.Verdict<E, Message.Reply, LlmError, never, "exhausted" | "rethrow", "repeats">)
 
 /** A request that failed, and whether the same request may be sent again. */
-export interface Unsent {
+type Unsent = {
   readonly error: LlmError
   readonly resend: boolean
 }
 
 /** A request, and what bounds it. */
-export interface Sending<A, R> {
+type Sending<A, R> = {
   readonly attempt: Effect.Effect<A, Unsent, R>
   /** The instant after which nothing is sent, in milliseconds since the epoch. */
   readonly deadline: number

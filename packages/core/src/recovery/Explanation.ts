@@ -14,13 +14,13 @@ export interface Explanation {
 }
 
 /** A row of the table, as a ladder. */
-interface Row {
+type Row = {
   readonly key: string
   readonly rungs: ReadonlyArray<Rung>
 }
 
 /** One rung, and how often it may repeat the call. Unreachable rungs are not listed. */
-interface Rung {
+type Rung = {
   /** The verdict, with the name of its fixer; `when → …` for what a `when` chooses among. */
   readonly verdict: string
   /** The wait before each further attempt. */
@@ -43,7 +43,7 @@ interface Rung {
 }
 
 /** The bounds of one wait: they differ where the schedule draws at random. */
-interface Wait {
+type Wait = {
   readonly least: Duration.Duration
   readonly most: Duration.Duration
 }
@@ -51,7 +51,7 @@ interface Wait {
 /**
  * Bounds of one call over all scripts of failures. If every rung is known, some script attains each bound.
  */
-interface Worst {
+type Worst = {
   /** Runs of what is guarded, the first included. */
   readonly attempts: number
   /** Set if the cap of a call alone bounds the attempts: around a plain effect they are unbounded. */
@@ -87,7 +87,7 @@ export interface RunExplanation {
 }
 
 /** Bounds of a run: the turns and calls that its budget admits, times the worst case of each. */
-interface WorstRun extends RunBounds {
+type WorstRun = RunBounds & {
   readonly turns: number
   readonly toolCalls: number
   readonly fixerRuns: number
@@ -224,7 +224,7 @@ export interface Timeline {
 }
 
 /** What one layer does. */
-interface TimelineLane {
+type TimelineLane = {
   readonly name: string
   /** The row that was met; absent where the table has none. */
   readonly row?: string
@@ -236,14 +236,14 @@ interface TimelineLane {
 }
 
 /** The beginning of one attempt, `at` so many milliseconds after that of the call. */
-interface TimelineAttempt {
+type TimelineAttempt = {
   readonly at: number
   /** From 1; begins anew with each attempt of the layer above. */
   readonly number: number
 }
 
 /** Between two attempts of a layer. */
-interface TimelinePause {
+type TimelinePause = {
   readonly from: number
   readonly to: number
   /** The rung that runs it again. */

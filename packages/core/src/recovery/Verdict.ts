@@ -214,8 +214,6 @@ export const patient = <V extends AnyVerdict>(self: V, patience: number): V => v
  * const clerk = Agent.make("clerk", {}).pipe(Agent.toolDefaults({ orElse: Recovery.backstop(Recovery.tell()) }))
  * clerk.name // => "clerk"
  * ```
- *
- * @internal
  */
 export const backstop = <E, A, Err, R, End, Acts>(
   self: Verdict<E, A, Err, R, End, Acts>,

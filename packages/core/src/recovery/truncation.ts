@@ -8,6 +8,8 @@ const mark = "..."
 /**
  * At most `max` characters (code points) of a text. It is cut at the last blank line, line end, sentence, comma or space
  * that keeps at least half of `max`, else hard, and ends with `...` where there is room for more than that.
+ *
+ * @internal
  */
 export const truncated = (text: string, max: number): string => {
   if (text.length <= max) return text

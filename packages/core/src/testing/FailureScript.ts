@@ -1,6 +1,8 @@
 /** A script of failures: what each attempt does, and how long it takes. Policies are tried on it. Plain data. */
 import type { FailureStep } from "./failures.ts"
 
+export type { FailureStep } from "./failures.ts"
+
 /** What each attempt does, in order. `fails`, `succeeds`, `dies` and `never` are its steps. */
 export interface FailureScript<Tag extends string = string> {
   readonly steps: ReadonlyArray<FailureStep<Tag>>

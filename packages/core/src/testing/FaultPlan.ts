@@ -16,6 +16,8 @@ import type * as Model from "../model/Model.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { Fault, FaultStep, When } from "./faults.ts"
 
+export type { FaultStep } from "./faults.ts"
+
 /** A fault at a step; the first step is 1. */
 export interface FaultPlan {
   readonly at: number

@@ -112,7 +112,24 @@ const unexpected = ({ messages }: Model.Request, number: number, steps: number):
   return `request ${number} is not in the script of ${steps} steps; its last message is ${shown}`
 }
 
-/** A scripted model. When its scope closes after a success, a step that no request took is a defect. */
+/**
+ * Makes a model that gives these replies, one for each request, and remembers the requests. A request beyond the script is a defect
+ * that shows the last message. When the scope closes after a success, a reply that no request took is a defect too.
+ *
+ * @example
+ * ```ts
+ * import { Agent } from "@kintsugi/core"
+ * import { ScriptedModel } from "@kintsugi/core/testing"
+ * import { Effect } from "effect"
+ *
+ * const clerk = Agent.make("clerk", { prompt: "Be polite." })
+ * const program = Effect.gen(function* () {
+ *   const model = yield* ScriptedModel.make(ScriptedModel.text("Good morning."))
+ *   return yield* Effect.provide(clerk("Hi"), model.layer)
+ * })
+ * Effect.runPromise(Effect.scoped(program)) // => "Good morning."
+ * ```
+ */
 export const make = (...steps: ReadonlyArray<ScriptedStep>): Effect.Effect<ScriptedModel, never, Scope.Scope> =>
   Effect.gen(function* () {
     const requests: Array<Model.Request & { readonly isStreamed: boolean }> = []

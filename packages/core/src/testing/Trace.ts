@@ -1,4 +1,17 @@
-/** Traces of a policy on a script of failures, on a virtual clock: no test waits, and every instant is exact. */
+/**
+ * Traces of a policy on a script of failures. A virtual clock runs it: nothing waits, and every instant is exact.
+ *
+ * ```ts
+ * import { Recovery } from "@kintsugi/core"
+ * import { FailureScript, Trace } from "@kintsugi/core/testing"
+ * import { Effect } from "effect"
+ *
+ * const policy = Recovery.retry({ retries: 2, initialBackoff: "1 second" })
+ * const seen = Trace.trace(policy, FailureScript.always(FailureScript.fails("Down")))
+ *
+ * Effect.runPromise(Effect.map(seen, ({ attempts }) => attempts.map(({ start }) => start))) // => [0, 1000, 3000]
+ * ```
+ */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -39,8 +52,12 @@ type Guard<E = never, Tag extends string = string, R = never> = (
   scripted: Effect.Effect<string, Failure<Tag>>
 ) => Effect.Effect<string, Failure<Tag> | E, R>
 
-/** A trace, with its policy and its script. */
-interface Traced extends Trace {
+/**
+ * A trace, with its policy and its script.
+ *
+ * @hidden
+ */
+export interface Traced extends Trace {
   readonly script: FailureScript
   readonly policy: Policy
 }

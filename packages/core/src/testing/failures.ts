@@ -8,7 +8,11 @@ export interface Failure<out Tag extends string = string> {
   readonly retryAfter?: Duration.Duration
 }
 
-/** What an attempt does once `takes` milliseconds have passed. */
+/**
+ * What an attempt does once `takes` milliseconds have passed.
+ *
+ * @hidden
+ */
 export type FailureStep<Tag extends string = string> = { readonly takes: number } & (
   | { readonly does: "succeed"; readonly value: string }
   /** `hint`: the milliseconds after which the server wants the next attempt. */

@@ -19,7 +19,11 @@ export type Fault =
  */
 export type When = "before" | "within" | "after"
 
-/** A step that a program reached. */
+/**
+ * A step that a program reached.
+ *
+ * @hidden
+ */
 export interface FaultStep {
   /** Counted from 1. */
   readonly number: number

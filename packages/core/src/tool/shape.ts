@@ -93,5 +93,9 @@ export function fromDefinition<T>(definition: ToolDefinition): T {
   return Object.assign(Object.create(Proto), { name: definition.name, definition, [TypeId]: TypeId })
 }
 
-/** Whether a value is a tool. */
+/**
+ * Whether a value is a tool.
+ *
+ * @internal
+ */
 export const isTool = (value: unknown): value is AnyTool => Predicate.hasProperty(value, TypeId)

@@ -36,7 +36,11 @@ export type ByName<T extends Tool.AnyTool, Mode extends AiTool.FailureMode> = {
 /** Excludes built-in tools: they end a run, and here is no run to end. */
 export type Callable<T> = T extends Tool.AnyTool ? (Tool.SideEffectsOf<T> extends "builtin" ? never : T) : never
 
-/** @hidden */
+/**
+ * Tools of this library as a toolkit of `effect/ai`, with the layer of its handlers.
+ *
+ * @hidden
+ */
 export interface ToolsAsToolkit<T extends Tool.AnyTool, Mode extends AiTool.FailureMode> {
   readonly toolkit: Toolkit.Toolkit<ByName<T, Mode>>
   /** The handlers. */

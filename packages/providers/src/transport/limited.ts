@@ -11,7 +11,11 @@ import * as Hints from "./Hints.ts"
 
 export type Limiter = HttpClient.WithRateLimiter.Options["limiter"]
 
-/** Sends a request when the server's limits admit it, as its last answer reported them. */
+/**
+ * Sends a request when the server's limits admit it, as its last answer reported them.
+ *
+ * @internal
+ */
 export const limited = (client: HttpClient.HttpClient, limiter: Limiter): HttpClient.HttpClient => {
   const { postprocess } = client.pipe(
     HttpClient.transformResponse(Effect.flatMap(translated)),

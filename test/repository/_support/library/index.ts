@@ -1,5 +1,31 @@
-/** What a package of a team exports: tools, skills, agents and compositions of every kind. Nothing here has a type written by hand. */
-import { Agent, Budget, Completion, Model, Recovery, Router, Skill, Tool, ToolPolicy } from "@kintsugi/core"
+/** What a package of a team exports: tools, skills, agents and compositions of every kind, and functions of its own. */
+import {
+  Agent,
+  Budget,
+  Coercion,
+  Compaction,
+  Completion,
+  Explanation,
+  type KintsugiError,
+  type LlmError,
+  type Message,
+  Model,
+  Recovery,
+  RetryBudget,
+  Router,
+  type RunError,
+  Skill,
+  Snapshot,
+  Tool,
+  type ToolError,
+  ToolPolicy
+} from "@kintsugi/core"
+import type * as Bounds from "@kintsugi/core/Bounds"
+import * as Interception from "@kintsugi/core/Interception"
+import * as RawSchema from "@kintsugi/core/RawSchema"
+import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
+import * as RunContext from "@kintsugi/core/RunContext"
+import { FailureScript, FaultPlan, Trace } from "@kintsugi/core/testing"
 import { Durable } from "@kintsugi/durable"
 import * as AiSdk from "@kintsugi/interop/AiSdk"
 import * as Mcp from "@kintsugi/interop/Mcp"
@@ -176,3 +202,47 @@ export const counts = Stats.of(recorder.recording())
 export const errorCounts = counts.errors
 export const view = PolicyView.make([{ name: "model", explanation: Recovery.explain({}) }])
 export const stacks = view.stacks
+
+// what functions of a team take and give
+export const partsOf = (reply: Message.Reply) => reply.content
+export const endOf = (reply: Message.Reply) => reply.finish
+export const specsOf = (request: Model.Request) => request.tools
+export const wanted = (request: Model.Request) => request.output
+export const choiceOf = (request: Model.Request) => request.toolChoice
+export const pairsOf = (message: Message.Assistant) => message.content.filter((part) => part.type === "settled-call")
+export const systemOf = (transcript: Message.Transcript) => transcript.find((message) => message.role === "system")
+export const trailOf = (error: RunError.BudgetExceededError) => error.trail
+export const lacking = (error: LlmError.CapabilityMismatchError) => error.capability
+export const kindOf = (error: ToolError.ExecutionError) => error.kind
+export const severityOf = (error: ToolError.EscalationError) => error.severity
+export const adviceOf = (error: KintsugiError.KintsugiError) => RecoveryAdvice.describe(error._tag)
+export const delayOf = (error: RecoveryAdvice.RecoveryAdvice) => error.suggestedDelay
+export const outcomeOf = (run: Agent.Run<string, never>) => run.outcome
+export const pricesOf = Budget.make({}).prices
+export const boundsOf = Agent.bounds(inTurn)
+export const inTime = Explanation.timeline([{ name: "model", explanation: Recovery.explain({}) }])
+export const shortened = Compaction.dropOldest({ keepLast: 2 })
+export const shared = RetryBudget.makeUnsafe()
+export const ruled = Router.byRule(() => Effect.succeed("asking" as const))
+export const raw = (schema: RawSchema.RawSchema) => RawSchema.make(schema)
+export const coerced = Coercion.steps
+export const signing = Effect.service(Snapshot.Signing)
+export const context = Effect.service(RunContext.Current)
+export const interceptor = Effect.service(Interception.Current)
+export const naming2 = (step: Interception.InterceptedStep) => step.kind
+export const worstOf = (verdict: Recovery.AnyVerdict) => Recovery.explain(verdict).worst
+export const bounded = (bounds: Bounds.Bounds) => RawSchema.make({ type: "object" }, { bounds })
+export const surrounded = (surrounding: Model.Surrounding) => Model.around(surrounding)
+export const resent = (table: Model.TransportRows) => Model.resending(table)
+export const captain = Agent.deterministic("captain", ({ answers }: Agent.Forum<string, { readonly a: string }>) =>
+  Effect.succeed(answers.a)
+)
+export const refusing = (call: ToolPolicy.ProposedCall) => ToolPolicy.deny(`not ${call.tool}`)
+export const gate: ToolPolicy.Policy = refusing
+export const shown = (result: Agent.ToolResult) => result.text
+export const draft = (partial: Agent.Partially<{ readonly total: number }>) => partial.total
+export const nameOf = (skill: Skill.AnySkill) => skill.name
+export const needing = <T extends Tool.AnyTool>(_tool: T): Effect.Effect<void, never, Tool.ServicesOf<T>> => Effect.void
+export const down = FailureScript.fails("Down")
+export const traced = Trace.trace(Recovery.retry({ retries: 1 }), FailureScript.always(down))
+export const reached = FaultPlan.steps(Effect.void)
