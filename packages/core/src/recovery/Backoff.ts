@@ -99,11 +99,7 @@ const waiting = (
 
 const ended = Cause.done(Duration.zero)
 
-/**
- * Raises any schedule's waits to the hints of its errors, and ends it where a hint is beyond `maxHint`.
- *
- * @internal
- */
+/** Raises the waits of any schedule to the hints of its errors, and ends it where a hint is longer than `maxHint`. */
 export const withHints = <Output, Input, Error, Env>(
   self: Schedule.Schedule<Output, Input, Error, Env>,
   options?: Pick<Delays, "maxHint">
