@@ -1,6 +1,6 @@
 /** The pages that TypeDoc drew from the doc comments, made fit to be read. */
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, posix } from "node:path"
 import { headOf } from "../exports.ts"
@@ -59,9 +59,29 @@ const head = (module: Module): string =>
     headOf(module.path)
   ].join("\n\n")
 
+/**
+ * Takes the namespaces of a module into its page: TypeDoc writes a folder for such a module, with a page for each namespace. Their
+ * headings move one level down.
+ */
+const gather = (folder: string, reference: string): void => {
+  const own = join(folder, reference)
+  if (existsSync(`${own}.md`)) return
+  const index = readFileSync(join(own, "index.md"), "utf8")
+  const page = index.replace(/^## Namespaces\n([^]*?)(?=^## |(?![^]))/m, (_, list: string) =>
+    [...list.matchAll(/\((namespaces\/[\w/]+\.md)\)/g)]
+      .map(([, path = ""]) => readFileSync(join(own, path), "utf8").replaceAll(/^#(?=#* )/gm, "##"))
+      .join("\n")
+  )
+  writeFileSync(`${own}.md`, page)
+  rmSync(own, { recursive: true })
+  const list = join(folder, "index.md")
+  writeFileSync(list, readFileSync(list, "utf8").replaceAll(`${reference}/index.md`, `${reference}.md`))
+}
+
 /** Says on the page of each module, all of them below a folder, what the module is, and lays out its declarations. */
 export const finish = (folder: string): void => {
   const pages = references().map((module) => {
+    gather(folder, referenceOf(module.title))
     const file = join(folder, `${referenceOf(module.title)}.md`)
     return { file, head: head(module), text: readFileSync(file, "utf8").replace(/^# .+\n/, "") }
   })

@@ -246,3 +246,9 @@ export const needing = <T extends Tool.AnyTool>(_tool: T): Effect.Effect<void, n
 export const down = FailureScript.fails("Down")
 export const traced = Trace.trace(Recovery.retry({ retries: 1 }), FailureScript.always(down))
 export const reached = FaultPlan.steps(Effect.void)
+export const textOf = (part: Message.Text) => part.text
+export const thoughtOf = (part: Message.Reasoning) => part.text
+export const idOf = (pair: Message.SettledCall) => pair.call.id
+export const isCut = (finish: Message.FinishReason) => finish === "length"
+export const isMissing = (capability: LlmError.Capability) => capability === "vision"
+export const spentOn = (entry: RunError.TrailEntry) => entry.attempt
