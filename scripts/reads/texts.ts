@@ -172,6 +172,14 @@ const long = Tool.make("weather", {
   run: () => Effect.succeed("rain in the morning, sun at noon, rain in the evening, and snow at night")
 })
 
+const twice = Tool.make("weather", {
+  description: "The weather in a city.",
+  parameters,
+  success: Schema.String,
+  maxCalls: 2,
+  run: () => Effect.succeed("rain")
+})
+
 const nested = Tool.make("weather", {
   description: "The weather in a city.",
   parameters,
@@ -188,6 +196,7 @@ export const ofCalls: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
   lastResultOf("A result that is text", { tools: [fine()] }),
   lastResultOf("A result that is longer than `maxResultChars`", { tools: [long] }),
   lastResultOf("A result that is nested too deeply", { tools: [nested] }),
+  lastResultOf("A call beyond the `maxCalls` of its tool", { tools: [twice], times: 3 }),
   lastResultOf("Arguments that are no JSON", { tools: [fine()], args: "{city: Oslo" }),
   lastResultOf("Arguments that do not fit", { tools: [fine()], args: { days: "many" } }),
   lastResultOf("Arguments with a key that may be a slip", { tools: [fine()], args: { city: "Oslo", day: 2 } }),

@@ -117,6 +117,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
   turn: 1,
   spent: { turns: 1, toolCalls: 1, millis: 5 },
   ledger: [entry],
+  cappedCalls: { t: 1 },
   failures: { failingBatches: 1, isToolsOff: false, withheld: ["t"], streaks: [] },
   callsWhileOff: 0,
   outputsRejected: 0,

@@ -33,7 +33,7 @@ export interface TextInput {
   readonly input: string
 }
 
-type Passed = "description" | "sideEffects" | "kind" | "coercion" | "maxResultChars"
+type Passed = "description" | "sideEffects" | "kind" | "coercion" | "maxCalls" | "maxResultChars"
 
 /** The options that `Tool.make` has mean the same here. `description` is for the calling model. */
 interface ToolOptions<

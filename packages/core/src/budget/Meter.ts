@@ -61,6 +61,12 @@ export interface Counts {
   readonly toolCalls: number
 }
 
+/** The limit of the calls of one tool. Its identity is that of the tool: copies of a tool share it. */
+export interface CallCap {
+  readonly tool: string
+  readonly max: number
+}
+
 export interface Asked {
   readonly limit: number
   readonly answer: Deferred.Deferred<LimitDecision | undefined>
@@ -87,6 +93,9 @@ export class Meter {
   /** What suspended descendants have spent, by their run ids: they resume with these amounts. */
   #paid: Map<string, Counts> | undefined
   #asked: Map<Extendable, Asked> | undefined
+  /** In the outermost run, if one of its tools has a cap: the calls so far, and those of a run that goes on, by name. */
+  #calls: Map<CallCap, number> | undefined
+  #callsBefore: Readonly<Record<string, number>> | undefined
   #turns = 0
   #toolCalls = 0
   /** Warns of a limit that is near; absent if the run has no listeners. */
@@ -209,6 +218,36 @@ export class Meter {
     return Math.max(0, Math.min(calls, ...left))
   }
 
+  /** Counts a call of a tool in the outermost run, unless its cap admits no more. */
+  takeCall(cap: CallCap): boolean {
+    const { outermost } = this
+    const calls = (outermost.#calls ??= new Map<CallCap, number>())
+    const before = calls.get(cap) ?? ownOf(outermost.#callsBefore, cap.tool)
+    if (before >= cap.max) return false
+    calls.set(cap, before + 1)
+    return true
+  }
+
+  get outermost(): Meter {
+    return this.parent?.outermost ?? this
+  }
+
+  /** The calls of tools with a cap, by the names of the tools; absent where none was called, and in a run within another. */
+  get cappedCalls(): Readonly<Record<string, number>> | undefined {
+    if (this.parent !== undefined) return undefined
+    if (this.#calls === undefined) return this.#callsBefore
+    const counts = { ...this.#callsBefore }
+    // two tools with one name, in two agents, go on with the greater count
+    for (const [{ tool }, calls] of this.#calls) counts[tool] = Math.max(calls, ownOf(counts, tool))
+    return counts
+  }
+
+  /** Goes on with the counts of a run that was suspended. */
+  calledBefore(calls: Readonly<Record<string, number>>): void {
+    const { outermost } = this
+    outermost.#callsBefore = { ...outermost.#callsBefore, ...calls }
+  }
+
   /** The nearest meter that has exceeded one of these limits. */
   passed(reasons: ReadonlyArray<"maxToolCalls" | "maxTokens" | "maxCost">): SharedExceeded | undefined {
     for (const meter of this.chain) {
@@ -320,6 +359,9 @@ export class Meter {
     return new Exceeded(this, reason, this.#limits[reason], spent, because)
   }
 }
+
+const ownOf = (counts: Readonly<Record<string, number>> | undefined, tool: string): number =>
+  counts !== undefined && Object.hasOwn(counts, tool) ? (counts[tool] ?? 0) : 0
 
 /** The price of a model: its own, else the price of `*`; `undefined` if it has neither. */
 const priceOf = (prices: Price.Prices, model: string): Price.Price | undefined =>

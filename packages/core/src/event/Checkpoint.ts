@@ -105,6 +105,8 @@ const fields = {
   /** The index of the run's input in the transcript; absent without input. */
   asked: Schema.optionalKey(Count),
   turn: Count,
+  /** How often tools with `maxCalls` were called, by the name of the tool; absent in a run within another. */
+  cappedCalls: Schema.optionalKey(Schema.Record(Schema.String, Count)),
   spent: Schema.Struct({ turns: Count, toolCalls: Count, millis: Amount }),
   /** The present limits: `onBudgetExceeded` may have extended them. */
   limits: Schema.Struct({

@@ -220,6 +220,14 @@ export const withheld = (tool: string): string =>
   `Tool '${tool}' failed too often in the same way and is not available in this turn. ${Instructions.other}`
 
 /**
+ * Tells the model that a tool was called as often as one run may call it.
+ *
+ * @internal
+ */
+export const capped = (tool: string, max: number): string =>
+  `Tool '${tool}' was not run: limit of ${max} call${max === 1 ? "" : "s"} reached; ${Instructions.elsewhere}.`
+
+/**
  * Whether a settlement says that the call may have taken effect.
  *
  * @internal

@@ -34,6 +34,9 @@ export const corrected = "Please retry with corrected arguments."
 /** A tool is not there for a turn. */
 export const other = "Try another way."
 
+/** A tool has made all its calls. */
+export const elsewhere = "answer with what you have or use another tool"
+
 /** There are no tools any more. */
 export const words = "Answer in words."
 

@@ -117,7 +117,7 @@ export class RunState implements State {
     const unfinished = this.#unfinishedReply(now)
     const { skill } = this
     const asked = this.messages.findIndex((message) => message === this.asked)
-    const { counts } = run.meter
+    const { cappedCalls, counts } = run.meter
     run.meter.suspended(run.runId, counts)
     return {
       version: 5,
@@ -131,6 +131,7 @@ export class RunState implements State {
       warned: run.meter.warned,
       spent: { ...counts, millis: run.meter.spent("maxDuration", now) },
       ledger: [...run.ledger.entries],
+      ...(cappedCalls === undefined ? {} : { cappedCalls }),
       failures: this.history.state,
       callsWhileOff: this.callsWhileOff,
       outputsRejected: this.outputsRejected,

@@ -18,6 +18,7 @@ import type { Kind } from "../errors/ToolError.ts"
 import type { Around } from "./around.ts"
 import type { Read } from "./reading.ts"
 import type { Rows } from "../recovery/Node.ts"
+import type { CallCap } from "../budget/Meter.ts"
 
 export interface ToolDefinition {
   readonly name: string
@@ -52,6 +53,8 @@ export interface ToolDefinition {
   readonly callTimeout: Duration.Duration | undefined
   readonly verify: ((idempotencyKey: string) => Effect.Effect<Option.Option<unknown>, unknown>) | undefined
   readonly maxResultChars: number | undefined
+  /** The limit of its calls in one run. Tools that are made of this one share the object, and with it the count. */
+  readonly callCap: CallCap | undefined
   readonly isError: ((value: unknown) => boolean) | undefined
   readonly failure: Schema.Codec<unknown, unknown> | undefined
   readonly approval: ApprovalGate | undefined

@@ -90,6 +90,11 @@ export const settle = (self: Toolset, made: CallSite): Effect.Effect<Outcome> =>
   if (history.isToolsOff) return refuse(site, Render.toolsOff)
   if (entry === undefined) return UnknownTool.settle([...self.entries.keys()], self.unknown, site)
   if (history.withheld.has(entry.tool.name)) return refuse(site, Render.withheld(entry.tool.name))
+  const { callCap } = entry.tool
+  // a call that waited goes on: it was counted when it began
+  if (callCap !== undefined && site.from === undefined && !site.run.meter.takeCall(callCap)) {
+    return refuse(site, Render.capped(entry.tool.name, callCap.max))
+  }
   const held = repetition(self, entry, site)
   if (held !== undefined) return refuse(site, held)
   return begin(entry.tool, site, RunContext.within(site.run, settleTool(entry, self.gates, site)))

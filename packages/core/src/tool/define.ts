@@ -19,6 +19,7 @@ import type { Later } from "./rows.ts"
 import { isOverflow } from "./overflow.ts"
 import { reader } from "./reading.ts"
 import { decoder, jsonSchemaOf, modelSchema } from "./ToolSchema.ts"
+import type { CallCap } from "../budget/Meter.ts"
 
 /** Looks up by its key whether a call that was cut off took effect: its result if so, nothing if not. */
 export type Verify<A, R> = (idempotencyKey: string) => Effect.Effect<Option.Option<A>, unknown, R>
@@ -59,6 +60,11 @@ export interface Options<Params, A, E, R, S extends Recovery.SideEffects, RD = n
   readonly foreignName?: string
   /** The name of the server that has the tool: a model that puts it before the name of the tool is understood. */
   readonly server?: string
+  /**
+   * How many calls of this tool one run may make; unlimited by default. The model reads about each further call that it was not run, and
+   * the run goes on. Attempts and repairs of a call do not count. Calls of sub-agents that have the same tool count.
+   */
+  readonly maxCalls?: number
   /** The longest successful text that the model reads, in characters; unlimited by default. */
   readonly maxResultChars?: number
   /** Whether the model is to read a result as an error, though the call has succeeded; never by default. */
@@ -127,6 +133,7 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   // what it needs is in the tool's type
   verify: options.verify as ToolDefinition["verify"],
   maxResultChars: charsOf(name, options.maxResultChars),
+  callCap: capOf(name, options.maxCalls),
   // called only with a result of the tool, or an answer in its place
   isError: options.isError as ToolDefinition["isError"],
   // a schema, by the types of those who call this
@@ -148,6 +155,12 @@ export const limitOf = (
   const limit = Option.getOrUndefined(Duration.fromInput(input))
   if (limit !== undefined && Duration.isFinite(limit) && Duration.isGreaterThan(limit, Duration.zero)) return limit
   throw new RangeError(`Tool '${tool}': ${option} must be a finite duration above 0, got ${String(input)}`)
+}
+
+const capOf = (tool: string, max: number | undefined): CallCap | undefined => {
+  if (max === undefined) return undefined
+  if (Number.isSafeInteger(max) && max >= 1) return { tool, max }
+  throw new RangeError(`Tool '${tool}': maxCalls must be a whole number of at least 1, got ${max}`)
 }
 
 const charsOf = (tool: string, max: number | undefined): number | undefined => {
