@@ -1,4 +1,4 @@
-/** Tools that one run may call a number of times only. */
+/** Tools with a limit of calls in each run. */
 import { assert } from "@effect/vitest"
 import { Agent, Approval, Budget, Recovery, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
@@ -12,7 +12,7 @@ const { call, calls, make } = ScriptedModel
 const denial = (name: string, max: number) =>
   `denied: Tool '${name}' was not run: limit of ${max} call${max === 1 ? "" : "s"} reached; answer with what you have or use another tool.`
 
-/** A tool that one run may call so many times, and how often it ran. */
+/** A tool with this limit, and its runs. */
 const capped = (name: string, maxCalls: number) => {
   const runs: Array<string> = []
   const tool = Tool.make(name, {
@@ -152,12 +152,12 @@ it.effect("a run that goes on after a limit keeps the count of its sub-agents to
       Agent.withBudget({ maxTurns: 3 }),
       Agent.onBudgetExceeded(() => Budget.checkpoint)
     )
-    const asking = calls(call("ask", { input: "x" }))
+    const first = calls(call("ask", { input: "x" }))
     const model = yield* make(
-      asking,
+      first,
       batch("look"),
       ScriptedModel.text("sub"),
-      asking,
+      first,
       batch("look"),
       ScriptedModel.text("sub"),
       done
