@@ -63,17 +63,19 @@ type CheckRows<T, E> = Check<T, TagOf<E> | "orElse", "exhausted" | "rethrow", "r
 export const onError: {
   <E, const T extends Table<E>>(
     table: T & CheckRows<T, E>
-  ): <A, R>(self: Effect.Effect<A, E, R>) => Recovered<A, E, R, T>
-  <A, E, R, const T extends Table<E>>(self: Effect.Effect<A, E, R>, table: T & CheckRows<T, E>): Recovered<A, E, R, T>
+  ): <A, R>(
+    self: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A | AnswerOf<RowsOf<T>>, Residue<E, T>, R | ServicesOf<RowsOf<T>>>
+  <A, E, R, const T extends Table<E>>(
+    self: Effect.Effect<A, E, R>,
+    table: T & CheckRows<T, E>
+  ): Effect.Effect<A | AnswerOf<RowsOf<T>>, Residue<E, T>, R | ServicesOf<RowsOf<T>>>
 } = dual(
   2,
   // the driver is blind to types; what a table leaves is computed from it
   (self: Effect.Effect<unknown, unknown, unknown>, table: object) =>
     recoverEffect(rowsOf(table, "a plain effect"), self) as never
 )
-
-/** An effect behind a table. */
-type Recovered<A, E, R, T> = Effect.Effect<A | AnswerOf<RowsOf<T>>, Residue<E, T>, R | ServicesOf<RowsOf<T>>>
 
 export { Position } from "./Position.ts"
 
@@ -93,7 +95,9 @@ interface Keeping<R> {
  */
 export const onErrorFrom =
   <E, const T extends Table<E>, R2 = never>(table: T & CheckRows<T, E>, keeping: Keeping<R2>) =>
-  <A, R>(self: Effect.Effect<A, E, R>): Recovered<A, E, R | R2, T> => {
+  <A, R>(
+    self: Effect.Effect<A, E, R>
+  ): Effect.Effect<A | AnswerOf<RowsOf<T>>, Residue<E, T>, R | R2 | ServicesOf<RowsOf<T>>> => {
     // the driver is blind to types; what a table leaves is computed from it, and what the keeper needs is in the type
     const { from, onWait } = keeping as Keeping<never>
     return recoverEffect(rowsOf(table, "a plain effect"), self, { onWait, from, keep: seenOf }) as never

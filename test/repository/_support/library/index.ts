@@ -170,6 +170,10 @@ export const guardedModel = (service: Model.Service) => Model.onError(service, {
 export const behind = Model.fallback(model, OpenAi.model("gpt-5-mini"))
 export const table = Recovery.presets
 export const explained = Agent.explain(one)
+export const fetched = run({ id: "x" }).pipe(Recovery.onError({ Busy: Recovery.respondWith("later") }))
+export const kept = run({ id: "x" }).pipe(
+  Recovery.onErrorFrom({ Busy: Recovery.rethrow }, { onWait: () => Effect.void })
+)
 export const limits = Budget.make({ maxTurns: 3 })
 export const policy = ToolPolicy.allow
 export const completion = Completion.Completion
