@@ -64,7 +64,9 @@ export { resilient } from "./resilient.ts"
 export { onLlmError, onToolError, toolDefaults } from "./tables.ts"
 export * from "./Composition.ts"
 
-/** What an agent is made of. Each part may be left out. */
+/**
+ * The options of an agent; each may be absent.
+ */
 export interface Options<
   Skills,
   ModelLayer,
@@ -238,9 +240,9 @@ export const deterministic = <I, O, E, R, const Name extends string = string>(
   fromDefinition({ ...blank(name), body: body as NonNullable<Definition["body"]> })
 
 /**
- * An agent out of a function that may throw, or return a promise. As a fixer it escalates with a thrown `EscalationError`, and
- * ends the run with a `ToolExecutionError`; everything else that it throws is an `ExecutionError`, of category `invocation` by
- * default. Its `signal` is aborted when the run is stopped.
+ * Makes an agent of a function that may throw, or return a promise. What it throws is an `ExecutionError`, of category `invocation` by
+ * default. As a fixer it escalates with a thrown `EscalationError`, and ends the run with a `ToolExecutionError`. The `signal` is aborted
+ * when the run is stopped.
  *
  * @example
  * ```ts
@@ -257,8 +259,8 @@ export const fromFunction = <I, O, const Name extends string = string>(
   deterministic(name, lifted(name, f))
 
 /**
- * How often the model is asked again for an answer that does not fit the output schema; 1 by default. The model reads what is
- * wrong with it. Retries of tables do not count here, but each time is a turn of the budget.
+ * Sets how often the model is called again for an answer that does not fit the output schema; 1 by default. The model reads what is
+ * wrong with its answer. Retries of tables do not count; each further model call is a turn of the budget.
  */
 export const outputRetries: {
   (retries: number): <A>(self: A & AnyPart & ReadsOutput<A>) => A
@@ -280,9 +282,9 @@ type ReadsOutput<A> =
 type NoOutput = "No answer of its model is refused: Agent.outputRetries is for agents with an output"
 
 /**
- * Secrets that no error, event, span or log of this process shows as long as the agent is in memory, nor any text about a failure, a
- * refusal or an approval: a key that a tool of this agent uses, for example. The result of a tool is data and stays as it is. The keys of
- * models and of MCP servers are known without it. See `Redaction.know`.
+ * Registers secrets, for example the key that a tool uses. As long as the agent is in memory, no error, event, span or log of this process
+ * shows them, nor does a text about a failure, a denial or an approval. The result of a tool is data and stays as it is. The keys of
+ * models and of MCP servers are registered already. See `Redaction.know`.
  *
  * @example
  * ```ts
@@ -306,12 +308,12 @@ export const secrets: {
 })
 
 /**
- * The same agent, going on: where a run was suspended, or after a conversation, with what the user says next. A call that is
- * settled there never runs again. A conversation that ends with an answer, and to which nothing is added, gives that answer.
+ * Makes an agent that resumes: from the snapshot of a suspended run, or from a transcript, with new input of the user. A call that is
+ * settled there never runs again. A transcript that ends with an answer, and has no new input, gives that answer.
  *
- * A snapshot is resumed once, by the `Snapshot.Claims` of the program: the second resumption fails with `SnapshotRefusedError`, unless
- * it says `again`. So does a snapshot of another agent, and one that was not signed where the program has a `Snapshot.Signing`.
- * There is no run then, and no event.
+ * A snapshot resumes once, by the `Snapshot.Claims` of the program: the second resumption fails with `SnapshotRefusedError`, unless it
+ * says `repeat: true`. A snapshot of another agent fails in the same way, and so does an unsigned one where the program has a
+ * `Snapshot.Signing`. There is no run then, and no event.
  */
 export const resume = <
   I,

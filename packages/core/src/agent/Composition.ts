@@ -35,7 +35,10 @@ export { map, mapInput, named, provide, withBudget, withModel } from "./adapting
 
 // --- one after the other
 
-/** The second agent gets the output of the first. If the first fails, the second is not started. */
+/**
+ * Runs two agents one after the other: the second agent gets the output of the first. If the first agent fails, the second one does not
+ * start.
+ */
 export const andThen: {
   <B extends Types.AnyPart>(
     next: B
@@ -58,8 +61,7 @@ type Branches<O extends Tagged> = {
 }
 
 /**
- * The `_tag` of the first agent's output chooses the agent that gets it. There has to be an agent for each tag, and for no
- * other.
+ * Runs an agent whose output has a `_tag`, and then the agent for this tag. Every tag needs an agent, and no other tag may have one.
  */
 export const branch: {
   <const Bs extends Types.Named>(
@@ -121,8 +123,8 @@ type Accepts<in O, out E = never, out R = never> = (
 ) => boolean | Effect.Effect<boolean, E, R>
 
 /**
- * Runs an agent until its output is accepted, at least once. `feedback` makes the next input from an output that is not
- * accepted. After `maxIterations` runs it fails with `LoopExhaustedError`, which has the last output.
+ * Runs an agent again until `accept` takes its output: at least once, and at most `maxIterations` times. `feedback` makes the next input
+ * of an output that was not accepted. After the last run it fails with `LoopExhaustedError`, which has the last output.
  */
 export const loopUntil: {
   <I, O, E2 = never, R2 = never, E3 = never, R3 = never>(
@@ -182,8 +184,8 @@ const anInput: Returned.Kind = { name: "an input", is: () => true }
 // --- at the same time
 
 /**
- * All agents get the same input, at the same time. The answers have the names of the agents. The first failure interrupts the
- * others.
+ * Runs several agents with the same input at the same time. The output has the answer of each agent under its name. The first failure
+ * interrupts the other agents.
  */
 export const parallel = <const As extends Types.Named>(
   agents: As & Types.SameInputs<As>
@@ -212,8 +214,8 @@ export interface Forum<out I, out Answers> {
 }
 
 /**
- * The participants answer at the same time; then the captain reads the question with all answers, and decides. Make the
- * participants first: the compiler does not infer the type of one that is made in its place here.
+ * Runs the participants with the same input at the same time. Then the captain, an agent, gets the input with all answers and decides. Make
+ * the participants before the call: the compiler does not infer the type of an agent that is made inside of it.
  */
 export const forum = <
   const As extends Types.Named,
@@ -249,9 +251,9 @@ const together = (named: ReadonlyMap<string, Part>, input: unknown, parent: Pare
   )
 
 /**
- * A race: all agents start, and the first success is the answer. The others are interrupted and awaited. If all fail, the race
- * fails with the last failure, and the event that ends the run has all of them. An agent with an `unsafe` tool takes part only
- * if that is acknowledged, as the last argument.
+ * Runs all agents at the same time and takes the first success. It interrupts the other agents and waits for their ends. If all agents
+ * fail, it fails with the last failure; the terminal event has all of them. An agent with an `unsafe` tool takes part only with the
+ * acknowledgement `"may run twice"` as the last argument.
  */
 export const firstOf: {
   <const Ps extends Types.Parts>(
@@ -281,9 +283,9 @@ interface Hedge {
 }
 
 /**
- * A race of an agent with copies of itself: copy k, counted from 0, starts after k × `hedgeAfter`, unless there is an answer by
- * then; at most `n` in all. A failure that would be the same for every copy (authentication, a filter) ends it at once. An
- * agent with an `unsafe` tool needs the acknowledgement.
+ * Runs copies of one agent, at most `n`, and takes the first success. Copy k, counted from 0, starts after k × `hedgeAfter` if there is no
+ * answer yet. A failure that every copy would have (authentication, a content filter) ends the race at once. An agent with an `unsafe`
+ * tool needs the acknowledgement.
  */
 export const speculative: {
   <A extends Types.AnyPart>(self: A, n: number, options: Hedge & Acknowledged): Types.Adapted<A>
@@ -321,10 +323,9 @@ interface FallbackOptions<in E = unknown> extends Partial<Acknowledged> {
 }
 
 /**
- * An order: each agent is asked with the same input, afresh, when the one before it has failed in a way that `when` admits. If
- * all fail, it fails with the last failure, and the event that ends the run has all of them. It does not go on when a limit of
- * a parent is reached. Nor does it go on once a tool with `unsafe` side effects was started, as the next agent might repeat
- * its work, unless that is acknowledged.
+ * Runs agents in an order: when an agent fails, and `when` admits the failure, the next agent runs with the same input. If all fail, it
+ * fails with the last failure; the terminal event has all of them. A limit of a parent ends it. It also stops once a tool with `unsafe`
+ * side effects has started, because the next agent might repeat its work; the acknowledgement lifts this.
  */
 export const fallback: {
   <const Ps extends Types.Parts>(
@@ -369,8 +370,8 @@ const partsOf = (agents: Types.Named): ReadonlyMap<string, Part> =>
 // --- at worst
 
 /**
- * What one run of any agent is at worst, a composition above all: the model calls of all its parts, their waits and timeouts.
- * Nothing is run. Plain functions count none, as what they do cannot be read off; `Agent.explain` says more of an agent with a loop.
+ * Says what one run of any agent does at worst: the model calls of all its parts, their waits and timeouts. Use it for compositions;
+ * `Agent.explain` says more of an agent with a loop. Nothing runs. Plain functions count as no model call, because their code cannot be read.
  */
 export const bounds = (self: Types.AnyPart, { transport }: Pick<Options, "transport"> = {}): RunBounds => {
   const { millis, modelCalls } = partOf(self).cost(estimate)

@@ -11,7 +11,9 @@ import { compose, definitionOf, partOf, sequence, stepsOf } from "./parts.ts"
 import type * as Types from "./partTypes.ts"
 import type * as Providing from "./providing.ts"
 
-/** The same agent, with its output mapped by the function. */
+/**
+ * Maps the output of an agent by a function. The agent keeps its tables and its way to run.
+ */
 export const map: {
   <O, O2>(
     f: (output: O) => O2
@@ -22,7 +24,9 @@ export const map: {
   ): Types.Adapted<A, Types.AgentInput<A>, Types.Given<O2>>
 } = dual(2, (self: Types.AnyPart, f: (output: never) => unknown) => sequence(self.name, [...stepsOf(self), f]))
 
-/** The same agent, with its input made by the function. */
+/**
+ * Makes the input of an agent by a function of another input.
+ */
 export const mapInput: {
   <I2, I>(
     f: (input: I2) => I
@@ -70,8 +74,8 @@ type ChoiceWith<Choice, R2> =
     : Choice
 
 /**
- * The same agent with another model for its own loop, in the place of the one that it had. Its tools, tables, hooks and
- * policies keep their models. `Agent.fallback(a, a.pipe(Agent.withModel(other)))` is one agent over two models.
+ * Gives the loop of an agent another model, in the place of its own. Tools, tables, hooks and policies keep their models.
+ * `Agent.fallback(a, a.pipe(Agent.withModel(other)))` is one agent over two models.
  */
 export const withModel: {
   <E2, R2>(
@@ -101,8 +105,8 @@ export const withModel: {
 )
 
 /**
- * The same agent with these limits in the place of its own; those that are not named stay as they are. A composition, and an
- * agent that is a plain function, have no limits of their own: there they apply to all parts together.
+ * Replaces limits of an agent; limits without a new value stay. A composition and a plain function have no limits of their own: there the
+ * limits apply to all parts together.
  */
 export const withBudget: {
   (
@@ -142,7 +146,9 @@ type IsComposed<ModelTable> = [ModelTable] extends [Types.Composite]
   ? unknown
   : "An agent has its name from Agent.make: Agent.named is for compositions"
 
-/** A composition under another name: in events, in errors about its limits, and as a tool. */
+/**
+ * Gives a composition a name: in events, in errors about its limits, and as a tool.
+ */
 export const named: {
   <const Name extends string>(
     name: Name

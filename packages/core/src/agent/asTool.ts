@@ -127,10 +127,10 @@ interface AsTool {
 }
 
 /**
- * A tool whose run is the agent. The agent's failures are the tool's, for its tables to recover. Its events nest under the
- * call, and its caller pays for what it spends. If one of its tools is unsafe, so is the tool, unless `sideEffects` says
- * otherwise. A limit of the agent's own budget is a failure of the tool; a limit of the caller's is not. The calling model
- * reads the summary, the reason and the result of a completion; without success, it reads them as an error.
+ * Makes a tool of an agent: a call runs the agent as a child of the calling run. The failures of the agent are those of the tool, for its
+ * tables. The events nest under the call, and the calling run pays. The tool is `unsafe` if a tool of the agent is, unless `sideEffects`
+ * says otherwise. A limit of the agent's own budget is a failure of the tool; a limit of the caller ends the caller. The calling model
+ * reads the summary, the reason and the result of a completion; a completion without success is an error to it.
  */
 export const asTool: AsTool = (
   agent: AgentPart<never, unknown, unknown, unknown>,

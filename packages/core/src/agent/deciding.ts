@@ -16,8 +16,8 @@ import type { Choosing, Routed, Running } from "./skills.ts"
 import type { NeedsModel } from "./types.ts"
 
 /**
- * Chooses among the skills of an agent that has several, in the place of `Router.byModel()`. A router that is known to name a
- * skill that the agent does not have does not compile.
+ * Chooses among several skills of an agent by a router; without it, `Router.byModel()` chooses. A router that may name a skill which the
+ * agent does not have does not compile.
  */
 export const route: {
   <const Said extends string | undefined, E2, R2, Table>(
@@ -102,9 +102,9 @@ interface BudgetExceeded {
 }
 
 /**
- * Decides what is done when a limit is reached: `Budget.stop`, as without it; `Budget.extend`; `Budget.checkpoint`. It is asked for
- * turns, tool calls, tokens, cost and duration, each time that this limit is reached; a running model or tool goes on
- * meanwhile. No table ever sees the end of a budget.
+ * Decides what happens at a limit of the budget: `Budget.stop`, the default, `Budget.extend` or `Budget.checkpoint`. The function is
+ * called for turns, tool calls, tokens, cost, duration and repeated failures, each time that the limit is reached. A running model or
+ * tool goes on meanwhile. No table handles the end of a budget.
  */
 export const onBudgetExceeded: {
   <R2 = never>(
@@ -151,8 +151,8 @@ const decides = "The function of Agent.onBudgetExceeded of agent"
 const aDecision = Returned.decision("kind", ["stop", "extend", "checkpoint"])
 
 /**
- * Sees every call of this agent's tools once its arguments fit, before it runs, and after every repair again. A call that it
- * denies is not run; the model reads the reason. A policy that fails denies. Of several policies, each has to allow.
+ * Allows or denies the calls of this agent's tools: once the arguments fit, before the tool runs, and after every repair again. A denied
+ * call does not run; the model reads the reason. A policy that fails denies. Of several policies, each has to allow.
  */
 export const toolPolicy: {
   <R2 = never>(

@@ -36,11 +36,10 @@ import type { Rows } from "../recovery/Node.ts"
 export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
 
 /**
- * `E` and `R` are the agent's own failures and needs. Those of its tools `T` and of its model are computed at the call,
- * behind the tools' tables, the agent's tables by tool, its defaults, and its table for the model. So the order of a pipe
- * changes nothing. An agent that is one plain function has `NoModel` in the place of `ModelTable`, one of functions to choose
- * from `OnlyFunctions`, one made of others `NoModel` or `HasUnsafe`, and one without several skills has no `Choice`. `Name` is its name where that is
- * known: a tool that it becomes has it too.
+ * An agent: a function from its input to an effect of its output. `E` and `R` are the failures and needs of the agent itself. A call
+ * computes those of its tools `T` and of its model, behind all tables, so the order of a pipe changes nothing. `ModelTable` says of an
+ * agent without a model call why it has none (`NoModel`, `OnlyFunctions`, `HasUnsafe`). `Choice` is `undefined` for an agent with fewer
+ * than two skills. A tool that is made of the agent has its `Name`.
  */
 export interface Agent<
   in I,

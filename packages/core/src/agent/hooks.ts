@@ -33,9 +33,9 @@ export interface ToolResult {
 }
 
 /**
- * Handles every call of this agent that ended with a value or a told text: once per call, with the model's own arguments.
- * Hooks cannot change a run; one that fails is logged. A run that succeeds or fails waits at most one second for its hooks,
- * one that is interrupted does not wait; see {@link onEvent}.
+ * Handles each call of this agent that ended with a value or with a told failure: once per call, with the arguments of the model. A hook
+ * cannot change a run; the failure of a hook is logged. A run that succeeds or fails waits at most one second for its hooks; a run that
+ * is interrupted does not wait. See {@link onEvent}.
  */
 export const onToolUse: {
   <R2 = never>(
@@ -99,14 +99,13 @@ export interface OnEvent {
 }
 
 /**
- * Handles every event of a run, those of its fixers and sub-agents included, in order. The handler runs beside the run, and is
- * handed the terminal event before the run returns. A run that succeeds or fails waits at most one second for all of its listeners
- * together; a run that is interrupted does not wait. A listener that is still at work then is interrupted. What it has not handled
- * is lost, and so is what comes while 16,384 events wait for it: a warning says which events, and `lost` of a handle counts them.
+ * Handles every event of a run in order, also those of its fixers and sub-agents. The handler runs beside the run, and gets the terminal
+ * event before the run returns. A run that succeeds or fails waits at most one second for all its listeners together; a run that is
+ * interrupted does not wait. Then the listeners are interrupted. Events that they have not handled are lost, and so are events beyond
+ * 16,384 that wait: a warning names them, and `lost` of a handle counts them.
  *
- * With a `scope`, the listener lives as long as the scope: no run waits for it or interrupts it. One listener gets the events of all
- * runs. When the scope closes, it has one second for the events that wait, and gets no others. It may not need services of a run: give
- * it those of the program.
+ * With a `scope`, the listener lives as long as the scope. It gets the events of all runs; no run waits for it or interrupts it. When the
+ * scope closes, the listener has one second for the events that wait. It may not need services of a run: give it those of the program.
  *
  * ```ts
  * import { Agent } from "@kintsugi/core"
@@ -147,8 +146,8 @@ export interface Escaped {
 }
 
 /**
- * Handles the failure that leaves a run of this agent, once per run, when every recovery has failed; never an interruption. It
- * cannot change how the run ends. The run waits at most one second for it, then interrupts it; see {@link onEvent}.
+ * Handles the failure with which a run of this agent ends, once per run, after every recovery; never an interruption. The handler cannot
+ * change the end of the run. The run waits at most one second for it, then interrupts it. See {@link onEvent}.
  */
 export const onFailure: {
   <R2 = never>(

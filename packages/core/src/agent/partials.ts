@@ -69,12 +69,12 @@ export interface PartialsOptions {
 }
 
 /**
- * Runs an agent, and gives its output while the model writes it. A value is due when the text has grown by a sixteenth since the
- * last one, or an interval has passed, and it shows more. Objects, lists and plain texts grow; numbers, dates and
- * the like come when they are complete. The last value is the output. A reader that is slower than the model gets the newest
- * value, and nothing piles up ahead of it. When the model is asked again, the values begin anew. Fails as the run fails.
+ * Runs an agent and gives its output while the model writes it. A new value comes when the text has grown by a sixteenth, or after
+ * `interval`, if it shows more than the last one. Objects, lists and plain texts grow; numbers, dates and branded texts come when they are
+ * complete. The last value is the output. A slow reader gets the newest value, and no values queue up. When the model is called again, the
+ * values begin anew. It fails as the run fails.
  *
- * Of a composition it is the output alone, but for `provide`, `withBudget` and `fallback`, whose output is that of a part.
+ * Of a composition it gives the output alone, except for `provide`, `withBudget` and `fallback`, whose output is that of a part.
  *
  * ```ts
  * import { Agent } from "@kintsugi/core"

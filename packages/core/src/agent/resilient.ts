@@ -16,19 +16,19 @@ export interface ResilientOptions<R = never> extends Recovery.presets.ToolOption
 }
 
 /**
- * The best policy that needs no knowledge of the tools, behind every table of the agent, wherever it stands in a pipe: a row of yours for
- * the same failure decides, and what it gives up is told.
+ * Adds the best policy that needs no knowledge of the tools. It stands behind all tables of the agent, at any place of the pipe: a row of
+ * yours decides first, and what your row gives up is told.
  *
- * - A failing tool is run again where its failure may pass and the tool may run twice (`presets.resilientTools`). Everything else the
- *   model reads, with what it can do about it; no failure of a tool ends the run. Defects do.
- * - A call that may have taken effect, and that the model makes again at once with the same arguments, is held: the model reads that it
- *   should look first. The next call runs. Declare `sideEffects: "none"` or `"idempotent"`, and nothing is held.
- * - A failing model is asked again, and a conversation that is too long is shortened (`presets.resilientModel`). This takes the place of
- *   what the transport sends again. A streamed reply that breaks off is retracted and asked for again, unless `Agent.onLlmError` says
+ * - A tool that failed runs again if the failure may pass and the tool may run twice (`presets.resilientTools`). The model reads about
+ *   every other failure, with what it can do. No failure of a tool ends the run. Defects do.
+ * - A call that may have taken effect, and that the model repeats at once with the same arguments, is held: the model reads that it should
+ *   check first. The next equal call runs. A tool with `sideEffects: "none"` or `"idempotent"` is never held.
+ * - A failed model call is repeated, and a conversation that is too long is shortened (`presets.resilientModel`), in the place of the
+ *   retries of the transport. A streamed reply that breaks off is discarded and requested again, unless `Agent.onLlmError` says
  *   `onPartial: "fail"`.
- * - An answer that does not fit is asked for twice more.
+ * - The model is called up to twice more for an answer that does not fit.
  *
- * Arguments are coerced, and the breaker of repeated failures counts, with and without it. A tool with unsafe side effects never runs again.
+ * Coercion of arguments and the breaker of repeated failures work with and without it. A tool with unsafe side effects never runs again.
  *
  * @example
  * ```ts

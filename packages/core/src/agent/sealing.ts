@@ -4,9 +4,9 @@ import { type Agent, TypeId } from "./definition.ts"
 import type * as Types from "./partTypes.ts"
 
 /**
- * Any agent that takes `I`, gives `O`, fails with `E` and needs `R`: the type of a port, of a parameter or of a field. `Agent.seal`
- * makes one of an agent with tools and tables; a composition and a plain function are such agents as they are. Nothing is known
- * of its tools, so a race of it has to be acknowledged.
+ * An agent that takes `I`, gives `O`, fails with `E` and needs `R`: the type of a port, a parameter or a field. `Agent.seal` makes one of
+ * an agent with tools and tables; a composition and a plain function have this type already. The type knows no tools, so a race of such
+ * an agent needs the acknowledgement.
  */
 export interface Any<in I, out O, out E = never, out R = never> extends Agent<
   I,
@@ -20,8 +20,8 @@ export interface Any<in I, out O, out E = never, out R = never> extends Agent<
 > {}
 
 /**
- * The same agent with a shorter type: its input, output, failures and needs. It runs, streams and is suspended as before. Add
- * tables before: the type no longer has the tools that a table is for.
+ * Shortens the type of an agent to its input, output, failures and needs. The agent runs, streams and suspends as before. Add tables
+ * before you seal it: the type has no tools after that.
  *
  * @example
  * ```ts

@@ -30,7 +30,9 @@ export const RealCalls = Context.Reference<"allowed" | "forbidden">("@kintsugi/c
   defaultValue: () => "allowed"
 })
 
-/** Guards a call that leaves the process for a model; dies if that is forbidden. */
+/**
+ * Guards a call that leaves the process for a model: it dies where real models are forbidden (`ScriptedModel.noRealModels`).
+ */
 export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(RealCalls, (calls) =>
     calls === "allowed"
@@ -81,9 +83,9 @@ type Fitting<M, Table> = M extends AnyLayer
   : unknown
 
 /**
- * A table, or a function, for a model itself, with the verdicts of `Agent.onLlmError`; `respondWith` gives a reply. The caller of the
- * model sees the failures that are left. A streamed reply is retried before its first part only: after that, its failure carries the
- * text so far. Within a run each attempt is an event and an entry of the ledger.
+ * Recovers from failures of a model, or of the layer of a model, by a table or a function, with the verdicts of `Agent.onLlmError`;
+ * `respondWith` gives a reply. The type has the failures that are left. A streamed reply is retried before its first part only; a later
+ * failure carries the text so far. Within a run, each attempt is an event and an entry of the ledger.
  */
 export const onError: {
   <const Given extends LlmRows<Message.Reply> | LlmHandler<Message.Reply>>(
@@ -132,13 +134,12 @@ export type FallbackLayer<Layers extends ReadonlyArray<AnyLayer>> = Layer.Layer<
 type Several<M> = readonly [M, ...Array<M>]
 
 /**
- * Models in an order: after a failure that `when` admits, the next model is asked. By default these are errors
- * whose `recovery` is `fallback` or `resend`: resending has given up by then. So a wrong key, a content filter
- * and a conversation that is too long stop the order. After the first streamed part no other model is asked.
+ * Makes one model of several: after a failure that `when` admits, the next model is called. By default these are errors whose `recovery`
+ * is `fallback` or `resend`, after the transport has given up. A wrong key, a content filter and a conversation that is too long do not go
+ * on to the next model. After the first streamed part no other model is called.
  *
- * When several have failed, the error is that of the last one asked; `LlmError.reasonsOf` gives all of them in order. Each
- * attempt is booked under the name and the provider of the model that made it, and the reply's `model` says which one it was.
- * Each call begins with the first model again.
+ * If several models have failed, the error is that of the last one; `LlmError.reasonsOf` gives all of them in order. The ledger books each
+ * attempt under the name and the provider of its model, and `model` of the reply names the model. Each call begins with the first model.
  */
 export const fallback: {
   <const M extends Several<Service>>(...models: M): Service
@@ -203,9 +204,9 @@ export const around: {
 type Around<M extends AnyModel> = M extends Layer.Layer<Model, infer E, infer R> ? Layer.Layer<Model, E, R> : Service
 
 /**
- * The worst case of one call of a model that `fallback` and `onError` have composed: attempts of all its models, waits of all
- * its tables. Nothing is run. Any other model is one request. A layer that was transformed by other functions is not known; ask its
- * service then: `Effect.map(Model.Model, Model.explain)`.
+ * Says what one call of a composed model (`fallback`, `onError`) does at worst: attempts of all its models, waits of all its tables.
+ * Nothing runs. Any other model counts as one request. A layer that other functions have transformed is unknown; use its service then:
+ * `Effect.map(Model.Model, Model.explain)`.
  */
 export const explain = (model: GuardedModel<unknown, unknown> | AnyModel, options: Options = {}): Explanation =>
   over(explained(model, options.errors ?? []), options.transport)

@@ -31,7 +31,9 @@ interface Delays {
   readonly deadline?: number
 }
 
-/** How often and after which waits something is tried again. */
+/**
+ * How often an effect is retried, and after which waits.
+ */
 export type Options = Count & Delays
 
 /** Checked and in milliseconds: all that is needed to compute a wait. */
@@ -52,8 +54,8 @@ export const make = (options: Options): Schedule.Schedule<Duration.Duration, unk
 }
 
 /**
- * As `make`, for services that say how long to wait: five attempts, full jitter, from 1 second up to 30. Where only one of
- * `initialBackoff` and `maxBackoff` is given, the other gives way to it.
+ * A schedule for services that say how long to wait: five attempts, full jitter, waits from 1 second up to 30. Where only one of
+ * `initialBackoff` and `maxBackoff` is given, the other adapts to it.
  */
 export const honouringHints = (
   options: Partial<Count> & Delays = {}

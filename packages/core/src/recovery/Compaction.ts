@@ -22,8 +22,8 @@ export const sizeOf = (transcript: Message.Transcript): Size => ({
 })
 
 /**
- * A custom compaction. Its result is sent as it is, and has to be shorter than its input; calls and results stay
- * together by their type. It should keep the system messages and the last user message: most providers demand one.
+ * Makes a compaction of your own. The model gets its result unchanged; the result has to be shorter than the input. Calls and results stay
+ * together by their type. Keep the system messages and the last user message: most providers require one.
  */
 export const make = <E = never, R = never>(
   name: string,

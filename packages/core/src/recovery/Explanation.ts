@@ -107,7 +107,9 @@ export interface RunBounds {
   readonly time: Duration.Duration
 }
 
-/** The text tables of a run: its model's and its tools'. */
+/**
+ * Makes text tables of one run of an agent: of its model calls and of each tool, with the bounds of the run.
+ */
 export const formatRun = ({ model, outputRetries = 0, routing, tools, worst }: RunExplanation): string => {
   const { fixerRuns, modelCalls, requests, time, toolCalls, turns } = worst
   const sections = [
@@ -129,7 +131,9 @@ export const formatRun = ({ model, outputRetries = 0, routing, tools, worst }: R
   return [...sections, `a run, at worst: ${bounds.join(", ")}`].join("\n\n")
 }
 
-/** The text table. */
+/**
+ * Makes a text table of an explanation: a line for each rung, and the bounds of all rows together.
+ */
 export const format = ({ rows, warning, worst }: Explanation): string => {
   const head = ["row", "rung", "again", "waits", "fixer runs", "model calls"]
   const lines = rows.flatMap(({ key, rungs }) =>
@@ -263,8 +267,7 @@ interface Drawing extends TimelineLane {
 }
 
 /**
- * The attempts of layers, outermost first, each below the one before it. Servers ask for nothing; attempts,
- * fixers and compactions take no time.
+ * Puts several layers of policies on one axis, the outermost first: which attempt begins when, if every attempt fails at once.
  */
 export const timeline = (
   layers: readonly [TimelineLayer, ...Array<TimelineLayer>],
@@ -332,8 +335,8 @@ const shownOf = (row: Row | undefined): Pick<TimelineLane, "row" | "unknown"> =>
 }
 
 /**
- * A text of it: a column for each attempt of the innermost layer, below the instant, in milliseconds, at which it begins; in each
- * row the number of the attempt that begins there. Lines that grow wider than `width`, 100 by default, go on below.
+ * Makes a text of a timeline: a column for each attempt of the innermost layer, under the millisecond at which it begins, and a row for
+ * each layer.
  */
 export const formatTimeline = (
   { isCut, lanes }: Timeline,

@@ -88,10 +88,10 @@ interface Keeping<R> {
 }
 
 /**
- * As `onError`, for an effect that has to survive a restart of its process: counts, ladders and schedules go on from the stored
- * position. A schedule repeats its steps at the same instants; it reads tag, message and advice of the earlier failures. `when` sees
- * no earlier failures. If the table has changed meanwhile, the present one decides: a schedule that replaces another goes on as if it
- * had seen those failures itself.
+ * Applies a table to an effect that survives a restart of its process: counts, ladders and schedules continue from a stored position.
+ * `onWait` gets the position before each wait, for a store; `from` continues from it. A schedule repeats its steps at the same instants,
+ * and reads tag, message and advice of the earlier failures; `when` sees no earlier failures. If the table has changed meanwhile, the new
+ * table decides, and a new schedule starts as if it had seen those failures.
  */
 export const onErrorFrom =
   <E, const T extends Table<E>, R2 = never>(table: T & CheckRows<T, E>, keeping: Keeping<R2>) =>
@@ -104,12 +104,12 @@ export const onErrorFrom =
   }
 
 /**
- * What a policy, a table or a single verdict, would do at worst, without running it: for all failures, in any order. A
- * real call never exceeds these bounds. `Explanation.format` makes a text table of it.
+ * Says what a policy does at worst, for any failures in any order, without running it: a table or a single verdict. A real call never
+ * exceeds these bounds. `Explanation.format` makes a text table of the result.
  *
- * `explain` steps schedules with the extremes of `Random` and a clock that jumps; schedules with other sources of waits count as
- * unknown. A `when` is explained by the verdicts in `among`. Fixers count the model calls that their budget allows;
- * a function that is no agent counts none.
+ * It steps schedules with the extremes of `Random` and a clock that jumps; a schedule with another source of waits counts as unknown. A
+ * `when` counts as the verdicts in its `among`. Fixers count the model calls that their budget allows; a fixer that is a plain function
+ * counts none.
  */
 export const explain = (
   policy: Exclude<AnyRow, (...args: never) => unknown> | { readonly [row: string]: AnyRow | undefined },

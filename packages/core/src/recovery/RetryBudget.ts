@@ -14,7 +14,9 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Backoff from "./Backoff.ts"
 
-/** How many retries all calls together may make. Numbers that make no sense throw a `RangeError`. */
+/**
+ * The share of calls that may be retried, over all calls that use the budget.
+ */
 export interface Options {
   /** The retries that each call adds: 0.2 by default, one retry to five calls. */
   readonly ratio?: number
@@ -38,16 +40,22 @@ export interface RetryBudget {
   readonly withdraw: Effect.Effect<boolean>
 }
 
-/** Throws a `RangeError` for senseless options. */
+/**
+ * Makes a retry budget. Throws a `RangeError` for options that no budget can have.
+ */
 export const make = (options?: Options): Effect.Effect<RetryBudget> => {
   const limits = check(options)
   return Effect.sync(() => fromLimits(limits))
 }
 
-/** As `make`, at once: for a budget that stands beside the agents that share it. */
+/**
+ * Makes a retry budget outside of an effect, for a constant beside the agents that share it.
+ */
 export const makeUnsafe = (options?: Options): RetryBudget => fromLimits(check(options))
 
-/** Counts each run of an effect as one call. */
+/**
+ * Counts each run of an effect as one call, which adds to the budget.
+ */
 export const counting: {
   (budget: RetryBudget): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, budget: RetryBudget): Effect.Effect<A, E, R>
@@ -56,12 +64,7 @@ export const counting: {
 )
 
 /**
- * The schedule, as long as the budget lasts: each step withdraws one retry, and when there is none left the schedule ends.
- * It heeds the hints of errors, as those of `Backoff` do. A step whose wait would pass the end of the run withdraws nothing, as
- * its retry is not made. `Recovery.explain` shows it with a budget that is never used up, and takes nothing from it.
- *
- * Calls do not show in a schedule, which sees failures alone: count them with `counting`, or give the budget to a transport,
- * which does both.
+ * Limits a schedule by a budget: each step takes one retry from the budget, and the schedule ends when the budget is empty.
  */
 export const sharing: {
   (

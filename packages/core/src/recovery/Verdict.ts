@@ -60,7 +60,9 @@ export function retry(
   return verdict({ kind: "retry", schedule, madeOf: input, acknowledged })
 }
 
-/** The schedule of a retry verdict: `Effect.retry` with it makes the same attempts at the same instants. */
+/**
+ * Gives the schedule of a retry verdict. `Effect.retry` with this schedule makes the same attempts at the same instants.
+ */
 export const toSchedule = <E, Err, R, Acts>(self: Retry<E, Err, R, Acts>): Schedule.Schedule<unknown, E, Err, R> => {
   const node = nodeOf(self)
   if (node.kind !== "retry") throw new TypeError("Recovery.toSchedule: not a retry verdict")
@@ -203,8 +205,8 @@ export const telling = <E, R = never>(
 export const patient = <V extends AnyVerdict>(self: V, patience: number): V => verdict({ ...nodeOf(self), patience })
 
 /**
- * The same verdict, which is also asked after a nearer row has given up, as if it, or `behind`, were the last rung of that row. For the
- * `orElse` of a table behind all others, as in the presets.
+ * A verdict that also decides after a nearer row has given up, as if it, or `behind`, were the last rung of that row. Use it for the
+ * `orElse` of a table that stands behind all others, as the presets do.
  *
  * @example
  * ```ts
@@ -247,9 +249,9 @@ export const escalate = <E>(options?: { readonly severity?: Severity }): Verdict
   verdict({ kind: "escalate", severity: options?.severity ?? "HIGH" })
 
 /**
- * Shortens the conversation and asks the model again: for `ContextTooLongError`, in tables for model calls alone. At most twice
- * in a turn, over all rungs of its table. If the compaction fails or its result is no shorter, the rung gives up without a call:
- * then the next rung is asked, or the original error leaves.
+ * Shortens the conversation and calls the model again: a row for `ContextTooLongError`, only in tables for model calls. It shortens at
+ * most twice in a turn, over all rungs of its table. If the compaction fails, or its result is no shorter, the rung gives up without a
+ * model call.
  */
 export const compact = <E, R = never>(
   compaction: Compaction<R>

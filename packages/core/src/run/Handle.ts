@@ -36,7 +36,10 @@ export interface Suspended {
   readonly snapshot: Snapshot
 }
 
-/** A run that was started. It is interrupted when its scope closes. */
+/**
+ * The handle of a run that `start` has begun: its events, its outcome, and its interruption. The run is interrupted when its scope
+ * closes.
+ */
 export interface Run<out O, out E> {
   /** Waits for its end. */
   readonly outcome: Effect.Effect<Outcome<O>, E>

@@ -74,16 +74,16 @@ interface Options {
 }
 
 /**
- * One model call, in which the model reads the names and descriptions of the skills, and answers with a name and a confidence.
- * An agent with several skills does this when it is given no router.
+ * Chooses a skill by one model call: the model reads the names and descriptions of the skills, and answers with a name and a confidence.
+ * An agent with several skills and no router of its own has this one.
  */
 export const byModel = (options?: Options): Router<undefined> =>
   fromDefinition({ ...withDefaults(options), rule: undefined })
 
 /**
- * A rule, pure or an effect: the skill that it names is taken, and no model is asked. Where it gives `undefined` the model is,
- * with these options. A rule that always gives a name leaves no `RoutingError`, if its type has the names: effects need
- * `as const` for that. Its failures are failures of the agent.
+ * Chooses a skill by a rule, a plain function or an effect. If the rule gives `undefined`, the model chooses, with these options. A rule
+ * that always gives a name leaves no `RoutingError`, if its type has the names; an effect needs `as const` for that. Failures of the rule
+ * are failures of the agent.
  */
 export const byRule = <const Said extends string | undefined, E = never, R = never>(
   rule: (input: string) => Said | Effect.Effect<Said, E, R>,
@@ -107,8 +107,8 @@ const aName: Returned.Kind = {
 }
 
 /**
- * The table, or the function, for failures of the routing call. The agent's own table does not handle them, as it answers with
- * outputs. An answer here is the name of a skill.
+ * Recovers from failures of the routing call, by a table or a function. An answer of a row is the name of a skill. The table of the agent
+ * does not handle these failures, because its answers are outputs.
  */
 export const onLlmError: {
   <const Name extends string, const Given extends LlmTable.LlmRows<Name> | LlmTable.LlmHandler<Name>>(

@@ -171,7 +171,7 @@ export const behind = Model.fallback(model, OpenAi.model("gpt-5-mini"))
 export const table = Recovery.presets
 export const explained = Agent.explain(one)
 export const fetched = run({ id: "x" }).pipe(Recovery.onError({ Busy: Recovery.respondWith("later") }))
-export const kept = run({ id: "x" }).pipe(
+export const resumable = run({ id: "x" }).pipe(
   Recovery.onErrorFrom({ Busy: Recovery.rethrow }, { onWait: () => Effect.void })
 )
 export const limits = Budget.make({ maxTurns: 3 })
