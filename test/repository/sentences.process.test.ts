@@ -106,6 +106,17 @@ const mistakes: ReadonlyArray<readonly [id: string, code: string, said: string]>
   ],
   ...[
     ["Agent.make('a', { instructions: 'Be brief.' })", "There is no option 'instructions': its name here is prompt"],
+    ["Agent.make('a', { maxTurns: 3 })", "There is no option 'maxTurns': it stands in budget: { maxTurns }"],
+    ["Agent.make('a', { inputSchema: Schema.String })", "There is no option 'inputSchema': its name here is input"],
+    [
+      "Agent.make('a', { execute: () => '' })",
+      "There is no option 'execute': an agent that is a function is Agent.deterministic"
+    ],
+    ["Agent.make('a', { color: 'red' })", "There is no option 'color'"],
+    [
+      "Tool.make('t', { instructions: 'x', parameters: Schema.Struct({}), success: Schema.String, description: '', run: () => Effect.succeed('') })",
+      "There is no option 'instructions': a tool has a description, and its agent has a prompt"
+    ],
     ["Agent.make('a', { system: 'Be brief.' })", "There is no option 'system': its name here is prompt"],
     ["Agent.make('a', { maxSteps: 3 })", "There is no option 'maxSteps': its name here is budget: { maxTurns }"],
     [

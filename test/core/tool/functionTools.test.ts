@@ -146,3 +146,18 @@ it.run("maxResultChars cuts the text of a success, and no error text [K25]", (ru
     }
   })
 )
+
+it("a tool without a function, or without a schema, is refused when it is made, also in programs without types [P1309]", () => {
+  const options = {
+    description: "d",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    run: () => Effect.succeed("")
+  }
+  for (const make of [Tool.make, Tool.fromFunction] as ReadonlyArray<(name: string, options: object) => unknown>) {
+    const without = (option: string) => () => make("t", { ...options, [option]: undefined })
+    assert.throws(without("run"), TypeError, "Tool 't': run must be a function")
+    assert.throws(without("parameters"), TypeError, "Tool 't': parameters must be a Schema of Effect")
+    assert.throws(without("success"), TypeError, "Tool 't': success must be a Schema of Effect")
+  }
+})

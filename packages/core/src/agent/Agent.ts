@@ -104,6 +104,21 @@ export interface Options<
   readonly output?: Output
 }
 
+/** Options of agents by their names in other libraries, and at other places of this one. */
+interface Elsewhere {
+  readonly instructions: "its name here is prompt"
+  readonly system: "its name here is prompt"
+  readonly systemPrompt: "its name here is prompt"
+  readonly maxSteps: "its name here is budget: { maxTurns }"
+  readonly maxTurns: "it stands in budget: { maxTurns }"
+  readonly maxToolCalls: "it stands in budget: { maxToolCalls }"
+  readonly stopWhen: "its name here is budget: { maxTurns }"
+  readonly inputSchema: "its name here is input"
+  readonly outputSchema: "its name here is output"
+  readonly execute: "an agent that is a function is Agent.deterministic"
+  readonly onToolError: "tables by tool are added with Agent.onToolError"
+}
+
 type AnySchema = Schema.Codec<unknown, unknown>
 
 /** The type of a schema; text where there is none. */
@@ -166,7 +181,7 @@ export const make = <
   Given = {}
 >(
   name: Name,
-  options: Present<Given, keyof Options<unknown, unknown>> &
+  options: Present<Given, keyof Options<unknown, unknown>, Elsewhere> &
     Options<
       Skills,
       ModelLayer,

@@ -61,26 +61,13 @@ type Rowlike = { readonly [TypeId]: unknown } | { readonly "~effect/Schedule": u
 export type IsTable<T> = [T] extends [Rowlike] ? "A table has a row for each tag: { orElse: row } is one" : unknown
 
 /**
- * Which options are given, and which of them are optional; undeclared options are refused. A mapped type without values: the compiler
+ * Which options are given, and which of them are optional. Undeclared options are refused: `Elsewhere` names what to write instead. A mapped type without values: the compiler
  * compares the values with the types of the options alone.
  */
-export type Present<Given, Declared> = { readonly [K in keyof Given]: K extends Declared ? unknown : NoSuchOption<K> }
-
-type NoSuchOption<K> = K extends keyof Elsewhere
-  ? `There is no option '${K}': its name here is ${Elsewhere[K]}`
-  : { readonly NoSuchOption: never }
-
-/** Options of agents and tools by their names in other libraries. */
-interface Elsewhere {
-  readonly instructions: "prompt"
-  readonly system: "prompt"
-  readonly systemPrompt: "prompt"
-  readonly maxSteps: "budget: { maxTurns }"
-  readonly stopWhen: "budget: { maxTurns }"
-  readonly inputSchema: "parameters"
-  readonly outputSchema: "success for a tool, output for an agent"
-  readonly execute: "run"
-  readonly needsApproval: "Tool.requireApproval"
+export type Present<Given, Declared, Elsewhere> = {
+  readonly [K in keyof Given]: K extends Declared
+    ? unknown
+    : `There is no option '${K & string}'${K extends keyof Elsewhere ? `: ${Elsewhere[K] & string}` : ""}`
 }
 
 /** `Absent` where an option may be absent, although one is given. */

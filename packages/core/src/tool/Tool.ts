@@ -46,6 +46,15 @@ export type { NeedsApproval } from "./ToolTypes.ts"
 export { type NameFor, namesFor } from "./names.ts"
 export { requireApproval } from "./requireApproval.ts"
 
+/** Options of tools by their names in other libraries. */
+interface Elsewhere {
+  readonly instructions: "a tool has a description, and its agent has a prompt"
+  readonly inputSchema: "its name here is parameters"
+  readonly outputSchema: "its name here is success"
+  readonly execute: "its name here is run"
+  readonly needsApproval: "approval is added with Tool.requireApproval"
+}
+
 /**
  * Makes a tool: what the model reads about it, the schemas of its parameters and its result, and the effect that runs. The failures of
  * the effect are the failures of the tool, for the rows of a table. A tool that is written inline in an agent has the same type as a
@@ -85,7 +94,7 @@ export const make = <
   Given = {}
 >(
   name: Name,
-  options: Present<Given, OptionName> &
+  options: Present<Given, OptionName, Elsewhere> &
     Options<Params, A, E, R, S, RD> &
     Limits<T, C, A, VR> &
     Stored<F> &
@@ -167,7 +176,7 @@ export const fromFunction = <
   Given = {}
 >(
   name: Name,
-  options: Present<Given, OptionName> &
+  options: Present<Given, OptionName, Elsewhere> &
     Omit<Options<Params, A, never, never, S, RD>, "run"> &
     Limits<T, C, A, VR> &
     OwnTable<OwnRows<FunctionError, A, S, T, VR>> &

@@ -94,6 +94,19 @@ interface FailuresThatTheSchemaDoesNotKnow<E> {
   readonly unknown: E
 }
 
+/** Checks an option for programs without types: else its absence would show at the first call only. */
+export const schemaOf = (tool: string, option: string, schema: unknown): Schema.Codec<unknown, unknown> => {
+  if (!Schema.isSchema(schema)) throw new TypeError(`Tool '${tool}': ${option} must be a Schema of Effect`)
+  // its types are in the type of the tool
+  return schema as unknown as Schema.Codec<unknown, unknown>
+}
+
+export const runOf = (tool: string, run: unknown): ToolDefinition["run"] => {
+  if (!Predicate.isFunction(run)) throw new TypeError(`Tool '${tool}': run must be a function`)
+  // `run` is only called with what `decode` gave; its failures and needs are in the tool's type
+  return run as ToolDefinition["run"]
+}
+
 /** Makes a definition of what a user wrote; schemas are compiled at first use. */
 export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   name: string,
@@ -110,10 +123,8 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   sideEffects: options.sideEffects ?? "undeclared",
   isBuiltIn: builtIn !== undefined,
   words: builtIn?.words ?? "",
-  // what it decodes to is only ever given to `run`
-  parameters: options.parameters as Schema.Codec<unknown, unknown>,
-  // what it encodes is only ever what `run` gave
-  success: options.success as Schema.Codec<unknown, unknown>,
+  parameters: schemaOf(name, "parameters", options.parameters),
+  success: schemaOf(name, "success", options.success),
   spec: once(() => ({
     name,
     description: options.description,
@@ -125,8 +136,7 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   decode: reader(modelSchema(options.parameters)),
   decodeResult: resultDecoder(options.success),
   encode: encoder(name, options.success),
-  // `run` is only called with what `decode` gave; its failures and needs are in the tool's type
-  run: options.run as ToolDefinition["run"],
+  run: runOf(name, options.run),
   rows: new Map(),
   timeout: limitOf(name, "timeout", options.timeout),
   callTimeout: limitOf(name, "callTimeout", options.callTimeout),

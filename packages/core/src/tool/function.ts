@@ -6,6 +6,7 @@ import * as Issue from "../data/Issue.ts"
 import { thrownBy } from "../errors/Thrown.ts"
 import { type FunctionError, type Kind, resultErrorOf } from "../errors/ToolError.ts"
 import type { ToolContext } from "./ToolDefinition.ts"
+import { runOf, schemaOf } from "./define.ts"
 
 interface Foreign<Params, A> {
   readonly kind?: Kind
@@ -15,6 +16,9 @@ interface Foreign<Params, A> {
 }
 
 export const lift = <Params, A>(tool: string, { kind = "local", parameters, run, success }: Foreign<Params, A>) => {
+  runOf(tool, run)
+  schemaOf(tool, "parameters", parameters)
+  schemaOf(tool, "success", success)
   // one that has to wait, or needs services, dies here: then there is nothing to show
   const encode = Schema.encodeUnknownExit(Schema.toCodecJson(parameters as Schema.Codec<Params, unknown, unknown>))
   const fits = Schema.decodeUnknownResult(Schema.toType(success), { errors: "all" })
