@@ -133,7 +133,7 @@ it("a table for a tool that is not there dies at construction and names the tool
   assert.throws(
     // such a table compiles only when its names are not known to the compiler
     () => agent.pipe(Agent.onToolError(table)),
-    /'fetsch', known tools are: fetch, look/
+    /'fetsch', available tools are: fetch, look/
   )
 })
 

@@ -36,7 +36,7 @@ export type { Agent, Inside } from "./definition.ts"
 // what the types of agents are made of: declarations of programs name it
 export type { AnswerOf, Choosing, EndOf, Routed, Running } from "./skills.ts"
 export type { Answers, FitsOutput, HasTools } from "./fitting.ts"
-export type { NeedsModel as Asking, CommonAnswer, GuardedTools, Named } from "./types.ts"
+export type { CommonAnswer, NeedsModel, GuardedTools, Named } from "./types.ts"
 export type {
   Adapted,
   AnyPart,
@@ -54,8 +54,8 @@ export type { Outcome, Run } from "../run/Handle.ts"
 export type { Resumption } from "../run/Start.ts"
 export { asTool } from "./asTool.ts"
 export type { TextInput } from "./asTool.ts"
-export { onBudgetExceeded, route, toolPolicy } from "./deciding.ts"
-export { onEvent, onFailure, onToolUse, type ToolResult } from "./hooks.ts"
+export { type BudgetExceeded, onBudgetExceeded, route, toolPolicy } from "./deciding.ts"
+export { type Escaped, onEvent, onFailure, onToolUse, type ToolResult } from "./hooks.ts"
 export { type Any, seal } from "./sealing.ts"
 /** @internal */
 export { isAgent } from "./sealing.ts"

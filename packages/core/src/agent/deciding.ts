@@ -92,7 +92,7 @@ type RoutedBy<Choice, Said extends string | undefined, E, R, Table> = Routed<
 type Chooses<Name extends string> = Choosing<Name, unknown, unknown, unknown>
 
 /** A limit of the agent's budget that was reached, by its own run or by a descendant. */
-interface BudgetExceeded {
+export interface BudgetExceeded {
   readonly agent: string
   readonly reason: BudgetReason
   /** Turns, calls, tokens, cost or milliseconds. */

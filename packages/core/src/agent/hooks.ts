@@ -17,11 +17,7 @@ import type { Running } from "./skills.ts"
 import type { NeedsModel } from "./types.ts"
 import type * as Frame from "../run/Frame.ts"
 
-/**
- * A call that ended with a text for the model, as a hook gets it.
- *
- * @hidden
- */
+/** A call that ended with a text for the model, as a hook gets it. */
 export interface ToolResult {
   readonly text: string
   readonly isError: boolean

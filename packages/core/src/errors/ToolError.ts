@@ -179,7 +179,7 @@ const ofUnknownTool = { ...ofCall, available: Schema.Array(Schema.String) }
 export class UnknownToolError extends advised<UnknownToolError>()("UnknownToolError", ofUnknownTool) {
   static override make({ what, ...fields }: Made<typeof ofUnknownTool>): UnknownToolError {
     const { callId, available, tool } = fields
-    const words = available.length === 0 ? "there are no tools" : `known are ${available.join(", ")}`
+    const words = available.length === 0 ? "there are no tools" : `available tools are ${available.join(", ")}`
     const happened = { what: what ?? `There is no tool '${tool}'`, where: whereOf(callId), words }
     return stackless(() => new UnknownToolError({ message: sentence("UnknownToolError", happened), ...fields }))
   }

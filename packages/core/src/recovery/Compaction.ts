@@ -9,7 +9,7 @@ import { truncated } from "./truncation.ts"
 import * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
 
-export type { Compaction } from "./Node.ts"
+export type { Compaction, Overflow } from "./Node.ts"
 
 /**
  * How long a conversation is, all its messages counted.

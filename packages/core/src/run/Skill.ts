@@ -5,7 +5,11 @@ import { lifted } from "../errors/Thrown.ts"
 import type { FunctionError } from "../errors/ToolError.ts"
 import * as Tool from "../tool/Tool.ts"
 
-/** A skill at which the agent's model works, with these tools. */
+/**
+ * A skill at which the agent's model works, with these tools.
+ *
+ * @hidden
+ */
 export interface Skill<out T extends Tool.AnyTool = never, out Name extends string = string> {
   readonly name: Name
   /** What it is for: a router that chooses among several skills reads it. */

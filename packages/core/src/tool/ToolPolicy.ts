@@ -9,11 +9,7 @@ import * as Returned from "../data/Returned.ts"
 import type * as Message from "../data/Message.ts"
 import type { SideEffects } from "../recovery/Recovery.ts"
 
-/**
- * A call that is about to run, with arguments that fit.
- *
- * @hidden
- */
+/** A call that is about to run, with arguments that fit. */
 export interface ProposedCall {
   readonly agent: string
   readonly tool: string

@@ -49,7 +49,9 @@ export const make = (tools: ReadonlyArray<ToolDefinition>, tables: Tables, gates
   }
   for (const name of tables.byTool.keys()) {
     if (!entries.has(name)) {
-      throw new TypeError(`Toolset: onToolError names '${name}', known tools are: ${[...entries.keys()].join(", ")}`)
+      throw new TypeError(
+        `Toolset: onToolError names '${name}', available tools are: ${[...entries.keys()].join(", ")}`
+      )
     }
   }
   const isResilient = tables.resilient !== undefined
