@@ -76,7 +76,7 @@ it.run("a fixer that fails hard ends the run with that error; the rest of r is u
 )
 
 it.run(
-  "any other failure of the fixer is one failed round, kept in order; then ToolExecutionError [A312 A313 P1337]",
+  "any other failure of the fixer is one failed repair, kept in order; then ToolExecutionError [A312 A313 P1337]",
   (run) =>
     Effect.gen(function* () {
       const script = [busy("first"), busy("second")] as const
@@ -102,7 +102,7 @@ it.run(
     })
 )
 
-it.run("a fixer that runs out of its own budget is a failed round [A312]", (run) =>
+it.run("a fixer that runs out of its own budget is a failed repair [A312]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.fail(busy()))
     const looping = scripted("look", Effect.succeed("nothing"))
@@ -122,7 +122,7 @@ it.run("a fixer that runs out of its own budget is a failed round [A312]", (run)
   })
 )
 
-it.run("when all rounds are used, the next rung is asked [A313]", (run) =>
+it.run("when all repairs are used, the next rung is asked [A313]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch", Effect.fail(busy("a")), Effect.fail(busy("b")), Effect.succeed("page"))
     const mender = fixer(Effect.succeed('{"n":1}'))

@@ -39,7 +39,7 @@ it.run("a deterministic fixer mends a trailing comma: one fixer run, one tool ru
 )
 
 it.run(
-  "a fixer with a model reads a report: tool, arguments, schema, error, round; its text is the answer [A301 A304]",
+  "a fixer with a model reads a report: tool, arguments, schema, error, repair; its text is the answer [A301 A304]",
   (run) =>
     Effect.gen(function* () {
       const { runs, tool } = play("fetch", { ...strict, description: "Fetches page n." }, [Effect.succeed("page")])
@@ -126,7 +126,7 @@ it.run("the answer is coerced and decoded like the model's own arguments before 
   })
 )
 
-it.run("an answer that does not decode uses up a round and is read next, together with its own error [A307]", (run) =>
+it.run("an answer that does not decode uses up a repair and is read next, together with its own error [A307]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = play("fetch", strict, [Effect.succeed("page")])
     const mender = fixer(Effect.succeed("still broken"), Effect.succeed('{"m":1}'), Effect.succeed('{"n":1}'))

@@ -207,7 +207,7 @@ it.run("an interrupt after such a repetition, while it is recovered, leaves it u
 )
 
 it.run(
-  "a fixer that escalates in its second round leaves the outcome open, and the failure what it was [A310 P602]",
+  "a fixer that escalates in its second repair leaves the outcome open, and the failure what it was [A310 P602]",
   (run) =>
     Effect.gen(function* () {
       const heard = eventLog()

@@ -206,7 +206,7 @@ it.run("what is not found closes what a run before the one that was looked up ha
 )
 
 it.run(
-  "a fixer of a run that took no effect goes on to its next round after an answer that does not decode [A307 P603]",
+  "a fixer of a run that took no effect goes on to its next repair after an answer that does not decode [A307 P603]",
   (run) =>
     Effect.gen(function* () {
       const { runs, tool } = paying(nothing, Effect.never, Effect.succeed("paid"))
