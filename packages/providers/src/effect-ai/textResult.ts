@@ -2,9 +2,12 @@
 import * as Schema from "effect/Schema"
 
 /** A text that the model reads instead of a result. */
-export class TextResult extends Schema.TaggedClass<TextResult>("@kintsugi/providers/EffectAi/Told")("Told", {
-  /** The kind of the settlement: `told`, `denied`, `unknown` … */
-  kind: Schema.String,
-  /** What the model reads. */
-  text: Schema.String
-}) {}
+export class TextResult extends Schema.TaggedClass<TextResult>("@kintsugi/providers/EffectAi/TextResult")(
+  "TextResult",
+  {
+    /** The kind of the settlement: `told`, `denied`, `unknown` … */
+    kind: Schema.String,
+    /** What the model reads. */
+    text: Schema.String
+  }
+) {}
