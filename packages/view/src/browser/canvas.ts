@@ -1,4 +1,4 @@
-/** Draws a scene on a canvas: what `Svg.inner` draws, for scenes that have too much for elements. */
+/** Draws a scene on a canvas: what `inner` of a figure draws, for scenes that have too much for elements. */
 import * as Axis from "../drawing/Axis.ts"
 import { dark, light, type Palette } from "../drawing/Colors.ts"
 import { visible } from "../text/Escape.ts"
