@@ -122,10 +122,10 @@ const leaveReadOnlyHome = () => {
 
 /** Runs something while no other process of this checkout installs. */
 const alone = async (act) => {
-  let told = false
+  let hasSaid = false
   while (!takeLock()) {
-    if (!told) process.stderr.write("waiting for another installation to finish …\n")
-    told = true
+    if (!hasSaid) process.stderr.write("waiting for another installation to finish …\n")
+    hasSaid = true
     await new Promise((done) => setTimeout(done, 250))
   }
   process.once("exit", () => rmSync(lock, { force: true }))

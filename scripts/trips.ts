@@ -36,8 +36,12 @@ const measure = async (name: keyof typeof plays): Promise<Trips["trips"][number]
 }
 
 // one after the other: V8 counts for the whole process
-const trips = [await measure("a text reply"), await measure("a successful call"), await measure("a told failure")]
-const way = wayIn(traces.get("a told failure") ?? [])
+const trips = [
+  await measure("a text reply"),
+  await measure("a successful call"),
+  await measure("a failure that the model reads")
+]
+const way = wayIn(traces.get("a failure that the model reads") ?? [])
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 

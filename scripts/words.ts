@@ -18,11 +18,14 @@ const folder = process.argv[2] ?? "."
 const isWritten = (path: string) =>
   !path.endsWith("/page/script.ts") && !/^(?:scripts\/words\/|test\/repository\/words\.test)/.test(path)
 
-const isText = (path: string) => /\.(?:ts|tsx|mjs|md|vue|yml|yaml)$/.test(path) && isWritten(path)
+const isText = (path: string) => /\.(?:ts|tsx|mjs|md|txt|vue|yml|yaml)$/.test(path) && isWritten(path)
 
-const isSource = (path: string) => /\.tsx?$/.test(path) && isWritten(path)
+const isSource = (path: string) => /\.(?:tsx?|mjs)$/.test(path) && isWritten(path)
 
-const files = filesIn(folder, isText)
+/** Folders of texts that are no dot files to those who read them: release notes, workflows. */
+const dotFolders = folder === "." ? [".changeset", ".github"] : []
+
+const files = [folder, ...dotFolders].flatMap((one) => filesIn(one, isText))
 const findings = [...files.flatMap(pronounsIn), ...files.filter(({ path }) => isSource(path)).flatMap(namesIn)]
 
 const isWithin = (path: string, area: string) =>

@@ -52,5 +52,5 @@ const failing = librarian(missing)
 export const plays = {
   "a text reply": play(() => silent("Who wrote Emma?"), answering),
   "a successful call": play(() => finding("Who wrote Emma?"), calling, answering),
-  "a told failure": play(() => failing("Who wrote Emma?"), calling, answering)
+  "a failure that the model reads": play(() => failing("Who wrote Emma?"), calling, answering)
 } as const

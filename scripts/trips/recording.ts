@@ -72,9 +72,9 @@ export const recording = (file: string, text: string): Recording => {
   })
   let at = 0
   const parts: Array<string> = []
-  for (const [place, addition] of inserted.toSorted(([one], [other]) => one - other)) {
-    parts.push(text.slice(at, place), addition)
-    at = place
+  for (const [offset, addition] of inserted.toSorted(([one], [other]) => one - other)) {
+    parts.push(text.slice(at, offset), addition)
+    at = offset
   }
   return { text: [...parts, text.slice(at)].join(""), names: new Set(named.map(([name]) => name)) }
 }

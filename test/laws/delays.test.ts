@@ -289,8 +289,8 @@ law(
     Effect.gen(function* () {
       const guard = drawing(draw, guardedBy(verdictsOf(table)))
       const first = yield* play(script, guard)
-      const [again] = yield* Effect.all([play(script, guard), play(other, guard)], { concurrency: "unbounded" })
-      assert.deepStrictEqual(again, first)
+      const [second] = yield* Effect.all([play(script, guard), play(other, guard)], { concurrency: "unbounded" })
+      assert.deepStrictEqual(second, first)
     })
 )
 

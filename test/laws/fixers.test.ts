@@ -165,8 +165,8 @@ lawOfRuns(
     const agent = Agent.make("worker", { skills, budget: { maxArgsBytes } }).pipe(Agent.toolPolicy(policy))
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     const last = model.requests.at(-1)?.messages.at(-1)
-    const [settled] = last?.role === "assistant" ? last.content : []
-    const kind = settled?.type === "settled-call" ? settled.settlement.kind : undefined
+    const [part] = last?.role === "assistant" ? last.content : []
+    const kind = part?.type === "settled-call" ? part.settlement.kind : undefined
     if (isOver) assert.strictEqual(kind, "denied")
     if (ran === 0) assert.notStrictEqual(kind, "result")
   })

@@ -96,13 +96,13 @@ const written = (
   { model, tool, transport }: Story,
   work: ReturnType<typeof bare>["work"]
 ): Runnable<string, string, unknown, HttpClient.HttpClient> => {
-  const [sending, asking, running] = [transport, model, tool].map(Backoff.make) as [Each, Each, Each]
+  const [sending, calling, running] = [transport, model, tool].map(Backoff.make) as [Each, Each, Each]
   if (way === "tables") {
     const recovering = work.pipe(Tool.onError({ Busy: running, Gone: () => Effect.succeed("instead") }))
     return Agent.make("a", {
       model: openAi({ retry: { ModelOverloadedError: sending } }),
       tools: [recovering],
-      onLlmError: { ModelOverloadedError: asking }
+      onLlmError: { ModelOverloadedError: calling }
     })
   }
   const recovering = work.pipe(
@@ -115,7 +115,7 @@ const written = (
   )
   return Agent.make("a", {
     model: openAi({ retry: sending }).pipe(
-      Model.around((attempt) => Effect.retry(attempt, { schedule: asking, while: isOverloaded }))
+      Model.around((attempt) => Effect.retry(attempt, { schedule: calling, while: isOverloaded }))
     ),
     tools: [recovering]
   })

@@ -187,32 +187,32 @@ ln -s ../package node_modules/archived
 
   let checkouts = 0
 
-  /** What npx and the program are told of where to write. */
+  /** What npx and the program read of where to write. */
   const installed = async (env: Environment) => {
     const checkout = makeCheckout(`told-${checkouts++}`)
     const PATH = `${tools}:${process.env["PATH"]}`
     const { status, stderr, stdout } = await start(checkout, { ...env, PATH, PINNED: process.execPath })
     expect(status, stderr).toBe(0)
-    const [asked, ...told] = readFileSync(join(checkout, "told"), "utf8").trimEnd().split("\n")
+    const [asked, ...folders] = readFileSync(join(checkout, "told"), "utf8").trimEnd().split("\n")
     expect(asked).toBe(
       `--yes ${packageManager()} install --frozen-lockfile ${heavy.map((tool) => `--filter=!./${tool}`).join(" ")}`
     )
-    expect(JSON.parse(stdout)).toEqual(told)
-    return { told, cache: (name: string) => join(checkout, ".cache", name) }
+    expect(JSON.parse(stdout)).toEqual(folders)
+    return { folders, cache: (name: string) => join(checkout, ".cache", name) }
   }
 
   it("that is writable, writes where it always does, and leaves nothing else there", async () => {
-    expect((await installed({ HOME: writable })).told).toEqual(["unset", "unset", "unset", "unset"])
+    expect((await installed({ HOME: writable })).folders).toEqual(["unset", "unset", "unset", "unset"])
     expect(readdirSync(writable)).toEqual([])
     const set = { npm_config_cache: join(writable, "npm"), npm_config_store_dir: join(writable, "store") }
-    expect((await installed({ HOME: writable, ...set })).told).toEqual([...Object.values(set), "unset", "unset"])
+    expect((await installed({ HOME: writable, ...set })).folders).toEqual([...Object.values(set), "unset", "unset"])
   })
 
   it.each(readOnly)("that is read-only, writes to .cache of the checkout: %s", async (_, home) => {
     // `npm run` sets the variable of npm's cache to the default.
     for (const more of [{}, { npm_config_cache: join(home, ".npm") }, { PNPM_HOME: join(home, "pnpm") }]) {
-      const { cache, told } = await installed({ HOME: home, ...more })
-      expect(told).toEqual(["npm", "pnpm-store", "xdg-cache", "xdg-state"].map(cache))
+      const { cache, folders } = await installed({ HOME: home, ...more })
+      expect(folders).toEqual(["npm", "pnpm-store", "xdg-cache", "xdg-state"].map(cache))
     }
   })
 
@@ -222,8 +222,8 @@ ln -s ../package node_modules/archived
       XDG_STATE_HOME: join(writable, "state"),
       XDG_DATA_HOME: writable
     }
-    const { cache, told } = await installed({ HOME: blocked, ...set })
-    expect(told).toEqual([set.npm_config_cache, "unset", cache("xdg-cache"), set.XDG_STATE_HOME])
+    const { cache, folders } = await installed({ HOME: blocked, ...set })
+    expect(folders).toEqual([set.npm_config_cache, "unset", cache("xdg-cache"), set.XDG_STATE_HOME])
   })
 
   it(

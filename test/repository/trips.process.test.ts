@@ -9,7 +9,7 @@ import type { Trips } from "../../scripts/trips.ts"
 const limits = {
   "a text reply": 20,
   "a successful call": 36,
-  "a told failure": 45
+  "a failure that the model reads": 45
 }
 
 /** From the failure to its settlement: the most files, and the most of them that are left and entered again. */

@@ -60,8 +60,8 @@ describe("an agent, as an argument of its combinators", () => {
     const hidden = Agent.secrets(clerk, [])
     type _8 = Expect<Equal<typeof hidden, typeof clerk>>
     const parsing = Agent.make("parsing", { output: Schema.Number })
-    const [again, againPiped] = [Agent.outputRetries(parsing, 2), parsing.pipe(Agent.outputRetries(2))] as const
-    type _9 = Expect<Equal<typeof again, typeof parsing> & Equal<typeof againPiped, typeof parsing>>
+    const [retrying, retryingPiped] = [Agent.outputRetries(parsing, 2), parsing.pipe(Agent.outputRetries(2))] as const
+    type _9 = Expect<Equal<typeof retrying, typeof parsing> & Equal<typeof retryingPiped, typeof parsing>>
   })
 
   it("is checked as in a pipe [P1309]", () => {

@@ -68,9 +68,9 @@ Redaction.know(secretValue)
 const guarded: Inputs<string> = {
   ...texts,
   ...credentials,
-  "a known secret": (size) => repeated(secret, size),
-  "beginnings of a known secret": (size) => repeated(secret.slice(0, 8), size),
-  "pieces of a known secret": (size) => repeated(`${secret.slice(0, 12)} `, size)
+  "a secret of the program": (size) => repeated(secret, size),
+  "beginnings of a secret of the program": (size) => repeated(secret.slice(0, 8), size),
+  "pieces of a secret of the program": (size) => repeated(`${secret.slice(0, 12)} `, size)
 }
 
 export const coreData: Table = {

@@ -92,7 +92,7 @@ export const runs: Inputs<ReadonlyArray<object>> = {
   "many deltas": (size) => between(size, 100, () => [{ type: "text-delta", text: "a", attempt: 1 }]),
   "many runs side by side": (size) => many(size, 330, (n) => child(n, -1)).flat(),
   "many runs of one": (size) => many(size, 330, (n) => child(n, n === 0 ? -1 : 0)).flat(),
-  "many runs, each below the one before": (size) => many(size, 330, (n) => child(n, n - 1)).flat(),
+  "many runs, each a child of the one before": (size) => many(size, 330, (n) => child(n, n - 1)).flat(),
   "many unknown types": (size) => many(size, 80, (n) => ({ ...origin, type: `type-${n}` })),
   "a long transcript": (size) => [{ ...begun, transcript: said(repeated("a. ", size)) }, ended],
   "many messages": (size) => [begun, { ...ended, transcript: many(size, 60, (n) => said(`a${n}`)).flat() }]

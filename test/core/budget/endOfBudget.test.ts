@@ -31,7 +31,7 @@ const combinators: Readonly<Record<string, (self: Child) => Child>> = {
   timeout: (self) => Effect.timeoutOption(Effect.exit(self), "1 second"),
   ensuring: (self) => Effect.ensuring(Effect.exit(self), Effect.void),
   "all at once": (self) => Effect.all([Effect.exit(self), Effect.exit(self)], { concurrency: 2 }),
-  "exit, again and again": (self) => Effect.repeat(Effect.exit(self), { times: 3 }),
+  "exit, repeatedly": (self) => Effect.repeat(Effect.exit(self), { times: 3 }),
   "forkChild and await": (self) => Effect.flatMap(Effect.forkChild(self), Fiber.await),
   "forkChild and join": (self) => Effect.exit(Effect.flatMap(Effect.forkChild(self), Fiber.join)),
   uninterruptible: (self) => Effect.exit(Effect.uninterruptible(self)),

@@ -212,9 +212,9 @@ it.run("what cannot be undone is told, the rest is undone, and the run fails as 
     const error: unknown = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert.strictEqual((error as { readonly _tag: string })._tag, "Gone")
     assert.deepStrictEqual(undone, ["{} -> room 0", "{} -> car 0"])
-    const [, told] = compensated(log.all)
-    assert.strictEqual(told?.tool, "stuck")
-    assert.instanceOf(told?.error, Stuck)
+    const [, second] = compensated(log.all)
+    assert.strictEqual(second?.tool, "stuck")
+    assert.instanceOf(second?.error, Stuck)
   })
 )
 

@@ -143,8 +143,8 @@ it.effect("one seed gives one verdict and one counterexample, also where jitter 
     const messages = yield* Effect.forEach(
       Array.from({ length: 10 }, (_, seed) => seed),
       (seed) =>
-        Effect.map(Effect.all([Effect.flip(quick({ seed })), Effect.flip(quick({ seed }))]), ([one, again]) => {
-          assert.strictEqual(again.message, one.message)
+        Effect.map(Effect.all([Effect.flip(quick({ seed })), Effect.flip(quick({ seed }))]), ([one, other]) => {
+          assert.strictEqual(other.message, one.message)
           assert.strictEqual(one.counterexample.note, "")
           return one.message
         })

@@ -107,10 +107,10 @@ it.effect("a case that fails is told with the policy and the script, also where 
         ),
       { seed: 1 }
     )
-    const [, drawn, said, ...told] = (yield* Effect.flip(ofPolicy)).message.split("\n")
+    const [, drawn, said, ...rest] = (yield* Effect.flip(ofPolicy)).message.split("\n")
     assert.match(drawn ?? "", /^case \{"steps":\[/)
     assert.match(said ?? "", /^\{"_tag":"TooMany","attempts":\d\}$/)
-    const [head, explained] = told.join("\n").split("\ntrace\n")
+    const [head, explained] = rest.join("\n").split("\ntrace\n")
     assert.strictEqual(head, `policy\n${Explanation.format(Recovery.explain(policy))}\n`)
     assert.match(explained ?? "", /^attempt 1 at /)
     const ofScript = FastCheck.check(

@@ -65,21 +65,21 @@ it.run(
   "the fixer runs once by default, at most r times with retries: r, m - 1 times with maxAttempts: m [A302]",
   (run) =>
     Effect.gen(function* () {
-      for (const [options, rounds] of [
+      for (const [options, repairs] of [
         [undefined, 1],
         [{ retries: 3 }, 3],
         [{ maxAttempts: 3 }, 2],
         [{ maxAttempts: 1 }, 0]
       ] as const) {
-        const failures = Array.from({ length: rounds + 1 }, (_, i) => Effect.fail(busy(`${i}`)))
+        const failures = Array.from({ length: repairs + 1 }, (_, i) => Effect.fail(busy(`${i}`)))
         const { runs, tool } = scripted("fetch", ...failures)
-        const mender = fixer(...Array.from({ length: rounds }, (_, i) => Effect.succeed(`{"n":${i}}`)))
+        const mender = fixer(...Array.from({ length: repairs }, (_, i) => Effect.succeed(`{"n":${i}}`)))
         const model = yield* fetchingOnce("{}")
         const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.fix(mender.agent, options) })))
         const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
-        assert.strictEqual(mender.inputs.length, rounds)
-        assert.strictEqual(runs.length, rounds + 1)
-        assert.strictEqual(error.attempts.length, rounds + 1)
+        assert.strictEqual(mender.inputs.length, repairs)
+        assert.strictEqual(runs.length, repairs + 1)
+        assert.strictEqual(error.attempts.length, repairs + 1)
       }
     })
 )

@@ -69,7 +69,7 @@ it("foreign names are replaced, cut and numbered, and those that providers admit
       ["a".repeat(64), `${"a".repeat(57)}_2`]
     ]
   ]
-  for (const [names, known] of cases) assert.deepStrictEqual(Tool.namesFor(names), known)
+  for (const [names, expected] of cases) assert.deepStrictEqual(Tool.namesFor(names), expected)
 })
 
 it("each foreign name gets a name of its own that a tool may have [P1107]", () => {

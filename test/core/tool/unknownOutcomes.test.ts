@@ -65,9 +65,9 @@ it.run("however a call of unknown outcome ends hard, it is settled as unknown, a
     for (const [name, agent] of Object.entries(agents)) {
       const error = yield* ending(run, agent, yield* script())
       assert.instanceOf(asHard(error).attempts[0], ToolError.OutcomeUnknownError, name)
-      const [settled = ""] = settlements(lastTranscript(heard.end()))
-      assert.match(settled, /^unknown: ERROR: /, name)
-      assert.isTrue(settled.endsWith(`\n${notice}`), name)
+      const [settlement = ""] = settlements(lastTranscript(heard.end()))
+      assert.match(settlement, /^unknown: ERROR: /, name)
+      assert.isTrue(settlement.endsWith(`\n${notice}`), name)
     }
   })
 )
@@ -81,9 +81,9 @@ it.run("an OutcomeUnknownError that leaves as itself speaks for itself [P602]", 
     ]
     for (const agent of agents) {
       assert.instanceOf(yield* ending(run, agent, yield* script()), ToolError.OutcomeUnknownError)
-      const [settled = ""] = settlements(lastTranscript(heard.end()))
-      assert.match(settled, /^unknown: ERROR: .* was cut off after its start, and may have taken effect/)
-      assert.notInclude(settled, notice)
+      const [settlement = ""] = settlements(lastTranscript(heard.end()))
+      assert.match(settlement, /^unknown: ERROR: .* was cut off after its start, and may have taken effect/)
+      assert.notInclude(settlement, notice)
     }
   })
 )
@@ -138,9 +138,9 @@ it.run("a call that runs out of time while it is being recovered is settled as u
     const error = asHard(yield* ending(run, agent, yield* script()))
     assert.strictEqual(heard.end()?.at, 10_000)
     assert.deepStrictEqual(tagsOf(error.attempts), ["OutcomeUnknownError", "ToolTimeoutError"])
-    const [settled = ""] = settlements(lastTranscript(heard.end()))
-    assert.match(settled, /^unknown: ERROR: /)
-    assert.include(settled, notice)
+    const [settlement = ""] = settlements(lastTranscript(heard.end()))
+    assert.match(settlement, /^unknown: ERROR: /)
+    assert.include(settlement, notice)
   })
 )
 

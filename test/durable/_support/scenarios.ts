@@ -97,7 +97,7 @@ export const scenarios: Readonly<Record<string, Effect.Effect<Cast, never, Scope
     return cast(Agent.make("worker", { budget: { toolConcurrency: 2 }, skills: skilled(...all) }), [asked], runs)
   }),
 
-  "a failure that is told, and corrected": Effect.gen(function* () {
+  "a failure that the model reads and corrects": Effect.gen(function* () {
     const { runs, tool } = tools()
     const asked = yield* model(
       ScriptedModel.calls(ScriptedModel.call("look", { n: "three" })),

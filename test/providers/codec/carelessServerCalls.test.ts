@@ -51,18 +51,18 @@ reads("calls stay distinct [A114]", {
     body: pieces({ id: "", function: fn('{"a":1}') }, { id: "", function: fn('{"b":2}') }, { function: fn("{}", "v") }),
     reads: [["call_0", "w", '{"a":1}'], ["call_1", "w", '{"b":2}'], ["call_2", "v", "{}"], "tool-calls"]
   },
-  "but not where a name is only said again": {
+  "but not where a name is only repeated": {
     of: chat,
     body: pieces({ function: fn('{"a":') }, { function: fn("1}") }, { function: fn("") }),
     reads: [["call_0", "w", '{"a":1}'], "tool-calls"]
   },
-  "by their place, where all have one id": {
+  "by their position, where all have one id": {
     of: chat,
     isWhole: true,
     body: completion({ tool_calls: [0, 1].map((a) => ({ id: "x", function: fn(`{"a":${a}}`) })) }, "tool_calls"),
     reads: [["x", "w", '{"a":0}'], ["x_1", "w", '{"a":1}'], "tool-calls"]
   },
-  "by their place, where all items have one id": {
+  "by their position, where all items have one id": {
     of: "openai/openai-responses",
     isWhole: true,
     body: {
@@ -86,7 +86,7 @@ reads("calls stay distinct [A114]", {
     body: pieces({ function: { arguments: '{"a":' } }, { function: fn("1}") }),
     reads: [["call_0", "w", '{"a":1}'], "tool-calls"]
   },
-  "and not by a name said again with index and id, after arguments that were whole": {
+  "and not by a name repeated with index and id, after arguments that were whole": {
     of: chat,
     body: pieces({ index: 0, id: "a", function: fn('{"a":1}') }, { index: 0, id: "a", function: fn(" ") }),
     reads: [["a", "w", '{"a":1} '], "tool-calls"]

@@ -44,14 +44,14 @@ describe("the schema of parameters", () => {
 
   it("is for a union of objects one that each member fits, with the union in the description", () => {
     const byName = Struct({ by: Literal("name"), name: Text, more: optionalKey(Text) })
-    const byPosition = Struct({ by: Literal("place"), lat: Finite, lon: Finite, more: optionalKey(Finite) })
+    const byPosition = Struct({ by: Literal("position"), lat: Finite, lon: Finite, more: optionalKey(Finite) })
     const root = rootOf(Union([byName, byPosition]).annotate({ description: "Whom?" }))
     assert.deepStrictEqual(root?.["required"], ["by"])
     assert.deepStrictEqual<unknown>(root?.["properties"], {
       by: {
         anyOf: [
           { type: "string", enum: ["name"] },
-          { type: "string", enum: ["place"] }
+          { type: "string", enum: ["position"] }
         ]
       },
       name: { type: "string" },

@@ -80,7 +80,7 @@ describe("a recording [P1215]", () => {
   })
 
   it("reports a run that is there twice, once, and not one that was suspended and goes on [P1215]", () => {
-    const twice = Recording.parse([...lines, ...lines].join("\n")).problems.filter(({ kind }) => kind === "again")
+    const twice = Recording.parse([...lines, ...lines].join("\n")).problems.filter(({ kind }) => kind === "repeated")
     assert.deepStrictEqual(
       twice.map(({ says }) => says.replaceAll(/run-\w+/g, "X")),
       ["The run X of 'json-analyst' begins again although it had completed: what is there twice is counted twice."]
@@ -91,7 +91,7 @@ describe("a recording [P1215]", () => {
     const repeated = Recording.fromEvents([...types, ...types, ...types].map(run)).problems
     assert.deepStrictEqual(
       repeated.map(({ kind }) => kind),
-      ["again"]
+      ["repeated"]
     )
   })
 

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import fc from "fast-check"
 import * as Axis from "../../../packages/view/src/drawing/Axis.ts"
 import { type Box, boxesOf, dotsOf, gutter, margin, sheet, whole } from "../../../packages/view/src/drawing/Layout.ts"
-import { isTerminal, type Recorded, types as known } from "../../../packages/view/src/recording/Recorded.ts"
+import { isTerminal, type Recorded, types as eventTypes } from "../../../packages/view/src/recording/Recorded.ts"
 import * as Totals from "../../../packages/view/src/recording/Totals.ts"
 import { endOf, startOf } from "../../../packages/view/src/scene/Shapes.ts"
 import { runs } from "../../_support/cases.ts"
@@ -55,7 +55,7 @@ describe("a scene", () => {
   it.effect("is drawn of runs in which every type of event happens [P1200]", () =>
     Effect.map(all, (recordings) => {
       const types = new Set(recordings.flatMap((events) => events.map(({ type }) => type)))
-      assert.deepStrictEqual([...known].toSorted(), [...types].toSorted())
+      assert.deepStrictEqual([...eventTypes].toSorted(), [...types].toSorted())
     })
   )
 

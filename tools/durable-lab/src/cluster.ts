@@ -131,9 +131,9 @@ export const play = async (postgres: string, trouble: Trouble, options: Options,
     failed: wrong.length,
     skipped: 0
   })
-  const [moves, again] = [sum(judged.map((one) => one.moves)), sum(judged.map((one) => one.repeated))]
+  const [moves, repetitions] = [sum(judged.map((one) => one.moves)), sum(judged.map((one) => one.repeated))]
   const quiet = reports.find((one) => one.quiet !== undefined)?.quiet ?? Number.NaN
-  console.log(`        a run went on in another process ${moves} times, and ${again} requests were made again`)
+  console.log(`        a run went on in another process ${moves} times, and ${repetitions} requests were repeated`)
   const marks = reports.find((one) => one.marks !== undefined)?.marks
   if (marks !== undefined)
     console.log(`        the marks of ${marks} messages were taken off, see docs/guide/durable.md`)

@@ -36,7 +36,7 @@ export type { Agent, Inside } from "./definition.ts"
 // what the types of agents are made of: declarations of programs name it
 export type { AnswerOf, Choosing, EndOf, Routed, Running } from "./skills.ts"
 export type { Answers, FitsOutput, HasTools } from "./fitting.ts"
-export type { CommonAnswer, NeedsModel, GuardedTools, Named } from "./types.ts"
+export type { CommonAnswer, GuardedTools, Named, NeedsModel } from "./types.ts"
 export type {
   Adapted,
   AnyPart,

@@ -62,7 +62,7 @@ export interface ToolInput<Params, I> {
 }
 
 /** `A`, of which the place where the tool is written says nothing. */
-type Answer<A> = [A] extends [infer Known] ? Known : never
+type Answer<A> = [A] extends [infer Value] ? Value : never
 
 /** Without a schema of failures, `Stored` is `unknown`; those of this library need none. */
 type Storable<E, Stored> = unknown extends Stored ? {} : StorableFailures<Exclude<E, KintsugiError>, true>

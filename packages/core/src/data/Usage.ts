@@ -1,4 +1,4 @@
-/** The tokens that model calls have consumed: a commutative monoid under `add`, with `empty` as its identity. */
+/** The tokens that model calls have consumed. A run sums them field by field, from `empty`. */
 import * as Schema from "effect/Schema"
 import { quietly } from "./Foreign.ts"
 

@@ -48,7 +48,7 @@ export const claimsOfProcess = ({ most = 100_000 }: { readonly most?: number } =
 }
 
 const notice =
-  "Only this process knows which snapshots it has resumed: another one, or this one after a restart, can resume them again. " +
+  "Only this process knows which snapshots it has resumed: another process, or this process after a restart, can resume them a second time. " +
   "SnapshotClaims of @kintsugi/durable keeps that in a store"
 
 /** The claims of this program; `claimsOfProcess` by default. */

@@ -84,10 +84,10 @@ export interface Stored<F> {
 
 /** A schema of failures has to know all of them. */
 export type Covers<E, F> =
-  F extends Schema.Codec<infer Known, unknown>
-    ? [Exclude<E, Later>] extends [Known]
+  F extends Schema.Codec<infer Failures, unknown>
+    ? [Exclude<E, Later>] extends [Failures]
       ? unknown
-      : { readonly failure: FailuresThatTheSchemaDoesNotKnow<Exclude<E, Known>> }
+      : { readonly failure: FailuresThatTheSchemaDoesNotKnow<Exclude<E, Failures>> }
     : unknown
 
 interface FailuresThatTheSchemaDoesNotKnow<E> {

@@ -38,7 +38,7 @@ export const fromLanguageModel: (
 ) => Model.Service = FromLanguageModel.fromLanguageModel
 
 /**
- * The `Model` for the `LanguageModel` in the context. By default it has the name and the provider that `Model.make` of
+ * The `Model` for the `LanguageModel` in the context. By default it has the name and the provider that a model of
  * `effect/ai` provides, else `unknown` and `effect/ai`.
  */
 export const model = (

@@ -1,4 +1,4 @@
-/** Draws a scene on a canvas: what `Svg.inner` draws, for scenes that have too much for elements. */
+/** Draws a scene on a canvas: what `inner` of a figure draws, for scenes that have too much for elements. */
 import * as Axis from "../drawing/Axis.ts"
 import { dark, light, type Palette } from "../drawing/Colors.ts"
 import { visible } from "../text/Escape.ts"
@@ -125,10 +125,10 @@ const boxed = (context: CanvasRenderingContext2D, { scene }: Sheet, box: Box, pa
   }
   const fill = fillOf(box)
   const inset = insetOf(box)
-  const [above, high] = [y + inset, height - 2 * inset]
+  const [upper, high] = [y + inset, height - 2 * inset]
   let room = width
   if (fill === "broken") {
-    const shape = broken(x, above, width, high)
+    const shape = broken(x, upper, width, high)
     room = shape.room
     context.fillStyle = palette.failed
     context.globalAlpha = 0.25
@@ -139,10 +139,10 @@ const boxed = (context: CanvasRenderingContext2D, { scene }: Sheet, box: Box, pa
     context.globalAlpha = isFaded(state) ? 0.45 : 1
     context.fillStyle = palette[fill]
     // corners cost, and cannot be seen of what is narrow
-    if (width < 6) context.fillRect(x, above, width, high)
+    if (width < 6) context.fillRect(x, upper, width, high)
     else {
       context.beginPath()
-      context.roundRect(x, above, width, high, 3)
+      context.roundRect(x, upper, width, high, 3)
       context.fill()
     }
     context.globalAlpha = 1

@@ -14,7 +14,17 @@ export type { Recorded } from "./Recorded.ts"
 type Problem = {
   /** Counted from 1; absent if the problem is about no single line. */
   readonly line?: number
-  readonly kind: "broken" | "cut" | "foreign" | "unknown" | "beginning" | "end" | "parent" | "order" | "again" | "more"
+  readonly kind:
+    | "broken"
+    | "cut"
+    | "foreign"
+    | "unknown"
+    | "beginning"
+    | "end"
+    | "parent"
+    | "order"
+    | "repeated"
+    | "more"
   /** One sentence. */
   readonly says: string
   /** How many problems it stands for; 1 by default. */
@@ -204,7 +214,7 @@ const missing = (runs: ReadonlyMap<string, Seen>): ReadonlyArray<Problem> => {
     // its children begin once more with it
     if (isRepeated && (parent === undefined || runs.get(parent)?.isRepeated !== true))
       problems.push({
-        kind: "again",
+        kind: "repeated",
         says: `The ${run} begins again although it had completed: what is there twice is counted twice.`
       })
     if (parent !== undefined && !runs.has(parent))

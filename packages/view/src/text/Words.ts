@@ -37,9 +37,9 @@ const units = [
 const parts = (seconds: number): string => {
   const first = units.findIndex(([, size]) => seconds >= size)
   const [unit, size] = units[first] ?? ["s", 1]
-  const [below, smaller] = units[first + 1] ?? ["", 0]
+  const [next, smaller] = units[first + 1] ?? ["", 0]
   const rest = smaller === 0 ? 0 : Math.floor((seconds % size) / smaller)
-  return `${Math.floor(seconds / size)} ${unit}${rest === 0 ? "" : ` ${rest} ${below}`}`
+  return `${Math.floor(seconds / size)} ${unit}${rest === 0 ? "" : ` ${rest} ${next}`}`
 }
 
 /** How long after a beginning, to the millisecond: `2 h 56 min 1.204 s`. Two times that differ read differently. */

@@ -35,14 +35,14 @@ export type Damage =
   | { readonly kind: "lost" | "twice" | "torn"; readonly seed: number }
   | { readonly kind: "shuffled"; readonly seed: number }
   /** The same again, so many hours later, by other runs. */
-  | { readonly kind: "again"; readonly hours: number }
+  | { readonly kind: "repeated"; readonly hours: number }
 
 const share = fc.double({ min: 0, max: 1, noNaN: true })
 
 export const damage: fc.Arbitrary<Damage> = fc.oneof(
   fc.constant({ kind: "none" as const }),
   fc.record({ kind: fc.constant("cut" as const), from: share, to: share }),
-  fc.record({ kind: fc.constant("again" as const), hours: fc.constantFrom(1, 5, 500) }),
+  fc.record({ kind: fc.constant("repeated" as const), hours: fc.constantFrom(1, 5, 500) }),
   fc.record({
     kind: fc.constantFrom("lost" as const, "twice" as const, "torn" as const, "shuffled" as const),
     seed: fc.nat()
@@ -59,7 +59,7 @@ const numbers = (seed: number) => {
 }
 
 /** Whether each run is there as it was. */
-export const isComplete = ({ kind }: Damage): boolean => kind === "none" || kind === "again"
+export const isComplete = ({ kind }: Damage): boolean => kind === "none" || kind === "repeated"
 
 /** The events as they are found in a damaged file. */
 export const damaged = (events: ReadonlyArray<Recorded>, damage: Damage): Recording.Recording => {
@@ -70,7 +70,7 @@ export const damaged = (events: ReadonlyArray<Recorded>, damage: Damage): Record
       events.slice(Math.floor((from ?? 0) * events.length), Math.ceil((to ?? 1) * events.length))
     )
   }
-  if (damage.kind === "again") {
+  if (damage.kind === "repeated") {
     const later = events.map((event): Recorded => ({
       ...event,
       runId: `${event.runId} again`,
