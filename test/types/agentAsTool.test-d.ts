@@ -102,10 +102,10 @@ describe("an agent as a tool", () => {
   it("that has given up for good leaves ToolExecutionError, unless a row of its own takes that [P1352]", () => {
     type Hard = ToolError.ToolExecutionError
     const ask = Agent.asTool(having(Tool.throwException), { name: "ask", description })
-    const told = { ExecutionError: Recovery.retry({ retries: 3 }), orElse: Recovery.tell() }
+    const wide = { ExecutionError: Recovery.retry({ retries: 3 }), orElse: Recovery.tell() }
     const exact = { ToolExecutionError: Recovery.tell() }
     sameType<Call<BadArgs | Hard>>()(call(ask))
-    sameType<Call<Hard>>()(having(ask).pipe(Agent.toolDefaults(told))(""))
+    sameType<Call<Hard>>()(having(ask).pipe(Agent.toolDefaults(wide))(""))
     sameType<Call<Hard>>()(having(ask).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))(""))
     sameType<Call<Hard>>()(having(ask).pipe(Agent.onToolError({ ask: { orElse: Recovery.tell() } }))(""))
     sameType<Call<Hard>>()(call(ask.pipe(Tool.onError({ orElse: Recovery.tell() }))))

@@ -22,14 +22,14 @@ const retrying = Recovery.retry({ retries: 2 })
 
 it.run("throwException in an agent that is a tool is hard for the caller: no wider row takes it [P1352]", (run) =>
   Effect.gen(function* () {
-    const told = { ExecutionError: Recovery.ladder(retrying, Recovery.tell()), orElse: Recovery.tell() }
+    const wide = { ExecutionError: Recovery.ladder(retrying, Recovery.tell()), orElse: Recovery.tell() }
     for (const level of ["tool", "agent", "defaults", "resilient", "exact default"] as const) {
       const inner = yield* make(givingUp)
       const ask = Agent.asTool(expert(inner), { name: "ask", description })
       const caller = {
-        tool: () => agentWith(ask.pipe(Tool.onError(told))),
-        agent: () => agentWith(ask).pipe(Agent.onToolError({ ask: told })),
-        defaults: () => agentWith(ask).pipe(Agent.toolDefaults(told)),
+        tool: () => agentWith(ask.pipe(Tool.onError(wide))),
+        agent: () => agentWith(ask).pipe(Agent.onToolError({ ask: wide })),
+        defaults: () => agentWith(ask).pipe(Agent.toolDefaults(wide)),
         resilient: () => agentWith(ask).pipe(Agent.resilient()),
         "exact default": () => agentWith(ask).pipe(Agent.toolDefaults({ ToolExecutionError: Recovery.tell() }))
       }[level]()
@@ -78,27 +78,27 @@ it.run(
   "it is hard at every level above, and for the siblings; a function that raises is such an agent [P1352 P1350 A407]",
   (run) =>
     Effect.gen(function* () {
-      const told = { orElse: Recovery.tell() }
+      const wide = { orElse: Recovery.tell() }
       const inner = yield* make(givingUp)
       const middle = yield* make(calls(call("ask", { input: "?" }, "m1")))
       const ask = Agent.asTool(expert(inner), { name: "ask", description })
-      const manager = Agent.make("manager", { model: middle.layer, tools: [ask] }).pipe(Agent.toolDefaults(told))
+      const manager = Agent.make("manager", { model: middle.layer, tools: [ask] }).pipe(Agent.toolDefaults(wide))
       const manage = Agent.asTool(manager, { name: "manage", description })
       const other = scripted("other")
       const model = yield* make(calls(call("manage", { input: "?" }, "c1"), call("other", {}, "c2")))
       const boss = Agent.make("boss", {
         budget: { toolConcurrency: 1 },
         skills: [Skill.make("lead", { description: "Leads.", tools: [manage, other.tool] })]
-      }).pipe(Agent.toolDefaults(told))
+      }).pipe(Agent.toolDefaults(wide))
       const error = asHard(yield* Effect.flip(run(boss, "go").pipe(Effect.provide(model.layer))))
       assert.deepInclude(error, { tool: "expert", message: "no such file" })
       assert.strictEqual(other.runs.length, 0)
 
-      const raising = Agent.deterministic("expert", (_: string) =>
+      const raising = Agent.deterministic("expert", (_reason: string) =>
         Effect.fail(ToolError.ToolExecutionError.make({ tool: "expert", message: "never" }))
       )
       const second = yield* make(calling)
-      const caller = agentWith(Agent.asTool(raising, { name: "ask", description })).pipe(Agent.toolDefaults(told))
+      const caller = agentWith(Agent.asTool(raising, { name: "ask", description })).pipe(Agent.toolDefaults(wide))
       assert.strictEqual(
         asHard(yield* Effect.flip(run(caller, "go").pipe(Effect.provide(second.layer)))).message,
         "never"

@@ -41,7 +41,7 @@ interface Options {
   readonly layer?: Layer.Layer<Approval.Approver>
 }
 
-/** Runs an agent whose model calls both tools at once: how the run ended, when, and how the calls were settled. */
+/** Runs an agent whose model calls both tools at once: how the run ended, when, and how the calls were ends. */
 const beside = (
   run: Runner,
   raise: Tool.AnyTool,
@@ -62,7 +62,7 @@ const beside = (
     const error = asHard(yield* failureOf(yield* overADay(running)))
     assert.strictEqual(error.message, "over")
     assert.strictEqual(model.requests.length, 1)
-    return { at: (log.end()?.at ?? start) - start, start, log, settled: settlements(lastTranscript(log.end())) }
+    return { at: (log.end()?.at ?? start) - start, start, log, ends: settlements(lastTranscript(log.end())) }
   })
 
 it.run("a sibling that waits for a retry is not run again, and the run does not wait for it [P1350]", (run) =>
@@ -73,17 +73,17 @@ it.run("a sibling that waits for a retry is not run again, and the run does not 
       const given = yield* beside(run, raising(500), bare.tool.pipe(Tool.onError({ Busy: retry })), { siblings })
       assert.deepStrictEqual(since(bare.runs), [0])
       assert.strictEqual(given.at, 500)
-      assert.deepStrictEqual(given.settled, [
+      assert.deepStrictEqual(given.ends, [
         "told: ERROR: over",
         siblings === "interrupt"
           ? "interrupted: The call was interrupted before it ended."
           : "told: ERROR: Tool 'other' failed after 1 attempt (call c2): no"
       ])
     }
-    const told = scripted("other", Effect.fail(busy("no")))
+    const other = scripted("other", Effect.fail(busy("no")))
     const tell = Recovery.ladder(retry, Recovery.tell())
-    const { log, settled } = yield* beside(run, raising(500), told.tool.pipe(Tool.onError({ Busy: tell })))
-    assert.include(settled[1], "no")
+    const { log, ends } = yield* beside(run, raising(500), other.tool.pipe(Tool.onError({ Busy: tell })))
+    assert.include(ends[1], "no")
     assert.deepStrictEqual(
       log.of("verdict").map((event) => ["tool" in event ? event.tool : "", event.verdict, event.gaveUp]),
       [
@@ -117,8 +117,8 @@ it.run("a sibling that fails later gets neither another attempt nor a fixer; its
       ]
     ] as const) {
       const other = scripted("other", failing)
-      const { at, settled } = yield* beside(run, raising(500), other.tool.pipe(Tool.onError({ Busy: row })))
-      assert.deepStrictEqual(settled, ["told: ERROR: over", expected])
+      const { at, ends } = yield* beside(run, raising(500), other.tool.pipe(Tool.onError({ Busy: row })))
+      assert.deepStrictEqual(ends, ["told: ERROR: over", expected])
       assert.strictEqual(other.runs.length, 1)
       assert.strictEqual(at, 1000)
     }
@@ -126,14 +126,14 @@ it.run("a sibling that fails later gets neither another attempt nor a fixer; its
   })
 )
 
-it.run("the failure that ended the run stays its failure, whatever the order of the calls [P1350 P401]", (run) =>
+it.run("the failure that ended the run stays its failure, in any order of the calls [P1350 P401]", (run) =>
   Effect.gen(function* () {
     const other = scripted("other", Effect.fail(busy("no")))
     const row = Recovery.retry({ retries: 3, initialBackoff: "1 second" })
-    const { settled } = yield* beside(run, raising(500), other.tool.pipe(Tool.onError({ Busy: row })), {
+    const { ends } = yield* beside(run, raising(500), other.tool.pipe(Tool.onError({ Busy: row })), {
       order: ["other", "raise"]
     })
-    assert.deepStrictEqual(settled, [
+    assert.deepStrictEqual(ends, [
       "told: ERROR: Tool 'other' failed after 1 attempt (call c1): no",
       "told: ERROR: over"
     ])
@@ -145,7 +145,7 @@ it.run("a fixer at work ends by itself, or is interrupted, and what it repaired 
     for (const siblings of policies) {
       const mend = fixer(Effect.as(Effect.sleep("2 seconds"), "{}"))
       const other = scripted("other", Effect.fail(busy("no")))
-      const { at, log, settled } = yield* beside(
+      const { at, log, ends } = yield* beside(
         run,
         raising(500),
         other.tool.pipe(Tool.onError({ Busy: Recovery.fix(mend.agent) })),
@@ -156,7 +156,7 @@ it.run("a fixer at work ends by itself, or is interrupted, and what it repaired 
       assert.strictEqual(at, siblings === "interrupt" ? 500 : 2000)
       assert.strictEqual(log.of("fix-end").length, siblings === "interrupt" ? 0 : 1)
       assert.strictEqual(
-        settled[1],
+        ends[1],
         siblings === "interrupt"
           ? "interrupted: The call was interrupted before it ended."
           : "interrupted: ERROR: the call was stopped, for another call has ended the run"
@@ -166,8 +166,8 @@ it.run("a fixer at work ends by itself, or is interrupted, and what it repaired 
     const answer = fixer(Effect.as(Effect.sleep("2 seconds"), "mended"))
     const other = scripted("other", Effect.fail(busy("no")))
     const row = Recovery.fix(answer.agent, { as: "result" })
-    const { settled } = yield* beside(run, raising(500), other.tool.pipe(Tool.onError({ Busy: row })))
-    assert.strictEqual(settled[1], "result: mended")
+    const { ends } = yield* beside(run, raising(500), other.tool.pipe(Tool.onError({ Busy: row })))
+    assert.strictEqual(ends[1], "result: mended")
     // one that fails is not run again
     const failing = fixer(Effect.andThen(Effect.sleep("2 seconds"), Effect.fail(busy("no idea"))))
     const unmended = scripted("other", Effect.fail(busy("no")))
@@ -190,7 +190,7 @@ it.run("a fixer with a model makes no further model call, and begins no further 
       const look = scripted("look", Effect.as(Effect.sleep("1 second"), "seen"))
       const other = scripted("other", Effect.fail(busy("no")))
       const expert = expertOf(model.layer, look.tool)
-      const { at, log, settled } = yield* beside(
+      const { at, log, ends } = yield* beside(
         run,
         raising(500),
         other.tool.pipe(Tool.onError({ Busy: Recovery.fix((raw) => Effect.orDie(expert(raw))) })),
@@ -199,7 +199,7 @@ it.run("a fixer with a model makes no further model call, and begins no further 
       assert.strictEqual(model.requests.length, 1)
       assert.strictEqual(look.runs.length, 1)
       assert.strictEqual(at, siblings === "interrupt" ? 500 : 1000)
-      assert.match(settled[1] ?? "", /^interrupted: /)
+      assert.match(ends[1] ?? "", /^interrupted: /)
       assert.deepStrictEqual(
         log.all.filter(({ agent, type }) => agent === "expert" && type.startsWith("run-")).map(({ type }) => type),
         ["run-start", "run-interrupted"]
@@ -218,7 +218,7 @@ const asTool = <E, R>(agent: Agent.AgentPart<string, string, E, R>) =>
 
 it.run("a sub-agent makes no further model call or attempt; what it has at work ends by itself [P1350]", (run) =>
   Effect.gen(function* () {
-    const asking = <E>(expert: (layer: Layer.Layer<Model.Model>) => Agent.AgentPart<string, string, E, never>) =>
+    const besideExpert = <E>(expert: (layer: Layer.Layer<Model.Model>) => Agent.AgentPart<string, string, E, never>) =>
       Effect.gen(function* () {
         const model = yield* make(batch("look"))
         const given = yield* beside(run, raising(500), asTool(expert(model.layer)))
@@ -227,18 +227,18 @@ it.run("a sub-agent makes no further model call or attempt; what it has at work 
     const stopped = "interrupted: ERROR: the call was stopped, for another call has ended the run"
     // its tool is at work: no model call after it
     const look = scripted("look", Effect.as(Effect.sleep("1 second"), "seen"))
-    const first = yield* asking((layer) => expertOf(layer, look.tool))
-    assert.deepStrictEqual([first.asked, first.settled[1], first.at], [1, stopped, 1000])
+    const first = yield* besideExpert((layer) => expertOf(layer, look.tool))
+    assert.deepStrictEqual([first.asked, first.ends[1], first.at], [1, stopped, 1000])
     const inner = first.log.of("turn-end").find(({ agent }) => agent === "expert")
     assert.deepStrictEqual(inner && settlements([inner.message]), ["result: seen"])
     // its tool waits for a retry, or fails later: no attempt
     const retry = { Busy: Recovery.ladder(Recovery.retry({ retries: 3, initialBackoff: "1 second" }), Recovery.tell()) }
     const waits = scripted("look", Effect.fail(busy()))
-    const second = yield* asking((layer) => expertOf(layer, waits.tool.pipe(Tool.onError(retry))))
-    assert.deepStrictEqual([second.asked, second.settled[1], second.at, waits.runs.length], [1, stopped, 500, 1])
+    const second = yield* besideExpert((layer) => expertOf(layer, waits.tool.pipe(Tool.onError(retry))))
+    assert.deepStrictEqual([second.asked, second.ends[1], second.at, waits.runs.length], [1, stopped, 500, 1])
     const fails = scripted("look", Effect.andThen(Effect.sleep("1 second"), Effect.fail(busy())))
-    const third = yield* asking((layer) => expertOf(layer, fails.tool.pipe(Tool.onError(retry))))
-    assert.deepStrictEqual([third.asked, third.settled[1], third.at, fails.runs.length], [1, stopped, 1000, 1])
+    const third = yield* besideExpert((layer) => expertOf(layer, fails.tool.pipe(Tool.onError(retry))))
+    assert.deepStrictEqual([third.asked, third.ends[1], third.at, fails.runs.length], [1, stopped, 1000, 1])
   })
 )
 
@@ -250,11 +250,11 @@ it.run("a model call at work gives its answer: the sub-agent ends, or calls none
       )
       const model = yield* make(ScriptedModel.answers(() => Effect.as(Effect.sleep("1 second"), reply)))
       const look = scripted("look")
-      const { at, log, settled } = yield* beside(run, raising(500), asTool(expertOf(model.layer, look.tool)))
+      const { at, log, ends } = yield* beside(run, raising(500), asTool(expertOf(model.layer, look.tool)))
       assert.strictEqual(look.runs.length, 0)
       assert.strictEqual(at, 1000)
       assert.strictEqual(
-        settled[1],
+        ends[1],
         isAnswer ? "result: because" : "interrupted: ERROR: the call was stopped, for another call has ended the run"
       )
       assert.strictEqual(log.of("model-end").filter(({ agent }) => agent === "expert").length, 1)
@@ -265,13 +265,13 @@ it.run("a model call at work gives its answer: the sub-agent ends, or calls none
 it.run("a call that has not begun does not begin, and a function around a tool gets no attempt more [P1350]", (run) =>
   Effect.gen(function* () {
     const other = scripted("other")
-    const { settled } = yield* beside(run, raising(500), other.tool, { toolConcurrency: 1 })
-    assert.deepStrictEqual(settled, ["told: ERROR: over", `interrupted: ${Message.notRun.text}`])
+    const { ends } = yield* beside(run, raising(500), other.tool, { toolConcurrency: 1 })
+    assert.deepStrictEqual(ends, ["told: ERROR: over", `interrupted: ${Message.notRun.text}`])
     const around = scripted("other", Effect.andThen(Effect.sleep("1 second"), Effect.fail(busy("no"))))
-    const again = around.tool.pipe(Tool.around((attempt) => Effect.retry(attempt, { times: 3 })))
-    const given = yield* beside(run, raising(500), again)
+    const retried2 = around.tool.pipe(Tool.around((attempt) => Effect.retry(attempt, { times: 3 })))
+    const given = yield* beside(run, raising(500), retried2)
     assert.strictEqual(around.runs.length, 1)
-    assert.strictEqual(given.settled[1], "interrupted: ERROR: the call was stopped, for another call has ended the run")
+    assert.strictEqual(given.ends[1], "interrupted: ERROR: the call was stopped, for another call has ended the run")
   })
 )
 
@@ -291,8 +291,8 @@ it.run(
             Effect.as("paid")
           )
       })
-      const { at, log, settled } = yield* beside(run, raising(500), other)
-      assert.deepStrictEqual([at, settled[1], log.of("tool-progress").length], [2000, "result: paid", 1])
+      const { at, log, ends } = yield* beside(run, raising(500), other)
+      assert.deepStrictEqual([at, ends[1], log.of("tool-progress").length], [2000, "result: paid", 1])
     })
 )
 
@@ -302,8 +302,8 @@ it.run("a sibling that waits for a decision does not wait on [P1350]", (run) =>
     const layer = Layer.succeed(Approval.Approver, {
       decide: () => Effect.as(Effect.sleep("1 hour"), Approval.approve)
     })
-    const { at, settled } = yield* beside(run, raising(500), other.tool.pipe(Tool.requireApproval()), { layer })
-    assert.deepStrictEqual([at, settled[1]], [500, `interrupted: ${Message.unapproved.text}`])
+    const { at, ends } = yield* beside(run, raising(500), other.tool.pipe(Tool.requireApproval()), { layer })
+    assert.deepStrictEqual([at, ends[1]], [500, `interrupted: ${Message.unapproved.text}`])
     assert.strictEqual(other.runs.length, 0)
   })
 )
@@ -318,11 +318,11 @@ it.run(
         ["other", "raise"]
       ] as const) {
         const other = scripted("other", Effect.fail(busy("no")), Effect.as(Effect.sleep("1 second"), "seen"))
-        const { at, settled } = yield* beside(run, raising(500), other.tool.pipe(row as never), { order })
+        const { at, ends } = yield* beside(run, raising(500), other.tool.pipe(row as never), { order })
         const isFirst = order[0] === "other"
         assert.deepStrictEqual(since(other.runs), isFirst ? [0, 500] : [0])
         assert.strictEqual(at, isFirst ? 1500 : 500)
-        assert.strictEqual(settled.includes("result: seen"), isFirst)
+        assert.strictEqual(ends.includes("result: seen"), isFirst)
       }
     })
 )
@@ -338,14 +338,14 @@ it.run("a defect of a sibling is still one, and a told failure stops nothing [P1
     const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert.isTrue(exit._tag === "Failure" && exit.cause.reasons.some((reason) => reason._tag === "Die"))
 
-    const told = scripted("told", Effect.fail(gone())).tool.pipe(Tool.onError({ Gone: Recovery.tell() }))
+    const telling = scripted("told", Effect.fail(gone())).tool.pipe(Tool.onError({ Gone: Recovery.tell() }))
     const retried = scripted("other", Effect.fail(busy()), Effect.succeed("seen"))
-    const telling = yield* make(batch("told", "other"), done)
+    const model2 = yield* make(batch("told", "other"), done)
     const other2 = retried.tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 1, initialBackoff: "1 second" }) }))
     const fine = Agent.make("worker", {
-      skills: [Skill.make("work", { description: "Works.", tools: [told, other2] })]
+      skills: [Skill.make("work", { description: "Works.", tools: [telling, other2] })]
     })
-    yield* overADay(run(fine, "go").pipe(Effect.provide(telling.layer)))
+    yield* overADay(run(fine, "go").pipe(Effect.provide(model2.layer)))
     assert.deepStrictEqual(since(retried.runs), [0, 1000])
   })
 )

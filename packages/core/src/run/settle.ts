@@ -219,7 +219,7 @@ const inTurn = (
   concurrency: number
 ): Effect.Effect<Toolset.Outcome> => {
   const begin = (): Effect.Effect<Toolset.Outcome> => {
-    const { call, run, slot } = site
+    const { call, slot } = site
     slot.isBegun = true
     if (slot.settlement !== undefined) {
       const { record = Toolset.recordOf(call, slot.settlement), settlement } = slot
