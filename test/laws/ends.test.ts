@@ -27,26 +27,33 @@ const call: fc.Arbitrary<Call> = fc.record({
     { weight: 8, arbitrary: fc.constantFrom(...kinds.slice(0, 3)) },
     { weight: 1, arbitrary: fc.constantFrom(...kinds.slice(3)) }
   ),
-  takes: fc.nat(2_000)
+  // a tool takes this time, and its fixer as long again: no tool ends when a fixer does
+  takes: fc.nat(1_000).map((n) => 2 * n + 1)
 })
 
 /** How the calls of a turn are settled, as far as their texts tell, and whether the run ends there. */
 const foretold = (calls: ReadonlyArray<Call>) => {
   const thrown = calls.findIndex(({ kind }) => kind === "throws")
+  const over = Math.min(...calls.map(({ kind, takes }) => (kind === "has a fixer that throws" ? 2 * takes : Infinity)))
+  /** What has failed after the end of the run gets no fixer. */
+  const isFixed = ({ kind, takes }: Call) => kind.startsWith("has a fixer") && takes < over
   return {
-    ends: thrown >= 0 || calls.some(({ kind }) => kind === "has a fixer that throws"),
+    ends: thrown >= 0 || over !== Infinity,
     /** An exception of the model's own comes before all other calls. */
     runs: thrown >= 0 ? [] : calls,
-    settlements: calls.map(({ kind }, index) => {
+    isFixed,
+    settlements: calls.map((call, index) => {
+      const { kind } = call
       if (thrown >= 0) return index === thrown ? "result The task" : "interrupted"
       if (kind === "is fine") return "result page"
+      if (kind.startsWith("has a fixer") && !isFixed(call)) return "told"
       return kind === "has a fixer that throws" ? "told ERROR: hopeless" : "told ERROR: Tool 'work' failed"
     })
   }
 }
 
 lawOfRuns(
-  "an escalation is told as an error and the run goes on; after an exception no call is started [L905]",
+  "an escalation is told as an error and the run goes on; after an exception no call and no fixer is started [L905 P1350]",
   fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { maxLength: 5 }),
   Effect.fnUntraced(function* (turns, run) {
     const started: Array<string> = []
@@ -108,12 +115,13 @@ lawOfRuns(
     assert.deepStrictEqual(
       started.toSorted(),
       reached
-        .flatMap((calls, turn) =>
-          foretold(calls).runs.flatMap(({ kind }, index) => [
+        .flatMap((calls, turn) => {
+          const { isFixed, runs } = foretold(calls)
+          return runs.flatMap((call, index) => [
             `tool ${turn}.${index}`,
-            ...(kind.startsWith("has a fixer") ? [`fixer ${turn}.${index}`] : [])
+            ...(isFixed(call) ? [`fixer ${turn}.${index}`] : [])
           ])
-        )
+        })
         .toSorted()
     )
     const end = heard.end()

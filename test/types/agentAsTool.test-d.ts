@@ -99,6 +99,43 @@ describe("an agent as a tool", () => {
     bare.pipe(Tool.onError({ NoKeys: Recovery.respondWith(0) }))
   })
 
+  it("that has given up for good leaves ToolExecutionError, unless a row of its own takes that [P1352]", () => {
+    type Hard = ToolError.ToolExecutionError
+    const ask = Agent.asTool(having(Tool.throwException), { name: "ask", description })
+    const wide = { ExecutionError: Recovery.retry({ retries: 3 }), orElse: Recovery.tell() }
+    const exact = { ToolExecutionError: Recovery.tell() }
+    sameType<Call<BadArgs | Hard>>()(call(ask))
+    sameType<Call<Hard>>()(having(ask).pipe(Agent.toolDefaults(wide))(""))
+    sameType<Call<Hard>>()(having(ask).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))(""))
+    sameType<Call<Hard>>()(having(ask).pipe(Agent.onToolError({ ask: { orElse: Recovery.tell() } }))(""))
+    sameType<Call<Hard>>()(call(ask.pipe(Tool.onError({ orElse: Recovery.tell() }))))
+    sameType<Call<Hard>>()(having(ask).pipe(Agent.resilient())(""))
+    // the defaults take no such failure, by no row
+    sameType<Call<BadArgs | Hard>>()(having(ask).pipe(Agent.toolDefaults(exact))(""))
+    sameType<Call<never>>()(
+      call(ask.pipe(Tool.onError({ ToolExecutionError: Recovery.tell(), orElse: Recovery.tell() })))
+    )
+    sameType<Call<never>>()(
+      having(ask).pipe(Agent.onToolError({ ask: exact }), Agent.toolDefaults({ orElse: Recovery.tell() }))("")
+    )
+    sameType<Call<never>>()(
+      having(ask.pipe(Tool.onError(exact))).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))("")
+    )
+    sameType<Call<Hard>>()(
+      having(ask.pipe(Tool.onError({ ToolExecutionError: Recovery.retry({ retries: 1 }) }))).pipe(
+        Agent.toolDefaults({ orElse: Recovery.tell() })
+      )("")
+    )
+    // any other agent has nothing of it, nor has a function that is a tool
+    sameType<Call<never>>()(
+      having(Agent.asTool(having(check), { name: "ask", description })).pipe(
+        Agent.toolDefaults({ orElse: Recovery.tell() })
+      )("")
+    )
+    const foreign = Tool.fromFunction("f", { description, parameters, success: Schema.String, run: () => "" })
+    sameType<Call<never>>()(having(foreign).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))(""))
+  })
+
   it("the table for the model calls of the agent around it is not for its own [A1110]", () => {
     const calm = having(Agent.asTool(having(check), { name: "ask", description })).pipe(
       Agent.onLlmError({ orElse: Recovery.respondWith("") })

@@ -88,7 +88,7 @@ const ofSub = (tool: Tool.AnyTool, table: object, ...steps: ReadonlyArray<Script
     return read(model)
   })
 
-it.effect("an agent that gives its task back asks for another call, in its own words [P1332 A407]", () =>
+it.effect("an agent that gives its task back asks for another call, in its own words [P1332 P1352 A407]", () =>
   Effect.gen(function* () {
     const sub = Agent.asTool(Agent.make("sub", { tools: [Tool.escalate] }), does)
     const given = calls(call("escalate", { reason: "take Oslo", severity: "LOW" }))
@@ -96,7 +96,7 @@ it.effect("an agent that gives its task back asks for another call, in its own w
       "told: Agent 'sub' gave up (severity LOW): take Oslo; correct the arguments and call the tool again"
     ])
     assert.deepStrictEqual(yield* ofSub(sub, { orElse: Recovery.escalate() }, given), [
-      "told: ERROR: Tool 'sub' failed: take Oslo (severity: HIGH). Please retry with corrected arguments."
+      "told: ERROR: Tool 'sub' failed: take Oslo (severity: LOW). Please retry with corrected arguments."
     ])
   })
 )

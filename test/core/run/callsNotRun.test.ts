@@ -127,13 +127,13 @@ it.effect("a call that waits for approval when another one ends the run was not 
       only(events, "tool-skipped").map(({ callId, settlement }) => [callId, settlement]),
       [
         ["c1", Message.unapproved],
-        ["c3", Message.unapproved]
+        ["c3", Message.notRun]
       ]
     )
     assert.deepStrictEqual(settlements(yield* handle.transcript), [
       `interrupted: ${Message.unapproved.text}`,
       "told: ERROR: no",
-      `interrupted: ${Message.unapproved.text}`
+      `interrupted: ${Message.notRun.text}`
     ])
   })
 )

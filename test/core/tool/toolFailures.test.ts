@@ -32,7 +32,10 @@ it.run(
         run(agentWith(tool, other.tool).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
       )
       assert.strictEqual(error, failure)
-      assert.deepStrictEqual(settlements(lastTranscript(log.end())), ["told: ERROR: no line", "result: seen"])
+      assert.deepStrictEqual(settlements(lastTranscript(log.end())), [
+        "told: ERROR: no line",
+        "interrupted: The call was not run: the run stopped before it."
+      ])
       assert.strictEqual(model.requests.length, 1)
     })
 )

@@ -15,6 +15,7 @@ import type { Nested } from "../tool/ToolDefinition.ts"
 import { Waits } from "../tool/CallSite.ts"
 import type {
   CallLimit,
+  MayGiveUp,
   ServicesOfVerify,
   Storable as StorableFailures,
   NoVerify,
@@ -94,7 +95,7 @@ interface AsTool {
     Answer<A> | Extract<O, Completion.Completion>,
     E | TimeoutsOf<Inside, S, T, VR>,
     R | ServicesOfVerify<VR>,
-    CallLimit<C> & Storable<E, Stored>,
+    CallLimit<C> & Storable<E, Stored> & MayGiveUp<E>,
     EffectsOf<Inside, NoInfer<S>>
   >
   <
@@ -121,7 +122,7 @@ interface AsTool {
     Answer<A> | Extract<O, Completion.Completion>,
     E | TimeoutsOf<Inside, S, T, VR>,
     R | ServicesOfVerify<VR>,
-    CallLimit<C> & Storable<E, Stored>,
+    CallLimit<C> & Storable<E, Stored> & MayGiveUp<E>,
     EffectsOf<Inside, NoInfer<S>>
   >
 }

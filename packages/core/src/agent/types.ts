@@ -4,7 +4,7 @@ import type { LlmError } from "../errors/LlmError.ts"
 import type * as Model from "../model/Model.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type { Wide } from "../run/Routing.ts"
-import type { CallTimeout, TableOf } from "../tool/ToolTypes.ts"
+import type { CallTimeout, GivesUp, TableOf } from "../tool/ToolTypes.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type { DeserializationError, InvalidArgs, ToolExecutionError } from "../errors/ToolError.ts"
 import type { EndOf, ServicesOf, ErrorOf, RowsOf, Row, Residue } from "../recovery/TableTypes.ts"
@@ -21,8 +21,16 @@ export type CallError<T, ByTool, Defaults> = T extends Tool.AnyTool
             Defaults
           >
         | (TableOf<T> extends CallTimeout ? ToolExecutionError : never)
+        | (TableOf<T> extends GivesUp ? GivenUp<TableOf<T>, TableFor<ByTool, Tool.NameOf<T>>> : never)
         | UnknownNames<Defaults>
   : never
+
+/** What leaves of an agent that has given up for good: only a row of its own takes that, of this very tool. */
+type GivenUp<First, Second> = Residual<
+  ToolExecutionError,
+  Row<First, "ToolExecutionError", Row<Second, "ToolExecutionError", typeof Recovery.rethrow>>,
+  never
+>
 
 /** What the row for unknown tools leaves. */
 type UnknownNames<Defaults> = Defaults extends { readonly UnknownToolError: infer V }

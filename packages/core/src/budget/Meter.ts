@@ -38,6 +38,17 @@ export class Exceeded<Reason extends BudgetReason = BudgetReason> {
   }
 }
 
+/**
+ * The defect that ends what a call of a batch, or an agent within it, would begin after another call has ended the run. `at` is the
+ * time of that other call.
+ */
+export class Halted {
+  readonly at: number
+  constructor(at: number) {
+    this.at = at
+  }
+}
+
 /** The failures before the end: what was decided about them, and the one before a wait for which there was no time. */
 export interface Because {
   readonly trail: Trail
@@ -103,6 +114,10 @@ export class Meter {
   onExceeded: OnExceeded | undefined
   #ended: Exceeded | undefined
   #endsAlone = false
+  /** Of several calls at work at once, of which one may end the run: whether the others are interrupted then. */
+  #batch: { readonly isCutShort: boolean } | undefined
+  #halted: Halted | undefined
+  #waits: Set<(halted: Halted) => void> | undefined
 
   constructor(
     agent: string,
@@ -304,6 +319,47 @@ export class Meter {
   /** The limit that has ended this run, or else an ancestor's. */
   get ended(): Exceeded | undefined {
     return this.#ended ?? this.parent?.ended
+  }
+
+  /** Several calls begin: until their end, one of them may halt the others. */
+  beginBatch(batch: { readonly isCutShort: boolean }): void {
+    this.#batch = batch
+  }
+
+  endBatch(): void {
+    this.#batch = undefined
+    this.#halted = undefined
+  }
+
+  /** A call of the batch has ended the run: the others, and their descendants, begin nothing more, and wait for nothing. */
+  halt(now: number): void {
+    if (this.#batch === undefined || this.#halted !== undefined) return
+    const halted = new Halted(now)
+    this.#halted = halted
+    for (const resume of this.#waits ?? []) resume(halted)
+  }
+
+  /** Why nothing more begins in this run, if so: a limit was reached, or a call has ended this run or an ancestor. */
+  get barrier(): Exceeded | Halted | undefined {
+    return this.#ended ?? this.#halted ?? this.parent?.barrier
+  }
+
+  /** When a call has ended this run or an ancestor; `Infinity` if none has. */
+  get haltedAt(): number {
+    return this.#halted?.at ?? this.parent?.haltedAt ?? Infinity
+  }
+
+  /** Waits until a call ends this run or an ancestor; `undefined` where no other call is at work, or its end interrupts the wait. */
+  get halting(): Effect.Effect<Halted> | undefined {
+    const batches = this.chain.filter((meter) => meter.#batch?.isCutShort === false)
+    if (batches.length === 0) return undefined
+    return Effect.callback((resume) => {
+      const done = (halted: Halted) => resume(Effect.succeed(halted))
+      for (const meter of batches) (meter.#waits ??= new Set()).add(done)
+      return Effect.sync(() => {
+        for (const meter of batches) meter.#waits?.delete(done)
+      })
+    })
   }
 
   /** Ends the run to which the limit belongs, or its contender that has reached the limit. The first limit counts. */

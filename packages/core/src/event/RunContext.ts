@@ -10,7 +10,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import * as Tracer from "effect/Tracer"
 import type { Ledger } from "../budget/Ledger.ts"
-import { type Because, end, Exceeded, type Meter } from "../budget/Meter.ts"
+import { type Because, end, Exceeded, Halted, type Meter } from "../budget/Meter.ts"
 import { approachable } from "../data/Foreign.ts"
 import { type Bounds, unbounded } from "../recovery/Layer.ts"
 import type * as AgentEvent from "./AgentEvent.ts"
@@ -102,6 +102,13 @@ export const bounds = (run: RunContext | undefined): Bounds =>
       }
 
 /**
+ * The bounds of a policy for a call of this run: once another call has ended the run, nothing is repeated.
+ *
+ * @internal
+ */
+export const boundsOfCall = (run: RunContext): Bounds => ({ ...bounds(run), haltedAt: () => run.meter.haltedAt })
+
+/**
  * Goes on with `next`, unless a limit of this run or of an ancestor was reached. Each step of a run begins with this check.
  *
  * @internal
@@ -110,6 +117,54 @@ export const alive = <A, E, R>(
   { meter: { ended } }: RunContext,
   next: () => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> => (ended === undefined ? next() : Effect.die(ended))
+
+/**
+ * Begins `next`, unless a limit was reached, or another call has ended this run or an ancestor. Each attempt, fixer and model call
+ * begins with this check.
+ *
+ * @internal
+ */
+export const begins = <A, E, R>(
+  run: RunContext,
+  next: () => Effect.Effect<A, E, R>,
+  otherwise: (barrier: Exceeded | Halted) => Effect.Effect<A, E, R> = Effect.die
+): Effect.Effect<A, E, R> => {
+  const { barrier } = run.meter
+  if (barrier === undefined) return next()
+  if (barrier instanceof Exceeded) return otherwise(barrier)
+  // by the time of this call: a replay of a durable run begins again what began before that end
+  return Effect.flatMap(within(run, Clock.currentTimeMillis), (now) =>
+    now < barrier.at ? alive(run, next) : otherwise(barrier)
+  )
+}
+
+/**
+ * Notes that this call ends its run with a failure, and goes on with `next`. The other calls of the reply begin nothing more.
+ *
+ * @internal
+ */
+export const halt = <A, E, R>(run: RunContext, next: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(within(run, Clock.currentTimeMillis), (now) => {
+    run.meter.halt(now)
+    return next()
+  })
+
+/**
+ * Waits until another call ends the run at most: then it goes on with `otherwise` at once.
+ *
+ * @internal
+ */
+export const untilHalted = <A>(
+  { meter }: RunContext,
+  waiting: Effect.Effect<A>,
+  otherwise: (halted: Halted) => Effect.Effect<A>
+): Effect.Effect<A> => {
+  const { halting } = meter
+  return halting === undefined ? waiting : Effect.raceFirst(waiting, Effect.flatMap(halting, otherwise))
+}
+
+/** Whether a defect has stopped a call because another call has ended the run. */
+export const isHalt = (defect: unknown): boolean => approachable(defect) instanceof Halted
 
 /** Whether a defect is the end of a run that has reached a limit. Interceptors must not recover from it. */
 export const isLimit = (defect: unknown): defect is Exceeded => approachable(defect) instanceof Exceeded

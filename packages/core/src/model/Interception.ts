@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../event/AgentEvent.ts"
+import * as RunContext from "../event/RunContext.ts"
 import type * as Approval from "../data/Approval.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
@@ -113,12 +114,28 @@ export const step = <A, E, R>(
   })
 
 /**
- * Waits before the next attempt, by the interceptor's way to wait if it has one.
+ * Waits before the next attempt, by the interceptor's way to wait if it has one. The wait is over at once when another call ends the run.
  *
  * @internal
  */
-export const wait = (delay: Duration.Duration): Effect.Effect<void> =>
-  Effect.withFiber((fiber) => fiber.getRef(Current)?.wait?.(delay) ?? Effect.sleep(delay))
+export const wait = (run: RunContext.RunContext, delay: Duration.Duration): Effect.Effect<void> =>
+  RunContext.alive(run, () =>
+    Effect.withFiber(
+      (fiber) =>
+        fiber.getRef(Current)?.wait?.(delay) ?? RunContext.untilHalted(run, Effect.sleep(delay), () => Effect.void)
+    )
+  )
+
+/**
+ * A decision for which a call waits. It counts no more when another call ends the run. A durable run waits for it all the same: it would
+ * wait so in a replay.
+ *
+ * @internal
+ */
+export const decision = <A>(run: RunContext.RunContext, decided: Effect.Effect<A>): Effect.Effect<A> =>
+  Effect.withFiber((fiber) =>
+    fiber.getRef(Current)?.wait === undefined ? RunContext.untilHalted(run, decided, Effect.die) : decided
+  )
 
 /**
  * Runs before a call that has waited for other calls of its reply.

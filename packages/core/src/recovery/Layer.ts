@@ -77,6 +77,8 @@ export interface Bounds {
   readonly left: () => BudgetLeft | undefined
   /** The instant that no wait may pass. */
   readonly deadline: () => number
+  /** When another call has ended the run, if so: from then on no rung repeats or repairs anything. */
+  readonly haltedAt?: () => number
   /** Waits before another attempt. */
   readonly wait: (delay: Duration.Duration) => Effect.Effect<void>
   /** The part of a seen failure that a position stores; absent if no position is wanted. */
@@ -108,8 +110,8 @@ export interface Answered {
 }
 
 /**
- * A failure that leaves. `exhausted`: the last rung gave up; `cap` names the bound that stopped it before its own counts did, and
- * `isLate` says that the next wait would have passed the deadline. `rethrown`: there is no row, or its verdict is `rethrow`.
+ * A failure that leaves. `exhausted`: the last rung gave up; `cap` names the bound that stopped it before its own counts did,
+ * `isLate` says that the next wait would have passed the deadline, and `isHalted` that another call has ended the run. `rethrown`: there is no row, or its verdict is `rethrow`.
  * `failed`: a handler, a schedule or a fixer failed for good; its own error leaves.
  */
 export interface Leaves {
@@ -118,6 +120,7 @@ export interface Leaves {
   readonly error: unknown
   readonly cap?: string | undefined
   readonly isLate?: boolean | undefined
+  readonly isHalted?: boolean | undefined
 }
 
 /** Endings that only a tool call has: its model is told, or its run ends. */

@@ -162,7 +162,7 @@ export type Node = Marked &
     | Compact
     | Ladder
     | Tell
-    | { readonly kind: "escalate"; readonly severity: Severity }
+    | { readonly kind: "escalate"; readonly severity: Severity | undefined }
     | RespondWith
     | { readonly kind: "raise" }
     | { readonly kind: "rethrow" }

@@ -223,8 +223,8 @@ export const backstop = <E, A, Err, R, End, Acts>(
 ): Verdict<E, A, Err, R, End | "backstop", Acts> => verdict({ ...nodeOf(self), behind: nodeOf(behind) })
 
 /**
- * Tells the model that it has to correct its arguments, with the reason and a severity; the run goes on. `severity` is `HIGH` by
- * default. As the last rung of a ladder it is what the model reads when no repair has helped.
+ * Tells the model that it has to correct its arguments, with the reason and a severity; the run goes on. By default,
+ * `severity` is that of an `EscalationError`, and `HIGH` for every other failure. As the last rung of a ladder it is what the model reads when no repair has helped.
  *
  * @example
  * ```ts
@@ -246,7 +246,7 @@ export const backstop = <E, A, Err, R, End, Acts>(
  * ```
  */
 export const escalate = <E>(options?: { readonly severity?: Severity }): Verdict<E, never, never, never, "told"> =>
-  verdict({ kind: "escalate", severity: options?.severity ?? "HIGH" })
+  verdict({ kind: "escalate", severity: options?.severity })
 
 /**
  * Shortens the conversation and calls the model again: a row for `ContextTooLongError`, only in tables for model calls. It shortens at

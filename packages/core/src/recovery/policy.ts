@@ -7,6 +7,7 @@ import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import { tagOf } from "../data/ErrorCause.ts"
 import * as Returned from "../data/Returned.ts"
+import { EscalationError } from "../errors/ToolError.ts"
 import { hintFrom, hintOf } from "./Backoff.ts"
 import { attemptCap, maxAttemptsPerCall, maxCompactions, maxRepairs } from "./bounds.ts"
 import {
@@ -36,6 +37,8 @@ export type Ending = Answered | Leaves | Parameters<Spoken[keyof Spoken]>[0]
 export type Step = Ending | { readonly type: "repeat" }
 
 const repeat: Step = { type: "repeat" }
+
+const halted = { isHalted: true }
 
 /** What a policy has to know of the layer that it is for. */
 export interface Guarded<R> {
@@ -133,8 +136,7 @@ export class Policy<R> implements Progress {
   }
 
   #follow(node: Node, failure: Failure): Effect.Effect<Step, never, R> {
-    const { error } = failure
-    const { seen } = failure.row
+    const { error, row } = failure
     switch (node.kind) {
       case "ladder":
         return this.#climb(node, failure)
@@ -149,17 +151,14 @@ export class Policy<R> implements Progress {
       case "tell": {
         const { afterwards, byDefault, render } = node
         const context = this.#context(failure)
-        const ending = { type: "to-model", render, byDefault, afterwards, error, seen, context } as const
+        const ending = { type: "to-model", render, byDefault, afterwards, error, seen: row.seen, context } as const
         return this.#ended(node.kind, failure, ending)
       }
-      case "escalate":
-        return this.#ended(node.kind, failure, {
-          type: "escalated",
-          reason: error,
-          severity: node.severity,
-          by: "escalate",
-          error
-        })
+      case "escalate": {
+        // an escalation keeps its own
+        const severity = node.severity ?? (error instanceof EscalationError ? error.severity : "HIGH")
+        return this.#ended(node.kind, failure, { type: "escalated", reason: error, severity, by: node.kind, error })
+      }
       case "raise":
         return this.#ended(node.kind, failure, { type: "raised", error })
       case "rethrow":
@@ -227,8 +226,9 @@ export class Policy<R> implements Progress {
   }
 
   #retry(node: Retry, failure: Failure): Effect.Effect<Step, never, R> {
+    if (this.#isHalted) return this.#gaveUp(node, failure, halted)
     if (!failure.row.admits(node)) return this.#gaveUp(node, failure)
-    if (this.#made >= this.#maxAttempts) return this.#gaveUp(node, failure, attemptCap)
+    if (this.#made >= this.#maxAttempts) return this.#gaveUp(node, failure, { cap: attemptCap })
     const slot = this.#slotOf("retry", failure)
     const stepper = slot.stepper === undefined ? begun(node, slot) : Effect.succeed(slot.stepper)
     return Effect.flatMap(stepper, (stepper) => {
@@ -248,12 +248,15 @@ export class Policy<R> implements Progress {
     return Pull.matchEffect(Effect.provideService(stepper(at, seen), Latest, deadline), {
       onSuccess: ([output, delay]) => {
         if (this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay) > deadline) {
-          return this.#gaveUp(node, failure, undefined, true)
+          return this.#gaveUp(node, failure, { isLate: true })
         }
         if (slot.last !== undefined) this.#metadata = { ...slot.last, output, duration: delay }
         const position = Effect.suspend(() => bounds.onWait?.(this.position(delay)) ?? Effect.void)
         const waited = Effect.suspend(() => (Duration.isZero(delay) ? Effect.void : bounds.wait(delay)))
-        return this.#then(node.kind, failure, Effect.as(Effect.andThen(position, waited), repeat), { delay })
+        const ready = Effect.flatMap(Effect.andThen(position, waited), () =>
+          this.#isHalted ? this.#gaveUp(node, failure, halted) : Effect.succeed(repeat)
+        )
+        return this.#then(node.kind, failure, ready, { delay })
       },
       onDone: () => this.#gaveUp(node, failure),
       onFailure: broken
@@ -284,10 +287,9 @@ export class Policy<R> implements Progress {
     const slot = this.#slotOf("fix", failure)
     const run = slot.count + 1
     if (run > node.maxRuns) return this.#gaveUp(node, failure)
-    if (this.#made >= maxAttemptsPerCall) return this.#gaveUp(node, failure, attemptCap)
-    if (this.#repairs >= maxRepairs) {
-      return this.#gaveUp(node, failure, `${maxRepairs} repairs per call`)
-    }
+    if (this.#made >= maxAttemptsPerCall) return this.#gaveUp(node, failure, { cap: attemptCap })
+    if (this.#repairs >= maxRepairs) return this.#gaveUp(node, failure, { cap: `${maxRepairs} repairs per call` })
+    if (this.#isHalted) return this.#gaveUp(node, failure, halted)
     slot.count = run
     this.#repairs++
     const { error, row } = failure
@@ -318,6 +320,10 @@ export class Policy<R> implements Progress {
     return this.#then(node.kind, failure, fixed)
   }
 
+  get #isHalted(): boolean {
+    return this.#clock.currentTimeMillisUnsafe() >= (this.#layer.bounds.haltedAt?.() ?? Infinity)
+  }
+
   #ended(verdict: Decision["verdict"], failure: Failure, ending: Ending): Effect.Effect<Step> {
     return this.#then(verdict, failure, Effect.succeed(ending))
   }
@@ -325,10 +331,9 @@ export class Policy<R> implements Progress {
   #gaveUp(
     { kind }: Pick<Retry | Fix | Compact, "kind">,
     { error, ...failure }: Failure,
-    cap?: string,
-    isLate?: boolean
+    because: Pick<Leaves, "cap" | "isLate" | "isHalted"> = {}
   ) {
-    const ending: Leaves = { type: "left", why: "exhausted", error, cap, isLate }
+    const ending: Leaves = { type: "left", why: "exhausted", error, ...because }
     return this.#then(kind, { error, ...failure }, Effect.succeed<Step>(ending), { gaveUp: true })
   }
 

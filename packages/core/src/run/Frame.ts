@@ -3,6 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import * as Budget from "../budget/Budget.ts"
 import { Ledger } from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
@@ -69,27 +70,36 @@ export const within = <A, E, R>(
 ): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
     const parent = fiber.getRef(RunContext.Current)
-    const { ended } = parent?.meter ?? {}
     // no child run begins after its parent has ended
-    if (ended !== undefined) return Effect.die(ended)
-    const { agent, input, listeners, mode, resumed, sink, state } = frame
-    const { isForked = false } = mode
-    const runId = resumed?.runId ?? `run-${RunContext.drawId(fiber)}`
-    const losses = parent?.losses ?? { events: 0 }
-    const observers = Listening.around(fiber, parent, sink)
-    return Listening.heard({ agent, runId, observers, listeners, losses, isForked }, (observers, restore) => {
-      const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-      const run = contextOf(frame, runId, parent, observers, losses, now)
-      // who has started it can ask it at once, before it does anything
-      const working = isForked ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
-      return Listening.reported(
-        run,
-        () => ({ type: "run-start", input, transcript: state.said() }),
-        (exit) => last(frame, run, exit),
-        restore(RunContext.within(run, working))
-      )
-    })
+    return parent === undefined
+      ? begin(frame, body, fiber, parent)
+      : RunContext.begins(parent, () => begin(frame, body, fiber, parent))
   })
+
+const begin = <A, E, R>(
+  frame: Frame,
+  body: (run: RunContext.RunContext) => Effect.Effect<A, E, R>,
+  fiber: Fiber.Fiber<unknown, unknown>,
+  parent: RunContext.RunContext | undefined
+): Effect.Effect<A, E, R> => {
+  const { agent, input, listeners, mode, resumed, sink, state } = frame
+  const { isForked = false } = mode
+  const runId = resumed?.runId ?? `run-${RunContext.drawId(fiber)}`
+  const losses = parent?.losses ?? { events: 0 }
+  const observers = Listening.around(fiber, parent, sink)
+  return Listening.heard({ agent, runId, observers, listeners, losses, isForked }, (observers, restore) => {
+    const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+    const run = contextOf(frame, runId, parent, observers, losses, now)
+    // who has started it can ask it at once, before it does anything
+    const working = isForked ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
+    return Listening.reported(
+      run,
+      () => ({ type: "run-start", input, transcript: state.said() }),
+      (exit) => last(frame, run, exit),
+      restore(RunContext.within(run, working))
+    )
+  })
+}
 
 const contextOf = (
   frame: Frame,
@@ -176,7 +186,8 @@ const terminal = (frame: Frame, run: RunContext.RunContext, exit: Exit.Exit<unkn
   }
   const { reasons } = frame.state
   const common = { transcript: frame.state.transcript(), ...spent }
-  if (Cause.hasInterrupts(exit.cause)) return { type: "run-interrupted", ...common }
+  if (Cause.hasInterrupts(exit.cause) || RunContext.isHalt(Cause.squash(exit.cause)))
+    return { type: "run-interrupted", ...common }
   const tried = reasons === undefined || reasons.length < 2 ? {} : { reasons }
   const { ended } = run.meter
   // a limit of a parent has ended this run too

@@ -129,7 +129,7 @@ const working = (running: Running, skilled: Skilled, loop: Loop): Effect.Effect<
     : withModel(running.plan, (model) => looping(running, skilled, loop, model))
 
 const applying = ({ beginning, run }: Running, work: Plain) =>
-  Effect.suspend(() => RunContext.alive(run, () => work.run(beginning.said.text)))
+  Effect.suspend(() => RunContext.begins(run, () => work.run(beginning.said.text)))
 
 const looping = (running: Running, { toolset }: Looped, loop: Loop, model: Model.Service) => {
   RunBudget.demandPrice(running.run, model)

@@ -84,7 +84,7 @@ const counting = ["maxToolCalls"] as const
 
 /** Counts a turn, and goes on with it, unless a limit forbids it. */
 export const takeTurn = <A>(run: RunContext.RunContext, next: () => Effect.Effect<A>): Effect.Effect<A> =>
-  passing(() => run.meter.passed(spending) ?? run.meter.takeTurn(), run, next)
+  RunContext.begins(run, () => passing(() => run.meter.passed(spending) ?? run.meter.takeTurn(), run, next))
 
 /** Goes on, unless what a reply has used up passes a limit. */
 export const spent = <A>(run: RunContext.RunContext, next: () => Effect.Effect<A>): Effect.Effect<A> =>

@@ -2,6 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type * as Ledger from "../budget/Ledger.ts"
@@ -147,8 +148,8 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
 
   get bounds(): Bounds {
     const { run } = this.options
-    const wait: Bounds["wait"] = (delay) => RunContext.alive(run, () => Interception.wait(delay))
-    return { ...RunContext.bounds(run), wait, extra: this.extra }
+    const wait: Bounds["wait"] = (delay) => Interception.wait(run, delay)
+    return { ...RunContext.boundsOfCall(run), wait, extra: this.extra }
   }
 
   observe(decision: Decision): Effect.Effect<void> {
@@ -216,49 +217,54 @@ const attempt = (
   model: Model.Service,
   request: Model.Request
 ): Effect.Effect<Message.Reply, LlmError> =>
-  Effect.withFiber((fiber) => {
-    const { options } = call
-    const { isStreamed, run } = options
-    const { ended } = run.meter
-    if (ended !== undefined) return Effect.die(ended)
-    const attempts = call.state.attempts + 1
-    const spent = { usage: Usage.empty }
-    const begun: Attempting = { type: "Attempting", attempts, shown: undefined, model, request, spent }
-    // Mutant `true` survives: speed only. Each step of the model then looks for an interceptor, and finds none
-    const within = fiber.getRef(Interception.Current) === undefined ? model : Interception.model(model)
-    const whole = isStreamed ? streamed(call, begun, within) : Effect.suspend(() => generate(within, request))
-    const replied = Effect.flatMap(whole, (came) => {
-      const put = isStreamed ? came : Model.collected(came)
-      const counted = sound(put, request, put.content)
-      const reply = model === options.model ? counted : named(model, counted)
-      const { shown } = call.state
-      const spent: Attempting = { type: "Attempting", attempts, shown, model, request, spent: reply }
-      const refusal = refused(model, reply) ?? (options.mayBeEmpty?.() === true ? undefined : empty(model, reply))
-      return refusal === undefined
-        ? book(call, spent, "used", (asked) => ({ type: "model-end", reply, ...asked }), Effect.succeed(reply))
-        : book(
-            call,
-            spent,
-            "failed",
-            (asked) => ({ type: "model-failed", error: refusal, ...asked }),
-            // an empty reply came to its end: its thoughts are taken back, and another model may be asked
-            Effect.andThen(
-              refusal._tag === "EmptyReplyError" ? discard(call) : Effect.void,
-              Effect.fail<LlmError>(refusal)
-            )
+  Effect.withFiber((fiber) => RunContext.begins(call.options.run, () => begun(call, model, request, fiber)))
+
+const begun = (
+  call: ModelCall<unknown>,
+  model: Model.Service,
+  request: Model.Request,
+  fiber: Fiber.Fiber<unknown, unknown>
+): Effect.Effect<Message.Reply, LlmError> => {
+  const { options } = call
+  const { isStreamed, run } = options
+  const attempts = call.state.attempts + 1
+  const spent = { usage: Usage.empty }
+  const attempting: Attempting = { type: "Attempting", attempts, shown: undefined, model, request, spent }
+  // Mutant `true` survives: speed only. Each step of the model then looks for an interceptor, and finds none
+  const within = fiber.getRef(Interception.Current) === undefined ? model : Interception.model(model)
+  const whole = isStreamed ? streamed(call, attempting, within) : Effect.suspend(() => generate(within, request))
+  const replied = Effect.flatMap(whole, (came) => {
+    const put = isStreamed ? came : Model.collected(came)
+    const counted = sound(put, request, put.content)
+    const reply = model === options.model ? counted : named(model, counted)
+    const { shown } = call.state
+    const spent: Attempting = { type: "Attempting", attempts, shown, model, request, spent: reply }
+    const refusal = refused(model, reply) ?? (options.mayBeEmpty?.() === true ? undefined : empty(model, reply))
+    return refusal === undefined
+      ? book(call, spent, "used", (asked) => ({ type: "model-end", reply, ...asked }), Effect.succeed(reply))
+      : book(
+          call,
+          spent,
+          "failed",
+          (asked) => ({ type: "model-failed", error: refusal, ...asked }),
+          // an empty reply came to its end: its thoughts are taken back, and another model may be asked
+          Effect.andThen(
+            refusal._tag === "EmptyReplyError" ? discard(call) : Effect.void,
+            Effect.fail<LlmError>(refusal)
           )
-    })
-    const { name, provider } = model
-    call.state = begun
-    const started = RunContext.begin(
-      run,
-      () => ({ type: "model-start", model: name, provider, attempt: attempts }),
-      replied
-    )
-    return Effect.onExitPrimitive(started, (exit) =>
-      Exit.isFailure(exit) && call.state.type === "Attempting" ? broken(call, call.state, exit.cause) : undefined
-    )
+        )
   })
+  const { name, provider } = model
+  call.state = attempting
+  const started = RunContext.begin(
+    run,
+    () => ({ type: "model-start", model: name, provider, attempt: attempts }),
+    replied
+  )
+  return Effect.onExitPrimitive(started, (exit) =>
+    Exit.isFailure(exit) && call.state.type === "Attempting" ? broken(call, call.state, exit.cause) : undefined
+  )
+}
 
 /** Whether another attempt may be made after what a reader has seen of this one. */
 const admits = ({ options: { onPartial }, state: { shown } }: ModelCall<unknown>): boolean =>
@@ -275,7 +281,8 @@ const discard = (call: ModelCall<unknown>): Effect.Effect<void> =>
 
 const broken = (call: ModelCall<unknown>, state: Attempting, cause: Cause.Cause<LlmError>): Effect.Effect<unknown> => {
   // a wait that the run has no time for ends the attempt as the end of its time would
-  if (Cause.hasInterrupts(cause) || RunContext.isLimit(Cause.squash(cause))) {
+  const defect = Cause.squash(cause)
+  if (Cause.hasInterrupts(cause) || RunContext.isLimit(defect) || RunContext.isHalt(defect)) {
     return book(
       call,
       countable(state, state.spent),

@@ -113,6 +113,7 @@ const settleAll = <A, E>(
   const { plan, run, state, toolset } = running
   const sites = Message.callsOf(reply).map((call, index) => siteOf(running, call, index))
   const over = (found: Pick<Batch, "outcomes" | "isWaiting"> & Partial<Batch>): Effect.Effect<A, E> => {
+    run.meter.endBatch()
     const batch = { message: Message.settle(reply, state.settlements()), calls: sites.length, ...found }
     return goesOn(running, batch) ? next(batch) : skipped(sites, run, () => next(batch))
   }
@@ -142,11 +143,15 @@ const settleAll = <A, E>(
   if (first !== undefined && others.length === 0) {
     return Effect.flatMap(inTurn(toolset, first, 0, concurrency), (outcome) => finish([outcome]))
   }
+  run.meter.beginBatch(isCutShort ? cutShort : whole)
   return Effect.matchEffect(Effect.forEach(started, settleOne, { concurrency }), {
     onSuccess: finish,
     onFailure: ({ failure }) => over({ outcomes: [], isWaiting: false, failure })
   })
 }
+
+const whole = { isCutShort: false }
+const cutShort = { isCutShort: true }
 
 /** A failure that no table handles. A limit is not: the meter has it. */
 const isHard = (failure: Toolset.Failure | undefined): failure is Toolset.Failure =>
@@ -214,10 +219,7 @@ const inTurn = (
   concurrency: number
 ): Effect.Effect<Toolset.Outcome> => {
   const begin = (): Effect.Effect<Toolset.Outcome> => {
-    const { call, run, slot } = site
-    const { ended } = run.meter
-    // the run is over: no further call begins
-    if (ended !== undefined) return Effect.succeed(notBegun(call, ended))
+    const { call, slot } = site
     slot.isBegun = true
     if (slot.settlement !== undefined) {
       const { record = Toolset.recordOf(call, slot.settlement), settlement } = slot
@@ -232,8 +234,10 @@ const inTurn = (
       return outcome
     })
   }
-  if (offset < concurrency) return begin()
-  const waited = Effect.flatMap(Interception.turn(site.key), begin)
+  // the run is over: no further call begins
+  const unlessOver = () => RunContext.begins(site.run, begin, (barrier) => Effect.succeed(notBegun(site.call, barrier)))
+  if (offset < concurrency) return unlessOver()
+  const waited = Effect.flatMap(Interception.turn(site.key), unlessOver)
   // `forEach` knows of a call that waited for its turn only once that waits for something: an interruption of the run that comes
   // from within the call would miss it
   // Mutants `true`, `concurrency >= 1` survive: only a yield more. One at a time, `forEach` runs the calls in the
@@ -241,9 +245,10 @@ const inTurn = (
   return concurrency > 1 ? Effect.andThen(Effect.yieldNow, waited) : waited
 }
 
-const notBegun = ({ name: tool }: Message.ToolCall, error: unknown): Toolset.Outcome => ({
+const notBegun = ({ name: tool }: Message.ToolCall, barrier: unknown): Toolset.Outcome => ({
   settlement: Message.notRun,
-  failure: { error, isOurs: true },
+  // that of the call that has ended the run is known
+  ...(RunContext.isHalt(barrier) ? {} : { failure: { error: barrier, isOurs: true } }),
   record: { tool, isError: false }
 })
 

@@ -1,5 +1,5 @@
 /** The types of tools and of their tables, for agents: what options leave in failures and needs, and the marks in a table. */
-import type { OutcomeUnknownError, ToolTimeoutError } from "../errors/ToolError.ts"
+import type { OutcomeUnknownError, ToolExecutionError, ToolTimeoutError } from "../errors/ToolError.ts"
 import type { NoVerify } from "./define.ts"
 
 export type { TableOf } from "./shape.ts"
@@ -26,6 +26,14 @@ export interface CallTimeout {
 
 /** The mark of a tool with a `callTimeout`. */
 export type CallLimit<C> = [C] extends [undefined] ? {} : CallTimeout
+
+/** Marks, in the table of a tool, that its agent may give up for good: no row but its own takes that, in the tables of this tool. */
+export interface GivesUp {
+  readonly "~givesUp": true
+}
+
+/** The mark of an agent that is a tool. */
+export type MayGiveUp<E> = [Extract<E, ToolExecutionError>] extends [never] ? {} : GivesUp
 
 /** Marks, in the table of a tool, that its own failures can be stored. */
 export interface StoredFailures {

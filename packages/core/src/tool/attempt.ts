@@ -48,7 +48,7 @@ export const attempt = (self: ToolCall, count: number): Attempt => {
 
 const emitFailure = (self: ToolCall, attempt: number, make: () => Attempt): Attempt => {
   const { call, run } = self.site
-  return RunContext.emitFailure(run, RunContext.alive(run, make), (error) =>
+  return RunContext.emitFailure(run, RunContext.begins(run, make), (error) =>
     // a call that is over without its tables, or waits, has not failed; `Tool.around` may pass on a failure that was emitted
     self.state.type === "Over" || error instanceof Waits || self.tries?.hasFailed === true
       ? undefined
@@ -142,10 +142,10 @@ const approve = (self: ToolCall, state: Decoded, gate: ApprovalGate): Attempt =>
 /** If the run ends during the wait for a decision, the settlement says that nothing has run. */
 const wait = <A>(self: ToolCall, state: Decoded, decided: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.suspend(() => {
-    const { slot } = self.site
+    const { run, slot } = self.site
     self.state = waiting(state)
     if (state.runs === 0) slot.settlement = Message.unapproved
-    return Effect.map(decided, (decision) => {
+    return Effect.map(Interception.decision(run, decided), (decision) => {
       self.state = state
       if (state.runs === 0) slot.settlement = Message.interrupted
       return decision
@@ -174,7 +174,7 @@ const start = (self: ToolCall, state: Admitted): Attempt => {
   const { entry, site, tries } = self
   const { around, name } = entry.tool
   // a limit may have been reached while the gates were asked
-  if (around === undefined || tries === undefined) return RunContext.alive(site.run, () => runOnce(self, state))
+  if (around === undefined || tries === undefined) return RunContext.begins(site.run, () => runOnce(self, state))
   const each = tries.each({
     attempt: (count) =>
       emitFailure(self, count, () =>

@@ -181,7 +181,7 @@ const waits = ({ entry: { tool } }: ToolCall, checkpoint: CallCheckpoint): Outco
 }
 
 /** A failure that leaves the call. */
-const left = (self: ToolCall, { cap, error, isLate, why }: Leaves, trace: Trace): Effect.Effect<Outcome> => {
+const left = (self: ToolCall, { cap, error, isHalted, isLate, why }: Leaves, trace: Trace): Effect.Effect<Outcome> => {
   if (why !== "exhausted") return hard(self, { error, isOurs: false })
   // not the policy has given up, the run is over
   if (isLate === true) return RunContext.endOfTime(self.site.run, { cause: error, trail: trailOf(trace.trail) })
@@ -190,7 +190,9 @@ const left = (self: ToolCall, { cap, error, isLate, why }: Leaves, trace: Trace)
   const last = failures.at(-1)
   const ofFixer = last === error ? {} : { ofFixer: last }
   const all = { failures, cause: error, ...ofFixer, runs: self.state.runs, trail: trailOf(trail), ...stopped }
-  return hard(self, { error: exhausted(callOf(self), all), isOurs: true })
+  const failure = { error: exhausted(callOf(self), all), isOurs: true }
+  // another call has ended the run already
+  return isHalted === true ? Effect.succeed(ended(self, failure)) : hard(self, failure)
 }
 
 /** A value of the tool, or what stands in for one. */
@@ -242,27 +244,32 @@ const fateOf = (self: ToolCall, error: unknown) => ({
 })
 
 /** The call ends the run. */
-const hard = (self: ToolCall, failure: Failure, isLeftUncertain = false): Effect.Effect<Outcome> => {
-  const { error } = failure
+const hard = (self: ToolCall, failure: Failure, isLeftUncertain = false): Effect.Effect<Outcome> =>
+  RunContext.halt(self.site.run, () => Effect.succeed({ ...ended(self, failure, isLeftUncertain), failure }))
+
+const ended = (self: ToolCall, { error }: Failure, isLeftUncertain = false): Outcome => {
   const { kind, name } = self.entry.tool
   const isUncertain = self.state.isUncertain || isLeftUncertain || ToolRun.isUncertain(error)
-  return Effect.succeed({
-    settlement: failing(`ERROR: ${Render.spoken(error, kind)}`, isUncertain, ToolRun.isUncertain(error)),
-    failure,
-    record: { tool: name, isError: true }
-  })
+  const settlement = failing(`ERROR: ${Render.spoken(error, kind)}`, isUncertain, ToolRun.isUncertain(error))
+  return { settlement, record: { tool: name, isError: true } }
 }
 
-/** A limit of the run, or of one above, was reached within the call: it has not failed, it was cut off. */
-export const cut = (self: ToolCall, exceeded: Exceeded): Outcome => {
+/**
+ * A limit of the run, or of one above, was reached within the call; without one, another call has ended the run: this call has not
+ * failed, it was cut off.
+ */
+export const cut = (self: ToolCall, exceeded?: Exceeded): Outcome => {
   const { name, sideEffects } = self.entry.tool
-  const { isUncertain, type } = self.state
-  const text = `ERROR: the call was stopped, for the run has reached ${limitOf(exceeded)}`
+  const { isUncertain, runs, type } = self.state
+  const record = { tool: name, isError: true }
+  if (exceeded === undefined && type === "Waiting" && runs === 0) return { settlement: Message.unapproved, record }
+  const why = exceeded === undefined ? "another call has ended the run" : `the run has reached ${limitOf(exceeded)}`
+  const text = `ERROR: the call was stopped, for ${why}`
   const settlement = failing(text, isUncertain || (type === "Running" && sideEffects === "unsafe"), false)
   return {
     settlement: settlement.kind === "told" ? { ...settlement, kind: "interrupted" } : settlement,
-    failure: { error: exceeded, isOurs: true },
-    record: { tool: name, isError: true }
+    ...(exceeded === undefined ? {} : { failure: { error: exceeded, isOurs: true } }),
+    record
   }
 }
 

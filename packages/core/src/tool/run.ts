@@ -54,9 +54,9 @@ export const run = (self: Execution): Effect.Effect<unknown, unknown> => {
   const { context, decoded, onCleared, tool } = self
   const { compensate, timeout } = tool
   const running = tool.sideEffects === "unsafe" ? announced(self) : started(self)
-  const isAgent = self.nesting !== undefined && tool.nested !== undefined
+  const isNested = self.nesting !== undefined && tool.nested !== undefined
   // what it has acquired is released outside of its time: an outcome that is known stays known
-  const within = <A, E>(ran: Effect.Effect<A, E>) => (isAgent ? ran : Effect.scoped(ran))
+  const within = <A, E>(ran: Effect.Effect<A, E>) => (isNested ? ran : Effect.scoped(ran))
   const inTime =
     timeout === undefined
       ? within(running)
@@ -76,8 +76,7 @@ const started = ({ context, decoded, nesting, tool }: Execution): Effect.Effect<
     () => {
       const { attempt, callId, idempotencyKey } = context
       const isUnsafe = tool.sideEffects === "unsafe"
-      const isAgent = Predicate.hasProperty(tool.run, Cost)
-      const about = { tool: tool.name, isUnsafe, isAgent, stored: storedOf(tool) }
+      const about = { tool: tool.name, isUnsafe, isAgent: isAgent(tool), stored: storedOf(tool) }
       return { kind: "tool attempt", ...about, callId, idempotencyKey, attempt }
     },
     () => {
@@ -87,6 +86,9 @@ const started = ({ context, decoded, nesting, tool }: Execution): Effect.Effect<
         : tool.nested.run(params, nesting)
     }
   )
+
+/** Whether the run of a tool is an agent. */
+export const isAgent = ({ run }: Pick<ToolDefinition, "run">): boolean => Predicate.hasProperty(run, Cost)
 
 const storedOf = ({ failure, success }: ToolDefinition) => ({ success, failure })
 

@@ -1,11 +1,12 @@
 /** One tool call on its way to its settlement: attempted, recovered by the tables around it, settled. */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Message from "../data/Message.ts"
-import { type ExecutionError, executionErrorOf } from "../errors/ToolError.ts"
+import { type ExecutionError, executionErrorOf, ToolExecutionError } from "../errors/ToolError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import { Attempts } from "../recovery/Attempts.ts"
@@ -39,7 +40,7 @@ export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effec
   if (site.from?.progress?.isUncertain === true) site.slot.settlement = Message.unknown
   if (callTimeout === undefined) {
     const self = begin(entry, gates, site)
-    return endedByLimit(self, driven(self))
+    return endedWithRun(self, driven(self))
   }
   return Clock.clockWith((clock) => {
     // the time for which its run was suspended is none of the call's
@@ -47,18 +48,19 @@ export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effec
     const elapsed = () => clock.currentTimeMillisUnsafe() - startedAt
     const self = begin(entry, gates, site, elapsed)
     const duration = Duration.subtract(callTimeout, Duration.millis(elapsed()))
-    return endedByLimit(self, Effect.timeoutOrElse(driven(self), { duration, orElse: () => late(self, callTimeout) }))
+    return endedWithRun(self, Effect.timeoutOrElse(driven(self), { duration, orElse: () => late(self, callTimeout) }))
   })
 }
 
 /**
  * A limit that ends the run ends the call too, even if its tool recovers from it. The other calls of the reply are settled as
- * its siblings are.
+ * its siblings are. So is a call that would begin something after another call has ended the run.
  */
-const endedByLimit = (self: ToolCall, outcome: Effect.Effect<Outcome>): Effect.Effect<Outcome> =>
+const endedWithRun = (self: ToolCall, outcome: Effect.Effect<Outcome>): Effect.Effect<Outcome> =>
   Effect.catchCause(outcome, (cause) => {
     const { ended } = self.site.run.meter
-    return ended === undefined ? Effect.failCause(cause) : Effect.succeed(cut(self, ended))
+    if (ended !== undefined) return Effect.succeed(cut(self, ended))
+    return RunContext.isHalt(Cause.squash(cause)) ? Effect.succeed(cut(self)) : Effect.failCause(cause)
   })
 
 /** The call goes on with the arguments that were decided about, not with those that the model wrote before the repair. */
@@ -107,8 +109,9 @@ class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
   get bounds(): Bounds {
     const { isSuspendable, run } = this.call.site
     // Mutant `true` survives: memory only. Where no run can be suspended, no code reads what is kept
-    const wait: Bounds["wait"] = (delay) => RunContext.alive(run, () => Interception.wait(delay))
-    return { ...RunContext.bounds(run), wait, extra: this.call.tries?.extra, keep: isSuspendable ? seenOf : undefined }
+    const wait: Bounds["wait"] = (delay) => Interception.wait(run, delay)
+    const keep = isSuspendable ? seenOf : undefined
+    return { ...RunContext.boundsOfCall(run), wait, extra: this.call.tries?.extra, keep }
   }
 
   observe(decision: Decision): Effect.Effect<void> {
@@ -132,13 +135,17 @@ const rowOf = (self: ToolCall, error: unknown): Row | undefined => {
   }
   // a run that has ended by itself may be made again
   if (self.state.type === "Running") self.state = admitted(self.state)
+  const tag = ErrorCause.tagOf(error)
   const standIn = Call.isArgumentError(error) ? "InvalidArgs" : "ExecutionError"
-  const keys = [ErrorCause.tagOf(error), standIn, "orElse"]
+  // an agent that has given up for good is hard here too: only a row of its own takes it, in a table of this very tool
+  const isHard = error instanceof ToolExecutionError && error.callId === "" && ToolRun.isAgent(entry.tool)
+  const keys = isHard ? [tag] : [tag, standIn, "orElse"]
   for (const { name, rows } of entry.levels) {
+    if (isHard && name !== "tool" && name !== "agent") continue
     for (const key of keys) {
       const own = rows.get(key)
       if (own === undefined) continue
-      const verdict = backed(own, entry.levels)
+      const verdict = isHard ? own : backed(own, entry.levels)
       const seen = key === "ExecutionError" ? execution(self, error) : error
       return { key: `${name}.${key}`, verdict, seen, about: aboutOf(self), admits: (rung) => admits(self, rung) }
     }

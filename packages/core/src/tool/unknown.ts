@@ -64,11 +64,12 @@ export const settle = (
       escalated: ({ severity }, trace) => tell(Render.escalation(call.name, byDefault, severity), trace),
       raised: (_, { failures: attempts, trail }) => {
         const fields = { tool: call.name, callId: call.id, message: error.message, attempts, cause: error }
-        return Effect.succeed({
+        const outcome: Outcome = {
           settlement: { kind: "told", text: Redaction.own(byDefault) },
           failure: { error: new ToolExecutionError({ ...fields, trail: trailOf(trail) }), isOurs: true },
           record: { tool: FailureHistory.unknownTool, isError: true }
-        })
+        }
+        return RunContext.halt(run, () => Effect.succeed(outcome))
       }
     }
   }))
