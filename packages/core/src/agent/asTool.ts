@@ -16,6 +16,7 @@ import { Waits } from "../tool/CallSite.ts"
 import type {
   CallLimit,
   ServicesOfVerify,
+  WithoutScope,
   Storable as StorableFailures,
   NoVerify,
   Limits,
@@ -93,7 +94,7 @@ interface AsTool {
     TextInput,
     Answer<A> | Extract<O, Completion.Completion>,
     E | TimeoutsOf<Inside, S, T, VR>,
-    R | ServicesOfVerify<VR>,
+    WithoutScope<R> | ServicesOfVerify<VR>,
     CallLimit<C> & Storable<E, Stored>,
     EffectsOf<Inside, NoInfer<S>>
   >
@@ -120,7 +121,7 @@ interface AsTool {
     Params,
     Answer<A> | Extract<O, Completion.Completion>,
     E | TimeoutsOf<Inside, S, T, VR>,
-    R | ServicesOfVerify<VR>,
+    WithoutScope<R> | ServicesOfVerify<VR>,
     CallLimit<C> & Storable<E, Stored>,
     EffectsOf<Inside, NoInfer<S>>
   >

@@ -182,7 +182,7 @@ export const joined = (runId: string, observers: ReadonlyArray<Observer>): Obser
   }
 }
 
-/** Emits the event with which `body` begins, and those with which it ends. */
+/** Emits the event with which `body` begins, and those with which it ends; closes the scope of the run in between. */
 export const reported = <A, E, R>(
   run: RunContext.RunContext,
   first: () => Happening,
@@ -190,13 +190,22 @@ export const reported = <A, E, R>(
   body: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   run.emit === undefined
-    ? body
+    ? Effect.onExitPrimitive(body, (exit) => closed(run, exit))
     : Effect.withFiber((fiber) =>
         Effect.onExitPrimitive(RunContext.begin(run, first, body), (exit) => {
-          for (const happening of last(exit)) RunContext.emitNow(run, fiber, () => happening)
+          const emitLast = () => {
+            for (const happening of last(exit)) RunContext.emitNow(run, fiber, () => happening)
+          }
+          const closing = closed(run, exit)
+          if (closing !== undefined) return Effect.andThen(closing, Effect.sync(emitLast))
+          emitLast()
           return undefined
         })
       )
+
+/** The scope of a run is closed before its outcome is reported. */
+const closed = ({ agent, done, runId }: RunContext.RunContext, exit: Exit.Exit<unknown, unknown>) =>
+  done.close(exit, { runId, agent })
 
 /** Has the limits of a run announced that are near. Without an observer none counts as announced: a resumed run may have one. */
 export const announcing = (run: RunContext.RunContext, meter: Meter): void => {

@@ -6,14 +6,17 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
+import * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import type { Ledger } from "../budget/Ledger.ts"
 import { type Because, end, Exceeded, type Meter } from "../budget/Meter.ts"
 import { approachable } from "../data/Foreign.ts"
 import { type Bounds, unbounded } from "../recovery/Layer.ts"
 import type * as AgentEvent from "./AgentEvent.ts"
+import * as Closing from "./Closing.ts"
 import type { Happening, Origin } from "./Happening.ts"
 
 /**
@@ -46,7 +49,7 @@ export interface RunContext {
   /** Emits an event. Absent without listeners: then no event is built. */
   readonly emit?: Observer | undefined
   readonly ledger: Ledger
-  /** The effects of its tool calls that can be undone. */
+  /** The effects of its tool calls that can be undone, and what lives as long as the run. */
   readonly done: Effects
   /** Shared by a whole tree of runs. */
   readonly losses: Losses
@@ -77,6 +80,13 @@ type Effects = {
   readonly add: (effected: Effected) => void
   /** The latest effect that is not undone yet; it counts as undone from now on. */
   readonly take: () => Effected | undefined
+  /** The scope of the run. */
+  readonly scope: Scope.Scope
+  /** Closes that scope; `undefined` if there is nothing to release. */
+  readonly close: (
+    exit: Exit.Exit<unknown, unknown>,
+    labels: Record<string, unknown>
+  ) => Effect.Effect<void> | undefined
 }
 
 /** The number of events that slow listeners have lost so far. */
@@ -272,13 +282,15 @@ const originOf = ({ agent, parent, runId, turn }: RunContext, at: number): Origi
   parent === undefined ? { runId, agent, turn: turn(), at } : { runId, agent, turn: turn(), at, parent }
 
 /**
- * The effects of one run, in memory.
+ * The effects of one run, in memory, and its scope.
  *
  * @internal
  */
 export class Done implements Effects {
   readonly #parent: Effects | undefined
   #effects: Array<Effected> | undefined
+  #scope: Scope.Closeable | undefined
+  #exit: Exit.Exit<unknown, unknown> | undefined
 
   constructor(parent: Effects | undefined) {
     this.#parent = parent
@@ -295,6 +307,21 @@ export class Done implements Effects {
     for (const one of this.#effects ?? []) if (!one.isUndone && (last === undefined || one.at >= last.at)) last = one
     if (last !== undefined) last.isUndone = true
     return last
+  }
+
+  /** Made when it is first asked for. After the end of the run it is closed: what is added to it then is released at once. */
+  get scope(): Scope.Scope {
+    if (this.#scope !== undefined) return this.#scope
+    const scope = Scope.makeUnsafe()
+    // nothing is to be released yet
+    if (this.#exit !== undefined) Scope.closeUnsafe(scope, this.#exit)
+    this.#scope = scope
+    return scope
+  }
+
+  close(exit: Exit.Exit<unknown, unknown>, labels: Record<string, unknown>): Effect.Effect<void> | undefined {
+    this.#exit = exit
+    return this.#scope && Closing.close(this.#scope, exit, () => ({ name: "the scope of a run", labels }))
   }
 }
 

@@ -2,12 +2,16 @@
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Returned from "../data/Returned.ts"
 import * as Interception from "../model/Interception.ts"
+import * as Closing from "../event/Closing.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { OutcomeUnknownError, ToolTimeoutError } from "../errors/ToolError.ts"
 import { untouchable } from "../recovery/Layer.ts"
@@ -35,6 +39,14 @@ export class Found {
   }
 }
 
+/** A result, and the text that was made of it. */
+export interface Encoded {
+  readonly value: unknown
+  readonly text: Text
+}
+
+type Text = ReturnType<ToolDefinition["encode"]>
+
 /** One run of a tool. */
 export interface Execution {
   readonly tool: ToolDefinition
@@ -44,6 +56,8 @@ export interface Execution {
   readonly nesting?: Nesting | undefined
   /** Hears that it was cut off, looked up, and had taken no effect: a `ToolTimeoutError` by itself may be anybody's. */
   readonly onCleared?: () => void
+  /** Gets the text of a result of a run, or of a `verify`, that has acquired something: it is made before that is released. */
+  readonly onEncoded?: (encoded: Encoded) => void
 }
 
 /**
@@ -51,29 +65,82 @@ export interface Execution {
  * `Unverifiable`. Succeeds as the tool does, or with `Found`.
  */
 export const run = (self: Execution): Effect.Effect<unknown, unknown> => {
-  const { context, decoded, onCleared, tool } = self
+  const { context, decoded, tool } = self
   const { compensate, timeout } = tool
-  const running = tool.sideEffects === "unsafe" ? announced(self) : started(self)
-  const isAgent = self.nesting !== undefined && tool.nested !== undefined
-  // what it has acquired is released outside of its time: an outcome that is known stays known
-  const within = <A, E>(ran: Effect.Effect<A, E>) => (isAgent ? ran : Effect.scoped(ran))
   const inTime =
     timeout === undefined
-      ? within(running)
-      : Effect.flatMap(within(Effect.timeoutOption(running, timeout)), (ended) =>
-          Option.isSome(ended) ? Effect.succeed(ended.value) : cutOff(tool, context, timeout, onCleared)
+      ? running(self)
+      : within(
+          (onEnded) => running(self, onEnded),
+          timeout,
+          () => cutOff(self, timeout)
         )
   return compensate === undefined
     ? inTime
     : Effect.tap(inTime, (value) => remember(tool, compensate, decoded?.params(), resultOf(value), context))
 }
 
+/** Gets the exit of what the user wrote, before what that has acquired is released. */
+type OnEnded<A> = (exit: Exit.Exit<A, unknown>) => void
+
+const running = (self: Execution, onEnded?: OnEnded<unknown>): Effect.Effect<unknown, unknown> =>
+  self.tool.sideEffects === "unsafe" ? announced(self, onEnded) : started(self, onEnded)
+
+/** Within a time limit. The release takes none of that time: an outcome that is known stays known. */
+const within = <A>(
+  run: (onEnded: OnEnded<A> | undefined) => Effect.Effect<A, unknown>,
+  limit: Duration.Duration,
+  orElse: () => Effect.Effect<A, unknown>
+): Effect.Effect<A, unknown> =>
+  Effect.withFiber((fiber) => {
+    let known: Exit.Exit<A, unknown> | undefined
+    // an interceptor may have the outcome from another process, where this one knows nothing more
+    const isAlone = fiber.getRef(Interception.Current) === undefined
+    const onEnded: OnEnded<A> = (exit) => {
+      if (Exit.isSuccess(exit) || !Cause.hasInterrupts(exit.cause)) known = exit
+    }
+    const running = run(isAlone ? onEnded : undefined)
+    return Effect.timeoutOrElse(running, { duration: limit, orElse: () => known ?? orElse() })
+  })
+
 /** The result itself, also where it was looked up. */
 export const resultOf = (value: unknown): unknown => (value instanceof Found ? value.value : value)
 
-const started = ({ context, decoded, nesting, tool }: Execution): Effect.Effect<unknown, unknown> =>
+/** The text of a result, which may have been made already. */
+export const textOf = (tool: ToolDefinition, value: unknown, encoded: Encoded | undefined): Text =>
+  encoded !== undefined && encoded.value === value ? encoded.text : tool.encode(value)
+
+/** Runs a function of the user in a scope of its own, which is closed when the result is written down. */
+const scoped = <A>(
+  ran: Effect.Effect<A, unknown>,
+  { context: { callId }, onEncoded, tool }: Cut,
+  { name, onEnded, result }: Scoping<A>
+): Effect.Effect<A, unknown> => {
+  const owner = (fiber: Fiber.Fiber<unknown, unknown>) => {
+    const run = fiber.getRef(RunContext.Current)
+    const labels = run === undefined ? { callId } : { runId: run.runId, agent: run.agent, callId }
+    return { name: `the ${name} of tool '${tool.name}'`, labels }
+  }
+  return Closing.scoped(ran, owner, (exit) => {
+    if (onEncoded !== undefined && Exit.isSuccess(exit)) {
+      const found = result(exit.value)
+      if (Option.isSome(found)) onEncoded({ value: found.value, text: tool.encode(found.value) })
+    }
+    onEnded?.(exit)
+  })
+}
+
+interface Scoping<A> {
+  readonly name: "run" | "verify"
+  readonly onEnded: OnEnded<A> | undefined
+  /** The result of the tool, if the function gave one. */
+  readonly result: (value: A) => Option.Option<unknown>
+}
+
+const started = (self: Execution, onEnded: OnEnded<unknown> | undefined): Effect.Effect<unknown, unknown> =>
   Interception.step(
     () => {
+      const { context, tool } = self
       const { attempt, callId, idempotencyKey } = context
       const isUnsafe = tool.sideEffects === "unsafe"
       const isAgent = Predicate.hasProperty(tool.run, Cost)
@@ -81,21 +148,24 @@ const started = ({ context, decoded, nesting, tool }: Execution): Effect.Effect<
       return { kind: "tool attempt", ...about, callId, idempotencyKey, attempt }
     },
     () => {
+      const { context, decoded, nesting, tool } = self
       const params = decoded?.params()
-      return nesting === undefined || tool.nested === undefined
-        ? Returned.effect(tool.run(params, context), "The run of tool", tool.name)
-        : tool.nested.run(params, nesting)
+      const ran =
+        nesting === undefined || tool.nested === undefined
+          ? Returned.effect(tool.run(params, context), "The run of tool", tool.name)
+          : tool.nested.run(params, nesting)
+      return scoped(ran, self, { name: "run", onEnded, result: Option.some })
     }
   )
 
 const storedOf = ({ failure, success }: ToolDefinition) => ({ success, failure })
 
 /** From here on it may have taken effect: what would start something else in its place has to know. */
-const announced = (self: Execution): Effect.Effect<unknown, unknown> =>
+const announced = (self: Execution, onEnded: OnEnded<unknown> | undefined): Effect.Effect<unknown, unknown> =>
   Effect.flatMap(RunContext.Current, (run) => {
     run?.onUnsafe?.()
     return Effect.catchIf(
-      started(self),
+      started(self, onEnded),
       (error) => error instanceof Interception.Lost,
       () => lost(self)
     )
@@ -103,13 +173,10 @@ const announced = (self: Execution): Effect.Effect<unknown, unknown> =>
 
 /** It had begun elsewhere, and nothing says how it ended: unless it turns out to have taken no effect, it does not run again. */
 const lost = (self: Execution): Effect.Effect<unknown, unknown> => {
-  const { context, onCleared, tool } = self
-  const { callId, idempotencyKey } = context
-  const unknown = () => OutcomeUnknownError.make({ tool: tool.name, callId, idempotencyKey })
-  if (tool.verify === undefined) return Effect.suspend(() => Effect.fail(unknown()))
-  return lookUp(tool, tool.verify, context, unknown, () => {
-    onCleared?.()
-    return announced(self)
+  if (self.tool.verify === undefined) return Effect.suspend(() => Effect.fail(unknown(self)))
+  return lookUp(self, self.tool.verify, undefined, () => {
+    self.onCleared?.()
+    return announced(self, undefined)
   })
 }
 
@@ -123,55 +190,57 @@ export const runAlone = (self: Execution): Effect.Effect<unknown, unknown> =>
     }
   )
 
+/** What is known of a run that was cut off. */
+type Cut = Pick<Execution, "tool" | "context" | "onCleared" | "onEncoded">
+
 /** What it means that a tool was stopped before its end. Looking it up may take as long as the tool itself. */
-export const cutOff = (
-  tool: ToolDefinition,
-  { callId, idempotencyKey }: ToolContext,
-  limit: Duration.Duration,
-  onCleared?: () => void
-): Effect.Effect<unknown, unknown> => {
-  const { name, sideEffects, verify } = tool
+export const cutOff = (self: Cut, limit: Duration.Duration): Effect.Effect<unknown, unknown> => {
+  const { name: tool, sideEffects, verify } = self.tool
+  const { callId } = self.context
   if (sideEffects !== "unsafe") {
-    return Effect.suspend(() => Effect.fail(ToolTimeoutError.make({ tool: name, timeout: limit, callId, sideEffects })))
+    return Effect.suspend(() => Effect.fail(ToolTimeoutError.make({ tool, timeout: limit, callId, sideEffects })))
   }
-  const unknown = () => OutcomeUnknownError.make({ tool: tool.name, callId, idempotencyKey })
-  if (verify === undefined) return Effect.suspend(() => Effect.fail(unknown()))
-  const lookedUp = lookUp(tool, verify, { callId, idempotencyKey }, unknown, () => {
-    onCleared?.()
-    return Effect.fail(ToolTimeoutError.make({ tool: name, timeout: limit, callId, sideEffects, tookEffect: false }))
-  })
-  return Effect.timeoutOrElse(lookedUp, {
-    duration: limit,
-    orElse: () => unverifiable(unknown(), `it took longer than ${Duration.format(limit)}`)
+  if (verify === undefined) return Effect.suspend(() => Effect.fail(unknown(self)))
+  return lookUp(self, verify, limit, () => {
+    self.onCleared?.()
+    return Effect.fail(ToolTimeoutError.make({ tool, timeout: limit, callId, sideEffects, tookEffect: false }))
   })
 }
 
-const unverifiable = (error: OutcomeUnknownError, why: string) => Effect.fail(new Unverifiable(error, why))
+const unknown = ({ context: { callId, idempotencyKey }, tool: { name: tool } }: Cut) =>
+  OutcomeUnknownError.make({ tool, callId, idempotencyKey })
 
 /** Gives what was found, or goes on where it took no effect. */
 const lookUp = (
-  tool: ToolDefinition,
+  self: Cut,
   verify: NonNullable<ToolDefinition["verify"]>,
-  { idempotencyKey }: Pick<ToolContext, "callId" | "idempotencyKey">,
-  unknown: () => OutcomeUnknownError,
+  limit: Duration.Duration | undefined,
   cleared: () => Effect.Effect<unknown, unknown>
-): Effect.Effect<unknown, unknown> =>
-  Effect.matchCauseEffect(
+): Effect.Effect<unknown, unknown> => {
+  const { idempotencyKey } = self.context
+  const looking = (onEnded?: OnEnded<Option.Option<unknown>>) =>
     Interception.step(
-      () => ({ kind: "look-up", tool: tool.name, idempotencyKey, stored: storedOf(tool) }),
-      () => Returned.effect(verify(idempotencyKey), "The verify of tool", tool.name)
-    ),
-    {
-      onSuccess: (found): Effect.Effect<unknown, unknown> =>
-        Option.isSome(found) ? Effect.succeed(new Found(found.value)) : cleared(),
-      onFailure: (cause) => {
-        const passing = untouchable(cause)
-        return passing === undefined
-          ? unverifiable(unknown(), Redaction.foreign(ErrorCause.sayingOf(Cause.squash(cause))))
-          : Effect.failCause(passing)
+      () => ({ kind: "look-up", tool: self.tool.name, idempotencyKey, stored: storedOf(self.tool) }),
+      () => {
+        const found = Returned.effect(verify(idempotencyKey), "The verify of tool", self.tool.name)
+        return scoped(found, self, { name: "verify", onEnded, result: identity })
       }
+    )
+  const inTime =
+    limit === undefined
+      ? looking()
+      : within(looking, limit, () => Effect.fail(`it took longer than ${Duration.format(limit)}`))
+  return Effect.matchCauseEffect(inTime, {
+    onSuccess: (found): Effect.Effect<unknown, unknown> =>
+      Option.isSome(found) ? Effect.succeed(new Found(found.value)) : cleared(),
+    onFailure: (cause) => {
+      const passing = untouchable(cause)
+      return passing === undefined
+        ? Effect.fail(new Unverifiable(unknown(self), Redaction.foreign(ErrorCause.sayingOf(Cause.squash(cause)))))
+        : Effect.failCause(passing)
     }
-  )
+  })
+}
 
 /** Whether after this failure the outcome of the tool is unknown. */
 export const isUncertain = (error: unknown): boolean =>
