@@ -321,7 +321,13 @@ export class Done implements Effects {
 
   close(exit: Exit.Exit<unknown, unknown>, labels: Record<string, unknown>): Effect.Effect<void> | undefined {
     this.#exit = exit
-    return this.#scope && Closing.close(this.#scope, exit, () => ({ name: "the scope of a run", labels }))
+    return (
+      this.#scope &&
+      Closing.close(this.#scope, exit, () => ({
+        name: "runId" in labels ? "the scope of a run" : "the scope of a call",
+        labels
+      }))
+    )
   }
 }
 
