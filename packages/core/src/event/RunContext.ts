@@ -6,7 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
+import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import * as Scope from "effect/Scope"
@@ -14,9 +14,9 @@ import * as Tracer from "effect/Tracer"
 import type { Ledger } from "../budget/Ledger.ts"
 import { type Because, end, Exceeded, type Meter } from "../budget/Meter.ts"
 import { approachable } from "../data/Foreign.ts"
+import * as ErrorCause from "../data/ErrorCause.ts"
 import { type Bounds, unbounded } from "../recovery/Layer.ts"
 import type * as AgentEvent from "./AgentEvent.ts"
-import * as Closing from "./Closing.ts"
 import type { Happening, Origin } from "./Happening.ts"
 
 /**
@@ -83,10 +83,7 @@ type Effects = {
   /** The scope of the run. */
   readonly scope: Scope.Scope
   /** Closes that scope; `undefined` if there is nothing to release. */
-  readonly close: (
-    exit: Exit.Exit<unknown, unknown>,
-    labels: Record<string, unknown>
-  ) => Effect.Effect<void> | undefined
+  readonly close: (exit: Exit.Exit<unknown, unknown>, whose: string) => Effect.Effect<void> | undefined
 }
 
 /** The number of events that slow listeners have lost so far. */
@@ -290,7 +287,6 @@ export class Done implements Effects {
   readonly #parent: Effects | undefined
   #effects: Array<Effected> | undefined
   #scope: Scope.Closeable | undefined
-  #exit: Exit.Exit<unknown, unknown> | undefined
 
   constructor(parent: Effects | undefined) {
     this.#parent = parent
@@ -309,26 +305,53 @@ export class Done implements Effects {
     return last
   }
 
-  /** Made when it is first asked for. After the end of the run it is closed: what is added to it then is released at once. */
+  /** Made when it is first asked for. */
   get scope(): Scope.Scope {
-    if (this.#scope !== undefined) return this.#scope
-    const scope = Scope.makeUnsafe()
-    // nothing is to be released yet
-    if (this.#exit !== undefined) Scope.closeUnsafe(scope, this.#exit)
-    this.#scope = scope
-    return scope
+    return (this.#scope ??= Scope.makeUnsafe())
   }
 
-  close(exit: Exit.Exit<unknown, unknown>, labels: Record<string, unknown>): Effect.Effect<void> | undefined {
-    this.#exit = exit
-    return (
-      this.#scope &&
-      Closing.close(this.#scope, exit, () => ({
-        name: "runId" in labels ? "the scope of a run" : "the scope of a call",
-        labels
-      }))
-    )
+  close(exit: Exit.Exit<unknown, unknown>, whose: string): Effect.Effect<void> | undefined {
+    const scope = this.#scope
+    this.#scope ??= over
+    return scope && closed(scope, exit, whose)
   }
+}
+
+/** What is added to the scope of a run after its end is released at once. */
+const over: Scope.Closeable = { ...Scope.makeUnsafe(), state: { _tag: "Closed", exit: Exit.void } }
+
+/**
+ * Runs a function of a tool in a scope of its own, which is closed when it has ended. If there is anything to release, `before` gets the exit
+ * of the function first: its value may still need that.
+ *
+ * @internal
+ */
+export const scoped = <A, E, R>(
+  self: Effect.Effect<A, E, R>,
+  tool: string,
+  callId: string,
+  before?: (exit: Exit.Exit<A, E>) => void
+): Effect.Effect<A, E, Exclude<R, Scope.Scope>> =>
+  Effect.suspend(() => {
+    const scope = Scope.makeUnsafe()
+    return Effect.onExitPrimitive(Scope.provide(self, scope), (exit) => {
+      if (scope.state._tag === "Empty") return Scope.closeUnsafe(scope, exit)
+      before?.(exit)
+      return closed(scope, exit, `tool '${tool}', call '${callId}'`)
+    })
+  })
+
+/** Closes a scope. A finalizer that fails is logged, and changes no outcome. */
+const closed = (
+  scope: Scope.Closeable,
+  exit: Exit.Exit<unknown, unknown>,
+  whose: string
+): Effect.Effect<void> | undefined => {
+  const closing = Scope.closeUnsafe(scope, exit)
+  return (
+    closing &&
+    Effect.catchCause(closing, (cause) => Effect.logWarning(`A finalizer failed: ${whose}`, ErrorCause.logged(cause)))
+  )
 }
 
 /**

@@ -298,7 +298,7 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
     const toolCall: Message.ToolCall = { type: "tool-call", id, name: self.name, arguments: rawArguments }
     const decoded = yield* Call.decode(definition, toolCall, Effect.fromResult)
     let isCleared = false
-    let encoded: ToolRun.Encoded | undefined
+    const keep = {}
     const running = Effect.suspend(() => {
       const context: ToolContext = {
         attempt: ++attempt,
@@ -314,23 +314,18 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
       const onCleared = () => {
         isCleared = true
       }
-      const onEncoded = (of: ToolRun.Encoded) => {
-        encoded = of
-      }
-      return ToolRun.runAlone({ tool: definition, decoded, context, onCleared, onEncoded })
+      return ToolRun.runAlone({ tool: definition, decoded, context, onCleared, keep })
     })
     const refusal = () =>
       isCleared ? undefined : OutcomeUnknownError.make({ tool: self.name, callId: id, idempotencyKey: id })
     const called = Effect.gen(function* () {
       const value = yield* definition.around?.(running, refusal) ?? running
       // dies of a value that its own schema refuses; its caller reads the value, not the text
-      yield* Effect.ignore(ToolRun.textOf(definition, value, encoded))
+      yield* Effect.ignore(ToolRun.textOf(definition, value, keep))
       return value
     })
     // within a run, that closes its scope
-    return yield* within === undefined
-      ? Effect.onExitPrimitive(called, (exit) => done.close(exit, { callId: id }))
-      : called
+    return yield* within === undefined ? Effect.onExitPrimitive(called, (exit) => done.close(exit, id)) : called
   })
   // the definition is blind to the types that the tool carries
   return run as Effect.Effect<A, InvalidArgs | DeserializationError | E, R>

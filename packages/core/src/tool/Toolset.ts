@@ -155,9 +155,7 @@ const settleBuiltIn = (tool: ToolDefinition, { call, key, repairing, run }: Call
     idempotencyKey: key,
     agent,
     progress: () => Effect.void,
-    get runScope() {
-      return done.scope
-    }
+    runScope: done.scope
   }
   const changes = Result.isSuccess(decoded) ? decoded.success.changes : []
   const emitChanges = Effect.forEach(

@@ -225,10 +225,7 @@ const runOnce = (self: ToolCall, state: Admitted): Attempt => {
     checkpointOf(self, state.runs, { type: "agent", arguments: state.args, snapshot })
   )
   const { tool } = entry
-  const onEncoded = (encoded: ToolRun.Encoded) => {
-    self.encoded = encoded
-  }
-  const ran = ToolRun.run({ tool, decoded: state.decoded, context, nesting, onCleared, onEncoded })
+  const ran = ToolRun.run({ tool, decoded: state.decoded, context, nesting, onCleared, keep: self })
   return entry.tool.sideEffects === "unsafe" ? watch(self, ran) : ran
 }
 

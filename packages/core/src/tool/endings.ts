@@ -132,10 +132,7 @@ const stopped = (self: ToolCall, limit: Duration.Duration) => {
     const onCleared = () => {
       self.state = cleared(state)
     }
-    const onEncoded = (encoded: ToolRun.Encoded) => {
-      self.encoded = encoded
-    }
-    return ToolRun.cutOff({ tool, context: state.context, onCleared, onEncoded }, limit)
+    return ToolRun.cutOff({ tool, context: state.context, onCleared, keep: self }, limit)
   }
   const late = { tool: name, timeout: limit, callId, sideEffects }
   return Effect.fail(
@@ -205,7 +202,7 @@ const valued = (
   recoveredBy: string | undefined
 ): Effect.Effect<Outcome> => {
   const { tool } = self.entry
-  const text = ToolRun.textOf(tool, value, self.encoded)
+  const text = ToolRun.textOf(tool, value, self)
   return Exit.isSuccess(text)
     ? settle(self, result(tool, value, text.value), attempts, { recoveredBy, isSuccess: true })
     : Effect.catchTag(Effect.failCause(text.cause), "InputTooLargeError", (error) => unshown(self, error, attempts))

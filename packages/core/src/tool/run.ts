@@ -3,15 +3,12 @@ import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
-import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Returned from "../data/Returned.ts"
 import * as Interception from "../model/Interception.ts"
-import * as Closing from "../event/Closing.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { OutcomeUnknownError, ToolTimeoutError } from "../errors/ToolError.ts"
 import { untouchable } from "../recovery/Layer.ts"
@@ -56,8 +53,8 @@ export interface Execution {
   readonly nesting?: Nesting | undefined
   /** Hears that it was cut off, looked up, and had taken no effect: a `ToolTimeoutError` by itself may be anybody's. */
   readonly onCleared?: () => void
-  /** Gets the text of a result of a run, or of a `verify`, that has acquired something: it is made before that is released. */
-  readonly onEncoded?: (encoded: Encoded) => void
+  /** Keeps the text of a result whose function had acquired something: it was made before that was released. */
+  readonly keep: { encoded?: Encoded }
 }
 
 /**
@@ -107,35 +104,21 @@ const within = <A>(
 export const resultOf = (value: unknown): unknown => (value instanceof Found ? value.value : value)
 
 /** The text of a result, which may have been made already. */
-export const textOf = (tool: ToolDefinition, value: unknown, encoded: Encoded | undefined): Text =>
+export const textOf = (tool: ToolDefinition, value: unknown, { encoded }: Execution["keep"]): Text =>
   encoded !== undefined && encoded.value === value ? encoded.text : tool.encode(value)
 
 /** Runs a function of the user in a scope of its own, which is closed when the result is written down. */
 const scoped = <A>(
   ran: Effect.Effect<A, unknown>,
-  { context: { callId }, onEncoded, tool }: Cut,
-  { name, onEnded, result }: Scoping<A>
-): Effect.Effect<A, unknown> => {
-  const owner = (fiber: Fiber.Fiber<unknown, unknown>) => {
-    const run = fiber.getRef(RunContext.Current)
-    const labels = run === undefined ? { callId } : { runId: run.runId, agent: run.agent, callId }
-    return { name: `the ${name} of tool '${tool.name}'`, labels }
-  }
-  return Closing.scoped(ran, owner, (exit) => {
-    if (onEncoded !== undefined && Exit.isSuccess(exit)) {
-      const found = result(exit.value)
-      if (Option.isSome(found)) onEncoded({ value: found.value, text: tool.encode(found.value) })
-    }
+  { context, keep, tool }: Cut,
+  resultsOf: (value: A) => ReadonlyArray<unknown>,
+  onEnded: OnEnded<A> | undefined
+): Effect.Effect<A, unknown> =>
+  RunContext.scoped(ran, tool.name, context.callId, (exit) => {
+    if (Exit.isSuccess(exit))
+      for (const value of resultsOf(exit.value)) keep.encoded = { value, text: tool.encode(value) }
     onEnded?.(exit)
   })
-}
-
-interface Scoping<A> {
-  readonly name: "run" | "verify"
-  readonly onEnded: OnEnded<A> | undefined
-  /** The result of the tool, if the function gave one. */
-  readonly result: (value: A) => Option.Option<unknown>
-}
 
 const started = (self: Execution, onEnded: OnEnded<unknown> | undefined): Effect.Effect<unknown, unknown> =>
   Interception.step(
@@ -154,7 +137,7 @@ const started = (self: Execution, onEnded: OnEnded<unknown> | undefined): Effect
         nesting === undefined || tool.nested === undefined
           ? Returned.effect(tool.run(params, context), "The run of tool", tool.name)
           : tool.nested.run(params, nesting)
-      return scoped(ran, self, { name: "run", onEnded, result: Option.some })
+      return scoped(ran, self, Array.of, onEnded)
     }
   )
 
@@ -191,7 +174,7 @@ export const runAlone = (self: Execution): Effect.Effect<unknown, unknown> =>
   )
 
 /** What is known of a run that was cut off. */
-type Cut = Pick<Execution, "tool" | "context" | "onCleared" | "onEncoded">
+type Cut = Pick<Execution, "tool" | "context" | "onCleared" | "keep">
 
 /** What it means that a tool was stopped before its end. Looking it up may take as long as the tool itself. */
 export const cutOff = (self: Cut, limit: Duration.Duration): Effect.Effect<unknown, unknown> => {
@@ -223,7 +206,7 @@ const lookUp = (
       () => ({ kind: "look-up", tool: self.tool.name, idempotencyKey, stored: storedOf(self.tool) }),
       () => {
         const found = Returned.effect(verify(idempotencyKey), "The verify of tool", self.tool.name)
-        return scoped(found, self, { name: "verify", onEnded, result: identity })
+        return scoped(found, self, Option.toArray, onEnded)
       }
     )
   const inTime =

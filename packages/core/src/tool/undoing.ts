@@ -3,7 +3,6 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Returned from "../data/Returned.ts"
-import * as Closing from "../event/Closing.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { Compensate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 
@@ -21,12 +20,11 @@ export const remember = (
     const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
     // what it needs is in the type of the tool, and is here, where the tool has run; all else is as where it is undone
     const { context } = fiber
-    const labels = { runId: run.runId, agent: run.agent, callId }
     const undo = Effect.updateContext(
       Effect.suspend(() => {
         const undoing = compensate({ params, result, callId, idempotencyKey }) as Effect.Effect<void, unknown>
         const undone = Returned.effect(undoing, "The compensation of tool", tool)
-        return Closing.scoped(undone, () => ({ name: `the compensation of tool '${tool}'`, labels }))
+        return RunContext.scoped(undone, tool, callId)
       }),
       (around: Context.Context<never>) => Context.merge(context, around)
     )
