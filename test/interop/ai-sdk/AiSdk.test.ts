@@ -4,7 +4,7 @@ import { Approval, Tool, ToolError } from "@kintsugi/core"
 import * as DoorError from "@kintsugi/core/DoorError"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as AiSdk from "@kintsugi/interop/AiSdk"
-import { Deferred, Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber, Scope } from "effect"
 import { agentWith, done, eventLog, read } from "../../_support/dialogue.ts"
 import { setImmediate as macrotask } from "node:timers/promises"
 import { it } from "../../_support/run.ts"
@@ -235,7 +235,8 @@ it.effect("values before its last one are progress [P1107]", () =>
         callId: "c",
         idempotencyKey: "c",
         agent: "a",
-        progress: (data) => Effect.sync(() => heard.push(data))
+        progress: (data) => Effect.sync(() => heard.push(data)),
+        runScope: Scope.makeUnsafe()
       }
     )
     assert.deepStrictEqual(heard, ["loading", "loaded Oslo"])

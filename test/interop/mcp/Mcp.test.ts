@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Tool, ToolError } from "@kintsugi/core"
 import * as Mcp from "@kintsugi/interop/Mcp"
-import { Duration, Effect, Fiber, Option, Schema, Stream } from "effect"
+import { Duration, Effect, Fiber, Option, Schema, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { cached, call, fake, inputSchema, named, ours, refusing, text, url, withTools } from "./_support/fakeServer.ts"
 
@@ -264,7 +264,7 @@ it.effect("our client and our server speak the newest version with each other [P
       structured: { sum: 3 }
     })
     const heard: Array<unknown> = []
-    const context = { attempt: 1, callId: "c", idempotencyKey: "c", agent: "a" }
+    const context = { attempt: 1, callId: "c", idempotencyKey: "c", agent: "a", runScope: Scope.makeUnsafe() }
     yield* tool.definition.run({ a: 1, b: 2 }, { ...context, progress: (data) => Effect.sync(() => heard.push(data)) })
     assert.deepStrictEqual(heard, [{ progress: 1, message: "adding" }])
   })

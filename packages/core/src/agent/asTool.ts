@@ -17,6 +17,7 @@ import type {
   CallLimit,
   MayGiveUp,
   ServicesOfVerify,
+  WithoutScope,
   Storable as StorableFailures,
   NoVerify,
   Limits,
@@ -94,7 +95,7 @@ interface AsTool {
     TextInput,
     Answer<A> | Extract<O, Completion.Completion>,
     E | TimeoutsOf<Inside, S, T, VR>,
-    R | ServicesOfVerify<VR>,
+    WithoutScope<R> | ServicesOfVerify<VR>,
     CallLimit<C> & Storable<E, Stored> & MayGiveUp<E>,
     EffectsOf<Inside, NoInfer<S>>
   >
@@ -121,7 +122,7 @@ interface AsTool {
     Params,
     Answer<A> | Extract<O, Completion.Completion>,
     E | TimeoutsOf<Inside, S, T, VR>,
-    R | ServicesOfVerify<VR>,
+    WithoutScope<R> | ServicesOfVerify<VR>,
     CallLimit<C> & Storable<E, Stored> & MayGiveUp<E>,
     EffectsOf<Inside, NoInfer<S>>
   >

@@ -182,21 +182,23 @@ export const joined = (runId: string, observers: ReadonlyArray<Observer>): Obser
   }
 }
 
-/** Emits the event with which `body` begins, and those with which it ends. */
+/** Emits the event with which `body` begins, and those with which it ends. The scope of the run is closed before them. */
 export const reported = <A, E, R>(
   run: RunContext.RunContext,
   first: () => Happening,
   last: (exit: Exit.Exit<A, E>) => ReadonlyArray<Happening>,
   body: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  run.emit === undefined
-    ? body
-    : Effect.withFiber((fiber) =>
-        Effect.onExitPrimitive(RunContext.begin(run, first, body), (exit) => {
-          for (const happening of last(exit)) RunContext.emitNow(run, fiber, () => happening)
-          return undefined
-        })
-      )
+  Effect.withFiber((fiber) =>
+    Effect.onExitPrimitive(RunContext.begin(run, first, body), (exit) => {
+      const report = () => {
+        if (run.emit !== undefined) for (const happening of last(exit)) RunContext.emitNow(run, fiber, () => happening)
+        return undefined
+      }
+      const closing = run.done.close(exit, run.runId)
+      return closing === undefined ? report() : Effect.andThen(closing, Effect.sync(report))
+    })
+  )
 
 /** Has the limits of a run announced that are near. Without an observer none counts as announced: a resumed run may have one. */
 export const announcing = (run: RunContext.RunContext, meter: Meter): void => {

@@ -6,12 +6,15 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
+import * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import type { Ledger } from "../budget/Ledger.ts"
 import { type Because, end, Exceeded, Halted, type Meter } from "../budget/Meter.ts"
 import { approachable } from "../data/Foreign.ts"
+import * as ErrorCause from "../data/ErrorCause.ts"
 import { type Bounds, unbounded } from "../recovery/Layer.ts"
 import type * as AgentEvent from "./AgentEvent.ts"
 import type { Happening, Origin } from "./Happening.ts"
@@ -46,7 +49,7 @@ export interface RunContext {
   /** Emits an event. Absent without listeners: then no event is built. */
   readonly emit?: Observer | undefined
   readonly ledger: Ledger
-  /** The effects of its tool calls that can be undone. */
+  /** The effects of its tool calls that can be undone, and what lives as long as the run. */
   readonly done: Effects
   /** Shared by a whole tree of runs. */
   readonly losses: Losses
@@ -77,6 +80,10 @@ type Effects = {
   readonly add: (effected: Effected) => void
   /** The latest effect that is not undone yet; it counts as undone from now on. */
   readonly take: () => Effected | undefined
+  /** The scope of the run. */
+  readonly scope: Scope.Scope
+  /** Closes that scope; `undefined` if there is nothing to release. */
+  readonly close: (exit: Exit.Exit<unknown, unknown>, whose: string) => Effect.Effect<void> | undefined
 }
 
 /** The number of events that slow listeners have lost so far. */
@@ -327,13 +334,14 @@ const originOf = ({ agent, parent, runId, turn }: RunContext, at: number): Origi
   parent === undefined ? { runId, agent, turn: turn(), at } : { runId, agent, turn: turn(), at, parent }
 
 /**
- * The effects of one run, in memory.
+ * The effects of one run, in memory, and its scope.
  *
  * @internal
  */
 export class Done implements Effects {
   readonly #parent: Effects | undefined
   #effects: Array<Effected> | undefined
+  #scope: Scope.Closeable | undefined
 
   constructor(parent: Effects | undefined) {
     this.#parent = parent
@@ -351,6 +359,54 @@ export class Done implements Effects {
     if (last !== undefined) last.isUndone = true
     return last
   }
+
+  /** Made when it is first asked for. */
+  get scope(): Scope.Scope {
+    return (this.#scope ??= Scope.makeUnsafe())
+  }
+
+  close(exit: Exit.Exit<unknown, unknown>, whose: string): Effect.Effect<void> | undefined {
+    const scope = this.#scope
+    this.#scope ??= over
+    return scope && closed(scope, exit, whose)
+  }
+}
+
+/** What is added to the scope of a run after its end is released at once. */
+const over: Scope.Closeable = { ...Scope.makeUnsafe(), state: { _tag: "Closed", exit: Exit.void } }
+
+/**
+ * Runs a function of a tool in a scope of its own, which is closed when it has ended. If there is anything to release, `before` gets the exit
+ * of the function first: its value may still need that.
+ *
+ * @internal
+ */
+export const scoped = <A, E, R>(
+  self: Effect.Effect<A, E, R>,
+  tool: string,
+  callId: string,
+  before?: (exit: Exit.Exit<A, E>) => void
+): Effect.Effect<A, E, Exclude<R, Scope.Scope>> =>
+  Effect.suspend(() => {
+    const scope = Scope.makeUnsafe()
+    return Effect.onExitPrimitive(Scope.provide(self, scope), (exit) => {
+      if (scope.state._tag === "Empty") return Scope.closeUnsafe(scope, exit)
+      before?.(exit)
+      return closed(scope, exit, `tool '${tool}', call '${callId}'`)
+    })
+  })
+
+/** Closes a scope. A finalizer that fails is logged, and changes no outcome. */
+const closed = (
+  scope: Scope.Closeable,
+  exit: Exit.Exit<unknown, unknown>,
+  whose: string
+): Effect.Effect<void> | undefined => {
+  const closing = Scope.closeUnsafe(scope, exit)
+  return (
+    closing &&
+    Effect.catchCause(closing, (cause) => Effect.logWarning(`A finalizer failed: ${whose}`, ErrorCause.logged(cause)))
+  )
 }
 
 /**

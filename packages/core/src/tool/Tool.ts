@@ -3,7 +3,6 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
 import * as RunContext from "../event/RunContext.ts"
 import * as Call from "./call.ts"
 import * as Complete from "./complete.ts"
@@ -14,7 +13,7 @@ import * as ToolRun from "./run.ts"
 import { type Covers, define, type Limits, type NoVerify, type Options, type Stored } from "./define.ts"
 import type { Compensate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type { OwnFailures } from "./failures.ts"
-import type { CallLimit, ServicesOfVerify, Storable, StoredFailures, TimeoutOf } from "./ToolTypes.ts"
+import type { CallLimit, ServicesOfVerify, Storable, StoredFailures, TimeoutOf, WithoutScope } from "./ToolTypes.ts"
 import { type AnyTool, type ErrorOf, fromDefinition, type TableOf, type Tool, type TypeId } from "./shape.ts"
 import type { CheckOwn, OwnRows, OwnTable } from "./ownTable.ts"
 import type { Later } from "./rows.ts"
@@ -108,7 +107,7 @@ export const make = <
   Params,
   A,
   E | TimeoutsOf<Given, S, T, VR>,
-  Exclude<R, Scope.Scope> | RD | ServicesOfVerify<VR>,
+  WithoutScope<R> | RD | ServicesOfVerify<VR>,
   Recovery.Merge<CallLimit<C> & (Storable<E, F> | May<Given, "failure", {}>), Rows | May<Given, "onError", {}>>,
   NoInfer<S> | Undeclared<Given>
 > => {
@@ -277,11 +276,11 @@ export const compensate: {
     undo: Compensate<Params, A, R2>
   ): <Name extends string, E, R, T, S>(
     self: Tool<Name, Params, A, E, R, T, S>
-  ) => Tool<Name, Params, A, E, R | R2, T, S>
+  ) => Tool<Name, Params, A, E, R | WithoutScope<R2>, T, S>
   <Name extends string, Params, A, E, R, T, S, R2 = never>(
     self: Tool<Name, Params, A, E, R, T, S>,
     undo: Compensate<Params, A, R2>
-  ): Tool<Name, Params, A, E, R | R2, T, S>
+  ): Tool<Name, Params, A, E, R | WithoutScope<R2>, T, S>
 } = dual(2, <T>({ definition, name }: AnyTool, undo: Compensate<unknown, unknown, unknown>): T => {
   if (definition.compensate !== undefined) throw new TypeError(`Tool '${name}' is undone in one way only`)
   return fromDefinition({ ...definition, compensate: undo })
@@ -301,25 +300,41 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
   let attempt = 0
   let callId: string | undefined
   const run = Effect.gen(function* () {
+    const within = yield* RunContext.Current
+    const done = within?.done ?? new RunContext.Done(undefined)
     const draw = yield* RunContext.makeId
     const id = (callId ??= `${self.name}-${draw}`)
     const toolCall: Message.ToolCall = { type: "tool-call", id, name: self.name, arguments: rawArguments }
     const decoded = yield* Call.decode(definition, toolCall, Effect.fromResult)
     let isCleared = false
+    const keep = {}
     const running = Effect.suspend(() => {
-      const context = { attempt: ++attempt, callId: id, idempotencyKey: id, agent: "", progress: () => Effect.void }
+      const context: ToolContext = {
+        attempt: ++attempt,
+        callId: id,
+        idempotencyKey: id,
+        agent: "",
+        progress: () => Effect.void,
+        get runScope() {
+          return done.scope
+        }
+      }
       isCleared = false
       const onCleared = () => {
         isCleared = true
       }
-      return ToolRun.runAlone({ tool: definition, decoded, context, onCleared })
+      return ToolRun.runAlone({ tool: definition, decoded, context, onCleared, keep })
     })
     const refusal = () =>
       isCleared ? undefined : OutcomeUnknownError.make({ tool: self.name, callId: id, idempotencyKey: id })
-    const value = yield* definition.around?.(running, refusal) ?? running
-    // dies of a value that its own schema refuses; its caller reads the value, not the text
-    yield* Effect.ignore(definition.encode(value))
-    return value
+    const called = Effect.gen(function* () {
+      const value = yield* definition.around?.(running, refusal) ?? running
+      // dies of a value that its own schema refuses; its caller reads the value, not the text
+      yield* Effect.ignore(ToolRun.textOf(definition, value, keep))
+      return value
+    })
+    // within a run, that closes its scope
+    return yield* within === undefined ? Effect.onExitPrimitive(called, (exit) => done.close(exit, id)) : called
   })
   // the definition is blind to the types that the tool carries
   return run as Effect.Effect<A, InvalidArgs | DeserializationError | E, R>

@@ -5,6 +5,7 @@ import type * as Exit from "effect/Exit"
 import type * as Option from "effect/Option"
 import type * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import type { Meter } from "../budget/Meter.ts"
 import type * as Coercion from "../coercion/Coercion.ts"
 import type * as Approval from "../data/Approval.ts"
@@ -109,6 +110,11 @@ export interface ToolContext {
   readonly agent: string
   /** Emits the progress of the tool as an event. */
   readonly progress: (data: unknown) => Effect.Effect<void>
+  /**
+   * The scope of the run, for what lives longer than this attempt: a browser, a session. It closes when the run ends or is suspended. Outside
+   * of a run, it is the scope of the call.
+   */
+  readonly runScope: Scope.Scope
 }
 
 /** A call that succeeded and is to be undone. */

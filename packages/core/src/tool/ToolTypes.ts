@@ -1,6 +1,7 @@
 /** The types of tools and of their tables, for agents: what options leave in failures and needs, and the marks in a table. */
 import type { OutcomeUnknownError, ToolExecutionError, ToolTimeoutError } from "../errors/ToolError.ts"
 import type { NoVerify } from "./define.ts"
+import type * as Scope from "effect/Scope"
 
 export type { TableOf } from "./shape.ts"
 export type { Limits, NoVerify, Stored } from "./define.ts"
@@ -17,7 +18,10 @@ export type TimeoutOf<S, T, VR> = [T] extends [undefined]
     : ToolTimeoutError
 
 /** What looking up needs. */
-export type ServicesOfVerify<VR> = [NoVerify] extends [VR] ? never : VR
+export type ServicesOfVerify<VR> = [NoVerify] extends [VR] ? never : WithoutScope<VR>
+
+/** What a function of a tool needs: each execution of it has a scope of its own. */
+export type WithoutScope<R> = Exclude<R, Scope.Scope>
 
 /** Marks, in the table of a tool, that its calls have a time limit. No row handles the failure of a call that reaches it. */
 export interface CallTimeout {

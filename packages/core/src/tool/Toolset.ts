@@ -10,7 +10,7 @@ import * as UnknownTool from "./unknown.ts"
 import * as Call from "./call.ts"
 import { meant } from "./Meant.ts"
 import type { CallSite } from "./CallSite.ts"
-import type { ToolDefinition } from "./ToolDefinition.ts"
+import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type { Entry, Level } from "./callState.ts"
 import { canonical } from "../data/Digest.ts"
 import * as Message from "../data/Message.ts"
@@ -155,8 +155,15 @@ const refuse = ({ call, run }: CallSite, text: string): Effect.Effect<Outcome> =
 const settleBuiltIn = (tool: ToolDefinition, { call, key, repairing, run }: CallSite): Effect.Effect<Outcome> => {
   const decoded = decodedOf(tool, call)
   const params = Result.isSuccess(decoded) ? decoded.success.params() : salvaged(tool, decoded.failure, call)
-  const { agent } = run
-  const context = { attempt: 1, callId: call.id, idempotencyKey: key, agent, progress: () => Effect.void }
+  const { agent, done } = run
+  const context: ToolContext = {
+    attempt: 1,
+    callId: call.id,
+    idempotencyKey: key,
+    agent,
+    progress: () => Effect.void,
+    runScope: done.scope
+  }
   const changes = Result.isSuccess(decoded) ? decoded.success.changes : []
   const emitChanges = Effect.forEach(
     changes,

@@ -12,7 +12,7 @@ import type { Acknowledged } from "../recovery/TableTypes.ts"
 
 /**
  * The same tool with a layer around all that it does: the decoding of its parameters, `run`, `verify`, its compensation, and the `when` of `requireApproval`. The
- * layer is built for each of these and released after it; a layer that fails is a failure of `run`, for the rows of the tool. The
+ * layer is built for each of these and released after it, and after all that it has acquired in its scope; a layer that fails is a failure of `run`, for the rows of the tool. The
  * handlers of its table run outside of it. Tables, approval and limits stay as they are.
  *
  * @example

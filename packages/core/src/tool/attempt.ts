@@ -211,7 +211,11 @@ const runOnce = (self: ToolCall, state: Admitted): Attempt => {
       Effect.andThen(
         emit(self, () => ({ type: "tool-progress", data })),
         Effect.suspend(() => RunContext.alive(run, () => Effect.void))
-      )
+      ),
+    // made when a tool asks for it
+    get runScope() {
+      return run.done.scope
+    }
   }
   self.state = running(state, context)
   const onCleared = () => {
@@ -221,7 +225,7 @@ const runOnce = (self: ToolCall, state: Admitted): Attempt => {
     checkpointOf(self, state.runs, { type: "agent", arguments: state.args, snapshot })
   )
   const { tool } = entry
-  const ran = ToolRun.run({ tool, decoded: state.decoded, context, nesting, onCleared })
+  const ran = ToolRun.run({ tool, decoded: state.decoded, context, nesting, onCleared, keep: self })
   return entry.tool.sideEffects === "unsafe" ? watch(self, ran) : ran
 }
 

@@ -7,7 +7,7 @@ import type { Progress } from "../recovery/Layer.ts"
 import type { Rows, Fix } from "../recovery/Node.ts"
 import type * as Call from "./call.ts"
 import type { CallSite } from "./CallSite.ts"
-import type { Unverifiable } from "./run.ts"
+import type { Encoded, Unverifiable } from "./run.ts"
 import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type * as ToolPolicy from "./ToolPolicy.ts"
 
@@ -95,6 +95,8 @@ export interface ToolCall {
   readonly tries: Attempts | undefined
   /** Of such a tool, whether its last attempt was cut off and its result looked up. */
   wasFound?: boolean
+  /** A result that was written down before its attempt released what it had acquired. */
+  encoded?: Encoded
   /** For how many milliseconds it has been at work, before its run was suspended too; absent where that has no limit. */
   readonly elapsed: (() => number) | undefined
 }

@@ -129,9 +129,10 @@ const stopped = (self: ToolCall, limit: Duration.Duration) => {
   const { name, sideEffects } = tool
   const callId = site.call.id
   if (state.type === "Running") {
-    return ToolRun.cutOff(tool, state.context, limit, () => {
+    const onCleared = () => {
       self.state = cleared(state)
-    })
+    }
+    return ToolRun.cutOff({ tool, context: state.context, onCleared, keep: self }, limit)
   }
   const late = { tool: name, timeout: limit, callId, sideEffects }
   return Effect.fail(
@@ -203,7 +204,7 @@ const valued = (
   recoveredBy: string | undefined
 ): Effect.Effect<Outcome> => {
   const { tool } = self.entry
-  const text = tool.encode(value)
+  const text = ToolRun.textOf(tool, value, self)
   return Exit.isSuccess(text)
     ? settle(self, result(tool, value, text.value), attempts, { recoveredBy, isSuccess: true })
     : Effect.catchTag(Effect.failCause(text.cause), "InputTooLargeError", (error) => unshown(self, error, attempts))

@@ -1,8 +1,10 @@
 /** A tool with a layer around all that it does. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
 import * as Returned from "../data/Returned.ts"
 import { Cost } from "../recovery/Cost.ts"
 import * as Approving from "./approving.ts"
@@ -11,8 +13,15 @@ import type { ToolDefinition } from "./ToolDefinition.ts"
 export const provided = (self: ToolDefinition, layer: Layer.Layer<unknown>): ToolDefinition => {
   const { approval, around: stands, compensate, decode, name, nested, run, verify } = self
   const around = <A, E>(effect: Effect.Effect<A, E>) => Effect.provide(effect, layer)
+  // what a function of the tool acquires is released before the layer: both are in the scope of its execution
+  const within = <A, E>(effect: Effect.Effect<A, E>) =>
+    Effect.contextWith((context: Context.Context<never>) =>
+      Effect.flatMap(Layer.buildWithScope(layer, Context.getUnsafe(context, Scope.Scope)), (built) =>
+        Effect.provideContext(effect, built)
+      )
+    )
   const running: ToolDefinition["run"] = (params, context) =>
-    around(Returned.effect(run(params, context), "The run of tool", name))
+    within(Returned.effect(run(params, context), "The run of tool", name))
   // what the run of an agent costs is read off its function
   if (Predicate.hasProperty(run, Cost)) Object.defineProperty(running, Cost, { value: run[Cost] })
   return {
@@ -23,10 +32,10 @@ export const provided = (self: ToolDefinition, layer: Layer.Layer<unknown>): Too
     },
     run: running,
     ...(stands && { around: (attempt, refusal) => around(stands(attempt, refusal)) }),
-    ...(nested && { nested: { ...nested, run: (params, nesting) => around(nested.run(params, nesting)) } }),
-    verify: verify && ((key) => around(verify(key))),
+    ...(nested && { nested: { ...nested, run: (params, nesting) => within(nested.run(params, nesting)) } }),
+    verify: verify && ((key) => within(verify(key))),
     // what it needs is in the tool's type
-    compensate: compensate && ((call) => around(compensate(call) as Effect.Effect<void, unknown>)),
+    compensate: compensate && ((call) => within(compensate(call) as Effect.Effect<void, unknown>)),
     approval: approval && Approving.gate({ ...approval, when: (params) => around(approval.when(params)) })
   }
 }

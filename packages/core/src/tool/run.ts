@@ -2,6 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../data/ErrorCause.ts"
@@ -35,6 +36,14 @@ export class Found {
   }
 }
 
+/** A result, and the text that was made of it. */
+export interface Encoded {
+  readonly value: unknown
+  readonly text: Text
+}
+
+type Text = ReturnType<ToolDefinition["encode"]>
+
 /** One run of a tool. */
 export interface Execution {
   readonly tool: ToolDefinition
@@ -44,6 +53,8 @@ export interface Execution {
   readonly nesting?: Nesting | undefined
   /** Hears that it was cut off, looked up, and had taken no effect: a `ToolTimeoutError` by itself may be anybody's. */
   readonly onCleared?: () => void
+  /** Keeps the text of a result whose function had acquired something: it was made before that was released. */
+  readonly keep: { encoded?: Encoded }
 }
 
 /**
@@ -51,39 +62,81 @@ export interface Execution {
  * `Unverifiable`. Succeeds as the tool does, or with `Found`.
  */
 export const run = (self: Execution): Effect.Effect<unknown, unknown> => {
-  const { context, decoded, onCleared, tool } = self
+  const { context, decoded, tool } = self
   const { compensate, timeout } = tool
-  const running = tool.sideEffects === "unsafe" ? announced(self) : started(self)
-  const isNested = self.nesting !== undefined && tool.nested !== undefined
-  // what it has acquired is released outside of its time: an outcome that is known stays known
-  const within = <A, E>(ran: Effect.Effect<A, E>) => (isNested ? ran : Effect.scoped(ran))
   const inTime =
     timeout === undefined
-      ? within(running)
-      : Effect.flatMap(within(Effect.timeoutOption(running, timeout)), (ended) =>
-          Option.isSome(ended) ? Effect.succeed(ended.value) : cutOff(tool, context, timeout, onCleared)
+      ? running(self)
+      : within(
+          (onEnded) => running(self, onEnded),
+          timeout,
+          () => cutOff(self, timeout)
         )
   return compensate === undefined
     ? inTime
     : Effect.tap(inTime, (value) => remember(tool, compensate, decoded?.params(), resultOf(value), context))
 }
 
+/** Gets the exit of what the user wrote, before what that has acquired is released. */
+type OnEnded<A> = (exit: Exit.Exit<A, unknown>) => void
+
+const running = (self: Execution, onEnded?: OnEnded<unknown>): Effect.Effect<unknown, unknown> =>
+  self.tool.sideEffects === "unsafe" ? announced(self, onEnded) : started(self, onEnded)
+
+/** Within a time limit. The release takes none of that time: an outcome that is known stays known. */
+const within = <A>(
+  run: (onEnded: OnEnded<A> | undefined) => Effect.Effect<A, unknown>,
+  limit: Duration.Duration,
+  orElse: () => Effect.Effect<A, unknown>
+): Effect.Effect<A, unknown> =>
+  Effect.withFiber((fiber) => {
+    let known: Exit.Exit<A, unknown> | undefined
+    // an interceptor may have the outcome from another process, where this one knows nothing more
+    const isAlone = fiber.getRef(Interception.Current) === undefined
+    const onEnded: OnEnded<A> = (exit) => {
+      if (Exit.isSuccess(exit) || !Cause.hasInterrupts(exit.cause)) known = exit
+    }
+    const running = run(isAlone ? onEnded : undefined)
+    return Effect.timeoutOrElse(running, { duration: limit, orElse: () => known ?? orElse() })
+  })
+
 /** The result itself, also where it was looked up. */
 export const resultOf = (value: unknown): unknown => (value instanceof Found ? value.value : value)
 
-const started = ({ context, decoded, nesting, tool }: Execution): Effect.Effect<unknown, unknown> =>
+/** The text of a result, which may have been made already. */
+export const textOf = (tool: ToolDefinition, value: unknown, { encoded }: Execution["keep"]): Text =>
+  encoded !== undefined && encoded.value === value ? encoded.text : tool.encode(value)
+
+/** Runs a function of the user in a scope of its own, which is closed when the result is written down. */
+const scoped = <A>(
+  ran: Effect.Effect<A, unknown>,
+  { context, keep, tool }: Cut,
+  resultsOf: (value: A) => ReadonlyArray<unknown>,
+  onEnded: OnEnded<A> | undefined
+): Effect.Effect<A, unknown> =>
+  RunContext.scoped(ran, tool.name, context.callId, (exit) => {
+    if (Exit.isSuccess(exit))
+      for (const value of resultsOf(exit.value)) keep.encoded = { value, text: tool.encode(value) }
+    onEnded?.(exit)
+  })
+
+const started = (self: Execution, onEnded: OnEnded<unknown> | undefined): Effect.Effect<unknown, unknown> =>
   Interception.step(
     () => {
+      const { context, tool } = self
       const { attempt, callId, idempotencyKey } = context
       const isUnsafe = tool.sideEffects === "unsafe"
       const about = { tool: tool.name, isUnsafe, isAgent: isAgent(tool), stored: storedOf(tool) }
       return { kind: "tool attempt", ...about, callId, idempotencyKey, attempt }
     },
     () => {
+      const { context, decoded, nesting, tool } = self
       const params = decoded?.params()
-      return nesting === undefined || tool.nested === undefined
-        ? Returned.effect(tool.run(params, context), "The run of tool", tool.name)
-        : tool.nested.run(params, nesting)
+      const ran =
+        nesting === undefined || tool.nested === undefined
+          ? Returned.effect(tool.run(params, context), "The run of tool", tool.name)
+          : tool.nested.run(params, nesting)
+      return scoped(ran, self, Array.of, onEnded)
     }
   )
 
@@ -93,11 +146,11 @@ export const isAgent = ({ run }: Pick<ToolDefinition, "run">): boolean => Predic
 const storedOf = ({ failure, success }: ToolDefinition) => ({ success, failure })
 
 /** From here on it may have taken effect: what would start something else in its place has to know. */
-const announced = (self: Execution): Effect.Effect<unknown, unknown> =>
+const announced = (self: Execution, onEnded: OnEnded<unknown> | undefined): Effect.Effect<unknown, unknown> =>
   Effect.flatMap(RunContext.Current, (run) => {
     run?.onUnsafe?.()
     return Effect.catchIf(
-      started(self),
+      started(self, onEnded),
       (error) => error instanceof Interception.Lost,
       () => lost(self)
     )
@@ -105,13 +158,10 @@ const announced = (self: Execution): Effect.Effect<unknown, unknown> =>
 
 /** It had begun elsewhere, and nothing says how it ended: unless it turns out to have taken no effect, it does not run again. */
 const lost = (self: Execution): Effect.Effect<unknown, unknown> => {
-  const { context, onCleared, tool } = self
-  const { callId, idempotencyKey } = context
-  const unknown = () => OutcomeUnknownError.make({ tool: tool.name, callId, idempotencyKey })
-  if (tool.verify === undefined) return Effect.suspend(() => Effect.fail(unknown()))
-  return lookUp(tool, tool.verify, context, unknown, () => {
-    onCleared?.()
-    return announced(self)
+  if (self.tool.verify === undefined) return Effect.suspend(() => Effect.fail(unknown(self)))
+  return lookUp(self, self.tool.verify, undefined, () => {
+    self.onCleared?.()
+    return announced(self, undefined)
   })
 }
 
@@ -125,55 +175,57 @@ export const runAlone = (self: Execution): Effect.Effect<unknown, unknown> =>
     }
   )
 
+/** What is known of a run that was cut off. */
+type Cut = Pick<Execution, "tool" | "context" | "onCleared" | "keep">
+
 /** What it means that a tool was stopped before its end. Looking it up may take as long as the tool itself. */
-export const cutOff = (
-  tool: ToolDefinition,
-  { callId, idempotencyKey }: ToolContext,
-  limit: Duration.Duration,
-  onCleared?: () => void
-): Effect.Effect<unknown, unknown> => {
-  const { name, sideEffects, verify } = tool
+export const cutOff = (self: Cut, limit: Duration.Duration): Effect.Effect<unknown, unknown> => {
+  const { name: tool, sideEffects, verify } = self.tool
+  const { callId } = self.context
   if (sideEffects !== "unsafe") {
-    return Effect.suspend(() => Effect.fail(ToolTimeoutError.make({ tool: name, timeout: limit, callId, sideEffects })))
+    return Effect.suspend(() => Effect.fail(ToolTimeoutError.make({ tool, timeout: limit, callId, sideEffects })))
   }
-  const unknown = () => OutcomeUnknownError.make({ tool: tool.name, callId, idempotencyKey })
-  if (verify === undefined) return Effect.suspend(() => Effect.fail(unknown()))
-  const lookedUp = lookUp(tool, verify, { callId, idempotencyKey }, unknown, () => {
-    onCleared?.()
-    return Effect.fail(ToolTimeoutError.make({ tool: name, timeout: limit, callId, sideEffects, tookEffect: false }))
-  })
-  return Effect.timeoutOrElse(lookedUp, {
-    duration: limit,
-    orElse: () => unverifiable(unknown(), `it took longer than ${Duration.format(limit)}`)
+  if (verify === undefined) return Effect.suspend(() => Effect.fail(unknown(self)))
+  return lookUp(self, verify, limit, () => {
+    self.onCleared?.()
+    return Effect.fail(ToolTimeoutError.make({ tool, timeout: limit, callId, sideEffects, tookEffect: false }))
   })
 }
 
-const unverifiable = (error: OutcomeUnknownError, why: string) => Effect.fail(new Unverifiable(error, why))
+const unknown = ({ context: { callId, idempotencyKey }, tool: { name: tool } }: Cut) =>
+  OutcomeUnknownError.make({ tool, callId, idempotencyKey })
 
 /** Gives what was found, or goes on where it took no effect. */
 const lookUp = (
-  tool: ToolDefinition,
+  self: Cut,
   verify: NonNullable<ToolDefinition["verify"]>,
-  { idempotencyKey }: Pick<ToolContext, "callId" | "idempotencyKey">,
-  unknown: () => OutcomeUnknownError,
+  limit: Duration.Duration | undefined,
   cleared: () => Effect.Effect<unknown, unknown>
-): Effect.Effect<unknown, unknown> =>
-  Effect.matchCauseEffect(
+): Effect.Effect<unknown, unknown> => {
+  const { idempotencyKey } = self.context
+  const looking = (onEnded?: OnEnded<Option.Option<unknown>>) =>
     Interception.step(
-      () => ({ kind: "look-up", tool: tool.name, idempotencyKey, stored: storedOf(tool) }),
-      () => Returned.effect(verify(idempotencyKey), "The verify of tool", tool.name)
-    ),
-    {
-      onSuccess: (found): Effect.Effect<unknown, unknown> =>
-        Option.isSome(found) ? Effect.succeed(new Found(found.value)) : cleared(),
-      onFailure: (cause) => {
-        const passing = untouchable(cause)
-        return passing === undefined
-          ? unverifiable(unknown(), Redaction.foreign(ErrorCause.sayingOf(Cause.squash(cause))))
-          : Effect.failCause(passing)
+      () => ({ kind: "look-up", tool: self.tool.name, idempotencyKey, stored: storedOf(self.tool) }),
+      () => {
+        const found = Returned.effect(verify(idempotencyKey), "The verify of tool", self.tool.name)
+        return scoped(found, self, Option.toArray, onEnded)
       }
+    )
+  const inTime =
+    limit === undefined
+      ? looking()
+      : within(looking, limit, () => Effect.fail(`it took longer than ${Duration.format(limit)}`))
+  return Effect.matchCauseEffect(inTime, {
+    onSuccess: (found): Effect.Effect<unknown, unknown> =>
+      Option.isSome(found) ? Effect.succeed(new Found(found.value)) : cleared(),
+    onFailure: (cause) => {
+      const passing = untouchable(cause)
+      return passing === undefined
+        ? Effect.fail(new Unverifiable(unknown(self), Redaction.foreign(ErrorCause.sayingOf(Cause.squash(cause)))))
+        : Effect.failCause(passing)
     }
-  )
+  })
+}
 
 /** Whether after this failure the outcome of the tool is unknown. */
 export const isUncertain = (error: unknown): boolean =>

@@ -23,7 +23,8 @@ export const remember = (
     const undo = Effect.updateContext(
       Effect.suspend(() => {
         const undoing = compensate({ params, result, callId, idempotencyKey }) as Effect.Effect<void, unknown>
-        return Returned.effect(undoing, "The compensation of tool", tool)
+        const undone = Returned.effect(undoing, "The compensation of tool", tool)
+        return RunContext.scoped(undone, tool, callId)
       }),
       (around: Context.Context<never>) => Context.merge(context, around)
     )

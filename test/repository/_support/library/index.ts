@@ -34,7 +34,7 @@ import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { OpenAi } from "@kintsugi/providers"
 import * as EffectAi from "@kintsugi/providers/EffectAi"
 import { PolicyView, Recording, Scene, Stats } from "@kintsugi/view"
-import { Context, Data, Effect, Layer, Schema } from "effect"
+import { Context, Data, Effect, Layer, Option, Schema } from "effect"
 import { Tool as AiTool, Toolkit } from "effect/ai"
 
 export class Busy extends Data.TaggedError("Busy")<{ readonly message: string }> {}
@@ -78,6 +78,18 @@ export const recovering = Tool.make("recovering", {
   run,
   onError: { Busy: () => Effect.map(Mail, ({ sent }) => sent) }
 })
+const connected = Effect.acquireRelease(Db, () => Effect.asVoid(Mail))
+export const connecting = Tool.make("connecting", {
+  description: "d",
+  parameters,
+  success,
+  sideEffects: "unsafe",
+  timeout: "1 second",
+  run: () => Effect.map(connected, ({ rows }) => rows),
+  verify: () => Effect.map(connected, ({ rows }) => Option.some(rows))
+}).pipe(Tool.compensate(() => Effect.asVoid(connected)))
+export const keeping = <R>(acquire: Effect.Effect<number, never, R>) =>
+  Tool.make("keeping", { description: "d", parameters, success, run: () => acquire })
 export const foreign = Tool.fromFunction("foreign", { description: "d", parameters, success, run: () => 1 })
 
 // skills
