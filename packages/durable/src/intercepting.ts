@@ -73,7 +73,11 @@ const named = (line: Line, run: RunContext.RunContext | undefined, kind: string)
 const begun = (replay: Replay, key: string, run: RunContext.RunContext): Effect.Effect<void> => {
   const work = Effect.sync(() => replay.clock.currentTimeMillisUnsafe())
   const { root } = replay.lines
-  const at = record(replay, { line: replay.lines.of(run), name: `${key}/turn`, ...Instant, work })
+  const line = replay.lines.of(run)
+  const count = line.next(`${key}/turn`)
+  // a caller may give two runs of one execution the same id
+  const name = count === 1 ? `${key}/turn` : `${key}/turn/${count}`
+  const at = record(replay, { line, name, ...Instant, work })
   return Effect.map(at, (at) => void replay.lines.call(key, run, Math.max(at, root.time)))
 }
 
@@ -196,7 +200,8 @@ const lookUp = (
   { idempotencyKey, stored: { success } }: Extract<Interception.InterceptedStep, { readonly kind: "look-up" }>,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
-  const name = `${idempotencyKey}/look-up/${line.next(`${idempotencyKey}/look-up`)}`
+  const base = `${run?.callKey ?? idempotencyKey}/look-up`
+  const name = `${base}/${line.next(base)}`
   const value: AnyCodec = found.get(success) ?? Schema.Option(success)
   found.set(success, value)
   // the failure is only reported

@@ -17,7 +17,7 @@ export const attempt = (
   { attempt, idempotencyKey, isUnsafe, stored, tool }: Attempt,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
-  const base = `${idempotencyKey}/run/${attempt}`
+  const base = `${run?.callKey ?? idempotencyKey}/run/${attempt}`
   const count = line.next(base)
   // an attempt that was lost without an effect is repeated
   const name = count === 1 ? base : `${base}/${count}`
@@ -37,10 +37,13 @@ export const compensation = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
-  { callId, idempotencyKey, tool }: Extract<Interception.InterceptedStep, { readonly kind: "compensation" }>,
+  { callId, callKey, idempotencyKey, tool }: Extract<Interception.InterceptedStep, { readonly kind: "compensation" }>,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
-  const name = `${idempotencyKey}/undo`
+  const base = `${callKey ?? idempotencyKey}/undo`
+  const count = line.next(base)
+  // a caller may give two runs of one execution the same id
+  const name = count === 1 ? base : `${base}/${count}`
   const work = Effect.asVoid(Effect.mapError(self, saying))
   const undone = once(replay, line, name, work, (work) =>
     record(replay, { line, name, run, value: Schema.Void, error: orLost(Said), work })

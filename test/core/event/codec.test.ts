@@ -97,9 +97,10 @@ const progress: CallProgress = {
   ]
 }
 const snapshot: Required<Snapshot.Snapshot> = {
-  version: 5,
+  version: 6,
   id: "s1",
   runId: "r",
+  seed: "k-0\nagent",
   agent: "a",
   skill: "s",
   warned: ["maxTurns"],
@@ -108,6 +109,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
   asked: 0,
   unfinished: {
     reply,
+    keys: ["k-0"],
     calls: [{ type: "decision", request, progress }],
     admitted: 1,
     inARow: 1,
@@ -121,7 +123,8 @@ const snapshot: Required<Snapshot.Snapshot> = {
   failures: { failingBatches: 1, isToolsOff: false, withheld: ["t"], streaks: [] },
   callsWhileOff: 0,
   outputsRejected: 0,
-  inARow: { tool: "t", calls: 1 }
+  inARow: { tool: "t", calls: 1 },
+  made: [{ digest: "k", times: 1 }]
 }
 
 /** Every event, with all that it may hold: one that is new, or holds more, does not compile without it. */

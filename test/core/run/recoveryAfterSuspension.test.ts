@@ -262,8 +262,8 @@ it.effect("a document of another version is refused, by the name of that field [
     const now = yield* snapshotOf(yield* outcomeOf(agentWith(tool), "go", model))
     // a snapshot is an object
     const { version, ...json } = Snapshot.toJson(now) as Record<string, unknown>
-    assert.strictEqual(version, 5)
-    for (const other of [{}, { version: 4 }, { version: 6 }]) {
+    assert.strictEqual(version, 6)
+    for (const other of [{}, { version: 5 }, { version: 7 }]) {
       const error = yield* Effect.flip(Snapshot.fromJson({ ...json, ...other }))
       assert.include(String(error), '["version"]')
     }

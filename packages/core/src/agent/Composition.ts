@@ -31,7 +31,7 @@ import type { RunBounds } from "../recovery/Explanation.ts"
 import type { Acknowledged } from "../recovery/TableTypes.ts"
 import { LoopExhaustedError } from "../errors/RunError.ts"
 
-export { map, mapInput, named, provide, withBudget, withModel } from "./adapting.ts"
+export { map, mapInput, named, provide, withBudget, withModel, withRunId } from "./adapting.ts"
 
 // --- one after the other
 

@@ -1,11 +1,12 @@
 /** The same agent with another input, output, model or budget, or with a layer. */
 import { dual } from "effect/Function"
 import type * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Budget from "../budget/Budget.ts"
 import type * as Model from "../model/Model.ts"
 import type { BudgetExceededError } from "../errors/RunError.ts"
 import type * as Tool from "../tool/Tool.ts"
-import { type Agent, fromDefinition } from "./definition.ts"
+import { type Agent, fromDefinition, isRunId, oddRunId, type RunId } from "./definition.ts"
 import type { Choosing } from "./skills.ts"
 import { compose, definitionOf, partOf, sequence, stepsOf } from "./parts.ts"
 import type * as Types from "./partTypes.ts"
@@ -140,6 +141,39 @@ const merged = (base: Budget.Budget, limits: Budget.Limits): Budget.Budget => {
   const named = Object.entries(Budget.make(limits)).filter(([name]) => Object.hasOwn(limits, name))
   return { ...base, ...Object.fromEntries(named) }
 }
+
+/**
+ * The same agent with a run id that you give, as a text or made of the input; otherwise each run draws its own. Events, errors and
+ * snapshots have it, whichever way the agent is run, and the idempotency keys of its calls are derived from it: a second run with the same
+ * id has the same keys for the same calls. So `Effect.retry` around an agent pays once. Of two runs with one id, one ends before the other begins. A
+ * run that goes on from a snapshot keeps the id that it has.
+ *
+ * @example
+ * ```ts
+ * import { Agent } from "@kintsugi/core"
+ * import { ScriptedModel } from "@kintsugi/core/testing"
+ * import { Effect, Schema } from "effect"
+ *
+ * const Order = Schema.Struct({ order: Schema.String })
+ * const clerk = Agent.make("clerk", { input: Order }).pipe(
+ *   Agent.withRunId(({ order }) => `order-${order}`),
+ *   Agent.onEvent(({ runId, type }) => Effect.logDebug(type, runId)) // run-start order-17, and so on
+ * )
+ * const program = Effect.gen(function* () {
+ *   const model = yield* ScriptedModel.make(ScriptedModel.text("shipped"))
+ *   return yield* clerk({ order: "17" }).pipe(Effect.retry({ times: 2 }), Effect.provide(model.layer))
+ * })
+ * await Effect.runPromise(Effect.scoped(program)) // => "shipped"
+ * ```
+ */
+export const withRunId: {
+  <A extends Types.AnyPart>(runId: string | ((input: Types.AgentInput<A>) => string)): (self: A) => A
+  <A>(self: A & Types.AnyPart, runId: string | ((input: Types.AgentInput<A>) => string)): A
+} = dual(2, <A>(self: Types.AnyPart, runId: RunId): A => {
+  const definition = definitionOf(self)
+  if (Predicate.isFunction(runId) || isRunId(runId)) return fromDefinition({ ...definition, runId })
+  throw oddRunId(definition.name, runId)
+})
 
 /** Refuses an agent that was named when it was made. */
 type IsComposed<ModelTable> = [ModelTable] extends [Types.Composite]

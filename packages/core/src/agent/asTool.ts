@@ -8,7 +8,7 @@ import * as Completion from "../data/Completion.ts"
 import type { KintsugiError } from "../errors/KintsugiError.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import * as Tool from "../tool/Tool.ts"
-import { type Nest, TypeId } from "./definition.ts"
+import { asTool as mode, type Inside, type Nest, TypeId } from "./definition.ts"
 import type { EffectsOf, AgentPart, TimeoutsOf } from "./partTypes.ts"
 import { Suspension } from "../run/Start.ts"
 import type { Nested } from "../tool/ToolDefinition.ts"
@@ -139,8 +139,9 @@ export const asTool: AsTool = (
   options: AnyOptions & Partial<ToolInput<unknown, unknown>>
 ) => {
   const { name = agent.name, parameters = Text, success = Schema.String, toInput = inputOf, ...others } = options
-  // what the parameters decode to is what the agent takes, by the types of those who call this
-  const run = (params: unknown) => agent(toInput(params) as never)
+  // what the parameters decode to is what the agent takes, by the types of those who call this; its needs are in its type
+  const { nest, part } = agent[TypeId] as Inside<never, unknown, unknown>
+  const run = (params: unknown) => part.run(toInput(params), undefined, mode)
   Object.defineProperty(run, Cost, { value: (estimate: Estimate) => costOf(agent, estimate) })
   const tool = Tool.make(name, {
     ...(mayBeUnsafe(agent) ? { sideEffects: "unsafe" } : {}),
@@ -150,8 +151,6 @@ export const asTool: AsTool = (
     isError: (value) => Completion.isCompletion(value) && !value.isSuccess,
     run
   })
-  // that of an agent, whose needs are in its type
-  const { nest } = agent[TypeId] as { readonly nest?: Nest }
   const nested = nest && nestedIn(nest, toInput)
   // its types are computed from those of the agent and the options
   return (nested === undefined ? tool : Tool.fromDefinition({ ...tool.definition, nested })) as never

@@ -14,11 +14,13 @@ export const partOf = (agent: AnyPart): Part => insideOf(agent).part
 
 export const definitionOf = (agent: AnyPart): Definition => insideOf(agent).definition
 
-/** A sequence without listeners and without limits of its own is as good as its steps. */
+/** A sequence without listeners, limits and a run id of its own is as good as its steps. */
 export const stepsOf = (agent: AnyPart): ReadonlyArray<Step> => {
-  const { composed, layers, listeners, secrets } = definitionOf(agent)
+  const { composed, layers, listeners, runId, secrets } = definitionOf(agent)
   const isTransparent =
-    composed?.budget === undefined && [layers, listeners, secrets].every(({ length }) => length === 0)
+    composed?.budget === undefined &&
+    runId === undefined &&
+    [layers, listeners, secrets].every(({ length }) => length === 0)
   return isTransparent && composed?.steps !== undefined ? composed.steps : [partOf(agent)]
 }
 

@@ -77,6 +77,8 @@ const NotBegun = Schema.Struct({ type: Schema.tag("not-begun") })
 
 const unfinishedFields = {
   reply: Message.Reply,
+  /** The idempotency keys of its calls, in their order. */
+  keys: Schema.Array(Schema.String),
   /** How many of its calls the budget admits, and how many come before one tool was called too often in a row. */
   admitted: Count,
   inARow: Count,
@@ -88,10 +90,12 @@ const unfinishedFields = {
 export type UnfinishedReply = NonNullable<Snapshot["unfinished"]>
 
 const fields = {
-  version: Schema.Literal(5),
+  version: Schema.Literal(6),
   /** The id of the snapshot, which is resumed once. Absent in the snapshots of sub-agents: they resume with their parent. */
   id: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))),
   runId: Schema.String,
+  /** What its idempotency keys are derived from; absent if that is the run id. */
+  seed: Schema.optionalKey(Schema.String),
   agent: Schema.String,
   /** The chosen skill; absent if the agent has only one. */
   skill: Schema.optionalKey(Schema.String),
@@ -146,7 +150,9 @@ const fields = {
   callsWhileOff: Count,
   /** Answers that did not decode, after which the model was asked again. */
   outputsRejected: Count,
-  inARow: Schema.Struct({ tool: Schema.String, calls: Count })
+  inARow: Schema.Struct({ tool: Schema.String, calls: Count }),
+  /** How often the run has made each call, by the digest of its tool and its arguments: the next equal one has another key. */
+  made: Schema.Array(Schema.Struct({ digest: Schema.String, times: Count }))
 }
 
 /** A suspended run, as data. It has the whole conversation. */
@@ -170,6 +176,3 @@ export const Snapshot = Schema.Struct({
   ...fields,
   unfinished: Schema.optionalKey(Schema.Struct({ ...unfinishedFields, calls: Schema.Array(Call) }))
 })
-
-/** The idempotency key of a call, by its index in its reply. */
-export const keyOf = (runId: string, turn: number, index: number): string => `${runId}/${turn}/${index}`

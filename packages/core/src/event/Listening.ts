@@ -39,7 +39,7 @@ export interface Audience {
   /** Those around the run. */
   readonly observers: ReadonlyArray<Observer>
   readonly listeners: ReadonlyArray<Listener>
-  readonly losses: RunContext.RunContext["losses"]
+  readonly tree: RunContext.RunContext["tree"]
   /** It has a fiber of its own, which no interruption has reached yet. */
   readonly isForked: boolean
 }
@@ -67,14 +67,14 @@ export const heard = <A, E, R>(
 
 /** Passes events on to the listeners of the run, and ends with these. */
 const listened = <A, E, R>(
-  { agent, listeners, losses, observers, runId }: Audience,
+  { agent, listeners, observers, runId, tree }: Audience,
   restore: Restore,
   body: (observers: ReadonlyArray<Observer>, restore: Restore) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   Effect.gen(function* () {
     // a listener is no part of a run
     const context = Context.add(yield* Effect.context<never>(), RunContext.Current, undefined)
-    const lost = new Lost(losses)
+    const lost = new Lost(tree)
     const own: Array<Inbox> = []
     const inboxes: Array<Inbox> = []
     const receivers: Array<(event: AgentEvent.AgentEvent) => void> = []
@@ -140,7 +140,7 @@ export class Attached {
   readonly attach: Effect.Effect<void>
 
   constructor(agent: string, handle: Handle, scope: Scope.Scope) {
-    const lost = new Lost({ events: 0 })
+    const lost = new Lost({ lost: 0 })
     const inbox = new Inbox(handle, lost)
     this.inbox = inbox
     let isAttached = false

@@ -35,10 +35,14 @@ export interface RunContext {
   readonly parent?: { readonly runId: string; readonly callId?: string } | undefined
   /** The call in which this effect runs. Absent outside of tools. */
   readonly callId?: string | undefined
-  /** The idempotency key of that call. Ids of calls repeat over turns, this key does not. */
+  /** The place of that call: run, turn, and index in its reply. Ids of calls repeat over turns, this key does not. */
   readonly callKey?: string | undefined
-  /** The key of the parent's call in which this run was started. */
+  /** The `callKey` of the parent's call in which this run was started. */
   readonly startedIn?: string | undefined
+  /** The idempotency key of the call in which this effect runs. Outside of a call: that of the nearest call around this run. */
+  readonly within?: string | undefined
+  /** The idempotency keys of the calls of this run are derived from it: the run id, or the place of this run within another run. */
+  readonly seed: string
   readonly turn: () => number
   /** Counts what the run spends, against its limits and those of its ancestors. */
   readonly meter: Meter
@@ -51,8 +55,7 @@ export interface RunContext {
   readonly ledger: Ledger
   /** The effects of its tool calls that can be undone, and what lives as long as the run. */
   readonly done: Effects
-  /** Shared by a whole tree of runs. */
-  readonly losses: Losses
+  readonly tree: Tree
   /** Called when this run or a descendant starts a tool with unsafe side effects. */
   readonly onUnsafe?: (() => void) | undefined
   /** Fixers that run around this effect; descendants do not start them again. */
@@ -68,6 +71,8 @@ type Effected = {
   readonly callId: string
   /** The idempotency key of the call. */
   readonly key: string
+  /** The place of the call, as in `RunContext`. */
+  readonly callKey: string | undefined
   /** The time of the effect, in milliseconds: calls run concurrently. */
   readonly at: number
   readonly undo: Effect.Effect<void, unknown>
@@ -86,9 +91,24 @@ type Effects = {
   readonly close: (exit: Exit.Exit<unknown, unknown>, whose: string) => Effect.Effect<void> | undefined
 }
 
-/** The number of events that slow listeners have lost so far. */
-type Losses = {
-  events: number
+/** Shared by a whole tree of runs. */
+type Tree = {
+  /** The number of events that slow listeners have lost so far. */
+  lost: number
+  /** How many runs have begun at each place that several runs may have. */
+  begun: Map<string, number> | undefined
+}
+
+/**
+ * How many runs have begun at this place before; from now on, one more.
+ *
+ * @internal
+ */
+export const begun = (tree: Tree, place: string): number => {
+  tree.begun ??= new Map()
+  const before = tree.begun.get(place) ?? 0
+  tree.begun.set(place, before + 1)
+  return before
 }
 
 /** The instant that no wait within this run may pass; `Infinity` outside of a run. */
@@ -410,7 +430,7 @@ const closed = (
 }
 
 /**
- * About a hundred bits from `Random`: idempotency keys are made of it, and must differ over all runs that ever were.
+ * About a hundred bits from `Random`: idempotency keys are derived from it, and must differ over all runs that ever were.
  *
  * @internal
  */

@@ -16,7 +16,7 @@ import * as Message from "../data/Message.ts"
 import { Signature } from "../data/Signature.ts"
 import * as Signing from "../data/Signing.ts"
 import { refused } from "./Refused.ts"
-import { keyOf, Snapshot } from "./Checkpoint.ts"
+import { Snapshot } from "./Checkpoint.ts"
 import type { SnapshotRefusedError } from "../errors/DoorError.ts"
 
 export { Snapshot } from "./Checkpoint.ts"
@@ -93,7 +93,7 @@ type Path = ReadonlyArray<PropertyKey>
  * call of the reply has an entry, and each request is the one that was shown about its call.
  */
 const whole = (self: Snapshot, path: Path = []): Effect.Effect<void, Schema.SchemaError> => {
-  const { limits, unfinished, runId, turn } = self
+  const { limits, unfinished, runId } = self
   const odd = shared.find((name) => !Budget.isLimit(name, limits[name]))
   if (odd !== undefined) return misfit([...path, "limits", odd], "Expected a limit that a budget takes")
   if (unfinished === undefined) return Effect.void
@@ -101,13 +101,15 @@ const whole = (self: Snapshot, path: Path = []): Effect.Effect<void, Schema.Sche
   if (calls.length === 0) return misfit([...path, "unfinished", "reply"], "Expected a reply with calls")
   if (unfinished.calls.length !== calls.length)
     return misfit([...path, "unfinished", "calls"], `Expected ${calls.length} of them`)
+  if (unfinished.keys.length !== calls.length)
+    return misfit([...path, "unfinished", "keys"], `Expected ${calls.length} of them`)
   return Effect.gen(function* () {
     for (const [index, call] of calls.entries()) {
       const found = unfinished.calls[index]
       const at = [...path, "unfinished", "calls", index]
       if (found?.type === "agent") yield* whole(found.snapshot, [...at, "snapshot"])
       if (found?.type !== "decision") continue
-      if (yield* isIntact(found.request, { runId, key: keyOf(runId, turn, index), call })) continue
+      if (yield* isIntact(found.request, { runId, key: unfinished.keys[index] ?? "", call })) continue
       return yield* misfit([...at, "request"], "Expected a request as it was shown, about the call as it was made")
     }
   })

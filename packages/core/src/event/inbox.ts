@@ -134,14 +134,14 @@ const annotationsOf = (event: AgentEvent.AgentEvent, error: unknown): Record<str
 /** The events that listeners have lost, counted by type, for one warning about all of them. */
 export class Lost {
   readonly #byType = new Map<AgentEvent.AgentEvent["type"], number>()
-  readonly #losses: RunContext["losses"]
+  readonly #tree: Pick<RunContext["tree"], "lost">
 
-  constructor(losses: RunContext["losses"]) {
-    this.#losses = losses
+  constructor(tree: Pick<RunContext["tree"], "lost">) {
+    this.#tree = tree
   }
 
   add({ type }: AgentEvent.AgentEvent): void {
-    this.#losses.events++
+    this.#tree.lost++
     this.#byType.set(type, (this.#byType.get(type) ?? 0) + 1)
   }
 

@@ -46,7 +46,14 @@ export type InterceptedStep =
   /** The `verify` of a tool after an attempt that was cut off. */
   | { readonly kind: "look-up"; readonly tool: string; readonly idempotencyKey: string; readonly stored: Stored }
   /** The compensation of a tool call whose run has failed. */
-  | { readonly kind: "compensation"; readonly tool: string; readonly callId: string; readonly idempotencyKey: string }
+  | {
+      readonly kind: "compensation"
+      readonly tool: string
+      readonly callId: string
+      /** The place of the call, as in `RunContext`. */
+      readonly callKey: string | undefined
+      readonly idempotencyKey: string
+    }
   | { readonly kind: "fixer run"; readonly tool: string; readonly callId: string; readonly repair: number }
   /** The rule of a router chooses a skill, or `Agent.onBudgetExceeded` decides about a limit. */
   | { readonly kind: "decision"; readonly about: "route" | "limit" }

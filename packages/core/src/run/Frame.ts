@@ -47,7 +47,7 @@ export interface Frame {
   readonly budget?: Budget.Budget
   readonly onExceeded?: OnExceeded | undefined
   /** Where it goes on: the run that it is, and how long that has been at work already, in milliseconds. */
-  readonly resumed?: { readonly runId: string; readonly elapsed: number } | undefined
+  readonly resumed?: { readonly runId: string; readonly seed: string; readonly elapsed: number } | undefined
 }
 
 /** How a run is watched, and whether it waits or is suspended for a decision. */
@@ -59,6 +59,10 @@ export interface Mode {
   readonly isForked?: boolean
   /** Of a sub-agent that is suspended with the run that calls it. */
   readonly nesting?: Nesting
+  /** The id that the caller has given it; drawn otherwise. A run that goes on keeps its own. */
+  readonly runId?: string
+  /** Its place in the run or the call that starts it, where each run there has a place of its own; counted otherwise. */
+  readonly place?: string
   /** Gets the run as soon as it begins. */
   readonly started?: (started: { readonly state: State; readonly run: RunContext.RunContext }) => void
 }
@@ -84,12 +88,12 @@ const begin = <A, E, R>(
 ): Effect.Effect<A, E, R> => {
   const { agent, input, listeners, mode, resumed, sink, state } = frame
   const { isForked = false } = mode
-  const runId = resumed?.runId ?? `run-${RunContext.drawId(fiber)}`
-  const losses = parent?.losses ?? { events: 0 }
+  const runId = resumed?.runId ?? mode.runId ?? `run-${RunContext.drawId(fiber)}`
+  const tree = parent?.tree ?? { lost: 0, begun: undefined }
   const observers = Listening.around(fiber, parent, sink)
-  return Listening.heard({ agent, runId, observers, listeners, losses, isForked }, (observers, restore) => {
+  return Listening.heard({ agent, runId, observers, listeners, tree, isForked }, (observers, restore) => {
     const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-    const run = contextOf(frame, runId, parent, observers, losses, now)
+    const run = contextOf(frame, runId, parent, observers, tree, now)
     // who has started it can ask it at once, before it does anything
     const working = isForked ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
     return Listening.reported(
@@ -106,7 +110,7 @@ const contextOf = (
   runId: string,
   parent: RunContext.RunContext | undefined,
   observers: ReadonlyArray<Sink>,
-  losses: RunContext.RunContext["losses"],
+  tree: RunContext.RunContext["tree"],
   now: number
 ): RunContext.RunContext => {
   const depth = parent === undefined ? 0 : parent.depth + 1
@@ -121,7 +125,7 @@ const contextOf = (
     ledger,
     meter,
     done: new RunContext.Done(parent?.done),
-    losses,
+    tree,
     fixers: parent?.fixers ?? noFixers,
     // always the same fields: what is spread anew for every call is quick to copy then
     onUnsafe: parent?.onUnsafe,
@@ -131,10 +135,32 @@ const contextOf = (
     parent: parent === undefined ? undefined : startedBy(parent),
     callId: undefined,
     callKey: undefined,
-    startedIn: parent?.callKey
+    startedIn: parent?.callKey,
+    within: parent?.within,
+    seed: frame.resumed?.seed ?? seedOf(frame, runId, parent)
   }
   if (frame.budget !== undefined) Listening.announcing(run, meter)
   return run
+}
+
+/**
+ * Within another run, its place there: the call in which it begins, and which of the runs there it is. A second try of the run around it
+ * derives the same places, although the ids of its runs are others. An id that the caller has given takes the place of the count.
+ */
+const seedOf = (
+  { agent, mode: { place, runId: given } }: Frame,
+  runId: string,
+  parent: RunContext.RunContext | undefined
+): string => {
+  if (parent === undefined) return runId
+  const { callKey, repairing, seed, tree, within } = parent
+  if (given !== undefined) return within === undefined ? given : `${within}\nrun ${given}`
+  const outer = callKey === undefined ? seed : within
+  if (place !== undefined) return `${outer}\n${place}`
+  // what begins beside its calls may begin anew after a suspension, in another turn
+  const step = callKey === undefined ? `turn ${parent.turn()}` : `repair ${repairing?.attempts ?? 0}`
+  const at = `${outer}\n${step} of ${JSON.stringify(agent)}`
+  return `${at} ${RunContext.begun(tree, at)}`
 }
 
 const noFixers: ReadonlyArray<unknown> = []

@@ -93,7 +93,7 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
       transcript: Effect.sync(() => started?.state.transcript() ?? []),
       usage: Effect.sync(() => started?.run.ledger.usage ?? Usage.empty),
       ledger: Effect.sync(() => [...(started?.run.ledger.entries ?? [])]),
-      lost: Effect.sync(() => started?.run.losses.events ?? 0),
+      lost: Effect.sync(() => started?.run.tree.lost ?? 0),
       interrupt: Fiber.interrupt(fiber)
     }
   })

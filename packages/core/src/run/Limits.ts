@@ -114,10 +114,10 @@ type Effected = NonNullable<ReturnType<RunContext.RunContext["done"]["take"]>>
 
 const undo = Effect.fnUntraced(function* (run: RunContext.RunContext, first: Effected): Effect.fn.Return<void> {
   for (let one: Effected | undefined = first; one !== undefined; one = run.done.take()) {
-    const { callId, key, tool, undo: compensation } = one
+    const { callId, callKey, key, tool, undo: compensation } = one
     const exit: Exit.Exit<void, unknown> = yield* Effect.exit(
       Interception.step<void, unknown, never>(
-        () => ({ kind: "compensation", tool, callId, idempotencyKey: key }),
+        () => ({ kind: "compensation", tool, callId, callKey, idempotencyKey: key }),
         () => RunContext.afterwards(compensation)
       )
     )

@@ -93,7 +93,8 @@ export const within = (
     const budget = limits === undefined ? plan.budget : Budget.over(plan.budget, limits)
     const state = new RunState(plan.agent, budget, beginning, beginning.messages(plan.work.prompt))
     const input = start.kind === "input" ? start.input : said.text
-    const resumed = from === undefined ? undefined : { runId: from.runId, elapsed: from.spent.millis }
+    const resumed =
+      from === undefined ? undefined : { runId: from.runId, seed: from.seed ?? from.runId, elapsed: from.spent.millis }
     const { agent, listeners, onExceeded } = plan
     return Frame.within({ agent, listeners, onExceeded, budget, input, sink, mode, state, resumed }, (run) => {
       const running: Running = {

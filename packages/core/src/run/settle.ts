@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import { end, Exceeded, type ExtendableExceeded } from "../budget/Meter.ts"
 import * as Message from "../data/Message.ts"
-import { type CallCheckpoint, keyOf } from "../event/Checkpoint.ts"
+import type { CallCheckpoint } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import { trailOf } from "../recovery/Decisions.ts"
@@ -11,6 +11,7 @@ import type { Capture } from "../tool/ToolDefinition.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import * as RunBudget from "./budget.ts"
 import { isCheckpoint, suspend } from "./checkpoint.ts"
+import { keysOf } from "./keys.ts"
 import type { Replied } from "./modelCall.ts"
 import type { End, Looping, Running } from "./running.ts"
 import type { Admission } from "./state.ts"
@@ -36,11 +37,12 @@ export const settleAdmitted = (
   tooMany: Exceeded | undefined
 ): Effect.Effect<End, unknown> => {
   running.state.admission = admission
-  return settleAll(running, reply, admission.admitted, (batch): Effect.Effect<End, unknown> => {
+  const next = (batch: Batch): Effect.Effect<End, unknown> => {
     // the reply stays open: what waits, and what has not begun, goes on with the run
     if (goesOn(running, batch)) return Effect.map(suspend(running), (value) => ({ value }))
     return close(running, batch.message, () => endOf(running, batch, admission, tooMany))
-  })
+  }
+  return keysOf(running, Message.callsOf(reply), (keys) => settleAll(running, reply, keys, admission.admitted, next))
 }
 
 /** What the run ends with once all calls are settled, if it ends. */
@@ -107,11 +109,12 @@ interface Batch {
 const settleAll = <A, E>(
   running: Looping,
   reply: Message.Reply,
+  keys: ReadonlyArray<string>,
   admitted: number,
   next: (batch: Batch) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
   const { plan, run, state, toolset } = running
-  const sites = Message.callsOf(reply).map((call, index) => siteOf(running, call, index))
+  const sites = Message.callsOf(reply).map((call, index) => siteOf(running, call, keys[index] as string, index))
   const over = (found: Pick<Batch, "outcomes" | "isWaiting"> & Partial<Batch>): Effect.Effect<A, E> => {
     run.meter.endBatch()
     const batch = { message: Message.settle(reply, state.settlements()), calls: sites.length, ...found }
@@ -161,17 +164,17 @@ const isHard = (failure: Toolset.Failure | undefined): failure is Toolset.Failur
 const goesOn = (running: Looping, { failure, isWaiting }: Batch): boolean =>
   running.run.meter.ended === undefined ? isWaiting && failure === undefined : isCheckpoint(running) && !isHard(failure)
 
-const siteOf = (running: Looping, call: Message.ToolCall, index: number): CallSite => {
+const siteOf = (running: Looping, call: Message.ToolCall, key: string, index: number): CallSite => {
   const { mode, run, start, state } = running
   // call ids repeat over turns, and with some models within one
-  const key = keyOf(run.runId, run.turn(), index)
+  const callKey = `${run.runId}/${run.turn()}/${index}`
   const from = callOf(running, index)
   // there is one for each call
   const slot = state.slots[index] as Slot
   return {
     call,
     key,
-    run: { ...run, callId: call.id, callKey: key, repairing: undefined },
+    run: { ...run, callId: call.id, callKey, within: key, repairing: undefined },
     repairing: run.repairing,
     history: state.history,
     before: state.messages.at(-1),
@@ -237,7 +240,7 @@ const inTurn = (
   // the run is over: no further call begins
   const unlessOver = () => RunContext.begins(site.run, begin, (barrier) => Effect.succeed(notBegun(site.call, barrier)))
   if (offset < concurrency) return unlessOver()
-  const waited = Effect.flatMap(Interception.turn(site.key), unlessOver)
+  const waited = Effect.flatMap(Interception.turn(site.run.callKey ?? ""), unlessOver)
   // `forEach` knows of a call that waited for its turn only once that waits for something: an interruption of the run that comes
   // from within the call would miss it
   // Mutants `true`, `concurrency >= 1` survive: only a yield more. One at a time, `forEach` runs the calls in the

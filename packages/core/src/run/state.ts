@@ -38,6 +38,10 @@ export class RunState implements State {
   #compacted: Array<Message.Message> | undefined
   /** One for each call of the unfinished reply. */
   slots: ReadonlyArray<Slot> = []
+  /** The idempotency keys of these calls, once they are known. */
+  keys: ReadonlyArray<string> = []
+  /** How often each call was made, by its digest. */
+  #made: Map<string, number> | undefined
   /** How many of these calls may run, once that is known. */
   admission: Admission | undefined
   #reply: Message.Reply | undefined
@@ -83,6 +87,7 @@ export class RunState implements State {
     compacted,
     failures,
     inARow,
+    made,
     unfinished,
     outputsRejected,
     transcript,
@@ -99,8 +104,10 @@ export class RunState implements State {
     this.#last = inARow.tool
     this.#inARow = inARow.calls
     this.history.restore(failures)
+    this.#made = new Map(made.map(({ digest, times }) => [digest, times]))
     if (unfinished === undefined) return
     this.take(unfinished.reply)
+    this.keys = unfinished.keys
     for (const [index, slot] of this.slots.entries()) {
       const call = unfinished.calls[index]
       if (call?.type !== "finished") continue
@@ -120,8 +127,9 @@ export class RunState implements State {
     const { cappedCalls, counts } = run.meter
     run.meter.suspended(run.runId, counts)
     return {
-      version: 5,
+      version: 6,
       runId: run.runId,
+      ...(run.seed === run.runId ? {} : { seed: run.seed }),
       agent: this.#agent,
       transcript: unfinished === undefined ? this.transcript() : [...this.messages],
       ...(this.#compacted === undefined ? {} : { compacted: abridged(this.messages, this.#compacted) }),
@@ -136,6 +144,7 @@ export class RunState implements State {
       callsWhileOff: this.callsWhileOff,
       outputsRejected: this.outputsRejected,
       inARow: { tool: this.#last, calls: this.#inARow },
+      made: Array.from(this.#made ?? [], ([digest, times]) => ({ digest, times })),
       ...(skill === undefined ? {} : { skill }),
       ...(unfinished === undefined ? {} : { unfinished })
     }
@@ -146,17 +155,29 @@ export class RunState implements State {
     if (reply === undefined || this.admission === undefined) return undefined
     const calls = this.slots.map((slot) => callOf(slot, now))
     const isUnfinished = calls.some(({ type }) => type !== "finished")
-    return isUnfinished ? { ...this.admission, reply, calls } : undefined
+    return isUnfinished ? { ...this.admission, reply, keys: this.keys, calls } : undefined
   }
 
   /** Adds a reply; returns its calls. */
   take(reply: Message.Reply): ReadonlyArray<Message.ToolCall> {
     this.#reply = reply
     this.admission = undefined
+    this.keys = []
     this.partial = Message.textOf(reply)
     const calls = Message.callsOf(reply)
     this.slots = calls.map(() => new Slot())
     return calls
+  }
+
+  /** The idempotency keys of the calls of the reply, by their digests: equal calls are counted in their order. */
+  count(digests: ReadonlyArray<string>): ReadonlyArray<string> {
+    const made = (this.#made ??= new Map<string, number>())
+    this.keys = digests.map((digest) => {
+      const before = made.get(digest) ?? 0
+      made.set(digest, before + 1)
+      return `${digest}-${before}`
+    })
+    return this.keys
   }
 
   /** The settlements of the unfinished reply's calls; absent for calls whose turn has not come. */

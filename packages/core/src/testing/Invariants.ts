@@ -145,7 +145,8 @@ const booked: Invariant = ({ events, sent }) => {
 const safe: Invariant = ({ events, starts }) =>
   starts.flatMap((start, index) => {
     const { callId, end, key, lookedUp, runId, tool, turn } = start
-    const isLast = !starts.slice(index + 1).some((other) => other.key === key)
+    // the runs of two attempts of a sub-agent give an equal call the same key
+    const isLast = !starts.slice(index + 1).some((other) => other.key === key && other.runId === runId)
     if (!isLast) {
       return end === "cut off" && lookedUp === "took none"
         ? []

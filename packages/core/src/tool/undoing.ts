@@ -28,6 +28,6 @@ export const remember = (
       }),
       (around: Context.Context<never>) => Context.merge(context, around)
     )
-    run.done.add({ tool, callId, key: idempotencyKey, at, undo, isUndone: false })
+    run.done.add({ tool, callId, key: idempotencyKey, callKey: run.callKey, at, undo, isUndone: false })
     return Effect.void
   })
