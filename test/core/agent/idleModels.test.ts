@@ -127,6 +127,26 @@ it.run("under another layer without a scope it is built anew, and the idle one i
   })
 )
 
+it.run("without a runtime a build that fails is not kept, and one without runs is interrupted [P1504]", (run) =>
+  Effect.gen(function* () {
+    const log: Array<string> = []
+    const opening = (n: number) => (n === 1 ? Effect.fail("no") : n === 2 ? Effect.never : Effect.void)
+    const ask = bare(run(Agent.make("clerk", { model: logged(log, "model", opening) }), "go"))
+    assert.strictEqual(yield* Effect.flip(ask), "no")
+    const fiber = yield* Effect.forkChild(ask, { startImmediately: true })
+    yield* Fiber.interrupt(fiber)
+    yield* ask
+    assert.deepStrictEqual(log, [
+      "model 1 opens",
+      "model 1 closes",
+      "model 2 opens",
+      "model 2 closes",
+      "model 3 opens",
+      "model 3 asked"
+    ])
+  })
+)
+
 it.run("a finaliser that fails is logged, and no run fails of it [P1504]", (run) =>
   Effect.gen(function* () {
     const broken = Effect.acquireRelease(Effect.succeed(service(() => Effect.void)), () => Effect.die("broken"))

@@ -37,165 +37,131 @@ export const within = <L, A, E>(
   idle: number,
   use: (services: Context.Context<L>) => Effect.Effect<A, E>
 ): Effect.Effect<A, unknown> =>
-  Effect.contextWith((context: Context.Context<never>) => {
-    const memoMap = Context.getOrUndefined(context, Layer.CurrentMemoMap)
-    const runtime = memoMap && ownerOf(memoMap)
-    // a build gives what its layer gives
-    const body = use as (services: Services) => Effect.Effect<A, E>
-    return runtime === undefined ? alone(layer, memoMap, idle, body) : runtime.of(layer).use(idle, body)
-  })
+  Effect.uninterruptibleMask((restore) =>
+    Effect.contextWith((context: Context.Context<never>) => {
+      const memoMap = Context.getOrUndefined(context, Layer.CurrentMemoMap)
+      const owner = memoMap && ownerOf(memoMap)
+      const place = owner === undefined ? alone(layer, memoMap) : placeIn(owner.layers, layer)
+      const leased = () => {
+        const [join, leave] = (place.build ?? begin(place, layer, owner, context)).lease(idle)
+        // a build gives what its layer gives
+        return Effect.ensuring(restore(Effect.flatMap(join, use as (services: Services) => Effect.Effect<A, E>)), leave)
+      }
+      const retire = place.last?.build?.retire
+      place.last = undefined
+      return retire === undefined ? leased() : Effect.andThen(retire, Effect.suspend(leased))
+    })
+  )
 
 type Services = Context.Context<never>
 
 /** One build of a layer, from the first run that asks for it until it is closed. */
 interface Build {
-  readonly scope: Scope.Closeable
-  fiber: Fiber.Fiber<Services, unknown> | undefined
-  /** The runs that use it or wait for it. */
-  runs: number
+  /** For one more run: waits for the services, and leaves them after the run. */
+  readonly lease: (idle: number) => readonly [join: Effect.Effect<Services, unknown>, leave: Effect.Effect<void>]
   /** No further run uses it: it is closed after the last one. */
-  isRetired: boolean
-  /** Without a runtime: the instant at which it is closed, and the clock of the fiber that waits for it. */
-  idleUntil: number
-  clock: Clock.Clock | undefined
+  readonly retire: Effect.Effect<void>
 }
 
-/** A layer within one runtime, or without any. */
-class Shared {
-  private current: Build | undefined
-  private readonly layer: AnyLayer
-  private readonly runtime: Runtime | undefined
+/** Where a layer is built: in one runtime, or where no runtime owns it, under the memo map of its last run. */
+interface Place {
+  build?: Build | undefined
+  readonly memoMap?: Layer.MemoMap | undefined
+  /** The place of the same layer under another memo map; its build is closed before this one is used. */
+  last?: Place | undefined
+}
 
-  constructor(layer: AnyLayer, runtime?: Runtime) {
-    this.layer = layer
-    this.runtime = runtime
+/** A fiber of its own builds the layer: the interruption of one run does not end the build for others. */
+const begin = (place: Place, layer: AnyLayer, owner: Runtime | undefined, context: Context.Context<never>): Build => {
+  const scope = Scope.makeUnsafe()
+  // the runs that use it or wait for it
+  let runs = 0
+  let isRetired = false
+  // without a runtime: the instant at which it is closed, and the clock of the fiber that waits for it
+  let idleUntil = 0
+  let clock: Clock.Clock | undefined
+  const drop = () => {
+    isRetired = true
+    if (place.build === build) place.build = undefined
   }
-
-  use<A, E>(idle: number, body: (services: Services) => Effect.Effect<A, E>): Effect.Effect<A, unknown> {
-    return Effect.uninterruptibleMask((restore) =>
-      Effect.contextWith((context: Context.Context<never>) => {
-        const build = this.current ?? this.begin(context)
-        build.runs++
-        return Effect.ensuring(restore(Effect.flatMap(built(build), body)), this.left(build, idle))
-      })
-    )
-  }
-
-  /** What is built now is for no further run. */
-  readonly retire: Effect.Effect<void> = Effect.suspend(() =>
-    this.current === undefined ? Effect.void : this.retired(this.current)
-  )
-
-  private retired(build: Build): Effect.Effect<void> {
-    this.leave(build)
-    return build.runs === 0 ? Effect.uninterruptible(Scope.close(build.scope, Exit.void)) : Effect.void
-  }
-
-  private leave(build: Build): void {
-    build.isRetired = true
-    if (this.current === build) this.current = undefined
-  }
-
-  /** A fiber of its own builds the layer: the interruption of one run does not end the build for others. */
-  private begin(context: Context.Context<never>): Build {
-    const { layer, runtime } = this
-    const scope = Scope.makeUnsafe()
-    const build: Build = { scope, fiber: undefined, runs: 0, isRetired: false, idleUntil: 0, clock: undefined }
-    this.current = build
-    const services = Layer.buildWithMemoMap(layer, runtime?.memoMap ?? Layer.makeMemoMapUnsafe(), scope)
-    build.fiber = Effect.runForkWith(outsideRuns(context))(
-      Effect.andThen(runtime === undefined ? Effect.void : this.bind(build, runtime.scope), services).pipe(
-        // the memo map of a runtime is there already, perhaps with more layers
-        Effect.map((built) => (runtime === undefined ? built : Context.omit(Layer.CurrentMemoMap)(built))),
-        Effect.onExit((exit) => {
-          if (Exit.isFailure(exit)) this.leave(build)
-          return build.isRetired && (build.runs === 0 || Exit.isFailure(exit)) ? Scope.close(scope, exit) : Effect.void
-        })
-      )
-    )
-    return build
-  }
-
-  /** Closes the build with the runtime. */
-  private bind(build: Build, runtime: Scope.Scope): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      const bound = Scope.forkUnsafe(runtime)
-      const retiring = Effect.suspend(() => this.retired(build))
-      const unbinding = Scope.addFinalizer(build.scope, Scope.close(bound, Exit.void))
-      return Effect.andThen(unbinding, Scope.addFinalizer(bound, retiring))
-    })
-  }
-
-  /** A run is over, or waits no longer. */
-  private left(build: Build, idle: number): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      build.runs--
-      if (build.runs > 0 || build.fiber === undefined) return Effect.void
-      const exit = build.fiber.pollUnsafe()
-      if (exit === undefined) {
-        // each run that waited was interrupted
-        this.leave(build)
-        return Fiber.interrupt(build.fiber)
-      }
-      if (Exit.isFailure(exit)) return Effect.void
-      if (build.isRetired) return this.retired(build)
-      if (this.runtime !== undefined) return Effect.void
-      return idle > 0 ? this.rest(build, idle) : this.retired(build)
-    })
-  }
-
+  const retire = Effect.suspend(() => {
+    drop()
+    return runs === 0 ? Effect.uninterruptible(Scope.close(scope, Exit.void)) : Effect.void
+  })
   /** One fiber waits for the end of the idle time, however many runs come in between. */
-  private rest(build: Build, idle: number): Effect.Effect<void> {
-    return Effect.contextWith((context: Context.Context<never>) => {
-      const clock = Context.get(context, Clock.Clock)
-      build.idleUntil = Math.max(build.idleUntil, clock.currentTimeMillisUnsafe() + idle)
-      if (build.clock === clock || !Number.isFinite(build.idleUntil)) return Effect.void
-      build.clock = clock
-      Effect.runForkWith(outsideRuns(context))(this.expire(build, clock))
-      return Effect.void
-    })
-  }
-
-  private expire(build: Build, clock: Clock.Clock): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      if (build.clock !== clock) return Effect.void
-      if (build.runs > 0 || build.isRetired) {
-        build.clock = undefined
+  const expire = (own: Clock.Clock): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (clock !== own) return Effect.void
+      if (runs > 0 || isRetired) {
+        clock = undefined
         return Effect.void
       }
-      const millis = build.idleUntil - clock.currentTimeMillisUnsafe()
-      if (millis > 0) return Effect.andThen(pause(clock, millis), this.expire(build, clock))
-      return Effect.catchCause(this.retired(build), (cause) =>
+      const millis = idleUntil - own.currentTimeMillisUnsafe()
+      if (millis > 0) return Effect.andThen(pause(own, millis), expire(own))
+      return Effect.catchCause(retire, (cause) =>
         Effect.logWarning("The layer of an agent failed while it was closed", ErrorCause.logged(cause))
       )
     })
+  const rest = (idle: number) =>
+    Effect.contextWith((context: Context.Context<never>) => {
+      const own = Context.get(context, Clock.Clock)
+      idleUntil = Math.max(idleUntil, own.currentTimeMillisUnsafe() + idle)
+      if (clock === own || idleUntil === Infinity) return Effect.void
+      clock = own
+      Effect.runForkWith(outsideRuns(context))(expire(own))
+      return Effect.void
+    })
+  /** It is closed with the runtime. */
+  const bind = (runtime: Scope.Scope) => {
+    const bound = Scope.forkUnsafe(runtime)
+    return Effect.andThen(Scope.addFinalizer(scope, Scope.close(bound, Exit.void)), Scope.addFinalizer(bound, retire))
   }
+  const build: Build = {
+    lease: (idle) => {
+      runs++
+      const leave = Effect.suspend(() => {
+        runs--
+        if (runs > 0) return Effect.void
+        const exit = fiber.pollUnsafe()
+        if (exit === undefined) {
+          // each run that waited was interrupted
+          drop()
+          return Fiber.interrupt(fiber)
+        }
+        if (Exit.isFailure(exit)) return Effect.void
+        if (isRetired) return retire
+        if (owner !== undefined) return Effect.void
+        return idle > 0 ? rest(idle) : retire
+      })
+      return [Effect.suspend(() => fiber.pollUnsafe() ?? Fiber.join(fiber)), leave]
+    },
+    retire
+  }
+  place.build = build
+  const memoMap = owner === undefined ? Layer.makeMemoMapUnsafe() : owner.memoMap
+  const services = Layer.buildWithMemoMap(layer, memoMap, scope)
+  const fiber: Fiber.Fiber<Services, unknown> = Effect.runForkWith(outsideRuns(context))(
+    (owner === undefined
+      ? services
+      : // its memo map is there already, perhaps with more layers
+        Effect.map(Effect.andThen(bind(owner.scope), services), Context.omit(Layer.CurrentMemoMap))
+    ).pipe(
+      Effect.onExit((exit) => {
+        const isFailure = Exit.isFailure(exit)
+        if (isFailure) drop()
+        return isRetired && (runs === 0 || isFailure) ? Scope.close(scope, exit) : Effect.void
+      })
+    )
+  )
+  return build
 }
-
-const built = (build: Build): Effect.Effect<Services, unknown> =>
-  Effect.suspend(() => build.fiber!.pollUnsafe() ?? Fiber.join(build.fiber!))
 
 /** What a layer captures of its context stays in later runs, so it must not be that of one run. */
 const outsideRuns = Context.omit(RunContext.Current, Interception.Current, Tracer.ParentSpan)
 
-/** The layers of agents in one runtime. */
-class Owner {
-  readonly scope: Scope.Scope
-  private readonly runtime: Runtime
-  private readonly layers = new WeakMap<AnyLayer, Shared>()
-
-  constructor(runtime: Runtime) {
-    this.runtime = runtime
-    this.scope = runtime.scope
-  }
-
-  of(layer: AnyLayer): Shared {
-    const found = this.layers.get(layer)
-    if (found !== undefined) return found
-    const shared = new Shared(layer, this.runtime)
-    this.layers.set(layer, shared)
-    return shared
-  }
+/** A runtime with the layers of agents in it. */
+interface Owner extends Runtime {
+  readonly layers: WeakMap<AnyLayer, Place>
 }
 
 const owners = new WeakMap<Layer.MemoMap, Owner>()
@@ -205,32 +171,27 @@ const ownerOf = (memoMap: Layer.MemoMap): Owner | undefined => {
   if (found !== undefined && mayClose(found.scope)) return found
   const runtime = runtimeOf(memoMap)
   if (runtime === undefined) return undefined
-  const owner = new Owner(runtime)
+  const owner = { ...runtime, layers: new WeakMap<AnyLayer, Place>() }
   owners.set(memoMap, owner)
   return owner
 }
 
-/** A layer that no runtime owns, and the memo map around its last run. */
-interface Unowned {
-  readonly shared: Shared
-  readonly memoMap: Layer.MemoMap | undefined
+/** The layers that no runtime owns. */
+const unowned = new WeakMap<AnyLayer, Place>()
+
+const placeIn = (layers: WeakMap<AnyLayer, Place>, layer: AnyLayer, fresh: Place = {}): Place => {
+  const place = layers.get(layer) ?? fresh
+  layers.set(layer, place)
+  return place
 }
 
-const unowned = new WeakMap<AnyLayer, Unowned>()
-
-/** Under another memo map there are other services, so the layer is built anew; what was built under the last one is closed. */
-const alone = <A, E>(
-  layer: AnyLayer,
-  memoMap: Layer.MemoMap | undefined,
-  idle: number,
-  body: (services: Services) => Effect.Effect<A, E>
-): Effect.Effect<A, unknown> => {
-  const last = unowned.get(layer)
-  if (last !== undefined && last.memoMap === memoMap) return last.shared.use(idle, body)
-  const shared = new Shared(layer)
-  unowned.set(layer, { shared, memoMap })
-  const using = shared.use(idle, body)
-  return last === undefined ? using : Effect.andThen(last.shared.retire, using)
+/** Under another memo map there are other services, so the layer is built anew. */
+const alone = (layer: AnyLayer, memoMap: Layer.MemoMap | undefined): Place => {
+  const last = placeIn(unowned, layer, { memoMap })
+  if (last.memoMap === memoMap) return last
+  const place = { memoMap, last }
+  unowned.set(layer, place)
+  return place
 }
 
 /** The clock of a program that sets none. */

@@ -25,9 +25,6 @@ export const runtimeOf = (memoMap: Layer.MemoMap): Runtime | undefined => {
 export const mayClose = (scope: Scope.Scope | undefined): boolean =>
   scope?.state !== undefined && scope.state._tag !== "Closed"
 
-const closed = Scope.makeUnsafe()
-Scope.closeUnsafe(closed, Exit.void)
-
 /**
  * The layers of the runtime, and more of its own. It reads a layer of the runtime for a closed scope, which holds no layer: with a scope that
  * does, the layers of the runtime would wait for those here, which wait for the end of the runtime.
@@ -35,13 +32,16 @@ Scope.closeUnsafe(closed, Exit.void)
 class Inner implements Layer.MemoMap {
   readonly "~effect/Layer/MemoMap" = "~effect/Layer/MemoMap"
   private readonly own = Layer.makeMemoMapUnsafe()
+  private readonly closed = Scope.makeUnsafe()
   private readonly outer: Layer.MemoMap
 
   constructor(outer: Layer.MemoMap) {
     this.outer = outer
+    Scope.closeUnsafe(this.closed, Exit.void)
   }
 
-  readonly get: Layer.MemoMap["get"] = (layer, scope) => this.own.get(layer, scope) ?? this.outer.get(layer, closed)
+  readonly get: Layer.MemoMap["get"] = (layer, scope) =>
+    this.own.get(layer, scope) ?? this.outer.get(layer, this.closed)
 
   readonly getOrElseMemoize: Layer.MemoMap["getOrElseMemoize"] = (layer, scope, build) =>
     Effect.suspend(
