@@ -91,7 +91,7 @@ it.effect("an agent with a layer is durable with its tables, its sub-agent and t
 
 for (const when of ["before", "after"] as const) {
   it.effect.each([1, 2, 3, 4, 5, 6, 7])(
-    `after the death of its process ${when} step %s the next one opens the layers anew [P1306]`,
+    `after the death of its process ${when} step %s the next one opens the layers anew [P1306 P1504]`,
     (at) =>
       Effect.gen(function* () {
         const { asked, exit, hasDied, log } = yield* play({ at, when })
@@ -101,7 +101,8 @@ for (const when of ["before", "after"] as const) {
         const repeated = outer + inner - 5 + (worked(log).length - 2)
         assert.isAtMost(repeated, when === "before" ? 0 : 1)
         assert.isTrue(isClosed(log))
-        assert.isAtLeast(log.filter((line) => line === "front opens").length, 2)
+        // at the first step, no agent has begun
+        assert.isAtLeast(log.filter((line) => line === "front opens").length, at === 1 ? 1 : 2)
       })
   )
 }

@@ -2,6 +2,8 @@ import { assert } from "@effect/vitest"
 import { Agent, Approval, LlmError, Recovery, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Context, Effect, Fiber, Layer, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { bare, logged } from "./_support/sharing.ts"
 import { it } from "../../_support/run.ts"
 import { agentWith, done, eventLog, read } from "../../_support/dialogue.ts"
 
@@ -53,7 +55,7 @@ it.run("a provided agent keeps its tables, and takes more of them after it [P130
     )
     yield* run(agent, "go")
     assert.deepStrictEqual(read(model), ["result: -1", "result: -1"])
-    assert.deepStrictEqual(count, { built: 1, released: 1 })
+    assert.deepStrictEqual(count, { built: 1, released: 0 })
     // it is the run that it was: there is none around it
     assert.strictEqual(log.all.filter(({ type }) => type === "run-start").length, 1)
     assert.deepStrictEqual(
@@ -64,7 +66,7 @@ it.run("a provided agent keeps its tables, and takes more of them after it [P130
 )
 
 it.run(
-  "its layer is built for each run, for listeners as well; the one that comes later gives the earlier [P1306]",
+  "its layer is built once, for listeners as well; the one that comes later gives the earlier [P1306 P1504]",
   (run) =>
     Effect.gen(function* () {
       const { count, layer } = counting()
@@ -81,57 +83,80 @@ it.run(
         )
       )
       assert.strictEqual(yield* run(agent, "a"), 10)
-      assert.strictEqual(yield* run(agent, "b"), 20)
-      assert.deepStrictEqual([...new Set(seen)], [10, 20])
-      assert.deepStrictEqual(count, { built: 2, released: 2 })
+      assert.strictEqual(yield* run(agent, "b"), 10)
+      assert.deepStrictEqual([...new Set(seen)], [10])
       // as a part, too
       assert.strictEqual(
         yield* run(
           Agent.map(agent, (n) => n + 1),
           "c"
         ),
-        31
+        11
       )
+      assert.deepStrictEqual(count, { built: 1, released: 0 })
     })
 )
 
-it.run("a layer that fails fails the run with its failure, and one that is interrupted is released [P1306]", (run) =>
+it.run(
+  "a layer that fails fails the run with its failure, and a run that is interrupted leaves it built [P1306 P1504]",
+  (run) =>
+    Effect.gen(function* () {
+      const broken = agentWith(look()).pipe(Agent.provide(Layer.effect(Desk, Effect.fail(new Down()))))
+      const model = yield* make()
+      const error = yield* Effect.flip(Effect.provide(run(broken, "go"), model.layer))
+      assert(error instanceof Down)
+      assert.strictEqual(model.requests.length, 0)
+      const { count, layer } = counting()
+      const stuck = Agent.deterministic("stuck", (_input: string) => Effect.andThen(Desk, Effect.never)).pipe(
+        Agent.provide(layer)
+      )
+      const fiber = yield* Effect.forkChild(run(stuck, "go"), { startImmediately: true })
+      assert.deepStrictEqual(count, { built: 1, released: 0 })
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(count, { built: 1, released: 0 })
+    })
+)
+
+it.effect(
+  "a provided agent is suspended as before, and goes on with the layer of the runtime that resumes it [P1306 P1504]",
+  () =>
+    Effect.gen(function* () {
+      const { count, layer } = counting()
+      const model = yield* make(calls(call("look", {}, "c1")), done)
+      const agent = agentWith(look().pipe(Tool.requireApproval())).pipe(Agent.provide(Layer.merge(layer, model.layer)))
+      const runtime = Layer.effectDiscard(Effect.void)
+      const outcome = yield* Effect.provide(
+        Effect.flatMap(agent.start("go"), (run) => run.outcome),
+        runtime
+      )
+      assert(outcome._tag === "Suspended")
+      assert.deepStrictEqual(count, { built: 1, released: 1 })
+      const [request] = Snapshot.requestsOf(outcome.snapshot)
+      assert(request !== undefined)
+      const resumed = yield* Agent.resume(agent).start({
+        from: outcome.snapshot,
+        decisions: [{ digest: request.digest, decision: Approval.approve }]
+      })
+      const end = yield* resumed.outcome
+      assert(end._tag === "Completed")
+      assert.deepStrictEqual(count, { built: 2, released: 1 })
+      assert.deepStrictEqual(read(model), ["result: 2"])
+    })
+)
+
+it.run("without a runtime it is closed after the idle time, and what runs within it before it [P1504]", (run) =>
   Effect.gen(function* () {
-    const broken = agentWith(look()).pipe(Agent.provide(Layer.effect(Desk, Effect.fail(new Down()))))
-    const model = yield* make()
-    const error = yield* Effect.flip(Effect.provide(run(broken, "go"), model.layer))
-    assert(error instanceof Down)
-    assert.strictEqual(model.requests.length, 0)
-    const { count, layer } = counting()
-    const stuck = Agent.deterministic("stuck", (_input: string) => Effect.andThen(Desk, Effect.never)).pipe(
-      Agent.provide(layer)
+    const log: Array<string> = []
+    const desk = Effect.acquireRelease(
+      Effect.sync(() => (log.push("desk opens"), { number: 1 })),
+      () => Effect.sync(() => void log.push("desk closes"))
     )
-    const fiber = yield* Effect.forkChild(run(stuck, "go"), { startImmediately: true })
-    assert.deepStrictEqual(count, { built: 1, released: 0 })
-    yield* Fiber.interrupt(fiber)
-    assert.deepStrictEqual(count, { built: 1, released: 1 })
-  })
-)
-
-it.effect("a provided agent is suspended as before, and goes on in a run with a layer of its own [P1306]", () =>
-  Effect.gen(function* () {
-    const { count, layer } = counting()
-    const model = yield* make(calls(call("look", {}, "c1")), done)
-    const agent = agentWith(look().pipe(Tool.requireApproval())).pipe(Agent.provide(Layer.merge(layer, model.layer)))
-    const run = yield* agent.start("go")
-    const outcome = yield* run.outcome
-    assert(outcome._tag === "Suspended")
-    assert.deepStrictEqual(count, { built: 1, released: 1 })
-    const [request] = Snapshot.requestsOf(outcome.snapshot)
-    assert(request !== undefined)
-    const resumed = yield* Agent.resume(agent).start({
-      from: outcome.snapshot,
-      decisions: [{ digest: request.digest, decision: Approval.approve }]
-    })
-    const end = yield* resumed.outcome
-    assert(end._tag === "Completed")
-    assert.deepStrictEqual(count, { built: 2, released: 2 })
-    assert.deepStrictEqual(read(model), ["result: 2"])
+    const inner = Agent.make("inner", { model: logged(log, "model", () => Desk) })
+    const agent = Agent.map(inner, (said) => said).pipe(Agent.provide(Layer.effect(Desk, desk)))
+    for (const _ of [1, 2]) yield* bare(run(agent, "go"))
+    assert.deepStrictEqual(log.splice(0), ["desk opens", "model 1 opens", "model 1 asked", "model 1 asked"])
+    yield* TestClock.adjust("5 minutes")
+    assert.deepStrictEqual(log.splice(0), ["model 1 closes", "desk closes"])
   })
 )
 

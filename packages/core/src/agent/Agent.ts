@@ -1,4 +1,5 @@
 /** An agent: a function from its input to an effect of its output, with every remaining failure in its type. */
+import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import type * as Layer from "effect/Layer"
@@ -7,6 +8,7 @@ import type * as Schema from "effect/Schema"
 import * as Redaction from "../data/Redaction.ts"
 import * as Budget from "../budget/Budget.ts"
 import * as LlmTable from "../model/LlmTable.ts"
+import * as Sharing from "../model/Sharing.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 import type { CheckDefaults, DefaultRows } from "./tables.ts"
 import type * as Explained from "../recovery/Explained.ts"
@@ -90,8 +92,17 @@ export interface Options<
   readonly budget?: Budget.Limits
   /** What happens to the other calls of a reply when one ends the run: they run to their end, or are interrupted. */
   readonly siblings?: Siblings
-  /** Its own model, which it keeps under any parent. Without it, `Model` stays in `R`. */
+  /**
+   * Its own model, which it keeps under any parent. Without it, `Model` stays in `R`. The layer is built at the first run. Concurrent and
+   * later runs share it, and so do all agents with this very layer. It is closed with the runtime around the run: a `ManagedRuntime`, or an
+   * `Effect.provide` of a layer.
+   */
   readonly model?: ModelLayer
+  /**
+   * How long the layers of the agent stay built after a run if no runtime closes them, as under a bare `Effect.runPromise`. By default
+   * 5 minutes. With zero they are closed after the last concurrent run.
+   */
+  readonly modelIdle?: Duration.Input
   /**
    * The schema of its input; a text by default. The model reads the encoded string, or the JSON of the encoded value. With
    * `Message.UserContent` it takes texts, images and files.
@@ -213,6 +224,7 @@ export const make = <
     siblings: options.siblings,
     // its needs are in the agent's type
     model: options.model as Layer.Layer<Model.Model, unknown> | undefined,
+    ...(options.modelIdle === undefined ? {} : { modelIdle: Sharing.idleOf(name, options.modelIdle) }),
     skills: skillsOf(name, options),
     ...(options.toolDefaults === undefined ? {} : { defaults: Recovery.rowsOf(options.toolDefaults, "a tool") }),
     ...(options.onLlmError === undefined ? {} : { onLlmError: LlmTable.rowsAfter(new Map(), options.onLlmError) }),

@@ -13,6 +13,7 @@ import * as Budget from "../budget/Budget.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import * as LlmTable from "../model/LlmTable.ts"
 import type * as Model from "../model/Model.ts"
+import * as Sharing from "../model/Sharing.ts"
 import * as Router from "../run/Router.ts"
 import * as Run from "../run/Run.ts"
 import * as Skill from "../run/Skill.ts"
@@ -120,7 +121,7 @@ export interface Definition extends Skilled, Omit<Run.Plan, "agent" | "work" | "
   readonly going?: Going
   /** Held as long as the agent is: see `Agent.secrets`. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
-  /** Each is built for a run, around all of it: the first is the innermost. */
+  /** Each is around all of a run: the first is the innermost. */
   readonly layers: ReadonlyArray<Layer.Layer<unknown, unknown>>
   /** In the place of the loop, for agents that need no model. */
   readonly body?: (input: unknown) => Effect.Effect<unknown, unknown>
@@ -146,6 +147,7 @@ export const blank = (name: string): Definition => ({
   prompt: "",
   budget: Budget.make(),
   model: undefined,
+  modelIdle: Sharing.defaultIdle,
   skills: [],
   byTool: new Map(),
   defaults: new Map(),
@@ -172,7 +174,7 @@ const plain: Run.ReadInput = (input) => {
 // an agent's type parameters are carried by its type alone
 export function fromDefinition<A>(definition: Definition): A {
   const { body, composed, name, skills } = definition
-  const run = within(definition.layers, identified(definition, runner(definition)))
+  const run = within(definition, identified(definition, runner(definition)))
   const cost = estimated(definition)
   const isUnsafe = () => mayBeUnsafe(definition)
   const isPlain = body !== undefined || (skills.length > 0 && skills.every(Skill.isDeterministic))
@@ -216,17 +218,20 @@ export interface Nest extends Pick<Nested, "fits"> {
 }
 
 /** The run of an agent with what it is provided with. */
-const within = (layers: Definition["layers"], run: Runner): Runner =>
-  layers.length === 0
+const within = (definition: Definition, run: Runner): Runner =>
+  definition.layers.length === 0
     ? run
     : (input, sink, mode) => {
-        const running = provided(layers, run(input, sink, mode))
+        const running = provided(definition, run(input, sink, mode))
         // the fiber of a handle lets no interruption through until its run begins, and a layer may take its time
         return mode.isForked === true ? Effect.interruptible(running) : running
       }
 
-const provided = (layers: Definition["layers"], running: ReturnType<Runner>): ReturnType<Runner> =>
-  layers.reduce<ReturnType<Runner>>((inner, layer) => Effect.provide(inner, layer), running)
+const provided = ({ layers, modelIdle }: Definition, running: ReturnType<Runner>): ReturnType<Runner> =>
+  layers.reduce<ReturnType<Runner>>(
+    (inner, layer) => Sharing.within(layer, modelIdle, (services) => Effect.provideContext(inner, services)),
+    running
+  )
 
 /** The run with the id that the caller has given. */
 const identified = ({ going, name, runId }: Definition, run: Runner): Runner =>
@@ -260,7 +265,7 @@ export const oddRunId = (agent: string, value: unknown): TypeError =>
 
 /** `undefined` for agents that cannot be suspended: functions, compositions, and agents that go on from a snapshot themselves. */
 const nesting = (definition: Definition): Nest | undefined => {
-  const { body, composed, going, layers } = definition
+  const { body, composed, going } = definition
   if (body !== undefined || composed !== undefined || going !== undefined) return undefined
   const plan = once(() => planOf(definition))
   return {
@@ -270,7 +275,7 @@ const nesting = (definition: Definition): Nest | undefined => {
       const start: Start = resumption === undefined ? { kind: "input", input } : { kind: "resumption", ...resumption }
       const run: Runner = (_, sink, mode) => Run.run(plan(), start, sink, mode)
       const named = resumption === undefined ? identified(definition, run) : run
-      return provided(layers, named(input, undefined, { isStreamed: false, isSuspendable, nesting, place }))
+      return provided(definition, named(input, undefined, { isStreamed: false, isSuspendable, nesting, place }))
     }
   }
 }

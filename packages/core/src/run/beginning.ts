@@ -1,7 +1,6 @@
 /** What a run begins with: its input, its transcript so far, and its limits. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Budget from "../budget/Budget.ts"
 import { end, Exceeded } from "../budget/Meter.ts"
@@ -10,6 +9,7 @@ import * as RunContext from "../event/RunContext.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Model from "../model/Model.ts"
+import * as Sharing from "../model/Sharing.ts"
 import * as RunBudget from "./budget.ts"
 import { capture, endAt, restore } from "./checkpoint.ts"
 import * as Frame from "./Frame.ts"
@@ -138,16 +138,14 @@ const looping = (running: Running, { toolset }: Looped, loop: Loop, model: Model
 }
 
 const withModel = <A, E>(
-  { model }: Plan,
+  { model, modelIdle }: Plan,
   use: (model: Model.Service) => Effect.Effect<A, E>
 ): Effect.Effect<A, unknown, Model.Model> =>
   model === undefined
     ? Effect.contextWith((context: Context.Context<Model.Model>) => use(Context.get(context, Model.Model)))
     : Effect.flatMap(Interception.Current, (interceptor) =>
         interceptor?.model === undefined
-          ? Effect.scopedWith((scope) =>
-              Effect.flatMap(Layer.buildWithScope(model, scope), (built) => use(Context.get(built, Model.Model)))
-            )
+          ? Sharing.within(model, modelIdle, (built) => use(Context.get(built, Model.Model)))
           : use(interceptor.model)
       )
 

@@ -33,6 +33,8 @@ export interface Plan {
   readonly budget: Budget.Budget
   /** The agent's own model, for this run's loop alone: the tools get their services from outside. */
   readonly model: Layer.Layer<Model.Model, unknown> | undefined
+  /** How long its layers stay built after their last run where no runtime closes them, in milliseconds. */
+  readonly modelIdle: number
   readonly onLlmError: Rows
   readonly onPartial: OnPartial
   /** Whether its table takes the place of what transports send again. */

@@ -1,0 +1,209 @@
+/**
+ * The layers of agents, each built once for the runs of a runtime. A layer is known by its value, as in Effect: agents with one layer share
+ * what it builds. The runtime is the innermost one around the run, a `ManagedRuntime` or an `Effect.provide` of a layer. Its memo map
+ * shares the build, and its scope closes it.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as Tracer from "effect/Tracer"
+import * as ErrorCause from "../data/ErrorCause.ts"
+import * as RunContext from "../event/RunContext.ts"
+import * as Interception from "./Interception.ts"
+import { mayClose, type Runtime, runtimeOf } from "./runtimes.ts"
+
+/** A layer whose needs are in the type of its agent. */
+type AnyLayer = Layer.Layer<never, unknown>
+
+/** How long a layer without a runtime stays built after its last run, in milliseconds. */
+export const defaultIdle = 5 * 60_000
+
+/** Milliseconds from the option of an agent. Throws a `RangeError` on a negative duration, and on what is none. */
+export const idleOf = (agent: string, input: Duration.Input): number => {
+  const millis = Option.match(Duration.fromInput(input), { onNone: () => -1, onSome: Duration.toMillis })
+  if (millis >= 0 && !Number.isNaN(input)) return millis
+  throw new RangeError(`Agent '${agent}': modelIdle must be a duration of at least 0, got ${String(input)}`)
+}
+
+/** Runs `use` with what the layer builds, or has built for another run. The idle time, in milliseconds, counts where no runtime closes the layer. */
+export const within = <L, A, E>(
+  layer: Layer.Layer<L, unknown>,
+  idle: number,
+  use: (services: Context.Context<L>) => Effect.Effect<A, E>
+): Effect.Effect<A, unknown> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.contextWith((context: Context.Context<never>) => {
+      const memoMap = Context.getOrUndefined(context, Layer.CurrentMemoMap)
+      const owner = memoMap && ownerOf(memoMap)
+      const place = owner === undefined ? alone(layer, memoMap) : placeIn(owner.layers, layer)
+      const leased = () => {
+        const [join, leave] = (place.build ?? begin(place, layer, owner, context)).lease(idle)
+        // a build gives what its layer gives
+        return Effect.ensuring(restore(Effect.flatMap(join, use as (services: Services) => Effect.Effect<A, E>)), leave)
+      }
+      const retire = place.last?.build?.retire
+      place.last = undefined
+      return retire === undefined ? leased() : Effect.andThen(retire, Effect.suspend(leased))
+    })
+  )
+
+type Services = Context.Context<never>
+
+/** One build of a layer, from the first run that asks for it until it is closed. */
+interface Build {
+  /** For one more run: waits for the services, and leaves them after the run. */
+  readonly lease: (idle: number) => readonly [join: Effect.Effect<Services, unknown>, leave: Effect.Effect<void>]
+  /** No further run uses it: it is closed after the last one. */
+  readonly retire: Effect.Effect<void>
+}
+
+/** Where a layer is built: in one runtime, or where no runtime owns it, under the memo map of its last run. */
+interface Place {
+  build?: Build | undefined
+  readonly memoMap?: Layer.MemoMap | undefined
+  /** The place of the same layer under another memo map; its build is closed before this one is used. */
+  last?: Place | undefined
+}
+
+/** A fiber of its own builds the layer: the interruption of one run does not end the build for others. */
+const begin = (place: Place, layer: AnyLayer, owner: Runtime | undefined, context: Context.Context<never>): Build => {
+  const scope = Scope.makeUnsafe()
+  // the runs that use it or wait for it
+  let runs = 0
+  let isRetired = false
+  // without a runtime: the instant at which it is closed, and the clock of the fiber that waits for it
+  let idleUntil = 0
+  let clock: Clock.Clock | undefined
+  const drop = () => {
+    isRetired = true
+    if (place.build === build) place.build = undefined
+  }
+  const retire = Effect.suspend(() => {
+    drop()
+    return runs === 0 ? Effect.uninterruptible(Scope.close(scope, Exit.void)) : Effect.void
+  })
+  /** One fiber waits for the end of the idle time, however many runs come in between. */
+  const expire = (own: Clock.Clock): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (clock !== own) return Effect.void
+      if (runs > 0 || isRetired) {
+        clock = undefined
+        return Effect.void
+      }
+      const millis = idleUntil - own.currentTimeMillisUnsafe()
+      if (millis > 0) return Effect.andThen(pause(own, millis), expire(own))
+      return Effect.catchCause(retire, (cause) =>
+        Effect.logWarning("The layer of an agent failed while it was closed", ErrorCause.logged(cause))
+      )
+    })
+  const rest = (idle: number) =>
+    Effect.contextWith((context: Context.Context<never>) => {
+      const own = Context.get(context, Clock.Clock)
+      idleUntil = Math.max(idleUntil, own.currentTimeMillisUnsafe() + idle)
+      if (clock === own || idleUntil === Infinity) return Effect.void
+      clock = own
+      Effect.runForkWith(outsideRuns(context))(expire(own))
+      return Effect.void
+    })
+  /** It is closed with the runtime. */
+  const bind = (runtime: Scope.Scope) => {
+    const bound = Scope.forkUnsafe(runtime)
+    return Effect.andThen(Scope.addFinalizer(scope, Scope.close(bound, Exit.void)), Scope.addFinalizer(bound, retire))
+  }
+  const build: Build = {
+    lease: (idle) => {
+      runs++
+      const leave = Effect.suspend(() => {
+        runs--
+        if (runs > 0) return Effect.void
+        const exit = fiber.pollUnsafe()
+        if (exit === undefined) {
+          // each run that waited was interrupted
+          drop()
+          return Fiber.interrupt(fiber)
+        }
+        if (Exit.isFailure(exit)) return Effect.void
+        if (isRetired) return retire
+        if (owner !== undefined) return Effect.void
+        return idle > 0 ? rest(idle) : retire
+      })
+      return [Effect.suspend(() => fiber.pollUnsafe() ?? Fiber.join(fiber)), leave]
+    },
+    retire
+  }
+  place.build = build
+  const memoMap = owner === undefined ? Layer.makeMemoMapUnsafe() : owner.memoMap
+  const services = Layer.buildWithMemoMap(layer, memoMap, scope)
+  const fiber: Fiber.Fiber<Services, unknown> = Effect.runForkWith(outsideRuns(context))(
+    (owner === undefined
+      ? services
+      : // its memo map is there already, perhaps with more layers
+        Effect.map(Effect.andThen(bind(owner.scope), services), Context.omit(Layer.CurrentMemoMap))
+    ).pipe(
+      Effect.onExit((exit) => {
+        const isFailure = Exit.isFailure(exit)
+        if (isFailure) drop()
+        return isRetired && (runs === 0 || isFailure) ? Scope.close(scope, exit) : Effect.void
+      })
+    )
+  )
+  return build
+}
+
+/** What a layer captures of its context stays in later runs, so it must not be that of one run. */
+const outsideRuns = Context.omit(RunContext.Current, Interception.Current, Tracer.ParentSpan)
+
+/** A runtime with the layers of agents in it. */
+interface Owner extends Runtime {
+  readonly layers: WeakMap<AnyLayer, Place>
+}
+
+const owners = new WeakMap<Layer.MemoMap, Owner>()
+
+const ownerOf = (memoMap: Layer.MemoMap): Owner | undefined => {
+  const found = owners.get(memoMap)
+  if (found !== undefined && mayClose(found.scope)) return found
+  const runtime = runtimeOf(memoMap)
+  if (runtime === undefined) return undefined
+  const owner = { ...runtime, layers: new WeakMap<AnyLayer, Place>() }
+  owners.set(memoMap, owner)
+  return owner
+}
+
+/** The layers that no runtime owns. */
+const unowned = new WeakMap<AnyLayer, Place>()
+
+const placeIn = (layers: WeakMap<AnyLayer, Place>, layer: AnyLayer, fresh: Place = {}): Place => {
+  const place = layers.get(layer) ?? fresh
+  layers.set(layer, place)
+  return place
+}
+
+/** Under another memo map there are other services, so the layer is built anew. */
+const alone = (layer: AnyLayer, memoMap: Layer.MemoMap | undefined): Place => {
+  const last = placeIn(unowned, layer, { memoMap })
+  if (last.memoMap === memoMap) return last
+  const place = { memoMap, last }
+  unowned.set(layer, place)
+  return place
+}
+
+/** The clock of a program that sets none. */
+const system = Context.get(Context.empty(), Clock.Clock)
+
+const MAX_MILLIS = 2 ** 31 - 1
+
+/** The timer of a signal does not keep a process alive, as that of `Effect.sleep` does. */
+const pause = (clock: Clock.Clock, millis: number): Effect.Effect<void> =>
+  clock === system
+    ? Effect.callback((resume) => {
+        const signal = AbortSignal.timeout(Math.min(millis, MAX_MILLIS))
+        signal.addEventListener("abort", () => resume(Effect.void), { once: true })
+      })
+    : clock.sleep(Duration.millis(millis))
