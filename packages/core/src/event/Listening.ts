@@ -196,7 +196,7 @@ export const reported = <A, E, R>(
         return undefined
       }
       const closing = run.done.close(exit, run.runId)
-      return closing === undefined ? report() : Effect.andThen(closing, Effect.sync(report))
+      return closing === undefined ? report() : Effect.map(closing, report)
     })
   )
 

@@ -409,7 +409,7 @@ export const scoped = <A, E, R>(
 ): Effect.Effect<A, E, Exclude<R, Scope.Scope>> =>
   Effect.suspend(() => {
     const scope = Scope.makeUnsafe()
-    return Effect.onExitPrimitive(Scope.provide(self, scope), (exit) => {
+    return Effect.onExitPrimitive(Effect.provideService(self, Scope.Scope, scope), (exit) => {
       if (scope.state._tag === "Empty") return Scope.closeUnsafe(scope, exit)
       before?.(exit)
       return closed(scope, exit, `tool '${tool}', call '${callId}'`)

@@ -71,7 +71,7 @@ export interface Options<Params, A, E, R, S extends Recovery.SideEffects, RD = n
   readonly isError?: (value: A) => boolean
   /**
    * Does the work. The plain objects and arrays of `params` are frozen, for others read the same; where `params` hold anything else,
-   * each attempt gets its own. What is acquired in its `Scope` is released when the attempt ends, before the next one begins.
+   * each attempt gets its own. What is acquired in its `Scope` is released when the attempt ends and its result is written down, before the next one begins.
    */
   readonly run: (params: Params, context: ToolContext) => Effect.Effect<A, E, R>
 }

@@ -55,6 +55,8 @@ export interface Execution {
   readonly onCleared?: () => void
   /** Keeps the text of a result whose function had acquired something: it was made before that was released. */
   readonly keep: { encoded?: Encoded }
+  /** How its last function ended that was not interrupted, as long as what that had acquired is released. */
+  known?: Exit.Exit<unknown, unknown> | undefined
 }
 
 /**
@@ -64,41 +66,28 @@ export interface Execution {
 export const run = (self: Execution): Effect.Effect<unknown, unknown> => {
   const { context, decoded, tool } = self
   const { compensate, timeout } = tool
-  const inTime =
-    timeout === undefined
-      ? running(self)
-      : within(
-          (onEnded) => running(self, onEnded),
-          timeout,
-          () => cutOff(self, timeout)
-        )
+  const running = tool.sideEffects === "unsafe" ? announced(self) : started(self)
+  const inTime = timeout === undefined ? running : within(self, running, timeout, () => cutOff(self, timeout))
   return compensate === undefined
     ? inTime
     : Effect.tap(inTime, (value) => remember(tool, compensate, decoded?.params(), resultOf(value), context))
 }
 
-/** Gets the exit of what the user wrote, before what that has acquired is released. */
-type OnEnded<A> = (exit: Exit.Exit<A, unknown>) => void
-
-const running = (self: Execution, onEnded?: OnEnded<unknown>): Effect.Effect<unknown, unknown> =>
-  self.tool.sideEffects === "unsafe" ? announced(self, onEnded) : started(self, onEnded)
-
 /** Within a time limit. The release takes none of that time: an outcome that is known stays known. */
 const within = <A>(
-  run: (onEnded: OnEnded<A> | undefined) => Effect.Effect<A, unknown>,
-  limit: Duration.Duration,
-  orElse: () => Effect.Effect<A, unknown>
-): Effect.Effect<A, unknown> =>
-  Effect.withFiber((fiber) => {
-    let known: Exit.Exit<A, unknown> | undefined
-    // an interceptor may have the outcome from another process, where this one knows nothing more
-    const isAlone = fiber.getRef(Interception.Current) === undefined
-    const onEnded: OnEnded<A> = (exit) => {
-      if (Exit.isSuccess(exit) || !Cause.hasInterrupts(exit.cause)) known = exit
-    }
-    const running = run(isAlone ? onEnded : undefined)
-    return Effect.timeoutOrElse(running, { duration: limit, orElse: () => known ?? orElse() })
-  })
+  self: Cut,
+  running: Effect.Effect<A, unknown>,
+  duration: Duration.Duration,
+  late: () => Effect.Effect<A, unknown>
+): Effect.Effect<A, unknown> => {
+  // an interceptor may have the outcome from another process, where this one knows nothing more
+  const orElse = () =>
+    Effect.flatMap(Interception.Current, (interceptor) =>
+      // of `running`, which began last
+      interceptor === undefined && self.known !== undefined ? (self.known as Exit.Exit<A, unknown>) : late()
+    )
+  return Effect.timeoutOrElse(running, { duration, orElse })
+}
 
 /** The result itself, also where it was looked up. */
 export const resultOf = (value: unknown): unknown => (value instanceof Found ? value.value : value)
@@ -109,18 +98,20 @@ export const textOf = (tool: ToolDefinition, value: unknown, { encoded }: Execut
 
 /** Runs a function of the user in a scope of its own, which is closed when the result is written down. */
 const scoped = <A>(
+  self: Cut,
   ran: Effect.Effect<A, unknown>,
-  { context, keep, tool }: Cut,
-  resultsOf: (value: A) => ReadonlyArray<unknown>,
-  onEnded: OnEnded<A> | undefined
-): Effect.Effect<A, unknown> =>
-  RunContext.scoped(ran, tool.name, context.callId, (exit) => {
+  resultsOf: (value: A) => ReadonlyArray<unknown>
+): Effect.Effect<A, unknown> => {
+  const { context, keep, tool } = self
+  self.known = undefined
+  return RunContext.scoped(ran, tool.name, context.callId, (exit) => {
     if (Exit.isSuccess(exit))
       for (const value of resultsOf(exit.value)) keep.encoded = { value, text: tool.encode(value) }
-    onEnded?.(exit)
+    if (Exit.isSuccess(exit) || !Cause.hasInterrupts(exit.cause)) self.known = exit
   })
+}
 
-const started = (self: Execution, onEnded: OnEnded<unknown> | undefined): Effect.Effect<unknown, unknown> =>
+const started = (self: Execution): Effect.Effect<unknown, unknown> =>
   Interception.step(
     () => {
       const { context, tool } = self
@@ -136,7 +127,7 @@ const started = (self: Execution, onEnded: OnEnded<unknown> | undefined): Effect
         nesting === undefined || tool.nested === undefined
           ? Returned.effect(tool.run(params, context), "The run of tool", tool.name)
           : tool.nested.run(params, nesting)
-      return scoped(ran, self, Array.of, onEnded)
+      return scoped(self, ran, Array.of)
     }
   )
 
@@ -146,11 +137,11 @@ export const isAgent = ({ run }: Pick<ToolDefinition, "run">): boolean => Predic
 const storedOf = ({ failure, success }: ToolDefinition) => ({ success, failure })
 
 /** From here on it may have taken effect: what would start something else in its place has to know. */
-const announced = (self: Execution, onEnded: OnEnded<unknown> | undefined): Effect.Effect<unknown, unknown> =>
+const announced = (self: Execution): Effect.Effect<unknown, unknown> =>
   Effect.flatMap(RunContext.Current, (run) => {
     run?.onUnsafe?.()
     return Effect.catchIf(
-      started(self, onEnded),
+      started(self),
       (error) => error instanceof Interception.Lost,
       () => lost(self)
     )
@@ -161,7 +152,7 @@ const lost = (self: Execution): Effect.Effect<unknown, unknown> => {
   if (self.tool.verify === undefined) return Effect.suspend(() => Effect.fail(unknown(self)))
   return lookUp(self, self.tool.verify, undefined, () => {
     self.onCleared?.()
-    return announced(self, undefined)
+    return announced(self)
   })
 }
 
@@ -176,7 +167,7 @@ export const runAlone = (self: Execution): Effect.Effect<unknown, unknown> =>
   )
 
 /** What is known of a run that was cut off. */
-type Cut = Pick<Execution, "tool" | "context" | "onCleared" | "keep">
+type Cut = Pick<Execution, "tool" | "context" | "onCleared" | "keep" | "known">
 
 /** What it means that a tool was stopped before its end. Looking it up may take as long as the tool itself. */
 export const cutOff = (self: Cut, limit: Duration.Duration): Effect.Effect<unknown, unknown> => {
@@ -203,18 +194,14 @@ const lookUp = (
   cleared: () => Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
   const { idempotencyKey } = self.context
-  const looking = (onEnded?: OnEnded<Option.Option<unknown>>) =>
-    Interception.step(
-      () => ({ kind: "look-up", tool: self.tool.name, idempotencyKey, stored: storedOf(self.tool) }),
-      () => {
-        const found = Returned.effect(verify(idempotencyKey), "The verify of tool", self.tool.name)
-        return scoped(found, self, Option.toArray, onEnded)
-      }
-    )
+  const looking = Interception.step(
+    () => ({ kind: "look-up", tool: self.tool.name, idempotencyKey, stored: storedOf(self.tool) }),
+    () => scoped(self, Returned.effect(verify(idempotencyKey), "The verify of tool", self.tool.name), Option.toArray)
+  )
   const inTime =
     limit === undefined
-      ? looking()
-      : within(looking, limit, () => Effect.fail(`it took longer than ${Duration.format(limit)}`))
+      ? looking
+      : within(self, looking, limit, () => Effect.fail(`it took longer than ${Duration.format(limit)}`))
   return Effect.matchCauseEffect(inTime, {
     onSuccess: (found): Effect.Effect<unknown, unknown> =>
       Option.isSome(found) ? Effect.succeed(new Found(found.value)) : cleared(),
