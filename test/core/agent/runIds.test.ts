@@ -1,6 +1,6 @@
 /** The run id that a caller gives, in every way to run an agent. */
 import { assert } from "@effect/vitest"
-import { Agent, LlmError, Message, Snapshot } from "@kintsugi/core"
+import { Agent, LlmError, Message } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Schedule, Schema, Stream } from "effect"
 import { agentWith, batch, done, eventLog, interruptedAt, scripted } from "../../_support/dialogue.ts"

@@ -8,6 +8,11 @@ import * as Price from "./Price.ts"
 import type { BudgetReason } from "../errors/Limit.ts"
 import type { Trail } from "../errors/Trail.ts"
 import * as Usage from "../data/Usage.ts"
+import { CallCounts } from "./callCounts.ts"
+import { Halted } from "./halted.ts"
+
+export type { CallCap } from "./callCounts.ts"
+export { Halted } from "./halted.ts"
 
 /** The limits that are shared along a tree of runs, and may be extended. */
 export const shared = ["maxTurns", "maxToolCalls", "maxTokens", "maxCost", "maxDuration"] as const
@@ -38,17 +43,6 @@ export class Exceeded<Reason extends BudgetReason = BudgetReason> {
   }
 }
 
-/**
- * The defect that ends what a call of a batch, or an agent within it, would begin after another call has ended the run. `at` is the
- * time of that other call.
- */
-export class Halted {
-  readonly at: number
-  constructor(at: number) {
-    this.at = at
-  }
-}
-
 /** The failures before the end: what was decided about them, and the one before a wait for which there was no time. */
 export interface Because {
   readonly trail: Trail
@@ -70,12 +64,6 @@ export type OnExceeded = (exceeded: Exceeded) => Effect.Effect<LimitDecision>
 export interface Counts {
   readonly turns: number
   readonly toolCalls: number
-}
-
-/** The limit of the calls of one tool. Its identity is that of the tool: copies of a tool share it. */
-export interface CallCap {
-  readonly tool: string
-  readonly max: number
 }
 
 export interface Asked {
@@ -104,9 +92,7 @@ export class Meter {
   /** What suspended descendants have spent, by their run ids: they resume with these amounts. */
   #paid: Map<string, Counts> | undefined
   #asked: Map<Extendable, Asked> | undefined
-  /** In the outermost run, if one of its tools has a cap: the calls so far, and those of a run that goes on, by name. */
-  #calls: Map<CallCap, number> | undefined
-  #callsBefore: Readonly<Record<string, number>> | undefined
+  #callCounts: CallCounts | undefined
   #turns = 0
   #toolCalls = 0
   /** Warns of a limit that is near; absent if the run has no listeners. */
@@ -233,34 +219,14 @@ export class Meter {
     return Math.max(0, Math.min(calls, ...left))
   }
 
-  /** Counts a call of a tool in the outermost run, unless its cap admits no more. */
-  takeCall(cap: CallCap): boolean {
-    const { outermost } = this
-    const calls = (outermost.#calls ??= new Map<CallCap, number>())
-    const before = calls.get(cap) ?? ownOf(outermost.#callsBefore, cap.tool)
-    if (before >= cap.max) return false
-    calls.set(cap, before + 1)
-    return true
+  /** The calls of tools with a cap, which the outermost run counts. */
+  get callCounts(): CallCounts {
+    return this.parent?.callCounts ?? (this.#callCounts ??= new CallCounts())
   }
 
-  get outermost(): Meter {
-    return this.parent?.outermost ?? this
-  }
-
-  /** The calls of tools with a cap, by the names of the tools; absent where none was called, and in a run within another. */
-  get cappedCalls(): Readonly<Record<string, number>> | undefined {
-    if (this.parent !== undefined) return undefined
-    if (this.#calls === undefined) return this.#callsBefore
-    const counts = { ...this.#callsBefore }
-    // two tools with one name, in two agents, go on with the greater count
-    for (const [{ tool }, calls] of this.#calls) counts[tool] = Math.max(calls, ownOf(counts, tool))
-    return counts
-  }
-
-  /** Goes on with the counts of a run that was suspended. */
-  calledBefore(calls: Readonly<Record<string, number>>): void {
-    const { outermost } = this
-    outermost.#callsBefore = { ...outermost.#callsBefore, ...calls }
+  /** These counts as data; absent where no such tool was called, and in a run within another. */
+  get cappedCalls(): CallCounts["data"] {
+    return this.#callCounts?.data
   }
 
   /** The nearest meter that has exceeded one of these limits. */
@@ -415,9 +381,6 @@ export class Meter {
     return new Exceeded(this, reason, this.#limits[reason], spent, because)
   }
 }
-
-const ownOf = (counts: Readonly<Record<string, number>> | undefined, tool: string): number =>
-  counts !== undefined && Object.hasOwn(counts, tool) ? (counts[tool] ?? 0) : 0
 
 /** The price of a model: its own, else the price of `*`; `undefined` if it has neither. */
 const priceOf = (prices: Price.Prices, model: string): Price.Price | undefined =>

@@ -6,18 +6,20 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import * as Random from "effect/Random"
-import * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import type { Ledger } from "../budget/Ledger.ts"
 import { type Because, end, Exceeded, Halted, type Meter } from "../budget/Meter.ts"
 import { approachable } from "../data/Foreign.ts"
-import * as ErrorCause from "../data/ErrorCause.ts"
 import { type Bounds, unbounded } from "../recovery/Layer.ts"
 import type * as AgentEvent from "./AgentEvent.ts"
 import type { Happening, Origin } from "./Happening.ts"
+import type { Effects } from "./effects.ts"
+
+/** @internal */
+export { Done, scoped } from "./effects.ts"
+/** @internal */
+export { drawId, makeId } from "./ids.ts"
 
 /**
  * A run, for its models, tools and transports.
@@ -64,32 +66,6 @@ export interface RunContext {
 
 /** Gets the events of a run; the first event of a run or a call may be answered with a span. */
 type Observer = (event: AgentEvent.AgentEvent, context?: Context.Context<never>) => Tracer.AnySpan | void
-
-/** An effect of a tool call that can be undone. */
-type Effected = {
-  readonly tool: string
-  readonly callId: string
-  /** The idempotency key of the call. */
-  readonly key: string
-  /** The place of the call, as in `RunContext`. */
-  readonly callKey: string | undefined
-  /** The time of the effect, in milliseconds: calls run concurrently. */
-  readonly at: number
-  readonly undo: Effect.Effect<void, unknown>
-  /** Whether its compensation has begun: it runs once. */
-  isUndone: boolean
-}
-
-/** The effects of one run. An effect of a run is added to its ancestors too. */
-type Effects = {
-  readonly add: (effected: Effected) => void
-  /** The latest effect that is not undone yet; it counts as undone from now on. */
-  readonly take: () => Effected | undefined
-  /** The scope of the run. */
-  readonly scope: Scope.Scope
-  /** Closes that scope; `undefined` if there is nothing to release. */
-  readonly close: (exit: Exit.Exit<unknown, unknown>, whose: string) => Effect.Effect<void> | undefined
-}
 
 /** Shared by a whole tree of runs. */
 type Tree = {
@@ -352,104 +328,3 @@ export const emitFailure = <A, E, R>(
 
 const originOf = ({ agent, parent, runId, turn }: RunContext, at: number): Origin =>
   parent === undefined ? { runId, agent, turn: turn(), at } : { runId, agent, turn: turn(), at, parent }
-
-/**
- * The effects of one run, in memory, and its scope.
- *
- * @internal
- */
-export class Done implements Effects {
-  readonly #parent: Effects | undefined
-  #effects: Array<Effected> | undefined
-  #scope: Scope.Closeable | undefined
-
-  constructor(parent: Effects | undefined) {
-    this.#parent = parent
-  }
-
-  add(effected: Effected): void {
-    this.#effects ??= []
-    this.#effects.push(effected)
-    this.#parent?.add(effected)
-  }
-
-  take(): Effected | undefined {
-    let last: Effected | undefined
-    for (const one of this.#effects ?? []) if (!one.isUndone && (last === undefined || one.at >= last.at)) last = one
-    if (last !== undefined) last.isUndone = true
-    return last
-  }
-
-  /** Made when it is first asked for. */
-  get scope(): Scope.Scope {
-    return (this.#scope ??= Scope.makeUnsafe())
-  }
-
-  close(exit: Exit.Exit<unknown, unknown>, whose: string): Effect.Effect<void> | undefined {
-    const scope = this.#scope
-    this.#scope ??= over
-    return scope && closed(scope, exit, whose)
-  }
-}
-
-/** What is added to the scope of a run after its end is released at once. */
-const over: Scope.Closeable = { ...Scope.makeUnsafe(), state: { _tag: "Closed", exit: Exit.void } }
-
-/**
- * Runs a function of a tool in a scope of its own, which is closed when it has ended. If there is anything to release, `before` gets the exit
- * of the function first: its value may still need that.
- *
- * @internal
- */
-export const scoped = <A, E, R>(
-  self: Effect.Effect<A, E, R>,
-  tool: string,
-  callId: string,
-  before?: (exit: Exit.Exit<A, E>) => void
-): Effect.Effect<A, E, Exclude<R, Scope.Scope>> =>
-  Effect.suspend(() => {
-    const scope = Scope.makeUnsafe()
-    return Effect.onExitPrimitive(Effect.provideService(self, Scope.Scope, scope), (exit) => {
-      if (scope.state._tag === "Empty") return Scope.closeUnsafe(scope, exit)
-      before?.(exit)
-      return closed(scope, exit, `tool '${tool}', call '${callId}'`)
-    })
-  })
-
-/** Closes a scope. A finalizer that fails is logged, and changes no outcome. */
-const closed = (
-  scope: Scope.Closeable,
-  exit: Exit.Exit<unknown, unknown>,
-  whose: string
-): Effect.Effect<void> | undefined => {
-  const closing = Scope.closeUnsafe(scope, exit)
-  return (
-    closing &&
-    Effect.catchCause(closing, (cause) => Effect.logWarning(`A finalizer failed: ${whose}`, ErrorCause.logged(cause)))
-  )
-}
-
-/**
- * About a hundred bits from `Random`: idempotency keys are derived from it, and must differ over all runs that ever were.
- *
- * @internal
- */
-export const drawId = (fiber: Fiber.Fiber<unknown, unknown>): string => {
-  const random = fiber.getRef(Random.Random)
-  return base36(random.nextIntUnsafe()) + base36(random.nextIntUnsafe())
-}
-
-/** In two halves, because only small integers are quick to write down. */
-const base36 = (draw: number): string => {
-  const bits = Math.abs(draw)
-  return Math.floor(bits / half).toString(36) + (bits % half).toString(36)
-}
-
-const half = 2 ** 27
-
-/**
- * An identifier that no other run draws.
- *
- * @internal
- */
-export const makeId: Effect.Effect<string> = Effect.withFiber((fiber) => Effect.succeed(drawId(fiber)))

@@ -54,7 +54,7 @@ export const restore = ({ ledger, meter }: RunContext.RunContext, from: Snapshot
   ledger.restore(from.ledger)
   meter.restore(from.runId, from.spent)
   meter.warnedBefore(from.warned)
-  if (from.cappedCalls !== undefined) meter.calledBefore(from.cappedCalls)
+  if (from.cappedCalls !== undefined) meter.callCounts.restore(from.cappedCalls)
   meter.takeOver(from.limits, given)
   paid(meter, from)
 }

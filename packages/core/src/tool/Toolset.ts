@@ -94,7 +94,7 @@ export const settle = (self: Toolset, made: CallSite): Effect.Effect<Outcome> =>
   if (history.withheld.has(entry.tool.name)) return refuse(site, Render.withheld(entry.tool.name))
   const { callCap } = entry.tool
   // a call that waited goes on: it was counted when it began
-  if (callCap !== undefined && site.from === undefined && !site.run.meter.takeCall(callCap)) {
+  if (callCap !== undefined && site.from === undefined && !site.run.meter.callCounts.take(callCap)) {
     return refuse(site, Render.capped(entry.tool.name, callCap.max))
   }
   const held = repetition(self, entry, site)

@@ -1,0 +1,107 @@
+/** What the tools of a run have done and can undo, and the scopes that a run and its tools release. */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as ErrorCause from "../data/ErrorCause.ts"
+
+/** An effect of a tool call that can be undone. */
+export type Effected = {
+  readonly tool: string
+  readonly callId: string
+  /** The idempotency key of the call. */
+  readonly key: string
+  /** The place of the call, as in `RunContext`. */
+  readonly callKey: string | undefined
+  /** The time of the effect, in milliseconds: calls run concurrently. */
+  readonly at: number
+  readonly undo: Effect.Effect<void, unknown>
+  /** Whether its compensation has begun: it runs once. */
+  isUndone: boolean
+}
+
+/** The effects of one run. An effect of a run is added to its ancestors too. */
+export type Effects = {
+  readonly add: (effected: Effected) => void
+  /** The latest effect that is not undone yet; it counts as undone from now on. */
+  readonly take: () => Effected | undefined
+  /** The scope of the run. */
+  readonly scope: Scope.Scope
+  /** Closes that scope; `undefined` if there is nothing to release. */
+  readonly close: (exit: Exit.Exit<unknown, unknown>, whose: string) => Effect.Effect<void> | undefined
+}
+
+/**
+ * The effects of one run, in memory, and its scope.
+ *
+ * @internal
+ */
+export class Done implements Effects {
+  readonly #parent: Effects | undefined
+  #effects: Array<Effected> | undefined
+  #scope: Scope.Closeable | undefined
+
+  constructor(parent: Effects | undefined) {
+    this.#parent = parent
+  }
+
+  add(effected: Effected): void {
+    this.#effects ??= []
+    this.#effects.push(effected)
+    this.#parent?.add(effected)
+  }
+
+  take(): Effected | undefined {
+    let last: Effected | undefined
+    for (const one of this.#effects ?? []) if (!one.isUndone && (last === undefined || one.at >= last.at)) last = one
+    if (last !== undefined) last.isUndone = true
+    return last
+  }
+
+  /** Made when it is first asked for. */
+  get scope(): Scope.Scope {
+    return (this.#scope ??= Scope.makeUnsafe())
+  }
+
+  close(exit: Exit.Exit<unknown, unknown>, whose: string): Effect.Effect<void> | undefined {
+    const scope = this.#scope
+    this.#scope ??= over
+    return scope && closed(scope, exit, whose)
+  }
+}
+
+/** What is added to the scope of a run after its end is released at once. */
+const over: Scope.Closeable = { ...Scope.makeUnsafe(), state: { _tag: "Closed", exit: Exit.void } }
+
+/**
+ * Runs a function of a tool in a scope of its own, which is closed when it has ended. If there is anything to release, `before` gets the exit
+ * of the function first: its value may still need that.
+ *
+ * @internal
+ */
+export const scoped = <A, E, R>(
+  self: Effect.Effect<A, E, R>,
+  tool: string,
+  callId: string,
+  before?: (exit: Exit.Exit<A, E>) => void
+): Effect.Effect<A, E, Exclude<R, Scope.Scope>> =>
+  Effect.suspend(() => {
+    const scope = Scope.makeUnsafe()
+    return Effect.onExitPrimitive(Effect.provideService(self, Scope.Scope, scope), (exit) => {
+      if (scope.state._tag === "Empty") return Scope.closeUnsafe(scope, exit)
+      before?.(exit)
+      return closed(scope, exit, `tool '${tool}', call '${callId}'`)
+    })
+  })
+
+/** Closes a scope. A finalizer that fails is logged, and changes no outcome. */
+const closed = (
+  scope: Scope.Closeable,
+  exit: Exit.Exit<unknown, unknown>,
+  whose: string
+): Effect.Effect<void> | undefined => {
+  const closing = Scope.closeUnsafe(scope, exit)
+  return (
+    closing &&
+    Effect.catchCause(closing, (cause) => Effect.logWarning(`A finalizer failed: ${whose}`, ErrorCause.logged(cause)))
+  )
+}
