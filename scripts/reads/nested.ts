@@ -43,7 +43,9 @@ const look = Tool.make("look", {
 
 const escalating = Agent.asTool(Agent.make("guide", { tools: [Tool.escalate] }), does)
 
-const raising = Agent.asTool(Agent.make("guide", { tools: [Tool.throwException] }), does)
+const raising = Agent.asTool(Agent.make("guide", { tools: [Tool.throwException] }), does).pipe(
+  Tool.onError({ ToolExecutionError: Recovery.tell() })
+)
 
 const short = Agent.asTool(Agent.make("guide", { tools: [look], budget: { maxTurns: 1 } }), does)
 
@@ -65,7 +67,11 @@ export const ofAgents: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
     escalating,
     calls(call("escalate", { reason: "Say which Oslo.", severity: "LOW" }))
   ),
-  ofAgent("It gives up for good", raising, calls(call("throwException", { reason: "There is no Oslo." }))),
+  ofAgent(
+    "It gives up for good, which a row `ToolExecutionError` tells",
+    raising,
+    calls(call("throwException", { reason: "There is no Oslo." }))
+  ),
   ofAgent("Its budget is used up", short, calls(call("look", {}))),
   ofAgent("Its answer does not fit its schema", choosing, text("perhaps")),
   ofAgent(

@@ -21,6 +21,8 @@ import {
   settlements
 } from "../../_support/dialogue.ts"
 
+import { deciding, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
+
 const { call, calls, make } = ScriptedModel
 
 /** Ends the run after these milliseconds. */
@@ -347,5 +349,20 @@ it.run("a defect of a sibling is still one, and a told failure stops nothing [P1
     })
     yield* overADay(run(fine, "go").pipe(Effect.provide(model2.layer)))
     assert.deepStrictEqual(since(retried.runs), [0, 1000])
+  })
+)
+
+it.effect("a run that goes on keeps to it: a sibling of a hard failure is not run again [P1350]", () =>
+  Effect.gen(function* () {
+    const other = scripted("other", Effect.fail(busy("no")))
+    const row = { Busy: Recovery.retry({ retries: 3, initialBackoff: "1 second" }) }
+    const agent = Agent.make("worker", {
+      tools: [raising(500).pipe(Tool.requireApproval()), other.tool.pipe(Tool.onError(row), Tool.requireApproval())]
+    })
+    const model = yield* make(batch("raise", "other"))
+    const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    const resumed = outcomeOf(Agent.resume(agent), deciding(from), model)
+    assert.strictEqual(asHard(yield* failureOf(yield* overADay(resumed))).message, "over")
+    assert.deepStrictEqual(since(other.runs), [0])
   })
 )

@@ -90,7 +90,7 @@ export interface Options<
   readonly onLlmError?: ModelRows
   /** Limits of one run; see `Budget` for the defaults. */
   readonly budget?: Budget.Limits
-  /** What happens to the other calls of a reply when one ends the run: they run to their end, or are interrupted. */
+  /** When one call of a reply ends the run, the others begin nothing more: what they have at work runs to its end, or is interrupted. */
   readonly siblings?: Siblings
   /**
    * Its own model, which it keeps under any parent. Without it, `Model` stays in `R`. The layer is built at the first run. Concurrent and

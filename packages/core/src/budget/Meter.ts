@@ -312,7 +312,8 @@ export class Meter {
 
   /** When a call has ended this run or an ancestor; `Infinity` if none has. */
   get haltedAt(): number {
-    return this.#halted?.at ?? this.parent?.haltedAt ?? Infinity
+    const { barrier } = this
+    return barrier instanceof Halted ? barrier.at : Infinity
   }
 
   /** Waits until a call ends this run or an ancestor; `undefined` where no other call is at work, or its end interrupts the wait. */

@@ -101,15 +101,9 @@ export const bounds = (run: RunContext | undefined): Bounds =>
     : {
         left: () => ({ turns: run.meter.left("maxTurns"), toolCalls: run.meter.left("maxToolCalls") }),
         deadline: () => deadline(run),
+        haltedAt: () => run.meter.haltedAt,
         wait: sleep
       }
-
-/**
- * The bounds of a policy for a call of this run: once another call has ended the run, nothing is repeated.
- *
- * @internal
- */
-export const boundsOfCall = (run: RunContext): Bounds => ({ ...bounds(run), haltedAt: () => run.meter.haltedAt })
 
 /**
  * Goes on with `next`, unless a limit of this run or of an ancestor was reached. Each step of a run begins with this check.
@@ -166,7 +160,11 @@ export const untilHalted = <A>(
   return halting === undefined ? waiting : Effect.raceFirst(waiting, Effect.flatMap(halting, otherwise))
 }
 
-/** Whether a defect has stopped a call because another call has ended the run. */
+/**
+ * Whether a defect has stopped a call because another call has ended the run.
+ *
+ * @internal
+ */
 export const isHalt = (defect: unknown): boolean => approachable(defect) instanceof Halted
 
 /** Whether a defect is the end of a run that has reached a limit. Interceptors must not recover from it. */

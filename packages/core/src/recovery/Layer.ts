@@ -137,7 +137,8 @@ export interface Spoken {
   readonly escalated: {
     readonly type: "escalated"
     readonly reason: unknown
-    readonly severity: Severity
+    /** By default that of an escalation, and `HIGH` for every other failure. */
+    readonly severity: Severity | undefined
     readonly by: string
     readonly error: unknown
   }

@@ -131,7 +131,12 @@ export const asData = (text: string): string => {
  *
  * @internal
  */
-export const escalation = (tool: string, reason: string, severity: Severity, isUncertain: boolean = false): string =>
+export const escalation = (
+  tool: string,
+  reason: string,
+  severity: Severity = "HIGH",
+  isUncertain: boolean = false
+): string =>
   `ERROR: Tool '${tool}' failed: ${reason} (severity: ${severity}). ${isUncertain ? sentenceOf(mayHaveRun, Instructions.lookUp) : Instructions.corrected}`
 
 /**

@@ -7,7 +7,6 @@ import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import { tagOf } from "../data/ErrorCause.ts"
 import * as Returned from "../data/Returned.ts"
-import { EscalationError } from "../errors/ToolError.ts"
 import { hintFrom, hintOf } from "./Backoff.ts"
 import { attemptCap, maxAttemptsPerCall, maxCompactions, maxRepairs } from "./bounds.ts"
 import {
@@ -37,8 +36,6 @@ export type Ending = Answered | Leaves | Parameters<Spoken[keyof Spoken]>[0]
 export type Step = Ending | { readonly type: "repeat" }
 
 const repeat: Step = { type: "repeat" }
-
-const halted = { isHalted: true }
 
 /** What a policy has to know of the layer that it is for. */
 export interface Guarded<R> {
@@ -155,9 +152,8 @@ export class Policy<R> implements Progress {
         return this.#ended(node.kind, failure, ending)
       }
       case "escalate": {
-        // an escalation keeps its own
-        const severity = node.severity ?? (error instanceof EscalationError ? error.severity : "HIGH")
-        return this.#ended(node.kind, failure, { type: "escalated", reason: error, severity, by: node.kind, error })
+        const { kind: by, severity } = node
+        return this.#ended(by, failure, { type: "escalated", reason: error, severity, by, error })
       }
       case "raise":
         return this.#ended(node.kind, failure, { type: "raised", error })
@@ -226,9 +222,8 @@ export class Policy<R> implements Progress {
   }
 
   #retry(node: Retry, failure: Failure): Effect.Effect<Step, never, R> {
-    if (this.#isHalted) return this.#gaveUp(node, failure, halted)
-    if (!failure.row.admits(node)) return this.#gaveUp(node, failure)
-    if (this.#made >= this.#maxAttempts) return this.#gaveUp(node, failure, { cap: attemptCap })
+    if (this.#isHalted || !failure.row.admits(node)) return this.#gaveUp(node, failure)
+    if (this.#made >= this.#maxAttempts) return this.#gaveUp(node, failure, attemptCap)
     const slot = this.#slotOf("retry", failure)
     const stepper = slot.stepper === undefined ? begun(node, slot) : Effect.succeed(slot.stepper)
     return Effect.flatMap(stepper, (stepper) => {
@@ -248,13 +243,13 @@ export class Policy<R> implements Progress {
     return Pull.matchEffect(Effect.provideService(stepper(at, seen), Latest, deadline), {
       onSuccess: ([output, delay]) => {
         if (this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay) > deadline) {
-          return this.#gaveUp(node, failure, { isLate: true })
+          return this.#gaveUp(node, failure, undefined, true)
         }
         if (slot.last !== undefined) this.#metadata = { ...slot.last, output, duration: delay }
         const position = Effect.suspend(() => bounds.onWait?.(this.position(delay)) ?? Effect.void)
         const waited = Effect.suspend(() => (Duration.isZero(delay) ? Effect.void : bounds.wait(delay)))
         const ready = Effect.flatMap(Effect.andThen(position, waited), () =>
-          this.#isHalted ? this.#gaveUp(node, failure, halted) : Effect.succeed(repeat)
+          this.#isHalted ? this.#gaveUp(node, failure) : Effect.succeed(repeat)
         )
         return this.#then(node.kind, failure, ready, { delay })
       },
@@ -286,10 +281,9 @@ export class Policy<R> implements Progress {
   #fixNext(node: Fix, fix: NonNullable<Repairs<R>["fix"]>, failure: Failure): Effect.Effect<Step, never, R> {
     const slot = this.#slotOf("fix", failure)
     const run = slot.count + 1
-    if (run > node.maxRuns) return this.#gaveUp(node, failure)
-    if (this.#made >= maxAttemptsPerCall) return this.#gaveUp(node, failure, { cap: attemptCap })
-    if (this.#repairs >= maxRepairs) return this.#gaveUp(node, failure, { cap: `${maxRepairs} repairs per call` })
-    if (this.#isHalted) return this.#gaveUp(node, failure, halted)
+    if (this.#isHalted || run > node.maxRuns) return this.#gaveUp(node, failure)
+    if (this.#made >= maxAttemptsPerCall) return this.#gaveUp(node, failure, attemptCap)
+    if (this.#repairs >= maxRepairs) return this.#gaveUp(node, failure, `${maxRepairs} repairs per call`)
     slot.count = run
     this.#repairs++
     const { error, row } = failure
@@ -331,9 +325,10 @@ export class Policy<R> implements Progress {
   #gaveUp(
     { kind }: Pick<Retry | Fix | Compact, "kind">,
     { error, ...failure }: Failure,
-    because: Pick<Leaves, "cap" | "isLate" | "isHalted"> = {}
+    cap?: string,
+    isLate?: boolean
   ) {
-    const ending: Leaves = { type: "left", why: "exhausted", error, ...because }
+    const ending: Leaves = { type: "left", why: "exhausted", error, cap, isLate, isHalted: this.#isHalted }
     return this.#then(kind, { error, ...failure }, Effect.succeed<Step>(ending), { gaveUp: true })
   }
 

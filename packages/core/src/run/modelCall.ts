@@ -149,7 +149,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   get bounds(): Bounds {
     const { run } = this.options
     const wait: Bounds["wait"] = (delay) => Interception.wait(run, delay)
-    return { ...RunContext.boundsOfCall(run), wait, extra: this.extra }
+    return { ...RunContext.bounds(run), wait, extra: this.extra }
   }
 
   observe(decision: Decision): Effect.Effect<void> {

@@ -142,10 +142,10 @@ const approve = (self: ToolCall, state: Decoded, gate: ApprovalGate): Attempt =>
 /** If the run ends during the wait for a decision, the settlement says that nothing has run. */
 const wait = <A>(self: ToolCall, state: Decoded, decided: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.suspend(() => {
-    const { run, slot } = self.site
+    const { slot } = self.site
     self.state = waiting(state)
     if (state.runs === 0) slot.settlement = Message.unapproved
-    return Effect.map(Interception.decision(run, decided), (decision) => {
+    return Effect.map(decided, (decision) => {
       self.state = state
       if (state.runs === 0) slot.settlement = Message.interrupted
       return decision

@@ -84,9 +84,11 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
   escalated({ by, error, reason, severity }: Spoken["escalated"], trace: Trace) {
     const { kind, name } = this.call.entry.tool
     const said = typeof reason === "string" ? reason : undefined
-    const why = said ?? (reason instanceof EscalationError ? reason.reason : Render.spoken(reason, kind))
+    const own = reason instanceof EscalationError ? reason : undefined
+    const why = said ?? own?.reason ?? Render.spoken(reason, kind)
     const isUncertain = this.call.state.isUncertain || ToolRun.isUncertain(error)
-    return tell(this.call, error, Render.escalation(name, why, severity, isUncertain), trace, { recoveredBy: by, said })
+    const text = Render.escalation(name, why, severity ?? own?.severity, isUncertain)
+    return tell(this.call, error, text, trace, { recoveredBy: by, said })
   }
 
   /** The message of the error is kept exactly. */
@@ -255,10 +257,7 @@ const ended = (self: ToolCall, { error }: Failure, isLeftUncertain = false): Out
   return { settlement, record: { tool: name, isError: true } }
 }
 
-/**
- * A limit of the run, or of one above, was reached within the call; without one, another call has ended the run: this call has not
- * failed, it was cut off.
- */
+/** A limit of the run, or of one above, was reached; without one, another call has ended the run: this call was cut off. */
 export const cut = (self: ToolCall, exceeded?: Exceeded): Outcome => {
   const { name, sideEffects } = self.entry.tool
   const { isUncertain, runs, type } = self.state

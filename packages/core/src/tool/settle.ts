@@ -111,7 +111,7 @@ class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
     // Mutant `true` survives: memory only. Where no run can be suspended, no code reads what is kept
     const wait: Bounds["wait"] = (delay) => Interception.wait(run, delay)
     const keep = isSuspendable ? seenOf : undefined
-    return { ...RunContext.boundsOfCall(run), wait, extra: this.call.tries?.extra, keep }
+    return { ...RunContext.bounds(run), wait, extra: this.call.tries?.extra, keep }
   }
 
   observe(decision: Decision): Effect.Effect<void> {
