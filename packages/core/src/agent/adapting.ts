@@ -36,9 +36,11 @@ export const mapInput: {
 } = dual(2, (self: Types.AnyPart, f: (input: never) => unknown) => sequence(self.name, [f, ...stepsOf(self)]))
 
 /**
- * The same agent with a layer that is built for each of its runs, and for all within it: its tools, handlers, listeners and
- * model. `Effect.provide` does it for one call; this gives the same agent again, with its tables, which streams and is
- * suspended as before. The layer is built before the run begins: of one that fails there are no events.
+ * The same agent with a layer for all within its runs: its tools, handlers, listeners and model. `Effect.provide` does it for one call; this
+ * gives the same agent again, with its tables, which streams and is suspended as before.
+ *
+ * The layer is built before the first run begins: of one that fails there are no events. Concurrent and later runs share it, as they share
+ * the agent's own `model`: it is closed with the runtime around the runs, or without one after the agent's `modelIdle`.
  *
  * @example
  * ```ts

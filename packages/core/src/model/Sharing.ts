@@ -41,14 +41,14 @@ export const within = <L, A, E>(
     Effect.contextWith((context: Context.Context<never>) => {
       const memoMap = Context.getOrUndefined(context, Layer.CurrentMemoMap)
       const owner = memoMap && ownerOf(memoMap)
-      const place = owner === undefined ? alone(layer, memoMap) : placeIn(owner.layers, layer)
+      const slot = owner === undefined ? alone(layer, memoMap) : slotIn(owner.layers, layer)
       const leased = () => {
-        const [join, leave] = (place.build ?? begin(place, layer, owner, context)).lease(idle)
+        const [join, leave] = (slot.build ?? begin(slot, layer, owner, context)).lease(idle)
         // a build gives what its layer gives
         return Effect.ensuring(restore(Effect.flatMap(join, use as (services: Services) => Effect.Effect<A, E>)), leave)
       }
-      const retire = place.last?.build?.retire
-      place.last = undefined
+      const retire = slot.last?.build?.retire
+      slot.last = undefined
       return retire === undefined ? leased() : Effect.andThen(retire, Effect.suspend(leased))
     })
   )
@@ -64,15 +64,15 @@ interface Build {
 }
 
 /** Where a layer is built: in one runtime, or where no runtime owns it, under the memo map of its last run. */
-interface Place {
+interface Slot {
   build?: Build | undefined
   readonly memoMap?: Layer.MemoMap | undefined
-  /** The place of the same layer under another memo map; its build is closed before this one is used. */
-  last?: Place | undefined
+  /** The slot of the same layer under another memo map; its build is closed before this one is used. */
+  last?: Slot | undefined
 }
 
 /** A fiber of its own builds the layer: the interruption of one run does not end the build for others. */
-const begin = (place: Place, layer: AnyLayer, owner: Runtime | undefined, context: Context.Context<never>): Build => {
+const begin = (slot: Slot, layer: AnyLayer, owner: Runtime | undefined, context: Context.Context<never>): Build => {
   const scope = Scope.makeUnsafe()
   // the runs that use it or wait for it
   let runs = 0
@@ -82,7 +82,7 @@ const begin = (place: Place, layer: AnyLayer, owner: Runtime | undefined, contex
   let clock: Clock.Clock | undefined
   const drop = () => {
     isRetired = true
-    if (place.build === build) place.build = undefined
+    if (slot.build === build) slot.build = undefined
   }
   const retire = Effect.suspend(() => {
     drop()
@@ -137,7 +137,7 @@ const begin = (place: Place, layer: AnyLayer, owner: Runtime | undefined, contex
     },
     retire
   }
-  place.build = build
+  slot.build = build
   const memoMap = owner === undefined ? Layer.makeMemoMapUnsafe() : owner.memoMap
   const services = Layer.buildWithMemoMap(layer, memoMap, scope)
   const fiber: Fiber.Fiber<Services, unknown> = Effect.runForkWith(outsideRuns(context))(
@@ -161,7 +161,7 @@ const outsideRuns = Context.omit(RunContext.Current, Interception.Current, Trace
 
 /** A runtime with the layers of agents in it. */
 interface Owner extends Runtime {
-  readonly layers: WeakMap<AnyLayer, Place>
+  readonly layers: WeakMap<AnyLayer, Slot>
 }
 
 const owners = new WeakMap<Layer.MemoMap, Owner>()
@@ -171,27 +171,27 @@ const ownerOf = (memoMap: Layer.MemoMap): Owner | undefined => {
   if (found !== undefined && mayClose(found.scope)) return found
   const runtime = runtimeOf(memoMap)
   if (runtime === undefined) return undefined
-  const owner = { ...runtime, layers: new WeakMap<AnyLayer, Place>() }
+  const owner = { ...runtime, layers: new WeakMap<AnyLayer, Slot>() }
   owners.set(memoMap, owner)
   return owner
 }
 
 /** The layers that no runtime owns. */
-const unowned = new WeakMap<AnyLayer, Place>()
+const unowned = new WeakMap<AnyLayer, Slot>()
 
-const placeIn = (layers: WeakMap<AnyLayer, Place>, layer: AnyLayer, fresh: Place = {}): Place => {
-  const place = layers.get(layer) ?? fresh
-  layers.set(layer, place)
-  return place
+const slotIn = (layers: WeakMap<AnyLayer, Slot>, layer: AnyLayer, fresh: Slot = {}): Slot => {
+  const slot = layers.get(layer) ?? fresh
+  layers.set(layer, slot)
+  return slot
 }
 
 /** Under another memo map there are other services, so the layer is built anew. */
-const alone = (layer: AnyLayer, memoMap: Layer.MemoMap | undefined): Place => {
-  const last = placeIn(unowned, layer, { memoMap })
+const alone = (layer: AnyLayer, memoMap: Layer.MemoMap | undefined): Slot => {
+  const last = slotIn(unowned, layer, { memoMap })
   if (last.memoMap === memoMap) return last
-  const place = { memoMap, last }
-  unowned.set(layer, place)
-  return place
+  const slot = { memoMap, last }
+  unowned.set(layer, slot)
+  return slot
 }
 
 /** The clock of a program that sets none. */
