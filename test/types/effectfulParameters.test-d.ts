@@ -63,16 +63,16 @@ describe("the scope of an attempt", () => {
   })
 
   it("is taken off what a generic function needs once that is known [P1356]", () => {
-    const kept = <R>(run: () => Effect.Effect<number, never, R>, undo: () => Effect.Effect<void, never, R>) =>
+    const undoing = <R>(run: () => Effect.Effect<number, never, R>, undo: () => Effect.Effect<void, never, R>) =>
       Tool.make("t", { description: "d", parameters: Schema.Struct({}), success: Schema.Finite, run }).pipe(
         Tool.compensate(undo)
       )
-    const one = kept(
+    const one = undoing(
       () => Effect.as(Effect.andThen(Effect.scope, Db), 1),
       () => Effect.asVoid(Effect.andThen(Effect.scope, Db))
     )
     sameType<Tool.Tool<"t", {}, number, never, Db>>()(one)
-    const two = kept(
+    const two = undoing(
       () => Effect.succeed(1),
       () => Effect.void
     )

@@ -25,16 +25,16 @@ const kindOf = (exit: Exit.Exit<unknown, unknown>): string =>
 /** What is open, and what has happened. */
 const resources = () => {
   const log: Array<string> = []
-  const open = { now: 0, most: 0, all: 0 }
+  const counts = { now: 0, most: 0, all: 0 }
   const acquire = Effect.acquireRelease(
     Effect.sync(() => {
-      open.all++
-      open.most = Math.max(open.most, ++open.now)
+      counts.all++
+      counts.most = Math.max(counts.most, ++counts.now)
       log.push("open")
     }),
     (_, exit) =>
       Effect.sync(() => {
-        open.now--
+        counts.now--
         log.push(`close after ${kindOf(exit)}`)
       })
   )
@@ -44,7 +44,7 @@ const resources = () => {
       decode: SchemaGetter.transform((text: string) => text),
       encode: SchemaGetter.transform((text: string) => {
         log.push("encode")
-        return open.now > 0 ? text : "too late"
+        return counts.now > 0 ? text : "too late"
       })
     })
   )
@@ -55,7 +55,7 @@ const resources = () => {
         if (["tool-failed", "tool-end", "tool-compensated", "run-failed"].includes(type)) log.push(type)
       }
   ])
-  return { log, open, acquire, Lazy, observe }
+  return { log, counts, acquire, Lazy, observe }
 }
 
 const base = { description: "Fetches.", parameters: Schema.Struct({}), success: Schema.String }
@@ -73,13 +73,13 @@ const broken = Effect.addFinalizer(() => Effect.die(new Error("the socket is stu
 
 it.run("ten attempts open and close ten times, one after the other [P1356]", (run) =>
   Effect.gen(function* () {
-    const { acquire, log, open } = resources()
+    const { acquire, counts, log } = resources()
     const tool = Tool.make("fetch", { ...base, run: () => Effect.andThen(acquire, Effect.fail(busy())) }).pipe(
       Tool.onError({ Busy: Recovery.retry({ retries: 9 }) })
     )
     const model = yield* ScriptedModel.make(batch("fetch"))
     yield* overADay(run(agentWith(tool), "go").pipe(Effect.provide(model.layer)))
-    assert.deepStrictEqual(open, { now: 0, most: 1, all: 10 })
+    assert.deepStrictEqual(counts, { now: 0, most: 1, all: 10 })
     assert.deepStrictEqual(log, Array.from({ length: 10 }, () => ["open", "close after failure"]).flat())
   })
 )
@@ -189,7 +189,7 @@ it.run("a lookup that finds nothing, fails or takes too long closes it [P1356]",
   Effect.gen(function* () {
     const ways = { nothing: Effect.succeedNone, failing: Effect.fail(gone()), endless: Effect.never }
     for (const [way, found] of Object.entries(ways)) {
-      const { acquire, open } = resources()
+      const { acquire, counts } = resources()
       const tool = Tool.make("fetch", {
         ...base,
         sideEffects: "unsafe",
@@ -199,7 +199,7 @@ it.run("a lookup that finds nothing, fails or takes too long closes it [P1356]",
       }).pipe(Tool.onError({ orElse: Recovery.tell() }))
       const model = yield* callingOnce("fetch")
       yield* overADay(run(agentWith(tool), "go").pipe(Effect.provide(model.layer)))
-      assert.deepStrictEqual(open, { now: 0, most: 1, all: 1 })
+      assert.deepStrictEqual(counts, { now: 0, most: 1, all: 1 })
       assert.strictEqual(read(model)[0]?.startsWith(way === "nothing" ? "told" : "unknown"), true)
     }
   })
@@ -251,12 +251,12 @@ it.run("a finalizer that fails is logged, and changes no outcome [P1356]", (run)
       run: () => Effect.never,
       verify: () => Effect.as(broken, Option.some("paid"))
     }).pipe(Tool.compensate(() => broken))
-    const kept = Tool.make("kept", {
+    const session = Tool.make("kept", {
       ...base,
       run: (_, { runScope }) => Effect.as(Effect.provideService(broken, Scope.Scope, runScope), "kept")
     })
     const fail = Tool.make("fail", { ...base, run: () => Effect.fail(gone()) })
-    const agent = agentWith(good, bad, ended, paid, kept, fail).pipe(listen)
+    const agent = agentWith(good, bad, ended, paid, session, fail).pipe(listen)
     const names = ["good", "bad", "ended", "paid", "kept"]
     const model = yield* ScriptedModel.make(...names.map((name) => batch(name)), batch("fail"))
     const exit = yield* overADay(run(agent, "go").pipe(Effect.provide([model.layer, layer])))
@@ -287,7 +287,7 @@ it.effect("it is logged by a call outside of an agent too, of all its finalizers
   })
 )
 
-class Pool extends Context.Service<Pool, { readonly isOpen: () => boolean }>()("test/Pool") {}
+class Pool extends Context.Service<Pool, { readonly isUsable: () => boolean }>()("test/Pool") {}
 
 it.run("what a function acquires is released before the layer of Tool.provide [P1356]", (run) =>
   Effect.gen(function* () {
@@ -295,16 +295,16 @@ it.run("what a function acquires is released before the layer of Tool.provide [P
     const layer = Layer.effect(
       Pool,
       Effect.suspend(() => {
-        let isOpen = true
+        let isUsable = true
         const close = () => {
-          isOpen = false
+          isUsable = false
           log.push("pool closed")
         }
-        return Effect.acquireRelease(Effect.succeed({ isOpen: () => isOpen }), () => Effect.sync(close))
+        return Effect.acquireRelease(Effect.succeed({ isUsable: () => isUsable }), () => Effect.sync(close))
       })
     )
     const using = (what: string) =>
-      Effect.acquireRelease(Pool, (pool) => Effect.sync(() => void log.push(`${what} ${pool.isOpen()}`)))
+      Effect.acquireRelease(Pool, (pool) => Effect.sync(() => void log.push(`${what} ${pool.isUsable()}`)))
     const tool = Tool.make("fetch", {
       ...base,
       sideEffects: "unsafe",

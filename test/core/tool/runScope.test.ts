@@ -89,7 +89,7 @@ it.run("a sub-agent has its own; a call by Tool.call has that of the run around 
     const { observe, log, tool } = browsing()
     const helper = Agent.make("helper", { tools: [tool] })
     const calling = Tool.make("call", { ...base, run: () => Effect.orDie(Tool.call(tool, {})) })
-    const above = Agent.make("above", {
+    const outer = Agent.make("outer", {
       tools: [tool, calling, Agent.asTool(helper, { description: "Helps.", name: "help" })]
     })
     const model = yield* ScriptedModel.make(
@@ -100,17 +100,17 @@ it.run("a sub-agent has its own; a call by Tool.call has that of the run around 
       batch("call"),
       done
     )
-    yield* run(above, "go").pipe(Effect.provide(model.layer), observe)
+    yield* run(outer, "go").pipe(Effect.provide(model.layer), observe)
     assert.deepStrictEqual(read(model), ["result: browser 1", "result: done", "result: browser 1 again"])
     assert.deepStrictEqual(log, [
-      "above run-start",
+      "outer run-start",
       "open 1",
       "helper run-start",
       "open 2",
       "close 2 after Success",
       "helper run-completed",
       "close 1 after Success",
-      "above run-completed"
+      "outer run-completed"
     ])
   })
 )

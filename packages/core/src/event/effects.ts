@@ -64,13 +64,13 @@ export class Done implements Effects {
 
   close(exit: Exit.Exit<unknown, unknown>, whose: string): Effect.Effect<void> | undefined {
     const scope = this.#scope
-    this.#scope ??= over
+    this.#scope ??= closedScope
     return scope && closed(scope, exit, whose)
   }
 }
 
 /** What is added to the scope of a run after its end is released at once. */
-const over: Scope.Closeable = { ...Scope.makeUnsafe(), state: { _tag: "Closed", exit: Exit.void } }
+const closedScope: Scope.Closeable = { ...Scope.makeUnsafe(), state: { _tag: "Closed", exit: Exit.void } }
 
 /**
  * Runs a function of a tool in a scope of its own, which is closed when it has ended. If there is anything to release, `before` gets the exit

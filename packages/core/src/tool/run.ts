@@ -56,7 +56,7 @@ export interface Execution {
   /** Keeps the text of a result whose function had acquired something: it was made before that was released. */
   readonly keep: { encoded?: Encoded }
   /** How its last function ended that was not interrupted, as long as what that had acquired is released. */
-  known?: Exit.Exit<unknown, unknown> | undefined
+  ended?: Exit.Exit<unknown, unknown> | undefined
 }
 
 /**
@@ -84,7 +84,7 @@ const within = <A>(
   const orElse = () =>
     Effect.flatMap(Interception.Current, (interceptor) =>
       // of `running`, which began last
-      interceptor === undefined && self.known !== undefined ? (self.known as Exit.Exit<A, unknown>) : late()
+      interceptor === undefined && self.ended !== undefined ? (self.ended as Exit.Exit<A, unknown>) : late()
     )
   return Effect.timeoutOrElse(running, { duration, orElse })
 }
@@ -103,11 +103,11 @@ const scoped = <A>(
   resultsOf: (value: A) => ReadonlyArray<unknown>
 ): Effect.Effect<A, unknown> => {
   const { context, keep, tool } = self
-  self.known = undefined
+  self.ended = undefined
   return RunContext.scoped(ran, tool.name, context.callId, (exit) => {
     if (Exit.isSuccess(exit))
       for (const value of resultsOf(exit.value)) keep.encoded = { value, text: tool.encode(value) }
-    if (Exit.isSuccess(exit) || !Cause.hasInterrupts(exit.cause)) self.known = exit
+    if (Exit.isSuccess(exit) || !Cause.hasInterrupts(exit.cause)) self.ended = exit
   })
 }
 
@@ -167,7 +167,7 @@ export const runAlone = (self: Execution): Effect.Effect<unknown, unknown> =>
   )
 
 /** What is known of a run that was cut off. */
-type Cut = Pick<Execution, "tool" | "context" | "onCleared" | "keep" | "known">
+type Cut = Pick<Execution, "tool" | "context" | "onCleared" | "keep" | "ended">
 
 /** What it means that a tool was stopped before its end. Looking it up may take as long as the tool itself. */
 export const cutOff = (self: Cut, limit: Duration.Duration): Effect.Effect<unknown, unknown> => {

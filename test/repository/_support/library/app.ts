@@ -41,8 +41,8 @@ sameType<Effect.Effect<string, One, Needs>>()(lib.budgeted(""))
 sameType<Agent.Any<string, string, One, Needs>>()(lib.sealed)
 sameType<Effect.Effect<number, BadArgs | lib.Busy>>()(Tool.call(lib.fromPool, {}))
 sameType<lib.Db | lib.Mail>()(undefined as never as Tool.ServicesOf<typeof lib.connecting>)
-const kept = lib.keeping(Effect.as(Effect.andThen(Effect.scope, lib.Db), 1))
-sameType<lib.Db>()(undefined as never as Tool.ServicesOf<typeof kept>)
+const one = lib.keeping(Effect.as(Effect.andThen(Effect.scope, lib.Db), 1))
+sameType<lib.Db>()(undefined as never as Tool.ServicesOf<typeof one>)
 sameType<Effect.Effect<string, Own | Hard, Needs>>()(lib.calm(lib.one)(""))
 export const defaulted = Agent.make("standing", {
   skills: [Skill.make("all", { description: "d", tools: [lib.standard(lib.plain)] })]
