@@ -1,8 +1,8 @@
 /** The keys of durable runs: over replays, and over runs to which the caller has given one id. */
 import { assert, it } from "@effect/vitest"
-import { Agent, LlmError, Message, Model, Tool } from "@kintsugi/core"
+import { Agent, LlmError, Message, Model, Recovery, Tool } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
-import { Effect, Exit, Layer, Schema } from "effect"
+import { Effect, Exit, type Layer, Schema } from "effect"
 import { type Death, process, watched } from "./_support/engines.ts"
 import { surviving } from "./_support/playing.ts"
 import { call, reading } from "./_support/readingModel.ts"
@@ -108,5 +108,24 @@ it.effect("what two runs with one id have done in one execution is undone for ea
     assert.strictEqual(bank.keys.length, 4)
     assert.strictEqual(bank.paid.size, 2)
     assert.strictEqual(undone.length, 4)
+  })
+)
+
+it.effect("the calls of two attempts of a sub-agent have one key, and a record each [P1502]", () =>
+  Effect.gen(function* () {
+    const bank = till()
+    const clerk = Agent.make("clerk", { model: payer(1), tools: [bank.pay] })
+    const asTool = Agent.asTool(clerk, { description: "Pays." }).pipe(
+      Tool.onError({ ModelOverloadedError: Recovery.retry({ retries: 1 }) })
+    )
+    const outer = reading("outer", (turn) =>
+      turn === 0 ? [call("clerk", { input: "go" })] : [Message.text("all done")]
+    )
+    const boss = Agent.make("boss", { model: outer.layer, tools: [asTool] })
+    const durable = Durable.workflow(boss, { name: "boss", ...schemas })
+    const { exit } = yield* surviving(durable, durable.layer, undefined)
+    assert.deepStrictEqual(exit, Exit.succeed("all done"))
+    assert.strictEqual(bank.keys.length, 4)
+    assert.strictEqual(bank.paid.size, 2)
   })
 )

@@ -73,11 +73,7 @@ const named = (line: Line, run: RunContext.RunContext | undefined, kind: string)
 const begun = (replay: Replay, key: string, run: RunContext.RunContext): Effect.Effect<void> => {
   const work = Effect.sync(() => replay.clock.currentTimeMillisUnsafe())
   const { root } = replay.lines
-  const line = replay.lines.of(run)
-  const count = line.next(`${key}/turn`)
-  // a caller may give two runs of one execution the same id
-  const name = count === 1 ? `${key}/turn` : `${key}/turn/${count}`
-  const at = record(replay, { line, name, ...Instant, work })
+  const at = record(replay, { line: replay.lines.of(run), name: `${key}/turn`, ...Instant, work })
   return Effect.map(at, (at) => void replay.lines.call(key, run, Math.max(at, root.time)))
 }
 

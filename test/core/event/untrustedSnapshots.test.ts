@@ -113,7 +113,10 @@ it.effect("a document whose numbers, places or requests no run could have fails,
       [["unfinished", "admitted"], -3.5],
       [["unfinished", "inARow"], -1],
       [["unfinished", "calls"], []],
-      [["unfinished", "keys"], []],
+      [
+        ["unfinished", "keys"],
+        [...(outcome.snapshot.unfinished?.keys ?? []), "one more"]
+      ],
       [["made"], [{ digest: "d", times: -1 }]],
       [["unfinished", "calls", 1], { type: "decision" }],
       [["unfinished", "calls", 1], { type: "agent" }],

@@ -16,7 +16,7 @@ import {
   scripted
 } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
-import { outcomeOf, snapshotOf } from "../../_support/suspension.ts"
+import { deciding, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
 import { till } from "./_support/till.ts"
 
 const { call, calls, make } = ScriptedModel
@@ -33,8 +33,11 @@ it.run("a call keeps its key in another position: of the run, and of its reply [
     const look = play("look", {}, [Effect.succeed("a"), Effect.succeed("b")])
     const agent = agentWith(pay, look.tool).pipe(Agent.withRunId("order-7"))
     const model = yield* make(
-      ...[batch("look"), calls(call("look", {}, "c1"), call("pay", ada, "c2")), done],
-      ...[calls(call("pay", ada, "c9")), done]
+      batch("look"),
+      calls(call("look", {}, "c1"), call("pay", ada, "c2")),
+      done,
+      calls(call("pay", ada, "c9")),
+      done
     )
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     yield* run(agent, "go again").pipe(Effect.provide(model.layer))
@@ -180,10 +183,10 @@ it.run("the calls of a sub-agent are told apart by the calls around it; a second
   Effect.gen(function* () {
     const { keys, pay } = till()
     const boss = family(pay).boss.pipe(Agent.withBudget({ maxTurns: 20 }), Agent.withRunId("order-7"))
-    const asking = (...inputs: ReadonlyArray<string>) =>
+    const asked = (...inputs: ReadonlyArray<string>) =>
       calls(...inputs.map((input, at) => call("clerk", { input }, `c${at}`)))
     const each = [paying(ada), done]
-    const script = [asking("one"), ...each, asking("two"), ...each, asking("one"), ...each, done]
+    const script = [asked("one"), ...each, asked("two"), ...each, asked("one"), ...each, done]
     const model = yield* make(...script, ...script)
     yield* run(boss, "go").pipe(Effect.provide(model.layer))
     yield* run(boss, "go").pipe(Effect.provide(model.layer))
@@ -197,7 +200,8 @@ it.effect("a sub-agent that is suspended with its parent goes on with its keys [
   Effect.gen(function* () {
     const { keys, pay } = till()
     const signed = pay.pipe(Tool.requireApproval({ when: ({ cents }) => cents > 50 }))
-    const clerk = Agent.make("clerk", { tools: [signed] })
+    // a sub-agent that goes on has no input
+    const clerk = Agent.make("clerk", { tools: [signed] }).pipe(Agent.withRunId((input) => input.toUpperCase()))
     const agent = agentWith(Agent.asTool(clerk, { description: "Pays." })).pipe(Agent.withRunId("order-7"))
     const script = [
       calls(call("clerk", { input: "go" }, "c")),
@@ -235,8 +239,17 @@ it.run("the attempts of a sub-agent derive the same keys, and a fixer that pays 
     const looks = tool.pipe(Tool.onError({ Gone: Recovery.fix(mender, { retries: 2 }) }))
     const overloaded = ScriptedModel.fails(LlmError.ModelOverloadedError.make({ model: "scripted" }))
     const model = yield* make(
-      ...[calls(call("clerk", { input: "go" }, "c")), paying(ada), overloaded, paying(ada), done],
-      ...[batch("look"), paying(ada), ScriptedModel.text('{"n":1}'), paying(ada), ScriptedModel.text('{"n":2}'), done]
+      calls(call("clerk", { input: "go" }, "c")),
+      paying(ada),
+      overloaded,
+      paying(ada),
+      done,
+      batch("look"),
+      paying(ada),
+      ScriptedModel.text('{"n":1}'),
+      paying(ada),
+      ScriptedModel.text('{"n":2}'),
+      done
     )
     const boss = agentWith(flaky, looks).pipe(Agent.withBudget({ maxTurns: 20 }))
     yield* overADay(run(boss, "go").pipe(Effect.provide(model.layer)))
@@ -262,4 +275,72 @@ it.run(
       assert.deepStrictEqual(keys.slice(0, 4), keys.slice(4))
       assert.strictEqual(new Set(keys).size, 4)
     })
+)
+
+it.effect("a run that begins within a tool keeps its keys where it is resumed outside of it [P1502]", () =>
+  Effect.gen(function* () {
+    const { keys, pay } = till()
+    const agent = Agent.make("inner", { budget: { maxTurns: 1 }, tools: [pay] }).pipe(
+      Agent.onBudgetExceeded(() => Budget.checkpoint)
+    )
+    const model = yield* make(paying(ada), paying(ada), done)
+    let suspended: Agent.Outcome<unknown> | undefined
+    const desk = scripted(
+      "desk",
+      Effect.map(outcomeOf(agent, "go", model), (outcome) => {
+        suspended = outcome
+        return "waits"
+      })
+    )
+    const outer = yield* make(batch("desk"), done)
+    yield* agentWith(desk.tool)("go").pipe(Effect.provide(outer.layer), Effect.scoped)
+    assert(suspended !== undefined)
+    const from = yield* snapshotOf(suspended)
+    yield* outcomeOf(Agent.resume(agent), { from, budget: { maxTurns: 9 } }, model)
+    assert.deepStrictEqual(
+      parts(keys).map(([, count]) => count),
+      ["0", "1"]
+    )
+    assert.strictEqual(new Set(parts(keys).map(([digest]) => digest)).size, 1)
+  })
+)
+
+it.effect("a fixer has new keys in a later repair, with a suspension in between [P1502]", () =>
+  Effect.gen(function* () {
+    const { keys, pay } = till()
+    const mender = Agent.make("mender", { tools: [pay] })
+    const look = scripted("look", Effect.fail(gone()), Effect.fail(gone()), Effect.succeed("seen"))
+    const looks = look.tool.pipe(Tool.onError({ Gone: Recovery.fix(mender, { retries: 2 }) }), Tool.requireApproval())
+    const agent = agentWith(looks)
+    const mended = (n: number) => [paying(ada), ScriptedModel.text(`{"n":${n}}`)]
+    const model = yield* make(batch("look"), ...mended(1), ...mended(2), done)
+    let outcome = yield* outcomeOf(agent, "go", model)
+    let suspensions = 0
+    while (outcome._tag === "Suspended") {
+      suspensions++
+      outcome = yield* outcomeOf(Agent.resume(agent), deciding(yield* snapshotOf(outcome)), model)
+    }
+    assert.strictEqual(suspensions, 3)
+    assert.strictEqual(keys.length, 2)
+    assert.strictEqual(new Set(keys).size, 2)
+  })
+)
+
+it.effect("an agent that decides about a limit has new keys the next time, after a suspension too [P1502]", () =>
+  Effect.gen(function* () {
+    const { keys, pay } = till()
+    const look = scripted("look", Effect.succeed("a"), Effect.succeed("b"))
+    const forDecider = yield* make(paying(ada), done, paying(ada), done)
+    const decider = Agent.make("decider", { tools: [pay] })
+    const decided = decider("go").pipe(Effect.provide(forDecider.layer), Effect.orDie)
+    const agent = Agent.make("worker", { budget: { maxTurns: 1 }, tools: [look.tool] }).pipe(
+      Agent.onBudgetExceeded(() => Effect.as(decided, Budget.checkpoint))
+    )
+    const model = yield* make(batch("look"), batch("look"))
+    const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    const end = yield* outcomeOf(Agent.resume(agent), { from, budget: { maxTurns: 2 } }, model)
+    assert.strictEqual(end._tag, "Suspended")
+    assert.strictEqual(keys.length, 2)
+    assert.strictEqual(new Set(keys).size, 2)
+  })
 )

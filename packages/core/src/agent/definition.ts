@@ -248,9 +248,8 @@ const identified = ({ going, name, runId }: Definition, run: Runner): Runner =>
           name
         )
 
-/** A run that goes on from a snapshot keeps its id, and one after a transcript may have no input to make an id of. */
+/** A run that goes on may have no input to make an id of. */
 const givenId = (runId: RunId, { from, input }: Partial<Resumption<unknown>>): string | undefined => {
-  if (from !== undefined && "version" in from) return undefined
   if (!Predicate.isFunction(runId)) return runId
   return from !== undefined && input === undefined ? undefined : runId(input)
 }
@@ -275,7 +274,7 @@ const nesting = (definition: Definition): Nest | undefined => {
       const start: Start = resumption === undefined ? { kind: "input", input } : { kind: "resumption", ...resumption }
       const run: Runner = (_, sink, mode) => Run.run(plan(), start, sink, mode)
       const named = resumption === undefined ? identified(definition, run) : run
-      return provided(definition, named(input, undefined, { isStreamed: false, isSuspendable, nesting, place }))
+      return provided(definition, named(input, undefined, { isStreamed: false, isSuspendable, nesting, branch }))
     }
   }
 }
@@ -316,11 +315,11 @@ const estimated =
     return { ...each, modelCalls: Math.min(modelCalls, turns) }
   }
 
-/** The place of the run of an agent that is a tool: each attempt of a call has one such run, and all have the same place. */
-const place = "agent"
+/** The branch of the run of an agent that is a tool: each attempt of a call has one such run, and all have the same keys. */
+const branch = "agent"
 
 /** How the run of an agent that is a tool is watched, where it cannot be suspended. */
-export const asTool: Frame.Mode = { isStreamed: false, isSuspendable: false, place }
+export const asTool: Frame.Mode = { isStreamed: false, isSuspendable: false, branch }
 
 const whole: Frame.Mode = { isStreamed: false, isSuspendable: false }
 const streamed: Frame.Mode = { isStreamed: true, isSuspendable: false }

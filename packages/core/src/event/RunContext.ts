@@ -71,19 +71,19 @@ type Observer = (event: AgentEvent.AgentEvent, context?: Context.Context<never>)
 type Tree = {
   /** The number of events that slow listeners have lost so far. */
   lost: number
-  /** How many runs have begun at each place that several runs may have. */
+  /** How many runs have begun on each branch that several runs may share. */
   begun: Map<string, number> | undefined
 }
 
 /**
- * How many runs have begun at this place before; from now on, one more.
+ * How many runs have begun on this branch before; from now on, one more.
  *
  * @internal
  */
-export const begun = (tree: Tree, place: string): number => {
+export const begun = (tree: Tree, branch: string): number => {
   tree.begun ??= new Map()
-  const before = tree.begun.get(place) ?? 0
-  tree.begun.set(place, before + 1)
+  const before = tree.begun.get(branch) ?? 0
+  tree.begun.set(branch, before + 1)
   return before
 }
 

@@ -61,8 +61,8 @@ export interface Mode {
   readonly nesting?: Nesting
   /** The id that the caller has given it; drawn otherwise. A run that goes on keeps its own. */
   readonly runId?: string
-  /** Its place in the run or the call that starts it, where each run there has a place of its own; counted otherwise. */
-  readonly place?: string
+  /** Its branch of the run or the call that starts it, where no other run may have it; counted otherwise. */
+  readonly branch?: string
   /** Gets the run as soon as it begins. */
   readonly started?: (started: { readonly state: State; readonly run: RunContext.RunContext }) => void
 }
@@ -148,7 +148,7 @@ const contextOf = (
  * derives the same places, although the ids of its runs are others. An id that the caller has given takes the place of the count.
  */
 const seedOf = (
-  { agent, mode: { place, runId: given } }: Frame,
+  { agent, mode: { branch, runId: given } }: Frame,
   runId: string,
   parent: RunContext.RunContext | undefined
 ): string => {
@@ -156,7 +156,7 @@ const seedOf = (
   const { callKey, repairing, seed, tree, within } = parent
   if (given !== undefined) return within === undefined ? given : `${within}\nrun ${given}`
   const outer = callKey === undefined ? seed : within
-  if (place !== undefined) return `${outer}\n${place}`
+  if (branch !== undefined) return `${outer}\n${branch}`
   // what begins beside its calls may begin anew after a suspension, in another turn
   const step = callKey === undefined ? `turn ${parent.turn()}` : `repair ${repairing?.attempts ?? 0}`
   const at = `${outer}\n${step} of ${JSON.stringify(agent)}`

@@ -148,7 +148,7 @@ const parentOf = (run: RunContext.RunContext, state: State, { isStreamed }: Fram
           children.set(part, it.state)
         }
         // a part that has to wait for a decision waits: nothing could resume the composition around it
-        const mode = { isStreamed, isSuspendable: false, started, place: `part ${asked.length}` }
+        const mode = { isStreamed, isSuspendable: false, started, branch: `part ${asked.length}` }
         const running = part.run(FixerInput.for(input, part.reads), sink, mode)
         const watched = Effect.onExit(running, (exit) =>
           Effect.sync(() => {
