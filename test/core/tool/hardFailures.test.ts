@@ -231,6 +231,7 @@ it.run("a sub-agent makes no further model call or attempt; what it has at work 
     const look = scripted("look", Effect.as(Effect.sleep("1 second"), "seen"))
     const first = yield* besideExpert((layer) => expertOf(layer, look.tool))
     assert.deepStrictEqual([first.asked, first.ends[1], first.at], [1, stopped, 1000])
+    assert.strictEqual(first.log.of("turn-start").filter(({ agent }) => agent === "expert").length, 1)
     const inner = first.log.of("turn-end").find(({ agent }) => agent === "expert")
     assert.deepStrictEqual(inner && settlements([inner.message]), ["result: seen"])
     // its tool waits for a retry, or fails later: no attempt
