@@ -1,12 +1,15 @@
 /** The same agent with another input, output, model or budget, or with a layer. */
+import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import type * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Budget from "../budget/Budget.ts"
 import type * as Model from "../model/Model.ts"
 import type { BudgetExceededError } from "../errors/RunError.ts"
+import * as Thrown from "../errors/Thrown.ts"
+import type { Resumption } from "../run/Start.ts"
 import type * as Tool from "../tool/Tool.ts"
-import { type Agent, fromDefinition, isRunId, oddRunId, type RunId } from "./definition.ts"
+import { type Agent, type Definition, fromDefinition } from "./definition.ts"
 import type { Choosing } from "./skills.ts"
 import { compose, definitionOf, partOf, sequence, stepsOf } from "./parts.ts"
 import type * as Types from "./partTypes.ts"
@@ -173,9 +176,40 @@ export const withRunId: {
   <A>(self: A & Types.AnyPart, runId: string | ((input: Types.AgentInput<A>) => string)): A
 } = dual(2, <A>(self: Types.AnyPart, runId: RunId): A => {
   const definition = definitionOf(self)
-  if (Predicate.isFunction(runId) || isRunId(runId)) return fromDefinition({ ...definition, runId })
-  throw oddRunId(definition.name, runId)
+  const { name } = definition
+  if (!Predicate.isFunction(runId) && !isRunId(runId)) throw oddRunId(name, runId)
+  const identified: Definition["identified"] = (run, goesOn) => {
+    return (input, sink, mode) =>
+      Thrown.effect(
+        () => {
+          const given = Predicate.isFunction(runId) ? madeOf(runId, input, goesOn) : runId
+          if (given === undefined) return run(input, sink, mode)
+          return isRunId(given) ? run(input, sink, { ...mode, runId: given }) : Effect.die(oddRunId(name, given))
+        },
+        "The function for the run id of agent",
+        name
+      )
+  }
+  return fromDefinition({ ...definition, identified })
 })
+
+/** A run id, or a function that makes it of the input. */
+type RunId = string | ((input: unknown) => string)
+
+/** A run that goes on may have no input to make an id of. */
+const madeOf = (make: (input: unknown) => string, given: unknown, goesOn: boolean): string | undefined => {
+  // by its type, the input of a run that goes on says where
+  const { input } = goesOn ? (given as Resumption<unknown>) : { input: given }
+  return goesOn && input === undefined ? undefined : make(input)
+}
+
+/** Texts for logs and keys: of one line, and not too long. */
+const isRunId = (value: unknown): boolean => Predicate.isString(value) && /^[^\p{Cc}]{1,200}$/u.test(value)
+
+const oddRunId = (agent: string, value: unknown): TypeError =>
+  new TypeError(
+    `Agent '${agent}': a run id is a text of 1 to 200 characters without control characters, got ${JSON.stringify(value)}`
+  )
 
 /** Refuses an agent that was named when it was made. */
 type IsComposed<ModelTable> = [ModelTable] extends [Types.Composite]

@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as Inspectable from "effect/Inspectable"
 import type * as Layer from "effect/Layer"
 import { type Pipeable, Prototype } from "effect/Pipeable"
-import * as Predicate from "effect/Predicate"
 import * as Queue from "effect/Queue"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
@@ -115,8 +114,8 @@ export interface Definition extends Skilled, Omit<Run.Plan, "agent" | "work" | "
   /** What stands behind all tables. */
   readonly resilient?: Resilient | undefined
   readonly budget: Budget.Budget
-  /** The id of its runs, or how it is made of their input; drawn otherwise. */
-  readonly runId?: RunId
+  /** Gives runs an id that is not drawn, see `Agent.withRunId`. The input of runs that go on is a resumption. */
+  readonly identified?: (run: Runner, goesOn: boolean) => Runner
   /** For an agent that `Agent.resume` made: how it checks a resumption and its decisions. */
   readonly going?: Going
   /** Held as long as the agent is: see `Agent.secrets`. */
@@ -128,9 +127,6 @@ export interface Definition extends Skilled, Omit<Run.Plan, "agent" | "work" | "
   /** In the place of the loop, for agents that are made of others. */
   readonly composed?: Composed
 }
-
-/** A run id, or a function that makes it of the input. */
-export type RunId = string | ((input: unknown) => string)
 
 /** What `Agent.resilient` has put behind all tables. */
 interface Resilient {
@@ -174,7 +170,8 @@ const plain: Run.ReadInput = (input) => {
 // an agent's type parameters are carried by its type alone
 export function fromDefinition<A>(definition: Definition): A {
   const { body, composed, name, skills } = definition
-  const run = within(definition, identified(definition, runner(definition)))
+  const made = runner(definition)
+  const run = within(definition, definition.identified?.(made, definition.going !== undefined) ?? made)
   const cost = estimated(definition)
   const isUnsafe = () => mayBeUnsafe(definition)
   const isPlain = body !== undefined || (skills.length > 0 && skills.every(Skill.isDeterministic))
@@ -233,38 +230,9 @@ const provided = ({ layers, modelIdle }: Definition, running: ReturnType<Runner>
     running
   )
 
-/** The run with the id that the caller has given. */
-const identified = ({ going, name, runId }: Definition, run: Runner): Runner =>
-  runId === undefined
-    ? run
-    : (input, sink, mode) =>
-        Thrown.effect(
-          () => {
-            const given = givenId(runId, going === undefined ? { input } : (input as Resumption<unknown>))
-            if (given === undefined) return run(input, sink, mode)
-            return isRunId(given) ? run(input, sink, { ...mode, runId: given }) : Effect.die(oddRunId(name, given))
-          },
-          "The function for the run id of agent",
-          name
-        )
-
-/** A run that goes on may have no input to make an id of. */
-const givenId = (runId: RunId, { from, input }: Partial<Resumption<unknown>>): string | undefined => {
-  if (!Predicate.isFunction(runId)) return runId
-  return from !== undefined && input === undefined ? undefined : runId(input)
-}
-
-/** Texts for logs and keys: of one line, and not too long. */
-export const isRunId = (value: unknown): boolean => Predicate.isString(value) && /^[^\p{Cc}]{1,200}$/u.test(value)
-
-export const oddRunId = (agent: string, value: unknown): TypeError =>
-  new TypeError(
-    `Agent '${agent}': a run id is a text of 1 to 200 characters without control characters, got ${JSON.stringify(value)}`
-  )
-
 /** `undefined` for agents that cannot be suspended: functions, compositions, and agents that go on from a snapshot themselves. */
 const nesting = (definition: Definition): Nest | undefined => {
-  const { body, composed, going } = definition
+  const { body, composed, going, identified } = definition
   if (body !== undefined || composed !== undefined || going !== undefined) return undefined
   const plan = once(() => planOf(definition))
   return {
@@ -273,7 +241,7 @@ const nesting = (definition: Definition): Nest | undefined => {
       const { isSuspendable, resumption } = nesting
       const start: Start = resumption === undefined ? { kind: "input", input } : { kind: "resumption", ...resumption }
       const run: Runner = (_, sink, mode) => Run.run(plan(), start, sink, mode)
-      const named = resumption === undefined ? identified(definition, run) : run
+      const named = resumption === undefined ? (identified?.(run, false) ?? run) : run
       return provided(definition, named(input, undefined, { isStreamed: false, isSuspendable, nesting, branch }))
     }
   }

@@ -16,10 +16,10 @@ export const definitionOf = (agent: AnyPart): Definition => insideOf(agent).defi
 
 /** A sequence without listeners, limits and a run id of its own is as good as its steps. */
 export const stepsOf = (agent: AnyPart): ReadonlyArray<Step> => {
-  const { composed, layers, listeners, runId, secrets } = definitionOf(agent)
+  const { composed, identified, layers, listeners, secrets } = definitionOf(agent)
   const isTransparent =
     composed?.budget === undefined &&
-    runId === undefined &&
+    identified === undefined &&
     [layers, listeners, secrets].every(({ length }) => length === 0)
   return isTransparent && composed?.steps !== undefined ? composed.steps : [partOf(agent)]
 }

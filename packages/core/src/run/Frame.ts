@@ -155,12 +155,10 @@ const seedOf = (
   if (parent === undefined) return runId
   const { callKey, repairing, seed, tree, within } = parent
   if (given !== undefined) return within === undefined ? given : `${within}\nrun ${given}`
-  const outer = callKey === undefined ? seed : within
-  if (branch !== undefined) return `${outer}\n${branch}`
-  // what begins beside its calls may begin anew after a suspension, in another turn
-  const step = callKey === undefined ? `turn ${parent.turn()}` : `repair ${repairing?.attempts ?? 0}`
-  const at = `${outer}\n${step} of ${JSON.stringify(agent)}`
-  return `${at} ${RunContext.begun(tree, at)}`
+  // the count begins anew after a suspension: then there is another turn, or another repair
+  const [outer, step] = callKey === undefined ? [seed, parent.turn()] : [within, repairing?.attempts]
+  const at = `${outer}\n${branch ?? `${step} ${JSON.stringify(agent)}`}`
+  return branch === undefined ? `${at} ${RunContext.begun(tree, at)}` : at
 }
 
 const noFixers: ReadonlyArray<unknown> = []

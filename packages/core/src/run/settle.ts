@@ -1,6 +1,10 @@
 /** The tool calls of a reply: how many of them may run, and what their settlements mean for the run. */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
 import { end, Exceeded, type ExtendableExceeded } from "../budget/Meter.ts"
+import { digestOf } from "../data/Digest.ts"
 import * as Message from "../data/Message.ts"
 import type { CallCheckpoint } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -11,7 +15,6 @@ import type { Capture } from "../tool/ToolDefinition.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import * as RunBudget from "./budget.ts"
 import { isCheckpoint, suspend } from "./checkpoint.ts"
-import { keysOf } from "./keys.ts"
 import type { Replied } from "./modelCall.ts"
 import type { End, Looping, Running } from "./running.ts"
 import type { Admission } from "./state.ts"
@@ -163,6 +166,34 @@ const isHard = (failure: Toolset.Failure | undefined): failure is Toolset.Failur
 /** Whether the run is suspended now: the unfinished calls go on with it. */
 const goesOn = (running: Looping, { failure, isWaiting }: Batch): boolean =>
   running.run.meter.ended === undefined ? isWaiting && failure === undefined : isCheckpoint(running) && !isHard(failure)
+
+/**
+ * Goes on with the idempotency keys of the calls of a reply. A key is derived from the run id, the calls around the run, the tool, the
+ * arguments as the model wrote them, and how many equal calls came before it: a second run with the same id derives the same keys for the
+ * same calls. It is a digest, because arguments may hold secrets. The calls of a reply that was suspended have their keys.
+ */
+const keysOf = <A, E>(
+  { run, state, toolset }: Looping,
+  calls: ReadonlyArray<Message.ToolCall>,
+  next: (keys: ReadonlyArray<string>) => Effect.Effect<A, E>
+): Effect.Effect<A, E> => {
+  if (state.keys.length > 0) return next(state.keys)
+  const digests = Effect.forEach(calls, (call) =>
+    digestOf([run.seed, Toolset.nameOf(toolset, call), ...written(call.arguments)])
+  )
+  return Effect.flatMap(digests, (found) => next(state.count(found.map((digest) => digest.slice(0, length)))))
+}
+
+/** 128 bits: many servers take no longer keys. */
+const length = 32
+
+/** JSON may come as text or as a value. Text that is no JSON stays text. */
+const written = (args: Schema.Json): [kind: string, args: Schema.Json] => {
+  if (!Predicate.isString(args)) return ["json", args]
+  // JSON.parse returns nothing but JSON
+  const parsed = Result.try(() => JSON.parse(args) as Schema.Json)
+  return Result.isSuccess(parsed) ? ["json", parsed.success] : ["text", args]
+}
 
 const siteOf = (running: Looping, call: Message.ToolCall, key: string, index: number): CallSite => {
   const { mode, run, start, state } = running

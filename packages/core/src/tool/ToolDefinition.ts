@@ -104,7 +104,10 @@ export interface ToolContext {
   /** 1 for the first run of this call, then 2, 3 … */
   readonly attempt: number
   readonly callId: string
-  /** Equal for all runs of one call, different between calls. */
+  /**
+   * Equal for all runs of one call, different between calls of a run. A digest of the run id, the calls around the run, the tool, the
+   * arguments as the model wrote them, and the number of equal calls before it. See `Agent.withRunId`.
+   */
   readonly idempotencyKey: string
   /** The agent whose model made the call. */
   readonly agent: string
