@@ -269,3 +269,18 @@ it.run(
       assert.deepStrictEqual(names, ["a", "b", "c"])
     })
 )
+
+it.run("a build that cannot be interrupted is closed when it is done, if no run is left [P1504]", (run) =>
+  Effect.gen(function* () {
+    const log: Array<string> = []
+    const gate = yield* Deferred.make<void>()
+    const model = logged(log, "model", () => Deferred.await(gate))
+    const agent = Agent.make("clerk", { model: Layer.effectContext(Effect.uninterruptible(Layer.build(model))) })
+    const fiber = yield* Effect.forkChild(run(agent, "go"), { startImmediately: true })
+    const interrupting = yield* Effect.forkChild(Fiber.interrupt(fiber), { startImmediately: true })
+    assert.deepStrictEqual(log, ["model 1 opens"])
+    yield* Deferred.succeed(gate, undefined)
+    yield* Fiber.join(interrupting)
+    assert.deepStrictEqual(log, ["model 1 opens", "model 1 closes"])
+  })
+)
