@@ -6,7 +6,7 @@ import { Cause, Effect, Exit, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { describe } from "vitest"
 import { calm } from "../_support/dialogue.ts"
-import { process, watched } from "./_support/engines.ts"
+import { process, type Watched, watched } from "./_support/engines.ts"
 import { call, reading } from "./_support/readingModel.ts"
 import { Gone } from "./_support/scenarios.ts"
 
@@ -50,19 +50,28 @@ const play = (isForgetful: boolean) =>
       output: Schema.String,
       error: Gone
     })
-    yield* Effect.gen(function* () {
-      yield* process(durable.layer)
-      const id = yield* Durable.start(durable, { id: "one", input: "go" })
-      for (let i = 0; i < 60; i++) {
-        for (let k = 0; k < 6; k++) yield* calm
-        yield* TestClock.adjust("5 seconds")
-      }
-      const end = Option.getOrUndefined(yield* Durable.poll(durable, id))
-      assert(end?._tag === "Complete" && Exit.isFailure(end.exit))
-      assert.instanceOf(Cause.squash(end.exit.cause), Gone)
-    }).pipe(Effect.provide(engine.layer))
+    const exit = yield* served(engine, durable)
+    assert(Exit.isFailure(exit))
+    assert.instanceOf(Cause.squash(exit.cause), Gone)
     return log
   })
+
+/** Plays a run to its end. */
+const served = <E>(
+  engine: Watched,
+  durable: Durable.Durable<string, typeof Schema.String, typeof Schema.String, E, never>
+) =>
+  Effect.gen(function* () {
+    yield* process(durable.layer)
+    const id = yield* Durable.start(durable, { id: "one", input: "go" })
+    for (let i = 0; i < 60; i++) {
+      for (let k = 0; k < 6; k++) yield* calm
+      yield* TestClock.adjust("5 seconds")
+    }
+    const end = Option.getOrUndefined(yield* Durable.poll(durable, id))
+    assert(end?._tag === "Complete")
+    return end.exit
+  }).pipe(Effect.provide(engine.layer))
 
 describe.each([false, true])("replayed after each step: %s", (isForgetful) => {
   it.effect("each function opens and closes once, before its outcome is stored [P1356]", () =>
@@ -74,6 +83,33 @@ describe.each([false, true])("replayed after each step: %s", (isForgetful) => {
         ...closed("lookup", "Success"),
         ...closed("undo", "Success")
       ])
+    })
+  )
+
+  it.effect("the release counts against the time of the step, in each replay [P1356]", () =>
+    Effect.gen(function* () {
+      const log: Array<string> = []
+      const engine = yield* watched(isForgetful)
+      const pay = Tool.make("pay", {
+        description: "Pays.",
+        parameters: Schema.Struct({}),
+        success: Schema.String,
+        sideEffects: "unsafe",
+        timeout: "1 minute",
+        run: () =>
+          Effect.gen(function* () {
+            yield* Effect.addFinalizer(() => Effect.sleep("50 seconds"))
+            yield* Effect.sleep("30 seconds")
+            log.push("paid")
+            return "paid"
+          }),
+        verify: () => Effect.sync(() => Option.some(`looked up ${log.push("lookup")}`))
+      })
+      const model = reading("worker", (turn) => [[call("pay")]][turn] ?? [Message.text("done")])
+      const agent = Agent.make("worker", { model: model.layer, tools: [pay] })
+      const durable = Durable.workflow(agent, { name: "slow", input: Schema.String, output: Schema.String })
+      assert.deepStrictEqual(yield* served(engine, durable), Exit.succeed("done"))
+      assert.deepStrictEqual(log, ["paid", "lookup"])
     })
   )
 })

@@ -103,7 +103,6 @@ const scoped = <A>(
   resultsOf: (value: A) => ReadonlyArray<unknown>
 ): Effect.Effect<A, unknown> => {
   const { context, keep, tool } = self
-  self.ended = undefined
   return RunContext.scoped(ran, tool.name, context.callId, (exit) => {
     if (Exit.isSuccess(exit))
       for (const value of resultsOf(exit.value)) keep.encoded = { value, text: tool.encode(value) }
