@@ -157,23 +157,35 @@ it.effect("a run that is suspended closes it, and goes on with a new one [P1356]
 it.run("what is added to it after the end of the run is released at once [P1356]", (run) =>
   Effect.gen(function* () {
     const log: Array<string> = []
-    let context: Tool.ToolContext | undefined
+    let given: Scope.Scope | undefined
     const tool = Tool.make("fetch", {
       ...base,
-      run: (_, given) =>
-        Effect.sync(() => {
-          context = given
-          return "done"
-        })
+      run: (_, { runScope }) => {
+        given = runScope
+        return Effect.succeed("done")
+      }
+    })
+    const add = Effect.suspend(() => {
+      assert(given !== undefined)
+      return Scope.addFinalizer(
+        given,
+        Effect.sync(() => void log.push("released"))
+      )
     })
     const model = yield* ScriptedModel.make(batch("fetch"), done)
     yield* run(agentWith(tool), "go").pipe(Effect.provide(model.layer))
-    assert(context !== undefined)
-    yield* Scope.addFinalizer(
-      context.runScope,
-      Effect.sync(() => void log.push("released"))
-    )
+    yield* add
     assert.deepStrictEqual(log, ["released"])
+    // a run in which no tool had it before
+    const later = Effect.forkDetach(Effect.delay(Tool.call(tool, {}), "1 second"))
+    yield* overADay(
+      run(
+        Agent.deterministic("leaving", () => Effect.as(later, "gone")),
+        "go"
+      )
+    )
+    yield* add
+    assert.deepStrictEqual(log, ["released", "released"])
   })
 )
 

@@ -315,9 +315,7 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
         idempotencyKey: id,
         agent: "",
         progress: () => Effect.void,
-        get runScope() {
-          return done.scope
-        }
+        runScope: done.scope
       }
       isCleared = false
       const onCleared = () => {

@@ -212,10 +212,8 @@ const runOnce = (self: ToolCall, state: Admitted): Attempt => {
         emit(self, () => ({ type: "tool-progress", data })),
         Effect.suspend(() => RunContext.alive(run, () => Effect.void))
       ),
-    // made when a tool asks for it
-    get runScope() {
-      return run.done.scope
-    }
+    // one for the run: an accessor here would take as long as the rest of the call
+    runScope: run.done.scope
   }
   self.state = running(state, context)
   const onCleared = () => {
