@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Tool, ToolError } from "@kintsugi/core"
 import * as Mcp from "@kintsugi/interop/Mcp"
 import * as Transport from "@kintsugi/providers/Transport"
-import { Deferred, Effect, Fiber, Redacted, Stream } from "effect"
+import { Deferred, Effect, Fiber, Redacted, Stream, Scope } from "effect"
 import { spawn } from "node:child_process"
 import { createServer } from "node:net"
 import { call, everything, failed, journal, named, node, program, spawner } from "./mcp/playing.ts"
@@ -190,6 +190,7 @@ describe("a server of the official SDK", { timeout: 30_000 }, () => {
           callId: "c",
           idempotencyKey: "c",
           agent: "a",
+          runScope: Scope.makeUnsafe(),
           progress: (data) => Effect.sync(() => heard.push(data))
         }
       )
