@@ -41,7 +41,7 @@ export type { AnyTool, ErrorOf, NameOf, ServicesOf, SideEffectsOf, SuccessOf, To
 /** @internal */
 export { fromDefinition, isTool } from "./shape.ts"
 export { around, provide } from "./adapting.ts"
-export type { NeedsApproval } from "./ToolTypes.ts"
+export type { GivesUp, NeedsApproval } from "./ToolTypes.ts"
 export { type NameFor, namesFor } from "./names.ts"
 export { requireApproval } from "./requireApproval.ts"
 

@@ -31,7 +31,11 @@ export interface CallTimeout {
 /** The mark of a tool with a `callTimeout`. */
 export type CallLimit<C> = [C] extends [undefined] ? {} : CallTimeout
 
-/** Marks, in the table of a tool, that its agent may give up for good: no row but its own takes that, in the tables of this tool. */
+/**
+ * Marks, in the table of a tool, that its agent may give up for good: no row but its own takes that, in the tables of this tool.
+ *
+ * @hidden
+ */
 export interface GivesUp {
   readonly "~givesUp": true
 }
