@@ -217,7 +217,7 @@ export const coreErrors: Table = {
     escalation: grows(texts, (text) => Render.escalation("look", text, "HIGH")),
     unverifiable: grows(texts, (text) => Render.unverifiable("look", text)),
     denied: grows(texts, (text) => Render.denied("look", text)),
-    ...each(fixed, "triesLeft", "withheld"),
+    ...each(fixed, "capped", "triesLeft", "withheld"),
     mayBeDone: grows(texts, (text) => Render.mayBeDone({ kind: "told", text })),
     unchecked: grows(texts, (text) => Render.unchecked("look", text)),
     withCutOff: grows(texts, Render.withCutOff),
