@@ -102,7 +102,7 @@ export const read = (model: ScriptedModel.ScriptedModel): ReadonlyArray<string> 
 /** Hears everything that happens in the runs of the agents to which `listen` is piped. */
 export const eventLog = () => {
   const recorded = RecordedEvents.makeUnsafe()
-  return { ...recorded, listen: Agent.onEvent(recorded.hear) }
+  return { ...recorded, listen: Agent.onEvent(recorded.listener) }
 }
 
 export const { isTerminal } = AgentEvent

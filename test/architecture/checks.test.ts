@@ -120,10 +120,10 @@ describe("privacyViolations", () => {
   it("accepts private files of the same folder, from below and from directly above, and the tests of the folder", () => {
     expect(
       privacyViolations([
-        file("agent/Agent.ts", 'import "./hooks.ts"', 'import "./composition/parts.ts"'),
-        file("agent/composition/parts.ts", 'import "../hooks.ts"'),
+        file("agent/Agent.ts", 'import "./listeners.ts"', 'import "./composition/parts.ts"'),
+        file("agent/composition/parts.ts", 'import "../listeners.ts"'),
         file("index.ts", 'export { noRealModels } from "./testing/noRealModels.ts"'),
-        file("test/core/agent/hooks.test.ts", 'import "../../../packages/core/src/agent/hooks.ts"'),
+        file("test/core/agent/listeners.test.ts", 'import "../../../packages/core/src/agent/listeners.ts"'),
         file("test/core/run/Run.test.ts", 'import "../../../packages/core/src/tool/Toolset.ts"'),
         file("test/core/run/Run.test.ts", 'import "../../../packages/examples/src/demo/report.ts"')
       ])
@@ -131,12 +131,12 @@ describe("privacyViolations", () => {
   })
 
   it.each([
-    ["another folder", "run/Run.ts", "../agent/hooks.ts"],
+    ["another folder", "run/Run.ts", "../agent/listeners.ts"],
     ["a folder two above", "index.ts", "./agent/composition/parts.ts"],
     ["a folder beside", "agent/other/x.ts", "../composition/parts.ts"],
-    ["a test of another folder", "test/core/run/Run.test.ts", "../../../packages/core/src/agent/hooks.ts"],
-    ["a test of no folder", "test/laws/calls.test.ts", "../../packages/core/src/agent/hooks.ts"],
-    ["a program of the repository", "scripts/x.ts", "../packages/core/src/agent/hooks.ts"]
+    ["a test of another folder", "test/core/run/Run.test.ts", "../../../packages/core/src/agent/listeners.ts"],
+    ["a test of no folder", "test/laws/calls.test.ts", "../../packages/core/src/agent/listeners.ts"],
+    ["a program of the repository", "scripts/x.ts", "../packages/core/src/agent/listeners.ts"]
   ])("rejects an import from %s", (_, from, to) => {
     const [violation = "", ...more] = privacyViolations([file(from, `import "${to}"`)])
     expect(more).toEqual([])

@@ -26,7 +26,7 @@ const waiting = (validFor: string = "1 day") =>
     })
     const model = yield* ScriptedModel.make(batch("pay"), done)
     const engine = yield* watched(false)
-    const asked: Array<Durable.Asked> = []
+    const asked: Array<Durable.DurableRequest> = []
     const durable = Durable.workflow(agent, {
       name: "payments",
       version: "2",
@@ -41,7 +41,7 @@ const waiting = (validFor: string = "1 day") =>
       context
     )
     yield* quiet
-    const decide = (one: Durable.Asked | undefined, decision: Approval.Decision) =>
+    const decide = (one: Durable.DurableRequest | undefined, decision: Approval.Decision) =>
       one === undefined
         ? Effect.die(new Error("no request came"))
         : Effect.provideContext(Durable.decide(durable, one, decision), context)
@@ -108,7 +108,7 @@ const paying = (isForgetful: boolean) =>
     const pay = tool("pay", Effect.void).pipe(Tool.requireApproval())
     const skills = [Skill.make("work", { description: "Works.", tools: [pay, tool("hold", Deferred.await(gate))] })]
     const model = yield* ScriptedModel.make(batch("pay"), batch("hold"), done)
-    const asked: Array<Durable.Asked> = []
+    const asked: Array<Durable.DurableRequest> = []
     const durable = Durable.workflow(Agent.make("worker", { skills }), {
       name: "payments",
       input: Schema.String,

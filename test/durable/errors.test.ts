@@ -33,7 +33,7 @@ const defined = (
   options: { readonly version?: string; readonly says?: string; readonly more?: ReadonlyArray<string> } = {}
 ) => {
   const { more = [], says = "looks", version } = options
-  const asked: Array<Durable.Asked> = []
+  const asked: Array<Durable.DurableRequest> = []
   const look = Tool.make("look", {
     description: "Looks.",
     parameters: Schema.Struct({}),
@@ -70,7 +70,7 @@ const defined = (
 
 interface Defined<E> {
   readonly durable: Durable.Durable<"clerk", typeof Schema.String, typeof Schema.String, E, never>
-  readonly asked: ReadonlyArray<Durable.Asked>
+  readonly asked: ReadonlyArray<Durable.DurableRequest>
 }
 
 /** A started run that waits for a decision. */
@@ -212,7 +212,7 @@ it.effect("a row that does not say the same each time ends its runs so as well [
         look.pipe(Tool.onError({ Gone: Recovery.respondWith(() => Effect.sync(() => `${++nth}`)) })),
         sign.pipe(Tool.requireApproval())
       ] as const
-      const asked: Array<Durable.Asked> = []
+      const asked: Array<Durable.DurableRequest> = []
       const durable = Durable.workflow(
         Agent.make("clerk", { model, skills: [Skill.make("work", { description: "Works.", tools })] }),
         {

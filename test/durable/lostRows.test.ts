@@ -20,7 +20,7 @@ const story = () => {
     (turn) => [[call("pay")], [call("sign")], [call("seal")]][turn] ?? [Message.text("done")]
   )
   let paid = 0
-  const asked: Array<Durable.Asked> = []
+  const asked: Array<Durable.DurableRequest> = []
   const pay = Tool.make("pay", {
     ...about,
     description: "Pays.",

@@ -79,7 +79,7 @@ const story = (options: { readonly isVerified: boolean }) => {
 const play = (death: Death | undefined, options = { isVerified: true }) =>
   Effect.gen(function* () {
     const { agent, ...seen } = story(options)
-    const waiting: Array<Durable.Asked> = []
+    const waiting: Array<Durable.DurableRequest> = []
     const durable = Durable.workflow(agent, {
       name: "story",
       input: Schema.String,

@@ -58,7 +58,7 @@ const story = () => {
 const play = (death: Death | undefined) =>
   Effect.gen(function* () {
     const { agent, ...seen } = story()
-    const waiting: Array<Durable.Asked> = []
+    const waiting: Array<Durable.DurableRequest> = []
     const durable = Durable.workflow(agent, {
       name: "provided",
       input: Schema.String,

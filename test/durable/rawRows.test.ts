@@ -53,7 +53,7 @@ it.effect(
             turn
           ] ?? [Message.text(planted.output)]
       )
-      const asked: Array<Durable.Asked> = []
+      const asked: Array<Durable.DurableRequest> = []
       const look = Tool.make("look", {
         description: "Looks.",
         parameters: Schema.Struct({ what: Schema.String }),

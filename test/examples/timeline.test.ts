@@ -10,7 +10,7 @@ import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
-import type { Happening, Asked } from "../../packages/core/src/event/Happening.ts"
+import type { Happening, ModelAttempt } from "../../packages/core/src/event/Happening.ts"
 
 const of = (at: number, happening: Happening): AgentEvent.AgentEvent => ({
   runId: "r1",
@@ -38,7 +38,7 @@ const reply = (content: Message.Reply["content"]): Message.Reply => ({
   usage: Usage.empty
 })
 
-const asked: Asked = {
+const asked: ModelAttempt = {
   model: "m",
   attempt: 1,
   spent: {
@@ -48,7 +48,7 @@ const asked: Asked = {
     attempt: 1,
     model: "m",
     provider: "p",
-    layer: "agent",
+    purpose: "agent",
     outcome: "used",
     usage: Usage.empty
   }

@@ -139,7 +139,7 @@ law(
   "no call is an orphan: each reply is one message with all of its calls settled, in order [P401 L1001]",
   (played) => {
     const replies = played.events.flatMap((event) =>
-      event.type === "model-end" && event.agent === "worker" && event.spent.layer === "agent"
+      event.type === "model-end" && event.agent === "worker" && event.spent.purpose === "agent"
         ? [event.reply.content]
         : []
     )

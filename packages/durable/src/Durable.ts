@@ -50,10 +50,10 @@ export {
 } from "./errors.ts"
 
 /** A request for approval of a run that waits, with the run and its workflow: `decide` takes it. */
-export interface Asked extends Schema.Schema.Type<typeof Asked> {}
+export interface DurableRequest extends Schema.Schema.Type<typeof DurableRequest> {}
 
-/** The schema of an `Asked`, for a wire or a database. */
-export const Asked = Schema.Struct({
+/** The schema of a `DurableRequest`, for a wire or a database. */
+export const DurableRequest = Schema.Struct({
   /** The workflow under which the run was started, with its version. */
   workflow: Schema.String,
   executionId: Schema.String,
@@ -73,7 +73,7 @@ interface Options<Name extends string, Input, Output, R> {
   readonly input: Input
   readonly output: Output
   /** Gets each call that needs a decision, at least once: `decide` answers it. By default no function does. */
-  readonly onApproval?: (asked: Asked) => Effect.Effect<void, never, R>
+  readonly onApproval?: (asked: DurableRequest) => Effect.Effect<void, never, R>
 }
 
 /** The payload of the workflow of an agent. */
@@ -117,7 +117,7 @@ export const workflow = <
   // a schema where the agent has failures of its own, by `For`
   const error = options.error as AnyCodec | undefined
   // its services are in the type of the layer, and in the context in which the layer is built
-  const hear = options.onApproval as ((asked: Asked) => Effect.Effect<void>) | undefined
+  const hear = options.onApproval as ((asked: DurableRequest) => Effect.Effect<void>) | undefined
   const ours = Schema.Union([KintsugiError.KintsugiError, ReplayError])
   const failures: AnyCodec = error === undefined ? ours : Schema.Union([error, ours])
   const made = Workflow.make(version === undefined ? name : `${name}@${version}`, {
@@ -326,7 +326,7 @@ export const resume = (
  */
 export const decide = (
   self: { readonly workflow: Workflow.Any },
-  { executionId, request, workflow: startedAs }: Asked,
+  { executionId, request, workflow: startedAs }: DurableRequest,
   decision: Approval.Decision
 ): Effect.Effect<void, UnknownRunError | OtherWorkflowError | DoorError.RunLostError, WorkflowEngine> =>
   Effect.gen(function* () {

@@ -18,7 +18,7 @@ export type Tell = (request: Approval.ApprovalRequest) => Effect.Effect<void>
 
 /** The interceptor of a run, and the observer of its events. */
 export const intercepting = (replay: Replay, tell: Tell) => {
-  const { hook, watch } = listening(replay)
+  const { handle, watch } = listening(replay)
   const intercept = (
     step: Interception.InterceptedStep,
     self: Effect.Effect<unknown, unknown>,
@@ -40,12 +40,12 @@ export const intercepting = (replay: Replay, tell: Tell) => {
         return compensation(replay, line, run, step, self)
       case "policy":
         return policy(replay, line, run, self)
-      case "decision":
-        return decision(replay, line, run, step, self)
+      case "choice":
+        return choice(replay, line, run, step, self)
       case "approval":
         return decided(replay, line, step.request, tell(step.request))
-      case "hook":
-        return hook(step.event, self)
+      case "listener":
+        return handle(step.event, self)
       // what it calls is recorded
       case "fixer run":
       case "stream part":
@@ -58,7 +58,7 @@ export const intercepting = (replay: Replay, tell: Tell) => {
     intercept: (step, self) => within((run) => intercept(step, self, run)),
     wait: (delay) =>
       within((run) => wait(replay, replay.lines.of(run), named(replay.lines.of(run), run, "wait"), delay)),
-    turn: (key) => within((run) => (run === undefined ? Effect.void : begun(replay, key, run)))
+    beforeCall: (key) => within((run) => (run === undefined ? Effect.void : begun(replay, key, run)))
   }
   return { interceptor, watch }
 }
@@ -167,12 +167,12 @@ const Limit = Schema.Union([
   Schema.Struct({ kind: Schema.tag("extend"), limit: Schema.Number })
 ])
 
-/** A deciding function may ask a person: its decision is recorded. */
-const decision = (
+/** The function that chooses may ask a person: what it chose is recorded. */
+const choice = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
-  { about }: Extract<Interception.InterceptedStep, { readonly kind: "decision" }>,
+  { about }: Extract<Interception.InterceptedStep, { readonly kind: "choice" }>,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
   const name = named(line, run, about)
@@ -181,7 +181,7 @@ const decision = (
     onSuccess: Effect.succeed,
     onFailure: (error) => (replay.failures.isDeclared(error) ? Effect.fail(error) : Effect.die(error))
   })
-  // by their step, they give a decision about the limit, or the name of a skill
+  // by their step, they give what happens at the limit, or the name of a skill
   if (about === "limit") return record(replay, { ...at, value: Limit, work: work as Effect.Effect<typeof Limit.Type> })
   const skill = Effect.map(work as Effect.Effect<string | undefined>, (said) => said ?? null)
   return Effect.map(record(replay, { ...at, value: reasons, work: skill }), (said) => said ?? undefined)

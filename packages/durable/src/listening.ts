@@ -23,7 +23,7 @@ export const listening = (replay: Replay) => {
     if (isAside || (!isEnd && !present(replay.lines).isLive)) replayed.add(event)
   }
   /** Replaces the handler of a listener. */
-  const hook = (event: AgentEvent.AgentEvent, handling: Effect.Effect<unknown, unknown>) =>
+  const handle = (event: AgentEvent.AgentEvent, handling: Effect.Effect<unknown, unknown>) =>
     replayed.has(event)
       ? Effect.void
       : handling.pipe(
@@ -31,5 +31,5 @@ export const listening = (replay: Replay) => {
           Effect.provideService(Random.Random, replay.random),
           Effect.provideService(Interception.Current, undefined)
         )
-  return { watch, hook }
+  return { handle, watch }
 }

@@ -13,7 +13,7 @@ import type { Replay } from "./recording.ts"
 import { rowsOf, stepId } from "./rows.ts"
 
 /** The result of a step that runs although it was recorded before: its row is gone. */
-export const repeated = { instant: -1, text: "again" } as const
+export const repeated = { instant: -1, text: "repeated" } as const
 
 /** Ends the run, past everything that handles failures. */
 export const lose = ({ executionId }: Pick<Replay, "executionId">, missing: string): Effect.Effect<never> =>

@@ -10,7 +10,7 @@ const textsOf = (text: string): ReadonlyArray<object> => {
   const at = { ...origin, agent: text }
   const call = { callId: "c1", tool: text }
   const error = { _tag: text, name: text, message: text }
-  const spent = { ...at, attempt: 1, model: text, provider: text, layer: "agent", outcome: "used", usage }
+  const spent = { ...at, attempt: 1, model: text, provider: text, purpose: "agent", outcome: "used", usage }
   const content = [
     { type: "text", text },
     { type: "reasoning", text },

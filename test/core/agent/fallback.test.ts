@@ -5,7 +5,7 @@ import { Cause, Effect, Exit } from "effect"
 import { it } from "../../_support/run.ts"
 import { stage, treeOf } from "../../_support/composition.ts"
 import { agentWith, batch, busy, eventLog, gone, interruptedAt, play } from "../../_support/dialogue.ts"
-import type { Escaped } from "../../../packages/core/src/agent/hooks.ts"
+import type { Escaped } from "../../../packages/core/src/agent/listeners.ts"
 
 const { fails, make, text } = ScriptedModel
 

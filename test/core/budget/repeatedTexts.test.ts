@@ -102,7 +102,7 @@ it.run("onBudgetExceeded is asked, and the run goes on as far as it is extended 
       ["repeatedFailure", 6, 6]
     ])
     assert.deepStrictEqual(
-      log.of("budget-exceeded").map(({ decision, limit, reason }) => [reason, limit, decision]),
+      log.of("budget-exceeded").map(({ action, limit, reason }) => [reason, limit, action]),
       [
         ["repeatedFailure", 2, "extend"],
         ["repeatedFailure", 4, "extend"],

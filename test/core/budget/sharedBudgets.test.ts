@@ -131,7 +131,7 @@ it.run("every attempt is in the ledger once, by agent, model, layer and outcome,
     )
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(
-      entries.map(({ agent, attempt, layer, outcome, turn }) => [agent, layer, outcome, turn, attempt]),
+      entries.map(({ agent, attempt, outcome, purpose, turn }) => [agent, purpose, outcome, turn, attempt]),
       [
         ["worker", "agent", "failed", 1, 1],
         ["worker", "agent", "used", 1, 2],

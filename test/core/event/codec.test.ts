@@ -42,7 +42,7 @@ const entry: Required<Ledger.Entry> = {
   attempt: 2,
   model: "m",
   provider: "p",
-  layer: "agent",
+  purpose: "agent",
   outcome: "used",
   usage,
   isEstimated: true,
@@ -106,7 +106,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
   warned: ["maxTurns"],
   transcript,
   compacted: { head: transcript, from: 1 },
-  asked: 0,
+  inputIndex: 0,
   unfinished: {
     reply,
     keys: ["k-0"],
@@ -186,7 +186,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   },
   "turn-end": { ...around, type: "turn-end", message },
   "budget-warning": { ...around, type: "budget-warning", ...limit },
-  "budget-exceeded": { ...around, type: "budget-exceeded", ...limit, decision: "extend" },
+  "budget-exceeded": { ...around, type: "budget-exceeded", ...limit, action: "extend" },
   "run-completed": { ...around, type: "run-completed", output: { keys: 3 }, finish: "length", ...spent },
   "run-failed": {
     ...around,

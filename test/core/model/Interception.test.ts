@@ -82,7 +82,7 @@ it.run(
         budget: { toolConcurrency: 1 },
         skills: [Skill.make("work", { description: "Works.", tools })]
       })
-      yield* run(agent, "go").pipe(intercepted({ intercept, turn }), Effect.provide(model.layer))
+      yield* run(agent, "go").pipe(intercepted({ intercept, beforeCall: turn }), Effect.provide(model.layer))
       assert.deepStrictEqual(order, ["a", "turn 1/1", "b", "turn 1/2", "c"])
     })
 )

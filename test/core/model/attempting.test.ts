@@ -14,7 +14,7 @@ const growing = Schedule.max([Schedule.exponential("1 second"), Schedule.recurs(
 const heard = <E>(run: Runner, bare: Agent.Any<string, string, E, never>) =>
   Effect.gen(function* () {
     const log = RecordedEvents.makeUnsafe()
-    const exit = yield* overADay(run(bare.pipe(Agent.onEvent(log.hear)), "go"))
+    const exit = yield* overADay(run(bare.pipe(Agent.onEvent(log.listener)), "go"))
     const starts = log.of("model-start").map(({ at, attempt, model }) => ({ at, attempt, model }))
     const [first = { at: 0 }] = starts
     const end = log.end()
@@ -80,7 +80,7 @@ it.effect("a part that a reader has seen is not repeated: the failure goes past 
     const { layer, service } = yield* namedModel("m", shown, shown)
     const model = Model.around(layer, Effect.retry({ times: 3 }))
     const log = RecordedEvents.makeUnsafe()
-    const agent = Agent.make("a", { model }).pipe(Agent.onEvent(log.hear))
+    const agent = Agent.make("a", { model }).pipe(Agent.onEvent(log.listener))
     const exit = yield* Effect.exit(Stream.runDrain(agent.stream("go")))
     assert.isTrue(Exit.isFailure(exit))
     assert.strictEqual(log.of("model-start").length, 1)

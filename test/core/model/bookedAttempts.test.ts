@@ -61,7 +61,7 @@ it.run("an attempt that is interrupted is booked, and its start is closed, befor
         log.of("model-interrupted").map(({ spent }) => spent)
       )
       assert.deepStrictEqual(booked[0]?.usage, Usage.empty)
-      assert.deepInclude(booked[0], { model: "planned", provider: "here", layer: "agent", turn: 1, attempt: 1 })
+      assert.deepInclude(booked[0], { model: "planned", provider: "here", purpose: "agent", turn: 1, attempt: 1 })
       assert.deepStrictEqual(log.types().slice(-2), ["model-interrupted", "run-interrupted"])
     }
     assert.deepStrictEqual(endings, ["callback", "model"])

@@ -32,7 +32,7 @@ it("explains a table rung by rung, with waits, fixer runs and model calls, and r
     orElse: Recovery.raise
   })
   assert.deepStrictEqual(lines(explained), [
-    "row           rung           again  waits               fixer runs  model calls",
+    "row           rung           times  waits               fixer runs  model calls",
     "Broken        1 retry        2      0s–500ms, 0s–1s",
     "              2 fix asking   2                          2           6",
     "              3 tell",

@@ -3,7 +3,7 @@ import { Recovery } from "@kintsugi/core"
 import { Clock, Effect } from "effect"
 import { type Row, unbounded } from "../../../packages/core/src/recovery/Layer.ts"
 import { type Guarded, Policy } from "../../../packages/core/src/recovery/policy.ts"
-import type { Decision } from "../../../packages/core/src/recovery/Node.ts"
+import type { VerdictRecord } from "../../../packages/core/src/recovery/Node.ts"
 import { busy } from "../../_support/dialogue.ts"
 
 const rowOf = (verdict: Row["verdict"]): Row => ({
@@ -55,7 +55,7 @@ it.effect("a decision tells what was left of the run's budget; outside of a run 
     const verdict = Recovery.rowsOf({ row: Recovery.rethrow }).get("row")
     assert(verdict !== undefined)
     const decided = (left: ReturnType<Guarded<never>["bounds"]["left"]>) => {
-      const decisions: Array<Decision> = []
+      const decisions: Array<VerdictRecord> = []
       const guarded: Guarded<never> = {
         repairs: {},
         bounds: { ...unbounded, left: () => left },

@@ -37,7 +37,7 @@ it.run("summarise has an agent sum up what goes; its attempts are booked as comp
     )
     const end = log.end()
     assert.deepStrictEqual(
-      end?.type === "run-completed" ? end.ledger.map(({ agent, layer, outcome }) => [agent, layer, outcome]) : [],
+      end?.type === "run-completed" ? end.ledger.map(({ agent, outcome, purpose }) => [agent, purpose, outcome]) : [],
       [
         ["reader", "agent", "used"],
         ["reader", "agent", "used"],

@@ -135,7 +135,7 @@ it.run("the routing call is a turn, and is booked as routing with what it took [
     yield* run(looking, "go").pipe(Effect.provide(model.layer))
     const end = log.end()
     assert.deepStrictEqual(
-      end?.type === "run-completed" ? end.ledger.map(({ layer, outcome, turn }) => [layer, outcome, turn]) : [],
+      end?.type === "run-completed" ? end.ledger.map(({ outcome, purpose, turn }) => [purpose, outcome, turn]) : [],
       [
         ["routing", "used", 1],
         ["agent", "used", 2],
@@ -345,7 +345,9 @@ it.run("the attempts of a routing call are booked as routing, the failed ones to
     yield* run(desk().agent.pipe(Agent.route(router), log.listen), "go").pipe(Effect.provide(model.layer))
     const end = log.end()
     assert.deepStrictEqual(
-      end?.type === "run-completed" ? end.ledger.map(({ attempt, layer, outcome }) => [layer, attempt, outcome]) : [],
+      end?.type === "run-completed"
+        ? end.ledger.map(({ attempt, outcome, purpose }) => [purpose, attempt, outcome])
+        : [],
       [
         ["routing", 1, "failed"],
         ["routing", 2, "used"]

@@ -50,7 +50,7 @@ it.run(
 
       const model = yield* make(...steps)
       const first = yield* snapshotOf(yield* outcomeOf(counter, "How many?", model))
-      assert.strictEqual(first.asked, 1)
+      assert.strictEqual(first.inputIndex, 1)
       const second = yield* snapshotOf(yield* outcomeOf(Agent.resume(counter), deciding(first), model))
       assert.isDefined(second.compacted)
       const log = eventLog()
@@ -65,9 +65,9 @@ it.run(
 it.effect("a snapshot that does not say what was asked goes on with the last word of a user [P1005]", () =>
   Effect.gen(function* () {
     const model = yield* make(...steps.slice(0, 3), text("5"))
-    const { asked, ...older } = yield* snapshotOf(yield* outcomeOf(counter, "How many?", model))
-    assert.strictEqual(asked, 1)
-    for (const from of [older, { ...older, asked: 99 }, { ...older, asked: 0 }]) {
+    const { inputIndex, ...older } = yield* snapshotOf(yield* outcomeOf(counter, "How many?", model))
+    assert.strictEqual(inputIndex, 1)
+    for (const from of [older, { ...older, inputIndex: 99 }, { ...older, inputIndex: 0 }]) {
       const secondModel = yield* make(tooLong, text("5"))
       const outcome = yield* outcomeOf(Agent.resume(counter), { ...deciding(from), repeat: true }, secondModel)
       assert.deepInclude(outcome, { _tag: "Completed", output: 5 })
@@ -75,6 +75,6 @@ it.effect("a snapshot that does not say what was asked goes on with the last wor
       assert.deepStrictEqual([head, others], ["system", ["assistant"]])
       assert.match(said ?? "", /does not fit/)
     }
-    yield* outcomeOf(Agent.resume(counter), { ...deciding({ ...older, asked: 1 }), repeat: true }, model)
+    yield* outcomeOf(Agent.resume(counter), { ...deciding({ ...older, inputIndex: 1 }), repeat: true }, model)
   })
 )

@@ -114,7 +114,7 @@ it.run("spans say by the conventions what was asked, what it has used, and what 
       "gen_ai.usage.reasoning.output_tokens": 5,
       "kintsugi.turn": 1,
       "kintsugi.attempt": 1,
-      "kintsugi.layer": "agent",
+      "kintsugi.purpose": "agent",
       "kintsugi.ledger.outcome": "used"
     })
     assert.strictEqual(first?.kind, "client")

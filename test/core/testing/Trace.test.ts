@@ -122,7 +122,7 @@ it.effect("a case that fails is told with the policy and the script, also where 
       { seed: 1 }
     )
     const { message } = yield* Effect.flip(ofScript)
-    assert.include(message, "\ntoo many\npolicy\nrow     rung     again")
+    assert.include(message, "\ntoo many\npolicy\nrow     rung     times")
     assert.include(message, `\nscript ${fc.stringify(always)}\ntrace\nattempt 1 at 0 ms: fail\n`)
   })
 )

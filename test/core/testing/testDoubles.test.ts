@@ -91,7 +91,7 @@ runIt.run("recorded events are those of the whole program, or of one agent, in o
     const all = yield* RecordedEvents.make
     const own = yield* RecordedEvents.make
     const { layer } = yield* ScriptedModel.make(ScriptedModel.text("done"))
-    const listening = agent.pipe(Agent.onEvent(own.hear))
+    const listening = agent.pipe(Agent.onEvent(own.listener))
     yield* run(listening, "go").pipe(Effect.provide(layer), Effect.provide(all.layer))
     assert.strictEqual(all.types()[0], "run-start")
     assert.strictEqual(all.end(), all.all.at(-1))

@@ -119,7 +119,7 @@ export const surviving = <E>(
   durable: Durable.Durable<string, typeof Schema.String, typeof Schema.String, E, never>,
   served: Layer.Layer<never, never, WorkflowEngine>,
   death: Death | undefined,
-  waiting: Array<Durable.Asked> = []
+  waiting: Array<Durable.DurableRequest> = []
 ) =>
   Effect.gen(function* () {
     const engine = yield* watched(false, death)

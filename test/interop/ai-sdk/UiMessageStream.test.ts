@@ -254,7 +254,7 @@ it.effect("a value that is too deep to write is shown as its text, or as a mark 
     ] as const) {
       const reply: Message.Reply = { content: [written(args)], finish: "tool-calls", usage: Usage.empty }
       const asked = { runId: "r", agent: "a", turn: 1, attempt: 1, model: "m", provider: "p" }
-      const spent: Ledger.Entry = { ...asked, layer: "agent", outcome: "used", usage: Usage.empty }
+      const spent: Ledger.Entry = { ...asked, purpose: "agent", outcome: "used", usage: Usage.empty }
       const said: ReadonlyArray<AgentEvent.AgentEvent> = [
         { ...origin, type: "run-start", turn: 0, input: "go", transcript: [] },
         { ...origin, type: "model-end", turn: 1, attempt: 1, model: "m", reply, spent },

@@ -27,7 +27,7 @@ export const hostileRun = (text: string): Recording.Recording => {
   const call = { callId: text, tool: text }
   const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
   const error = { _tag: text, name: text, message: text }
-  const spent = { ...origin, attempt: 1, model: text, provider: text, layer: "agent", outcome: "used", usage }
+  const spent = { ...origin, attempt: 1, model: text, provider: text, purpose: "agent", outcome: "used", usage }
   const settlement = { kind: "told", text }
   return Recording.fromEvents([
     { ...origin, type: "run-start", input: { [text]: text }, transcript: [{ role: "system", text }] },

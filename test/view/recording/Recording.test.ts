@@ -152,14 +152,14 @@ describe("totals [P1216]", () => {
     })
   })
 
-  const attempt = (runId: string, fields: object, layer = "agent", outcome = "used", parent?: string) => ({
+  const attempt = (runId: string, fields: object, purpose = "agent", outcome = "used", parent?: string) => ({
     runId,
     agent: "a",
     turn: 1,
     at: 0,
     type: "model-end",
     ...(parent === undefined ? {} : { parent: { runId: parent } }),
-    spent: { layer, outcome, usage: { inputTokens: 10, outputTokens: 1 }, cost: 0.5, ...fields }
+    spent: { outcome, purpose, usage: { inputTokens: 10, outputTokens: 1 }, cost: 0.5, ...fields }
   })
 
   it("takes as recovery what failed or does not count, fixers, summaries and repeated model calls [P1216]", () => {

@@ -48,7 +48,7 @@ const cost = fc.integer({ min: 0, max: 1_000_000 }).map((nanos) => nanos / 1e9)
 const name = fc.constantFrom("A", "B", "__proto__", "constructor")
 const drawnCall = fc.record({ callId: fc.constantFrom("c1", "c2"), tool: name })
 const spent = fc.record({
-  layer: fc.constantFrom("agent", "fixer", "compaction"),
+  purpose: fc.constantFrom("agent", "fixer", "compaction"),
   outcome: fc.constantFrom("used", "failed", "discarded"),
   usage: fc.record({ inputTokens: fc.nat(1000), outputTokens: fc.nat(1000) }),
   cost: fc.option(cost, { nil: undefined })
@@ -287,7 +287,7 @@ describe("statistics", () => {
       type: outcome === "failed" ? "model-failed" : "model-end",
       attempt: 1,
       spent: {
-        layer: "agent",
+        purpose: "agent",
         outcome,
         usage: { inputTokens: 100, outputTokens: 0 },
         ...(cost === undefined ? {} : { cost })

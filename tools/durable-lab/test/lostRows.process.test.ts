@@ -26,7 +26,7 @@ const model = Layer.succeed(Model.Model, {
 
 const story = () => {
   let paid = 0
-  const asked = new Map<string, Durable.Asked>()
+  const asked = new Map<string, Durable.DurableRequest>()
   const pay = Tool.make("pay", {
     ...about,
     description: "Pays.",

@@ -55,7 +55,7 @@ const planOf = ({ kind: at, number }: Step, kind: FaultData["kind"]): FaultPlan.
   if (at === "wait") return FaultPlan.interruption(number)
   switch (kind) {
     case "error":
-      return at === "hook" || at === "approval" ? FaultPlan.defect(number) : FaultPlan.error(number)
+      return at === "listener" || at === "approval" ? FaultPlan.defect(number) : FaultPlan.error(number)
     case "defect":
       return FaultPlan.defect(number)
     case "latency":

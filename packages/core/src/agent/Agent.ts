@@ -57,7 +57,7 @@ export type { Resumption } from "../run/Start.ts"
 export { asTool } from "./asTool.ts"
 export type { TextInput } from "./asTool.ts"
 export { type BudgetExceeded, onBudgetExceeded, route, toolPolicy } from "./deciding.ts"
-export { type Escaped, onEvent, onFailure, onToolUse, type ToolResult } from "./hooks.ts"
+export { type Escaped, onEvent, onFailure, onToolUse, type ToolResult } from "./listeners.ts"
 export { type Any, seal } from "./sealing.ts"
 /** @internal */
 export { isAgent } from "./sealing.ts"

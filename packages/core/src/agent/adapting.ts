@@ -80,7 +80,7 @@ type ChoiceWith<Choice, R2> =
     : Choice
 
 /**
- * Gives the loop of an agent another model, in the place of its own. Tools, tables, hooks and policies keep their models.
+ * Gives the loop of an agent another model, in the place of its own. Tools, tables, listeners and policies keep their models.
  * `Agent.fallback(a, a.pipe(Agent.withModel(other)))` is one agent over two models.
  */
 export const withModel: {

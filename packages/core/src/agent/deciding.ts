@@ -136,15 +136,13 @@ export const onBudgetExceeded: {
       Effect.suspend(() => {
         const exceeded = { agent: definition.name, reason, limit, spent, usage: meter.ledger.usage }
         // its needs are in the agent's type
-        const decision = decide(exceeded) as LimitDecision | Effect.Effect<LimitDecision>
+        const decision = decide(exceeded) as Budget.LimitAction | Effect.Effect<Budget.LimitAction>
         return Returned.valueOf(decision, aDecision, decides, definition.name)
       })
   })
 })
 
-type LimitDecision = ReturnType<typeof Budget.extend>
-
-type Decide<R> = (exceeded: BudgetExceeded) => LimitDecision | Effect.Effect<LimitDecision, never, R>
+type Decide<R> = (exceeded: BudgetExceeded) => Budget.LimitAction | Effect.Effect<Budget.LimitAction, never, R>
 
 const decides = "The function of Agent.onBudgetExceeded of agent"
 

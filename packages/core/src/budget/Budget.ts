@@ -159,24 +159,24 @@ const millisOf = (input: Duration.Input): number => {
   throw new RangeError(`Budget: maxDuration must be a duration above 0, got ${String(input)}`)
 }
 
-/** A decision about a limit that a run has reached. */
-type LimitDecision =
+/** What happens when a run has reached a limit: `Agent.onBudgetExceeded` returns it. */
+export type LimitAction =
   | { readonly kind: "stop" }
   | { readonly kind: "extend"; readonly limit: number }
   | { readonly kind: "checkpoint" }
 
-/** The decision that the run ends with a `BudgetExceededError`. */
-export const stop: LimitDecision = { kind: "stop" }
+/** The run ends with a `BudgetExceededError`. */
+export const stop: LimitAction = { kind: "stop" }
 
 /**
- * The decision that the run goes on with a new limit above the present one, in milliseconds for `maxDuration`. Throws a `RangeError` for a
+ * The run goes on with a new limit above the present one, in milliseconds for `maxDuration`. Throws a `RangeError` for a
  * number that is no limit of any kind. A number that is no limit of the exceeded kind, such as a fraction for a count, is a defect of the
  * run.
  */
-export const extend = (limit: number): LimitDecision => {
+export const extend = (limit: number): LimitAction => {
   if (limit > 0) return { kind: "extend", limit }
   throw new RangeError(`Budget.extend: the new limit must be above 0, got ${String(limit)}`)
 }
 
-/** The decision that the run is suspended: a larger budget can resume it. A run that cannot be resumed ends as with `stop`. */
-export const checkpoint: LimitDecision = { kind: "checkpoint" }
+/** The run is suspended: a larger budget can resume it. A run that cannot be resumed ends as with `stop`. */
+export const checkpoint: LimitAction = { kind: "checkpoint" }

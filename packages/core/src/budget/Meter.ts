@@ -55,10 +55,10 @@ export type ExtendableExceeded = Exceeded<Extendable>
 
 export type Warning = Pick<SharedExceeded, "reason" | "limit" | "spent">
 
-type LimitDecision = ReturnType<typeof Budget.extend>
+type LimitAction = Budget.LimitAction
 
 /** Decides about a limit that was reached. */
-export type OnExceeded = (exceeded: Exceeded) => Effect.Effect<LimitDecision>
+export type OnExceeded = (exceeded: Exceeded) => Effect.Effect<LimitAction>
 
 /** The amounts that a meter counts. */
 export interface Counts {
@@ -68,7 +68,7 @@ export interface Counts {
 
 export interface Asked {
   readonly limit: number
-  readonly answer: Deferred.Deferred<LimitDecision | undefined>
+  readonly answer: Deferred.Deferred<LimitAction | undefined>
   /** Whether `onExceeded` has decided to suspend the run, where that is possible. */
   isCheckpoint: boolean
 }

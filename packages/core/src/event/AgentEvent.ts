@@ -1,5 +1,5 @@
 /**
- * What happens in a run, as data. Traces, timelines, hooks and the trail of an error are all drawn from here. An event
+ * What happens in a run, as data. Traces, timelines, listeners and the trail of an error are all drawn from here. An event
  * is built only if a listener is there.
  */
 import * as Schema from "effect/Schema"

@@ -107,7 +107,7 @@ const fields = {
    */
   compacted: Schema.optionalKey(Schema.Struct({ head: Message.Transcript, from: Count })),
   /** The index of the run's input in the transcript; absent without input. */
-  asked: Schema.optionalKey(Count),
+  inputIndex: Schema.optionalKey(Count),
   turn: Count,
   /** How often tools with `maxCalls` were called, by the name of the tool; absent in a run within another. */
   cappedCalls: Schema.optionalKey(Schema.Record(Schema.String, Count)),

@@ -8,7 +8,7 @@ import type * as Message from "../data/Message.ts"
 import type { BudgetReason } from "../errors/Limit.ts"
 import type { Snapshot } from "./Snapshot.ts"
 import type * as Usage from "../data/Usage.ts"
-import type { Decision as RecoveryDecision, Size } from "../recovery/Node.ts"
+import type { VerdictRecord as RecoveryDecision, Size } from "../recovery/Node.ts"
 
 /**
  * The run and the turn of an event. Events of a fixer or sub-agent name the run that started it as their `parent`, and the call if a
@@ -55,9 +55,9 @@ export type Happening =
    * reply, with its failure or defect, or when it was interrupted.
    */
   | { readonly type: "model-start"; readonly model: string; readonly provider: string; readonly attempt: number }
-  | ({ readonly type: "model-end"; readonly reply: Message.Reply } & Asked)
-  | ({ readonly type: "model-failed"; readonly error: unknown } & Asked)
-  | ({ readonly type: "model-interrupted" } & Asked)
+  | ({ readonly type: "model-end"; readonly reply: Message.Reply } & ModelAttempt)
+  | ({ readonly type: "model-failed"; readonly error: unknown } & ModelAttempt)
+  | ({ readonly type: "model-interrupted" } & ModelAttempt)
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
   /**
@@ -102,7 +102,7 @@ export type Happening =
    * failed. `key` is the idempotency key of that call.
    */
   | ({ readonly type: "tool-compensated"; readonly key: string; readonly error?: unknown } & OfCall)
-  | ({ readonly type: "verdict" } & Decision)
+  | ({ readonly type: "verdict" } & LayerVerdict)
   /**
    * What the turn has added to the transcript, with every call settled; also if the run ends in the middle of the turn. A turn in
    * which no model answered adds nothing. A turn that waits for a decision ends after the run has resumed, without a second `turn-start`.
@@ -124,7 +124,7 @@ export type Happening =
   /** A limit is near: once for each, by default when four fifths of it are spent. */
   | ({ readonly type: "budget-warning" } & Limit)
   /** A limit was reached, and `Agent.onBudgetExceeded` has decided about it. */
-  | ({ readonly type: "budget-exceeded"; readonly decision: ReturnType<typeof Budget.extend>["kind"] } & Limit)
+  | ({ readonly type: "budget-exceeded"; readonly action: Budget.LimitAction["kind"] } & Limit)
   /** `finish` is the finish reason of the reply that is the output, `length` if it was cut off; absent if the output is no reply. */
   | ({ readonly type: "run-completed"; readonly output: unknown; readonly finish?: Message.FinishReason } & Spent)
   /**
@@ -144,7 +144,7 @@ export type Happening =
   | ({ readonly type: "run-interrupted"; readonly transcript: Message.Transcript } & Spent)
 
 /** One attempt of a model call, and what was booked for it. */
-export interface Asked {
+export interface ModelAttempt {
   readonly model: string
   readonly attempt: number
   readonly spent: Ledger.Entry
@@ -177,10 +177,10 @@ export type OfOneCall =
   | { readonly type: "fix-end"; readonly repair: number; readonly answer: string }
   | { readonly type: "fix-failed"; readonly repair: number; readonly error: unknown }
   | { readonly type: "tool-end"; readonly use: ToolUse }
-  | ({ readonly type: "verdict" } & Decision)
+  | ({ readonly type: "verdict" } & LayerVerdict)
 
-/** One decision of a recovery policy, and the layer that made it. */
-export interface Decision extends RecoveryDecision {
+/** One verdict of a recovery policy, and the layer that gave it. */
+export interface LayerVerdict extends RecoveryDecision {
   readonly layer: Layer
 }
 

@@ -53,7 +53,7 @@ const size = Schema.Struct({ messages: Schema.Finite, characters: Schema.Finite 
 /** In milliseconds. */
 const wait = Schema.DurationFromMillis
 
-const decision = {
+const verdict = {
   layer: Schema.Literals(["transport", "model", "tool", "effect"]),
   tag: Schema.String,
   verdict: VerdictKind,
@@ -117,7 +117,7 @@ export const schemas = {
   "tool-end": event("tool-end", { ...ofCall, use }),
   "approval-requested": event("approval-requested", { ...ofCall, request: Approval.ApprovalRequest }),
   "approval-decided": event("approval-decided", { ...ofCall, decision: Approval.Decision }),
-  verdict: Schema.Union([event("verdict", { ...ofCall, ...decision }), event("verdict", decision)]),
+  verdict: Schema.Union([event("verdict", { ...ofCall, ...verdict }), event("verdict", verdict)]),
   "turn-end": event("turn-end", { message: Message.Assistant }),
   "output-coerced": event("output-coerced", { change }),
   "output-rejected": event("output-rejected", {
@@ -129,7 +129,7 @@ export const schemas = {
   "budget-warning": event("budget-warning", limit),
   "budget-exceeded": event("budget-exceeded", {
     ...limit,
-    decision: Schema.Literals(["stop", "extend", "checkpoint"])
+    action: Schema.Literals(["stop", "extend", "checkpoint"])
   }),
   "run-completed": event("run-completed", {
     ...spent,

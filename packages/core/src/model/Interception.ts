@@ -55,13 +55,13 @@ export type InterceptedStep =
       readonly idempotencyKey: string
     }
   | { readonly kind: "fixer run"; readonly tool: string; readonly callId: string; readonly repair: number }
-  /** The rule of a router chooses a skill, or `Agent.onBudgetExceeded` decides about a limit. */
-  | { readonly kind: "decision"; readonly about: "route" | "limit" }
+  /** The rule of a router chooses a skill, or `Agent.onBudgetExceeded` chooses what happens at a limit. */
+  | { readonly kind: "choice"; readonly about: "route" | "limit" }
   /** All tool policies of the agent together. */
   | { readonly kind: "policy"; readonly tool: string; readonly callId: string }
   | { readonly kind: "approval"; readonly request: Approval.ApprovalRequest }
   /** A listener is about to get an event. */
-  | { readonly kind: "hook"; readonly event: AgentEvent.AgentEvent }
+  | { readonly kind: "listener"; readonly event: AgentEvent.AgentEvent }
 
 /** The schemas of a tool's results and failures. `failure` is absent if the tool has no failures of its own, or no schema for them. */
 type Stored = {
@@ -90,7 +90,7 @@ export interface Interceptor {
   /** Replaces the wait before the next attempt. */
   readonly wait?: (delay: Duration.Duration) => Effect.Effect<void>
   /** Runs before a call that has waited for other calls of its reply; `key` is the idempotency key of the call. */
-  readonly turn?: (key: string) => Effect.Effect<void>
+  readonly beforeCall?: (key: string) => Effect.Effect<void>
 }
 
 /** The interceptor of this program; `undefined` by default. */
@@ -139,7 +139,7 @@ export const wait = (run: RunContext.RunContext, delay: Duration.Duration): Effe
  *
  * @internal
  */
-export const decision = <A>(run: RunContext.RunContext, decided: Effect.Effect<A>): Effect.Effect<A> =>
+export const untilDecided = <A>(run: RunContext.RunContext, decided: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.withFiber((fiber) =>
     fiber.getRef(Current)?.wait === undefined ? RunContext.untilHalted(run, decided, Effect.die) : decided
   )
@@ -149,8 +149,8 @@ export const decision = <A>(run: RunContext.RunContext, decided: Effect.Effect<A
  *
  * @internal
  */
-export const turn = (key: string): Effect.Effect<void> =>
-  Effect.withFiber((fiber) => fiber.getRef(Current)?.turn?.(key) ?? Effect.void)
+export const beforeCall = (key: string): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => fiber.getRef(Current)?.beforeCall?.(key) ?? Effect.void)
 
 /**
  * A model whose calls, and the parts of whose streamed replies, are steps.

@@ -15,7 +15,7 @@ import { ask } from "./ModelCall.ts"
 import type { Asker } from "./parts.ts"
 import { explained, type Explains } from "../recovery/Explained.ts"
 import { type Layer, rowOf } from "../recovery/Layer.ts"
-import { trailOf } from "../recovery/Decisions.ts"
+import { trailOf } from "../recovery/VerdictTrail.ts"
 import * as Driver from "../recovery/Driver.ts"
 import type { Rows, CompactEvent } from "../recovery/Node.ts"
 

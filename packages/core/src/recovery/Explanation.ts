@@ -135,7 +135,7 @@ export const formatRun = ({ model, outputRetries = 0, routing, tools, worst }: R
  * Makes a text table of an explanation: a line for each rung, and the bounds of all rows together.
  */
 export const format = ({ rows, warning, worst }: Explanation): string => {
-  const head = ["row", "rung", "again", "waits", "fixer runs", "model calls"]
+  const head = ["row", "rung", "times", "waits", "fixer runs", "model calls"]
   const lines = rows.flatMap(({ key, rungs }) =>
     rungs.map((rung, index) => [index === 0 ? key : "", ...cells(rung, index)])
   )

@@ -11,7 +11,7 @@ import type {
   Afterwards,
   Compact,
   Compacted,
-  Decision,
+  VerdictRecord,
   FailureContext,
   Fix,
   Fixed,
@@ -37,7 +37,7 @@ export interface Layer<A, B, E, R, End = Ends<A, B, E, R>> {
   /** The time and the budget of the run around it. */
   readonly bounds: Bounds
   /** Gets each decision. */
-  readonly observe: (decision: Decision) => Effect.Effect<void>
+  readonly observe: (decision: VerdictRecord) => Effect.Effect<void>
   /** What the endings mean. */
   readonly end: End
 }
@@ -162,7 +162,7 @@ export interface Trace {
   readonly attempts: number
   /** Every error on the way, those of fixers included, oldest first. */
   readonly failures: ReadonlyArray<unknown>
-  readonly trail: ReadonlyArray<Decision>
+  readonly trail: ReadonlyArray<VerdictRecord>
 }
 
 /** What can be asked of a call while it lasts. */
@@ -177,7 +177,7 @@ export interface Progress {
 export interface Origin {
   readonly position: Position
   readonly failures?: ReadonlyArray<unknown>
-  readonly trail?: ReadonlyArray<Decision>
+  readonly trail?: ReadonlyArray<VerdictRecord>
 }
 
 /**

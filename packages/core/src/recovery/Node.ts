@@ -197,7 +197,7 @@ export type Afterwards = "continue" | "tools-off"
 export type Rows = ReadonlyMap<string, Node>
 
 /** One decision of a policy, as it is reported and kept in the trail. */
-export interface Decision {
+export interface VerdictRecord {
   /** The tag of the failure. */
   readonly tag: string
   readonly verdict: VerdictKind

@@ -23,7 +23,7 @@ import {
 } from "./Layer.ts"
 import { firstRepeat, isRepeating } from "./repeating.ts"
 import { isOptions, Names } from "./names.ts"
-import type { Compact, Decision, FailureContext, Fix, Ladder, Node, RespondWith, Retry, When } from "./Node.ts"
+import type { Compact, VerdictRecord, FailureContext, Fix, Ladder, Node, RespondWith, Retry, When } from "./Node.ts"
 import type { Position } from "./Position.ts"
 import { Latest } from "./RetryBudget.ts"
 import { begun, type StoredSlot, type SlotPath, replayed, type Seen, type Slot, type Stepper } from "./slots.ts"
@@ -41,7 +41,7 @@ const repeat: Step = { type: "repeat" }
 export interface Guarded<R> {
   readonly repairs: Repairs<R>
   readonly bounds: Bounds
-  readonly observe: (decision: Decision) => Effect.Effect<void>
+  readonly observe: (decision: VerdictRecord) => Effect.Effect<void>
 }
 
 /** A failure at a position of the table: its row, and the rungs that were reached within it. */
@@ -61,7 +61,7 @@ export class Policy<R> implements Progress {
   readonly #clock: Clock.Clock
   readonly #start: number
   readonly #failures: Array<unknown>
-  readonly #trail: Array<Decision>
+  readonly #trail: Array<VerdictRecord>
   readonly #slots = new Map<string, Slot>()
   readonly #names = new Names()
   readonly #maxAttempts: number
@@ -318,7 +318,7 @@ export class Policy<R> implements Progress {
     return this.#clock.currentTimeMillisUnsafe() >= (this.#layer.bounds.haltedAt?.() ?? Infinity)
   }
 
-  #ended(verdict: Decision["verdict"], failure: Failure, ending: Ending): Effect.Effect<Step> {
+  #ended(verdict: VerdictRecord["verdict"], failure: Failure, ending: Ending): Effect.Effect<Step> {
     return this.#then(verdict, failure, Effect.succeed(ending))
   }
 
@@ -334,14 +334,14 @@ export class Policy<R> implements Progress {
 
   /** Notes a decision, and goes on. */
   #then<A, E, R2>(
-    verdict: Decision["verdict"],
+    verdict: VerdictRecord["verdict"],
     { error, rungs }: Failure,
     next: Effect.Effect<A, E, R2>,
-    { delay = Duration.zero, gaveUp = false }: Partial<Pick<Decision, "delay" | "gaveUp">> = {}
+    { delay = Duration.zero, gaveUp = false }: Partial<Pick<VerdictRecord, "delay" | "gaveUp">> = {}
   ): Effect.Effect<A, E, R2> {
     const hint = hintOf(error)
     const left = this.#layer.bounds.left()
-    const decision: Decision = {
+    const decision: VerdictRecord = {
       tag: tagOf(error),
       verdict,
       gaveUp,

@@ -176,7 +176,7 @@ export const rule = ({ rule: ask }: Definition, routing: Routing): Effect.Effect
     ? Effect.undefined
     : Effect.flatMap(
         Interception.step(
-          () => ({ kind: "decision", about: "route" }),
+          () => ({ kind: "choice", about: "route" }),
           () => ask(routing.input)
         ),
         (skill) => (skill === undefined ? Effect.undefined : checked({ skill, by: "rule" }, skill, routing))
@@ -196,7 +196,7 @@ export const ask = (self: Definition, model: Model.Service, routing: Routing): E
     transport: self.transport,
     onPartial: "fail",
     isStreamed: false,
-    layer: "routing"
+    purpose: "routing"
   } as const
   return ModelCall.ask({ model, request, run, ...guard }, (answer) => {
     if (answer.type === "answered") {

@@ -44,7 +44,7 @@ const of = (start: Start, { agent, readInput }: Resumed): Beginning => {
     throw new TypeError(`Agent '${agent}': a run that waits for a decision takes no further input`)
   }
   const before = "version" in from ? from.transcript : from
-  const said = input === undefined ? lastOf(before, snapshot?.asked) : readInput(input)
+  const said = input === undefined ? lastOf(before, snapshot?.inputIndex) : readInput(input)
   const all = input === undefined ? before : [...before, said.message]
   const messages = (prompt: string) => (all.some(({ role }) => role === "system") ? [...all] : headed(prompt, all))
   const messagesFor = (prompt: string) =>
@@ -59,8 +59,8 @@ const headed = (prompt: string, messages: ReadonlyArray<Message.Message>): Array
   prompt === "" ? [...messages] : [Message.system(prompt), ...messages]
 
 /** The input of the transcript. Later user messages may be the run's own, about an answer that does not fit. */
-const lastOf = (transcript: Message.Transcript, asked = -1): Said => {
-  const candidate = transcript[asked]
+const lastOf = (transcript: Message.Transcript, inputIndex = -1): Said => {
+  const candidate = transcript[inputIndex]
   const message =
     candidate?.role === "user" ? candidate : (transcript.findLast((one) => one.role === "user") ?? Message.user(""))
   return { message, text: Message.textOf(message) }

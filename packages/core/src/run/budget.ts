@@ -20,8 +20,8 @@ export const extended = (exceeded: ExtendableExceeded, run: RunContext.RunContex
     const asked = meter.asked.get(reason)
     const answer = asked?.limit === limit ? Deferred.await(asked.answer) : decide(exceeded, meter.onExceeded, run)
     // the run that asked was stopped before there was an answer
-    return Effect.flatMap(answer, (decision) =>
-      decision === undefined ? extended(exceeded, run) : Effect.succeed(decision.kind === "extend")
+    return Effect.flatMap(answer, (action) =>
+      action === undefined ? extended(exceeded, run) : Effect.succeed(action.kind === "extend")
     )
   })
 
@@ -35,15 +35,15 @@ const decide = (
   const asked: Asked = { limit, answer, isCheckpoint: false }
   meter.asked.set(reason, asked)
   const decided = Effect.gen(function* () {
-    const decision = yield* Interception.step(
-      () => ({ kind: "decision", about: "limit" }),
-      // an agent that decides has none of the limits of this run: it would wait for its own decision
+    const action = yield* Interception.step(
+      () => ({ kind: "choice", about: "limit" }),
+      // an agent that decides has none of the limits of this run: it would wait for itself
       () => RunContext.afterwards(onExceeded(exceeded))
     )
-    yield* RunContext.emit(run, () => ({ type: "budget-exceeded", reason, limit, spent, decision: decision.kind }))
-    if (decision.kind === "extend") meter.extend(reason, decision.limit)
-    asked.isCheckpoint = decision.kind === "checkpoint"
-    return decision
+    yield* RunContext.emit(run, () => ({ type: "budget-exceeded", reason, limit, spent, action: action.kind }))
+    if (action.kind === "extend") meter.extend(reason, action.limit)
+    asked.isCheckpoint = action.kind === "checkpoint"
+    return action
   })
   return Effect.onExit(decided, (exit) => {
     if (Exit.isSuccess(exit)) return Deferred.succeed(answer, exit.value)

@@ -41,12 +41,12 @@ import {
   type Trace,
   untouchable
 } from "../recovery/Layer.ts"
-import { trailOf } from "../recovery/Decisions.ts"
-import type { Compact, Compacted, CompactEvent, Decision } from "../recovery/Node.ts"
+import { trailOf } from "../recovery/VerdictTrail.ts"
+import type { Compact, Compacted, CompactEvent, VerdictRecord } from "../recovery/Node.ts"
 import * as RunBudget from "./budget.ts"
 import type { ModelCallOptions, Attempting, Idle } from "./modelCallState.ts"
 import type { Looping } from "./running.ts"
-import type { Asked as AgentEventAsked, Happening } from "../event/Happening.ts"
+import type { ModelAttempt as AgentEventAsked, Happening } from "../event/Happening.ts"
 
 /** A reply, or what the table answered in its place. */
 export type Answer =
@@ -152,7 +152,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
     return { ...RunContext.bounds(run), wait, extra: this.extra }
   }
 
-  observe(decision: Decision): Effect.Effect<void> {
+  observe(decision: VerdictRecord): Effect.Effect<void> {
     const { options } = this
     const decided = RunContext.emit(options.run, () => ({ type: "verdict", layer: "model", ...decision }))
     const isRepeated = !decision.gaveUp && (decision.verdict === "retry" || decision.verdict === "compact")
@@ -333,7 +333,7 @@ const book = <A, E>(
 }
 
 const entryOf = (
-  { layer, run }: ModelCallOptions,
+  { purpose, run }: ModelCallOptions,
   { attempts, model, spent }: Attempting,
   outcome: Ledger.Entry["outcome"]
 ): Ledger.Entry => {
@@ -346,7 +346,7 @@ const entryOf = (
     attempt: attempts,
     model: model.name,
     provider: model.provider,
-    layer: layer ?? (run.isCompacting === true ? "compaction" : run.fixers.length > 0 ? "fixer" : "agent"),
+    purpose: purpose ?? (run.isCompacting === true ? "compaction" : run.fixers.length > 0 ? "fixer" : "agent"),
     outcome,
     usage,
     ...(isEstimated === undefined ? {} : { isEstimated }),

@@ -24,7 +24,7 @@ export interface ModelCallOptions {
   /** Whether an empty reply is an answer; never by default. */
   readonly mayBeEmpty?: () => boolean
   /** Which part of the run asks, where it is not its loop. */
-  readonly layer?: Ledger.Entry["layer"]
+  readonly purpose?: Ledger.Entry["purpose"]
 }
 
 /** No attempt is at work. */

@@ -9,7 +9,7 @@ import * as Message from "../data/Message.ts"
 import type { CallCheckpoint } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
-import { trailOf } from "../recovery/Decisions.ts"
+import { trailOf } from "../recovery/VerdictTrail.ts"
 import type { CallSite, NestingOf, Slot } from "../tool/CallSite.ts"
 import type { Capture } from "../tool/ToolDefinition.ts"
 import * as Toolset from "../tool/Toolset.ts"
@@ -271,7 +271,7 @@ const inTurn = (
   // the run is over: no further call begins
   const unlessOver = () => RunContext.begins(site.run, begin, (barrier) => Effect.succeed(notBegun(site.call, barrier)))
   if (offset < concurrency) return unlessOver()
-  const waited = Effect.flatMap(Interception.turn(site.run.callKey ?? ""), unlessOver)
+  const waited = Effect.flatMap(Interception.beforeCall(site.run.callKey ?? ""), unlessOver)
   // `forEach` knows of a call that waited for its turn only once that waits for something: an interruption of the run that comes
   // from within the call would miss it
   // Mutants `true`, `concurrency >= 1` survive: only a yield more. One at a time, `forEach` runs the calls in the

@@ -31,7 +31,7 @@ export class RunState implements State {
   readonly #repeatedFailures: Budget.Budget["repeatedFailures"]
   #history: FailureHistory.FailureHistory | undefined
   /** The input of the run, as one of its messages. */
-  readonly asked: Message.User
+  readonly inputMessage: Message.User
   /** Grows in place: requests lend it to the model. */
   readonly messages: Array<Message.Message>
   /** What the model reads in their place since they were too long for it. */
@@ -67,7 +67,7 @@ export class RunState implements State {
     this.#maxInARow = budget.maxConsecutiveSameTool
     this.#repeatedFailures = budget.repeatedFailures
     this.messages = messages
-    this.asked = said.message
+    this.inputMessage = said.message
     if (from !== undefined) this.#restore(from)
   }
 
@@ -123,7 +123,7 @@ export class RunState implements State {
   snapshot(run: RunContext, now: number): Snapshot {
     const unfinished = this.#unfinishedReply(now)
     const { skill } = this
-    const asked = this.messages.findIndex((message) => message === this.asked)
+    const inputIndex = this.messages.findIndex((message) => message === this.inputMessage)
     const { cappedCalls, counts } = run.meter
     run.meter.suspended(run.runId, counts)
     return {
@@ -133,7 +133,7 @@ export class RunState implements State {
       agent: this.#agent,
       transcript: unfinished === undefined ? this.transcript() : [...this.messages],
       ...(this.#compacted === undefined ? {} : { compacted: abridged(this.messages, this.#compacted) }),
-      ...(asked < 0 ? {} : { asked }),
+      ...(inputIndex < 0 ? {} : { inputIndex }),
       turn: this.turn,
       limits: run.meter.limits,
       warned: run.meter.warned,

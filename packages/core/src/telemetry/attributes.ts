@@ -72,10 +72,10 @@ const finishReasons: Record<Message.FinishReason, string> = {
   other: "other"
 }
 
-const ofEntry = ({ cost, isEstimated, layer, outcome, usage }: Ledger.Entry): Attributes => ({
+const ofEntry = ({ cost, isEstimated, outcome, purpose, usage }: Ledger.Entry): Attributes => ({
   ...ofUsage(usage),
   ...given("kintsugi.usage.estimated", isEstimated),
-  "kintsugi.layer": layer,
+  "kintsugi.purpose": purpose,
   "kintsugi.ledger.outcome": outcome,
   ...given("kintsugi.cost", cost)
 })
@@ -135,7 +135,7 @@ export const ofNote: Table = {
   "approval-decided": ({ decision }) => ({ "kintsugi.decision": decision.type }),
   "tool-refused": ({ callId, tool }) => ({ "gen_ai.tool.name": tool, "gen_ai.tool.call.id": callId }),
   "budget-warning": (event) => ofLimit(event),
-  "budget-exceeded": (event) => ({ ...ofLimit(event), "kintsugi.decision": event.decision }),
+  "budget-exceeded": (event) => ({ ...ofLimit(event), "kintsugi.limit_action": event.action }),
   "skill-chosen": ({ by, skill }) => ({ "kintsugi.skill": skill, "kintsugi.chosen_by": by })
 }
 

@@ -1,6 +1,6 @@
 /**
  * Fault plans: a failure, a defect, a delay or an interruption at the n-th step of a program. The steps of runs are model calls, parts of
- * streamed replies, runs of tools, fixers, policies, hooks, decisions, and waits before a retry.
+ * streamed replies, runs of tools, fixers, policies, listeners, choices, and waits before a retry.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -182,7 +182,7 @@ const withFault = (
       return Effect.delay(self, fault.by)
     case "interruption":
       // the run is interrupted, not its listener; the other steps wait until they are interrupted
-      if (step.kind === "hook") return Effect.andThen(interrupt, self)
+      if (step.kind === "listener") return Effect.andThen(interrupt, self)
       if (fault.when === "before") return Effect.andThen(interrupt, Effect.never)
       if (fault.when === "within") return Effect.andThen(Effect.forkDetach(Effect.andThen(soon, interrupt)), self)
       return Effect.flatMap(Effect.exit(self), () => Effect.andThen(interrupt, Effect.never))
@@ -210,13 +210,13 @@ const nameOf = (step: Interception.InterceptedStep): string => {
       return step.tool
     case "fixer run":
       return `of ${step.tool}, call ${step.callId}, repair ${step.repair}`
-    case "decision":
+    case "choice":
       return step.about
     case "policy":
       return `${step.tool}, call ${step.callId}`
     case "approval":
       return `${step.request.tool}, call ${step.request.callId}`
-    case "hook":
+    case "listener":
       return step.event.type
   }
 }

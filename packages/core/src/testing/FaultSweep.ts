@@ -151,7 +151,7 @@ const faultsOf = (
   if (step.kind === "wait") return [interruption]
   const delays = latencies.map((by) => FaultPlan.latency(1, by).fault)
   const always = [FaultPlan.defect(1).fault, ...delays, interruption]
-  if (step.kind === "hook" || step.kind === "approval") return always
+  if (step.kind === "listener" || step.kind === "approval") return always
   const own = step.of?.kind === "tool attempt" ? failures[step.of.tool] : undefined
   // a scripted step is over at once: the interruption would hit a later step
   const within = working.has(step.kind) ? [FaultPlan.interruption(1, "within").fault] : []

@@ -17,7 +17,7 @@ export interface RecordedEvents {
   /** Records all runs of the program under this layer, each event at the moment at which the run emits it. */
   readonly layer: Layer.Layer<never>
   /** For `Agent.onEvent`: records the events of one agent. */
-  readonly hear: (event: AgentEvent.AgentEvent) => Effect.Effect<void>
+  readonly listener: (event: AgentEvent.AgentEvent) => Effect.Effect<void>
 }
 
 /** An empty record; each call makes another one. */
@@ -36,7 +36,7 @@ export const makeUnsafe = (): RecordedEvents => {
       RunContext.Observers,
       Effect.map(RunContext.Observers, (others) => [...others, () => record])
     ),
-    hear: (event) => Effect.sync(() => record(event))
+    listener: (event) => Effect.sync(() => record(event))
   }
 }
 

@@ -21,8 +21,9 @@ export const gate = (needs: NeedsApproval): ApprovalGate => ({
     Effect.flatMap(request(needs, call), (request): Effect.Effect<Passed> =>
       request === undefined || canonical(request.arguments) === call.edited
         ? Effect.succeed({ decision: Approval.approve })
-        : Effect.map(call.waiting(Interception.decision(call.site.run, decided(request, needs, call))), (decision) =>
-            decision === undefined ? { request } : { decision }
+        : Effect.map(
+            call.waiting(Interception.untilDecided(call.site.run, decided(request, needs, call))),
+            (decision) => (decision === undefined ? { request } : { decision })
           )
     )
 })

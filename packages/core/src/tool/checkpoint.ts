@@ -2,7 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { CallCheckpoint, CallProgress } from "../event/Checkpoint.ts"
-import { trailOf } from "../recovery/Decisions.ts"
+import { trailOf } from "../recovery/VerdictTrail.ts"
 import type { Origin } from "../recovery/Layer.ts"
 import { asOfNow, seenOf } from "../recovery/Position.ts"
 import type { ToolCall } from "./callState.ts"

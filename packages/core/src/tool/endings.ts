@@ -23,7 +23,7 @@ import {
   exhausted
 } from "../errors/ToolError.ts"
 import * as RunContext from "../event/RunContext.ts"
-import { trailOf } from "../recovery/Decisions.ts"
+import { trailOf } from "../recovery/VerdictTrail.ts"
 import {
   type Answered,
   attemptCap,

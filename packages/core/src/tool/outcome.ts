@@ -2,7 +2,7 @@
 import type * as FailureHistory from "../budget/FailureHistory.ts"
 import type * as Message from "../data/Message.ts"
 import type { CallCheckpoint } from "../event/Checkpoint.ts"
-import type { Decision } from "../recovery/Node.ts"
+import type { VerdictRecord } from "../recovery/Node.ts"
 
 /** What ends a run. Our own final errors take its transcript along; a user's leaves as itself, the very same object. */
 export interface Failure {
@@ -25,7 +25,7 @@ export interface Outcome {
   /** Of a call that waits: it is not settled. */
   readonly checkpoint?: CallCheckpoint
   /** The decisions of recovery about the call, if there are any. */
-  readonly trail?: ReadonlyArray<Decision>
+  readonly trail?: ReadonlyArray<VerdictRecord>
 }
 
 /** How a call came to its settlement. */
@@ -37,5 +37,5 @@ export interface How {
   readonly wantsToolsOff?: boolean
   /** Whether the tool has succeeded, though the model may read otherwise. */
   readonly isSuccess?: boolean
-  readonly trail?: ReadonlyArray<Decision>
+  readonly trail?: ReadonlyArray<VerdictRecord>
 }

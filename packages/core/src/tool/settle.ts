@@ -12,7 +12,7 @@ import * as Interception from "../model/Interception.ts"
 import { Attempts } from "../recovery/Attempts.ts"
 import * as Driver from "../recovery/Driver.ts"
 import { backed, type Bounds, type Layer, type Progress, type Repairs, type Row } from "../recovery/Layer.ts"
-import type { Decision, Fix, Retry } from "../recovery/Node.ts"
+import type { VerdictRecord, Fix, Retry } from "../recovery/Node.ts"
 import { seenOf } from "../recovery/Position.ts"
 import { attempt, emit } from "./attempt.ts"
 import * as Call from "./call.ts"
@@ -114,7 +114,7 @@ class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
     return { ...RunContext.bounds(run), wait, extra: this.call.tries?.extra, keep }
   }
 
-  observe(decision: Decision): Effect.Effect<void> {
+  observe(decision: VerdictRecord): Effect.Effect<void> {
     return emit(this.call, () => ({ type: "verdict", layer: "tool", ...decision }))
   }
 

@@ -11,7 +11,7 @@ import type { Outcome } from "./outcome.ts"
 import type { CallSite } from "./CallSite.ts"
 import * as Driver from "../recovery/Driver.ts"
 import type { Trace } from "../recovery/Layer.ts"
-import { trailOf } from "../recovery/Decisions.ts"
+import { trailOf } from "../recovery/VerdictTrail.ts"
 import type { Rows } from "../recovery/Node.ts"
 
 /** The row's key: only the defaults of an agent have it. */

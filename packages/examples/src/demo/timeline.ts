@@ -164,7 +164,7 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
     case "budget-exceeded":
       return {
         column: "run",
-        text: `${event.reason}: ${event.spent} of ${event.limit} spent → ${event.decision}`,
+        text: `${event.reason}: ${event.spent} of ${event.limit} spent → ${event.action}`,
         tone: "bad"
       }
     case "budget-warning":

@@ -115,12 +115,12 @@ export const make = (events: Iterable<Recorded>): Totals => {
 }
 
 const attemptOf = (event: Recorded, isRetrying: boolean): Attempt => {
-  const layer = textAt(event, "spent", "layer")
+  const purpose = textAt(event, "spent", "purpose")
   const outcome = textAt(event, "spent", "outcome") ?? (event.type === "model-failed" ? "failed" : "used")
   return {
     runId: event.runId,
     isRecovery:
-      isRetrying || layer === "fixer" || layer === "compaction" || outcome === "failed" || outcome === "discarded",
+      isRetrying || purpose === "fixer" || purpose === "compaction" || outcome === "failed" || outcome === "discarded",
     tokens:
       (amountAt(event, "spent", "usage", "inputTokens") ?? 0) +
       (amountAt(event, "spent", "usage", "outputTokens") ?? 0),

@@ -231,7 +231,7 @@ export class RunWeaver {
       case "budget-warning":
         return note("note", `budget: ${limit(event)} is near`)
       case "budget-exceeded":
-        return note("lost", `budget: ${limit(event)} is reached: ${textAt(event, "decision") ?? "?"}`)
+        return note("lost", `budget: ${limit(event)} is reached: ${textAt(event, "action") ?? "?"}`)
       case "tool-compensated": {
         const isUndone = event["error"] === undefined
         const label = `${textAt(event, "tool") ?? "tool"} ${isUndone ? "is undone" : `is not undone: ${errorLine(event["error"])}`}`

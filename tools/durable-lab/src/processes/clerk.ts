@@ -111,7 +111,7 @@ const agent = Agent.make("clerk", {
 
 /** What a person has to decide waits in a file here, in a table elsewhere. */
 const inbox = `${ledger}.inbox`
-const Letter = Schema.fromJsonString(Durable.Asked)
+const Letter = Schema.fromJsonString(Durable.DurableRequest)
 
 const clerks = Durable.workflow(agent, {
   name: "clerk",

@@ -16,7 +16,7 @@ export interface World {
   readonly enter: (what: string) => Effect.Effect<void>
   readonly has: (what: string) => boolean
   /** Gets each request for approval. */
-  readonly hear: (asked: Durable.Asked) => Effect.Effect<void>
+  readonly hear: (asked: Durable.DurableRequest) => Effect.Effect<void>
 }
 
 class Busy extends Schema.TaggedError<Busy>()("Busy", { message: Schema.String }) {}

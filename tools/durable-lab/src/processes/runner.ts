@@ -30,7 +30,7 @@ const watching: (typeof RunContext.Observers.Service)[number] = () => (event) =>
   if (event.type === "run-start" && event.parent === undefined) say(String(event.input), "begins")
 }
 
-const Asked = Schema.fromJsonString(Durable.Asked)
+const Asked = Schema.fromJsonString(Durable.DurableRequest)
 
 const orders = ordersIn({
   tell,

@@ -23,7 +23,7 @@ const say = (what: object): void => void process.stdout.write(`${JSON.stringify(
 const nothing = () => Effect.die(new Error("this process works on nothing"))
 const orders = ordersIn({ tell: nothing, ask: nothing, enter: nothing, has: () => false, hear: nothing })
 
-const Asked = Schema.fromJsonString(Durable.Asked)
+const Asked = Schema.fromJsonString(Durable.DurableRequest)
 
 /** Approves each request that came since it was last called. */
 const deciding = () => {

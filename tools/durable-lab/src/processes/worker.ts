@@ -109,7 +109,7 @@ const agent = Agent.make("worker", {
 
 /** Requests outlive their process as well. */
 const asked = `${file}.asked`
-const Asked = Schema.fromJsonString(Durable.Asked)
+const Asked = Schema.fromJsonString(Durable.DurableRequest)
 
 const durable = Durable.workflow(agent, {
   name: "story",

@@ -15,7 +15,7 @@ import {
   play,
   scripted
 } from "../../_support/dialogue.ts"
-import type { ToolResult } from "../../../packages/core/src/agent/hooks.ts"
+import type { ToolResult } from "../../../packages/core/src/agent/listeners.ts"
 
 const { call, calls } = ScriptedModel
 

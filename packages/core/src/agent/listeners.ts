@@ -17,7 +17,7 @@ import type { Running } from "./skills.ts"
 import type { NeedsModel } from "./types.ts"
 import type * as Frame from "../run/Frame.ts"
 
-/** A call that ended with a text for the model, as a hook gets it. */
+/** A call that ended with a text for the model, as a listener gets it. */
 export interface ToolResult {
   readonly text: string
   readonly isError: boolean
@@ -29,8 +29,8 @@ export interface ToolResult {
 }
 
 /**
- * Handles each call of this agent that ended with a value or with a told failure: once per call, with the arguments of the model. A hook
- * cannot change a run; the failure of a hook is logged. A run that succeeds or fails waits at most one second for its hooks; a run that
+ * Handles each call of this agent that ended with a value or with a told failure: once per call, with the arguments of the model. A listener
+ * cannot change a run; its failure is logged. A run that succeeds or fails waits at most one second for its listeners; a run that
  * is interrupted does not wait. See {@link onEvent}.
  */
 export const onToolUse: {
@@ -174,8 +174,8 @@ const listening = <A, R2>(
   const { definition } = self[TypeId]
   const handle = (event: AgentEvent.AgentEvent) =>
     Interception.step(
-      () => ({ kind: "hook", event }),
-      // the hook's needs are in the agent's type
+      () => ({ kind: "listener", event }),
+      // the listener's needs are in the agent's type
       () => Returned.effect(handler(event) as Effect.Effect<void>, "A listener of agent", definition.name)
     )
   const attached = scope === undefined ? {} : { attached: new Attached(definition.name, handle, scope) }

@@ -15,7 +15,7 @@ import {
   scripted,
   settlements
 } from "../../_support/dialogue.ts"
-import type { Escaped } from "../../../packages/core/src/agent/hooks.ts"
+import type { Escaped } from "../../../packages/core/src/agent/listeners.ts"
 
 /** A hook that writes down what escapes. */
 const watching = () => {
