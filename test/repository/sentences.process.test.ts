@@ -112,6 +112,27 @@ const mistakes: ReadonlyArray<readonly [id: string, code: string, said: string]>
       "Agent.make('a', { execute: () => '' })",
       "There is no option 'execute': an agent that is a function is Agent.deterministic"
     ],
+    ["Agent.make('a', { budget: { maxSteps: 3 } })", "There is no option 'maxSteps': its name here is maxTurns"],
+    [
+      "having(check).pipe(Agent.withBudget({ maxSteps: 3 }))",
+      "There is no option 'maxSteps': its name here is maxTurns"
+    ],
+    [
+      "having(check).pipe(Agent.withBudget({ timeout: '1 second' }))",
+      "There is no option 'timeout': its name here is maxDuration"
+    ],
+    [
+      "Skill.make('s', { description: '', instructions: 'Be brief.' })",
+      "There is no option 'instructions': its name here is prompt"
+    ],
+    [
+      "Skill.deterministic('s', { description: '', execute: () => Effect.succeed('') })",
+      "There is no option 'execute': its name here is run"
+    ],
+    [
+      "Skill.fromFunction('s', { description: '', execute: () => '' })",
+      "There is no option 'execute': its name here is run"
+    ],
     ["Agent.make('a', { color: 'red' })", "There is no option 'color'"],
     [
       "Tool.make('t', { instructions: 'x', parameters: Schema.Struct({}), success: Schema.String, description: '', run: () => Effect.succeed('') })",
@@ -179,7 +200,7 @@ const mistakes: ReadonlyArray<readonly [id: string, code: string, said: string]>
 ]
 
 const head = [
-  'import { Agent, Compaction, Model, Recovery, Router, Tool, ToolError } from "@kintsugi/core"',
+  'import { Agent, Compaction, Model, Recovery, Router, Skill, Tool, ToolError } from "@kintsugi/core"',
   'import { Data, Effect, Schema } from "effect"',
   'import { check, count, having, modelLayer as layer, pay, risky } from "../../test/types/_support/subjects.ts"',
   'class Mine extends Data.TaggedError("RateLimitError") {}',

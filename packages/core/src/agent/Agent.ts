@@ -33,6 +33,7 @@ import type { Siblings } from "../run/Run.ts"
 import type * as Skill from "../run/Skill.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type { Present, May } from "../recovery/TableTypes.ts"
+import type { PresentLimits } from "./types.ts"
 
 export type { Agent, Inside } from "./definition.ts"
 // what the types of agents are made of: declarations of programs name it
@@ -189,11 +190,13 @@ export const make = <
   const Tools extends ReadonlyArray<Tool.AnyTool> = readonly [],
   const Defaults extends DefaultRows<Tools[number]> = {},
   const ModelRows extends LlmTable.LlmRows<TypeOf<Output>> | LlmTable.LlmHandler<TypeOf<Output>> = {},
-  Given = {}
+  Given = {},
+  GivenLimits = {}
 >(
   name: Name,
-  options: Present<Given, keyof Options<unknown, unknown>, Elsewhere> &
-    Options<
+  options: Present<Given, keyof Options<unknown, unknown>, Elsewhere> & {
+    readonly budget?: PresentLimits<GivenLimits>
+  } & Options<
       Skills,
       ModelLayer,
       Input,

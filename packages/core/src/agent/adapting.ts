@@ -13,6 +13,7 @@ import { type Agent, type Definition, fromDefinition } from "./definition.ts"
 import type { Choosing } from "./skills.ts"
 import { compose, definitionOf, partOf, sequence, stepsOf } from "./parts.ts"
 import type * as Types from "./partTypes.ts"
+import type { PresentLimits } from "./types.ts"
 import type * as Providing from "./providing.ts"
 
 /**
@@ -115,8 +116,8 @@ export const withModel: {
  * limits apply to all parts together.
  */
 export const withBudget: {
-  (
-    limits: Budget.Limits
+  <Given = {}>(
+    limits: PresentLimits<Given> & Budget.Limits
   ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice, Name extends string>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
   ) => Agent<I, O, E | BudgetExceededError, R, T, ByTool, Defaults, ModelTable, Choice, Name>

@@ -67,7 +67,9 @@ export type IsTable<T> = [T] extends [Rowlike] ? "A table has a row for each tag
 export type Present<Given, Declared, Elsewhere> = {
   readonly [K in keyof Given]: K extends Declared
     ? unknown
-    : `There is no option '${K & string}'${K extends keyof Elsewhere ? `: ${Elsewhere[K] & string}` : ""}`
+    : string extends K
+      ? unknown // a record of any names
+      : `There is no option '${K & string}'${K extends keyof Elsewhere ? `: ${Elsewhere[K] & string}` : ""}`
 }
 
 /** `Absent` where an option may be absent, although one is given. */

@@ -3,6 +3,7 @@ import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { lifted } from "../errors/Thrown.ts"
 import type { FunctionError } from "../errors/ToolError.ts"
+import type { Present } from "../recovery/TableTypes.ts"
 import * as Tool from "../tool/Tool.ts"
 
 /**
@@ -37,10 +38,33 @@ export interface Deterministic<out Name extends string, out O, out E = never, ou
  */
 export type AnySkill = Skill<Tool.AnyTool> | Deterministic<string, unknown, unknown, unknown>
 
+/** Options of skills by their names in other libraries. */
+interface Elsewhere {
+  readonly instructions: "its name here is prompt"
+  readonly system: "its name here is prompt"
+  readonly execute: "a skill that is a function is Skill.deterministic"
+  readonly run: "a skill that is a function is Skill.deterministic"
+}
+
+/** The same of skills that are functions. */
+interface FunctionElsewhere {
+  readonly execute: "its name here is run"
+  readonly prompt: "a function reads no prompt"
+  readonly instructions: "a function reads no prompt"
+}
+
 /** A skill. Its tools are an allow-list: nothing else can be called while it is at work. */
-export const make = <const Name extends string, const Tools extends ReadonlyArray<Tool.AnyTool> = readonly []>(
+export const make = <
+  const Name extends string,
+  const Tools extends ReadonlyArray<Tool.AnyTool> = readonly [],
+  Given = {}
+>(
   name: Name,
-  options: { readonly description: string; readonly prompt?: string; readonly tools?: Tools }
+  options: Present<Given, "description" | "prompt" | "tools", Elsewhere> & {
+    readonly description: string
+    readonly prompt?: string
+    readonly tools?: Tools
+  }
 ): Skill<Tools[number], Name> => ({
   name: checked(name),
   description: options.description,
@@ -49,18 +73,21 @@ export const make = <const Name extends string, const Tools extends ReadonlyArra
 })
 
 /** A skill that needs neither a loop nor a model: its function's value is the agent's output. */
-export const deterministic = <const Name extends string, O, E = never, R = never>(
+export const deterministic = <const Name extends string, O, E = never, R = never, Given = {}>(
   name: Name,
-  options: { readonly description: string; readonly run: (input: string) => Effect.Effect<O, E, R> }
+  options: Present<Given, "description" | "run", FunctionElsewhere> & {
+    readonly description: string
+    readonly run: (input: string) => Effect.Effect<O, E, R>
+  }
 ): Deterministic<Name, O, E, R> => ({ name: checked(name), description: options.description, run: options.run })
 
 /**
  * A skill out of a function that may throw, or return a promise; see `Agent.fromFunction` for what it throws. Its `signal` is
  * aborted when the run is stopped.
  */
-export const fromFunction = <const Name extends string, O>(
+export const fromFunction = <const Name extends string, O, Given = {}>(
   name: Name,
-  options: {
+  options: Present<Given, "description" | "run", FunctionElsewhere> & {
     readonly description: string
     readonly run: (input: string, context: { readonly signal: AbortSignal }) => O | Promise<O>
   }
