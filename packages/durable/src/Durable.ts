@@ -49,7 +49,7 @@ export {
   UnreadableStepError
 } from "./errors.ts"
 
-/** A request for approval of a run that waits, with the run and its workflow: `decide` takes it. */
+/** A request for approval with the run that waits for it and the workflow of that run: the input of `decide`. */
 export interface DurableRequest extends Schema.Schema.Type<typeof DurableRequest> {}
 
 /** The schema of a `DurableRequest`, for a wire or a database. */

@@ -137,8 +137,8 @@ const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(Snapshot), { errors
 const encode = Schema.encodeUnknownSync(Schema.toCodecJson(Snapshot)) as (snapshot: Snapshot) => Schema.Json
 
 /**
- * A decision with the signature of the program's `Signing`. If the program has a signer, `Agent.resume` takes only signed decisions. Sign a
- * decision at the place that knows who has decided. Without a signer, the result has no signature.
+ * Signs a decision with the signer of the program. `Agent.resume` then takes only signed decisions. Call it where the program knows which
+ * person has decided. Without a signer, the result has no signature.
  */
 export const signDecision = (
   { decision, digest }: Approval.Decided,
@@ -151,7 +151,7 @@ export const signDecision = (
     )
   })
 
-/** The same decision. Fails if the signer of the program refuses its signature. `Agent.resume` verifies decisions in the same way. */
+/** Verifies the signature of a decision with the signer of the program, as `Agent.resume` does, and returns the decision. */
 export const verifyDecision = (
   decided: Approval.Decided,
   { audience }: SignOptions = {}

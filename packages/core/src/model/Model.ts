@@ -162,15 +162,15 @@ export const fallback: {
 }
 
 /**
- * The model, or its layer, with something of your own around its calls, below `onLlmError` and above the transport.
+ * Puts Effect combinators, or a log, a limit or a cache, around the calls of a model or of its layer. They run inside `onLlmError` and
+ * around the transport.
  *
- * A function gets each attempt as an effect and may run it again, as `Effect.retry` does: in a run each is an event and an entry of the
- * ledger, and the cap of a call counts it. Of a stream, an attempt lasts until its first part; what fails later goes past the
- * function.
+ * A function gets each attempt as an effect, and may run it again as `Effect.retry` does. Each attempt is an event and an entry of the
+ * ledger, and the cap of a call counts it. The attempt of a stream lasts until its first part; the function does not see a later failure.
  *
- * A `Surrounding` sees the replies and the parts: for a log, a limit, a cache. Its own repetitions are booked as one attempt. A call of a
- * composed model is surrounded as a whole, and a run still books each of its attempts by itself. A copy of the service with another
- * `generate` loses this: it is a single model to the run.
+ * A `Surrounding` has a function for whole replies and one for streams, and sees replies and parts. Its repetitions are booked as one
+ * attempt. Around a composed model it surrounds the whole call; the run still books each attempt of the composed models. A copy of the
+ * service with another `generate` loses this, and is booked as one model.
  *
  * @example
  * ```ts

@@ -64,7 +64,7 @@ export const tooLarge = (
   return exceeded === undefined ? undefined : InputTooLargeError.make({ what, ...exceeded })
 }
 
-/** The same codec. A tool with it shows models this JSON Schema. */
+/** Makes tools with this codec show a given JSON Schema to models, in the place of the one that the codec would give. Decodes as before. */
 export const shownAs = <A>(codec: Schema.Codec<A, unknown>, schema: RawSchema): Schema.Codec<A, unknown> =>
   codec.annotate({ [TypeId]: schema })
 

@@ -261,10 +261,10 @@ export interface Gives<out A, out E, out S> {
 }
 
 /**
- * How to undo what a call of this tool has done. When a run fails with a typed failure, everything that tools with this have done
- * in it and in its child runs is undone: the last thing first, each at most once. A run that succeeds, is suspended, interrupted,
- * or dies undoes nothing; if its parent fails in the end, the parent undoes it. A call counts from when its `run` has succeeded,
- * or `verify` has found that it did: a call that a row answered has done nothing.
+ * Adds the function that undoes a call of this tool. A run that fails with a typed failure undoes the calls of such tools in it and in its
+ * child runs: the last call first, each call at most once. A run that succeeds, is suspended, is interrupted or dies undoes nothing; if
+ * its parent fails later, the parent undoes these calls. A call can be undone once its `run` has succeeded, or `verify` has found that it
+ * did. A call that a row answered has nothing to undo.
  *
  * A compensation that fails or dies is reported as the `error` of a `tool-compensated` event and as a warning in the log. The
  * run keeps its own failure, and the rest is undone. A run that goes on from a snapshot undoes what it has done since then.

@@ -11,9 +11,9 @@ import type { Behind } from "./table.ts"
 import type { Acknowledged } from "../recovery/TableTypes.ts"
 
 /**
- * The same tool with a layer around all that it does: the decoding of its parameters, `run`, `verify`, its compensation, and the `when` of `requireApproval`. The
- * layer is built for each of these and released after it, and after all that it has acquired in its scope; a layer that fails is a failure of `run`, for the rows of the tool. The
- * handlers of its table run outside of it. Tables, approval and limits stay as they are.
+ * Gives the functions of a tool a layer: the decoding of its parameters, `run`, `verify`, its compensation, and the `when` of
+ * `requireApproval`. The layer is built for each execution of one of these, and released after its scope is closed. The failure of a layer
+ * is a failure of `run`, for the rows of the tool. The handlers of the table run outside of the layer.
  *
  * @example
  * ```ts
@@ -46,11 +46,14 @@ export const provide: {
 )
 
 /**
- * Plain Effect combinators around the attempts of a tool: the effect that `f` gets is one attempt, within the `timeout` of the tool, and
- * each time it is run it is another one, with its own number and events and the same idempotency key. What `f` fails with is what
- * the tables see: `f` stands nearer to `run` than every table, in any order of the pipe, and behind the gates. The cap of a call
- * counts these attempts too. An `unsafe` tool does not run twice: the second attempt is an `OutcomeUnknownError`, unless it was
- * looked up that the first took no effect, or `acknowledge` says that it may.
+ * Puts plain Effect combinators, such as `Effect.retry` or `Effect.timeout`, around the attempts of a tool.
+ *
+ * The function `f` gets one attempt as an effect; the attempt is within the `timeout` of the tool. Each run of that effect is another
+ * attempt: it has its own number and events, keeps the idempotency key, and the cap of a call counts it. The tables of the tool and of the
+ * agent see the failures of `f`, at any place of `around` in a pipe. Gates, such as approval and policies, come before `f`.
+ *
+ * An `unsafe` tool runs once: a second attempt fails with `OutcomeUnknownError`. It runs again if `verify` has found that the first
+ * attempt took no effect, or with the option `acknowledge: "may run twice"`.
  *
  * @example
  * ```ts

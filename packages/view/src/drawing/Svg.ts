@@ -14,7 +14,10 @@ interface Options {
   readonly title?: string
 }
 
-/** Draws all of a scene. However many events it has, the picture holds no more boxes than its pixels can show. */
+/**
+ * Draws a scene as the text of one SVG. The number of boxes is bounded by the width in pixels, and not by the number of events: boxes
+ * narrower than a pixel are joined.
+ */
 export const draw = (scene: Scene, options?: Options): string => {
   const width = Math.max(320, options?.width ?? 1000)
   const drawn = sheet(scene)

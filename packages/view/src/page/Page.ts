@@ -16,7 +16,7 @@ interface Options {
   readonly title?: string
 }
 
-/** The page of a recording. Without a script it still shows the timeline and the sums. */
+/** Makes the text of one HTML page of a recording, with its script and style. A browser without scripts shows the timeline and the sums. */
 export const make = (recording: Recording, options?: Options): string => {
   const scene = Scene.make(recording)
   const title = options?.title ?? Svg.titleOf(scene)
@@ -41,7 +41,7 @@ interface Live extends Options {
   readonly body?: unknown
 }
 
-/** A page that shows a run while it is at work: it reads the events of `url`. */
+/** Makes the text of an HTML page that shows a run at work: its script reads the events of `url`, as Server-Sent Events. */
 export const live = ({ body, title = "A run at work", url }: Live): string =>
   page({ title, connect: "'self'", data: { url, ...(body === undefined ? {} : { body }) }, still: "" })
 

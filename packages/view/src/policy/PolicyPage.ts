@@ -14,7 +14,7 @@ interface Options {
   readonly maxRows?: number
 }
 
-/** The page. */
+/** Makes the text of one HTML page without a script: the picture, the waits and the bounds of each stack. */
 export const make = (view: View, { maxRows = 200, title = view.title }: Options = {}): string =>
   page(
     title,

@@ -21,7 +21,7 @@ const left = 150
 const right = 30
 const laneHeight = 28
 
-/** Draws all stacks, one below the other. */
+/** Draws the stacks of a view as the text of one SVG, one stack under the other. */
 export const draw = (view: View, { width = 960 }: Options = {}): string => {
   const parts: Array<string> = []
   let y = 18

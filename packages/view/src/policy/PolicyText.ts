@@ -14,7 +14,7 @@ interface Options {
   readonly emphasise?: (text: string) => string
 }
 
-/** The text, without a line end at its end. Names come from modules, and nothing in one reaches a terminal. */
+/** Makes a text for a terminal, without a line end at its end. Control characters in names are escaped. */
 export const format = (view: View, { emphasise = (text) => text, maxRows = 20 }: Options = {}): string =>
   [
     ...view.stacks.flatMap((stack) => sectionsOf(stack, maxRows, emphasise)),

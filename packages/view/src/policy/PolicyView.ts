@@ -56,7 +56,10 @@ interface Options {
   readonly maxAttempts?: number
 }
 
-/** Layers as one stack, outermost first. Throws a `RangeError` for a row that a layer does not have. */
+/**
+ * Plays the explanations of nested policies, outermost first, as one stack: the attempts with every wait as short and as long as it may
+ * be, and the bounds of all together. Throws a `RangeError` for a row that a layer does not have.
+ */
 export const make = (
   layers: readonly [Explanation.TimelineLayer, ...Array<Explanation.TimelineLayer>],
   options: Options & { readonly title?: string } = {}
@@ -94,7 +97,7 @@ export const ofRun = (
   }
 }
 
-/** A composition of agents, from its `Agent.bounds`. */
+/** Shows the bounds of a composition of agents, from its `Agent.bounds`. A composition has no waits of its own to draw. */
 export const ofBounds = (title: string, bounds: Explanation.RunBounds): View => ({ title, stacks: [], run: bounds })
 
 const stackOf = (

@@ -70,7 +70,7 @@ interface Unknown {
   many: number
 }
 
-/** Begins an empty recording, for events that come one by one. */
+/** Begins an empty recording. Its functions take events as they arrive. */
 export const start = (): Recorder => {
   const events: Array<Recorded> = []
   const problems: Array<Problem | { readonly type: string }> = []
@@ -223,17 +223,17 @@ const missing = (runs: ReadonlyMap<string, Seen>): ReadonlyArray<Problem> => {
   return problems
 }
 
-/** A recording of lines, one event each. */
+/** Reads lines, each the JSON of one event. Never throws: a line that cannot be read becomes a problem. */
 export const fromLines = (lines: Iterable<string>): Recording => {
   const taking = start()
   for (const line of lines) taking.line(line)
   return taking.recording()
 }
 
-/** A recording of the text of a file. */
+/** Reads the text of a file with one event in each line. Never throws. */
 export const parse = (text: string): Recording => fromLines(text.split("\n"))
 
-/** A recording of events in their JSON form. */
+/** Reads events that are JSON values already, as the codec `AgentEvent.AgentEvent` encodes them. Never throws. */
 export const fromEvents = (events: Iterable<unknown>): Recording => {
   const taking = start()
   for (const event of events) taking.event(event)

@@ -31,7 +31,7 @@ export interface Scene {
   readonly problems: ReadonlyArray<Problem>
 }
 
-/** Makes the scene of a recording. It never throws: of a broken recording the scene has the events that could be read. */
+/** Makes the scene of a recording. It never throws: a broken recording gives a scene of the events that could be read. */
 export const make = (recording: Recording): Scene => {
   const weaver = new Weaver()
   recording.events.forEach((event, index) => weaver.take(event, index))

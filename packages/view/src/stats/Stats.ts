@@ -84,7 +84,7 @@ export interface Stats {
 
 const nothing: Totals.Spending = { attempts: 0, tokens: 0, cost: 0 }
 
-/** The statistics of no recordings. */
+/** The sums of no recording: what `add` begins with. */
 export const empty: Stats = {
   recordings: 0,
   events: 0,
@@ -101,7 +101,7 @@ export const empty: Stats = {
   tools: []
 }
 
-/** The statistics of one recording. */
+/** Counts one recording. */
 export const of = ({ events, problems }: Recording): Stats => {
   const { recovery, toolCalls, turns, verdicts, waited, work, ...totals } = Totals.make(events)
   const { incidents, troubles } = find(events)
@@ -131,7 +131,7 @@ export const of = ({ events, problems }: Recording): Stats => {
   }
 }
 
-/** The sum of two statistics. */
+/** Adds the sums of two sets of recordings. */
 export const add = (a: Stats, b: Stats): Stats => ({
   recordings: a.recordings + b.recordings,
   events: a.events + b.events,
@@ -155,7 +155,7 @@ export const add = (a: Stats, b: Stats): Stats => ({
   tools: merged([...a.tools, ...b.tools], toolKey, addTools)
 })
 
-/** The sum of statistics. */
+/** Adds the sums of any number of recordings. */
 export const sum = (all: Iterable<Stats>): Stats => {
   let total = empty
   for (const one of all) total = add(total, one)
