@@ -66,9 +66,11 @@ export const canonical = (value: Schema.Json): string => {
       if (!isList) fields.sort(([a], [b]) => (a < b ? -1 : 1))
       text += isList ? "[" : "{"
       stack.push(isList ? "]" : "}")
-      for (const [at, [key, field]] of [...fields.entries()].toReversed()) {
-        stack.push({ value: field }, `${at > 0 ? "," : ""}${isList ? "" : `${JSON.stringify(key)}:`}`)
-      }
+      const { length } = fields
+      fields.toReversed().forEach(([key, field], fromLast) => {
+        const comma = fromLast < length - 1 ? "," : ""
+        stack.push({ value: field }, isList ? comma : `${comma}${JSON.stringify(key)}:`)
+      })
     } else text += JSON.stringify(next.value)
   }
   return text
