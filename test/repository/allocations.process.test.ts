@@ -28,4 +28,4 @@ it("a run without optional features forks two fibers, and allocates no more than
     assert.isAtMost(found.bytes, limit.bytes, name)
     assert.isAbove(found.bytes, limit.bytes * 0.97, `${name}: the limit can be lower now`)
   }
-})
+}, 120_000)

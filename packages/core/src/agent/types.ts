@@ -86,7 +86,7 @@ type Backstop<Table> = Table extends { readonly orElse: infer V } ? ("backstop" 
 /** Limits by their names in other libraries. */
 interface LimitsElsewhere {
   readonly maxSteps: "its name here is maxTurns"
-  readonly stopWhen: "its name here is maxTurns"
+  readonly stopWhen: "the limit is maxTurns, and the tool Tool.complete ends a run"
   readonly maxIterations: "its name here is maxTurns"
   readonly recursionLimit: "its name here is maxTurns"
   readonly timeout: "its name here is maxDuration"

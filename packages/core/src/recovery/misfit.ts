@@ -69,8 +69,15 @@ export type Present<Given, Declared, Elsewhere> = {
     ? unknown
     : string extends K
       ? unknown // a record of any names
-      : `There is no option '${K & string}'${K extends keyof Elsewhere ? `: ${Elsewhere[K] & string}` : ""}`
+      : Refused<`There is no option '${K & string}'${K extends keyof Elsewhere ? `: ${Elsewhere[K] & string}` : ""}`>
 }
+
+/** What no value has. Editors offer the values of a literal type, and would offer the sentence. */
+interface Refused<Sentence> {
+  readonly [refused]: Sentence
+}
+
+declare const refused: unique symbol
 
 /** `Absent` where an option may be absent, although one is given. */
 export type May<Given, Option extends PropertyKey, Absent> = Option extends keyof Given

@@ -42,6 +42,8 @@ export type AnySkill = Skill<Tool.AnyTool> | Deterministic<string, unknown, unkn
 interface Elsewhere {
   readonly instructions: "its name here is prompt"
   readonly system: "its name here is prompt"
+  readonly inputSchema: "a skill reads the input of its agent"
+  readonly maxSteps: "an agent has the limits: budget: { maxTurns }"
   readonly execute: "a skill that is a function is Skill.deterministic"
   readonly run: "a skill that is a function is Skill.deterministic"
 }
