@@ -162,7 +162,7 @@ const policy = (
 }
 
 const Limit = Schema.Union([
-  Schema.Struct({ kind: Schema.Literals(["stop", "checkpoint"]) }),
+  Schema.Struct({ kind: Schema.Literals(["stop", "checkpoint", "answer"]) }),
   // `Number`, not `Finite`: `Infinity` takes a limit away
   Schema.Struct({ kind: Schema.tag("extend"), limit: Schema.Number })
 ])

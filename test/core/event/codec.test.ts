@@ -131,7 +131,12 @@ const snapshot: Required<Snapshot.Snapshot> = {
 const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "run-start": { ...around, type: "run-start", input: "go", transcript },
   "skill-chosen": { ...around, type: "skill-chosen", skill: "s", by: "model", confidence: 0.5, prompt: "Be." },
-  "turn-start": { ...around, type: "turn-start" },
+  "turn-start": {
+    ...around,
+    type: "turn-start",
+    answerTurn: true,
+    message: { role: "user", content: [{ type: "text", text: "now" }] }
+  },
   "model-start": { ...around, type: "model-start", model: "m", provider: "p", attempt: 2 },
   "model-end": { ...around, type: "model-end", reply, ...asked },
   "model-failed": { ...around, type: "model-failed", error, ...asked },
@@ -186,8 +191,15 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   },
   "turn-end": { ...around, type: "turn-end", message },
   "budget-warning": { ...around, type: "budget-warning", ...limit },
-  "budget-exceeded": { ...around, type: "budget-exceeded", ...limit, action: "extend" },
-  "run-completed": { ...around, type: "run-completed", output: { keys: 3 }, finish: "length", ...spent },
+  "budget-exceeded": { ...around, type: "budget-exceeded", ...limit, action: "stop", wanted: "answer" },
+  "run-completed": {
+    ...around,
+    type: "run-completed",
+    output: { keys: 3 },
+    finish: "length",
+    endedBy: { reason: "maxTurns", limit: 5 },
+    ...spent
+  },
   "run-failed": {
     ...around,
     type: "run-failed",

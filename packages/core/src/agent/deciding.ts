@@ -5,11 +5,13 @@ import type * as Budget from "../budget/Budget.ts"
 import * as Returned from "../data/Returned.ts"
 import type * as Usage from "../data/Usage.ts"
 import type { BudgetReason } from "../errors/Limit.ts"
+import { answering } from "../run/answering.ts"
 import type * as Router from "../run/Router.ts"
 import type { RouterName } from "../run/Routing.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type * as ToolPolicy from "../tool/ToolPolicy.ts"
 import { type Agent, fromDefinition } from "./definition.ts"
+import { isAgent } from "./sealing.ts"
 import { definitionOf } from "./parts.ts"
 import type { AnyPart } from "./partTypes.ts"
 import type { Choosing, Routed, Running } from "./skills.ts"
@@ -102,13 +104,17 @@ export interface BudgetExceeded {
 }
 
 /**
- * Decides what happens at a limit of the budget: `Budget.stop`, the default, `Budget.extend` or `Budget.checkpoint`. The function is
- * called for turns, tool calls, tokens, cost, duration and repeated failures, each time that the limit is reached. A running model or
- * tool goes on meanwhile. No table handles the end of a budget.
+ * Decides what happens at a limit of the budget: `Budget.stop`, the default, `Budget.extend`, `Budget.checkpoint` or `Budget.answer`. The
+ * function is called for turns, tool calls, tokens, cost, duration, repeated failures, and calls while tools are off, each time that the
+ * limit is reached. A running model or tool goes on meanwhile. No table handles the end of a budget.
+ *
+ * `reserve` keeps tokens for the answer: before a turn, the limit of tokens or cost counts as reached if the input of the last reply and
+ * these output tokens would pass it. Without it, the answer may pass the limit by one reply.
  */
 export const onBudgetExceeded: {
   <R2 = never>(
-    decide: Decide<R2>
+    decide: Decide<R2>,
+    options?: AtLimit
   ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice, Name extends string>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
   ) => Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
@@ -126,27 +132,42 @@ export const onBudgetExceeded: {
     R2 = never
   >(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
-    decide: Decide<R2>
+    decide: Decide<R2>,
+    options?: AtLimit
   ): Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
-} = dual(2, <R2>(self: AnyPart, decide: Decide<R2>) => {
-  const definition = definitionOf(self)
-  return fromDefinition({
-    ...definition,
-    onExceeded: ({ limit, meter, reason, spent }) =>
-      Effect.suspend(() => {
-        const exceeded = { agent: definition.name, reason, limit, spent, usage: meter.ledger.usage }
-        // its needs are in the agent's type
-        const decision = decide(exceeded) as Budget.LimitAction | Effect.Effect<Budget.LimitAction>
-        return Returned.valueOf(decision, aDecision, decides, definition.name)
-      })
-  })
-})
+} = dual(
+  ([self]) => isAgent(self),
+  <A, R2>(self: AnyPart, decide: Decide<R2>, { reserve }: AtLimit = {}): A => {
+    const definition = definitionOf(self)
+    if (reserve !== undefined) check(reserve.outputTokens)
+    return fromDefinition({
+      ...definition,
+      around: answering(reserve),
+      onExceeded: ({ limit, meter, reason, spent }) =>
+        Effect.suspend(() => {
+          const exceeded = { agent: definition.name, reason, limit, spent, usage: meter.ledger.usage }
+          // its needs are in the agent's type
+          const decision = decide(exceeded) as Budget.LimitAction | Effect.Effect<Budget.LimitAction>
+          return Returned.valueOf(decision, aDecision, decides, definition.name)
+        })
+    })
+  }
+)
+
+const check = (outputTokens: number): void => {
+  if (Number.isSafeInteger(outputTokens) && outputTokens >= 1) return
+  throw new RangeError(
+    `Agent.onBudgetExceeded: reserve.outputTokens must be a whole number of at least 1, got ${String(outputTokens)}`
+  )
+}
+
+type AtLimit = { readonly reserve?: { readonly outputTokens: number } | undefined }
 
 type Decide<R> = (exceeded: BudgetExceeded) => Budget.LimitAction | Effect.Effect<Budget.LimitAction, never, R>
 
 const decides = "The function of Agent.onBudgetExceeded of agent"
 
-const aDecision = Returned.decision("kind", ["stop", "extend", "checkpoint"])
+const aDecision = Returned.decision("kind", ["stop", "extend", "checkpoint", "answer"])
 
 /**
  * Allows or denies the calls of this agent's tools: once the arguments fit, before the tool runs, and after every repair again. A denied

@@ -122,6 +122,8 @@ export interface Definition extends Skilled, Omit<Run.Plan, "agent" | "work" | "
   readonly secrets: ReadonlyArray<Redacted.Redacted>
   /** Each is around all of a run: the first is the innermost. */
   readonly layers: ReadonlyArray<Layer.Layer<unknown, unknown>>
+  /** Around the loop: see `Agent.onBudgetExceeded`. */
+  readonly around?: Run.Around
   /** In the place of the loop, for agents that need no model. */
   readonly body?: (input: unknown) => Effect.Effect<unknown, unknown>
   /** In the place of the loop, for agents that are made of others. */
@@ -240,7 +242,7 @@ const nesting = (definition: Definition): Nest | undefined => {
     run: (input, nesting) => {
       const { isSuspendable, resumption } = nesting
       const start: Start = resumption === undefined ? { kind: "input", input } : { kind: "resumption", ...resumption }
-      const run: Runner = (_, sink, mode) => Run.run(plan(), start, sink, mode)
+      const run: Runner = (_, sink, mode) => Run.run(plan(), start, sink, mode, definition.around)
       const named = resumption === undefined ? (identified?.(run, false) ?? run) : run
       return provided(definition, named(input, undefined, { isStreamed: false, isSuspendable, nesting, branch }))
     }
@@ -293,7 +295,7 @@ const whole: Frame.Mode = { isStreamed: false, isSuspendable: false }
 const streamed: Frame.Mode = { isStreamed: true, isSuspendable: false }
 
 const runner = (definition: Definition): Runner => {
-  const { body, composed, going, listeners, name } = definition
+  const { around, body, composed, going, listeners, name } = definition
   if (composed !== undefined) return composed.runner(name, composed, listeners)
   if (body !== undefined) {
     const state: Frame.State = { turn: 0, transcript: () => [], said: () => [], unfinished: () => undefined }
@@ -306,12 +308,12 @@ const runner = (definition: Definition): Runner => {
   const plan = planOf(definition)
   const fits = fitting(definition)
   return going === undefined
-    ? (input, sink, mode) => Run.run(plan, { kind: "input", input }, sink, mode)
+    ? (input, sink, mode) => Run.run(plan, { kind: "input", input }, sink, mode, around)
     : (input, sink, mode) => {
         // by its type, the input says where to go on
         const resumption = input as Resumption<unknown>
         const decisions = going.decisionsOf(resumption.decisions ?? [])
-        const running = Run.run(plan, { ...resumption, kind: "resumption", decisions }, sink, mode)
+        const running = Run.run(plan, { ...resumption, kind: "resumption", decisions }, sink, mode, around)
         const admitted = going.admit(fits, resumption)
         // the fiber of a handle lets no interruption through until its run begins, and claims may wait for a store
         return Effect.andThen(mode.isForked === true ? Effect.interruptible(admitted) : admitted, running)

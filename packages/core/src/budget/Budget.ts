@@ -164,6 +164,7 @@ export type LimitAction =
   | { readonly kind: "stop" }
   | { readonly kind: "extend"; readonly limit: number }
   | { readonly kind: "checkpoint" }
+  | { readonly kind: "answer" }
 
 /** The run ends with a `BudgetExceededError`. */
 export const stop: LimitAction = { kind: "stop" }
@@ -180,3 +181,10 @@ export const extend = (limit: number): LimitAction => {
 
 /** The run is suspended: a larger budget can resume it. A run that cannot be resumed ends as with `stop`. */
 export const checkpoint: LimitAction = { kind: "checkpoint" }
+
+/**
+ * The run has one last turn, in which the model calls no tool and answers with what it knows. The answer is the output of the run, and
+ * `endedBy` of the outcome has the limit. The turn is none of `maxTurns`. If its reply is empty, fails or does not fit, the run fails with
+ * the `BudgetExceededError` of the limit. At `maxDuration`, and where an ancestor has no turn left, this is `stop`.
+ */
+export const answer: LimitAction = { kind: "answer" }

@@ -1,5 +1,4 @@
 /** Counts what a run and its descendants spend, against the limits of all of them. A step asks its meter before it spends. */
-import type * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Budget from "./Budget.ts"
 import type { Ledger } from "./Ledger.ts"
@@ -8,9 +7,11 @@ import * as Price from "./Price.ts"
 import type { BudgetReason } from "../errors/Limit.ts"
 import type { Trail } from "../errors/Trail.ts"
 import * as Usage from "../data/Usage.ts"
+import type { Asked } from "./asked.ts"
 import { CallCounts } from "./callCounts.ts"
 import { Halted } from "./halted.ts"
 
+export type { Asked } from "./asked.ts"
 export type { CallCap } from "./callCounts.ts"
 export { Halted } from "./halted.ts"
 
@@ -19,8 +20,11 @@ export const shared = ["maxTurns", "maxToolCalls", "maxTokens", "maxCost", "maxD
 
 export type Shared = (typeof shared)[number]
 
+/** The limits of which a run can keep something for its answer. */
+export type Reserved = "maxTokens" | "maxCost"
+
 /** The limits about which may be decided, of the run alone too. */
-export type Extendable = Shared | "repeatedFailure"
+export type Extendable = Shared | "repeatedFailure" | "toolsOff"
 
 /**
  * The defect that ends a run at a limit; `meter` is that of the run to which the limit belongs. The meter records it before it is
@@ -31,7 +35,7 @@ export class Exceeded<Reason extends BudgetReason = BudgetReason> {
   readonly reason: Reason
   readonly limit: number
   readonly spent: number
-  readonly because: Because | undefined
+  because: Because | undefined
   /** The text so far of the innermost run that the limit has stopped. */
   said: { readonly transcript: Message.Transcript; readonly partial: string } | undefined
   constructor(meter: Meter, reason: Reason, limit: number, spent: number, because?: Because) {
@@ -66,13 +70,6 @@ export interface Counts {
   readonly toolCalls: number
 }
 
-export interface Asked {
-  readonly limit: number
-  readonly answer: Deferred.Deferred<LimitAction | undefined>
-  /** Whether `onExceeded` has decided to suspend the run, where that is possible. */
-  isCheckpoint: boolean
-}
-
 export class Meter {
   /** The agent to which its limits belong. */
   readonly agent: string
@@ -85,8 +82,9 @@ export class Meter {
   /** When its time began: for a resumed run, earlier than its present segment. */
   readonly #start: number
   readonly #limits: Record<Shared, number>
-  /** Equal failures of a tool in a row that end the run. */
+  /** Equal failures of a tool in a row that end the run; replies with calls that it may have with tools switched off. */
   #repeats: number
+  #whileOff = 1
   /** Most runs never have any of the next three: they are made when they are first needed. */
   #warned: Set<Shared> | undefined
   /** What suspended descendants have spent, by their run ids: they resume with these amounts. */
@@ -98,6 +96,8 @@ export class Meter {
   /** Warns of a limit that is near; absent if the run has no listeners. */
   announce: ((warning: Warning) => Effect.Effect<void>) | undefined
   onExceeded: OnExceeded | undefined
+  /** How much is kept of a limit for the answer of the run; absent in a run that cannot answer at its limit. */
+  reserve: ((reason: Reserved) => number) | undefined
   #ended: Exceeded | undefined
   #endsAlone = false
   /** Of several calls at work at once, of which one may end the run: whether the others are interrupted then. */
@@ -144,9 +144,9 @@ export class Meter {
     return (this.#asked ??= new Map())
   }
 
-  /** Whether the run is suspended at this limit, where that is possible. */
-  isCheckpoint(reason: BudgetReason): boolean {
-    return (this.#asked as ReadonlyMap<BudgetReason, Asked> | undefined)?.get(reason)?.isCheckpoint === true
+  /** What happens at this limit, if `onExceeded` has decided about it. */
+  actionAt(reason: BudgetReason): LimitAction["kind"] | undefined {
+    return (this.#asked as ReadonlyMap<BudgetReason, Asked> | undefined)?.get(reason)?.action
   }
 
   /** Begins a turn, in this run and all ancestors; or returns the limit that forbids it, and begins none. */
@@ -229,12 +229,13 @@ export class Meter {
     return this.#callCounts?.data
   }
 
-  /** The nearest meter that has exceeded one of these limits. */
-  passed(reasons: ReadonlyArray<"maxToolCalls" | "maxTokens" | "maxCost">): SharedExceeded | undefined {
+  /** The nearest meter that has exceeded one of these limits; before a turn, what is kept for an answer counts as spent. */
+  passed(reasons: ReadonlyArray<"maxToolCalls" | Reserved>, isBefore = false): SharedExceeded | undefined {
     for (const meter of this.chain) {
       for (const reason of reasons) {
         const spent = meter.spent(reason, 0)
-        if (spent > meter.#limits[reason]) return meter.#exceeded(reason, spent)
+        const kept = isBefore && reason !== "maxToolCalls" ? (meter.reserve?.(reason) ?? 0) : 0
+        if (spent + kept > meter.#limits[reason]) return meter.#exceeded(reason, spent)
       }
     }
     return undefined
@@ -256,6 +257,7 @@ export class Meter {
   }
 
   limit(reason: Extendable): number {
+    if (reason === "toolsOff") return this.#whileOff
     return reason === "repeatedFailure" ? this.#repeats : this.#limits[reason]
   }
 
@@ -346,6 +348,7 @@ export class Meter {
       throw new RangeError(`Budget.extend: ${reason} is ${this.limit(reason)}, ${limit} is not above it`)
     }
     if (reason === "repeatedFailure") this.#repeats = limit
+    else if (reason === "toolsOff") this.#whileOff = limit
     else this.#limits[reason] = limit
   }
 

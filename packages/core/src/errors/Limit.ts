@@ -28,6 +28,12 @@ const nouns: Readonly<Record<BudgetReason, string>> = {
   toolsOff: "calls with tools switched off"
 }
 
+/** The limit at which a run has answered in its last turn: see `Budget.answer`. */
+export interface EndedBy {
+  readonly reason: BudgetReason
+  readonly limit: number
+}
+
 /** `its limit of 2 turns` */
 export const limitOf = ({ limit, reason }: { readonly limit: number; readonly reason: BudgetReason }): string =>
   `its limit of ${limit} ${nouns[reason]}`

@@ -56,6 +56,7 @@ const saidAfter = (said: Array<Message.Message>, event: AgentEvent): Array<Messa
       const others = said.filter(({ role }) => role !== "system")
       return event.prompt === "" ? others : [Message.system(event.prompt), ...others]
     }
+    case "turn-start":
     case "turn-end":
     case "output-rejected":
     case "run-suspended":

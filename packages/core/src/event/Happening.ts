@@ -5,7 +5,7 @@ import type * as Coercion from "../coercion/Coercion.ts"
 import type * as Issue from "../data/Issue.ts"
 import type * as Ledger from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
-import type { BudgetReason } from "../errors/Limit.ts"
+import type { BudgetReason, EndedBy } from "../errors/Limit.ts"
 import type { Snapshot } from "./Snapshot.ts"
 import type * as Usage from "../data/Usage.ts"
 import type { VerdictRecord as RecoveryDecision, Size } from "../recovery/Node.ts"
@@ -49,7 +49,11 @@ export type Happening =
       /** The system prompt from here on, which replaces any other; empty for none. */
       readonly prompt: string
     }
-  | { readonly type: "turn-start" }
+  /**
+   * With `answerTurn`, the run has reached a limit, and this is its last turn. `message` is what the model reads about that; it is added to
+   * the transcript.
+   */
+  | { readonly type: "turn-start"; readonly answerTurn?: true; readonly message?: Message.User }
   /**
    * A model was asked; `attempt` counts the tries of this turn. Each attempt ends with one of the next three events: with its
    * reply, with its failure or defect, or when it was interrupted.
@@ -123,10 +127,25 @@ export type Happening =
     }
   /** A limit is near: once for each, by default when four fifths of it are spent. */
   | ({ readonly type: "budget-warning" } & Limit)
-  /** A limit was reached, and `Agent.onBudgetExceeded` has decided about it. */
-  | ({ readonly type: "budget-exceeded"; readonly action: Budget.LimitAction["kind"] } & Limit)
-  /** `finish` is the finish reason of the reply that is the output, `length` if it was cut off; absent if the output is no reply. */
-  | ({ readonly type: "run-completed"; readonly output: unknown; readonly finish?: Message.FinishReason } & Spent)
+  /**
+   * A limit was reached, and `Agent.onBudgetExceeded` has decided about it. `wanted` is what it decided for, if that is not possible here:
+   * the run stops.
+   */
+  | ({
+      readonly type: "budget-exceeded"
+      readonly action: Budget.LimitAction["kind"]
+      readonly wanted?: "answer"
+    } & Limit)
+  /**
+   * `finish` is the finish reason of the reply that is the output, `length` if it was cut off; absent if the output is no reply. `endedBy`
+   * is the limit at which the run has answered in its last turn.
+   */
+  | ({
+      readonly type: "run-completed"
+      readonly output: unknown
+      readonly finish?: Message.FinishReason
+      readonly endedBy?: EndedBy
+    } & Spent)
   /**
    * The run waits for a decision or a larger budget, and resumes from the snapshot. `message` is the turn that waits, as
    * the transcript has it if no decision ever comes; when the run resumes, `turn-end` has that turn's final message.

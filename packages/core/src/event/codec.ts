@@ -77,7 +77,10 @@ export const schemas = {
     confidence: Schema.optionalKey(Schema.Finite),
     prompt: Schema.String
   }),
-  "turn-start": event("turn-start", {}),
+  "turn-start": event("turn-start", {
+    answerTurn: Schema.optionalKey(Schema.Literal(true)),
+    message: Schema.optionalKey(Message.User)
+  }),
   "model-start": event("model-start", { model: Schema.String, provider: Schema.String, attempt: Schema.Finite }),
   "model-end": event("model-end", { ...ofAttempt, reply: Message.Reply }),
   "model-failed": event("model-failed", { ...ofAttempt, error: Failure }),
@@ -129,12 +132,14 @@ export const schemas = {
   "budget-warning": event("budget-warning", limit),
   "budget-exceeded": event("budget-exceeded", {
     ...limit,
-    action: Schema.Literals(["stop", "extend", "checkpoint"])
+    action: Schema.Literals(["stop", "extend", "checkpoint", "answer"]),
+    wanted: Schema.optionalKey(Schema.Literal("answer"))
   }),
   "run-completed": event("run-completed", {
     ...spent,
     output: Value,
-    finish: Schema.optionalKey(FinishReason)
+    finish: Schema.optionalKey(FinishReason),
+    endedBy: Schema.optionalKey(Schema.Struct({ reason: BudgetReason, limit: Schema.Number }))
   }),
   "run-suspended": event("run-suspended", {
     ...spent,

@@ -32,7 +32,7 @@ interface Layers {
 
 /** What one run of an agent with skills would do at worst. */
 export const explainRun = (
-  { budget, model: given, onLlmError, output, outputRetries = 0, transport: isOff, work }: Plan,
+  { around, budget, model: given, onLlmError, output, outputRetries = 0, transport: isOff, work }: Plan,
   { errors = [], model: givenModel, transport: sent }: Layers = {}
 ): Explanation.RunExplanation => {
   const transport = isOff === "off" ? undefined : sent
@@ -44,18 +44,19 @@ export const explainRun = (
   const ofTools = [...tools.values()].map(({ worst }) => worst)
   const most = (of: (worst: Worst) => number): number => Math.max(0, ...ofTools.map(of))
   const turns = turnsOf(budget, work)
+  const answers = around !== undefined && isLooping(work) ? 1 : 0
   // a routing call takes one of the turns
   const ofTurns = (of: (worst: Worst) => number): number => {
     const ofLoop = isLooping(work) ? of(model.worst) : 0
     const first = routing === undefined ? ofLoop : Math.max(ofLoop, of(routing.worst))
-    return first + (turns - 1) * ofLoop
+    return first + (turns - 1 + answers) * ofLoop
   }
   const toolCalls = tools.size === 0 ? 0 : budget.maxToolCalls
   // each attempt of a single model is a call
   const ofLoops = ofTurns(({ attempts, modelCalls }) => attempts * ofModel.worst.requests + modelCalls)
   const alone = ofLoops + toolCalls * most((worst) => worst.modelCalls)
   // fixers and sub-agents spend the turns of the run that they work for
-  const modelCalls = Math.min(alone, turns * (perTurn({ onLlmError, work }, ofModel) ?? Infinity))
+  const modelCalls = Math.min(alone, (turns + answers) * (perTurn({ onLlmError, work }, ofModel) ?? Infinity))
   const time = ofTurns(({ time }) => Duration.toMillis(time)) + toolCalls * most(({ time }) => Duration.toMillis(time))
   return {
     model,
@@ -63,6 +64,7 @@ export const explainRun = (
     tools,
     // each is a turn: the first turn is none of them
     ...(output === undefined ? {} : { outputRetries: Math.max(0, Math.min(outputRetries, turns - 1)) }),
+    ...(answers === 0 ? {} : { answerTurn: true as const }),
     worst: {
       turns,
       toolCalls,

@@ -83,6 +83,8 @@ export interface RunExplanation {
   readonly tools: ReadonlyMap<string, Explanation>
   /** How often the model is asked again for an answer that does not fit the output schema; absent without one. */
   readonly outputRetries?: number
+  /** Set if `Agent.onBudgetExceeded` may decide for an answer at a limit: that is one turn more. */
+  readonly answerTurn?: true
   readonly worst: WorstRun
 }
 
@@ -110,7 +112,7 @@ export interface RunBounds {
 /**
  * Makes text tables of one run of an agent: of its model calls and of each tool, with the bounds of the run.
  */
-export const formatRun = ({ model, outputRetries = 0, routing, tools, worst }: RunExplanation): string => {
+export const formatRun = ({ answerTurn, model, outputRetries = 0, routing, tools, worst }: RunExplanation): string => {
   const { fixerRuns, modelCalls, requests, time, toolCalls, turns } = worst
   const sections = [
     ...(routing === undefined || routing.rows.length === 0 ? [] : [`routing\n${format(routing)}`]),
@@ -122,6 +124,7 @@ export const formatRun = ({ model, outputRetries = 0, routing, tools, worst }: R
   const bounds = [
     counted(turns, "turn"),
     ...(outputRetries === 0 ? [] : [`${counted(outputRetries, "time")} asked again for the output among them`]),
+    ...(answerTurn === undefined ? [] : ["1 more for an answer at a limit"]),
     counted(toolCalls, "tool call"),
     counted(modelCalls, "model call"),
     ...(requests === modelCalls ? [] : [counted(requests, "request")]),

@@ -285,6 +285,20 @@ const maxIssueChars = 300
 export const toolsOff = `No tool can be called any more. ${Instructions.words}`
 
 /**
+ * Asks the model for its answer in the last turn of a run that has reached a limit.
+ *
+ * @internal
+ */
+export const lastTurn = `The run has reached its limit, and tools are no longer available in it. ${Instructions.conclude}`
+
+/**
+ * Why a call of the last turn is denied.
+ *
+ * @internal
+ */
+export const atLimit = "the run has reached its limit"
+
+/**
  * Names the available tools to a model that called an unknown one.
  *
  * @internal

@@ -40,6 +40,9 @@ export const elsewhere = "answer with what you have or use another tool"
 /** There are no tools any more. */
 export const words = "Answer in words."
 
+/** The run has reached a limit. */
+export const conclude = "Answer now with what is known, and say what is missing."
+
 /** The answer does not fit its schema, or was cut off. */
 export const answer = (wanted: "json" | "text", isCut: boolean): string => {
   const how = wanted === "json" ? "with JSON that fits and nothing else" : "with what fits only"

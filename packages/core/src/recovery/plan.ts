@@ -11,6 +11,8 @@ export interface Plan {
   readonly work: Skilled | Choice
   readonly output?: unknown
   readonly outputRetries?: number
+  /** Set if the run may have a last turn at a limit. */
+  readonly around?: unknown
 }
 
 /** The work of one skill: only a loop asks a model. */

@@ -7,6 +7,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Budget from "../budget/Budget.ts"
 import { Ledger } from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
+import type { EndedBy } from "../errors/Limit.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { Nesting } from "../tool/ToolDefinition.ts"
 import { Meter, type OnExceeded } from "../budget/Meter.ts"
@@ -32,6 +33,8 @@ export interface State {
   readonly partial?: string
   /** The finish reason of the reply that is the output; absent for a function's value. */
   readonly finish?: Message.FinishReason | undefined
+  /** The limit at which the run has answered. */
+  readonly endedBy?: EndedBy | undefined
   /** The failures of all agents that were tried for one answer, in order. */
   readonly reasons?: ReadonlyArray<unknown> | undefined
 }
@@ -193,6 +196,12 @@ const last = (
 const waitingIn = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isSuccess(exit) && exit.value instanceof Suspension ? exit.value.snapshot.unfinished : undefined
 
+/** What an outcome says of its output: how the reply ended, and at which limit the run has answered. */
+export const markOf = ({ endedBy, finish }: Pick<State, "endedBy" | "finish">) => ({
+  ...(finish === undefined ? {} : { finish }),
+  ...(endedBy === undefined ? {} : { endedBy })
+})
+
 const terminal = (frame: Frame, run: RunContext.RunContext, exit: Exit.Exit<unknown, unknown>): Happening => {
   const spent = { usage: run.ledger.usage, ledger: [...run.ledger.entries] }
   if (Exit.isSuccess(exit) && exit.value instanceof Suspension) {
@@ -205,8 +214,7 @@ const terminal = (frame: Frame, run: RunContext.RunContext, exit: Exit.Exit<unkn
     }
   }
   if (Exit.isSuccess(exit)) {
-    const { finish } = frame.state
-    return { type: "run-completed", output: exit.value, ...(finish === undefined ? {} : { finish }), ...spent }
+    return { type: "run-completed", output: exit.value, ...markOf(frame.state), ...spent }
   }
   const { reasons } = frame.state
   const common = { transcript: frame.state.transcript(), ...spent }

@@ -11,7 +11,8 @@ import type * as Message from "../data/Message.ts"
 import type { Snapshot } from "../event/Snapshot.ts"
 import * as Usage from "../data/Usage.ts"
 import type { RunContext } from "../event/RunContext.ts"
-import type { Mode, Sink, State } from "./Frame.ts"
+import type { EndedBy } from "../errors/Limit.ts"
+import { markOf, type Mode, type Sink, type State } from "./Frame.ts"
 import { Suspension } from "./Start.ts"
 
 /**
@@ -27,6 +28,8 @@ export interface Completed<out O> {
   readonly output: O
   /** The finish reason of the reply that is the output: `length` if it was cut off. Absent if no reply is the output. */
   readonly finish?: Message.FinishReason
+  /** The limit at which the run has answered, see `Budget.answer`. Absent if the run came to its end by itself. */
+  readonly endedBy?: EndedBy
 }
 
 /** A run that waits for a decision or a larger budget; nothing of it is at work. */
@@ -88,7 +91,7 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
     })
     fiber.addObserver(() => log.end())
     return {
-      outcome: Effect.map(Fiber.join(fiber), (value) => outcomeOf(value, started?.state.finish)),
+      outcome: Effect.map(Fiber.join(fiber), (value) => outcomeOf(value, started?.state ?? {})),
       events: log.stream,
       transcript: Effect.sync(() => started?.state.transcript() ?? []),
       usage: Effect.sync(() => started?.run.ledger.usage ?? Usage.empty),
@@ -98,10 +101,10 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
     }
   })
 
-const outcomeOf = (value: unknown, finish: Message.FinishReason | undefined): Outcome<unknown> =>
+const outcomeOf = (value: unknown, said: Pick<State, "endedBy" | "finish">): Outcome<unknown> =>
   value instanceof Suspension
     ? { _tag: "Suspended", snapshot: value.snapshot }
-    : { _tag: "Completed", output: value, ...(finish === undefined ? {} : { finish }) }
+    : { _tag: "Completed", output: value, ...markOf(said) }
 
 /** Keeps all events, and hands them to each reader, early or late. */
 class Log {

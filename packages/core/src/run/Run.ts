@@ -15,8 +15,11 @@ export type { OnPartial, Plain, Plan, ReadInput, Siblings, Skilled, Work } from 
  * Runs a plan. What surrounds the loop are functions around it: the events of the run, its listeners, the end of its time, its
  * suspension, and the undoing of what its tools have done when it fails.
  */
-export const run = (plan: Plan, start: Start, sink: Frame.Sink | undefined, mode: Frame.Mode) =>
-  within(plan, start, sink, mode, loop)
+export const run = (plan: Plan, start: Start, sink: Frame.Sink | undefined, mode: Frame.Mode, around?: Around) =>
+  within(plan, start, sink, mode, around === undefined ? loop : around(loop))
+
+/** What is around the loop, such as the last turn of `answering.ts`. */
+export type Around = (loop: Loop) => Loop
 
 /**
  * - A tool that fails and is told: its call is settled with the text of the failure, and the model reads that in the next turn.

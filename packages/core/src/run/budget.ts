@@ -3,11 +3,19 @@ import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Budget from "../budget/Budget.ts"
 import * as Interception from "../model/Interception.ts"
 import type * as Model from "../model/Model.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Usage from "../data/Usage.ts"
-import { type Asked, end, type ExtendableExceeded, type OnExceeded, type SharedExceeded } from "../budget/Meter.ts"
+import {
+  type Asked,
+  end,
+  Exceeded,
+  type ExtendableExceeded,
+  type OnExceeded,
+  type SharedExceeded
+} from "../budget/Meter.ts"
 import { leavesOf } from "../model/ModelCall.ts"
 
 /** Whether a limit that was reached was extended. However many runs reach a limit, that is asked once. */
@@ -32,17 +40,25 @@ const decide = (
 ): ReturnType<OnExceeded> => {
   const { limit, meter, reason, spent } = exceeded
   const answer: Asked["answer"] = Deferred.makeUnsafe()
-  const asked: Asked = { limit, answer, isCheckpoint: false }
+  const asked: Asked = { limit, answer, action: undefined }
   meter.asked.set(reason, asked)
   const decided = Effect.gen(function* () {
-    const action = yield* Interception.step(
+    const wanted = yield* Interception.step(
       () => ({ kind: "choice", about: "limit" }),
       // an agent that decides has none of the limits of this run: it would wait for itself
       () => RunContext.afterwards(onExceeded(exceeded))
     )
-    yield* RunContext.emit(run, () => ({ type: "budget-exceeded", reason, limit, spent, action: action.kind }))
+    const action = wanted.kind === "answer" && !mayAnswer(exceeded) ? Budget.stop : wanted
+    yield* RunContext.emit(run, () => ({
+      type: "budget-exceeded",
+      reason,
+      limit,
+      spent,
+      action: action.kind,
+      ...(action === wanted ? {} : { wanted: "answer" })
+    }))
     if (action.kind === "extend") meter.extend(reason, action.limit)
-    asked.isCheckpoint = action.kind === "checkpoint"
+    asked.action = action.kind
     return action
   })
   return Effect.onExit(decided, (exit) => {
@@ -51,6 +67,10 @@ const decide = (
     return Deferred.succeed(answer, undefined)
   })
 }
+
+/** Whether the run with this limit can have a last turn: it has the time, a loop, and a turn of its ancestors. */
+const mayAnswer = ({ meter, reason }: ExtendableExceeded): boolean =>
+  reason !== "maxDuration" && meter.reserve !== undefined && (meter.parent?.left("maxTurns") ?? 1) > 0
 
 type Check = () => ExtendableExceeded | undefined
 
@@ -83,8 +103,8 @@ const spending = ["maxTokens", "maxCost"] as const
 const counting = ["maxToolCalls"] as const
 
 /** Counts a turn, and goes on with it, unless a limit forbids it. */
-export const takeTurn = <A>(run: RunContext.RunContext, next: () => Effect.Effect<A>): Effect.Effect<A> =>
-  RunContext.begins(run, () => passing(() => run.meter.passed(spending) ?? run.meter.takeTurn(), run, next))
+export const takeTurn = <A, E>(run: RunContext.RunContext, next: () => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  RunContext.begins(run, () => passing(() => run.meter.passed(spending, true) ?? run.meter.takeTurn(), run, next))
 
 /** Goes on, unless what a reply has used up passes a limit. */
 export const spent = <A>(run: RunContext.RunContext, next: () => Effect.Effect<A>): Effect.Effect<A> =>
@@ -106,6 +126,29 @@ export const takeCalls = <A, E>(
 
 /** The limit of calls that was passed. */
 export const callsExceeded = ({ meter }: RunContext.RunContext): SharedExceeded | undefined => meter.passed(counting)
+
+/** Goes on although not all calls of the last reply were run, if the limit was extended since. */
+export const tooMany = <A, E>(
+  run: RunContext.RunContext,
+  exceeded: SharedExceeded,
+  next: () => Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
+  Effect.flatMap(extended(exceeded, run), (isExtended) => (isExtended ? next() : end(run.meter, exceeded)))
+
+/** Goes on after calls of a reply for which tools were switched off, unless that is too often. */
+export const whileOff = <A, E>(
+  run: RunContext.RunContext,
+  replies: number,
+  next: () => Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
+  passing(
+    () => {
+      const limit = run.meter.limit("toolsOff")
+      return replies > limit ? new Exceeded(run.meter, "toolsOff", limit, replies) : undefined
+    },
+    run,
+    next
+  )
 
 /** Goes on after a failure that a tool has repeated, unless that is too often. */
 export const repeated = <A, E>(

@@ -10,15 +10,19 @@ import { Suspension } from "./Start.ts"
 
 /**
  * When a limit was reached, the run is suspended, if that was decided about the limit, or fails with what no table handles; otherwise it
- * fails, if the limit is its own.
+ * fails, if the limit is its own. A run that has answered at its limit ends as its last turn did.
  */
 export const endAt = (
   exceeded: Exceeded,
   isOwn: boolean,
   running: Running
 ): Effect.Effect<Suspension, unknown> | undefined => {
-  const { unhandled } = running.state
+  const { endedBy, unhandled } = running.state
+  if (endedBy !== undefined) return undefined
   if (isCheckpoint(running)) return unhandled === undefined ? suspend(running) : Effect.fail(unhandled.error)
+  // nor does an answer
+  if (isOwn && unhandled !== undefined && exceeded.meter.actionAt(exceeded.reason) === "answer")
+    return Effect.fail(unhandled.error)
   return isOwn ? Effect.fail(errorOf(exceeded, running.run, running.state)) : undefined
 }
 
@@ -26,7 +30,7 @@ export const endAt = (
 export const isCheckpoint = (running: Running): boolean => {
   const { mode, run } = running
   const { ended } = run.meter
-  if (!mode.isSuspendable || ended?.meter.isCheckpoint(ended.reason) !== true) return false
+  if (!mode.isSuspendable || ended?.meter.actionAt(ended.reason) !== "checkpoint") return false
   const owner = ended.meter
   return owner === run.meter || (mode.nesting?.parents.includes(owner) === true && canGoOn(running))
 }

@@ -61,14 +61,30 @@ export interface Replied extends Extract<Answer, { readonly type: "reply" }> {
 }
 
 /** Calls the model of a run. Its reply is unfinished until its tool calls are settled. */
-export const callModel = (running: Looping, request: Model.Request): Effect.Effect<Asked, unknown> => {
+export const callModel = (
+  running: Looping,
+  request: Model.Request,
+  special: Pick<ModelCallOptions, "isOnce"> = {}
+): Effect.Effect<Asked, unknown> => {
   const { beginning, mode, model, plan, run, state } = running
   const { onLlmError: rows, onPartial, transport } = plan
   const input = beginning.said.message
   const compacted = (messages: Message.Transcript) => state.compact(messages)
   const mayBeEmpty = () => plan.output !== undefined && Result.isSuccess(plan.output.read(""))
   return ask(
-    { model, request, rows, onPartial, transport, isStreamed: mode.isStreamed, run, input, compacted, mayBeEmpty },
+    {
+      model,
+      request,
+      rows,
+      onPartial,
+      transport,
+      isStreamed: mode.isStreamed,
+      run,
+      input,
+      compacted,
+      mayBeEmpty,
+      ...special
+    },
     (answer): Effect.Effect<Asked> => {
       if (answer.type === "answered") return Effect.succeed(answer)
       const { reply, type } = answer
@@ -129,7 +145,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
 
   attempt(): Effect.Effect<Message.Reply, LlmError> {
     const asked = Effect.catchTag(askModels(this), "EmptyReplyError", (error) => {
-      if (this.hasRepeated || !admits(this)) return Effect.fail(error)
+      if (this.hasRepeated || this.options.isOnce === true || !admits(this)) return Effect.fail(error)
       this.hasRepeated = true
       return askModels(this)
     })

@@ -23,6 +23,8 @@ export interface ModelCallOptions {
   readonly compacted?: (messages: Message.Transcript) => void
   /** Whether an empty reply is an answer; never by default. */
   readonly mayBeEmpty?: () => boolean
+  /** Whether an empty reply is not asked for again, unless a row says so. */
+  readonly isOnce?: true
   /** Which part of the run asks, where it is not its loop. */
   readonly purpose?: Ledger.Entry["purpose"]
 }

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import { end, Exceeded, type ExtendableExceeded } from "../budget/Meter.ts"
+import { end, Exceeded, type ExtendableExceeded, type SharedExceeded } from "../budget/Meter.ts"
 import { digestOf } from "../data/Digest.ts"
 import * as Message from "../data/Message.ts"
 import type { CallCheckpoint } from "../event/Checkpoint.ts"
@@ -37,7 +37,7 @@ export const settleAdmitted = (
   running: Looping,
   reply: Message.Reply,
   admission: Admission,
-  tooMany: Exceeded | undefined
+  tooMany: SharedExceeded | undefined
 ): Effect.Effect<End, unknown> => {
   running.state.admission = admission
   const next = (batch: Batch): Effect.Effect<End, unknown> => {
@@ -50,11 +50,12 @@ export const settleAdmitted = (
 
 /** What the run ends with once all calls are settled, if it ends. */
 const endOf = (
-  { plan: { budget }, run, state }: Looping,
+  running: Looping,
   batch: Batch,
-  { inARow, wasOff }: Admission,
-  tooMany: Exceeded | undefined
+  admission: Admission,
+  tooMany: SharedExceeded | undefined
 ): Effect.Effect<End, unknown> => {
+  const { run, state } = running
   const { ended } = run.meter
   const { failure } = batch
   if (ended !== undefined) {
@@ -64,14 +65,22 @@ const endOf = (
   }
   if (failure !== undefined) return Effect.fail(state.attach(failure, run))
   if (batch.output !== undefined) return Effect.succeed(batch.output)
-  if (tooMany !== undefined) return end(run.meter, tooMany)
+  const goOn = () => unlessInARow(running, batch, admission)
+  return tooMany === undefined ? goOn() : RunBudget.tooMany(run, tooMany, goOn)
+}
+
+const unlessInARow = (running: Looping, batch: Batch, { inARow, wasOff }: Admission): Effect.Effect<End> => {
+  const { plan, run, state } = running
   if (inARow < batch.calls) {
-    const limit = budget.maxConsecutiveSameTool
+    const limit = plan.budget.maxConsecutiveSameTool
     return end(run.meter, new Exceeded(run.meter, "maxConsecutiveSameTool", limit, limit + 1))
   }
+  const goOn = () => unlessRepeated(batch, running)
   // a model that calls tools although there are none is called once more
-  if (wasOff && ++state.callsWhileOff > 1)
-    return end(run.meter, new Exceeded(run.meter, "toolsOff", 1, state.callsWhileOff))
+  return wasOff ? RunBudget.whileOff(run, ++state.callsWhileOff, goOn) : goOn()
+}
+
+const unlessRepeated = (batch: Batch, { run, state }: Looping): Effect.Effect<End> => {
   const stop = run.meter.limit("repeatedFailure")
   const repeated = state.history.record(
     batch.outcomes.map(({ record }) => record),

@@ -2,6 +2,7 @@
 import type * as Budget from "../budget/Budget.ts"
 import * as FailureHistory from "../budget/FailureHistory.ts"
 import * as Message from "../data/Message.ts"
+import type { EndedBy } from "../errors/Limit.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import { ToolExecutionError } from "../errors/ToolError.ts"
 import type { UnfinishedReply, Snapshot } from "../event/Checkpoint.ts"
@@ -56,6 +57,8 @@ export class RunState implements State {
   outputsRejected = 0
   /** Batches that were called with tools switched off. */
   callsWhileOff = 0
+  /** The limit at which the run had its last turn: the run ends as that turn did. */
+  endedBy: EndedBy | undefined
   /** The failure of the run, although its limit was to suspend it. */
   unhandled: { readonly error: unknown } | undefined
   /** The tool that was called last, and how often with no other in between. */
@@ -156,6 +159,11 @@ export class RunState implements State {
     const calls = this.slots.map((slot) => callOf(slot, now))
     const isUnfinished = calls.some(({ type }) => type !== "finished")
     return isUnfinished ? { ...this.admission, reply, keys: this.keys, calls } : undefined
+  }
+
+  /** The reply of the present turn, until its calls are settled. */
+  get reply(): Message.Reply | undefined {
+    return this.#reply
   }
 
   /** Adds a reply; returns its calls. */

@@ -32,9 +32,15 @@ export const turn = <A>(
     return RunContext.emitThen(run, () => ({ type: "turn-start" }), next)
   })
 
-const requestOf = ({ plan: { output }, state, toolset }: Looping): Model.Request => {
+/** The request of a turn in which the model may call any tool. */
+export const usualRequest = ({ plan: { output }, state, toolset }: Looping): Model.Request => {
   const plain: Model.Request = { messages: state.visible, tools: toolset.specs, toolChoice: "auto" }
-  const usual = output === undefined ? plain : withOutput(plain, output)
+  return output === undefined ? plain : withOutput(plain, output)
+}
+
+const requestOf = (running: Looping): Model.Request => {
+  const { state } = running
+  const usual = usualRequest(running)
   return state.isCalm ? usual : restricted(usual, state.history)
 }
 

@@ -57,7 +57,11 @@ export const ofOperation: Table = {
     ...given("kintsugi.recovered_by", use.recoveredBy)
   }),
   "tool-refused": ({ settlement }) => ({ "kintsugi.settlement": settlement.kind }),
-  "run-completed": (event) => ofRun(event),
+  "run-completed": (event) => ({
+    ...ofRun(event),
+    ...given("kintsugi.ended_by", event.endedBy?.reason),
+    ...given("kintsugi.ended_by.limit", event.endedBy?.limit)
+  }),
   "run-suspended": (event) => ofRun(event),
   "run-failed": (event) => ofRun(event),
   "run-interrupted": (event) => ofRun(event)

@@ -1,4 +1,5 @@
 /** The chunks of a UI message. */
+import type { AgentEvent } from "@kintsugi/core"
 import type * as Usage from "@kintsugi/core/Usage"
 
 /** A part of a message that is streamed. */
@@ -45,6 +46,8 @@ interface Metadata {
   readonly usage: Usage.Usage
   /** Whether the run waits for a decision. It then resumes in a new stream. */
   readonly isSuspended: boolean
+  /** The limit at which the run has answered; absent if it came to its end by itself. */
+  readonly endedBy?: AgentEvent.OfType<"run-completed">["endedBy"]
 }
 
 /** Options of what a reader sees. */

@@ -58,6 +58,7 @@ export class Drawing {
       case "run-start":
         return this.#say({ type: "start", messageId: event.runId })
       case "turn-start":
+        // What the model reads in the turn of an answer at a limit is not said to the user.
         this.#ids = new Map()
         return
       case "model-start":
@@ -217,10 +218,13 @@ export class Drawing {
     this.#finish(event.finish === undefined ? "stop" : finishReasons[event.finish], event)
   }
 
-  #finish(finishReason: FinishReason, { type, usage }: Ended): void {
+  #finish(finishReason: FinishReason, event: Ended): void {
     this.#endStep()
     this.#isEnded = true
-    this.#say({ type: "finish", finishReason, messageMetadata: { usage, isSuspended: type === "run-suspended" } })
+    const { type, usage } = event
+    const mark = type === "run-completed" && event.endedBy !== undefined ? { endedBy: event.endedBy } : {}
+    const messageMetadata = { usage, isSuspended: type === "run-suspended", ...mark }
+    this.#say({ type: "finish", finishReason, messageMetadata })
   }
 }
 

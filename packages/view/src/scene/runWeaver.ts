@@ -107,7 +107,8 @@ export class RunWeaver {
     if (type === "turn-start") {
       this.#turns.end(at, "unfinished")
       this.#turn = turn
-      this.#turns.begin({ part: "turn", label: `turn ${turn}`, at, subject: index, isOwn: true })
+      const label = event["answerTurn"] === true ? `turn ${turn}, to answer` : `turn ${turn}`
+      this.#turns.begin({ part: "turn", label, at, subject: index, isOwn: true })
       return
     }
     // a turn that waited for a decision ends without another beginning

@@ -109,12 +109,21 @@ const ofSettlement = (tool: string, settlement: unknown): ReadonlyArray<Said> =>
   return one("tool", `${tool}: ${settlementWord(kind)}`, text, kind === "result" ? undefined : "tell")
 }
 
+const atLimit = (event: Recorded): string => {
+  const reason = textAt(event, "endedBy", "reason")
+  return reason === undefined ? "" : ` at its limit of ${reason}`
+}
+
 const nameOf = (event: Recorded): string => textAt(event, "tool") ?? "?"
 
 /** By the type of the event; other types have no entry. */
 const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>>> = {
   "run-start": beginning,
   "skill-chosen": (event) => one("run", `Skill ${textAt(event, "skill") ?? "?"}`, textAt(event, "prompt") ?? ""),
+  "turn-start": (event) =>
+    event["message"] === undefined
+      ? []
+      : one("run", "The run asks for its answer", contentOf(event["message"]), "tell"),
   "model-end": (event) => ofAssistant(event["reply"]),
   "model-failed": (event) => one("recovery", "The model failed", errorLine(event["error"], 2000), "lost"),
   "model-interrupted": () => one("recovery", "The model was interrupted", ""),
@@ -176,7 +185,8 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
     ),
   "budget-warning": (event) => one("run", `Budget: ${textAt(event, "reason") ?? "a limit"} is near`, ""),
   "budget-exceeded": (event) => one("run", `Budget: ${textAt(event, "reason") ?? "a limit"} is reached`, "", "lost"),
-  "run-completed": (event) => one("run", `${event.agent} answers (${spentLine(event)})`, asText(event["output"])),
+  "run-completed": (event) =>
+    one("run", `${event.agent} answers${atLimit(event)} (${spentLine(event)})`, asText(event["output"])),
   "run-suspended": (event) => one("run", `${event.agent} waits`, "", "asked"),
   "run-failed": (event) => one("run", `${event.agent} fails`, reasonsOf(event), "lost"),
   "run-interrupted": (event) => one("run", `${event.agent} was interrupted`, "", "lost")

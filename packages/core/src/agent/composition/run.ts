@@ -34,6 +34,8 @@ export interface Part {
 export interface Answer {
   readonly value: unknown
   readonly finish?: Message.FinishReason | undefined
+  /** The limit at which the part has answered. */
+  readonly endedBy?: Frame.State["endedBy"]
 }
 
 /** The run of a composition, as its parts need it. */
@@ -84,6 +86,7 @@ export type Step = Part | ((value: never) => unknown)
 /** A composition has no messages of its own: its parts have them. */
 interface State extends Frame.State {
   finish: Message.FinishReason | undefined
+  endedBy: Frame.State["endedBy"]
   reasons: ReadonlyArray<unknown> | undefined
 }
 
@@ -93,6 +96,7 @@ const initial: State = {
   said: () => [],
   unfinished: () => undefined,
   finish: undefined,
+  endedBy: undefined,
   reasons: undefined
 }
 
@@ -118,6 +122,7 @@ export const runner =
         const parent = parentOf(run, state, mode)
         const working = Effect.flatMap(body(input, parent), (answer) => {
           state.finish = answer.finish
+          state.endedBy = answer.endedBy
           return Effect.as(composed.isOneOf === true ? parent.discard(answer) : Effect.void, answer.value)
         })
         const inTime = budget === undefined ? working : Limits.inTime(run)(working)
@@ -155,7 +160,10 @@ const parentOf = (run: RunContext.RunContext, state: State, { isStreamed }: Fram
             if (exit._tag === "Failure" && ofPart?.reasons !== undefined) state.reasons = ofPart.reasons
           })
         )
-        return Effect.map(watched, (value) => (one.answer = { value, finish: ofPart?.finish }))
+        return Effect.map(
+          watched,
+          (value) => (one.answer = { value, finish: ofPart?.finish, endedBy: ofPart?.endedBy })
+        )
       }),
     reasonsOf: (part, error) => children.get(part)?.reasons ?? [error],
     discard: (winner) =>
