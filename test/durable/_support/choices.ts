@@ -44,6 +44,41 @@ export const choices: Readonly<Record<string, Effect.Effect<Cast, never, Scope.S
     return cast(agent, [asked], runs)
   }),
 
+  "limits at which a run answers once, a sub-agent too": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const once = () => {
+      let nth = 0
+      return Effect.sync(() => (++nth === 1 ? Budget.answer : Budget.stop))
+    }
+    const look = tool("look", (nth) => slowly(Effect.succeed(`${nth}`)))
+    const see = tool("see", (nth) => slowly(Effect.succeed(`${nth}`)))
+    const nested = yield* model(batch("see"), ScriptedModel.text("half"))
+    const decidedBelow = once()
+    const inner = Agent.make("inner", { model: nested.layer, budget: { maxTurns: 1 }, skills: skilled(see) }).pipe(
+      Agent.onBudgetExceeded(() => decidedBelow)
+    )
+    const asked = yield* model(
+      ScriptedModel.calls(ScriptedModel.call("inner", { input: "why?" }), ScriptedModel.call("look", {}, "c2")),
+      ScriptedModel.text("all")
+    )
+    const decided = once()
+    const agent = Agent.make("worker", {
+      budget: { maxTokens: 60 },
+      skills: skilled(look, Agent.asTool(inner, { description: "Looks." }))
+    }).pipe(Agent.onBudgetExceeded(() => slowly(decided), { reserve: { outputTokens: 10 } }))
+    return cast(agent, [asked, nested], runs)
+  }),
+
+  "a limit at which a run finds no answer": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const asked = yield* model(batch("look"), ScriptedModel.fails(tooLong))
+    const agent = Agent.make("worker", {
+      budget: { maxTurns: 1 },
+      skills: skilled(tool("look", (n) => slowly(Effect.succeed(`${n}`))))
+    }).pipe(Agent.onBudgetExceeded(() => Budget.answer))
+    return cast(agent, [asked], runs)
+  }),
+
   "functions in rows and fixers": Effect.gen(function* () {
     const { runs, tool } = tools()
     const asked = yield* model(

@@ -83,7 +83,9 @@ export const ending =
     return Effect.matchCauseEffect(working, {
       onSuccess: (value): Effect.Effect<A | B, E2, R2> =>
         (value instanceof Suspension ? undefined : ended()) ?? Effect.succeed(value),
-      onFailure: (cause): Effect.Effect<B, E | E2 | BudgetExceededError, R2> => ended() ?? foreign(cause, run, state)
+      // an interruption wins: a durable run that is suspended at its limit goes on later
+      onFailure: (cause): Effect.Effect<B, E | E2 | BudgetExceededError, R2> =>
+        (Cause.hasInterrupts(cause) ? undefined : ended()) ?? foreign(cause, run, state)
     })
   }
 
