@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Agent, Backoff, Compaction, type Explanation, Model, Recovery, Router, Skill, Tool } from "@kintsugi/core"
+import { Agent, Backoff, Budget, Compaction, Explanation, Model, Recovery, Router, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Transport } from "@kintsugi/providers"
 import { Duration, Effect, Schema } from "effect"
@@ -44,6 +44,20 @@ it("a run without tables and tools asks its model once in each turn [P1102]", ()
   assert.deepStrictEqual(explained.model.rows, [])
   assert.isFalse("routing" in explained)
   assert.isFalse("outputRetries" in explained)
+})
+
+it("an answer at a limit is one turn more, and its model call, which no part of the bound is without [P1594]", () => {
+  const answering = Agent.onBudgetExceeded(() => Budget.answer)
+  const explained = Agent.explain(boundsOf(2, 3, "1 second").pipe(answering))
+  assert.isTrue(explained.answerTurn)
+  assert.deepInclude(inNumbers(explained.worst), { turns: 2, modelCalls: 9, millis: 6000 })
+  const text = Explanation.formatRun(explained)
+  assert.include(text, "a run, at worst: 2 turns, 1 more for an answer at a limit, 0 tool calls, 9 model calls")
+  assert.isFalse("answerTurn" in Agent.explain(boundsOf(2)))
+  // of an agent that is a tool, the turns of its caller are the bound
+  const tool = Agent.asTool(answering(Agent.make("asked", { budget: { maxTurns: 5 } })), { description: "Asks." })
+  assert.deepInclude(inNumbers(Agent.explain(workerWith(tool)).worst), { turns: 2, modelCalls: 2 })
+  assert.deepInclude(inNumbers(Agent.explain(answering(workerWith(tool))).worst), { turns: 2, modelCalls: 3 })
 })
 
 it("each request of a run counts with all that the transport sends for it [P1102]", () => {

@@ -118,7 +118,7 @@ it.run(
         }).pipe(Tool.compensate(({ result }) => Effect.sync(() => void taken.push(result))))
         const model = yield* make(...looking(1), last)
         yield* Effect.exit(run(worker({ maxTurns: 1 }, tool).pipe(answering), "go").pipe(Effect.provide(model.layer)))
-        assert.deepStrictEqual(taken, undone)
+        assert.deepStrictEqual(taken, [...undone])
       }
     })
 )

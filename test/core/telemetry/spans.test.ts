@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, LlmError, Recovery, Skill, Telemetry, Tool, type Usage } from "@kintsugi/core"
+import { Agent, Budget, LlmError, Recovery, Skill, Telemetry, Tool, type Usage } from "@kintsugi/core"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Context, Duration, Effect, Exit, type Layer, Logger, Metric, Schema, Tracer } from "effect"
@@ -159,6 +159,24 @@ it.run("a wait, a hint and a limit are notes of a span [A1203]", (run) =>
       "kintsugi.verdict retry 2000 2000",
       "kintsugi.budget-warning maxTurns 1"
     ])
+  })
+)
+
+it.run("the span of a run that has answered at its limit names the limit [P1594]", (run) =>
+  Effect.gen(function* () {
+    const model = yield* make(batch("look"), done)
+    const agent = Agent.make("worker", {
+      budget: { maxTurns: 1 },
+      skills: [Skill.make("look", { description: "Looks.", tools: [scripted("look", Effect.succeed("seen")).tool] })]
+    }).pipe(Agent.onBudgetExceeded(() => Budget.answer))
+    const seen = recorder()
+    yield* run(agent, "go").pipe(Effect.provide(model.layer), Effect.provide(Telemetry.layer), seen.provide)
+    const attributes = Object.fromEntries(seen.named("invoke_agent worker")?.attributes ?? [])
+    assert.deepInclude(attributes, {
+      "kintsugi.ended_by": "maxTurns",
+      "kintsugi.ended_by.limit": 1,
+      "kintsugi.outcome": "done"
+    })
   })
 )
 

@@ -4,11 +4,13 @@ import {
   Agent,
   type AgentEvent,
   Approval,
+  Budget,
   type Ledger,
   LlmError,
-  type Message,
+  Message,
   type Model,
   Recovery,
+  Skill,
   Tool,
   Usage
 } from "@kintsugi/core"
@@ -86,6 +88,36 @@ const message = (chunks: ReadonlyArray<UiMessageStream.Chunk>) => {
   assert.strictEqual(unfinished.size, 0, "a part never ended")
   return parts.filter(([type]) => type !== "step")
 }
+
+it.run("an answer at a limit is shown as any text, and the metadata of its message names the limit [P1594]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const agent = Agent.make("worker", {
+      budget: { maxTurns: 1 },
+      skills: [Skill.make("look", { description: "Looks.", tools: [scripted("look", Effect.succeed("seen")).tool] })]
+    }).pipe(
+      Agent.onBudgetExceeded(() => Budget.answer),
+      log.listen
+    )
+    const model = yield* make(
+      batch("look"),
+      ScriptedModel.replies(
+        ScriptedModel.reply({ content: [Message.text("so far"), ScriptedModel.call("look", {}, "c9")] })
+      )
+    )
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    const chunks = UiMessageStream.fromEvents(log.all)
+    assert.deepStrictEqual(message(chunks).slice(2), [
+      ["text", "so far"],
+      ["look c9", {}],
+      ["tool-output-denied", undefined],
+      ["finish", "tool-calls"]
+    ])
+    const end = chunks.at(-1)
+    assert(end?.type === "finish")
+    assert.deepStrictEqual(end.messageMetadata.endedBy, { reason: "maxTurns", limit: 1 })
+  })
+)
 
 it.run("text, calls, results and failures of a run, in order; calls with repeated ids stay distinct", (run) =>
   Effect.gen(function* () {

@@ -48,3 +48,26 @@ describe("a decision", () => {
     for (const text of ["retry gave up", "tells", "raised"]) expect(drawn(text)).toEqual(all("mended", text))
   })
 })
+
+describe("an answer at a limit", () => {
+  it("is a turn with a name of its own, of what the model was told, and of an end that names the limit [P1594]", () => {
+    const said = { role: "user", content: [{ type: "text", text: "Answer now." }] }
+    const spent = { usage: { inputTokens: 10, outputTokens: 5 }, ledger: [] }
+    const recording = Recording.fromEvents([
+      { ...origin, type: "run-start", input: "go", transcript: [] },
+      { ...origin, type: "turn-start" },
+      { ...origin, type: "budget-exceeded", reason: "maxTurns", limit: 1, spent: 1, action: "answer" },
+      { ...origin, turn: 2, type: "turn-start", answerTurn: true, message: said },
+      { ...origin, turn: 2, type: "run-completed", output: "so", endedBy: { reason: "maxTurns", limit: 1 }, ...spent }
+    ])
+    const scene = Scene.make(recording)
+    const labels = scene.items.map(({ label }) => label)
+    expect(labels).toContain("turn 1")
+    expect(labels).toContain("turn 2, to answer")
+    expect(labels).toContain("budget: maxTurns 1.00 of 1.00 is reached: answer")
+    expect(scene.transcript.slice(-2).map(({ heading, text }) => [heading, text])).toEqual([
+      ["The run asks for its answer", "Answer now."],
+      ["clerk answers at its limit of maxTurns (15 tokens)", "so"]
+    ])
+  })
+})

@@ -36,7 +36,8 @@ export const answering =
         onSuccess: (value) => (value instanceof Suspension ? undefined : answered(running)) ?? Effect.succeed(value),
         // whatever else has ended the run besides its limit, no answer takes its place
         onFailure: (cause) =>
-          (RunContext.isLimit(Cause.squash(cause)) ? answered(running) : undefined) ?? Effect.failCause(cause)
+          (!Cause.hasInterrupts(cause) && RunContext.isLimit(Cause.squash(cause)) ? answered(running) : undefined) ??
+          Effect.failCause(cause)
       })
     })
 
