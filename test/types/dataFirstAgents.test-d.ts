@@ -47,14 +47,14 @@ describe("an agent, as an argument of its combinators", () => {
       clerk.pipe(Agent.onBudgetExceeded(stop))
     ] as const
     type _4 = Expect<Equal<typeof stopped, typeof stoppedPiped>>
-    const keeping = { reserve: { outputTokens: 500 } } as const
-    const [kept, keptPiped] = [
-      Agent.onBudgetExceeded(clerk, () => Budget.answer, keeping),
-      clerk.pipe(Agent.onBudgetExceeded(() => Budget.answer, keeping))
+    const reserve = { reserve: { outputTokens: 500 } } as const
+    const [reserving, reservingPiped] = [
+      Agent.onBudgetExceeded(clerk, () => Budget.answer, reserve),
+      clerk.pipe(Agent.onBudgetExceeded(() => Budget.answer, reserve))
     ] as const
-    type _4b = Expect<Equal<typeof kept, typeof keptPiped>>
+    type _4b = Expect<Equal<typeof reserving, typeof reservingPiped>>
     // an answer at a limit takes no failure away
-    type _4c = Expect<Equal<Effect.Error<ReturnType<typeof kept>>, Effect.Error<ReturnType<typeof clerk>>>>
+    type _4c = Expect<Equal<Effect.Error<ReturnType<typeof reserving>>, Effect.Error<ReturnType<typeof clerk>>>>
     // @ts-expect-error a reserve is made of output tokens
     Agent.onBudgetExceeded(clerk, () => Budget.answer, { reserve: { inputTokens: 5 } })
     // @ts-expect-error there is no such action

@@ -58,6 +58,7 @@ const use: Required<AgentEvent.OfType<"tool-end">["use"]> = {
 const asked = { model: "m", attempt: 2, spent: entry }
 const spent = { usage, ledger: [entry] }
 const error = ToolError.InvalidArgs.make({ tool: "t", callId: "c", rawArgs: "{", parseError: "no JSON" })
+const endedBy = { reason: "maxTurns", limit: 5 } as const
 const limit = { reason: "maxTurns", spent: 4, limit: 5 } as const
 
 const request = new Approval.ApprovalRequest({
@@ -131,12 +132,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
 const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "run-start": { ...around, type: "run-start", input: "go", transcript },
   "skill-chosen": { ...around, type: "skill-chosen", skill: "s", by: "model", confidence: 0.5, prompt: "Be." },
-  "turn-start": {
-    ...around,
-    type: "turn-start",
-    answerTurn: true,
-    message: { role: "user", content: [{ type: "text", text: "now" }] }
-  },
+  "turn-start": { ...around, type: "turn-start", answerTurn: true, message: Message.user("now") },
   "model-start": { ...around, type: "model-start", model: "m", provider: "p", attempt: 2 },
   "model-end": { ...around, type: "model-end", reply, ...asked },
   "model-failed": { ...around, type: "model-failed", error, ...asked },
@@ -167,12 +163,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "fix-start": { ...around, ...ofCall, type: "fix-start", repair: 1, input: "{" },
   "fix-end": { ...around, ...ofCall, type: "fix-end", repair: 1, answer: "{}" },
   "fix-failed": { ...around, ...ofCall, type: "fix-failed", repair: 1, error },
-  "tool-end": {
-    ...around,
-    ...ofCall,
-    type: "tool-end",
-    use
-  },
+  "tool-end": { ...around, ...ofCall, type: "tool-end", use },
   verdict: {
     ...around,
     ...ofCall,
@@ -192,14 +183,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "turn-end": { ...around, type: "turn-end", message },
   "budget-warning": { ...around, type: "budget-warning", ...limit },
   "budget-exceeded": { ...around, type: "budget-exceeded", ...limit, action: "stop", wanted: "answer" },
-  "run-completed": {
-    ...around,
-    type: "run-completed",
-    output: { keys: 3 },
-    finish: "length",
-    endedBy: { reason: "maxTurns", limit: 5 },
-    ...spent
-  },
+  "run-completed": { ...around, type: "run-completed", output: { keys: 3 }, finish: "length", endedBy, ...spent },
   "run-failed": {
     ...around,
     type: "run-failed",

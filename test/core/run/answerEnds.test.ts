@@ -1,6 +1,18 @@
 /** How a run ends that answers at its limit: what was open is closed first, and its output is marked. */
 import { assert } from "@effect/vitest"
-import { Agent, AgentEvent, Budget, Compaction, LlmError, Message, Recovery, Router, Skill, Tool } from "@kintsugi/core"
+import {
+  Agent,
+  AgentEvent,
+  Approval,
+  Budget,
+  Compaction,
+  LlmError,
+  Message,
+  Recovery,
+  Router,
+  Skill,
+  Tool
+} from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Fiber, Schema } from "effect"
 import { it } from "../../_support/run.ts"
@@ -148,6 +160,35 @@ it.effect("the outcome of a handle is marked; a request for approval that is ope
   })
 )
 
+it.run(
+  "a call that waits for a person, and one that waits for its next attempt, wait no longer than to the limit [P1594]",
+  (run) =>
+    Effect.gen(function* () {
+      const log = eventLog()
+      const { runs, tool } = paying()
+      const failing = scripted("fail", Effect.fail(busy())).tool.pipe(
+        Tool.onError({ Busy: Recovery.retry({ retries: 3, initialBackoff: "1 minute" }) })
+      )
+      const child = worker({ maxTurns: 9 }, scripted("look", Effect.delay(Effect.succeed("seen"), "1 second")).tool)
+      const agent = worker({ maxTurns: 2 }, tool, failing, Agent.asTool(child, { name: "ask", description: "d" }))
+      const model = yield* make(
+        calls(call("pay", { cents: 1 }, "c1"), call("fail", {}, "c2"), call("ask", { input: "why?" }, "c3")),
+        ...looking(1),
+        text("not paid")
+      )
+      const answered = agent.pipe(answering, log.listen)
+      const never = Approval.layer(() => Effect.never)
+      const exit = yield* overADay(run(answered, "go").pipe(Effect.provide([model.layer, never])))
+      assert.deepStrictEqual(exit, Exit.succeed("not paid"))
+      assert.lengthOf(runs, 0)
+      assert.strictEqual((log.end()?.at ?? 0) - (log.all[0]?.at ?? 0), 1000)
+      assert.deepStrictEqual(
+        settlements(model.requests.at(-1)?.messages ?? []).map((said) => said.split(":")[0]),
+        ["interrupted", "told", "interrupted"]
+      )
+    })
+)
+
 it.effect(
   "a run that was suspended answers where it goes on, also beyond a limit that it had passed before [P1590 P1594]",
   () =>
@@ -173,9 +214,18 @@ it.run("from the transcript of a run that found no answer, a larger budget goes 
     const agent = worker({ maxTurns: 1 }, look().tool).pipe(answering)
     const model = yield* make(...looking(1), replies(reply({})), batch("look"), text("found"))
     const error = exceeded(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
-    const again = run(Agent.resume(agent), { from: error.transcript, budget: { maxTurns: 3 } })
-    assert.strictEqual(yield* again.pipe(Effect.provide(model.layer)), "found")
+    const resumed = run(Agent.resume(agent), { from: error.transcript, budget: { maxTurns: 3 } })
+    assert.strictEqual(yield* resumed.pipe(Effect.provide(model.layer)), "found")
     assert.strictEqual(model.requests[2]?.toolChoice, "auto")
+    // the word of the user, by which a skill is chosen anew, is not that of the run
+    const heard: Array<string> = []
+    const skills = [Skill.make("one", { description: "d" }), Skill.make("two", { description: "d" })] as const
+    const routed = Agent.make("worker", { skills }).pipe(
+      Agent.route(Router.byRule((input) => (heard.push(input), "one")))
+    )
+    const other = yield* make(text("found"))
+    yield* run(Agent.resume(routed), { from: error.transcript }).pipe(Effect.provide(other.layer))
+    assert.deepStrictEqual(heard, ["go"])
   })
 )
 

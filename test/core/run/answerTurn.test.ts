@@ -1,6 +1,7 @@
 /** The last turn of a run that has reached a limit: what the model is asked, and what becomes of its reply. */
 import { assert } from "@effect/vitest"
 import { Agent, AgentEvent, Budget, LlmError, Message, Recovery, RunError, Skill, Tool } from "@kintsugi/core"
+import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Duration, Effect, Exit, Schema } from "effect"
 import { it } from "../../_support/run.ts"
@@ -43,10 +44,10 @@ it.run(
         const failing = scripted("fail", ...Array.from({ length: 3 }, () => Effect.fail(busy())))
         const { tool: offTool } = scripted("off", Effect.fail(busy()))
         const tools = [look().tool, failing.tool.pipe(Tool.onError({ Busy: Recovery.tell() })), offTool] as const
-        const told = tools[2].pipe(Tool.onError({ Busy: off }))
+        const switching = tools[2].pipe(Tool.onError({ Busy: off }))
         const model = yield* make(...script, text("what I know"))
         const asked: Array<string> = []
-        const agent = worker(budget, tools[0], tools[1], told).pipe(
+        const agent = worker(budget, tools[0], tools[1], switching).pipe(
           Agent.onBudgetExceeded((exceeded) => {
             asked.push(exceeded.reason)
             return Effect.succeed(Budget.answer)
@@ -138,9 +139,9 @@ it.run("a sub-agent answers at its own limit, and not at that of its parent, whi
     ])
     assert.deepStrictEqual(none.ends, ["worker run-failed", "boss run-completed"])
     // the limit of the parent ends the child
-    const above = yield* played(2, 5, ask, batch("look"), text("all"))
-    assert.deepStrictEqual(above.actions, [["maxTurns", "answer", undefined]])
-    assert.deepStrictEqual(above.ends, ["worker run-failed", "boss run-completed"])
+    const ofParent = yield* played(2, 5, ask, batch("look"), text("all"))
+    assert.deepStrictEqual(ofParent.actions, [["maxTurns", "answer", undefined]])
+    assert.deepStrictEqual(ofParent.ends, ["worker run-failed", "boss run-completed"])
   })
 )
 
@@ -235,7 +236,7 @@ it.run("calls in the last turn are denied, and the text beside them is the answe
 
 const strict = Schema.Struct({ n: Schema.Finite })
 
-const asking = (budget: Budget.Limits = { maxTurns: 1 }) =>
+const worded = (budget: Budget.Limits = { maxTurns: 1 }) =>
   Agent.make("worker", {
     budget,
     output: strict,
@@ -267,7 +268,7 @@ it.run(
         const first = called({ content: [Message.text("looking"), call("look", {})] })
         const model = yield* make(first, last)
         const error = exceeded(
-          yield* Effect.flip(run(asking().pipe(log.listen), "go").pipe(Effect.provide(model.layer)))
+          yield* Effect.flip(run(worded().pipe(log.listen), "go").pipe(Effect.provide(model.layer)))
         )
         assert.deepInclude(error, { reason: "maxTurns", limit: 1, spent: 1, partial }, name)
         assert.deepStrictEqual(
@@ -302,13 +303,13 @@ it.run("the model call of the last turn has the table of the agent, within the t
       EmptyReplyError: Recovery.respondWith(() => Effect.succeed({ n: 7 }))
     })
     const recovered = yield* make(batch("look"), fails(overloaded()), text('{"n":2}'))
-    const exit = yield* overADay(run(asking().pipe(table), "go").pipe(Effect.provide(recovered.layer)))
+    const exit = yield* overADay(run(worded().pipe(table), "go").pipe(Effect.provide(recovered.layer)))
     assert.deepStrictEqual(exit, Exit.succeed({ n: 2 }))
     const instead = yield* make(batch("look"), replies(reply({})))
-    assert.deepStrictEqual(yield* run(asking().pipe(table), "go").pipe(Effect.provide(instead.layer)), { n: 7 })
+    assert.deepStrictEqual(yield* run(worded().pipe(table), "go").pipe(Effect.provide(instead.layer)), { n: 7 })
     // the wait would pass the end of the run
     const late = yield* make(batch("look"), fails(overloaded()))
-    const short = asking({ maxTurns: 1, maxDuration: "500 millis" }).pipe(table)
+    const short = worded({ maxTurns: 1, maxDuration: "500 millis" }).pipe(table)
     const error = exceeded(yield* Effect.flip(run(short, "go").pipe(Effect.provide(late.layer))))
     assert.deepInclude(error, { reason: "maxTurns", limit: 1 })
     assert.deepStrictEqual(
@@ -317,6 +318,17 @@ it.run("the model call of the last turn has the table of the agent, within the t
     )
     // what was decided without an end of turns is written down all the same
     assert.doesNotThrow(() => Schema.encodeUnknownSync(Schema.toCodecJson(RunError.RunError))(error))
+    // so would a wait of its transport, of which no table knows
+    const held = yield* make(
+      batch("look"),
+      ScriptedModel.answers(() => Effect.as(RunContext.sleep(Duration.minutes(1)), reply({})))
+    )
+    const soon = worded({ maxTurns: 1, maxDuration: "500 millis" })
+    assert.deepInclude(exceeded(yield* Effect.flip(run(soon, "go").pipe(Effect.provide(held.layer)))), {
+      reason: "maxTurns",
+      limit: 1,
+      trail: []
+    })
     // its time is over while the model writes
     const log = eventLog()
     const slow = yield* make(
@@ -326,7 +338,7 @@ it.run("the model call of the last turn has the table of the agent, within the t
       )
     )
     const cut = yield* overADay(
-      run(asking({ maxTurns: 1, maxDuration: "1 second" }).pipe(log.listen), "go").pipe(Effect.provide(slow.layer))
+      run(worded({ maxTurns: 1, maxDuration: "1 second" }).pipe(log.listen), "go").pipe(Effect.provide(slow.layer))
     )
     assert(Exit.isFailure(cut))
     assert.deepInclude(exceeded(Cause.squash(cut.cause)), { reason: "maxTurns", limit: 1 })

@@ -53,9 +53,9 @@ export const choices: Readonly<Record<string, Effect.Effect<Cast, never, Scope.S
     const look = tool("look", (nth) => slowly(Effect.succeed(`${nth}`)))
     const see = tool("see", (nth) => slowly(Effect.succeed(`${nth}`)))
     const nested = yield* model(batch("see"), ScriptedModel.text("half"))
-    const decidedBelow = once()
+    const decidedWithin = once()
     const inner = Agent.make("inner", { model: nested.layer, budget: { maxTurns: 1 }, skills: skilled(see) }).pipe(
-      Agent.onBudgetExceeded(() => decidedBelow)
+      Agent.onBudgetExceeded(() => decidedWithin)
     )
     const asked = yield* model(
       ScriptedModel.calls(ScriptedModel.call("inner", { input: "why?" }), ScriptedModel.call("look", {}, "c2")),

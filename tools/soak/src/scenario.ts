@@ -63,7 +63,7 @@ export interface AgentData {
   readonly onPartial: "fail" | "restart"
   /** A tool that its policy denies. */
   readonly denied?: string
-  readonly onBudget: "stop" | "extend" | "checkpoint"
+  readonly onBudget: "stop" | "extend" | "checkpoint" | "answer"
   /** How long its listener takes for each event. */
   readonly listens?: number
   readonly wantsNumber: boolean
@@ -145,7 +145,7 @@ const drawAgent = (draw: Draw, name: string, deep: number): AgentData => {
     },
     onPartial: draw.pick("fail", "restart"),
     ...(draw.chance(0.15) && tools[0] !== undefined ? { denied: tools[0].name } : {}),
-    onBudget: draw.pick("stop", "stop", "extend", "checkpoint"),
+    onBudget: draw.pick("stop", "answer", "extend", "checkpoint"),
     ...(draw.chance(0.2) ? { listens: draw.pick(0, 10, 3000) } : {}),
     wantsNumber: draw.chance(0.15)
   }

@@ -234,8 +234,8 @@ export class Meter {
     for (const meter of this.chain) {
       for (const reason of reasons) {
         const spent = meter.spent(reason, 0)
-        const kept = isBefore && reason !== "maxToolCalls" ? (meter.reserve?.(reason) ?? 0) : 0
-        if (spent + kept > meter.#limits[reason]) return meter.#exceeded(reason, spent)
+        const reserved = isBefore && reason !== "maxToolCalls" ? (meter.reserve?.(reason) ?? 0) : 0
+        if (spent + reserved > meter.#limits[reason]) return meter.#exceeded(reason, spent)
       }
     }
     return undefined

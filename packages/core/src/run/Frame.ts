@@ -11,6 +11,7 @@ import type { EndedBy } from "../errors/Limit.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { Nesting } from "../tool/ToolDefinition.ts"
 import { Meter, type OnExceeded } from "../budget/Meter.ts"
+import { markOf } from "./mark.ts"
 import { Suspension } from "./Start.ts"
 import * as Listening from "../event/Listening.ts"
 import * as Limits from "./Limits.ts"
@@ -195,12 +196,6 @@ const last = (
 
 const waitingIn = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isSuccess(exit) && exit.value instanceof Suspension ? exit.value.snapshot.unfinished : undefined
-
-/** What an outcome says of its output: how the reply ended, and at which limit the run has answered. */
-export const markOf = ({ endedBy, finish }: Pick<State, "endedBy" | "finish">) => ({
-  ...(finish === undefined ? {} : { finish }),
-  ...(endedBy === undefined ? {} : { endedBy })
-})
 
 const terminal = (frame: Frame, run: RunContext.RunContext, exit: Exit.Exit<unknown, unknown>): Happening => {
   const spent = { usage: run.ledger.usage, ledger: [...run.ledger.entries] }

@@ -12,7 +12,8 @@ import type { Snapshot } from "../event/Snapshot.ts"
 import * as Usage from "../data/Usage.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type { EndedBy } from "../errors/Limit.ts"
-import { markOf, type Mode, type Sink, type State } from "./Frame.ts"
+import type { Mode, Sink, State } from "./Frame.ts"
+import { markOf } from "./mark.ts"
 import { Suspension } from "./Start.ts"
 
 /**

@@ -18,7 +18,7 @@ export type { OnPartial, Plain, Plan, ReadInput, Siblings, Skilled, Work } from 
 export const run = (plan: Plan, start: Start, sink: Frame.Sink | undefined, mode: Frame.Mode, around?: Around) =>
   within(plan, start, sink, mode, around === undefined ? loop : around(loop))
 
-/** What is around the loop, such as the last turn of `answering.ts`. */
+/** What is around the loop, such as the last turn of `Answering.ts`. */
 export type Around = (loop: Loop) => Loop
 
 /**

@@ -8,6 +8,7 @@ import * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import * as Interception from "../model/Interception.ts"
+import * as Render from "../recovery/Render.ts"
 import * as Model from "../model/Model.ts"
 import * as Sharing from "../model/Sharing.ts"
 import * as RunBudget from "./budget.ts"
@@ -61,10 +62,13 @@ const headed = (prompt: string, messages: ReadonlyArray<Message.Message>): Array
 /** The input of the transcript. Later user messages may be the run's own, about an answer that does not fit. */
 const lastOf = (transcript: Message.Transcript, inputIndex = -1): Said => {
   const candidate = transcript[inputIndex]
-  const message =
-    candidate?.role === "user" ? candidate : (transcript.findLast((one) => one.role === "user") ?? Message.user(""))
+  const message = candidate?.role === "user" ? candidate : (transcript.findLast(isOfUser) ?? Message.user(""))
   return { message, text: Message.textOf(message) }
 }
+
+/** Not what a run has said in its last turn, of which a run that begins after it knows nothing. */
+const isOfUser = (one: Message.Message): one is Message.User =>
+  one.role === "user" && Message.textOf(one) !== Render.lastTurn
 
 /** The limits that a resumption gives in the place of the agent's own. */
 const limitsOf = (start: Start): Budget.Limits | undefined => (start.kind === "resumption" ? start.budget : undefined)

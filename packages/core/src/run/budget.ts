@@ -59,6 +59,8 @@ const decide = (
     }))
     if (action.kind === "extend") meter.extend(reason, action.limit)
     asked.action = action.kind
+    // the calls beside the one that has reached the limit wait for nothing more, so that the run can answer
+    if (action.kind === "answer") meter.halt(yield* RunContext.within(run, Clock.currentTimeMillis))
     return action
   })
   return Effect.onExit(decided, (exit) => {

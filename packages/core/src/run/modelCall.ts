@@ -61,30 +61,15 @@ export interface Replied extends Extract<Answer, { readonly type: "reply" }> {
 }
 
 /** Calls the model of a run. Its reply is unfinished until its tool calls are settled. */
-export const callModel = (
-  running: Looping,
-  request: Model.Request,
-  special: Pick<ModelCallOptions, "isOnce"> = {}
-): Effect.Effect<Asked, unknown> => {
-  const { beginning, mode, model, plan, run, state } = running
+export const callModel = (running: Looping, request: Model.Request, isOnce = false): Effect.Effect<Asked, unknown> => {
+  const { beginning, model, plan, run, state } = running
   const { onLlmError: rows, onPartial, transport } = plan
+  const { isStreamed } = running.mode
   const input = beginning.said.message
   const compacted = (messages: Message.Transcript) => state.compact(messages)
   const mayBeEmpty = () => plan.output !== undefined && Result.isSuccess(plan.output.read(""))
   return ask(
-    {
-      model,
-      request,
-      rows,
-      onPartial,
-      transport,
-      isStreamed: mode.isStreamed,
-      run,
-      input,
-      compacted,
-      mayBeEmpty,
-      ...special
-    },
+    { model, request, rows, onPartial, transport, isStreamed, run, input, compacted, mayBeEmpty, isOnce },
     (answer): Effect.Effect<Asked> => {
       if (answer.type === "answered") return Effect.succeed(answer)
       const { reply, type } = answer

@@ -24,7 +24,7 @@ export interface ModelCallOptions {
   /** Whether an empty reply is an answer; never by default. */
   readonly mayBeEmpty?: () => boolean
   /** Whether an empty reply is not asked for again, unless a row says so. */
-  readonly isOnce?: true
+  readonly isOnce?: boolean
   /** Which part of the run asks, where it is not its loop. */
   readonly purpose?: Ledger.Entry["purpose"]
 }

@@ -65,8 +65,9 @@ const endOf = (
   }
   if (failure !== undefined) return Effect.fail(state.attach(failure, run))
   if (batch.output !== undefined) return Effect.succeed(batch.output)
-  const goOn = () => unlessInARow(running, batch, admission)
-  return tooMany === undefined ? goOn() : RunBudget.tooMany(run, tooMany, goOn)
+  return tooMany === undefined
+    ? unlessInARow(running, batch, admission)
+    : RunBudget.tooMany(run, tooMany, () => unlessInARow(running, batch, admission))
 }
 
 const unlessInARow = (running: Looping, batch: Batch, { inARow, wasOff }: Admission): Effect.Effect<End> => {
@@ -75,12 +76,13 @@ const unlessInARow = (running: Looping, batch: Batch, { inARow, wasOff }: Admiss
     const limit = plan.budget.maxConsecutiveSameTool
     return end(run.meter, new Exceeded(run.meter, "maxConsecutiveSameTool", limit, limit + 1))
   }
-  const goOn = () => unlessRepeated(batch, running)
   // a model that calls tools although there are none is called once more
-  return wasOff ? RunBudget.whileOff(run, ++state.callsWhileOff, goOn) : goOn()
+  return wasOff
+    ? RunBudget.whileOff(run, ++state.callsWhileOff, () => unlessRepeated(running, batch))
+    : unlessRepeated(running, batch)
 }
 
-const unlessRepeated = (batch: Batch, { run, state }: Looping): Effect.Effect<End> => {
+const unlessRepeated = ({ run, state }: Looping, batch: Batch): Effect.Effect<End> => {
   const stop = run.meter.limit("repeatedFailure")
   const repeated = state.history.record(
     batch.outcomes.map(({ record }) => record),

@@ -4,7 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Budget from "../budget/Budget.ts"
-import { Exceeded, Meter } from "../budget/Meter.ts"
+import { Meter } from "../budget/Meter.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Message from "../data/Message.ts"
 import * as Usage from "../data/Usage.ts"
@@ -21,7 +21,7 @@ import { Suspension } from "./Start.ts"
 import { close, read, usualRequest } from "./turn.ts"
 
 /** What is kept of the limits of tokens and cost for the answer: the input of the last reply, and these. */
-export interface Reserve {
+interface Reserve {
   readonly outputTokens: number
 }
 
@@ -34,7 +34,7 @@ export const answering =
       running.run.meter.reserve = reserving(running, reserve)
       return Effect.matchCauseEffect(loop(running), {
         onSuccess: (value) => (value instanceof Suspension ? undefined : answered(running)) ?? Effect.succeed(value),
-        // whatever else has ended the run besides its limit, no answer takes its place
+        // no answer takes the place of a failure, a defect or an interruption
         onFailure: (cause) =>
           (!Cause.hasInterrupts(cause) && RunContext.isLimit(Cause.squash(cause)) ? answered(running) : undefined) ??
           Effect.failCause(cause)
@@ -134,7 +134,7 @@ const lastTurn = (running: Looping): Effect.Effect<unknown, unknown> => {
         const usual = usualRequest(running)
         // the tools stay: without them, what the provider has kept of the conversation would not fit
         const request = usual.tools.length === 0 ? usual : { ...usual, toolChoice: "none" as const }
-        return Effect.flatMap(callModel(running, request, { isOnce: true }), (called) => taken(running, called))
+        return Effect.flatMap(callModel(running, request, true), (called) => taken(running, called))
       }
     )
   )
@@ -173,13 +173,16 @@ const silent = ({ model: { name, provider } }: Looping, { reply }: Replied): Emp
 /** The last text as the output. Nothing is asked again. */
 const valueOf = (running: Looping): Effect.Effect<unknown, unknown> => Effect.map(read(running), (end) => end?.value)
 
+/** Nothing is left of the limits of the run, and this turn has none of its own. */
+const withoutRest = ({ left: _left, ...entry }: Trail[number]): Trail[number] => entry
+
 /** Why there is no answer; `undefined` for what no limit takes the place of. */
 const failuresOf = (cause: Cause.Cause<unknown>, { run, state }: Looping): Trail | undefined => {
   const error = Cause.squash(cause)
   if (untouchable(cause) !== undefined) {
     // the last turn has no time for a wait
     return RunContext.isLimit(error) && error.meter === run.meter
-      ? error.because?.trail.map(({ left: _, ...entry }) => entry)
+      ? (error.because?.trail ?? []).map(withoutRest)
       : undefined
   }
   const attempts = run.ledger.entries.filter(({ runId, turn }) => runId === run.runId && turn === state.turn)
