@@ -2,7 +2,7 @@
 import {
   Agent,
   Approval,
-  type Budget,
+  Budget,
   type Message,
   Recovery,
   Skill,
@@ -293,6 +293,16 @@ export const ofForeign: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all(
   ).map(([when, error]) => lastResultOf(when, { tools: [failing(error, "undeclared")] }))
 )
 
+/** The message of the last turn of a run at its limit. */
+const concluding = (when: string): Effect.Effect<ReadText> => {
+  const adapt = (agent: AnyAgent) => Agent.onBudgetExceeded(agent as never, () => Budget.answer) as never
+  return Effect.map(requestsOf({ tools: [fine()], budget: { maxTurns: 1 }, adapt }), (requests) => {
+    const read = requests[1]?.messages.at(-1)
+    if (read?.role !== "user" || read.content[0]?.type !== "text") throw new Error(`nothing was read: ${when}`)
+    return { when, text: read.content[0].text }
+  })
+}
+
 /** Of answers. */
 export const ofAnswers: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
   rejected("An answer that does not fit a schema of JSON", Schema.Struct({ days: Schema.Finite }), '{"days": "many"}'),
@@ -309,7 +319,8 @@ export const ofAnswers: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
     "An answer with more than ten faults",
     Schema.Struct(Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`day${index + 1}`, Schema.Finite]))),
     "{}"
-  )
+  ),
+  concluding("The last turn of a run at its limit (`Budget.answer`)")
 ])
 
 /** The request to a model that chooses among the skills of an agent. */

@@ -55,6 +55,13 @@ const parts: Readonly<Record<string, readonly [using: string, marks: ReadonlyArr
     sourceOf("resumed"),
     [/was resumed before/, /Only this process knows which snapshots/, /@kintsugi\/core\/Snapshot\/Signing/]
   ],
+  "the last turn of a run at its limit": [
+    agentWith(
+      'import * as Budget from "@kintsugi/core/Budget"',
+      "show(Agent.onBudgetExceeded(agent, () => Budget.answer))"
+    ),
+    [/tools are no longer available in it/, /answerTurn: ?(?:true|!0)/]
+  ],
   "what was decided while a run was suspended": [sourceOf("resumed"), [/it was asked for when the call was made/]],
   "the gate of approvals": [sourceOf("approval"), [/has a tool that needs an Approver, and there is none/]],
   "the reports of fixers": [sourceOf("fixer"), [/This is repair attempt /, /the corrected arguments as JSON/]],
@@ -76,7 +83,7 @@ const parts: Readonly<Record<string, readonly [using: string, marks: ReadonlyArr
   ],
   "the schema of events": [
     agentWith('import * as AgentEvent from "@kintsugi/core/AgentEvent"', "show(AgentEvent.AgentEvent)"),
-    [/"skill-chosen": ?[\w$.]+\("skill-chosen"/, /\[ ?"stop", ?"extend", ?"checkpoint" ?\]/]
+    [/"skill-chosen": ?[\w$.]+\("skill-chosen"/, /\[ ?"stop", ?"extend", ?"checkpoint", ?"answer" ?\]/]
   ]
 }
 

@@ -221,7 +221,8 @@ it.run("from the transcript of a run that found no answer, a larger budget goes 
     const heard: Array<string> = []
     const skills = [Skill.make("one", { description: "d" }), Skill.make("two", { description: "d" })] as const
     const routed = Agent.make("worker", { skills }).pipe(
-      Agent.route(Router.byRule((input) => (heard.push(input), "one")))
+      Agent.route(Router.byRule((input) => (heard.push(input), "one"))),
+      answering
     )
     const other = yield* make(text("found"))
     yield* run(Agent.resume(routed), { from: error.transcript }).pipe(Effect.provide(other.layer))

@@ -20,7 +20,7 @@ const called = (input: Partial<Message.Reply>) =>
   replies(reply({ content: [call("look", {})], finish: "tool-calls", ...input }))
 
 it.run(
-  "each limit but that of time takes an answer: one turn without tools, which is no turn of maxTurns [P1590]",
+  "each limit but that of time takes an answer: one turn without tools, which is no turn of maxTurns [P1360 P1590-P1592]",
   (run) =>
     Effect.gen(function* () {
       const prices = { "*": { input: 1e6, output: 1e6 } }

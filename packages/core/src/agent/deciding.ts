@@ -6,6 +6,7 @@ import * as Returned from "../data/Returned.ts"
 import type * as Usage from "../data/Usage.ts"
 import type { BudgetReason } from "../errors/Limit.ts"
 import { answering } from "../run/Answering.ts"
+import * as Render from "../recovery/Render.ts"
 import type * as Router from "../run/Router.ts"
 import type { RouterName } from "../run/Routing.ts"
 import type * as Tool from "../tool/Tool.ts"
@@ -142,7 +143,7 @@ export const onBudgetExceeded: {
     if (reserve !== undefined) check(reserve.outputTokens)
     return fromDefinition({
       ...definition,
-      around: answering(reserve),
+      around: { loop: answering(reserve), says: Render.lastTurn },
       onExceeded: ({ limit, meter, reason, spent }) =>
         Effect.suspend(() => {
           const exceeded = { agent: definition.name, reason, limit, spent, usage: meter.ledger.usage }

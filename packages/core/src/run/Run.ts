@@ -16,10 +16,14 @@ export type { OnPartial, Plain, Plan, ReadInput, Siblings, Skilled, Work } from 
  * suspension, and the undoing of what its tools have done when it fails.
  */
 export const run = (plan: Plan, start: Start, sink: Frame.Sink | undefined, mode: Frame.Mode, around?: Around) =>
-  within(plan, start, sink, mode, around === undefined ? loop : around(loop))
+  within(plan, start, sink, mode, around === undefined ? loop : around.loop(loop), around?.says)
 
 /** What is around the loop, such as the last turn of `Answering.ts`. */
-export type Around = (loop: Loop) => Loop
+export interface Around {
+  readonly loop: (loop: Loop) => Loop
+  /** What it says to the model. It is no word of the user. */
+  readonly says: string
+}
 
 /**
  * - A tool that fails and is told: its call is settled with the text of the failure, and the model reads that in the next turn.

@@ -8,7 +8,6 @@ import * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import * as Interception from "../model/Interception.ts"
-import * as Render from "../recovery/Render.ts"
 import * as Model from "../model/Model.ts"
 import * as Sharing from "../model/Sharing.ts"
 import * as RunBudget from "./budget.ts"
@@ -30,7 +29,7 @@ interface Resumed {
 }
 
 /** Throws on an input that does not fit, and on a snapshot of another agent. */
-const of = (start: Start, { agent, readInput }: Resumed): Beginning => {
+const of = (start: Start, { agent, readInput }: Resumed, says: string | undefined): Beginning => {
   if (start.kind === "input") {
     const said = readInput(start.input)
     const messages = (prompt: string) => headed(prompt, [said.message])
@@ -45,7 +44,7 @@ const of = (start: Start, { agent, readInput }: Resumed): Beginning => {
     throw new TypeError(`Agent '${agent}': a run that waits for a decision takes no further input`)
   }
   const before = "version" in from ? from.transcript : from
-  const said = input === undefined ? lastOf(before, snapshot?.inputIndex) : readInput(input)
+  const said = input === undefined ? lastOf(before, says, snapshot?.inputIndex) : readInput(input)
   const all = input === undefined ? before : [...before, said.message]
   const messages = (prompt: string) => (all.some(({ role }) => role === "system") ? [...all] : headed(prompt, all))
   const messagesFor = (prompt: string) =>
@@ -60,15 +59,14 @@ const headed = (prompt: string, messages: ReadonlyArray<Message.Message>): Array
   prompt === "" ? [...messages] : [Message.system(prompt), ...messages]
 
 /** The input of the transcript. Later user messages may be the run's own, about an answer that does not fit. */
-const lastOf = (transcript: Message.Transcript, inputIndex = -1): Said => {
+const lastOf = (transcript: Message.Transcript, says: string | undefined, inputIndex = -1): Said => {
   const candidate = transcript[inputIndex]
-  const message = candidate?.role === "user" ? candidate : (transcript.findLast(isOfUser) ?? Message.user(""))
+  const isOfUser = (one: Message.Message) => one.role === "user" && Message.textOf(one) !== says
+  // by its role, it is a message of a user
+  const last = candidate?.role === "user" ? candidate : transcript.findLast(isOfUser)
+  const message = last?.role === "user" ? last : Message.user("")
   return { message, text: Message.textOf(message) }
 }
-
-/** Not what a run has said in its last turn, of which a run that begins after it knows nothing. */
-const isOfUser = (one: Message.Message): one is Message.User =>
-  one.role === "user" && Message.textOf(one) !== Render.lastTurn
 
 /** The limits that a resumption gives in the place of the agent's own. */
 const limitsOf = (start: Start): Budget.Limits | undefined => (start.kind === "resumption" ? start.budget : undefined)
@@ -88,10 +86,11 @@ export const within = (
   start: Start,
   sink: Frame.Sink | undefined,
   mode: Frame.Mode,
-  loop: Loop
+  loop: Loop,
+  says?: string
 ): Effect.Effect<unknown, unknown, Model.Model> =>
   Effect.suspend(() => {
-    const beginning = of(start, plan)
+    const beginning = of(start, plan, says)
     const { from, said } = beginning
     const limits = limitsOf(start)
     const budget = limits === undefined ? plan.budget : Budget.over(plan.budget, limits)
