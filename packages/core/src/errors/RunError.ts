@@ -24,7 +24,10 @@ const ofBudget = {
   ...ofRun,
   /** The text of the last reply; empty when there was none. */
   partial: Schema.String,
-  /** The decisions about the last failures. Set for `repeatedFailure`, and if the run had no time for a wait before a retry. */
+  /**
+   * The decisions about the last failures. Set for `repeatedFailure`, if the run had no time for a wait before a retry, and if it found no
+   * answer at its limit (`Budget.answer`).
+   */
   trail: Schema.optionalKey(Trail.Trail),
   /** The failure before a wait that the run had no time for. On a wire, it is its name, message and code. */
   cause: Schema.optionalKey(CauseCodec.summary)
