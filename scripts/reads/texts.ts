@@ -1,15 +1,5 @@
 /** The texts that a model reads of its calls, of its answers and as a fixer: each comes out of a run. */
-import {
-  Agent,
-  Approval,
-  Budget,
-  type Message,
-  Recovery,
-  Skill,
-  Tool,
-  ToolError,
-  ToolPolicy
-} from "@kintsugi/core"
+import { Agent, Approval, Budget, type Message, Recovery, Skill, Tool, ToolError, ToolPolicy } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Data, Effect, Fiber, Logger, Option, Random, Schema } from "effect"
 import { TestClock } from "effect/testing"

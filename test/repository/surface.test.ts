@@ -28,7 +28,8 @@ const doubled = (all: ReadonlyArray<Public>, key: (name: Public) => string): Rea
 /** Names of core and providers that came with a feature, by what they are for: the limit is about the others. */
 const added: Readonly<Record<string, string>> = {
   "Agent.withRunId": "a caller gives the id of a run",
-  "Budget.LimitAction": "the type of what happens at a limit"
+  "Budget.LimitAction": "the type of what happens at a limit",
+  "Budget.answer": "a run at its limit answers in one last turn"
 }
 
 describe("the surface", () => {
