@@ -32,8 +32,8 @@ import type { BudgetExceededError, InvalidOutputError } from "../errors/RunError
 import type { Siblings } from "../run/Run.ts"
 import type * as Skill from "../run/Skill.ts"
 import type * as Tool from "../tool/Tool.ts"
-import type { Present, May } from "../recovery/TableTypes.ts"
-import type { PresentLimits } from "./types.ts"
+import type { May, Present } from "../recovery/TableTypes.ts"
+import type { Elsewhere, PresentLimits } from "./elsewhere.ts"
 
 export type { Agent, Inside } from "./definition.ts"
 // what the types of agents are made of: declarations of programs name it
@@ -114,26 +114,6 @@ export interface Options<
    * is wrong, see `outputRetries`; then the run fails with `InvalidOutputError`.
    */
   readonly output?: Output
-}
-
-/** Options of agents by their names in other libraries, and at other places of this one. */
-interface Elsewhere {
-  readonly instructions: "its name here is prompt"
-  readonly system: "its name here is prompt"
-  readonly systemPrompt: "its name here is prompt"
-  readonly maxSteps: "its name here is budget: { maxTurns }"
-  readonly maxTurns: "it stands in budget: { maxTurns }"
-  readonly maxToolCalls: "it stands in budget: { maxToolCalls }"
-  readonly maxIterations: "its name here is budget: { maxTurns }"
-  readonly stopWhen: "the limit is budget: { maxTurns }, and the tool Tool.complete ends a run"
-  readonly timeout: "its name here is budget: { maxDuration }"
-  readonly maxRetries: "retries are rows of a table: toolDefaults, onLlmError"
-  readonly inputSchema: "its name here is input"
-  readonly outputSchema: "its name here is output"
-  readonly outputType: "its name here is output"
-  readonly name: "the name of an agent is the first argument"
-  readonly execute: "an agent that is a function is Agent.deterministic"
-  readonly onToolError: "tables by tool are added with Agent.onToolError"
 }
 
 type AnySchema = Schema.Codec<unknown, unknown>

@@ -13,7 +13,7 @@ import { type Agent, type Definition, fromDefinition } from "./definition.ts"
 import type { Choosing } from "./skills.ts"
 import { compose, definitionOf, partOf, sequence, stepsOf } from "./parts.ts"
 import type * as Types from "./partTypes.ts"
-import type { PresentLimits } from "./types.ts"
+import type { PresentLimits } from "./elsewhere.ts"
 import type * as Providing from "./providing.ts"
 
 /**

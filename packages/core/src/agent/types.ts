@@ -1,5 +1,4 @@
 /** What the types of tools and tables leave of the failures and needs of an agent's calls. */
-import type * as Budget from "../budget/Budget.ts"
 import type { Approver } from "../data/Approval.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import type * as Model from "../model/Model.ts"
@@ -8,7 +7,7 @@ import type { Wide } from "../run/Routing.ts"
 import type { CallTimeout, GivesUp, TableOf } from "../tool/ToolTypes.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type { DeserializationError, InvalidArgs, ToolExecutionError } from "../errors/ToolError.ts"
-import type { EndOf, ServicesOf, ErrorOf, Present, RowsOf, Row, Residue } from "../recovery/TableTypes.ts"
+import type { EndOf, ServicesOf, ErrorOf, RowsOf, Row, Residue } from "../recovery/TableTypes.ts"
 
 /** The failures that still leave the calls of these tools, behind their own tables and those of the agent. */
 export type CallError<T, ByTool, Defaults> = T extends Tool.AnyTool
@@ -82,18 +81,6 @@ type Resilient<Defaults> = Row<ResilientTable<Defaults>, "orElse", typeof Recove
 
 /** The row of a table that is asked too where a nearer one has given up. */
 type Backstop<Table> = Table extends { readonly orElse: infer V } ? ("backstop" extends EndOf<V> ? V : never) : never
-
-/** Limits by their names in other libraries. */
-interface LimitsElsewhere {
-  readonly maxSteps: "its name here is maxTurns"
-  readonly stopWhen: "the limit is maxTurns, and the tool Tool.complete ends a run"
-  readonly maxIterations: "its name here is maxTurns"
-  readonly recursionLimit: "its name here is maxTurns"
-  readonly timeout: "its name here is maxDuration"
-}
-
-/** Refuses what is no limit, with a sentence. */
-export type PresentLimits<Given> = Present<Given, keyof Budget.Limits, LimitsElsewhere>
 
 /** Exact tag, then what stands for it, then `orElse`. */
 type RowFor<E, Table, Else> = Row<

@@ -1,0 +1,35 @@
+/** What the compiler says about options that have another name, or another place, in other libraries. */
+import type * as Budget from "../budget/Budget.ts"
+import type { Present } from "../recovery/TableTypes.ts"
+
+/** Options of agents by their names in other libraries, and at other places of this one. */
+export interface Elsewhere {
+  readonly instructions: "its name here is prompt"
+  readonly system: "its name here is prompt"
+  readonly systemPrompt: "its name here is prompt"
+  readonly maxSteps: "its name here is budget: { maxTurns }"
+  readonly maxTurns: "it stands in budget: { maxTurns }"
+  readonly maxToolCalls: "it stands in budget: { maxToolCalls }"
+  readonly maxIterations: "its name here is budget: { maxTurns }"
+  readonly stopWhen: "the limit is budget: { maxTurns }, and the tool Tool.complete ends a run"
+  readonly timeout: "its name here is budget: { maxDuration }"
+  readonly maxRetries: "retries are rows of a table: toolDefaults, onLlmError"
+  readonly inputSchema: "its name here is input"
+  readonly outputSchema: "its name here is output"
+  readonly outputType: "its name here is output"
+  readonly name: "the name of an agent is the first argument"
+  readonly execute: "an agent that is a function is Agent.deterministic"
+  readonly onToolError: "tables by tool are added with Agent.onToolError"
+}
+
+/** Limits by their names in other libraries. */
+interface LimitsElsewhere {
+  readonly maxSteps: "its name here is maxTurns"
+  readonly stopWhen: "the limit is maxTurns, and the tool Tool.complete ends a run"
+  readonly maxIterations: "its name here is maxTurns"
+  readonly recursionLimit: "its name here is maxTurns"
+  readonly timeout: "its name here is maxDuration"
+}
+
+/** Refuses what is no limit, with a sentence. */
+export type PresentLimits<Given> = Present<Given, keyof Budget.Limits, LimitsElsewhere>
