@@ -102,7 +102,7 @@ const mistakes: ReadonlyArray<readonly [id: string, code: string, said: string]>
   [
     "P1309",
     "Agent.seal(having(check)).pipe(Agent.onLlmError({ RateLimitError: Recovery.rethrow }))",
-    "It asks no model itself"
+    "This agent makes no model calls itself"
   ],
   ...[
     ["Agent.make('a', { instructions: 'Be brief.' })", "There is no option 'instructions': its name here is prompt"],
@@ -152,7 +152,7 @@ const mistakes: ReadonlyArray<readonly [id: string, code: string, said: string]>
   [
     "P1309",
     "Agent.andThen(having(check), having(check)).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))",
-    "It asks no model itself"
+    "This agent makes no model calls itself"
   ],
   [
     "P1309",

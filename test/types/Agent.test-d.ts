@@ -40,8 +40,7 @@ import {
 } from "./_support/subjects.ts"
 
 /** In the place of a table for model calls. */
-type NoModel =
-  "It asks no model itself: what is for its calls belongs to the agents that it is made of, before Agent.seal"
+type NoModel = "This agent makes no model calls itself: add the table to its parts, before Agent.seal"
 
 type Hard = ToolError.ToolExecutionError
 type Call<E, R = never> = Effect.Effect<string, Own | E, Model.Model | R>

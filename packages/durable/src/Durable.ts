@@ -278,7 +278,7 @@ export const start = <Name extends string, Input extends AnyCodec, Output extend
   })
 
 /**
- * The status of a run: its end, `Suspended` while it waits without a process, or nothing while it is at work. Fails with
+ * The status of a run: its end, `Suspended` while it waits without a process, or `Option.none()` while it runs. Fails with
  * `UnknownRunError` if there is no such run, and with `UnreadableStepError` if its stored end does not fit the schemas. With the
  * storage of a cluster in the context (`MessageStorage`), it fails with `RunLostError` if the row with the status is gone.
  */

@@ -47,7 +47,7 @@ it.run(
         // what a caller without types may give
         const given = verdict as never
         const row =
-          /The row 'ModelOverloadedError': \w+ is nothing for a model call, which has retry, respondWith, rethrow, compact/
+          /Row 'ModelOverloadedError': the verdict '\w+' is not allowed in a table for a model call; allowed: retry, respondWith, rethrow, compact/
         assert.throws(() => agentWith().pipe(Agent.onLlmError({ ModelOverloadedError: given })), row)
         const rungs = Recovery.ladder(Recovery.rethrow, given)
         assert.throws(() => agentWith().pipe(Agent.onLlmError({ ModelOverloadedError: rungs })), row)

@@ -100,7 +100,7 @@ describe("tables", () => {
           const given = verdict as never
           assert.throws(
             () => effect.pipe(Recovery.onError({ Busy: given })),
-            /The row 'Busy': \w+ is nothing for a plain effect, which has retry, respondWith, rethrow/
+            /Row 'Busy': the verdict '\w+' is not allowed in a table for a plain effect; allowed: retry, respondWith, rethrow/
           )
           const left: unknown = yield* Effect.flip(effect.pipe(Recovery.onError({ Busy: () => given })))
           assert.strictEqual(left, error)

@@ -271,7 +271,7 @@ it.effect("a row of any form is traced: a handler, a schedule, and a table of bo
     assert.strictEqual(Recovery.explain(Schedule.recurs(2)).worst.attempts, 3)
     assert.throws(
       () => Trace.trace({ Down: Recovery.tell() }, script),
-      /The row 'Down': tell is nothing for a plain effect/
+      /Row 'Down': the verdict 'tell' is not allowed in a table for a plain effect/
     )
   })
 )

@@ -51,7 +51,7 @@ describe("kintsugi eval", () => {
 
   it("writes not over the report, and asks for one [P1240 P1250]", async () => {
     for (const [parameters, says] of [
-      [["eval", source, "-o", source], "would be written over"],
+      [["eval", source, "-o", source], "would overwrite the input"],
       [["eval"], "Missing required argument"],
       [["eval", source, "-o", "eval.pdf"], ".svg"]
     ] as const) {

@@ -109,8 +109,8 @@ describe("kintsugi report", () => {
     symlinkSync(whole, join(folder, "link.jsonl"))
     for (const [parameters, says] of [
       [["report", whole, "-o", "report.pdf"], ".html, .htm, .svg"],
-      [["report", whole, "-o", whole, "--format", "html"], "would be written over"],
-      [["report", join(folder, "link.jsonl"), "-o", whole, "--format", "html"], "would be written over"],
+      [["report", whole, "-o", whole, "--format", "html"], "would overwrite the input"],
+      [["report", join(folder, "link.jsonl"), "-o", whole, "--format", "html"], "would overwrite the input"],
       [["report", whole, "--format", "text"], "Invalid value for flag --format"],
       [["report", whole, "--nope"], "Unrecognized flag"],
       [["report", whole, whole], "Unexpected positional"],

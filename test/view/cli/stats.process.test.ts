@@ -120,7 +120,7 @@ describe("kintsugi stats", () => {
     ] as const) {
       const said = await kintsugi(["stats", given, "-o", target, "--format", "json"])
       expect([said.code, said.out]).toEqual([2, ""])
-      expect(said.err).toContain("would be written over")
+      expect(said.err).toContain("would overwrite the input")
       expect(readFileSync(source, "utf8")).toBe(events)
     }
     // beside them is a place like any other

@@ -43,8 +43,9 @@ export const mapInput: {
  * The same agent with a layer for all within its runs: its tools, handlers, listeners and model. `Effect.provide` does it for one call; this
  * gives the same agent again, with its tables, which streams and is suspended as before.
  *
- * The layer is built before the first run begins: of one that fails there are no events. Concurrent and later runs share it, as they share
- * the agent's own `model`: it is closed with the runtime around the runs, or without one after the agent's `modelIdle`.
+ * The layer is built before the first run begins. If the layer fails to build, no run starts, so there are no events. Concurrent and later
+ * runs share the layer, as they share the agent's own `model`: it is closed with the runtime around the runs, or without one after the
+ * agent's `modelIdle`.
  *
  * @example
  * ```ts

@@ -107,7 +107,7 @@ export interface BudgetExceeded {
 /**
  * Decides what happens at a limit of the budget: `Budget.stop`, the default, `Budget.extend`, `Budget.checkpoint` or `Budget.answer`. The
  * function is called for turns, tool calls, tokens, cost, duration, repeated failures, and calls while tools are off, each time that the
- * limit is reached. A running model or tool goes on meanwhile. No table handles the end of a budget.
+ * limit is reached. A running model or tool goes on meanwhile. No table handles an exceeded limit.
  *
  * `reserve` keeps tokens for the answer: before a turn, the limit of tokens or cost counts as reached if the input of the last reply and
  * these output tokens would pass it. Without it, the answer may pass the limit by one reply.

@@ -57,7 +57,7 @@ export interface Agent<
   // first of all members: what does not fit here is compared no further
   readonly [TypeId]: Inside<T, ModelTable, Choice>
   readonly name: Name
-  /** Runs the agent. Replies are asked for whole. */
+  /** Runs the agent. Its models answer unstreamed. */
   (
     input: I
   ): Effect.Effect<
@@ -74,8 +74,8 @@ export interface Agent<
     R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice> | Deciders<T>
   >
   /**
-   * Starts the same run in the present scope, and gives what can be asked of it while it lasts. Where a person has to decide, it is
-   * suspended instead of waiting: `Agent.resume` goes on from there.
+   * Starts the same run in the present scope, and returns its handle. Where a person has to decide, the run is suspended instead of
+   * waiting: `Agent.resume` goes on from there.
    */
   readonly start: (
     input: I
@@ -107,7 +107,7 @@ export interface Inside<out T, ModelTable, out Choice> {
 
 /** What an agent is at run time. */
 export interface Definition extends Skilled, Omit<Run.Plan, "agent" | "work" | "onPartial" | "outputRetries"> {
-  /** How often an answer is asked for again; by default once, or as `resilient` has it. */
+  /** How often the model is called again for an answer that does not fit; by default once, or as `resilient` has it. */
   readonly outputRetries: number | undefined
   /** What happens to a streamed reply that breaks off; by default it fails, or as `resilient` has it. */
   readonly onPartial: Run.Plan["onPartial"] | undefined

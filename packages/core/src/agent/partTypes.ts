@@ -75,10 +75,10 @@ export type Given<T> = [T][T extends unknown ? 0 : never]
 export type OutputsOf<As> = { readonly [K in keyof As]: AgentOutput<As[K]> }
 
 /** In the place of a table for model calls: a tool among its parts has unsafe side effects. */
-type HasUnsafe = "It asks no model itself, and has an unsafe tool"
+type HasUnsafe = "This agent makes no model calls itself, and has an unsafe tool"
 
 /** Either mark of an agent that is made of others: a pattern, because the compiler would say `string` of a union. */
-export type Composite = `It asks no model itself${string}`
+export type Composite = `This agent makes no model calls itself${string}`
 
 /**
  * Nothing, unless a tool of one of these agents is unsafe, as far as their types know.

@@ -11,13 +11,13 @@ import type { Resilience } from "./types.ts"
 
 /** How patient a resilient agent is. */
 export interface ResilientOptions<R = never> extends Recovery.presets.ToolOptions, Recovery.presets.ModelOptions<R> {
-  /** How often an answer that does not fit is asked for again, unless `Agent.outputRetries` says so; 2 by default. */
+  /** How often the model is called again for an answer that does not fit, unless `Agent.outputRetries` says so; 2 by default. */
   readonly outputRetries?: number
 }
 
 /**
- * Adds the best policy that needs no knowledge of the tools. It stands behind all tables of the agent, at any place of the pipe: a row of
- * yours decides first, and what your row gives up is told.
+ * Adds the best policy that needs no knowledge of the tools. It stands behind all tables of the agent, at any place of the pipe: your rows
+ * decide first. If your row for a failure of a tool gives up, the model reads that failure.
  *
  * - A tool that failed runs again if the failure may pass and the tool may run twice (`presets.resilientTools`). The model reads about
  *   every other failure, with what it can do. No failure of a tool ends the run. Defects do.

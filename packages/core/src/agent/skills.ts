@@ -75,11 +75,10 @@ export type NeedsModelOf<Skills extends AnySkills> = NeedsModel<
 export type ModelTableOf<Skills extends AnySkills> = Loops<Skills> extends true ? {} : OnlyFunctions
 
 /** In the place of a table for model calls: the agent has a run with limits, and no loop. */
-export type OnlyFunctions = "Its skills are functions: they ask no model"
+export type OnlyFunctions = "Its skills are functions: they make no model calls"
 
 /** In the place of a table for model calls: the agent is a plain function, or made of others. The compiler says it where a table is given. */
-export type NoModel =
-  "It asks no model itself: what is for its calls belongs to the agents that it is made of, before Agent.seal"
+export type NoModel = "This agent makes no model calls itself: add the table to its parts, before Agent.seal"
 
 /**
  * The model table of agents that have a run with limits: not those of `deterministic`, nor compositions.

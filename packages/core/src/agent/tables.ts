@@ -24,7 +24,7 @@ import type {
 } from "../tool/ToolTypes.ts"
 
 /**
- * Recovers from failures of tools by the name of the tool. These rows are asked after the tool's own table, and before
+ * Recovers from failures of tools by the name of the tool. These rows apply after the tool's own table, and before
  * `Agent.toolDefaults`.
  *
  * @example
@@ -123,7 +123,7 @@ export type CheckDefaults<T, Table> = Check<
 >
 
 /**
- * Recovers from failures of all tools of the agent. These rows are asked last, after the tool's own table and `Agent.onToolError`. A row
+ * Recovers from failures of all tools of the agent. These rows apply last, after the tool's own table and `Agent.onToolError`. A row
  * for `UnknownToolError`, the call of a tool that the agent does not have, stands only here.
  *
  * @example
@@ -232,8 +232,8 @@ export interface LlmErrorOptions extends LlmTable.TableOptions {
 }
 
 /**
- * Recovers from failures of model calls, by a table or by a function. It is asked after the transport has given up, for each failed
- * attempt. Counts start afresh in every turn. Rows are added to those of earlier tables; a function takes the place of all of them.
+ * Recovers from failures of model calls, by a table or by a function. It applies to each failed attempt, after the transport has given
+ * up. Counts start afresh in every turn. Rows are added to those of earlier tables; a function takes the place of all of them.
  * With `onPartial: "restart"` an attempt may be repeated after its first text was streamed; by default it fails.
  *
  * @example

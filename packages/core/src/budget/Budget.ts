@@ -78,7 +78,7 @@ const defaults: Budget = {
 /** The limits that must be finite: they keep a run from going on for ever. */
 const mustEnd: ReadonlySet<string> = new Set(["maxTurns", "maxToolCalls", "maxDepth"])
 
-/** Fills in the defaults. Throws a `RangeError` on an invalid limit: counts have to be whole numbers of at least 1. */
+/** Makes a budget from limits; others get their defaults. Throws a `RangeError` on an invalid limit: counts have to be whole numbers of at least 1. */
 export const make = (limits: Limits = {}): Budget => over(defaults, limits)
 
 /**
@@ -170,9 +170,8 @@ export type LimitAction =
 export const stop: LimitAction = { kind: "stop" }
 
 /**
- * The run goes on with a new limit above the present one, in milliseconds for `maxDuration`. Throws a `RangeError` for a
- * number that is no limit of any kind. A number that is no limit of the exceeded kind, such as a fraction for a count, is a defect of the
- * run.
+ * The run goes on with a new limit above the present one, in milliseconds for `maxDuration`. Throws a `RangeError` for a number at or
+ * below 0. A number that cannot be the exceeded limit, such as a fraction for a count, is a defect of the run.
  */
 export const extend = (limit: number): LimitAction => {
   if (limit > 0) return { kind: "extend", limit }

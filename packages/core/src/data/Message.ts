@@ -25,7 +25,7 @@ export {
 export type { Reasoning, SettledCall, System, Text, ToolSpec } from "./parts.ts"
 export type { FinishReason } from "./FinishReason.ts"
 
-/** A whole reply of a model. Its calls have no settlement yet. */
+/** A complete reply of a model. Its calls have no settlement yet. */
 export interface Reply extends Schema.Schema.Type<typeof Reply> {}
 
 export const Reply = Schema.Struct({

@@ -26,7 +26,10 @@ export const AgentEvent: Schema.Codec<AgentEvent, Schema.Json> = Schema.toCodecJ
   Schema.Union(Object.values(schemas))
 )
 
-/** Whether a run has ended with this event: every run emits exactly one such. */
+/**
+ * Whether this event ends its run: completed, failed, interrupted or suspended. A run emits exactly one such event, and one more after each
+ * resume.
+ */
 export const isTerminal = (event: AgentEvent): boolean =>
   event.type === "run-completed" ||
   event.type === "run-failed" ||

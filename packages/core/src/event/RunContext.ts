@@ -167,7 +167,7 @@ export const untilHalted = <A>(
  */
 export const isHalt = (defect: unknown): boolean => approachable(defect) instanceof Halted
 
-/** Whether a defect is the end of a run that has reached a limit. Interceptors must not recover from it. */
+/** Whether a defect means that a run exceeded a limit. Interceptors must not recover from it. */
 export const isLimit = (defect: unknown): defect is Exceeded => approachable(defect) instanceof Exceeded
 
 /**
@@ -206,8 +206,8 @@ export const within = <A, E, R>(run: RunContext, self: Effect.Effect<A, E, R>): 
   Effect.updateContext(self, (context: Context.Context<R>) => Context.add(context, Current, run))
 
 /**
- * Waits. If the wait would pass the end of the present run, the run ends at once with its limit instead: by a defect that no table and no
- * fallback model sees. For code that makes a model wait, such as rate limits and transports.
+ * Sleeps, but ends the run at once if the sleep would pass the `maxDuration` of the present run or of an ancestor. The run ends by a
+ * defect that no table and no fallback model sees. For code that makes a model wait, such as rate limits and transports.
  */
 export const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {

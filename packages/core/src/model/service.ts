@@ -6,7 +6,7 @@ import type * as Message from "../data/Message.ts"
 import type * as Usage from "../data/Usage.ts"
 
 /**
- * What a model is asked. `messages` is lent for the duration of the call: it belongs to the run and grows afterwards,
+ * One request to a model. `messages` is lent for the duration of the call: it belongs to the run and grows afterwards,
  * so a model that stores it has to copy it.
  */
 export interface Request {

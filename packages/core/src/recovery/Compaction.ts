@@ -42,7 +42,7 @@ interface Keeping {
 }
 
 /**
- * Drops the oldest messages. System messages, what the run was asked, the last user message and the last `keepLast` others
+ * Drops the oldest messages. System messages, the run's input, the last user message and the last `keepLast` others
  * stay; replies with no user message before them go as well, for most providers refuse them.
  */
 export const dropOldest = ({ keepLast }: Keeping): Compaction => {

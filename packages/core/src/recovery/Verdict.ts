@@ -90,7 +90,7 @@ type Fixer<E, R> = (input: string) => Effect.Effect<string, E, R>
 /**
  * Repairs the arguments of the call with a fixer: an agent, or any function from text to an effect of text. The answer passes every
  * gate again, and the tool runs again. A fixer runs once by default. A failed run of the fixer counts, and stays in the trail.
- * Two failures of a fixer differ: its `EscalationError` is told to the model, and its `ToolExecutionError` ends the run.
+ * An `EscalationError` of the fixer is told to the model, and its `ToolExecutionError` ends the run.
  *
  * @example
  * ```ts
@@ -205,14 +205,14 @@ export const telling = <E, R = never>(
 export const patient = <V extends AnyVerdict>(self: V, patience: number): V => verdict({ ...nodeOf(self), patience })
 
 /**
- * A verdict that also decides after a nearer row has given up, as if it, or `behind`, were the last rung of that row. Use it for the
+ * Lets a verdict also decide after a nearer row gave up: the verdict, or `behind`, follows as the last rung of that row. Use it for the
  * `orElse` of a table that stands behind all others, as the presets do.
  *
  * @example
  * ```ts
  * import { Agent, Recovery } from "@kintsugi/core"
  *
- * // what the retries of a tool give up is told as well
+ * // the model also reads a failure that the retries of a tool gave up
  * const clerk = Agent.make("clerk", {}).pipe(Agent.toolDefaults({ orElse: Recovery.backstop(Recovery.tell()) }))
  * clerk.name // => "clerk"
  * ```

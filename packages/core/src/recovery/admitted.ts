@@ -18,7 +18,8 @@ export const checked = (rows: Rows, of: Of): Rows => {
   for (const [key, node] of rows) {
     const kind = foreignIn(node, admitted[of])
     if (kind === undefined) continue
-    throw new TypeError(`The row '${key}': ${kind} is nothing for ${of}, which has ${admitted[of].join(", ")}`)
+    const allowed = admitted[of].join(", ")
+    throw new TypeError(`Row '${key}': the verdict '${kind}' is not allowed in a table for ${of}; allowed: ${allowed}`)
   }
   return rows
 }

@@ -19,8 +19,8 @@ interface HandlerOptions {
 }
 
 /**
- * Chooses a verdict for each failure, by a function. As a rung of a ladder, or with options; a bare function is a row too. It is asked
- * at every failure. Schedules, fixers and ladders keep their state for as long as the function chooses the same one.
+ * Chooses a verdict for each failure, by a function. Use it for a rung of a ladder, or for options; a bare function is a
+ * row too. The function is called for each failure. Schedules, fixers and ladders keep their state while the function chooses the same one.
  *
  * `among` names all verdicts that it may choose: choosing another one is a defect. `atMost` bounds how often they may repeat one call:
  * after that, a repeating verdict gives up. Without either, `explain` counts attempts up to the cap of a call.

@@ -34,7 +34,7 @@ type NoSuchEnd<End> = "told" extends End
   ? "There is no model here that could be told"
   : "raise" extends End
     ? "There is no call of a tool here that could be raised"
-    : "This layer does not end so"
+    : "This verdict is not allowed in this table"
 
 type NoSuchAct<Act> = "repairs" extends Act
   ? "There are no arguments here that could be repaired"
@@ -42,7 +42,7 @@ type NoSuchAct<Act> = "repairs" extends Act
     ? "Only a table for model calls has a conversation to compact"
     : "repeats" extends Act
       ? UnsafeRetry
-      : "This layer does not do so"
+      : "This table does not allow what this verdict does before it ends"
 
 /** What the compiler says about a retry that could do harm: no verdict acts so. */
 type UnsafeRetry = 'A tool with unsafe side effects runs again only with { acknowledge: "may run twice" }'

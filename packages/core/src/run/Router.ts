@@ -163,7 +163,7 @@ function pipe(this: unknown) {
 }
 
 function absurd(): never {
-  throw new TypeError("Router: its type parameters are no values")
+  throw new TypeError("Router: `_Said`, `_E`, `_R` and `_Table` exist for types only")
 }
 
 /**

@@ -38,7 +38,7 @@ const of = (start: Start, { agent, readInput }: Resumed, says: string | undefine
   const { from, input } = start
   const snapshot = "version" in from ? from : undefined
   if (snapshot !== undefined && snapshot.agent !== agent) {
-    throw new TypeError(`Agent '${agent}' cannot go on with a run of agent '${snapshot.agent}'`)
+    throw new TypeError(`Agent '${agent}' cannot resume a snapshot of agent '${snapshot.agent}'`)
   }
   if (snapshot?.unfinished !== undefined && input !== undefined) {
     throw new TypeError(`Agent '${agent}': a run that waits for a decision takes no further input`)

@@ -206,7 +206,7 @@ export const fromFunction = <
 
 /**
  * Recovers from the failures of this tool: a table with one row per tag. The rows of a second table are added, and win for the same
- * tag. In any order of the pipe, this table is asked before the tables of an agent.
+ * tag. In any order of the pipe, this table applies before the tables of an agent.
  *
  * @example
  * ```ts
@@ -289,7 +289,7 @@ export const compensate: {
     undo: Compensate<Params, A, R2>
   ): Tool<Name, Params, A, E, R | WithoutScope<R2>, T, S>
 } = dual(2, <T>({ definition, name }: AnyTool, undo: Compensate<unknown, unknown, unknown>): T => {
-  if (definition.compensate !== undefined) throw new TypeError(`Tool '${name}' is undone in one way only`)
+  if (definition.compensate !== undefined) throw new TypeError(`Tool '${name}' already has a compensation`)
   return fromDefinition({ ...definition, compensate: undo })
 })
 

@@ -32,10 +32,10 @@ export interface ProposedCall {
  */
 export type Permission = { readonly type: "allow" } | { readonly type: "deny"; readonly reason: string }
 
-/** The call may run. */
+/** Lets the call run. */
 export const allow: Permission = { type: "allow" }
 
-/** The reason is told to the model. */
+/** Denies the call; the model reads the reason. */
 export const deny = (reason: string): Permission => ({ type: "deny", reason })
 
 /**

@@ -48,7 +48,10 @@ export class Decoded {
     if (!Result.isResult(read)) return this.#params
     const fresh = Result.getOrThrowWith(
       read,
-      () => new TypeError(`Tool '${this.#tool.name}': the same arguments decode once and not again`)
+      () =>
+        new TypeError(
+          `Tool '${this.#tool.name}': the parameter schema decoded these arguments once and refused them the second time`
+        )
     )
     freeze(fresh)
     return fresh

@@ -84,7 +84,7 @@ export const targetOf = <F extends Format>(
     }
     const written = yield* identityOf(file)
     if ((yield* Effect.forEach(inputs, identityOf)).includes(written)) {
-      return yield* new Misused({ message: `${yield* shown(file)} would be written over with what is made of it` })
+      return yield* new Misused({ message: `the output would overwrite the input ${yield* shown(file)}` })
     }
     const ending = path.extname(file).toLowerCase()
     const byEnding = formats.find((one) => one === new Map<string, Format>(Object.entries(endings)).get(ending))
@@ -94,7 +94,7 @@ export const targetOf = <F extends Format>(
       formats.some((f) => f === one) ? [ending] : []
     )
     return yield* new Misused({
-      message: `${yield* shown(file)}: the ending says no form that there is, which are ${accepted.join(", ")}; or give --format`
+      message: `${yield* shown(file)}: unknown file ending, use ${accepted.join(", ")} or --format`
     })
   })
 
