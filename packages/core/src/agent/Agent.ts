@@ -110,7 +110,7 @@ export interface Options<
    */
   readonly input?: Input
   /**
-   * The schema of its output; the model's last text by default. If the text does not fit, the model is asked again with what
+   * The schema of its output; the model's last text by default. If the text does not fit, the model is called again with what
    * is wrong, see `outputRetries`; then the run fails with `InvalidOutputError`.
    */
   readonly output?: Output

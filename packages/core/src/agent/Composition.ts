@@ -123,7 +123,7 @@ type Accepts<in O, out E = never, out R = never> = (
 ) => boolean | Effect.Effect<boolean, E, R>
 
 /**
- * Runs an agent again until `accept` takes its output: at least once, and at most `maxIterations` times. `feedback` makes the next input
+ * Repeats an agent until `accept` takes its output: at least once, and at most `maxIterations` times. `feedback` makes the next input
  * of an output that was not accepted. After the last run it fails with `LoopExhaustedError`, which has the last output.
  */
 export const loopUntil: {
@@ -313,10 +313,10 @@ const waiting =
   (millis: number): Estimated =>
   () => ({ ...free, millis })
 
-/** When the next agent is asked after a failure. */
+/** When the next agent runs after a failure. */
 interface FallbackOptions<in E = unknown> extends Partial<Acknowledged> {
   /**
-   * Whether the next agent is asked after this failure. By default: after a failure whose `recovery` is `fallback` or
+   * Whether the next agent runs after this failure. By default: after a failure whose `recovery` is `fallback` or
    * `resend`; not after any other, such as those of tools.
    */
   readonly when?: (error: E, tried: Trying.Tried) => boolean
@@ -334,7 +334,7 @@ export const fallback: {
   <const Ps extends Types.Parts>(...agents: readonly [...Ps, FallbackOptions<Types.AgentError<Ps[number]>>]): OneOf<Ps>
 } = (...given: ReadonlyArray<Types.AnyPart | FallbackOptions<never>>) => {
   const { options, parts } = splitOf<FallbackOptions<never>>(given)
-  // it is asked about failures of these agents only
+  // it is called for failures of these agents only
   const admits = (options?.when ?? Trying.isAdmitted) as (error: unknown, tried: Trying.Tried) => boolean
   const mayRunTwice = options?.acknowledge !== undefined
   return compose<never>("fallback", {

@@ -40,8 +40,8 @@ export const mapInput: {
 } = dual(2, (self: Types.AnyPart, f: (input: never) => unknown) => sequence(self.name, [f, ...stepsOf(self)]))
 
 /**
- * The same agent with a layer for all within its runs: its tools, handlers, listeners and model. `Effect.provide` does it for one call; this
- * gives the same agent again, with its tables, which streams and is suspended as before.
+ * Provides a layer to everything within the runs of an agent: its tools, handlers, listeners and model. `Effect.provide` does it for one
+ * call. This returns an agent, with its tables, which streams and is suspended as before.
  *
  * The layer is built before the first run begins. If the layer fails to build, no run starts, so there are no events. Concurrent and later
  * runs share the layer, as they share the agent's own `model`: it is closed with the runtime around the runs, or without one after the
@@ -75,7 +75,7 @@ export const provide: {
   return fromDefinition({ ...definition, layers: [...definition.layers, layer] })
 })
 
-/** The choice of a skill is asked of the agent's model. */
+/** The agent's model chooses the skill. */
 type ChoiceWith<Choice, R2> =
   Choice extends Choosing<infer Name, infer E, infer R, infer OfModel>
     ? Choosing<Name, E, Exclude<R, Model.Model> | R2, Exclude<OfModel, Model.Model> | R2>
@@ -150,7 +150,7 @@ const merged = (base: Budget.Budget, limits: Budget.Limits): Budget.Budget => {
 }
 
 /**
- * The same agent with a run id that you give, as a text or made of the input; otherwise each run draws its own. Events, errors and
+ * Gives the runs of an agent an id: a text, or a function of the input. Without it, each run draws an id of its own. Events, errors and
  * snapshots have it, whichever way the agent is run, and the idempotency keys of its calls are derived from it: a second run with the same
  * id has the same keys for the same calls. So `Effect.retry` around an agent pays once. Of two runs with one id, one ends before the other begins. A
  * run that goes on from a snapshot keeps the id that it has.

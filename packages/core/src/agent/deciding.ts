@@ -171,7 +171,7 @@ const decides = "The function of Agent.onBudgetExceeded of agent"
 const aDecision = Returned.decision("kind", ["stop", "extend", "checkpoint", "answer"])
 
 /**
- * Allows or denies the calls of this agent's tools: once the arguments fit, before the tool runs, and after every repair again. A denied
+ * Allows or denies the calls of this agent's tools: once the arguments fit, before the tool runs, and once more after each repair. A denied
  * call does not run; the model reads the reason. A policy that fails denies. Of several policies, each has to allow.
  */
 export const toolPolicy: {

@@ -65,7 +65,7 @@ export type ServicesOf<Skills extends AnySkills, OfModel> =
   | (Loops<Skills> extends true ? OfModel : never)
   | FunctionOf<Skills[number]>["services"]
 
-/** Whether one of its functions asks a model. */
+/** Whether one of its functions calls a model. */
 export type NeedsModelOf<Skills extends AnySkills> = NeedsModel<
   FunctionOf<Skills[number]>["services"],
   ModelTableOf<Skills>

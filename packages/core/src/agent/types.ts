@@ -79,7 +79,7 @@ type ResilientTable<Defaults> = Defaults extends { readonly "~resilient": infer 
 /** The row behind all levels; without it, a failure leaves as itself. */
 type Resilient<Defaults> = Row<ResilientTable<Defaults>, "orElse", typeof Recovery.rethrow>
 
-/** The row of a table that is asked too where a nearer one has given up. */
+/** The row of a table that also decides after a nearer row gave up. */
 type Backstop<Table> = Table extends { readonly orElse: infer V } ? ("backstop" extends EndOf<V> ? V : never) : never
 
 /** Exact tag, then what stands for it, then `orElse`. */

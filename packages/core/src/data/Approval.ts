@@ -39,13 +39,13 @@ export const Decision = Schema.Union([
   Schema.Struct({ type: Schema.tag("refuse"), reason: Schema.String })
 ])
 
-/** The call may run with its own arguments. */
+/** Approves the call with its own arguments. */
 export const approve: Decision = { type: "approve" }
 
-/** The call may run with these arguments. They pass every gate again: size, schema, policy. */
+/** Approves the call with these arguments. They pass every gate once more: size, schema, policy. */
 export const approveWith = (args: Schema.Json): Decision => ({ type: "approve", arguments: args })
 
-/** The call does not run; the model reads the reason. */
+/** Refuses the call; the model reads the reason. */
 export const refuse = (reason: string): Decision => ({ type: "refuse", reason })
 
 /** A decision, with the digest of the request that it answers. */

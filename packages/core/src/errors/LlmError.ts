@@ -14,7 +14,7 @@ const originFields = {
   ...ofResponse,
   /** The text so far, if the reply broke off. Listeners of a streamed reply have seen it. */
   partial: Schema.optionalKey(Schema.String),
-  /** The errors of the models that were asked before this one, oldest first: see `reasonsOf`. */
+  /** The errors of the models that were called before this one, oldest first: see `reasonsOf`. */
   earlier: Schema.optionalKey(Schema.Array(CauseCodec.nested(ofThisUnion))),
   /** The original failure. On a wire, an error of this union keeps its class. */
   cause: Schema.optionalKey(CauseCodec.nested(ofThisUnion))
@@ -66,7 +66,7 @@ const ofEmptyReply = {
   finishReason: FinishReason
 }
 
-/** The reply has neither text nor a call; it may have reasoning. A run asks once more before it fails. */
+/** The reply has neither text nor a call; it may have reasoning. A run calls the model once more before it fails. */
 export class EmptyReplyError extends advised<EmptyReplyError>()("EmptyReplyError", ofEmptyReply) {
   static override make(fields: Made<typeof ofEmptyReply>): EmptyReplyError {
     const what = `Model '${fields.model}' gave an empty reply (finish reason ${fields.finishReason})`
@@ -265,7 +265,7 @@ export const isLlmError = (value: unknown): value is LlmError => {
 // made at first use: that takes longer than all the classes
 let guard: ((value: unknown) => value is LlmError) | undefined
 
-/** The errors of all models of a fallback, in the order in which they were asked. The given error is the last. */
+/** The errors of all models of a fallback, in the order of their calls. The given error is the last. */
 export const reasonsOf = (error: LlmError): ReadonlyArray<LlmError> => [
   ...(error.earlier ?? []).filter(isLlmError).flatMap(reasonsOf),
   error

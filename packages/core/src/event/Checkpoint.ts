@@ -82,7 +82,7 @@ const unfinishedFields = {
   /** How many of its calls the budget admits, and how many come before one tool was called too often in a row. */
   admitted: Count,
   inARow: Count,
-  /** Whether tools were switched off when the model was asked. */
+  /** Whether tools were switched off when the model was called. */
   wasOff: Schema.Boolean
 }
 
@@ -148,7 +148,7 @@ const fields = {
     )
   }),
   callsWhileOff: Count,
-  /** Answers that did not decode, after which the model was asked again. */
+  /** Answers that did not decode, after which the model was called again. */
   outputsRejected: Count,
   inARow: Schema.Struct({ tool: Schema.String, calls: Count }),
   /** How often the run has made each call, by the digest of its tool and its arguments: the next equal one has another key. */

@@ -39,7 +39,7 @@ type CoercionChange = Parameters<typeof Coercion.decode>[0]["changes"][number]
 export type Happening =
   /** `transcript` is what the conversation begins with. */
   | { readonly type: "run-start"; readonly input: unknown; readonly transcript: Message.Transcript }
-  /** One of several skills was chosen: by a rule, by the model, or by the table for failures of asking it. */
+  /** One of several skills was chosen: by a rule, by the model, or by the table for failures of that model call. */
   | {
       readonly type: "skill-chosen"
       readonly skill: string
@@ -55,7 +55,7 @@ export type Happening =
    */
   | { readonly type: "turn-start"; readonly answerTurn?: true; readonly message?: Message.User }
   /**
-   * A model was asked; `attempt` counts the tries of this turn. Each attempt ends with one of the next three events: with its
+   * A model was called; `attempt` counts the tries of this turn. Each attempt ends with one of the next three events: with its
    * reply, with its failure or defect, or when it was interrupted.
    */
   | { readonly type: "model-start"; readonly model: string; readonly provider: string; readonly attempt: number }
@@ -115,7 +115,7 @@ export type Happening =
   /** The final text was mended before it decoded, without a model call. */
   | { readonly type: "output-coerced"; readonly change: CoercionChange }
   /**
-   * The final text does not fit the output schema. `message` is what the model reads about it; absent if the model is not asked again.
+   * The final text does not fit the output schema. `message` is what the model reads about it; absent if the model is not called again.
    * It is added to the transcript. `isCut`: the reply reached the model's length limit before the end of the text.
    */
   | {

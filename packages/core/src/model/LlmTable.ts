@@ -22,7 +22,7 @@ export type LlmRows<Answer> = {
   >
 }
 
-/** A function instead of a table: it is asked at every failure, see `Recovery.when`. */
+/** A function instead of a table: it is called for each failure, see `Recovery.when`. */
 export type LlmHandler<Answer> = Handler<LlmError, Answer, unknown, unknown>
 
 type End = "exhausted" | "rethrow"

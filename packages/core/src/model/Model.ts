@@ -40,7 +40,7 @@ export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Ef
       : Effect.die(new Error(`A test calls the real model '${name}'; give its agent a scripted one`))
   )
 
-/** The service that agents ask for in `R`. */
+/** The service of a model, which agents need in `R`. */
 export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Model") {}
 
 export type { Surrounding } from "./parts.ts"
@@ -114,9 +114,9 @@ export const onError: {
   }
 )
 
-/** When the next model is asked. */
+/** When the next model is called. */
 interface FallbackOptions {
-  /** The failures after which the next model is asked, instead of the default. */
+  /** The failures after which the next model is called, instead of the default. */
   readonly when?: (error: LlmError.LlmError) => boolean
 }
 

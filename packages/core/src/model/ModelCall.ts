@@ -1,4 +1,4 @@
-/** One call of a model: each of the models that it is made of is asked by itself. */
+/** One call of a model: each of the models that it is made of is called by itself. */
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import { property, quietly } from "../data/Foreign.ts"
@@ -18,7 +18,7 @@ import { type Asker, compositionOf, type Counted, withPartial, streamed } from "
 export type { Asker, Counted } from "./parts.ts"
 export { withPartial } from "./parts.ts"
 
-/** The single models that a model may ask: itself, unless it is composed. */
+/** The single models that a model may call: itself, unless it is composed. */
 export const leavesOf = (model: Service): ReadonlyArray<Service> =>
   compositionOf(model)?.members.flatMap(leavesOf) ?? [model]
 

@@ -29,7 +29,7 @@ type Way<A, R> = Omit<Asker<A, R>, "compactions" | "extra">
 
 const askerOf = <A, R>(way: Way<A, R>): Asker<A, R> => ({ ...way, compactions: { made: 0 }, extra: { made: 0 } })
 
-/** The model with something around each call of it. A composed model stays composed: a run asks each of its members by itself. */
+/** The model with something around each call of it. A composed model stays composed: a run calls each of its members by itself. */
 export const around = (model: Service, given: Surrounding): Service => {
   const surrounding: Surrounding = {
     generate: (...asked) => Returned.effect(given.generate(...asked), "The generate of Model.around"),

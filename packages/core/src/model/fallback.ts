@@ -1,4 +1,4 @@
-/** Models in an order: the next one is asked where the one before has failed for good. */
+/** Models in an order: the next model is called after the model before it has failed for good. */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -21,7 +21,7 @@ export const fallback = (models: ReadonlyArray<Service>, admits: Admits = byAdvi
     explainsAll(models)
   )
 
-/** Of models, or of their layers: all are asked, at worst. */
+/** Of models, or of their layers: at worst, all are called. */
 export const explainsAll =
   (models: ReadonlyArray<unknown>): Explains =>
   (errors) =>

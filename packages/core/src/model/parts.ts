@@ -32,7 +32,7 @@ export interface Asker<A, R> {
 }
 
 /**
- * Code around a call of a model. A run asks a composed model for one reply, streamed or not: `generate` is around
+ * Code around a call of a model. A run calls a composed model for one reply, streamed or not: `generate` is around
  * that call.
  *
  * @hidden
@@ -63,7 +63,7 @@ export type Attempting = <A, R>(
 /** The tokens and the cost of a reply, or of a part of it. */
 export type Counted = Pick<Message.Reply, "usage" | "cost" | "isEstimated">
 
-/** Which models are asked, in which order, and what is done about their failures. */
+/** Which models are called, in which order, and what is done about their failures. */
 export type Strategy = <A, R>(request: Request, asker: Asker<A, R>) => Effect.Effect<A, LlmError, R>
 
 const Composed: unique symbol = Symbol.for("~@kintsugi/core/Model/Composed")

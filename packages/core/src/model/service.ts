@@ -1,4 +1,4 @@
-/** What a model is asked, and what it answers. */
+/** The request to a model, and its reply. */
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type * as LlmError from "../errors/LlmError.ts"

@@ -68,8 +68,8 @@ export const honouringHints = (
 }
 
 /**
- * Follows each error's own `suggestedDelay` and `maxAttempts`: of one that says `isRetryable: true` and no more, a wait of 1 second and
- * 4 attempts. An error that is not retryable, or does not say so, ends it. TnsAI's "sleep for the suggested delay, then retry".
+ * Follows each error's own `suggestedDelay` and `maxAttempts`. An error with nothing but `isRetryable: true` gets waits of 1 second and
+ * 4 attempts. An error without `isRetryable: true` ends the schedule. TnsAI's "sleep for the suggested delay, then retry".
  */
 export const suggested = (
   options?: Pick<Delays, "maxHint" | "deadline">

@@ -74,9 +74,8 @@ const isAsked = (message: Message.Message | undefined, input: Message.User | und
 type Summariser<E, R> = (transcript: string) => Effect.Effect<string, E, R>
 
 /**
- * Has an agent sum up the oldest messages; its summary stands in for them, as a user message before the one that the run is
- * about. It reads the messages as one text: what was said, by whom, and how each call ended. What stays is as in `dropOldest`;
- * `keepLast` is 4 by default. The agent runs as a child of the present run: it spends that run's budget, and its attempts are
+ * Replaces the oldest messages by an agent's summary of them, as one user message. The agent reads the messages as one text: what was
+ * said, by whom, and how each call ended. The messages that `dropOldest` keeps stay; `keepLast` is 4 by default. The agent runs as a child of the present run: it spends that run's budget, and its attempts are
  * booked with the purpose `compaction`.
  */
 export const summarise = <E, R>(agent: Summariser<E, R>, options?: Partial<Keeping>): Compaction<R> => {

@@ -34,7 +34,7 @@ type Rung = {
   readonly fixerTime: Duration.Duration
   /** Whether the tool runs again after each run of the fixer; otherwise the fixer's answer replaces the tool's result. */
   readonly runsTool: boolean
-  /** How often the conversation may be shortened, and the model asked again; absent where the rung is no compaction. */
+  /** How often the conversation may be shortened, and the model called again; absent where the rung is no compaction. */
   readonly compactions?: number
   /** How often a handler may repeat the call, if it declares `atMost`; the waits before that are unknown. */
   readonly atMost?: number
@@ -81,7 +81,7 @@ export interface RunExplanation {
   readonly routing?: Explanation
   /** One call of each tool, by the tables that guard it. */
   readonly tools: ReadonlyMap<string, Explanation>
-  /** How often the model is asked again for an answer that does not fit the output schema; absent without one. */
+  /** How often the model is called again for an answer that does not fit the output schema; absent without one. */
   readonly outputRetries?: number
   /** Set if `Agent.onBudgetExceeded` may decide for an answer at a limit: that is one turn more. */
   readonly answerTurn?: true

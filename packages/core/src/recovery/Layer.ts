@@ -93,7 +93,7 @@ export interface Bounds {
   readonly onWait?: ((position: Position) => Effect.Effect<void>) | undefined
 }
 
-/** A verdict, and the nearest backstop row, which is asked after the verdict gives up. */
+/** A verdict, and the nearest backstop row, which decides after the verdict gives up. */
 export const backed = (verdict: Node, levels: ReadonlyArray<{ readonly rows: Rows }>): Node => {
   const last = levels.map(({ rows }) => rows.get("orElse")).find((node) => node?.behind !== undefined)
   return last?.behind === undefined || last === verdict ? verdict : { kind: "ladder", rungs: [verdict, last.behind] }

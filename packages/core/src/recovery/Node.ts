@@ -47,7 +47,7 @@ export interface Compaction<out R = never> {
   /** For people: events and `explain` show it. */
   readonly name: string
   readonly compact: (overflow: Overflow) => Effect.Effect<Message.Transcript, unknown, R>
-  /** The agent that it asks, if it asks one: `explain` counts its model calls. */
+  /** The agent that it runs, if it runs one: `explain` counts its model calls. */
   readonly agent?: unknown
 }
 
@@ -171,7 +171,7 @@ export type Node = Marked &
 
 /** Optional properties of a verdict. */
 interface Marked {
-  /** The verdict that is asked after a nearer row has given up. */
+  /** The verdict that decides after a nearer row gave up. */
   readonly behind?: Node
   /** How many calls in a row it lets fail: the breaker of the run waits for three more. */
   readonly patience?: number

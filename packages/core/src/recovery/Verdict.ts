@@ -328,7 +328,7 @@ export function respondWith(answer: unknown): Verdict<never, unknown, unknown, u
 export const raise: Verdict<unknown, never, never, never, "raise"> = verdict({ kind: "raise" })
 
 /**
- * Leaves the failure as it is, with its own type, and asks no other row and no other table.
+ * Leaves the failure as it is, with its own type: no other row and no other table decides.
  *
  * @example
  * ```ts

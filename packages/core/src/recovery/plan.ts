@@ -15,7 +15,7 @@ export interface Plan {
   readonly around?: unknown
 }
 
-/** The work of one skill: only a loop asks a model. */
+/** The work of one skill: only a loop calls a model. */
 export type Skilled = Loop | { readonly kind: "function" }
 
 interface Loop {

@@ -29,9 +29,9 @@ export interface ModelOptions<R = never> {
 
 /**
  * For all tools: a failure that may pass is met with another run, after half a second, then twice as long each time and 10 seconds at most,
- * with jitter, and as late as a server asks for. Then, and of every other failure, the model is told what it can do. A tool with unsafe
- * side effects never runs again, and one that declares none only where nothing was sent. It stands behind the rows of others: what these
- * give up is told.
+ * with jitter, and as late as a server asks for. Then, and for every other failure, the model reads what it can do. A tool with unsafe
+ * side effects never runs again, and a tool that declares none only where nothing was sent. The table stands behind all other rows: the
+ * model also reads the failures that these rows give up.
  */
 export const resilientTools = ({ toolRetries = 3 }: ToolOptions = {}) => {
   const retry = Verdict.retry<unknown>({
@@ -80,8 +80,8 @@ const shrunk = (part: Message.Assistant["content"][number]): Message.Assistant["
     : part
 
 /**
- * For model calls, in the place of what transports send again: what may pass is asked again after a second, then twice as long each time
- * and 30 seconds at most, with jitter, and as late as the server asks for. A conversation that is too long is shortened.
+ * For model calls, in the place of the resends of transports: a call whose failure may pass is repeated after a second, then twice as long
+ * each time and 30 seconds at most, with jitter, and as late as the server asks for. A conversation that is too long is shortened.
  */
 export const resilientModel = <R = never>({ compaction, modelRetries = 4 }: ModelOptions<R> = {}) => {
   const retry = Verdict.retry<LlmError>({

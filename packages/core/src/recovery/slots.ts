@@ -27,7 +27,7 @@ export interface Slot extends SlotPath {
   steps: StoredSlot["steps"]
   /** What its schedule knew at its last step. */
   last: Schedule.InputMetadata<unknown> | undefined
-  /** What the handler was asked about. */
+  /** The failures for which the handler was called. */
   readonly asked: Array<Seen>
   /** How many of these a schedule that it has chosen has read. */
   read: number

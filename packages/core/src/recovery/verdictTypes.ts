@@ -31,8 +31,8 @@ export interface Verdict<in E, out A = never, out Err = never, out R = never, ou
 export type AnyVerdict = Verdict<never, unknown, unknown, unknown, unknown, unknown>
 
 /**
- * What a handler decides: an effect that answers in the place of what failed, as with `Effect.catchTag`, or a verdict. It is asked
- * again at every failure.
+ * What a handler decides: an effect that answers in the place of what failed, as with `Effect.catchTag`, or a verdict. The
+ * handler is called for each failure.
  */
 export type Handler<E, A, End, Acts> = (
   error: E,

@@ -29,7 +29,7 @@ export const inTime =
 const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     if (now < meter.ownDeadline) return Effect.andThen(Effect.sleep(meter.ownDeadline - now), watching(meter, run))
-    // no handler is asked about the time of a run that another limit has ended
+    // no handler is called for the time of a run that another limit has ended
     return RunContext.alive(run, () =>
       Effect.flatMap(extended(meter.late(now), run), (isExtended) =>
         isExtended ? watching(meter, run) : end(meter, meter.late(now))

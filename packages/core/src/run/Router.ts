@@ -1,5 +1,5 @@
 /**
- * Chooses among the skills of an agent: by a rule, or by asking the agent's model. The choice is made once at the start of a
+ * Chooses among the skills of an agent: by a rule, or by a call of the agent's model. The choice is made once at the start of a
  * run, and only if there are several skills.
  */
 import * as Effect from "effect/Effect"
@@ -25,7 +25,7 @@ import type { ServicesOf as RecoveryServicesOf, RowsOf, Residue } from "../recov
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Router")
 
 /**
- * `Said` is what its rule may say: names of skills, and `undefined` where the model is asked. `E` and `R` are the failures and
+ * `Said` is what its rule may say: names of skills, and `undefined` where the model chooses. `E` and `R` are the failures and
  * needs of the rule, `Table` the rows for model failures so far.
  *
  * @hidden
@@ -65,7 +65,7 @@ type Left<Table> = Table extends unknown ? ([keyof Table] extends [never] ? LlmE
  */
 export type RouterServices<Said, R, Table> = R | (undefined extends Said ? RecoveryServicesOf<RowsOf<Table>> : never)
 
-/** How the model is asked if no rule has chosen. */
+/** How the model is called if no rule has chosen. */
 interface Options {
   /** The least confidence, from 0 to 1, with which a choice counts; 0.6 by default. */
   readonly threshold?: number

@@ -111,7 +111,7 @@ export const isSkill = (value: unknown): value is AnySkill =>
     : Predicate.hasProperty(value, "run") && Predicate.isFunction(value.run))
 
 /**
- * Whether a skill is a function, which asks no model.
+ * Whether a skill is a function, which calls no model.
  *
  * @internal
  */

@@ -46,7 +46,7 @@ export interface Plan {
   readonly readInput: ReadInput
   /** What the model's last text has to become; absent where it is the output as it is. */
   readonly output: Output | undefined
-  /** How often the model is asked again for a text that does not fit. */
+  /** How often the model is called again for a text that does not fit. */
   readonly outputRetries: number
 }
 
@@ -63,7 +63,7 @@ export interface Loop {
   readonly toolset: Toolset.Toolset
 }
 
-/** A function works, and no model is asked. */
+/** A function works, and no model is called. */
 export interface Plain {
   readonly kind: "function"
   readonly prompt: string

@@ -53,7 +53,7 @@ export class RunState implements State {
   turn = 0
   /** The skill that was chosen, where there was a choice. */
   skill: string | undefined
-  /** Final texts that did not fit, and were asked for again. */
+  /** Final texts that did not fit, and after which the model was called again. */
   outputsRejected = 0
   /** Batches that were called with tools switched off. */
   callsWhileOff = 0

@@ -44,7 +44,8 @@ export const make = (schema: RawSchema, options?: Options): Schema.Codec<Schema.
 }
 
 /**
- * Like `make`, for a JSON Schema that can be read as a whole. `undefined` for a schema with an unreadable part, or beyond the default bounds.
+ * Like `make`, for a JSON Schema of which every part is readable. `undefined` for a schema with an unreadable part, or beyond the default
+ * bounds.
  */
 export const whole = (schema: RawSchema): Schema.Codec<Schema.Json, unknown> | undefined => {
   if (tooLarge(schema) !== undefined) return undefined

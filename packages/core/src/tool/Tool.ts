@@ -353,7 +353,7 @@ interface ToolNeedsAFailureSchema<E> {
 }
 
 /**
- * The schema of everything that a call of this tool may fail with: through JSON and back, every failure is of its class again.
+ * The schema of every failure of a call of this tool: it decodes each failure to its own class.
  * A tool with failures of its own has to know their schema (`failure`), or this does not compile.
  */
 export const errorSchema = <T extends AnyTool>(
@@ -373,7 +373,7 @@ export const errorSchema = <T extends AnyTool>(
 type BuiltIn<Name extends string, Params, A, E> = Tool<Name, Params, A, E, never, {}, "builtin">
 
 /**
- * Built in, inactive until a skill lists it: ends the agent with `EscalationError`. If the agent is a fixer, the model that
+ * A built-in tool that ends the agent with `EscalationError`. It is inactive until a skill lists it. If the agent is a fixer, the model that
  * made the call reads the reason. If the agent is a tool, this is a failure of the tool, for its rows.
  */
 export const escalate: BuiltIn<
@@ -383,12 +383,14 @@ export const escalate: BuiltIn<
   EscalationError
 > = fromDefinition(Ending.escalate)
 
-/** Built in, inactive until a skill lists it: ends the agent with `ToolExecutionError`, and the pipeline around it. */
+/**
+ * A built-in tool that ends the agent, and the pipeline around it, with `ToolExecutionError`. It is inactive until a skill lists it.
+ */
 export const throwException: BuiltIn<"throwException", { readonly reason?: string }, never, ToolExecutionError> =
   fromDefinition(Ending.throwException)
 
 /**
- * Built in, inactive until a skill lists it: ends the agent with a `Completion`, a value of its output. `success: false` says
- * that the task cannot be done; that is not a failure either.
+ * A built-in tool that ends the agent with a `Completion`, a value of its output. It is inactive until a skill lists it.
+ * `success: false` says that the task cannot be done; that is not a failure either.
  */
 export const complete: BuiltIn<"complete", Complete.Params, Completion, never> = fromDefinition(Complete.definition)

@@ -164,7 +164,7 @@ const edit = (self: ToolCall, state: Decoded, args: Schema.Json): Attempt =>
     return pass(self, now)
   })
 
-/** Denied is denied: no row is asked. */
+/** A denied call stays denied: no row decides. */
 const deny = (self: ToolCall, error: ToolDeniedError): Attempt => {
   self.state = over(self.state, { type: "denied", error })
   return Effect.fail(error)
@@ -173,7 +173,7 @@ const deny = (self: ToolCall, error: ToolDeniedError): Attempt => {
 const start = (self: ToolCall, state: Admitted): Attempt => {
   const { entry, site, tries } = self
   const { around, name } = entry.tool
-  // a limit may have been reached while the gates were asked
+  // a limit may have been reached while the gates decided
   if (around === undefined || tries === undefined) return RunContext.begins(site.run, () => runOnce(self, state))
   const each = tries.each({
     attempt: (count) =>

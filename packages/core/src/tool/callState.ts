@@ -36,7 +36,7 @@ export interface Decoded extends Common {
   readonly decoded: Call.Decoded
 }
 
-/** The arguments have passed the gates: a mere retry asks them no further. */
+/** The arguments have passed the gates: a mere retry does not pass them once more. */
 export interface Admitted extends Common {
   readonly type: "Admitted"
   /** Absent where the arguments of a sub-agent that goes on no longer decode. */

@@ -20,9 +20,8 @@ export interface ApprovalOptions<in Params, R> {
 }
 
 /**
- * Calls of this tool need approval before they run, once they have passed every other gate, and again when their arguments
- * were repaired. An agent with such a tool asks for an `Approver` in `R`; started with `agent.start`, its run is
- * suspended instead.
+ * Requires approval for the calls of this tool: after every other gate and before the call runs, and once more after a repair of its
+ * arguments. An agent with such a tool needs an `Approver` in `R`. A run that `agent.start` has started is suspended instead.
  */
 export const requireApproval: {
   <Params, R2 = never>(

@@ -35,7 +35,7 @@ export const isHopeless = (error: unknown): boolean => {
   return recovery !== undefined && recovery !== "resend" && recovery !== "repair"
 }
 
-/** In order: each is asked when the one before it has failed in a way that the guard admits. */
+/** In order: each part runs when the part before it has failed in a way that the guard admits. */
 export const inOrder = (
   parts: ReadonlyArray<Part>,
   input: unknown,
