@@ -11,6 +11,16 @@ export const allowed: ReadonlyArray<Allowed> = [
   { path: ".", name: '"settled-call"', because: "a call with its settlement: the participle of the one verb" },
   { path: ".", name: '"told"', because: "the kind of a settlement by which a failure was told, in stored messages" },
   { path: "packages/core/src/data/parts.ts", name: "SettledCall", because: "the type of such a call" },
+  {
+    path: "packages/view/src/scene/Shapes.ts",
+    name: '"asked"',
+    because: "the tone of a mark where a person is asked for a decision"
+  },
+  {
+    path: "packages/view/src/stats/incidents.ts",
+    name: '"ask again"',
+    because: "the word of statistics for an answer that did not fit, in their JSON"
+  },
   { path: "packages/view/src/browser/summary.ts", name: "open", because: "the attribute of HTML" },
   { path: "tools/durable-lab/src/postgres.ts", name: "nobody", because: "the account of Unix" }
 ]

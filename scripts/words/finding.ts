@@ -40,7 +40,7 @@ export const pronounsIn = ({ path, text }: File): ReadonlyArray<Finding> =>
 
 /** Words that stand for a concept that has another word, by that word. */
 const insteadOf: Readonly<Record<string, ReadonlyArray<string>>> = {
-  turn: ["round", "rounds", "storey"],
+  turn: ["round", "rounds", "storey", "storeys"],
   "model call": ["asking", "question", "questions"],
   settlement: ["settled", "settling"],
   "tell, report, count or emit": ["told"],
@@ -52,13 +52,24 @@ const insteadOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   redact: ["mask", "masks", "masked", "masking"]
 }
 
-const better = new Map(Object.entries(insteadOf).flatMap(([word, others]) => others.map((other) => [other, word])))
+/** Other forms of these words: a name of code may have them, a kind in a format may not. */
+const insteadOfInKinds: typeof insteadOf = {
+  "model call": ["asks", "asked"],
+  listener: ["hear", "heard", "hearing", "hook", "hooks"],
+  checkpoint: ["opens", "opened", "opening", "capture", "captured", "capturing"]
+}
+
+const wordsIn = (lists: typeof insteadOf) =>
+  Object.entries(lists).flatMap(([word, others]) => others.map((other) => [other, word] as const))
+
+const better = new Map(wordsIn(insteadOf))
+const betterInKinds = new Map([...better, ...wordsIn(insteadOfInKinds)])
 
 /** What to say in the place of a word. */
-export const betterThan = (word: string): string | undefined => better.get(word)
+export const betterThan = (word: string): string | undefined => betterInKinds.get(word)
 
 /** Names that others have given: products, fields of protocols, and a circuit breaker, which opens. */
-const foreign = /half-?open|open-?ai|open-?router|openWorldHint|open(?:For|Duration)/gi
+const foreign = /half[- ]?open|open-?ai|open-?router|openWorldHint|open(?:For|Duration)/gi
 
 /** The words of a name in camelCase, PascalCase, kebab-case or CONSTANT_CASE. */
 export const wordsOf = (name: string): ReadonlyArray<string> =>
@@ -71,7 +82,8 @@ export const wordsOf = (name: string): ReadonlyArray<string> =>
 export const namesIn = ({ path, text }: File): ReadonlyArray<Finding> => {
   const found: Array<Finding> = []
   const see = ({ name, offset }: Named) => {
-    const word = wordsOf(name).find((one) => better.has(one))
+    const words = name.startsWith('"') ? betterInKinds : better
+    const word = wordsOf(name).find((one) => words.has(one))
     if (word !== undefined) found.push({ path, line: lineAt(text, offset), word, name })
   }
   see({ name: path.replace(/^.*\//, "").replace(/\..*$/, ""), offset: 0 })

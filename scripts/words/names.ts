@@ -75,8 +75,8 @@ const named = (node: Node): ReadonlyArray<Named> => {
   return name === undefined ? [] : [{ name, offset: inner.start }]
 }
 
-/** Keys of what an event or a datum is. */
-const discriminants = new Set(["type", "kind", "_tag"])
+/** Keys whose texts say what an event or a datum is, or what became of it. */
+const discriminants = new Set(["type", "kind", "_tag", "verdict", "by", "status", "outcome", "about", "action"])
 
 /** Functions whose texts name kinds: `event("run-start", …)`, `Schema.TaggedError<E>()("E", …)`. */
 const kindOf = /^(?:event|tag|Literals?|Tagged\w+)$/
@@ -85,17 +85,40 @@ const kindOf = /^(?:event|tag|Literals?|Tagged\w+)$/
 export const kindsAt = (node: Node): ReadonlyArray<Named> => {
   if (node.type === "CallExpression" && kindOf.test(calleeOf(node)))
     return nodesIn(node, "arguments").flatMap(literalsOf).map(quoted)
+  if (isSet(node)) return literalsOf(node).filter(isKind).map(quoted)
   const key = keyed.has(node.type) ? textOf(nodeIn(node, "key")) : undefined
   if (key === undefined || !discriminants.has(key)) return []
   const annotated = nodeIn(nodeIn(node, "typeAnnotation") ?? node, "typeAnnotation")
   return [nodeIn(node, "value"), annotated].flatMap((one) => (one === undefined ? [] : literalsOf(one).map(quoted)))
 }
 
+/** Types of texts, and constant lists of texts: `type Mode = "on" | "off"` and `["on", "off"] as const`. */
+const isSet = (node: Node): boolean =>
+  node.type === "TSTypeAliasDeclaration" ||
+  (node.type === "TSAsExpression" && nodeIn(node, "expression")?.type === "ArrayExpression")
+
+/** Other texts of such a type or list are sentences. */
+const isKind = ({ name }: Named): boolean => !/\s/.test(name)
+
 /** A kind may have a word that no name may have. */
 const quoted = ({ name, offset }: Named): Named => ({ name: `"${name}"`, offset })
 
 /** Through what a value may be one of several texts. */
-const through = ["elements", "types", "literal", "consequent", "alternate", "left", "right", "expression"]
+const through = [
+  "elements",
+  "elementType",
+  "elementTypes",
+  "falseType",
+  "literal",
+  "trueType",
+  "types",
+  "typeAnnotation",
+  "consequent",
+  "alternate",
+  "left",
+  "right",
+  "expression"
+]
 
 const literalsOf = (node: Node): ReadonlyArray<Named> =>
   node.type === "Literal"

@@ -101,7 +101,7 @@ it("sweeps routing, sub-agents, approvals and decisions about limits, whole, str
   const sum = [...counts.values()].reduce((sum, count) => sum + count, 0)
   console.log(`second sweep: ${sum} injections (${[...counts].map(([layer, n]) => `${layer} ${n}`).join(", ")})`)
   assert.isAtLeast(sum, 500)
-  assert.sameMembers([...counts.keys()], ["router", "model", "expert", "tool", "hook", "limits", "approver"])
+  assert.sameMembers([...counts.keys()], ["router", "model", "expert", "tool", "listener", "limits", "approver"])
   const clean = all.filter(({ injection }) => injection === undefined)
   assert.deepStrictEqual(
     clean.map(({ events }) => events.filter(({ type }) => type === "run-suspended").length),
@@ -179,18 +179,18 @@ law(
     const { before, exit, injection, steps } = played
     assert(before !== undefined && injection !== undefined)
     const { fault, step } = injection
-    if (step.layer === "hook" && fault === "quit") return assert.isTrue(Exit.isSuccess(exit))
+    if (step.layer === "listener" && fault === "quit") return assert.isTrue(Exit.isSuccess(exit))
     const wasOver = played.events
       .slice(0, before.events)
       .some(({ parent, type }) => parent === undefined && type === "run-completed")
     if (wasOver) return assert.strictEqual(endOf(played)?.type, "run-completed")
     assert.isTrue(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause))
-    const isBetween = played.mode === "resumed" && (step.layer === "approver" || step.layer === "hook")
+    const isBetween = played.mode === "resumed" && (step.layer === "approver" || step.layer === "listener")
     assert.include(
       isBetween ? ["run-suspended", "run-interrupted"] : ["run-interrupted"],
       endOf(played)?.type ?? "nothing"
     )
-    assert.isTrue(steps.every(({ at, layer }) => layer === "hook" || at <= before.at))
+    assert.isTrue(steps.every(({ at, layer }) => layer === "listener" || at <= before.at))
   },
   by("interrupt", "interrupt after", "interrupt within", "quit")
 )
@@ -199,7 +199,7 @@ law(
   "a defect ends the run, of the approver too; a listener's does not [A110 A112]",
   (played) => {
     const { exit, injection, mode } = played
-    if (injection?.step.layer === "hook") return assert.isTrue(Exit.isSuccess(exit))
+    if (injection?.step.layer === "listener") return assert.isTrue(Exit.isSuccess(exit))
     assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
     const end = endOf(played)
     if (mode === "resumed" && injection?.step.layer === "approver") assert.strictEqual(end?.type, "run-suspended")

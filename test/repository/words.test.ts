@@ -78,7 +78,20 @@ describe("words", () => {
     ["a tag of a schema", `Schema.tag("told")`, `"told"`],
     ["a schema of texts", `Schema.Literals(["a", "told"])`, `"told"`],
     ["a class with a tag", `class A extends Schema.TaggedClass<A>("a")("Told", {}) {}`, `"Told"`],
-    ["an error with a tag", `class A extends Schema.TaggedError<A>()("Told", {}) {}`, `"Told"`]
+    ["an error with a tag", `class A extends Schema.TaggedError<A>()("Told", {}) {}`, `"Told"`],
+    ["a verdict", `export const a = { verdict: "told" }`, `"told"`],
+    ["a chooser", `export const a = { by: "told" }`, `"told"`],
+    ["a status", `export const a = { status: "told" }`, `"told"`],
+    ["an outcome in a type", `type A = { readonly outcome?: "a" | "told" }`, `"told"`],
+    ["a subject", `export const a = { about: "told" }`, `"told"`],
+    ["an action", `export const a = { action: b ? "a" : "told" }`, `"told"`],
+    ["a type of one text", `type Mode = "told"`, `"told"`],
+    ["a type of several texts", `export type Mode = "a" | ("b" | "told")`, `"told"`],
+    ["a type of a list of texts", `type Modes = readonly ["a", "told"]`, `"told"`],
+    ["a type of the items of a list", `type Modes = ("a" | "told")[]`, `"told"`],
+    ["a type by a condition", `type Mode<A> = A extends 1 ? "a" : "told"`, `"told"`],
+    ["a constant list of texts", `export const modes = ["a", "told"] as const`, `"told"`],
+    ["a list in a list", `export const modes = [["a"], ["told"]] as const satisfies Modes`, `"told"`]
   ])("are seen in the name of %s", (_, source, name) => {
     expect(foundIn(source)).toEqual([`1 ${name} told`])
   })
@@ -97,6 +110,26 @@ describe("words", () => {
     ["the description of a metric", `Metric.histogram("a", { description: "Run again." })`, "Run again."]
   ])("are seen in what a source logs: %s", (_, source, text) => {
     expect(foundIn(source).map((found) => found.replace(/^\d+ /, ""))).toEqual([`${text} again`])
+  })
+
+  it.each([
+    ["asked", "model call"],
+    ["asks", "model call"],
+    ["heard", "listener"],
+    ["hooks", "listener"],
+    ["captured", "checkpoint"],
+    ["opened", "checkpoint"]
+  ])("are refused in another form as well where a format has them: %s", (word, better) => {
+    expect(foundIn(`export const a = { type: "call-${word}" }`)).toEqual([`1 "call-${word}" ${word}`])
+    expect(foundIn(`type Mode = "${word}" | "b"`)).toEqual([`1 "${word}" ${word}`])
+    expect(foundIn(`const ${word} = 1`)).toEqual([])
+    expect(betterThan(word)).toBe(better)
+  })
+
+  it("are ordinary words in the sentences of a type or a constant list", () => {
+    expect(foundIn(`type Why = "There is no model here that could be told"`)).toEqual([])
+    expect(foundIn(`const texts = ["it is told", "and again"] as const`)).toEqual([])
+    expect(foundIn(`const plain = ["told"]`)).toEqual([])
   })
 
   it("are ordinary words in other texts", () => {

@@ -206,7 +206,7 @@ export const playBranches = (mode: Mode, injection?: Injection) =>
           ),
           Agent.onEvent(({ type }) =>
             type === "skill-chosen" || type === "approval-requested" || type === "budget-exceeded"
-              ? steps.effect("hook", "onEvent", type, Effect.void)
+              ? steps.effect("listener", "onEvent", type, Effect.void)
               : Effect.void
           ),
           log.listen

@@ -5,7 +5,17 @@ import { type Clock, Duration, Effect, Exit, type Fiber, Latch } from "effect"
  * Who takes a step: a model, that of a fixer, that of a sub-agent, the one that chooses a skill, a tool, a policy, what a user hung
  * into a table, a listener, the handler of limits, the approver of calls.
  */
-export type Layer = "model" | "fixer" | "expert" | "router" | "tool" | "policy" | "row" | "hook" | "limits" | "approver"
+export type Layer =
+  | "model"
+  | "fixer"
+  | "expert"
+  | "router"
+  | "tool"
+  | "policy"
+  | "row"
+  | "listener"
+  | "limits"
+  | "approver"
 
 /** What can go wrong within a step. */
 export type Fault =
@@ -81,7 +91,7 @@ export class Steps {
     const always = ["defect", "interrupt", "quit", "never"] as const
     // a listener has no part in what its run does, nor in its time
     const own: ReadonlyArray<Fault> =
-      layer === "hook" ? always : [...always, "interrupt after", "interrupt within", "maxDuration"]
+      layer === "listener" ? always : [...always, "interrupt after", "interrupt within", "maxDuration"]
     const faults: ReadonlyArray<Fault> = fails === undefined ? own : ["failure", ...own]
     return Effect.suspend(() => {
       const fault = this.#reach({ layer, kind, label, faults })
@@ -145,7 +155,7 @@ export class Steps {
         return Effect.suspend(() => Effect.die(planted()))
       case "interrupt":
         // a listener is not what is interrupted
-        return Effect.suspend(() => (this.#signal(), layer === "hook" ? self : Effect.never))
+        return Effect.suspend(() => (this.#signal(), layer === "listener" ? self : Effect.never))
       case "interrupt after":
         return Effect.flatMap(Effect.exit(self), () => (this.#signal(), Effect.never))
       case "interrupt within":

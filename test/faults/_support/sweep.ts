@@ -102,7 +102,7 @@ export const differences = (
   let pairs = 0
   for (const played of all) {
     const { injection } = played
-    if (injection?.step.layer === "hook" || injection?.step.layer === "model") continue
+    if (injection?.step.layer === "listener" || injection?.step.layer === "model") continue
     const name = nameOf(played).replace(/^\w+: /, "")
     const leaves = JSON.stringify(leftBy(played))
     const other = left.get(name)

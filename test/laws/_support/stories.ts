@@ -9,7 +9,17 @@ import { busy, type Busy, gone, type Gone } from "../../_support/dialogue.ts"
 
 /** How a call goes. The last ones end the run. */
 const kinds = [
-  ["is fine", "is told", "is answered", "recovers", "is escalated", "is denied", "is slow", "asks", "asks in vain"],
+  [
+    "is fine",
+    "is told",
+    "is answered",
+    "recovers",
+    "is escalated",
+    "is denied",
+    "is slow",
+    "needs approval",
+    "gets no approval"
+  ],
   ["is of no tool", "does not parse", "pays", "pays and hangs", "does not fit"],
   ["is raised", "is exhausted", "is of no tool, which is raised", "leaves", "dies", "quits", "escalates", "throws"]
 ] as const
@@ -78,7 +88,7 @@ const builtIn: Partial<Record<Kind, string>> = { escalates: "escalate", throws: 
 
 const nameOf = (kind: Kind): string => {
   if (kind === "pays" || kind === "pays and hangs") return "pay"
-  if (kind === "asks" || kind === "asks in vain") return "ask"
+  if (kind === "needs approval" || kind === "gets no approval") return "ask"
   if (kind === "is of no tool, which is raised") return "never"
   return kind === "is of no tool" ? "nope" : (builtIn[kind] ?? "act")
 }
@@ -229,7 +239,7 @@ const ask = Tool.make("ask", {
   success: Schema.String,
   run: Effect.fnUntraced(function* ({ kind }: { readonly kind: string }) {
     yield* shout(kind)
-    if (kind === "asks in vain") return yield* Effect.fail(busy())
+    if (kind === "gets no approval") return yield* Effect.fail(busy())
     return yield* expert("why?")
   })
 }).pipe(
