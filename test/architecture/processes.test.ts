@@ -11,7 +11,7 @@ const violations = (...files: ReadonlyArray<readonly [path: string, text: string
   )
 
 describe("tests that start processes", () => {
-  it("are those whose names say it", () => {
+  it("are the files whose names say it", () => {
     const files = ["test", "tools", "bench", "scripts"].flatMap((folder) =>
       filesIn(folder, (path) => path.endsWith(".ts") && !path.startsWith("test/fixtures/"))
     )

@@ -54,7 +54,7 @@ const waiting = (validFor: string = "1 day") =>
     return { asked, decide, durable, end, engine, id, model, runs }
   })
 
-it.effect("a run waits for a person without a fiber, and goes on with what was said, days later [P1117]", () =>
+it.effect("a run waits for a person without a fiber, and goes on with the decision, days later [P1117]", () =>
   Effect.gen(function* () {
     const { asked, decide, durable, end, id, model, runs } = yield* waiting("10 days")
     assert.strictEqual(durable.workflow._tag, "payments@2")

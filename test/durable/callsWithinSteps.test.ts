@@ -50,7 +50,7 @@ it.effect("a call within a step is decided about by the approver of the program 
   })
 )
 
-it.effect("without one it does not wait for ever, and says what to do [P1137]", () =>
+it.effect("without an approver the run does not wait for ever, and its defect has what to do [P1137]", () =>
   Effect.gen(function* () {
     const { log, run } = story(Layer.empty)
     const exit = yield* run

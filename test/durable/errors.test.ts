@@ -95,34 +95,32 @@ const endOf = <E>({ durable }: Defined<E>, id: string) =>
 const playing = <A, E>(body: Effect.Effect<A, E, Scope.Scope | WorkflowEngine>, reads?: Reads) =>
   Effect.flatMap(watched(false, undefined, reads), ({ layer }) => Effect.provide(body, layer))
 
-it.effect(
-  "a run that is not there is said to be unknown, with its workflow: polled, resumed, decided about [P1119]",
-  () =>
-    playing(
-      Effect.gen(function* () {
-        const served = defined({ version: "2" })
-        const { first, id } = yield* waiting(served)
-        const { durable } = served
-        const failures = [
-          yield* Effect.flip(Durable.poll(durable, "no-run")),
-          yield* Effect.flip(Durable.resume(durable, "no-run")),
-          yield* Effect.flip(Durable.decide(durable, { ...first, executionId: "no-run" }, Approval.approve))
-        ]
-        for (const failure of failures) {
-          assert.instanceOf(failure, Durable.UnknownRunError)
-          assert.strictEqual(failure.workflow, "clerk@2")
-          assert.strictEqual(failure.executionId, "no-run")
-          assert.match(failure.message, /Workflow 'clerk@2' has no run 'no-run'/)
-        }
-        assert.strictEqual(yield* endOf(served, id), "Suspended")
-        yield* Durable.resume(durable, id)
-        assert.strictEqual(yield* endOf(served, id), "Suspended")
-        yield* Durable.decide(durable, first, Approval.approve)
-        assert.strictEqual(yield* endOf(served, id), "done")
-        yield* Durable.resume(durable, id)
-        assert.strictEqual(yield* endOf(served, id), "done")
-      })
-    )
+it.effect("polling, resuming or deciding about a run that does not exist fails with UnknownRunError [P1119]", () =>
+  playing(
+    Effect.gen(function* () {
+      const served = defined({ version: "2" })
+      const { first, id } = yield* waiting(served)
+      const { durable } = served
+      const failures = [
+        yield* Effect.flip(Durable.poll(durable, "no-run")),
+        yield* Effect.flip(Durable.resume(durable, "no-run")),
+        yield* Effect.flip(Durable.decide(durable, { ...first, executionId: "no-run" }, Approval.approve))
+      ]
+      for (const failure of failures) {
+        assert.instanceOf(failure, Durable.UnknownRunError)
+        assert.strictEqual(failure.workflow, "clerk@2")
+        assert.strictEqual(failure.executionId, "no-run")
+        assert.match(failure.message, /Workflow 'clerk@2' has no run 'no-run'/)
+      }
+      assert.strictEqual(yield* endOf(served, id), "Suspended")
+      yield* Durable.resume(durable, id)
+      assert.strictEqual(yield* endOf(served, id), "Suspended")
+      yield* Durable.decide(durable, first, Approval.approve)
+      assert.strictEqual(yield* endOf(served, id), "done")
+      yield* Durable.resume(durable, id)
+      assert.strictEqual(yield* endOf(served, id), "done")
+    })
+  )
 )
 
 it.effect("a run that is at work is known, with any starter [P1119]", () =>
@@ -201,7 +199,7 @@ it.effect("an agent whose tools are others under its version makes another reque
   )
 )
 
-it.effect("a row that does not say the same each time ends its runs so as well [P1119]", () =>
+it.effect("a recovery row that answers differently in a replay fails its run with ChangedAgentError [P1119]", () =>
   playing(
     Effect.gen(function* () {
       let nth = 0

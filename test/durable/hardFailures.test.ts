@@ -65,7 +65,7 @@ const play = (death: Death | undefined) =>
     return { ...seen, ...(yield* surviving(durable, durable.layer, death, [])) }
   })
 
-it.effect("a sibling of a hard failure is not run again in a durable run, after its wait [P1350]", () =>
+it.effect("a sibling of a hard failure is not repeated in a durable run, after its wait [P1350]", () =>
   Effect.gen(function* () {
     const { asked, ends, exit, runs } = yield* play(undefined)
     assert.strictEqual(exit._tag, "Failure")

@@ -138,7 +138,7 @@ describe("a durable run", () => {
   )
 
   for (const [name, loss] of Object.entries(losses)) {
-    it.effect(`ends as lost where ${name} is deleted: nothing is done again [P1398]`, () =>
+    it.effect(`ends as lost where ${name} is deleted: nothing is repeated [P1398]`, () =>
       Effect.gen(function* () {
         const { after, before, deleted, exit, id } = yield* run(loss)
         assert.isAbove(deleted, 0, name)
@@ -153,7 +153,7 @@ describe("a durable run", () => {
     )
   }
 
-  it.effect("whose status is lost is said to be lost: polled, resumed, decided about [P1398]", () =>
+  it.effect("whose status is lost fails with RunLostError: polled, resumed, decided about [P1398]", () =>
     Effect.gen(function* () {
       const { asked, durable, paid } = story()
       const { driver, join, storage } = yield* clusterOfRows

@@ -142,7 +142,7 @@ it.effect(
     })
 )
 
-it.effect("it does not run again either where its run comes back to the process that has begun it [P1131]", () =>
+it.effect("an unsafe tool does not rerun if its run comes back to the process that has begun it [P1131]", () =>
   Effect.gen(function* () {
     const { agent, at, release } = story("an unsafe tool", false)
     const durable = Durable.workflow(agent, { name: "story", input: Schema.String, output: Schema.String })

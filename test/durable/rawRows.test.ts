@@ -42,81 +42,79 @@ const passing = Effect.gen(function* () {
   }
 })
 
-it.effect(
-  "the rows of a run hold what was said in it, and typed failures of tools, as the guide lists them [P1399]",
-  () =>
-    Effect.gen(function* () {
-      const model = reading(
-        "clerk",
-        (turn) =>
-          [[Message.text(planted.reply), call("look", { what: planted.arguments })], [call("fail")], [call("sign")]][
-            turn
-          ] ?? [Message.text(planted.output)]
-      )
-      const asked: Array<Durable.DurableRequest> = []
-      const look = Tool.make("look", {
-        description: "Looks.",
-        parameters: Schema.Struct({ what: Schema.String }),
-        success: Schema.String,
-        run: () => Effect.succeed(planted.result)
-      })
-      const fail = Tool.make("fail", {
-        description: "Fails.",
-        parameters: Schema.Struct({}),
-        success: Schema.String,
-        failure: Refused,
-        run: () => Effect.fail(new Refused({ message: `cannot reach it with ${planted.failure}` }))
-      }).pipe(Tool.onError({ Refused: Recovery.tell() }))
-      const sign = Tool.make("sign", {
-        description: "Signs.",
-        parameters: Schema.Struct({}),
-        success: Schema.String,
-        run: () => Effect.succeed("signed")
-      }).pipe(Tool.requireApproval())
-      const agent = Agent.make("clerk", {
-        model: model.layer,
-        skills: [Skill.make("work", { description: "Works.", tools: [look, fail, sign] })]
-      })
-      const durable = Durable.workflow(agent, {
-        name: "clerk",
-        input: Schema.String,
-        output: Schema.String,
-        onApproval: (one) => Effect.sync(() => void asked.push(one))
-      })
-      const { driver, join } = yield* clusterOfRows
-      const { context } = yield* join(durable.layer)
-      yield* passing
-      const id = yield* Effect.provideContext(Durable.start(durable, { id: "a", input: planted.input }), context)
-      yield* passing
-      const [first] = asked
-      if (first === undefined) return assert.fail("no request came")
-      const decision = Approval.refuse(`not with ${planted.decision}`)
-      yield* Effect.provideContext(Durable.decide(durable, first, decision), context)
-      yield* passing
-      const end = Option.getOrUndefined(yield* Effect.provideContext(Durable.poll(durable, id), context))
-      assert.strictEqual(end?._tag, "Complete")
-      const found = Object.entries(planted).map(([name, secret]) => {
-        const at = new Set<string>()
-        for (const { envelope, replies } of driver.requests.values()) {
-          if (envelope._tag !== "Request") continue
-          if (JSON.stringify(envelope.payload).includes(secret)) at.add(`cluster_messages ${envelope.tag}`)
-          if (JSON.stringify(replies).includes(secret)) at.add(`cluster_replies ${envelope.tag}`)
-        }
-        return [name, [...at].toSorted()]
-      })
-      assert.deepStrictEqual(Object.fromEntries(found), rowsByField)
-
-      const guide = readFileSync(new URL("../../docs/guide/durable.md", import.meta.url), "utf8")
-      const section = guide.split("## What is stored raw")[1]?.split("\n## ")[0] ?? ""
-      const rows = section.split("\n").filter((line) => line.startsWith("| `"))
-      for (const location of new Set(Object.values(rowsByField).flat())) {
-        const [table = "", tag = ""] = location.split(" ")
-        assert.isTrue(
-          rows.some((row) => row.includes(`\`${table}.payload\``) && row.includes(`\`${tag}\``)),
-          `the guide has no row for ${location}`
-        )
-      }
-      assert.include(section, "typed failures of tools")
-      assert.include(section, "A layer may encrypt")
+it.effect("the rows of a run hold its texts and the typed failures of tools, as the guide lists them [P1399]", () =>
+  Effect.gen(function* () {
+    const model = reading(
+      "clerk",
+      (turn) =>
+        [[Message.text(planted.reply), call("look", { what: planted.arguments })], [call("fail")], [call("sign")]][
+          turn
+        ] ?? [Message.text(planted.output)]
+    )
+    const asked: Array<Durable.DurableRequest> = []
+    const look = Tool.make("look", {
+      description: "Looks.",
+      parameters: Schema.Struct({ what: Schema.String }),
+      success: Schema.String,
+      run: () => Effect.succeed(planted.result)
     })
+    const fail = Tool.make("fail", {
+      description: "Fails.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      failure: Refused,
+      run: () => Effect.fail(new Refused({ message: `cannot reach it with ${planted.failure}` }))
+    }).pipe(Tool.onError({ Refused: Recovery.tell() }))
+    const sign = Tool.make("sign", {
+      description: "Signs.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      run: () => Effect.succeed("signed")
+    }).pipe(Tool.requireApproval())
+    const agent = Agent.make("clerk", {
+      model: model.layer,
+      skills: [Skill.make("work", { description: "Works.", tools: [look, fail, sign] })]
+    })
+    const durable = Durable.workflow(agent, {
+      name: "clerk",
+      input: Schema.String,
+      output: Schema.String,
+      onApproval: (one) => Effect.sync(() => void asked.push(one))
+    })
+    const { driver, join } = yield* clusterOfRows
+    const { context } = yield* join(durable.layer)
+    yield* passing
+    const id = yield* Effect.provideContext(Durable.start(durable, { id: "a", input: planted.input }), context)
+    yield* passing
+    const [first] = asked
+    if (first === undefined) return assert.fail("no request came")
+    const decision = Approval.refuse(`not with ${planted.decision}`)
+    yield* Effect.provideContext(Durable.decide(durable, first, decision), context)
+    yield* passing
+    const end = Option.getOrUndefined(yield* Effect.provideContext(Durable.poll(durable, id), context))
+    assert.strictEqual(end?._tag, "Complete")
+    const found = Object.entries(planted).map(([name, secret]) => {
+      const at = new Set<string>()
+      for (const { envelope, replies } of driver.requests.values()) {
+        if (envelope._tag !== "Request") continue
+        if (JSON.stringify(envelope.payload).includes(secret)) at.add(`cluster_messages ${envelope.tag}`)
+        if (JSON.stringify(replies).includes(secret)) at.add(`cluster_replies ${envelope.tag}`)
+      }
+      return [name, [...at].toSorted()]
+    })
+    assert.deepStrictEqual(Object.fromEntries(found), rowsByField)
+
+    const guide = readFileSync(new URL("../../docs/guide/durable.md", import.meta.url), "utf8")
+    const section = guide.split("## What is stored raw")[1]?.split("\n## ")[0] ?? ""
+    const rows = section.split("\n").filter((line) => line.startsWith("| `"))
+    for (const location of new Set(Object.values(rowsByField).flat())) {
+      const [table = "", tag = ""] = location.split(" ")
+      assert.isTrue(
+        rows.some((row) => row.includes(`\`${table}.payload\``) && row.includes(`\`${tag}\``)),
+        `the guide has no row for ${location}`
+      )
+    }
+    assert.include(section, "typed failures of tools")
+    assert.include(section, "A layer may encrypt")
+  })
 )

@@ -272,7 +272,7 @@ describe("a signed decision", () => {
     }).pipe(Effect.provide(signed))
   )
 
-  it.effect("about null is none about a number that JSON cannot say [P1363]", () =>
+  it.effect("about null does not count for a number that JSON cannot write [P1363]", () =>
     Effect.gen(function* () {
       const about = (cents: number | null) => ({ digest: "d", decision: Approval.approveWith({ cents }) })
       const { signature } = yield* Snapshot.signDecision(about(null))

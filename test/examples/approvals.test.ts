@@ -25,7 +25,7 @@ for (const [isAllowed, reads, transfers] of [
   [true, "result: paid", ["landlord 80000"]],
   [false, "The owner says no.", []]
 ] as const) {
-  it.effect(`13-approvals: the run waits for the clerk at the desk, who says ${isAllowed ? "yes" : "no"}`, () =>
+  it.effect(`13-approvals: the run waits for the clerk at the desk, who answers ${isAllowed ? "yes" : "no"}`, () =>
     Effect.gen(function* () {
       sameType<Effect.Effect<string, Own, Model.Model | Clerk.Bank | Approval.Approver>>()(Clerk.program)
       const { layer, paid } = bank()

@@ -110,7 +110,7 @@ it("backend: every error of Kintsugi that ends a run has a status that the contr
   assert.deepStrictEqual(missing, [])
 })
 
-it.effect("backend: a budget that is used up is status 503, and asking again is not advised", () =>
+it.effect("backend: an exceeded budget is status 503, without advice to repeat the request", () =>
   Effect.gen(function* () {
     const turns = ["A-17", "B-4", "A-17", "B-4", "A-17", "B-4"].map(looking)
     const model = yield* make(...turns)
@@ -200,7 +200,7 @@ it.effect("backend: an address that is none, and a method that its address does 
   })
 )
 
-it.effect("backend: the environment says which model it is, and where to listen", () =>
+it.effect("backend: the environment names the model, and the address to listen at", () =>
   Effect.gen(function* () {
     const within = (env: Record<string, string>) =>
       Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))

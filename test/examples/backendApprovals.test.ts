@@ -180,7 +180,7 @@ it.effect("backend: the stand-in model plays the same without any key", () =>
   })
 )
 
-it.effect("backend: a chat that waits says what to decide; the chat cannot decide, and the approvals can", () =>
+it.effect("backend: a chat that waits shows what to decide; the chat cannot decide, and the approvals can", () =>
   Effect.gen(function* () {
     const { layer, paid } = till()
     const model = yield* make(refunding, text("You get it back."))

@@ -174,7 +174,7 @@ it.effect("backend: of too many runs the oldest expire, and nothing is stored of
   }).pipe(Effect.provide(layerMemoryOf({ age: Duration.days(1), count: 100 })))
 )
 
-it.effect("backend: one that comes back waits again, and is the last to expire [P1387]", () =>
+it.effect("backend: a run that is stored a second time waits as the newest, and is the last to expire [P1387]", () =>
   Effect.gen(function* () {
     const store = yield* Suspended
     for (const runId of ["a", "b", "c"]) yield* store.put(runId, { state: "waiting", document: runId })
@@ -185,7 +185,7 @@ it.effect("backend: one that comes back waits again, and is the last to expire [
   }).pipe(Effect.provide(layerMemoryOf({ age: Duration.days(1), count: 3 })))
 )
 
-it.effect("backend: the environment says names, token and limits, and a short token is none [P1387]", () =>
+it.effect("backend: the environment has names, token and limits, and a short token is refused [P1387]", () =>
   Effect.gen(function* () {
     const within = (env: Record<string, string>) =>
       Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))

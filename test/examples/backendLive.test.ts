@@ -12,7 +12,7 @@ const form = "application/x-www-form-urlencoded"
 const post = (url: string, body: string, headers: Readonly<Record<string, string>>) =>
   raw(url, "/live", { method: "POST", body, headers: { "content-type": form, ...headers } })
 
-it.effect("backend: a page asks for an input, and starts nothing [P1245]", () =>
+it.effect("backend: a page takes an input, and starts nothing by itself [P1245]", () =>
   Effect.gen(function* () {
     const { events, url } = yield* serving((yield* make()).layer)
     const page = yield* raw(url, "/live")

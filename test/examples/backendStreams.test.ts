@@ -66,7 +66,7 @@ it.effect("backend: a reader who goes away in the middle of a stream interrupts 
   })
 )
 
-it.effect("backend: a front end of the AI SDK gets its chunks, and the model what was said before", () =>
+it.effect("backend: a front end of the AI SDK gets its chunks, and the model the messages before", () =>
   Effect.gen(function* () {
     const model = yield* make(looking, text("A lamp."))
     const { client, url } = yield* serving(model.layer)
@@ -98,7 +98,7 @@ it.effect("backend: a front end of the AI SDK gets its chunks, and the model wha
   })
 )
 
-it.effect("backend: a chat that fails ends with a chunk that says so, by its code", () =>
+it.effect("backend: a chat that fails ends with a chunk that has the code of the failure", () =>
   Effect.gen(function* () {
     const model = yield* make(fails(LlmError.ModelOverloadedError.make({ model: "scripted" })))
     const { client } = yield* serving(model.layer)

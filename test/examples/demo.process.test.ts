@@ -190,7 +190,7 @@ describe.concurrent("the demo with bad input", () => {
     ["a provider without a model", ["--provider", "openai"], 2, /needs --model/],
     ["faults for a real model", [...at("http://localhost"), "--faults", "storm"], 2, /stand-in model only/],
     ["a senseless URL", ["--provider", "openai", "--model", "m", "--base-url", "ftp://x"], 2, /http\(s\) URL/]
-  ])("says what is wrong with %s", { timeout }, async (_, parameters, code, message) => {
+  ])("explains what is wrong with %s", { timeout }, async (_, parameters, code, message) => {
     const ended = await Effect.runPromise(run(parameters))
     expect(ended.code).toBe(code)
     expect(ended.stderr).toMatch(message)
@@ -234,7 +234,7 @@ describe.concurrent("the demo at another endpoint", () => {
     expectNoStack(ended)
   })
 
-  it("stops a model that never stops calling, and keeps what was said", { timeout }, async ({ expect }) => {
+  it("stops a model that never stops calling, and keeps the transcript", { timeout }, async ({ expect }) => {
     const endless = AnyWire.handler((request) =>
       Effect.succeed({
         content: [
@@ -281,7 +281,7 @@ describe.concurrent("the demo at another endpoint", () => {
     )
   })
 
-  it("says that an answer without a number is none", { timeout }, async ({ expect }) => {
+  it("fails if the answer has no number", { timeout }, async ({ expect }) => {
     const talker = AnyWire.handler(() => Effect.succeed({ content: [{ type: "text", text: "I would rather not." }] }))
     await serving(talker, ({ url }) =>
       Effect.gen(function* () {

@@ -28,7 +28,7 @@ const reading = Effect.fnUntraced(function* (first: Steps, second: Steps, small:
   return { exit, one, two, three }
 })
 
-it.effect("18-model-recovery: the second model is asked when the first one's attempts are used up", () =>
+it.effect("18-model-recovery: the second model is called when the first one's attempts are used up", () =>
   Effect.gen(function* () {
     const { exit, one, two } = yield* reading([overloaded, overloaded, overloaded], [text("It is old.")], [], 1)
     assert.deepStrictEqual(exit, Exit.succeed("It is old."))

@@ -107,7 +107,7 @@ it.effect("02-fix-deterministic: what it cannot rewrite ends the run, and the to
   })
 )
 
-it.effect("03-fix-by-model: the model reads the corrected JSON, calls again and answers 3", () =>
+it.effect("03-fix-by-model: the model reads the corrected JSON, repeats the call and answers 3", () =>
   Effect.gen(function* () {
     sameType<Effect.Effect<string, Own | BadArgs | Hard, Model.Model>>()(Keys.program)
     const { observe, runs } = countingRuns()
@@ -127,7 +127,7 @@ it.effect("03-fix-by-model: the model reads the corrected JSON, calls again and 
   })
 )
 
-it.effect("04-escalate: the model reads which stations there are, and calls again", () =>
+it.effect("04-escalate: the model reads which stations exist, and repeats the call", () =>
   Effect.gen(function* () {
     sameType<Effect.Effect<string, Own, Model.Model>>()(Trains.program)
     const { observe, runs } = countingRuns()
@@ -213,7 +213,7 @@ const paying = (
 
 const hangs = Effect.never
 
-it.effect("07-unsafe-with-verify: a payment that was cut off and found is the result, and is not made again", () =>
+it.effect("07-unsafe-with-verify: a payment that was cut off and found is the result, and is not repeated", () =>
   Effect.gen(function* () {
     sameType<Effect.Effect<string, Own | BadArgs | Hard, Model.Model | Payments.Bank>>()(Payments.program)
     const seen = yield* paying(() => Effect.succeed(Option.some("receipt 7")), hangs)
@@ -223,7 +223,7 @@ it.effect("07-unsafe-with-verify: a payment that was cut off and found is the re
   })
 )
 
-it.effect("07-unsafe-with-verify: one that is not found is made again, with the same key", () =>
+it.effect("07-unsafe-with-verify: a payment that is not found is repeated, with the same key", () =>
   Effect.gen(function* () {
     const seen = yield* paying(() => Effect.succeed(Option.none()), hangs, Effect.succeed("receipt 8"))
     assert.deepStrictEqual(seen.read, ["result: receipt 8"])

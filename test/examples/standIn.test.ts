@@ -101,7 +101,7 @@ describe("the stand-in model that is told an error", () => {
   const errorText = (reason: string) =>
     `ERROR: Tool 'x' failed: ${reason} (severity: HIGH). Please retry with corrected arguments.`
 
-  it("calls again with the JSON that the error carries", () => {
+  it("repeats the call with the JSON that the error carries", () => {
     const error = errorText('Unquoted keys in {name: world}, not {}. Corrected: {"name":"world"}')
     const talk = called("How many members? {name: world}", "tally_members", { document: "{name: world}" }, error)
     expect(ask(talk, [count])).toEqual([["tally_members", { document: '{"name":"world"}' }]])
@@ -126,7 +126,7 @@ describe("the stand-in model that is told an error", () => {
     expect(ask(talk, [count])).toEqual([["tally_members", { document: '{"a":1}' }]])
   })
 
-  it("says that it could not be done when the error carries nothing, or only what was tried", () => {
+  it("answers that it could not be done when the error carries nothing, or only what was tried", () => {
     const empty = called("members? {a: 1}", "tally_members", { document: "{a: 1}" }, errorText("It is broken"))
     expect(said(empty, [count])).toContain("It is broken")
     const same = errorText('Corrected: {"a":1}')
@@ -209,11 +209,11 @@ describe("the stand-in model as a fixer", () => {
     expect(ask([user("Send a message: hello")], [send])).toEqual([["send_message", { message: "hello" }]])
   })
 
-  it("says it in words when it cannot give up otherwise", () => {
+  it("gives up in words when it has no tool to give up", () => {
     expect(said([prompt, withDocument("only words")], [handBack])).toContain("cannot be repaired")
   })
 
-  it("understands the built-in tools of the library by what they say of themselves", () => {
+  it("understands the built-in tools of the library by their descriptions", () => {
     const builtIn = [Tool.escalate, Tool.throwException].map((tool) => ({
       type: "function",
       function: tool.definition.spec()

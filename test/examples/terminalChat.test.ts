@@ -141,7 +141,7 @@ it.effect("19-terminal-chat: no other key stops an answer, nor does the end of t
   })
 )
 
-it.effect("19-terminal-chat: what moves a cursor is neither shown nor sent; a person who is needed is named", () =>
+it.effect("19-terminal-chat: control codes of a cursor are neither shown nor sent; a needed person is named", () =>
   Effect.gen(function* () {
     const dear = calls(call("refund", { orderId: "B-4", cents: 78_000 }))
     const model = yield* make(text("\u001b[2J\rred\nline"), dear)

@@ -86,7 +86,7 @@ describe("the timeline", () => {
     ])
   })
 
-  it("says which skill was chosen, and by what", () => {
+  it("shows which skill was chosen, and by what", () => {
     const lines = draw([
       started,
       of(1, { type: "skill-chosen", skill: "count", by: "rule", prompt: "" }),
@@ -133,7 +133,7 @@ describe("the timeline", () => {
 })
 
 describe("what was decided", () => {
-  it("is put into words in its line: again with its wait, given up, or the verdict alone [P1366]", () => {
+  it("has a verdict in its line: the next attempt with its wait, giving up, or the verdict alone [P1366]", () => {
     const decided = (verdict: RunError.TrailEntry["verdict"], gaveUp: boolean) => ({
       ...retry,
       layer: "tool" as const,

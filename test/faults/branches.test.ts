@@ -110,7 +110,7 @@ it("sweeps routing, sub-agents, approvals and decisions about limits, whole, str
   )
 })
 
-law("every run and every part of a run ends with one last event, which everybody hears [A1202]", (played) => {
+law("every run and every part of a run ends with one terminal event, which every listener gets [A1202]", (played) => {
   for (const session of sessionsOf(played)) {
     assert.strictEqual(session.filter(AgentEvent.isTerminal).length, 1)
     assert.isTrue(AgentEvent.isTerminal(session.at(-1)!))
@@ -157,7 +157,7 @@ law(
   }
 )
 
-law("no payment is made twice, and what was cut off is not said to be settled [P602 L903]", (played) => {
+law("no payment is made twice, and a payment without an end is settled as unknown [P602 L903]", (played) => {
   const { starts } = played
   assert.strictEqual(new Set(starts.map(({ key }) => key)).size, starts.length)
   const end = endOf(played)

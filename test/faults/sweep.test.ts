@@ -33,11 +33,8 @@ it("has at least 500 distinct injections, and every layer among them", () => {
 law("every call is settled once, in request order, wherever a run breaks [P401 L1001]", Invariants.settlements)
 law("the errors of ours carry transcript and usage, wherever a run breaks [P406]", Invariants.attached)
 law("the ledger is the sum of the replies that were sent, wherever a run breaks [P703 L1009]", Invariants.booked)
-law(
-  "an unsafe tool is not started again unless a look-up allows it, wherever a run breaks [P602 L903]",
-  Invariants.safe
-)
-law("every run ends with one last event, which everybody hears [A1202 A1205 L1008]", Invariants.ended)
+law("wherever a run breaks, an unsafe tool reruns only if a look-up allows it [P602 L903]", Invariants.safe)
+law("every run ends with one terminal event, which every listener gets [A1202 A1205 L1008]", Invariants.ended)
 law("nothing is left, and nothing happens later, wherever a run breaks [L401]", Invariants.over)
 law("no call starts twice, also when a model call is repeated [P503 L1006]", Invariants.once)
 law("every operation that telemetry sees ends once, and is forgotten [A1202 A1203]", Invariants.traced)

@@ -137,7 +137,7 @@ for (const [title, script, tools] of stories) {
   )
 }
 
-it.effect("the events of the stream are those that a listener hears, in order [A1201]", () =>
+it.effect("a listener gets the same events as the stream, in the same order [A1201]", () =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.succeed("page"))
     const log = eventLog()

@@ -61,7 +61,7 @@ it.run("a failure of the first is the failure, the same object, and the second i
   })
 )
 
-it.run("interruption stops whichever is at work, and each run says so [A1101 A111]", (run) =>
+it.run("an interruption stops every part at work, and each run emits its end [A1101 A111]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const { actor, lines } = stage()
@@ -155,7 +155,7 @@ const sorting = Agent.deterministic("sorting", (input: string) =>
   Effect.succeed(input.length < 3 ? new Short({ text: input }) : new Long({ pages: input.length }))
 )
 
-it.run("the tag of the output chooses the agent that gets it; no other agent is asked [A1103]", (run) =>
+it.run("the tag of the output chooses the agent that gets it; no other agent runs [A1103]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const sorted = Agent.branch(sorting, {
@@ -191,7 +191,7 @@ it.run("the participants answer at the same time; the captain reads the question
   })
 )
 
-it.run("a participant's failure is the forum's, and the captain is not asked [A1104]", (run) =>
+it.run("a participant's failure is the forum's failure, and the captain does not run [A1104]", (run) =>
   Effect.gen(function* () {
     const { actor, lines } = stage()
     const captain = Agent.deterministic("captain", () => Effect.die("no run may ask"))
@@ -226,7 +226,7 @@ it.run("it runs until an output is accepted, and what feedback makes of the othe
 )
 
 it.run(
-  "overrun is LoopExhaustedError with the last output; neither test nor feedback is asked beyond it [A1105]",
+  "after its last iteration the loop fails with its last output, and calls neither `accept` nor `feedback` [A1105]",
   (run) =>
     Effect.gen(function* () {
       const { agent, model } = yield* speaker("writer", "one", "two")

@@ -29,32 +29,27 @@ const expertWith = <const Tools extends ReadonlyArray<Tool.AnyTool>>(
   ...tools: Tools
 ) => Agent.make("expert", { model: model.layer, skills: [Skill.make("know", { description: "Knows.", tools })] })
 
-it.run(
-  "an agent with an unsafe tool is not run again by rows for all tools, as no unsafe tool is [P601 A1111]",
-  (run) =>
-    Effect.gen(function* () {
-      const payer = (options: { readonly sideEffects?: "idempotent" }) =>
-        Effect.gen(function* () {
-          const { runs, tool } = play("pay", { sideEffects: "unsafe" }, [
-            Effect.succeed("paid"),
-            Effect.succeed("paid")
-          ])
-          const inner = yield* make(
-            batch("pay"),
-            fails(LlmError.ServerError.make({ model: "m" })),
-            ...(options.sideEffects === undefined ? [] : [batch("pay"), done])
-          )
-          const ask = Agent.asTool(expertWith(inner, tool), { name: "ask", description, ...options })
-          const agent = agentWith(ask).pipe(
-            Agent.toolDefaults({ ServerError: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell()) })
-          )
-          const model = yield* make(calling, done)
-          yield* run(agent, "go").pipe(Effect.provide(model.layer))
-          return runs.length
-        })
-      assert.strictEqual(yield* payer({}), 1)
-      assert.strictEqual(yield* payer({ sideEffects: "idempotent" }), 2)
-    })
+it.run("rows for all tools do not repeat an agent with an unsafe tool [P601 A1111]", (run) =>
+  Effect.gen(function* () {
+    const payer = (options: { readonly sideEffects?: "idempotent" }) =>
+      Effect.gen(function* () {
+        const { runs, tool } = play("pay", { sideEffects: "unsafe" }, [Effect.succeed("paid"), Effect.succeed("paid")])
+        const inner = yield* make(
+          batch("pay"),
+          fails(LlmError.ServerError.make({ model: "m" })),
+          ...(options.sideEffects === undefined ? [] : [batch("pay"), done])
+        )
+        const ask = Agent.asTool(expertWith(inner, tool), { name: "ask", description, ...options })
+        const agent = agentWith(ask).pipe(
+          Agent.toolDefaults({ ServerError: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell()) })
+        )
+        const model = yield* make(calling, done)
+        yield* run(agent, "go").pipe(Effect.provide(model.layer))
+        return runs.length
+      })
+    assert.strictEqual(yield* payer({}), 1)
+    assert.strictEqual(yield* payer({ sideEffects: "idempotent" }), 2)
+  })
 )
 
 it("an agent is as unsafe as the tools of any of its skills; functions have none [P601 A1111]", () => {
@@ -289,7 +284,7 @@ it("the model calls of an agent count with each call of its tool, within the tur
   assert.deepInclude(Agent.explain(agentWith(clerk)).worst, { modelCalls: 8 })
 })
 
-it.run("a fixer may be asked about it as about any tool [A316 A1110]", (run) =>
+it.run("a fixer repairs the arguments of a call to an agent as of any tool [A316 A1110]", (run) =>
   Effect.gen(function* () {
     const inputs: Array<string> = []
     const cleanup = Agent.deterministic("cleanup", (raw: string) =>

@@ -46,7 +46,7 @@ it.run("throwException in an agent that is a tool is hard for the caller: no wid
   })
 )
 
-it.run("an exact row of that tool takes it, or one under its name; a row that gives up is asked last [P1352]", (run) =>
+it.run("an exact row takes the failure of an agent that gives up; a row that gives up comes last [P1352]", (run) =>
   Effect.gen(function* () {
     for (const isOwn of [true, false]) {
       const rows = {
@@ -75,7 +75,7 @@ it.run("an exact row of that tool takes it, or one under its name; a row that gi
 )
 
 it.run(
-  "it is hard at every level above, and for the siblings; a function that raises is such an agent [P1352 P1350 A407]",
+  "an agent that gives up is a hard failure for all ancestors and siblings; so is a function that raises [P1352 P1350 A407]",
   (run) =>
     Effect.gen(function* () {
       const wide = { orElse: Recovery.tell() }

@@ -123,31 +123,29 @@ it.run("as a fixer it repairs arguments; it reads a report where its first part 
   })
 )
 
-it.effect(
-  "started, it can be asked for its ledger while it runs, and how the last reply ended when it is over [A1101]",
-  () =>
-    Effect.gen(function* () {
-      const { actor } = stage()
-      const cut = yield* make(
-        ScriptedModel.replies(ScriptedModel.reply({ content: [Message.text("a pa")], finish: "length" }))
-      )
-      const first = yield* speaker("first", "1")
-      const agent = first.agent.pipe(
-        Agent.andThen(actor("pause", 10, Effect.succeed)),
-        Agent.andThen(Agent.make("last", { model: cut.layer }))
-      )
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          const handle = yield* agent.start("go")
-          yield* during(5, Effect.void)
-          assert.strictEqual((yield* handle.ledger).length, 1)
-          const fiber = yield* during(10, handle.outcome)
-          assert.deepStrictEqual(yield* Fiber.join(fiber), { _tag: "Completed", output: "a pa", finish: "length" })
-          const events = yield* Stream.runCollect(handle.events)
-          assert.deepStrictEqual(treeOf(events).length, 4)
-        })
-      )
-    })
+it.effect("the handle of a composition has the ledger so far, and the last finish reason at the end [A1101]", () =>
+  Effect.gen(function* () {
+    const { actor } = stage()
+    const cut = yield* make(
+      ScriptedModel.replies(ScriptedModel.reply({ content: [Message.text("a pa")], finish: "length" }))
+    )
+    const first = yield* speaker("first", "1")
+    const agent = first.agent.pipe(
+      Agent.andThen(actor("pause", 10, Effect.succeed)),
+      Agent.andThen(Agent.make("last", { model: cut.layer }))
+    )
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const handle = yield* agent.start("go")
+        yield* during(5, Effect.void)
+        assert.strictEqual((yield* handle.ledger).length, 1)
+        const fiber = yield* during(10, handle.outcome)
+        assert.deepStrictEqual(yield* Fiber.join(fiber), { _tag: "Completed", output: "a pa", finish: "length" })
+        const events = yield* Stream.runCollect(handle.events)
+        assert.deepStrictEqual(treeOf(events).length, 4)
+      })
+    )
+  })
 )
 
 it.effect("a streamed composition delivers the text of its parts before they are complete [A1201]", () =>

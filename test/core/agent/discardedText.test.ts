@@ -51,7 +51,7 @@ const counted = (events: ReadonlyArray<AgentEvent.AgentEvent>): string => {
 const discardedIn = (events: ReadonlyArray<AgentEvent.AgentEvent>) =>
   events.flatMap((event) => (event.type === "attempt-discarded" ? [`${event.attempt} ${event.text}`] : []))
 
-it.run("an order says before it goes on that what a part has shown does not count [P502 P1003]", (run) =>
+it.run("a fallback discards the text of a failed part before the next part runs [P502 P1003]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const order = Agent.fallback(yield* failing("one"), yield* failing("two"), yield* answering("three"))
@@ -87,7 +87,7 @@ it.run("an order says before it goes on that what a part has shown does not coun
   })
 )
 
-it.run("a race, and copies of an agent, say at their end which texts have lost [P502]", (run) =>
+it.run("a race, and copies of an agent, emit at their end which texts are discarded [P502]", (run) =>
   Effect.gen(function* () {
     const races = [
       Agent.firstOf(hanging("slow"), yield* answering("won"), hanging("late")),

@@ -23,7 +23,7 @@ const watching = () => {
   return { escaped, hook: Agent.onFailure((failure) => Effect.sync(() => escaped.push(failure)).pipe(Effect.asVoid)) }
 }
 
-it.run("hears what escapes once, when every recovery has failed, with transcript and usage [A603]", (run) =>
+it.run("the failure listener gets a failure once, after every recovery, with transcript and usage [A603]", (run) =>
   Effect.gen(function* () {
     const { escaped, hook } = watching()
     const { tool } = scripted("fetch", Effect.fail(busy("1")), Effect.fail(busy("2")))
@@ -48,7 +48,7 @@ it.run("hears what escapes once, when every recovery has failed, with transcript
   })
 )
 
-it.run("hears a user's own failure as that very object, and a defect as one [A603]", (run) =>
+it.run("the failure listener gets a user's own failure as that very object, and a defect as a defect [A603]", (run) =>
   Effect.gen(function* () {
     const own = gone("away")
     const bug = new Error("bug")
@@ -67,7 +67,7 @@ it.run("hears a user's own failure as that very object, and a defect as one [A60
   })
 )
 
-it.run("hears nothing of a run that succeeds, recovers, or is interrupted, nor of a fixer's failure [A603]", (run) =>
+it.run("the failure listener gets no success, no recovery, no interruption and no fixer's failure [A603]", (run) =>
   Effect.gen(function* () {
     const { escaped, hook } = watching()
     const failing = scripted("fetch", Effect.fail(busy()))

@@ -16,37 +16,35 @@ const down = LlmError.ServerError.make({ model: "m" })
 const denied = LlmError.AuthenticationError.make({ model: "m", detail: "no" })
 const filtered = LlmError.ContentFilteredError.make({ model: "m", detail: "no" })
 
-it.run(
-  "the next agent is asked after a failure that asks for it, or that sending again did not cure [A1107 P1001]",
-  (run) =>
-    Effect.gen(function* () {
-      for (const [error, goesOn] of [
-        [missing, true],
-        [LlmError.CapabilityMismatchError.make({ model: "m", provider: "p", capability: "vision" }), true],
-        [down, true],
-        [LlmError.RateLimitError.make({ service: "s" }), true],
-        [denied, false],
-        [filtered, false],
-        [LlmError.InvalidRequestError.make({ model: "m", detail: "no" }), false]
-      ] as const) {
-        const log = eventLog()
-        const [first, second] = [yield* make(fails(error)), yield* make(...(goesOn ? [text("spare")] : []))]
-        const one = Agent.make("one", { model: first.layer })
-        const two = Agent.make("two", { model: second.layer })
-        const exit = yield* Effect.exit(run(Agent.fallback(one, two).pipe(log.listen), "go"))
-        if (goesOn) assert.deepStrictEqual(exit, Exit.succeed("spare"))
-        else assert.strictEqual(Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined, error)
-        assert.deepStrictEqual(
-          treeOf(log.all),
-          goesOn
-            ? ["fallback run-completed", "  one run-failed", "  two run-completed"]
-            : ["fallback run-failed", "  one run-failed"]
-        )
-        const end = log.end()
-        assert(end?.type === "run-failed" || end?.type === "run-completed")
-        assert.strictEqual(end.ledger.length, goesOn ? 2 : 1)
-      }
-    })
+it.run("the next agent runs after a failure with the advice `fallback` or `resend` [A1107 P1001]", (run) =>
+  Effect.gen(function* () {
+    for (const [error, goesOn] of [
+      [missing, true],
+      [LlmError.CapabilityMismatchError.make({ model: "m", provider: "p", capability: "vision" }), true],
+      [down, true],
+      [LlmError.RateLimitError.make({ service: "s" }), true],
+      [denied, false],
+      [filtered, false],
+      [LlmError.InvalidRequestError.make({ model: "m", detail: "no" }), false]
+    ] as const) {
+      const log = eventLog()
+      const [first, second] = [yield* make(fails(error)), yield* make(...(goesOn ? [text("spare")] : []))]
+      const one = Agent.make("one", { model: first.layer })
+      const two = Agent.make("two", { model: second.layer })
+      const exit = yield* Effect.exit(run(Agent.fallback(one, two).pipe(log.listen), "go"))
+      if (goesOn) assert.deepStrictEqual(exit, Exit.succeed("spare"))
+      else assert.strictEqual(Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined, error)
+      assert.deepStrictEqual(
+        treeOf(log.all),
+        goesOn
+          ? ["fallback run-completed", "  one run-failed", "  two run-completed"]
+          : ["fallback run-failed", "  one run-failed"]
+      )
+      const end = log.end()
+      assert(end?.type === "run-failed" || end?.type === "run-completed")
+      assert.strictEqual(end.ledger.length, goesOn ? 2 : 1)
+    }
+  })
 )
 
 it.run("a success is the answer, and no other agent is started [A1107]", (run) =>
@@ -84,7 +82,7 @@ it.run(
     })
 )
 
-it.run("all failing gives the last failure, and every reason in order, for listeners and hooks [A1107 P1001]", (run) =>
+it.run("if all agents fail, listeners get the last failure, and every reason in order [A1107 P1001]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const escaped: Array<Escaped> = []
@@ -118,7 +116,7 @@ it.run("interruption stops the chain [A1107 A111]", (run) =>
   })
 )
 
-it.run("no further agent is asked once an unsafe tool was started, unless that is acknowledged [P1003]", (run) =>
+it.run("no further agent runs once an unsafe tool has started, unless the program acknowledges it [P1003]", (run) =>
   Effect.gen(function* () {
     const acknowledge = { acknowledge: "may run twice" } as const
     for (const [how, options] of [
@@ -144,7 +142,7 @@ it.run("no further agent is asked once an unsafe tool was started, unless that i
   })
 )
 
-it.run("an order within an order hears of it as well [P1003]", (run) =>
+it.run("a fallback around a fallback stops too once an unsafe tool has started [P1003]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(batch("pay"), fails(down))
     const { tool } = play("pay", { sideEffects: "unsafe" }, [Effect.succeed("paid")])

@@ -89,7 +89,7 @@ const counting = Tool.make("count", {
 })
 
 it.run(
-  "as a fixer it escalates and ends by throwing, and the next rung is asked of everything else [P1351 A407]",
+  "a function as a fixer escalates or ends the run by what it throws, else the next rung decides [P1351 A407]",
   (run) =>
     Effect.gen(function* () {
       const broken = ScriptedModel.calls(ScriptedModel.call("count", "{n: 1}", "c1"))
@@ -150,24 +150,26 @@ it.run(
     })
 )
 
-it.run("a tool that is a function passes the ends of an agent, and says by what it was stopped [P1351 A109]", (run) =>
-  Effect.gen(function* () {
-    const tool = (thrown: unknown) =>
-      Tool.fromFunction("work", {
-        description: "Works.",
-        parameters: Schema.Struct({}),
-        success: Schema.String,
-        run: throwing(thrown)
-      })
-    for (const thrown of [escalation, hard]) {
-      const model = yield* ScriptedModel.make(ScriptedModel.calls(ScriptedModel.call("work", {}, "c1")))
-      assert.strictEqual(
-        yield* Effect.flip(run(agentWith(tool(thrown)), "go").pipe(Effect.provide(model.layer))),
-        thrown
-      )
-    }
-    const error = yield* Effect.flip(Tool.call(tool(busy()), {}))
-    assert(error instanceof ToolError.ExecutionError)
-    assert.strictEqual(error.category, "invocation")
-  })
+it.run(
+  "a tool that is a function may throw an escalation or a hard failure; all else is an ExecutionError [P1351 A109]",
+  (run) =>
+    Effect.gen(function* () {
+      const tool = (thrown: unknown) =>
+        Tool.fromFunction("work", {
+          description: "Works.",
+          parameters: Schema.Struct({}),
+          success: Schema.String,
+          run: throwing(thrown)
+        })
+      for (const thrown of [escalation, hard]) {
+        const model = yield* ScriptedModel.make(ScriptedModel.calls(ScriptedModel.call("work", {}, "c1")))
+        assert.strictEqual(
+          yield* Effect.flip(run(agentWith(tool(thrown)), "go").pipe(Effect.provide(model.layer))),
+          thrown
+        )
+      }
+      const error = yield* Effect.flip(Tool.call(tool(busy()), {}))
+      assert(error instanceof ToolError.ExecutionError)
+      assert.strictEqual(error.category, "invocation")
+    })
 )

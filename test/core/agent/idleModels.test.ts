@@ -12,7 +12,7 @@ class Desk extends Context.Service<Desk, string>()("test/Desk") {}
 /** A layer without a build of its own, which stands in no memo map. */
 const given = (name: string) => Layer.succeed(Desk, name)
 
-it.run("it is shared, closed 5 minutes after the last run, and built again by the next [P1504]", (run) =>
+it.run("a model is shared, closed 5 minutes after the last run, and rebuilt by the next run [P1504]", (run) =>
   Effect.gen(function* () {
     const log: Array<string> = []
     const agent = Agent.make("clerk", { model: logged(log) })

@@ -28,48 +28,43 @@ const listening = () => {
   }
 }
 
-it.run(
-  "the hook fires once per call: success, recovered value, told text, escalation, each by what [A601 A602]",
-  (run) =>
-    Effect.gen(function* () {
-      const plain = scripted("plain", Effect.succeed("value"))
-      const retried = scripted("retried", Effect.fail(busy()), Effect.fail(busy()), Effect.succeed("value"))
-      const mended = play("mended", { coercion: [] }, [Effect.succeed("value")])
-      const answered = scripted("answered", Effect.fail(busy()))
-      const telling = scripted("told", Effect.fail(busy()))
-      const escalated = scripted("escalated", Effect.fail(busy()))
-      const byFixer = scripted("byFixer", Effect.fail(busy()))
-      const giving = fixer(Effect.fail(ToolError.EscalationError.make({ source: "fixer", reason: "look up" })))
-      const { heard, hook } = listening()
-      const model = yield* callingOnce("plain", "retried", "mended", "answered", "told", "escalated", "byFixer")
-      const agent = agentWith(
-        plain.tool,
-        retried.tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 2 }) })),
-        mended.tool,
-        answered.tool.pipe(Tool.onError({ Busy: Recovery.respondWith("fallback") })),
-        telling.tool.pipe(Tool.onError({ Busy: Recovery.tell(() => "no") })),
-        escalated.tool.pipe(Tool.onError({ Busy: Recovery.escalate() })),
-        byFixer.tool.pipe(Tool.onError({ Busy: Recovery.fix(giving.agent) }))
-      ).pipe(hook)
-      yield* run(agent, "go").pipe(Effect.provide(model.layer))
-      assert.deepStrictEqual(
-        heard.map(([name, , { isError, recoveredBy }]) => [name, isError, recoveredBy]).toSorted(),
-        [
-          ["answered", false, "respondWith"],
-          ["byFixer", true, "fix"],
-          ["escalated", true, "escalate"],
-          ["mended", false, undefined],
-          ["plain", false, undefined],
-          ["retried", false, "retry"],
-          ["told", true, "tell"]
-        ]
-      )
-      const texts = new Map(heard.map(([name, , { text }]) => [name, text]))
-      assert.strictEqual(texts.get("plain"), "value")
-      assert.strictEqual(texts.get("answered"), "fallback")
-      assert.strictEqual(texts.get("told"), "no")
-      assert.include(texts.get("byFixer"), "failed: look up")
-    })
+it.run("the listener runs once per call, with the outcome and what recovered it [A601 A602]", (run) =>
+  Effect.gen(function* () {
+    const plain = scripted("plain", Effect.succeed("value"))
+    const retried = scripted("retried", Effect.fail(busy()), Effect.fail(busy()), Effect.succeed("value"))
+    const mended = play("mended", { coercion: [] }, [Effect.succeed("value")])
+    const answered = scripted("answered", Effect.fail(busy()))
+    const telling = scripted("told", Effect.fail(busy()))
+    const escalated = scripted("escalated", Effect.fail(busy()))
+    const byFixer = scripted("byFixer", Effect.fail(busy()))
+    const giving = fixer(Effect.fail(ToolError.EscalationError.make({ source: "fixer", reason: "look up" })))
+    const { heard, hook } = listening()
+    const model = yield* callingOnce("plain", "retried", "mended", "answered", "told", "escalated", "byFixer")
+    const agent = agentWith(
+      plain.tool,
+      retried.tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 2 }) })),
+      mended.tool,
+      answered.tool.pipe(Tool.onError({ Busy: Recovery.respondWith("fallback") })),
+      telling.tool.pipe(Tool.onError({ Busy: Recovery.tell(() => "no") })),
+      escalated.tool.pipe(Tool.onError({ Busy: Recovery.escalate() })),
+      byFixer.tool.pipe(Tool.onError({ Busy: Recovery.fix(giving.agent) }))
+    ).pipe(hook)
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(heard.map(([name, , { isError, recoveredBy }]) => [name, isError, recoveredBy]).toSorted(), [
+      ["answered", false, "respondWith"],
+      ["byFixer", true, "fix"],
+      ["escalated", true, "escalate"],
+      ["mended", false, undefined],
+      ["plain", false, undefined],
+      ["retried", false, "retry"],
+      ["told", true, "tell"]
+    ])
+    const texts = new Map(heard.map(([name, , { text }]) => [name, text]))
+    assert.strictEqual(texts.get("plain"), "value")
+    assert.strictEqual(texts.get("answered"), "fallback")
+    assert.strictEqual(texts.get("told"), "no")
+    assert.include(texts.get("byFixer"), "failed: look up")
+  })
 )
 
 it.run("it does not fire for unknown tools, hard failures, built-in tools, or what was not run [A601]", (run) =>
@@ -97,7 +92,7 @@ it.run("it does not fire for unknown tools, hard failures, built-in tools, or wh
   })
 )
 
-it.run("it does not fire for an interrupted call; a sibling that ended before has been heard [A601]", (run) =>
+it.run("the listener gets no interrupted call; it has got a sibling that ended before [A601]", (run) =>
   Effect.gen(function* () {
     const { heard, hook } = listening()
     const quick = scripted("quick", Effect.succeed("value"))
@@ -112,7 +107,7 @@ it.run("it does not fire for an interrupted call; a sibling that ended before ha
   })
 )
 
-it.run("it hears the calls of its own agent only, not those of a sub-agent [A601]", (run) =>
+it.run("the listener gets the calls of its own agent only, not those of a sub-agent [A601]", (run) =>
   Effect.gen(function* () {
     const { heard, hook } = listening()
     const inner = yield* callingOnce("look")
@@ -127,7 +122,7 @@ it.run("it hears the calls of its own agent only, not those of a sub-agent [A601
   })
 )
 
-it.run("several hooks hear every call, in the order in which they were attached [A604]", (run) =>
+it.run("several listeners get every call, in the order in which they were attached [A604]", (run) =>
   Effect.gen(function* () {
     const order: Array<string> = []
     const named = (label: string) => Agent.onToolUse((name) => Effect.sync(() => order.push(`${label} ${name}`)))
@@ -140,7 +135,7 @@ it.run("several hooks hear every call, in the order in which they were attached 
   })
 )
 
-it.run("hooks read the repaired params next to the model's own arguments [A605]", (run) =>
+it.run("listeners read the repaired params next to the model's own arguments [A605]", (run) =>
   Effect.gen(function* () {
     const { heard, hook } = listening()
     const { tool } = play("fetch", { coercion: [] }, [Effect.fail(gone("moved"))])

@@ -167,7 +167,7 @@ it.effect("partials know lists, records, alternatives and schemas within themsel
   })
 )
 
-it.effect("each value comes as soon as it can be told from all else that its schema takes [P301]", () =>
+it.effect("each value comes as soon as no other value that the schema takes is possible [P301]", () =>
   Effect.gen(function* () {
     const Renamed = Schema.Struct({ a: Schema.String }).pipe(Schema.encodeKeys({ a: "b" }))
     interface Chain {
@@ -268,7 +268,7 @@ it.effect(
     })
 )
 
-it.effect("partials hear nothing of the runs of an agent's tools, of any kind [P301]", () =>
+it.effect("partials show nothing of the runs of an agent's tools, of any kind [P301]", () =>
   Effect.gen(function* () {
     const Note = Schema.Struct({ t: Schema.String })
     const inner = Agent.fallback(Agent.make("inner", { output: Note }))
@@ -308,7 +308,7 @@ it.effect("partials show nothing that does not fit, and the output comes in any 
   })
 )
 
-it.effect("partials begin anew when the model is asked again, and hear nothing of other turns' calls [P301]", () =>
+it.effect("partials begin anew when the model is called again, without the calls of other turns [P301]", () =>
   Effect.gen(function* () {
     const Title = Schema.Struct({ title: Schema.NonEmptyString })
     assert.deepStrictEqual(

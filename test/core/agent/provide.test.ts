@@ -65,36 +65,34 @@ it.run("a provided agent keeps its tables, and takes more of them after it [P130
   })
 )
 
-it.run(
-  "its layer is built once, for listeners as well; the one that comes later gives the earlier [P1306 P1504]",
-  (run) =>
-    Effect.gen(function* () {
-      const { count, layer } = counting()
-      const seen: Array<number> = []
-      const shown = Layer.effect(
-        Desk,
-        Effect.map(Desk, ({ number }) => ({ number: number * 10 }))
+it.run("the layer is built once, for listeners too; a later layer provides an earlier one [P1306 P1504]", (run) =>
+  Effect.gen(function* () {
+    const { count, layer } = counting()
+    const seen: Array<number> = []
+    const shown = Layer.effect(
+      Desk,
+      Effect.map(Desk, ({ number }) => ({ number: number * 10 }))
+    )
+    const agent = Agent.deterministic("clerk", (_input: string) => Effect.map(Desk, ({ number }) => number)).pipe(
+      Agent.provide(shown),
+      Agent.provide(layer),
+      Agent.onEvent(() =>
+        Effect.map(Effect.serviceOption(Desk), (desk) => void (desk._tag === "Some" && seen.push(desk.value.number)))
       )
-      const agent = Agent.deterministic("clerk", (_input: string) => Effect.map(Desk, ({ number }) => number)).pipe(
-        Agent.provide(shown),
-        Agent.provide(layer),
-        Agent.onEvent(() =>
-          Effect.map(Effect.serviceOption(Desk), (desk) => void (desk._tag === "Some" && seen.push(desk.value.number)))
-        )
-      )
-      assert.strictEqual(yield* run(agent, "a"), 10)
-      assert.strictEqual(yield* run(agent, "b"), 10)
-      assert.deepStrictEqual([...new Set(seen)], [10])
-      // as a part, too
-      assert.strictEqual(
-        yield* run(
-          Agent.map(agent, (n) => n + 1),
-          "c"
-        ),
-        11
-      )
-      assert.deepStrictEqual(count, { built: 1, released: 0 })
-    })
+    )
+    assert.strictEqual(yield* run(agent, "a"), 10)
+    assert.strictEqual(yield* run(agent, "b"), 10)
+    assert.deepStrictEqual([...new Set(seen)], [10])
+    // as a part, too
+    assert.strictEqual(
+      yield* run(
+        Agent.map(agent, (n) => n + 1),
+        "c"
+      ),
+      11
+    )
+    assert.deepStrictEqual(count, { built: 1, released: 0 })
+  })
 )
 
 it.run(

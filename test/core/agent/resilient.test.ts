@@ -31,7 +31,7 @@ const gone = () => Effect.fail(busy("no such host"))
 
 const agentOf = <const T extends Tool.AnyTool>(tool: T) => Agent.make("worker", { tools: [tool] })
 
-it.run("what may pass is run again where the tool may run twice, and everything else is told [P1343]", (run) =>
+it.run("a failure that may pass is retried if the tool may run twice; the model reads all others [P1343]", (run) =>
   Effect.gen(function* () {
     for (const [sideEffects, steps, runs, ends] of [
       ["none", [passing(), passing(), Effect.succeed("ok")], 3, "ok"],
@@ -106,7 +106,7 @@ it.run("a tool waits as long as its server asks for, and gives up beyond a minut
   })
 )
 
-it.effect("a reply that breaks off while it is streamed is asked for again [P1343]", () =>
+it.effect("a reply that breaks off while it is streamed is requested once more [P1343]", () =>
   Effect.gen(function* () {
     const broken = () =>
       fails(LlmError.ModelOverloadedError.make({ model: "m" }), { type: "text-delta", text: "half a" })
@@ -141,7 +141,7 @@ it.run("arguments are told with what to correct, and the call that follows runs 
   })
 )
 
-it.run("rows of others come first, wherever it stands in the pipe, and what they give up is told [P1343]", (run) =>
+it.run("other rows decide first, anywhere in the pipe, and the model reads what they give up [P1343]", (run) =>
   Effect.gen(function* () {
     const table = { Busy: Recovery.retry({ retries: 1 }) }
     const answering = { orElse: Recovery.respondWith("instead") }
@@ -172,7 +172,7 @@ it.run("rows of others come first, wherever it stands in the pipe, and what they
 
 const overloaded = () => fails(LlmError.ModelOverloadedError.make({ model: "m" }))
 
-it.run("a model is asked again for what may pass, and for nothing else [P1343]", (run) =>
+it.run("a model call is retried after a failure that may pass, and after no other [P1343]", (run) =>
   Effect.gen(function* () {
     const agent = Agent.make("worker", {}).pipe(Agent.resilient())
     const model = yield* make(overloaded(), overloaded(), overloaded(), overloaded(), done)
@@ -189,7 +189,7 @@ it.run("a model is asked again for what may pass, and for nothing else [P1343]",
 
 const held = /^denied: Tool 'pay' was not run: .* may have taken effect[.] Look first whether it has[.]/
 
-it.run("a call that may have taken effect, and is made again at once, is held once [P1343]", (run) =>
+it.run("a call that may have taken effect, and that the model repeats at once, is held once [P1343]", (run) =>
   Effect.gen(function* () {
     const lost = [reset(), Effect.succeed("paid")]
     const twice = [batch("pay"), batch("pay")]
@@ -215,7 +215,7 @@ it.run("a call that may have taken effect, and is made again at once, is held on
   })
 )
 
-it.run("it is not held where the model was told something else, nor without resilience [P1343]", (run) =>
+it.run("a repeated call is not held if the model has read another text, nor without `resilient` [P1343]", (run) =>
   Effect.gen(function* () {
     const pay = (first: Effect.Effect<never, unknown>) => play("pay", {}, [first, Effect.succeed("paid")])
     const [plain, clear, own, safe] = [
@@ -238,7 +238,7 @@ it.run("it is not held where the model was told something else, nor without resi
   })
 )
 
-it.run("where a person has to look it up, the model reads that again [P602 P1343]", (run) =>
+it.run("if a person has to look up the outcome, the model reads so for each repeated call [P602 P1343]", (run) =>
   Effect.gen(function* () {
     let runs = 0
     const pay = Tool.make("pay", {
@@ -332,7 +332,7 @@ it.run("all long results of a reply are cut at once [P1343]", (run) =>
   })
 )
 
-it.run("an answer that does not fit is asked for twice more, or as often as Agent.outputRetries says [P1343]", (run) =>
+it.run("after a misfit answer the model is called twice more, or as outputRetries sets [P1343]", (run) =>
   Effect.gen(function* () {
     const made = Agent.make("worker", { output: Schema.Struct({ n: Schema.Finite }) })
     const wrong = text("many")

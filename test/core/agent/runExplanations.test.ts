@@ -31,7 +31,7 @@ const workerWith = (tool: Tool.AnyTool) =>
     skills: [Skill.make("work", { description: "Works.", tools: [tool] })]
   })
 
-it("a run without tables and tools asks its model once in each turn [P1102]", () => {
+it("a run without tables and tools calls its model once in each turn [P1102]", () => {
   const explained = Agent.explain(Agent.make("worker", {}))
   assert.deepStrictEqual(inNumbers(explained.worst), {
     turns: 8,
@@ -126,7 +126,7 @@ it("a tool takes as long as its timeouts admit, and a run as long as all of its 
   assert.deepStrictEqual(time({ timeout: "1 second", callTimeout: "9 seconds" }), [7000, 5 * 7000])
 })
 
-it("a tool that is an agent asks as many models as one run of it, and waits as long [P1102]", () => {
+it("a tool that is an agent counts the model calls and the waits of one run of it [P1102]", () => {
   const ask = (agent: ReturnType<typeof boundsOf>) =>
     workerWith(Agent.asTool(agent, { name: "ask", description: "Asks." }))
   const patient = Agent.explain(ask(boundsOf(3, 2, "10 seconds")))
@@ -210,7 +210,7 @@ it.effect("of a sub-agent's model that heeds advice, the most generous advice co
   })
 )
 
-it("a tool that is made of agents without models asks none, and what is looked up needs no timeout [P1102]", () => {
+it("a tool that is made of agents without models counts no model calls, and a look-up needs no timeout [P1102]", () => {
   const clerk = Agent.deterministic("clerk", (input: string) => Effect.succeed(input))
   const both = Agent.asTool(
     Agent.map(clerk, (said) => `${said}!`),

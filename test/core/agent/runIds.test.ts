@@ -87,7 +87,7 @@ it.effect(
     })
 )
 
-it.run("after a transcript there is a new run: its id is made of what the user says next [P1357]", (run) =>
+it.run("a transcript begins a new run: its id is made of the next message of the user [P1357]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const agent = Agent.make("worker", {}).pipe(log.listen)

@@ -146,7 +146,7 @@ it.run("parts, sub-agents and fixers share the build with the agent itself [P135
   })
 )
 
-it.run("a layer that fails fails the runs that wait for it, and the next run builds again [P1504]", (run) =>
+it.run("a layer that fails fails the runs that wait for it, and the next run rebuilds it [P1504]", (run) =>
   Effect.gen(function* () {
     const log: Array<string> = []
     const gate = yield* Deferred.make<void>()

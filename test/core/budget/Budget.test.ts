@@ -206,7 +206,7 @@ it.run("it bounds agents within fixers [A908]", (run) =>
   })
 )
 
-it.run("a limit of the run that a fixer reaches ends the run: no rung after the fixer is asked [A312 A901]", (run) =>
+it.run("a limit of the run that a fixer reaches ends the run: no rung after the fixer decides [A312 A901]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.fail(busy()))
     const mender = Agent.make("mender", { model: (yield* make()).layer })

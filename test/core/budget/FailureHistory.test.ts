@@ -104,7 +104,7 @@ const batched = (then?: "continue" | "tools-off") => {
   )
 }
 
-it.run("a row that tells and says no more has no say in switching tools off; one that says so has [K8 K9]", (run) =>
+it.run("a row that tells decides about switching tools off only with `then` [K8 K9]", (run) =>
   Effect.gen(function* () {
     for (const [then, choice] of [
       [undefined, "none"],
@@ -118,7 +118,7 @@ it.run("a row that tells and says no more has no say in switching tools off; one
   })
 )
 
-it.run("a batch in which no policy has a say keeps tools on [K8]", (run) =>
+it.run("a batch of failures whose rows have no `then` keeps tools on [K8]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(batch("own"), done)
     yield* run(batched(), "go").pipe(Effect.provide(model.layer))

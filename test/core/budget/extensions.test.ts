@@ -33,7 +33,7 @@ it.run("only onBudgetExceeded decides: with an extension the run, or its child, 
 )
 
 it.run(
-  "when the one that was asking is stopped, another asks, and about no limit that was extended since [A909]",
+  "if the run that calls the handler is stopped, another run calls it, unless the limit was extended [A909]",
   (run) =>
     Effect.gen(function* () {
       const asked: Array<number> = []

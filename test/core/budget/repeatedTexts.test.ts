@@ -46,7 +46,7 @@ it.run("the call that follows the hints of a fixer is run, after many wrong ones
   })
 )
 
-it.run("texts that differ in words are not the same, and the model is not told that they are [P1338]", (run) =>
+it.run("texts that differ in words are not equal, and the model does not read that they are [P1338]", (run) =>
   Effect.gen(function* () {
     const texts = ["one", "two", "three", "four", "five", "six"]
     const model = yield* make(...times(6), done)
@@ -79,7 +79,7 @@ it.run("texts that differ in numbers, quotations and values of names are the sam
   })
 )
 
-it.run("onBudgetExceeded is asked, and the run goes on as far as it is extended [P1338]", (run) =>
+it.run("onBudgetExceeded is called, and the run goes on as far as it is extended [P1338]", (run) =>
   Effect.gen(function* () {
     const asked: Array<unknown> = []
     const log = eventLog()
@@ -112,7 +112,7 @@ it.run("onBudgetExceeded is asked, and the run goes on as far as it is extended 
   })
 )
 
-it.effect("a run that is suspended at the limit resumes, and onBudgetExceeded is asked anew [P1338]", () =>
+it.effect("a run that is suspended at the limit resumes, and onBudgetExceeded is called anew [P1338]", () =>
   Effect.gen(function* () {
     const limits: Array<number> = []
     const agent = Agent.make("worker", {

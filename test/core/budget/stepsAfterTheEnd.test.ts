@@ -83,7 +83,7 @@ it.run("the end of another run that an effect brings along is a failure of this 
   })
 )
 
-it.run("a tool does not run when the limit is reached while its policy or its approver is asked [P1308]", (run) =>
+it.run("a tool does not run if the limit is reached while its policy or its approver decides [P1308]", (run) =>
   Effect.gen(function* () {
     const policy = ToolPolicy.allow
     for (const isAsked of [false, true]) {
@@ -194,7 +194,7 @@ it.run("tokens that a child has spent end the run at its next safe point, before
   })
 )
 
-it.run("nor does a wait before another call of a model [P1308]", (run) =>
+it.run("a wait before another model call does not begin after the limit [P1308]", (run) =>
   Effect.gen(function* () {
     const overloaded = ScriptedModel.fails(LlmError.ModelOverloadedError.make({ model: "m" }))
     const late = yield* make(ScriptedModel.answers((request) => Effect.delay(overloaded.answer(request), "1 second")))

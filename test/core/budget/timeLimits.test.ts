@@ -52,47 +52,45 @@ it.run("it stops a running model call, a fixer, and a wait; 5 minutes by default
   })
 )
 
-it.run(
-  "no wait starts that would pass the run's end: the next rung is asked, else the error says which limit [P704]",
-  (run) =>
-    Effect.gen(function* () {
-      const retry = Recovery.retry({ retries: 5, initialBackoff: "4 seconds" })
-      for (const [verdict, reason] of [
-        [
-          Recovery.ladder(
-            retry,
-            Recovery.tell(() => "no time")
-          ),
-          undefined
-        ],
-        [retry, "maxDuration"],
-        [
-          Recovery.ladder(
-            Recovery.fix(() => Effect.fail(busy())),
-            retry
-          ),
-          "maxDuration"
-        ]
-      ] as const) {
-        const log = eventLog()
-        const { runs, tool } = scripted("fetch", ...Array.from({ length: 3 }, () => Effect.fail(busy())))
-        const model = yield* make(...(reason === undefined ? [batch("fetch"), done] : [batch("fetch")]))
-        const agent = Agent.make("worker", {
-          budget: { maxDuration: "10 seconds" },
-          skills: [Skill.make("work", { description: "Works.", tools: [tool.pipe(Tool.onError({ Busy: verdict }))] })]
-        }).pipe(log.listen)
-        const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
-        const start = log.all[0]?.at ?? 0
-        // attempts at 0 s and 4 s; the next would be at 12 s
-        assert.deepStrictEqual(
-          runs.map(({ at }) => at - start),
-          [0, 4000]
-        )
-        assert.strictEqual((log.end()?.at ?? 0) - start, 4000)
-        if (reason === undefined) assert.isTrue(Exit.isSuccess(exit))
-        else assert.deepInclude(exceeded(failing(exit)), { reason, limit: 10_000 })
-      }
-    })
+it.run("no wait begins that would pass the run's end: the next rung decides, or the run fails [P704]", (run) =>
+  Effect.gen(function* () {
+    const retry = Recovery.retry({ retries: 5, initialBackoff: "4 seconds" })
+    for (const [verdict, reason] of [
+      [
+        Recovery.ladder(
+          retry,
+          Recovery.tell(() => "no time")
+        ),
+        undefined
+      ],
+      [retry, "maxDuration"],
+      [
+        Recovery.ladder(
+          Recovery.fix(() => Effect.fail(busy())),
+          retry
+        ),
+        "maxDuration"
+      ]
+    ] as const) {
+      const log = eventLog()
+      const { runs, tool } = scripted("fetch", ...Array.from({ length: 3 }, () => Effect.fail(busy())))
+      const model = yield* make(...(reason === undefined ? [batch("fetch"), done] : [batch("fetch")]))
+      const agent = Agent.make("worker", {
+        budget: { maxDuration: "10 seconds" },
+        skills: [Skill.make("work", { description: "Works.", tools: [tool.pipe(Tool.onError({ Busy: verdict }))] })]
+      }).pipe(log.listen)
+      const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
+      const start = log.all[0]?.at ?? 0
+      // attempts at 0 s and 4 s; the next would be at 12 s
+      assert.deepStrictEqual(
+        runs.map(({ at }) => at - start),
+        [0, 4000]
+      )
+      assert.strictEqual((log.end()?.at ?? 0) - start, 4000)
+      if (reason === undefined) assert.isTrue(Exit.isSuccess(exit))
+      else assert.deepInclude(exceeded(failing(exit)), { reason, limit: 10_000 })
+    }
+  })
 )
 
 it.run(
@@ -117,7 +115,7 @@ it.run(
     })
 )
 
-it.run("nor does one in front of a model call [P704]", (run) =>
+it.run("a wait before a model call does not exceed maxDuration [P704]", (run) =>
   Effect.gen(function* () {
     const overloaded = ScriptedModel.fails(refused())
     const log = eventLog()

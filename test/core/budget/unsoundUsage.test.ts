@@ -75,7 +75,7 @@ it.run("usage that is no amount is replaced by an estimate with a flag, and the 
   })
 )
 
-it.run("a sound usage has no flag, and one that says nothing counts as nothing [P1397]", (run) =>
+it.run("a sound usage and an empty usage are booked unchanged, without a flag [P1397]", (run) =>
   Effect.gen(function* () {
     for (const said of [sound, Usage.empty]) {
       const { events } = yield* play(run, {}, reply(said))
@@ -133,7 +133,7 @@ it.run("a cost that is no amount is left out, and the tokens are kept [P1397]", 
   })
 )
 
-it.effect("an attempt that breaks off, or is interrupted, after such a usage is booked with an estimate [P1397]", () =>
+it.effect("an attempt that breaks off or is interrupted after an unsound usage has an estimate [P1397]", () =>
   Effect.gen(function* () {
     const broken = LlmError.NetworkError.make({ host: "test", what: "gone" })
     const parts: ReadonlyArray<Model.Part> = [

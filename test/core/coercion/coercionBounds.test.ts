@@ -66,7 +66,7 @@ describe("nothing is invented [P104]", () => {
     }
   })
 
-  it("no number out of a text that says none, or says another [P104]", () => {
+  it("no number comes out of a text without a number, or with another number [P104]", () => {
     const wrong = [
       "abc",
       "",

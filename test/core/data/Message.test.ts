@@ -212,7 +212,7 @@ it("each part, attachment and settlement needs all its fields [P401]", () => {
   for (const message of senseless) assert.isTrue(Option.isNone(read([message])), JSON.stringify(message))
 })
 
-it("what was not run, was cut off or may have taken effect is told so, word by word [P401]", () => {
+it("a call that was not run, was cut off or may have taken effect has that text, word by word [P401]", () => {
   assert.deepStrictEqual(Message.notRun, {
     kind: "interrupted",
     text: "The call was not run: the run stopped before it."

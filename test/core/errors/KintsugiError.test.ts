@@ -49,7 +49,7 @@ it("every class has an HTTP status, and is a problem in the sense of RFC 9457 [T
   assert.strictEqual(KintsugiError.problemMediaType, "application/problem+json")
 })
 
-it("a problem says when to come back and what it is about, and no secret [T39]", () => {
+it("a problem names the wait and the subject, and holds no secret [T39]", () => {
   const limited = KintsugiError.toProblem(LlmError.RateLimitError.make({ service: "openai", requestId: "r1" }))
   assert.deepInclude(limited, { retryAfter: 60, requestId: "r1", title: "Rate limit reached" })
   const denied = KintsugiError.toProblem(

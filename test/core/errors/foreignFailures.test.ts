@@ -99,7 +99,7 @@ describe("failures that are not the library's", () => {
       if (isRetryable) assert.deepStrictEqual(error.suggestedDelay, Duration.fromInputUnsafe(wait))
     })
 
-  it("what a failure says of itself comes first, and errors of the library are read as such [P1333]", () => {
+  it("the own fields of a failure win over those of its causes; errors of the library are recognised [P1333]", () => {
     class Own extends Data.TaggedError("Own")<{ readonly cause: unknown; readonly isRetryable?: boolean }> {}
     const refused = coded("ECONNREFUSED")
     assert.deepInclude(category(new Own({ cause: refused })), { category: "network", isRetryable: true })

@@ -153,7 +153,7 @@ it("numbers that are none are left out, and no depth of arguments is too much [T
   assert.include(JSON.stringify(misfit), "KINTSUGI-DESERIALIZATION")
 })
 
-it("a problem never asks for a shorter wait than the server did, nor for one without end [T39]", () => {
+it("the wait of a problem is never shorter than the server's wait, and never endless [T39]", () => {
   const minute = LlmError.ModelOverloadedError.make({ model: "m", retryAfter: Duration.minutes(1) })
   assert.strictEqual(KintsugiError.toProblem(minute).retryAfter, 60)
   const endless = KintsugiError.toProblem(Factories.apiRateLimit("m", Duration.infinity))

@@ -241,7 +241,7 @@ it.run("events of sub-agents within tools nest under their call, at every depth;
   })
 )
 
-it.run("a listener that fails, dies or throws changes nothing; it and the others hear everything [A1205]", (run) =>
+it.run("a listener that fails, dies or throws changes nothing; all listeners get every event [A1205]", (run) =>
   Effect.gen(function* () {
     const warnings: Array<string> = []
     const logger = Logger.make(({ message }) => void warnings.push(String(message)))

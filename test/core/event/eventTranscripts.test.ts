@@ -30,28 +30,26 @@ const started = <I, O, E, R>(
     return { exit, events, transcript: yield* run.transcript }
   })
 
-it.effect(
-  "over a suspension the turn that waits begins once and ends once, and is in what was said both times [A1201]",
-  () =>
-    Effect.gen(function* () {
-      const pay = tool("pay").pipe(Tool.requireApproval())
-      const agent = agentWith(tool("look"), pay)
-      const model = yield* make(batch("look", "pay"), done)
-      const one = yield* started(agent, "go").pipe(Effect.provide(model.layer))
-      assert.deepStrictEqual(transcriptOf(one.events), one.transcript)
-      assert.deepStrictEqual(
-        one.events.filter(({ type }) => type === "turn-end"),
-        []
-      )
-      const from = yield* snapshotOf(yield* one.exit)
-      const two = yield* started(Agent.resume(agent), deciding(from)).pipe(Effect.provide(model.layer))
-      assert.deepStrictEqual(only(two.events, "run-start")[0]?.transcript, [Message.user("go")])
-      assert.deepStrictEqual(transcriptOf(two.events), two.transcript)
-      const both = [...one.events, ...two.events]
-      assert.deepStrictEqual(transcriptOf(both), two.transcript)
-      assert.strictEqual(only(both, "turn-start").length, 2)
-      assert.strictEqual(only(both, "turn-end").length, 2)
-    })
+it.effect("a suspended turn begins once and ends once, and is in both transcripts [A1201]", () =>
+  Effect.gen(function* () {
+    const pay = tool("pay").pipe(Tool.requireApproval())
+    const agent = agentWith(tool("look"), pay)
+    const model = yield* make(batch("look", "pay"), done)
+    const one = yield* started(agent, "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(transcriptOf(one.events), one.transcript)
+    assert.deepStrictEqual(
+      one.events.filter(({ type }) => type === "turn-end"),
+      []
+    )
+    const from = yield* snapshotOf(yield* one.exit)
+    const two = yield* started(Agent.resume(agent), deciding(from)).pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(only(two.events, "run-start")[0]?.transcript, [Message.user("go")])
+    assert.deepStrictEqual(transcriptOf(two.events), two.transcript)
+    const both = [...one.events, ...two.events]
+    assert.deepStrictEqual(transcriptOf(both), two.transcript)
+    assert.strictEqual(only(both, "turn-start").length, 2)
+    assert.strictEqual(only(both, "turn-end").length, 2)
+  })
 )
 
 it.run("a skill that is chosen brings its prompt, of which its event tells [A1201]", (run) =>
@@ -79,7 +77,7 @@ it.run("a skill that is chosen brings its prompt, of which its event tells [A120
   })
 )
 
-it.run("of several runs what was said is that of the first, or of the one that is named [A1201]", (run) =>
+it.run("transcriptOf takes the first run, or the run with `runId` [A1201]", (run) =>
   Effect.gen(function* () {
     const child = Agent.make("below", {})
     const log = eventLog()
@@ -97,30 +95,28 @@ it.run("of several runs what was said is that of the first, or of the one that i
   })
 )
 
-it.run(
-  "what was said is there however the run ends: by a failure, a limit, an answer that does not fit [A1201]",
-  (run) =>
-    Effect.gen(function* () {
-      const broken = scripted("break", Effect.fail(busy()))
-      const bounded = (budget: Budget.Limits) =>
-        Agent.make("worker", { budget, skills: [Skill.make("s", { description: "d", tools: [tool("look")] })] })
-      const typed = Agent.make("worker", { output: Schema.Struct({ n: Schema.Finite }) })
-      const failing = Effect.fnUntraced(function* (
-        listened: (log: ReturnType<typeof eventLog>) => Runnable<string, unknown, unknown, Model.Model>,
-        ...steps: ReadonlyArray<ScriptedModel.ScriptedStep>
-      ) {
-        const log = eventLog()
-        const model = yield* make(...steps)
-        yield* Effect.exit(run(listened(log), "go").pipe(Effect.provide(model.layer)))
-        assert.strictEqual(log.end()?.type, "run-failed")
-        assert.isAbove(lastTranscript(log.end()).length, 1)
-        assert.deepStrictEqual(transcriptOf(log.all), lastTranscript(log.end()))
-      })
-      yield* failing(({ listen }) => agentWith(broken.tool, tool("look")).pipe(listen), batch("look", "break"))
-      yield* failing(({ listen }) => bounded({ maxToolCalls: 1 }).pipe(listen), batch("look", "look"))
-      yield* failing(({ listen }) => bounded({ maxTokens: 1 }).pipe(listen), done)
-      yield* failing(({ listen }) => typed.pipe(listen), done, done)
+it.run("the transcript is complete if the run ends by a failure, a limit or a misfit answer [A1201]", (run) =>
+  Effect.gen(function* () {
+    const broken = scripted("break", Effect.fail(busy()))
+    const bounded = (budget: Budget.Limits) =>
+      Agent.make("worker", { budget, skills: [Skill.make("s", { description: "d", tools: [tool("look")] })] })
+    const typed = Agent.make("worker", { output: Schema.Struct({ n: Schema.Finite }) })
+    const failing = Effect.fnUntraced(function* (
+      listened: (log: ReturnType<typeof eventLog>) => Runnable<string, unknown, unknown, Model.Model>,
+      ...steps: ReadonlyArray<ScriptedModel.ScriptedStep>
+    ) {
+      const log = eventLog()
+      const model = yield* make(...steps)
+      yield* Effect.exit(run(listened(log), "go").pipe(Effect.provide(model.layer)))
+      assert.strictEqual(log.end()?.type, "run-failed")
+      assert.isAbove(lastTranscript(log.end()).length, 1)
+      assert.deepStrictEqual(transcriptOf(log.all), lastTranscript(log.end()))
     })
+    yield* failing(({ listen }) => agentWith(broken.tool, tool("look")).pipe(listen), batch("look", "break"))
+    yield* failing(({ listen }) => bounded({ maxToolCalls: 1 }).pipe(listen), batch("look", "look"))
+    yield* failing(({ listen }) => bounded({ maxTokens: 1 }).pipe(listen), done)
+    yield* failing(({ listen }) => typed.pipe(listen), done, done)
+  })
 )
 
 const kinds = ["look", "look", "pay", "pay", "break", "nope"] as const
@@ -169,7 +165,7 @@ const tell = Effect.fnUntraced(function* ({ decisions, isRouted, maxTurns, turns
   return segments
 })
 
-it("folding the events of a run gives what was said, routed, suspended, gone on with, however it ends [A1201]", async () => {
+it("folding the events of a run gives its transcript: routed, suspended or resumed, however the run ends [A1201]", async () => {
   const ends = new Set<string | undefined>()
   await fc.assert(
     fc.asyncProperty(story, async (story) => {

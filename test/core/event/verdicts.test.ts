@@ -29,37 +29,35 @@ const ladder = (mended: string) =>
     Recovery.raise
   )
 
-it.run(
-  "an event and the trail of the error say by kind what was decided, and whether its rung gave up [P1366]",
-  (run) =>
-    Effect.gen(function* () {
-      const fails = Array.from({ length: 3 }, () => Effect.fail(busy()))
-      const { tool } = scripted("fetch", ...fails)
-      const log = eventLog()
-      const model = yield* ScriptedModel.make(batch("fetch"))
-      const agent = agentWith(tool.pipe(Tool.onError({ Busy: ladder("{}") }))).pipe(log.listen)
-      const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
-      const expected = [
-        decided("retry"),
-        decided("retry", true),
-        decided("fix", false, 1),
-        decided("fix", true, 1),
-        decided("raise", false, 2)
-      ]
-      const events = log.of("verdict")
-      assert.deepStrictEqual(events.map(decidedOf), expected)
-      assert.deepStrictEqual(error.trail?.map(decidedOf), expected)
-      assert.deepStrictEqual(events.map(overJson), [...events])
-      const written = Schema.encodeSync(AgentEvent.AgentEvent)(events[1] ?? assert.fail("nothing was decided"))
-      assert.deepInclude(written, { verdict: "retry", gaveUp: true })
-      const read = Schema.decodeUnknownSync(AgentEvent.AgentEvent)
-      for (const wrong of [{ verdict: "retry exhausted" }, { verdict: "exhausted" }, { gaveUp: "yes" }]) {
-        assert.throws(() => read(Object.assign({}, written, wrong)), /verdict|gaveUp/, JSON.stringify(wrong))
-      }
-    })
+it.run("an event and the trail have the kind of each verdict, and whether its rung gave up [P1366]", (run) =>
+  Effect.gen(function* () {
+    const fails = Array.from({ length: 3 }, () => Effect.fail(busy()))
+    const { tool } = scripted("fetch", ...fails)
+    const log = eventLog()
+    const model = yield* ScriptedModel.make(batch("fetch"))
+    const agent = agentWith(tool.pipe(Tool.onError({ Busy: ladder("{}") }))).pipe(log.listen)
+    const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
+    const expected = [
+      decided("retry"),
+      decided("retry", true),
+      decided("fix", false, 1),
+      decided("fix", true, 1),
+      decided("raise", false, 2)
+    ]
+    const events = log.of("verdict")
+    assert.deepStrictEqual(events.map(decidedOf), expected)
+    assert.deepStrictEqual(error.trail?.map(decidedOf), expected)
+    assert.deepStrictEqual(events.map(overJson), [...events])
+    const written = Schema.encodeSync(AgentEvent.AgentEvent)(events[1] ?? assert.fail("nothing was decided"))
+    assert.deepInclude(written, { verdict: "retry", gaveUp: true })
+    const read = Schema.decodeUnknownSync(AgentEvent.AgentEvent)
+    for (const wrong of [{ verdict: "retry exhausted" }, { verdict: "exhausted" }, { gaveUp: "yes" }]) {
+      assert.throws(() => read(Object.assign({}, written, wrong)), /verdict|gaveUp/, JSON.stringify(wrong))
+    }
+  })
 )
 
-it.run("what tables of models and fallbacks decide is said in the same way [P1366]", (run) =>
+it.run("verdicts of tables of models and of fallbacks have the same form [P1366]", (run) =>
   Effect.gen(function* () {
     const overloaded = ScriptedModel.fails(LlmError.ModelOverloadedError.make({ model: "m" }))
     const model = yield* ScriptedModel.make(overloaded, overloaded, overloaded)
@@ -153,7 +151,7 @@ it.effect("a document with a position that no run could have, or of another vers
   })
 )
 
-it.effect("a policy around any effect keeps its position as such data, and reads no other version of it [P1366]", () =>
+it.effect("a policy around any effect stores its position in that form, and reads no other version [P1366]", () =>
   Effect.gen(function* () {
     const json = Schema.toCodecJson(Recovery.Position)
     const stored: Array<unknown> = []

@@ -68,7 +68,7 @@ it.run("an attempt that is interrupted is booked, and its start is closed, befor
   })
 )
 
-it.run("a model that interrupts itself is an interrupted attempt, and no row is asked [P703]", (run) =>
+it.run("a model that interrupts itself is an interrupted attempt, and no row decides [P703]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const agent = agentWith().pipe(Agent.onLlmError({ orElse: Recovery.retry({ retries: 3 }) }), log.listen)

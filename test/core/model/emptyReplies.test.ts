@@ -17,29 +17,27 @@ const thoughts = reply({ content: [{ type: "reasoning", text: "hm" }], finish: "
 
 const failing = <E>(exit: Exit.Exit<unknown, E>) => (Exit.isFailure(exit) ? exit.cause.reasons[0] : undefined)
 
-it.run(
-  "an empty reply is asked for once more: an attempt that is booked, in the same turn, before any row [P1340]",
-  (run) =>
-    Effect.gen(function* () {
-      for (const empty of [nothing, blank, thoughts]) {
-        const log = eventLog()
-        const model = yield* make(empty, text("words"))
-        const agent = Agent.make("a", { budget: { maxTurns: 1 } }).pipe(
-          Agent.onLlmError(() => Effect.die("no row decides")),
-          log.listen
-        )
-        assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "words")
-        assert.lengthOf(model.requests, 2)
-        assert.deepStrictEqual(model.requests[0]?.messages, model.requests[1]?.messages)
-        assert.deepStrictEqual(
-          [...log.of("model-failed"), ...log.of("model-end")].map(({ spent }) => spent.outcome),
-          ["failed", "used"]
-        )
-        assert.lengthOf(log.of("turn-start"), 1)
-        const [failed] = log.of("model-failed")
-        assert.instanceOf(failed?.error, LlmError.EmptyReplyError)
-      }
-    })
+it.run("an empty reply is requested once more, as a booked attempt, before any row decides [P1340]", (run) =>
+  Effect.gen(function* () {
+    for (const empty of [nothing, blank, thoughts]) {
+      const log = eventLog()
+      const model = yield* make(empty, text("words"))
+      const agent = Agent.make("a", { budget: { maxTurns: 1 } }).pipe(
+        Agent.onLlmError(() => Effect.die("no row decides")),
+        log.listen
+      )
+      assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "words")
+      assert.lengthOf(model.requests, 2)
+      assert.deepStrictEqual(model.requests[0]?.messages, model.requests[1]?.messages)
+      assert.deepStrictEqual(
+        [...log.of("model-failed"), ...log.of("model-end")].map(({ spent }) => spent.outcome),
+        ["failed", "used"]
+      )
+      assert.lengthOf(log.of("turn-start"), 1)
+      const [failed] = log.of("model-failed")
+      assert.instanceOf(failed?.error, LlmError.EmptyReplyError)
+    }
+  })
 )
 
 it.run("after the second the failure leaves, with model and reason; the transcript has neither [P1340]", (run) =>
@@ -66,22 +64,20 @@ it.run("after the second the failure leaves, with model and reason; the transcri
   })
 )
 
-it.run(
-  "the table decides after that, and each of its retries is asked once: the second empty reply is the row's [P1340]",
-  (run) =>
-    Effect.gen(function* () {
-      const model = yield* make(nothing, nothing, nothing, text("words"))
-      const twice = Recovery.retry({ retries: 2, initialBackoff: 0, jitter: "none" })
-      const agent = Agent.make("a", {}).pipe(Agent.onLlmError({ EmptyReplyError: twice }))
-      assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "words")
-      assert.lengthOf(model.requests, 4)
-      const silent = yield* make(nothing, nothing)
-      const answering = Agent.make("a", {}).pipe(Agent.onLlmError({ orElse: Recovery.respondWith("nothing came") }))
-      assert.strictEqual(yield* run(answering, "go").pipe(Effect.provide(silent.layer)), "nothing came")
-    })
+it.run("the table decides after the second empty reply, and each of its retries calls the model once [P1340]", (run) =>
+  Effect.gen(function* () {
+    const model = yield* make(nothing, nothing, nothing, text("words"))
+    const twice = Recovery.retry({ retries: 2, initialBackoff: 0, jitter: "none" })
+    const agent = Agent.make("a", {}).pipe(Agent.onLlmError({ EmptyReplyError: twice }))
+    assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "words")
+    assert.lengthOf(model.requests, 4)
+    const silent = yield* make(nothing, nothing)
+    const answering = Agent.make("a", {}).pipe(Agent.onLlmError({ orElse: Recovery.respondWith("nothing came") }))
+    assert.strictEqual(yield* run(answering, "go").pipe(Effect.provide(silent.layer)), "nothing came")
+  })
 )
 
-it.run("each turn may be asked once more; a reply with text or a call is not empty [P1340]", (run) =>
+it.run("each turn repeats one empty reply; a reply with text or a call is not empty [P1340]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed("seen"), Effect.succeed("again"))
     const model = yield* make(nothing, batch("look"), nothing, batch("look"), nothing, done)
@@ -101,21 +97,19 @@ it.run("each turn may be asked once more; a reply with text or a call is not emp
   })
 )
 
-it.run(
-  "an output schema that takes the empty text has its answer; one that does not is asked once more [P1340]",
-  (run) =>
-    Effect.gen(function* () {
-      for (const output of [Schema.String, Schema.Literals(["", "no"])]) {
-        const model = yield* make(blank)
-        assert.strictEqual(yield* run(Agent.make("a", { output }), "go").pipe(Effect.provide(model.layer)), "")
-      }
-      const model = yield* make(blank, text("no"))
-      const agent = Agent.make("a", { output: Schema.NonEmptyString, budget: { maxTurns: 1 } })
-      assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "no")
-    })
+it.run("an empty text is an answer if the output schema admits it; else the model is called once more [P1340]", (run) =>
+  Effect.gen(function* () {
+    for (const output of [Schema.String, Schema.Literals(["", "no"])]) {
+      const model = yield* make(blank)
+      assert.strictEqual(yield* run(Agent.make("a", { output }), "go").pipe(Effect.provide(model.layer)), "")
+    }
+    const model = yield* make(blank, text("no"))
+    const agent = Agent.make("a", { output: Schema.NonEmptyString, budget: { maxTurns: 1 } })
+    assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "no")
+  })
 )
 
-it.run("in an order of models the next one is asked; a limit of the run holds for the second time too [P1340]", (run) =>
+it.run("after an empty reply a fallback calls the next model; a limit holds for the second call too [P1340]", (run) =>
   Effect.gen(function* () {
     const first = yield* make(nothing)
     const second = yield* make(text("words"))
@@ -129,7 +123,7 @@ it.run("in an order of models the next one is asked; a limit of the run holds fo
   })
 )
 
-it.run("thoughts of an empty reply do not keep the next model of an order from being asked [P1340]", (run) =>
+it.run("the thoughts of an empty reply do not keep a fallback from its next model [P1340]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const first = yield* make(thoughts)
@@ -140,7 +134,7 @@ it.run("thoughts of an empty reply do not keep the next model of an order from b
   })
 )
 
-it.run("what chooses a skill is asked once more too, then its own table decides [P1340 A1003]", (run) =>
+it.run("an empty reply to the routing call is repeated once, then its table decides [P1340 A1003]", (run) =>
   Effect.gen(function* () {
     const skills = [Skill.make("one", { description: "One." }), Skill.make("two", { description: "Two." })] as const
     const model = yield* make(blank, text('{"name": "two", "confidence": 1}'), text("words"))

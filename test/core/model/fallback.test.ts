@@ -104,7 +104,7 @@ asked("a model's own retries are used up before the next model is asked [P1001]"
   })
 )
 
-it.effect("no other model is asked once a part of a stream was seen [P1003]", () =>
+it.effect("no other model is called once a reader has got a part of a stream [P1003]", () =>
   Effect.gen(function* () {
     const a = yield* namedModel("a", fails(overloaded(), says("half a ")))
     const b = yield* namedModel("b")
@@ -113,28 +113,30 @@ it.effect("no other model is asked once a part of a stream was seen [P1003]", ()
   })
 )
 
-it.effect("nor within a run, after text or thoughts were shown; the agent's table decides then [P1003]", () =>
-  Effect.gen(function* () {
-    for (const part of [says("half a "), { type: "reasoning-delta", text: "hm" } as const]) {
-      const a = yield* namedModel("a", fails(overloaded(), part), text("whole"))
-      const b = yield* namedModel("b")
-      const log = eventLog()
-      const agent = agentWith().pipe(
-        Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) }, { onPartial: "restart" }),
-        log.listen
-      )
-      const layer = Model.fallback(a.layer, b.layer)
-      yield* Stream.runDrain(agent.stream("go").pipe(Stream.provide(layer)))
-      assert.deepInclude(log.end(), { type: "run-completed", output: "whole" })
-      assert.deepStrictEqual(
-        log.of("attempt-discarded").map(({ attempt }) => attempt),
-        [1]
-      )
-    }
-  })
+it.effect(
+  "within a run the agent's table decides after text or thoughts were shown, and no other model is called [P1003]",
+  () =>
+    Effect.gen(function* () {
+      for (const part of [says("half a "), { type: "reasoning-delta", text: "hm" } as const]) {
+        const a = yield* namedModel("a", fails(overloaded(), part), text("whole"))
+        const b = yield* namedModel("b")
+        const log = eventLog()
+        const agent = agentWith().pipe(
+          Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) }, { onPartial: "restart" }),
+          log.listen
+        )
+        const layer = Model.fallback(a.layer, b.layer)
+        yield* Stream.runDrain(agent.stream("go").pipe(Stream.provide(layer)))
+        assert.deepInclude(log.end(), { type: "run-completed", output: "whole" })
+        assert.deepStrictEqual(
+          log.of("attempt-discarded").map(({ attempt }) => attempt),
+          [1]
+        )
+      }
+    })
 )
 
-it.run("within a run each attempt is told and booked under the model that made it [P1001 P703]", (run) =>
+it.run("within a run each attempt is emitted and booked under the model that made it [P1001 P703]", (run) =>
   Effect.gen(function* () {
     const usage = { ...ScriptedModel.reply({}).usage, inputTokens: 7 }
     const a = yield* namedModel("a", fails(LlmError.ServerError.make({ model: "a", usage })))
@@ -163,18 +165,16 @@ it.run("within a run each attempt is told and booked under the model that made i
   })
 )
 
-it.run(
-  "after an unsafe tool ran, another model goes on at the next step: the tool does not run again [P1003 P503]",
-  (run) =>
-    Effect.gen(function* () {
-      const { runs, tool } = play("pay", { sideEffects: "unsafe" }, [Effect.succeed("paid")])
-      const a = yield* namedModel("a", batch("pay"), fails(overloaded()))
-      const b = yield* namedModel("b", done)
-      const agent = agentWith(tool)
-      assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(Model.fallback(a.layer, b.layer))), "done")
-      assert.strictEqual(runs.length, 1)
-      assert.strictEqual(b.requests[0]?.messages.length, a.requests[1]?.messages.length)
-    })
+it.run("after an unsafe tool ran, another model takes the next step: the tool does not rerun [P1003 P503]", (run) =>
+  Effect.gen(function* () {
+    const { runs, tool } = play("pay", { sideEffects: "unsafe" }, [Effect.succeed("paid")])
+    const a = yield* namedModel("a", batch("pay"), fails(overloaded()))
+    const b = yield* namedModel("b", done)
+    const agent = agentWith(tool)
+    assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(Model.fallback(a.layer, b.layer))), "done")
+    assert.strictEqual(runs.length, 1)
+    assert.strictEqual(b.requests[0]?.messages.length, a.requests[1]?.messages.length)
+  })
 )
 
 it.run("each turn begins with the first model [P1001]", (run) =>
@@ -187,7 +187,7 @@ it.run("each turn begins with the first model [P1001]", (run) =>
   })
 )
 
-it.run("maxCost asks for the price of every model of an order [A904]", (run) =>
+it.run("maxCost needs the price of every model of a fallback [A904]", (run) =>
   Effect.gen(function* () {
     const [a, b] = [yield* namedModel("a"), yield* namedModel("b")]
     const priced = (...names: ReadonlyArray<string>) =>
@@ -199,7 +199,7 @@ it.run("maxCost asks for the price of every model of an order [A904]", (run) =>
   })
 )
 
-it.run("a copy of an order with another way of asking is another model [P1001]", (run) =>
+it.run("a fallback model copied with another `generate` is a separate model [P1001]", (run) =>
   Effect.gen(function* () {
     const a = yield* namedModel("a", fails(overloaded()))
     const b = yield* namedModel("b", text("from b"))

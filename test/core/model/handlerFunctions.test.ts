@@ -16,28 +16,30 @@ const refused = () => Factories.connectionRefused("h", 1)
 
 const patient = Recovery.retry({ maxAttempts: 3, initialBackoff: "500 millis" })
 
-it.run("a function is asked at each failed attempt, sees the very error, and may switch [A702 A704 A708]", (run) =>
-  Effect.gen(function* () {
-    const errors = [overloaded(), refused(), overloaded()]
-    const seen: Array<readonly [LlmError.LlmError, number]> = []
-    const model = yield* make(...errors.map((error) => fails(error)))
-    const agent = agentWith().pipe(
-      Agent.onLlmError((error, { attempt }) => {
-        seen.push([error, attempt])
-        return attempt < 3 ? Recovery.retry({ retries: 9 }) : Recovery.respondWith("tired")
-      })
-    )
-    assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "tired")
-    assert.deepStrictEqual(
-      seen.map(([, attempt]) => attempt),
-      [1, 2, 3]
-    )
-    for (const [i, error] of errors.entries()) assert.strictEqual(seen[i]?.[0], error)
-  })
+it.run(
+  "a handler gets the error of each failed attempt, and may choose another verdict each time [A702 A704 A708]",
+  (run) =>
+    Effect.gen(function* () {
+      const errors = [overloaded(), refused(), overloaded()]
+      const seen: Array<readonly [LlmError.LlmError, number]> = []
+      const model = yield* make(...errors.map((error) => fails(error)))
+      const agent = agentWith().pipe(
+        Agent.onLlmError((error, { attempt }) => {
+          seen.push([error, attempt])
+          return attempt < 3 ? Recovery.retry({ retries: 9 }) : Recovery.respondWith("tired")
+        })
+      )
+      assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "tired")
+      assert.deepStrictEqual(
+        seen.map(([, attempt]) => attempt),
+        [1, 2, 3]
+      )
+      for (const [i, error] of errors.entries()) assert.strictEqual(seen[i]?.[0], error)
+    })
 )
 
 it.run(
-  "what has no meaning for a model is refused by type and by name; where a handler chose it all the same, the failure leaves as itself [A514 P1320]",
+  "a model table refuses tool verdicts in types and at run time; a handler's leaves the failure as it is [A514 P1320]",
   (run) =>
     Effect.gen(function* () {
       const fixer = Recovery.fix(() => Effect.succeed(""))

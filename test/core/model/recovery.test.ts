@@ -72,7 +72,7 @@ asked("a reply that was filtered away is a failure of a bare model too [A702]", 
 )
 
 it.effect(
-  "after its first part the stream of a bare model is never asked for again, and fails with its text [P502]",
+  "a model stream outside a run is not retried after its first part, and its error carries the text [P502]",
   () =>
     Effect.gen(function* () {
       const model = yield* namedModel("a", fails(overloaded(), says("all "), says("wro")))
@@ -87,18 +87,16 @@ it.effect(
     })
 )
 
-it.effect(
-  "a bare stream that ends without its end is NetworkError: with the text, or asked for again without any [P504]",
-  () =>
-    Effect.gen(function* () {
-      const guard = { NetworkError: Recovery.retry({ retries: 1 }) }
-      const broken = yield* namedModel("a", ScriptedModel.cutOff(says("all ")))
-      const error = yield* Effect.flip(Stream.runDrain(Model.onError(broken.service, guard).stream(hello)))
-      assert.deepInclude(error, { _tag: "NetworkError", partial: "all ", host: "of a" })
-      const silent = yield* namedModel("a", ScriptedModel.cutOff(), text("all is well"))
-      const parts = yield* Stream.runCollect(Model.onError(silent.service, guard).stream(hello))
-      assert.deepStrictEqual(parts.at(-1)?.type, "finish")
-    })
+it.effect("a model stream outside a run that ends early is a NetworkError; without any text it is retried [P504]", () =>
+  Effect.gen(function* () {
+    const guard = { NetworkError: Recovery.retry({ retries: 1 }) }
+    const broken = yield* namedModel("a", ScriptedModel.cutOff(says("all ")))
+    const error = yield* Effect.flip(Stream.runDrain(Model.onError(broken.service, guard).stream(hello)))
+    assert.deepInclude(error, { _tag: "NetworkError", partial: "all ", host: "of a" })
+    const silent = yield* namedModel("a", ScriptedModel.cutOff(), text("all is well"))
+    const parts = yield* Stream.runCollect(Model.onError(silent.service, guard).stream(hello))
+    assert.deepStrictEqual(parts.at(-1)?.type, "finish")
+  })
 )
 
 it.effect("the scope of an attempt is closed before the next, and an interruption reaches no table [A703 P501]", () =>

@@ -18,7 +18,7 @@ import {
 
 const { fails, make, text } = ScriptedModel
 
-it.run("dropOldest keeps system messages, the user's, and calls with their results, and asks again [P1005]", (run) =>
+it.run("dropOldest keeps the system's and the user's messages, and calls with their results [P1005]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(batch("look"), batch("look"), batch("look"), fails(tooLong()), done)
     const agent = reader().pipe(compacting(keepOne))
@@ -77,7 +77,7 @@ it.run("a compaction that makes nothing shorter leaves the original error, witho
   })
 )
 
-it.run("where one gives up, the next rung is asked, with the original error [P1006]", (run) =>
+it.run("if a compaction gives up, the next rung decides about the original error [P1006]", (run) =>
   Effect.gen(function* () {
     const error = tooLong()
     const model = yield* make(fails(error))
@@ -97,7 +97,7 @@ it.run("where one gives up, the next rung is asked, with the original error [P10
   })
 )
 
-it.run("an event says what was shortened, by how much, and what the model reads from there on [P1005]", (run) =>
+it.run("an event has what was shortened, by how much, and what the model reads from there on [P1005]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const model = yield* make(batch("look"), batch("look"), fails(tooLong()), done)
@@ -119,7 +119,7 @@ it.run("an event says what was shortened, by how much, and what the model reads 
   })
 )
 
-it.run("what a run was asked stays, also when the last word of a user is another one [P1005]", (run) =>
+it.run("the run's input stays, also if the last message of a user is another one [P1005]", (run) =>
   Effect.gen(function* () {
     const answer = Schema.Struct({ n: Schema.Finite })
     const model = yield* make(batch("look"), text("no number"), fails(tooLong()), text('{"n":1}'))

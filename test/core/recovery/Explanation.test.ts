@@ -222,12 +222,12 @@ it("the waits of a fixer's own model calls count in the time of the call [P1102]
   assert.strictEqual(time(patient), 3 * 2 * 10_000)
 })
 
-it("a fixer that answers with the result does not run the tool again [P1102]", () => {
+it("a fixer that answers with the result does not rerun the tool [P1102]", () => {
   const { worst } = Recovery.explain(Recovery.fix(cleanup, { as: "result", retries: 3 }))
   assert.deepInclude(worst, { attempts: 1, fixerRuns: 3 })
 })
 
-it("an unsafe tool runs once, however its rows came about, unless a row has consent to run it again [P1102 P601]", () => {
+it("an unsafe tool runs once, however its rows came about, unless a row consents to a second run [P1102 P601]", () => {
   const pay = Tool.make("pay", {
     description: "Pays.",
     parameters: Schema.Struct({}),
@@ -245,7 +245,7 @@ it("an unsafe tool runs once, however its rows came about, unless a row has cons
   assert.strictEqual(Recovery.explain(table, { isUnsafe: true }).worst.attempts, 4)
 })
 
-it("an unsafe tool that can be looked up may run again after that, which takes as long as a run [P1102 P603]", () => {
+it("an unsafe tool with `verify` may run once more after the look-up, which takes as long as a run [P1102 P603]", () => {
   const pay = Tool.make("pay", {
     description: "Pays.",
     parameters: Schema.Struct({}),

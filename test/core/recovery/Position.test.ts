@@ -76,7 +76,7 @@ it("a position decodes from JSON as it was encoded, and needs all its fields [P1
   }
 })
 
-it("a policy whose time stood still goes on as if it had waited until now [P1104]", () => {
+it("a position restored late counts the downtime as waited [P1104]", () => {
   const seen = { _tag: "Busy", message: "busy" }
   const position = positionWith(seen)
   assert.deepStrictEqual(asOfNow(position, 10_000), {

@@ -205,7 +205,7 @@ it.run(
     })
 )
 
-it.run("a failure without words is told with its tag [K16]", (run) =>
+it.run("the text of a failure without a message is its tag [K16]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.fail(new Silent()))
     const model = yield* callingOnce("look")
@@ -277,20 +277,18 @@ it.run("the sarcastic relay runs with `message` alone [K28 C12]", (run) =>
   })
 )
 
-it.run(
-  "a tool may be tried so often in a row; then the run ends; the text says how many tries are left [P204]",
-  (run) =>
-    Effect.gen(function* () {
-      const { tool } = playing("look", "fail", "fail", "fail")
-      const model = yield* make(batch("look"), batch("look"), batch("look"))
-      const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.tellWithTries({ retries: 2 })))
-      const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
-      assert.deepStrictEqual(settlements(error.transcript ?? []).slice(0, 2), [
-        "told: permanent: failure 0; consider asking the user for clarification\n2 tries are left.",
-        "told: permanent: failure 1; consider asking the user for clarification\n1 try is left."
-      ])
-      assert.strictEqual(error.message, "failure 2")
-    })
+it.run("a tool has a number of tries in a row; then the run ends; the text has the tries that are left [P204]", (run) =>
+  Effect.gen(function* () {
+    const { tool } = playing("look", "fail", "fail", "fail")
+    const model = yield* make(batch("look"), batch("look"), batch("look"))
+    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.tellWithTries({ retries: 2 })))
+    const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
+    assert.deepStrictEqual(settlements(error.transcript ?? []).slice(0, 2), [
+      "told: permanent: failure 0; consider asking the user for clarification\n2 tries are left.",
+      "told: permanent: failure 1; consider asking the user for clarification\n1 try is left."
+    ])
+    assert.strictEqual(error.message, "failure 2")
+  })
 )
 
 it.run(

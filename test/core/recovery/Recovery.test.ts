@@ -62,7 +62,7 @@ describe("tables", () => {
     })
   )
 
-  it.effect("on success no row is asked and no instant is added [A508]", () =>
+  it.effect("on success no row decides and no time passes [A508]", () =>
     Effect.gen(function* () {
       const asked: Array<unknown> = []
       const orElse = Recovery.when((error: Failure) => {
@@ -78,7 +78,7 @@ describe("tables", () => {
     })
   )
 
-  it.effect("rethrow leaves the failure as itself, the same object, and asks no other row [A509]", () =>
+  it.effect("rethrow leaves the failure as the same object, and no other row decides [A509]", () =>
     Effect.gen(function* () {
       const error = busy(1)
       const { effect, starts } = scripted(Effect.fail(error))
@@ -109,7 +109,7 @@ describe("tables", () => {
       })
   )
 
-  it.effect("respondWith answers with a value, or with an effect of the failure, and nothing runs again [A510]", () =>
+  it.effect("respondWith answers with a value, or with an effect of the failure, and nothing is repeated [A510]", () =>
     Effect.gen(function* () {
       const value = scripted(...fails(busy(1)))
       const table = { Busy: Recovery.respondWith({ empty: true }) }

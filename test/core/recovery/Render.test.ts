@@ -110,7 +110,7 @@ it.run("rendering leaves the developer's error alone: the same object, with the 
 )
 
 it.run(
-  "bad arguments are told with each path, what was expected there with its allowed values, and what came [P201]",
+  "the text of bad arguments has each path, the expectation with its allowed values, and the value [P201]",
   (run) =>
     Effect.gen(function* () {
       const book = Tool.make("book", {

@@ -84,7 +84,7 @@ describe("Timeline", () => {
     assert.deepStrictEqual([end("least"), end("most")], [500, 1000])
   })
 
-  it("fixers whose tool runs again and compactions lead to attempts too, in no time [L508]", () => {
+  it("fixers that rerun their tool, and compactions, lead to attempts too, and take no time [L508]", () => {
     const cleanup = Agent.make("cleanup", { budget: { maxTurns: 1 } })
     const fixed = Recovery.explain({
       A: Recovery.ladder(

@@ -15,30 +15,28 @@ import {
 } from "./_support/scriptedEffect.ts"
 
 describe("when", () => {
-  it.effect(
-    "it is asked at every failure and sees the attempt, the errors before and the time since the start [A511]",
-    () =>
-      Effect.gen(function* () {
-        const errors = [busy(1), gone(2), busy(3), busy(4)]
-        const seen: Array<Recovery.FailureContext & { readonly error: Failure }> = []
-        const Busy = Recovery.when((error: Busy, context) => {
-          seen.push({ ...context, error })
-          return context.attempt < 4
-            ? Recovery.retry<Busy>({ retries: 9, initialBackoff: "1 second" })
-            : Recovery.respondWith<Busy, string>("enough")
-        })
-        yield* TestClock.setTime(5000)
-        const { effect } = scripted(...fails(...errors).map(Effect.delay("100 millis")))
-        const table = { Busy, Gone: Recovery.retry({ retries: 1, initialBackoff: "10 seconds" }) }
-        const { exit } = yield* overADay(effect.pipe(Recovery.onError(table)))
-        assert.deepStrictEqual(exit, Exit.succeed("enough"))
-        const outside = { failingBatches: 0, failuresInARow: 0 }
-        assert.deepStrictEqual(seen, [
-          { ...outside, error: errors[0], attempt: 1, previous: [], elapsed: Duration.millis(100) },
-          { ...outside, error: errors[2], attempt: 3, previous: errors.slice(0, 2), elapsed: Duration.millis(11_300) },
-          { ...outside, error: errors[3], attempt: 4, previous: errors.slice(0, 3), elapsed: Duration.millis(13_400) }
-        ] as Array<unknown>)
+  it.effect("the function gets every failure, its attempt, the errors before and the time since the start [A511]", () =>
+    Effect.gen(function* () {
+      const errors = [busy(1), gone(2), busy(3), busy(4)]
+      const seen: Array<Recovery.FailureContext & { readonly error: Failure }> = []
+      const Busy = Recovery.when((error: Busy, context) => {
+        seen.push({ ...context, error })
+        return context.attempt < 4
+          ? Recovery.retry<Busy>({ retries: 9, initialBackoff: "1 second" })
+          : Recovery.respondWith<Busy, string>("enough")
       })
+      yield* TestClock.setTime(5000)
+      const { effect } = scripted(...fails(...errors).map(Effect.delay("100 millis")))
+      const table = { Busy, Gone: Recovery.retry({ retries: 1, initialBackoff: "10 seconds" }) }
+      const { exit } = yield* overADay(effect.pipe(Recovery.onError(table)))
+      assert.deepStrictEqual(exit, Exit.succeed("enough"))
+      const outside = { failingBatches: 0, failuresInARow: 0 }
+      assert.deepStrictEqual(seen, [
+        { ...outside, error: errors[0], attempt: 1, previous: [], elapsed: Duration.millis(100) },
+        { ...outside, error: errors[2], attempt: 3, previous: errors.slice(0, 2), elapsed: Duration.millis(11_300) },
+        { ...outside, error: errors[3], attempt: 4, previous: errors.slice(0, 3), elapsed: Duration.millis(13_400) }
+      ] as Array<unknown>)
+    })
   )
 
   it.effect("a verdict made anew at each failure does not count anew [A511]", () =>
@@ -51,7 +49,7 @@ describe("when", () => {
   )
 
   it.effect(
-    "an effect that is run again for ever keeps the last hundred failures, and a handler reads those before its own [A511]",
+    "an endless repetition keeps the last hundred failures, and a handler reads those before its own [A511]",
     () =>
       Effect.gen(function* () {
         const previous: Array<ReadonlyArray<unknown>> = []
@@ -150,7 +148,7 @@ describe("when", () => {
 })
 
 describe("handlers", () => {
-  it.effect("a handler that fails ends it with that error, unwrapped, and no row is asked about it [A512]", () =>
+  it.effect("a handler that fails ends the effect with that error, unwrapped, and no row decides about it [A512]", () =>
     Effect.gen(function* () {
       const broken = new Broken()
       const { effect, starts } = scripted(...fails(busy(1)))
@@ -200,7 +198,7 @@ describe("handlers", () => {
 })
 
 describe("ladders", () => {
-  it.effect("the next rung is asked when one gives up, with the failure that made it, and none twice [P1101]", () =>
+  it.effect("when a rung gives up, the next rung decides about that failure, and none decides twice [P1101]", () =>
     Effect.gen(function* () {
       const errors = [busy(1), busy(2), busy(3), busy(4), busy(5)]
       const { effect, starts } = scripted(...fails(...errors))
@@ -215,7 +213,7 @@ describe("ladders", () => {
     })
   )
 
-  it.effect("a rung that gave up early is never asked twice, also if another tag failed between [P1101]", () =>
+  it.effect("a rung that gave up early never decides again, also if another tag failed between [P1101]", () =>
     Effect.gen(function* () {
       const asked: Array<number> = []
       const first = Recovery.when((error: Busy) => {

@@ -52,7 +52,7 @@ it.effect("after streamed text the conversation is not shortened, unless the att
   })
 )
 
-it.effect("a bare model with a table is asked with the short conversation [P1005]", () =>
+it.effect("a table of a model outside a run calls the model with the short conversation [P1005]", () =>
   Effect.gen(function* () {
     const scriptedModel = yield* make(fails(tooLong()), done)
     const service = yield* Effect.provide(Effect.service(Model.Model), scriptedModel.layer)
@@ -107,7 +107,7 @@ asked("at most twice for a bare model, however many tables stand around it [P100
   })
 )
 
-it.effect("after 10,000 attempts a model call is not made again with a shorter conversation [P1005 A210]", () =>
+it.effect("after 10,000 attempts a model call is not repeated with a shorter conversation [P1005 A210]", () =>
   Effect.gen(function* () {
     let asked = 0
     const busyOnce = LlmError.ModelOverloadedError.make({ model: "m" })

@@ -88,7 +88,7 @@ const ofSub = (tool: Tool.AnyTool, table: object, ...steps: ReadonlyArray<Script
     return read(model)
   })
 
-it.effect("an agent that gives its task back asks for another call, in its own words [P1332 P1352 A407]", () =>
+it.effect("the model reads why an agent gave up, and that it should repeat the call [P1332 P1352 A407]", () =>
   Effect.gen(function* () {
     const sub = Agent.asTool(Agent.make("sub", { tools: [Tool.escalate] }), does)
     const given = calls(call("escalate", { reason: "take Oslo", severity: "LOW" }))
@@ -101,26 +101,21 @@ it.effect("an agent that gives its task back asks for another call, in its own w
   })
 )
 
-it.effect(
-  "an answer of a model within a tool is no fault of the arguments, nor is a result that does not fit [P1332 A112]",
-  () =>
-    Effect.gen(function* () {
-      const agent = Agent.make("sub", { output: Schema.Literals(["yes", "no"]) }).pipe(Agent.outputRetries(0))
-      const sub = Agent.asTool(agent, does)
-      for (const row of ["orElse", "ExecutionError"]) {
-        const [said = ""] = yield* ofSub(sub, { [row]: Recovery.tell() }, text("perhaps"))
-        assert.match(
-          said,
-          /^told: permanent: The answer of agent 'sub' .*; consider asking the user for clarification$/
-        )
-      }
-      const misfit = ToolError.resultErrorOf({ tool: "fetch", kind: "local", message: "it gave a number" })
-      assert.deepInclude(misfit, { category: "validation", isRetryable: false, recovery: "none" })
-      assert.strictEqual(
-        Render.labelled(misfit, contextOf("unsafe")),
-        "permanent: it gave a number; consider asking the user for clarification"
-      )
-    })
+it.effect("the text of a misfit answer or result does not blame the arguments [P1332 A112]", () =>
+  Effect.gen(function* () {
+    const agent = Agent.make("sub", { output: Schema.Literals(["yes", "no"]) }).pipe(Agent.outputRetries(0))
+    const sub = Agent.asTool(agent, does)
+    for (const row of ["orElse", "ExecutionError"]) {
+      const [said = ""] = yield* ofSub(sub, { [row]: Recovery.tell() }, text("perhaps"))
+      assert.match(said, /^told: permanent: The answer of agent 'sub' .*; consider asking the user for clarification$/)
+    }
+    const misfit = ToolError.resultErrorOf({ tool: "fetch", kind: "local", message: "it gave a number" })
+    assert.deepInclude(misfit, { category: "validation", isRetryable: false, recovery: "none" })
+    assert.strictEqual(
+      Render.labelled(misfit, contextOf("unsafe")),
+      "permanent: it gave a number; consider asking the user for clarification"
+    )
+  })
 )
 
 class Own extends Data.TaggedError("Own")<{ readonly message: string; readonly category: string }> {}

@@ -112,7 +112,7 @@ it.run("the breaker counts three failures more than the preset lets happen [P133
   })
 )
 
-it.run("shouldRetry and message are asked about names of no tool too [P1339]", (run) =>
+it.run("shouldRetry and message are called for unknown tools too [P1339]", (run) =>
   Effect.gen(function* () {
     const asked: Array<unknown> = []
     const { tool } = failing(1)

@@ -96,7 +96,7 @@ it.run(
     })
 )
 
-it.effect("a model behind a table of such rows answers as they say [P1320]", () =>
+it.effect("a table of schedules and handlers around a model answers by them [P1320]", () =>
   Effect.gen(function* () {
     const script = yield* make(
       fails(overloaded),
@@ -131,7 +131,7 @@ it.run("a handler that always decides the same is the same as that verdict [P132
   })
 )
 
-it.run("options are read against all failures that the handler was asked about [P1323]", (run) =>
+it.run("the options of a retry count all failures for which the handler was called [P1323]", (run) =>
   Effect.gen(function* () {
     // two retries after a second wait, then four without: the third failure is the third for both
     const row = (_: Busy, { attempt }: Recovery.FailureContext) =>
@@ -200,7 +200,7 @@ it.effect("explain counts a handler up to the cap, unless it declares atMost [P1
   })
 )
 
-it.run("the trail says which verdict a handler chose [P1323]", (run) =>
+it.run("the trail has the verdict that a handler chose [P1323]", (run) =>
   Effect.gen(function* () {
     const { tool } = failing(9)
     const row = (_: Busy, { attempt }: Recovery.FailureContext) =>
@@ -279,7 +279,7 @@ it.run("a handler that has used up atMost gives up in the trail and in the event
   })
 )
 
-it.effect("what explain says of handlers that bound themselves is a bound, nested and beside among [P1323]", () =>
+it.effect("explain bounds handlers that bound themselves by `atMost`, nested and beside `among` [P1323]", () =>
   Effect.gen(function* () {
     const nine = Recovery.retry({ retries: 9, initialBackoff: 0, jitter: "none" })
     const fifty = () => Recovery.retry({ retries: 50, initialBackoff: 0, jitter: "none" })

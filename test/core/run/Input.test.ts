@@ -51,7 +51,7 @@ it.run("texts, images and files go as they are [A1201]", (run) =>
   })
 )
 
-it.effect("a transcript with such parts comes back from JSON [A1201]", () =>
+it.effect("a transcript with images and files survives JSON [A1201]", () =>
   Effect.sync(() => {
     const codec = Schema.fromJsonString(Message.Transcript)
     const transcript = [Message.user(parts), Message.assistant("A cat.")]
@@ -62,7 +62,7 @@ it.effect("a transcript with such parts comes back from JSON [A1201]", () =>
   })
 )
 
-it.run("an input that does not fit is a defect that names agent and path, and no model is asked [A1201]", (run) =>
+it.run("an input that does not fit is a defect that names agent and path, and no model is called [A1201]", (run) =>
   Effect.gen(function* () {
     const model = yield* make()
     const agent = Agent.make("planner", { input: Trip })

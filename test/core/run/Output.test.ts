@@ -32,7 +32,7 @@ const lastSaid = (model: ScriptedModel.ScriptedModel): string => {
   return message?.role === "user" ? Message.textOf(message) : ""
 }
 
-it.run("a final text that fits is the output, and no event says so [P301]", (run) =>
+it.run("a final text that fits is the output, without an event about it [P301]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(text(good))
     const log = eventLog()
@@ -41,7 +41,7 @@ it.run("a final text that fits is the output, and no event says so [P301]", (run
   })
 )
 
-it.run("the request says which JSON is wanted, in every turn; of texts it says nothing [P301]", (run) =>
+it.run("the request has the expected JSON in every turn, and nothing about texts [P301]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed("21"))
     const model = yield* make(calls(call("look", {})), text(good))
@@ -59,7 +59,7 @@ it.run("the request says which JSON is wanted, in every turn; of texts it says n
   })
 )
 
-it.run("a text goes up the ladder of coercion before anybody is asked, and each change is an event [P301]", (run) =>
+it.run("coercion mends a text before the model is called again, and each change is an event [P301]", (run) =>
   Effect.gen(function* () {
     const sent: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
       ["```json\n" + good + "\n```", ["strip-fences"]],
@@ -113,7 +113,7 @@ it.run("where the schema takes a text the answer is taken as it is, else as JSON
   })
 )
 
-it.run("a text that does not fit is asked for again with path, expectation and what came [P301]", (run) =>
+it.run("after a text that does not fit the model is called with path, expectation and what came [P301]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(text(bad), text(good))
     const log = eventLog()
@@ -171,7 +171,7 @@ it.run("once by default; then the run fails with text, issues, transcript and us
   })
 )
 
-it.run("as often as it is told, and never with 0 [P301]", (run) =>
+it.run("the model is called as often as outputRetries sets, and never again with 0 [P301]", (run) =>
   Effect.gen(function* () {
     for (const retries of [0, 3]) {
       const agent = reporter.pipe(Agent.outputRetries(retries))
@@ -227,7 +227,7 @@ it.run("a blank reply does not fit, unless the schema takes it [P302]", (run) =>
   })
 )
 
-it.run("an answer of the table for model calls is the output, and is not read again [A711]", (run) =>
+it.run("an answer of the table for model calls is the output, and is not decoded once more [A711]", (run) =>
   Effect.gen(function* () {
     const agent = reporter.pipe(Agent.onLlmError({ orElse: Recovery.respondWith({ city: "?", degrees: 0 }) }))
     const model = yield* make(text(bad), ScriptedModel.fails(LlmError.ServerError.make({ model: "scripted" })))
@@ -250,7 +250,7 @@ it.run("functions among the skills give their values as they are [P301]", (run) 
   })
 )
 
-it.effect("explain tells how often an output may be asked for again [P1102]", () =>
+it.effect("explain has how often the model may be called for an answer that does not fit [P1102]", () =>
   Effect.sync(() => {
     const explained = Agent.explain(reporter.pipe(Agent.outputRetries(2)))
     assert.strictEqual(explained.outputRetries, 2)
@@ -266,7 +266,7 @@ it.effect("explain tells how often an output may be asked for again [P1102]", ()
 const cut = (value: string) =>
   ScriptedModel.replies(ScriptedModel.reply({ content: [Message.text(value)], finish: "length" }))
 
-it.run("a text that was cut off is asked for again as such, also where a part of it would fit [P301]", (run) =>
+it.run("after a text that was cut off the model reads so, also if a part of it would fit [P301]", (run) =>
   Effect.gen(function* () {
     const lines: ReadonlyArray<readonly [string, string]> = [
       [`[${good},{"city":`, "- Expected a whole answer, got a text that was cut off"],
@@ -305,7 +305,7 @@ it.run("what was whole before the cut is the output [P301]", (run) =>
   })
 )
 
-it.run("the error says that the last answer was cut off, and keeps that through JSON [P301]", (run) =>
+it.run("the error has that the last answer was cut off, and keeps it through JSON [P301]", (run) =>
   Effect.gen(function* () {
     const codec = Schema.toCodecJson(RunError.InvalidOutputError)
     for (const [last, isCut] of [
@@ -323,7 +323,7 @@ it.run("the error says that the last answer was cut off, and keeps that through 
   })
 )
 
-it.run("the last event says how the reply ended that is the output [A1203]", (run) =>
+it.run("run-completed has the finish reason of the reply that is the output [A1203]", (run) =>
   Effect.gen(function* () {
     const plain = Agent.make("plain", {})
     for (const [step, finish] of [
@@ -339,7 +339,7 @@ it.run("the last event says how the reply ended that is the output [A1203]", (ru
   })
 )
 
-it.run("where no reply is the output, it says nothing of that [A1203]", (run) =>
+it.run("run-completed has no `finish` if its output is no reply [A1203]", (run) =>
   Effect.gen(function* () {
     const failing = ScriptedModel.fails(LlmError.ServerError.make({ model: "scripted" }))
     const completing = Skill.make("s", { description: "d", tools: [Tool.complete] })
@@ -363,7 +363,7 @@ it.run("where no reply is the output, it says nothing of that [A1203]", (run) =>
   })
 )
 
-it.effect("the outcome of a handle says so too [A1203]", () =>
+it.effect("the outcome of a handle has the finish reason too [A1203]", () =>
   Effect.gen(function* () {
     for (const [step, finish] of [
       [text("well"), "stop"],

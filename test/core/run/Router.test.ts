@@ -43,7 +43,7 @@ it.run("an agent with one skill or none makes no routing call and chooses nothin
   })
 )
 
-it.run("a rule always wins: no model is asked which skill it is [A1002]", (run) =>
+it.run("a rule always wins: no model is called to choose a skill [A1002]", (run) =>
   Effect.gen(function* () {
     const rules = [
       Router.byRule((input) => (input.startsWith("bill") ? "billing" : "talking")),
@@ -189,7 +189,7 @@ it.run("a limit of cost needs the price of the model before it chooses [A904 A10
   })
 )
 
-it.run("an agent that stands too deep asks neither its rule nor its model [A908 A1002]", (run) =>
+it.run("an agent beyond maxDepth calls neither its rule nor its model [A908 A1002]", (run) =>
   Effect.gen(function* () {
     let asked = 0
     const { agent, bills } = desk()
@@ -279,7 +279,7 @@ it.run("a name that is no skill is refused from rules and tables too [A1003]", (
   })
 )
 
-it.run("failures of the routing call escape, and the agent's own table is never asked [A713]", (run) =>
+it.run("failures of the routing call escape, and the agent's own table never decides about them [A713]", (run) =>
   Effect.gen(function* () {
     const error = overloaded()
     const model = yield* make(fails(error))

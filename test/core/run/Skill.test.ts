@@ -205,7 +205,7 @@ it("one tool may be in several skills; two tools of one name may not, and tables
   assert.throws(() => agent.pipe(Agent.onToolError(table)), /onToolError names 'push'/)
 })
 
-it("what agents with skills are at worst: functions ask no model, choosing takes a turn [A1004 P1102]", () => {
+it("explain of an agent with skills: functions make no model calls, and choosing takes a turn [A1004 P1102]", () => {
   const worst = <A extends { readonly turns: number; readonly modelCalls: number }>({ modelCalls, turns }: A) => [
     turns,
     modelCalls
@@ -262,7 +262,7 @@ it.effect(
     })
 )
 
-it("an agent of nothing but functions asks a model for choosing at most [P1102]", () => {
+it("an agent of nothing but functions calls a model for choosing at most [P1102]", () => {
   const one = Agent.make("one", { skills: [echo("a").skill] })
   assert.deepInclude(Agent.explain(one).worst, { turns: 0, modelCalls: 0, toolCalls: 0 })
   const two = Agent.make("two", { skills: [echo("a").skill, echo("b").skill] })

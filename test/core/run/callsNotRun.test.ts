@@ -35,7 +35,7 @@ const skippedIn = (log: Log): ReadonlyArray<string> => {
 }
 
 it.run(
-  "calls beyond a limit, or beside one that ends the run, were not run, and an event says so of each [P401 A1203]",
+  "calls beyond a limit, or beside a call that ends the run, are not run, and each has an event [P401 A1203]",
   (run) =>
     Effect.gen(function* () {
       const bounded = (budget: { readonly maxToolCalls?: number; readonly maxConsecutiveSameTool?: number }) => {
@@ -93,7 +93,7 @@ it.run("calls for which there was no room yet when another one ended the run wer
   })
 )
 
-it.run("the calls of a reply that was cut off are not run, and an event says so of each [P403 A1203]", (run) =>
+it.run("the calls of a reply that was cut off are not run, and each has an event [P403 A1203]", (run) =>
   Effect.gen(function* () {
     for (const finish of ["length", "filtered"] as const) {
       const log = eventLog()
@@ -113,7 +113,7 @@ it.run("the calls of a reply that was cut off are not run, and an event says so 
   })
 )
 
-it.effect("a call that waits for approval when another one ends the run was not run, and says so [P401 A1203]", () =>
+it.effect("a call that waits for approval when another call ends the run is settled as not run [P401 A1203]", () =>
   Effect.gen(function* () {
     const pay = ok("pay")
     const broken = scripted("break", Effect.fail(busy("no")))
@@ -138,17 +138,15 @@ it.effect("a call that waits for approval when another one ends the run was not 
   })
 )
 
-it.run(
-  "a reply whose calls never came to be settled, since a limit ended the run before, says that none was run [P401]",
-  (run) =>
-    Effect.gen(function* () {
-      const log = eventLog()
-      const { runs, tool } = ok("look")
-      const skills = [Skill.make("s", { description: "d", tools: [tool] })]
-      const agent = Agent.make("worker", { budget: { maxTokens: 1 }, skills }).pipe(log.listen)
-      const model = yield* make(batch("look"))
-      yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
-      assert.strictEqual(runs.length, 0)
-      assert.deepStrictEqual(settlements(lastTranscript(log.end())), [notRun])
-    })
+it.run("if a limit ends the run before the calls of a reply begin, they are settled as not run [P401]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const { runs, tool } = ok("look")
+    const skills = [Skill.make("s", { description: "d", tools: [tool] })]
+    const agent = Agent.make("worker", { budget: { maxTokens: 1 }, skills }).pipe(log.listen)
+    const model = yield* make(batch("look"))
+    yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert.strictEqual(runs.length, 0)
+    assert.deepStrictEqual(settlements(lastTranscript(log.end())), [notRun])
+  })
 )

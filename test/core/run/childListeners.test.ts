@@ -8,7 +8,7 @@ import { database, Db, now, watched } from "./_support/listening.ts"
 
 const { make } = ScriptedModel
 
-it.effect("the losses of child runs count with their parent; where nothing is lost, nothing is said [A1205]", () =>
+it.effect("the losses of child runs count with their parent; without losses there is no warning [A1205]", () =>
   Effect.gen(function* () {
     const slow = Agent.deterministic("slow", () => Effect.succeed("well")).pipe(Agent.onEvent(() => Effect.never))
     const { tool } = scripted("ask", slow("why?"))

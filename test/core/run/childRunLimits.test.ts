@@ -78,7 +78,7 @@ it.effect("a call whose sub-agent is at work at that end keeps the attempts that
   })
 )
 
-it.effect("the handler is asked once about a limit, however many sub-agents reach it at once [A909]", () =>
+it.effect("the handler is called once for a limit, however many sub-agents reach it at once [A909]", () =>
   Effect.gen(function* () {
     for (const decision of ["extend", "checkpoint", "stop"] as const) {
       const limits: Array<number> = []
@@ -167,7 +167,7 @@ it.run("a sub-agent's own limit is told as what happened, without what would hel
   })
 )
 
-it.run("a limit of the parent is no failure of the sub-agent: no row is asked [P704]", (run) =>
+it.run("a limit of the parent is no failure of the sub-agent: no row decides [P704]", (run) =>
   Effect.gen(function* () {
     const { sub } = family()
     const asked: Array<unknown> = []

@@ -66,7 +66,7 @@ it.effect("a handle of a refused resumption has no events and no words, and fail
   })
 )
 
-it.effect("what is resumed again on purpose has the same idempotency keys, and is claimed all the same [P1506]", () =>
+it.effect("a snapshot resumed twice with `repeat` has the same idempotency keys, and is claimed [P1506]", () =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("look", Effect.succeed("1"), Effect.succeed("2"))
     const agent = Agent.make("worker", {

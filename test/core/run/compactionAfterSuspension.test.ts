@@ -36,33 +36,31 @@ const requested = (model: ScriptedModel.ScriptedModel) =>
     messages.map((message) => (message.role === "user" ? Message.textOf(message) : message.role))
   )
 
-it.run(
-  "what a run was asked stays after suspensions, as it does in a run that was never suspended [P1005 L1003]",
-  (run) =>
-    Effect.gen(function* () {
-      const straight = yield* make(...steps)
-      const approving = Approval.layer(() => Effect.succeed(Approval.approve))
-      const output = yield* run(counter, "How many?").pipe(Effect.provide(straight.layer), Effect.provide(approving))
-      assert.strictEqual(output, 5)
-      // what was asked, the last word of a user, the last reply
-      const last = requested(straight).at(-1) ?? []
-      assert.deepStrictEqual([last[0], last[1], last.length], ["system", "How many?", 4])
+it.run("the run's input stays after suspensions, as in a run that was never suspended [P1005 L1003]", (run) =>
+  Effect.gen(function* () {
+    const straight = yield* make(...steps)
+    const approving = Approval.layer(() => Effect.succeed(Approval.approve))
+    const output = yield* run(counter, "How many?").pipe(Effect.provide(straight.layer), Effect.provide(approving))
+    assert.strictEqual(output, 5)
+    // what was asked, the last word of a user, the last reply
+    const last = requested(straight).at(-1) ?? []
+    assert.deepStrictEqual([last[0], last[1], last.length], ["system", "How many?", 4])
 
-      const model = yield* make(...steps)
-      const first = yield* snapshotOf(yield* outcomeOf(counter, "How many?", model))
-      assert.strictEqual(first.inputIndex, 1)
-      const second = yield* snapshotOf(yield* outcomeOf(Agent.resume(counter), deciding(first), model))
-      assert.isDefined(second.compacted)
-      const log = eventLog()
-      const outcome = yield* outcomeOf(Agent.resume(counter.pipe(log.listen)), deciding(second), model)
-      assert.deepInclude(outcome, { _tag: "Completed", output: 5 })
-      assert.deepStrictEqual(requested(model), requested(straight))
-      // its `run-start` has its input, too
-      assert.deepInclude(log.all[0], { type: "run-start", input: "How many?" })
-    })
+    const model = yield* make(...steps)
+    const first = yield* snapshotOf(yield* outcomeOf(counter, "How many?", model))
+    assert.strictEqual(first.inputIndex, 1)
+    const second = yield* snapshotOf(yield* outcomeOf(Agent.resume(counter), deciding(first), model))
+    assert.isDefined(second.compacted)
+    const log = eventLog()
+    const outcome = yield* outcomeOf(Agent.resume(counter.pipe(log.listen)), deciding(second), model)
+    assert.deepInclude(outcome, { _tag: "Completed", output: 5 })
+    assert.deepStrictEqual(requested(model), requested(straight))
+    // its `run-start` has its input, too
+    assert.deepInclude(log.all[0], { type: "run-start", input: "How many?" })
+  })
 )
 
-it.effect("a snapshot that does not say what was asked goes on with the last word of a user [P1005]", () =>
+it.effect("a snapshot without the index of the input resumes with the last message of a user [P1005]", () =>
   Effect.gen(function* () {
     const model = yield* make(...steps.slice(0, 3), text("5"))
     const { inputIndex, ...older } = yield* snapshotOf(yield* outcomeOf(counter, "How many?", model))

@@ -32,41 +32,36 @@ const nap = Tool.make("nap", {
   run: () => Effect.as(Effect.sleep("10 millis"), "ok")
 })
 
-it.run(
-  "five hundred runs at once all end, each heard to its end, and leave neither fiber nor listener [A1205 A1202]",
-  (run) =>
-    Effect.gen(function* () {
-      let fibers = 0
-      const metrics: Metric.FiberRuntimeMetricsService = {
-        recordFiberStart: () => void fibers++,
-        recordFiberEnd: () => void fibers--
-      }
-      const ended = new Map<string, number>()
-      const listening = new Set<Fiber.Fiber<unknown, unknown>>()
-      const agent = Agent.make("sleeper", { skills: [Skill.make("rest", { description: "d", tools: [nap] })] }).pipe(
-        Agent.onEvent((event) =>
-          Effect.withFiber((fiber) => {
-            listening.add(fiber)
-            if (AgentEvent.isTerminal(event)) ended.set(event.runId, (ended.get(event.runId) ?? 0) + 1)
-            return Effect.void
-          })
-        )
+it.run("five hundred concurrent runs all end, for their listeners too, and leave no fiber [A1205 A1202]", (run) =>
+  Effect.gen(function* () {
+    let fibers = 0
+    const metrics: Metric.FiberRuntimeMetricsService = {
+      recordFiberStart: () => void fibers++,
+      recordFiberEnd: () => void fibers--
+    }
+    const ended = new Map<string, number>()
+    const listening = new Set<Fiber.Fiber<unknown, unknown>>()
+    const agent = Agent.make("sleeper", { skills: [Skill.make("rest", { description: "d", tools: [nap] })] }).pipe(
+      Agent.onEvent((event) =>
+        Effect.withFiber((fiber) => {
+          listening.add(fiber)
+          if (AgentEvent.isTerminal(event)) ended.set(event.runId, (ended.get(event.runId) ?? 0) + 1)
+          return Effect.void
+        })
       )
-      const all = Effect.forEach(Array.from({ length: runs }), () => run(agent, "Have a rest."), {
-        concurrency: "unbounded"
-      }).pipe(Effect.provide(model))
-      const exit = yield* overADay(
-        Effect.forkChild(all).pipe(
-          Effect.flatMap(Fiber.join),
-          Effect.provideService(Metric.FiberRuntimeMetrics, metrics)
-        )
-      )
-      assert.deepStrictEqual(exit, Exit.succeed(Array.from({ length: runs }, () => "rested")))
-      yield* calm
-      assert.strictEqual(ended.size, runs)
-      assert.isTrue([...ended.values()].every((times) => times === 1))
-      assert.isAtLeast(listening.size, runs)
-      assert.isTrue([...listening].every((fiber) => fiber.pollUnsafe() !== undefined))
-      assert.strictEqual(fibers, 0)
-    })
+    )
+    const all = Effect.forEach(Array.from({ length: runs }), () => run(agent, "Have a rest."), {
+      concurrency: "unbounded"
+    }).pipe(Effect.provide(model))
+    const exit = yield* overADay(
+      Effect.forkChild(all).pipe(Effect.flatMap(Fiber.join), Effect.provideService(Metric.FiberRuntimeMetrics, metrics))
+    )
+    assert.deepStrictEqual(exit, Exit.succeed(Array.from({ length: runs }, () => "rested")))
+    yield* calm
+    assert.strictEqual(ended.size, runs)
+    assert.isTrue([...ended.values()].every((times) => times === 1))
+    assert.isAtLeast(listening.size, runs)
+    assert.isTrue([...listening].every((fiber) => fiber.pollUnsafe() !== undefined))
+    assert.strictEqual(fibers, 0)
+  })
 )

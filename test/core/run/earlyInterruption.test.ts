@@ -56,7 +56,7 @@ it.effect(
     })
 )
 
-it.effect("what was said can be asked of a run as soon as it is started: its input at least [A1202]", () =>
+it.effect("the handle has the transcript as soon as the run is started: its input at least [A1202]", () =>
   Effect.gen(function* () {
     const model = yield* make(ScriptedModel.text("done"))
     const run = yield* Agent.make("worker", { prompt: "Work." }).start("go").pipe(Effect.provide(model.layer))
@@ -78,7 +78,7 @@ it.effect("a plain function that is interrupted before it begins is not begun, a
   })
 )
 
-it.effect("a resumed run that is interrupted before it begins keeps what was said [A1202]", () =>
+it.effect("a resumed run that is interrupted before it begins keeps its transcript [A1202]", () =>
   Effect.gen(function* () {
     const said = [Message.user("go"), Message.settle(reply({ content: [Message.text("done")] }), [])]
     const model = yield* make()
@@ -89,7 +89,7 @@ it.effect("a resumed run that is interrupted before it begins keeps what was sai
   })
 )
 
-it.effect("however soon a run is interrupted, who hears of its beginning hears of one end [A1202]", () =>
+it.effect("however soon a run is interrupted, a listener of its first event gets one terminal event [A1202]", () =>
   Effect.gen(function* () {
     for (const way of ["whole", "streamed", "started"] as const) {
       for (let turns = 0; turns < 12; turns++) {

@@ -318,36 +318,32 @@ for (const { agent, hook, names, orValue, steps } of rows) {
   )
 }
 
-it.run(
-  "listeners that give no effect are logged by their agent's name, hear every event and change no run [P1395]",
-  (run) =>
-    Effect.gen(function* () {
-      for (const [said, wrong] of wrongs) {
-        const heard: Array<string> = []
-        const note = (event: string) => (heard.push(event), wrong as Effect.Effect<void>)
-        const agent = agentWith(working, failing).pipe(
-          Agent.onEvent(({ type }) => note(type)),
-          Agent.onToolUse((name) => note(`use of ${name}`)),
-          Agent.onFailure(() => note("failure"))
-        )
-        const logged: Array<string> = []
-        const logger = Logger.make(
-          ({ cause, message }) => void logged.push(`${String(message)} ${Cause.pretty(cause)}`)
-        )
-        const { ends, exit } = yield* play(run, agent, [batch("work"), batch("fail")]).pipe(
-          Effect.provide(Logger.layer([logger]))
-        )
-        assert.isTrue(Exit.isFailure(exit) && !Cause.hasDies(exit.cause))
-        assert.strictEqual(ends.length, 1)
-        assert.includeMembers(heard, ["run-start", "tool-end", "use of work", "failure"])
-        assert.deepStrictEqual(
-          heard.filter((event) => event === "run-failed"),
-          ["run-failed"]
-        )
-        assert.strictEqual(logged.length, heard.length)
-        for (const line of logged) assert.include(line, `A listener of agent 'worker' returned ${said}, not an Effect`)
-      }
-    })
+it.run("listeners that give no effect are logged by agent, get every event and change no run [P1395]", (run) =>
+  Effect.gen(function* () {
+    for (const [said, wrong] of wrongs) {
+      const heard: Array<string> = []
+      const note = (event: string) => (heard.push(event), wrong as Effect.Effect<void>)
+      const agent = agentWith(working, failing).pipe(
+        Agent.onEvent(({ type }) => note(type)),
+        Agent.onToolUse((name) => note(`use of ${name}`)),
+        Agent.onFailure(() => note("failure"))
+      )
+      const logged: Array<string> = []
+      const logger = Logger.make(({ cause, message }) => void logged.push(`${String(message)} ${Cause.pretty(cause)}`))
+      const { ends, exit } = yield* play(run, agent, [batch("work"), batch("fail")]).pipe(
+        Effect.provide(Logger.layer([logger]))
+      )
+      assert.isTrue(Exit.isFailure(exit) && !Cause.hasDies(exit.cause))
+      assert.strictEqual(ends.length, 1)
+      assert.includeMembers(heard, ["run-start", "tool-end", "use of work", "failure"])
+      assert.deepStrictEqual(
+        heard.filter((event) => event === "run-failed"),
+        ["run-failed"]
+      )
+      assert.strictEqual(logged.length, heard.length)
+      for (const line of logged) assert.include(line, `A listener of agent 'worker' returned ${said}, not an Effect`)
+    }
+  })
 )
 
 it.effect("a tool that is called alone dies of it too [P1395]", () =>
@@ -358,7 +354,7 @@ it.effect("a tool that is called alone dies of it too [P1395]", () =>
   })
 )
 
-it.run("an effect of the wrong kind of value is none of a hook that decides [P1395]", (run) =>
+it.run("a function that decides, and whose effect gives a value of the wrong kind, is a defect [P1395]", (run) =>
   Effect.gen(function* () {
     for (const { agent, hook, names, orValue, steps } of rows) {
       if (orValue === undefined || orValue === "verdict") continue
@@ -370,7 +366,7 @@ it.run("an effect of the wrong kind of value is none of a hook that decides [P13
   })
 )
 
-it.run("a promise where an effect is expected may reject: nothing else hears of it [P1395]", (run) =>
+it.run("a promise in the place of an effect may reject: its rejection reaches nothing else [P1395]", (run) =>
   Effect.gen(function* () {
     // what nothing awaits would end the process, and this test with it
     const late = (async () => Promise.reject(new Error("late"))) as never

@@ -42,7 +42,7 @@ it.run("without a table the error of the model escapes as the same reference [A7
   })
 )
 
-it.run("the table is asked once for every failed call, and sees the original error [A702 A704]", (run) =>
+it.run("the table decides once for every failed call, and gets the original error [A702 A704]", (run) =>
   Effect.gen(function* () {
     const errors = [overloaded(), serverError(), overloaded(), Factories.connectionRefused("h", 1)]
     const seen: Array<unknown> = []
@@ -87,7 +87,7 @@ it.run("a row learns that no calls are its matter, and its verdict tells what th
   })
 )
 
-it.run("a reply that was filtered away is such a failure [A702]", (run) =>
+it.run("a reply that a content filter held back is a failure of the model call [A702]", (run) =>
   Effect.gen(function* () {
     const filtered = ScriptedModel.replies(ScriptedModel.reply({ content: [], finish: "filtered" }))
     const model = yield* make(filtered)
@@ -104,7 +104,7 @@ it.run("a reply that was filtered away is such a failure [A702]", (run) =>
   })
 )
 
-it.run("it is not asked for an exceeded budget, nor for the failure of a tool [A703]", (run) =>
+it.run("the table does not decide about an exceeded budget, nor about the failure of a tool [A703]", (run) =>
   Effect.gen(function* () {
     const asked: Array<unknown> = []
     const guard = Agent.onLlmError({
@@ -124,7 +124,7 @@ it.run("it is not asked for an exceeded budget, nor for the failure of a tool [A
   })
 )
 
-it.run("it is not asked when the run is interrupted, be it in a call or in a wait [A703]", (run) =>
+it.run("the table does not decide when the run is interrupted, be it in a call or in a wait [A703]", (run) =>
   Effect.gen(function* () {
     for (const step of [ScriptedModel.answers(() => Effect.never), fails(overloaded())]) {
       const asked: Array<unknown> = []

@@ -178,7 +178,7 @@ const countOf = ({ count, kind, row, rungs, steps }: Recovery.Position["slots"][
   steps: steps.map(({ seen }) => seen)
 })
 
-it.effect("a suspension that is left without a decision, again and again, changes no count [P1104 P907]", () =>
+it.effect("suspending repeatedly without a decision changes no count [P1104 P907]", () =>
   Effect.gen(function* () {
     const { attempts, tool } = failing(4)
     const agent = agentWith(tool)

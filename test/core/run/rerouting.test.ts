@@ -56,23 +56,21 @@ it.run("a new word in a conversation is routed afresh, and reads the prompt of t
   })
 )
 
-it.run(
-  "a conversation whose new word fits no skill fails with all that was said, and can be gone on with [A1003 P406]",
-  (run) =>
-    Effect.gen(function* () {
-      const agent = Agent.make("desk", { skills })
-      const none = text(JSON.stringify({ name: "none", confidence: 1 }))
-      const model = yield* make(none, text(JSON.stringify({ name: "support", confidence: 1 })), text("helped"))
-      const from = [Message.system("Bill."), Message.user("a bill"), Message.assistant("billed")]
-      const failing = run(Agent.resume(agent), { from, input: "what?" })
-      const error = yield* Effect.flip(failing.pipe(Effect.provide(model.layer)))
-      assert(error instanceof RunError.RoutingError)
-      assert.deepStrictEqual(error.transcript, [...from, Message.user("what?")])
-      assert.deepInclude(error.usage, { inputTokens: 10, outputTokens: 5 })
-      const resumption = run(Agent.resume(agent), { from: error.transcript })
-      assert.strictEqual(yield* resumption.pipe(Effect.provide(model.layer)), "helped")
-      assert.deepStrictEqual(systems(model.requests.at(-1)?.messages), ["Help."])
-    })
+it.run("a conversation whose message fits no skill fails with its transcript, and can resume [A1003 P406]", (run) =>
+  Effect.gen(function* () {
+    const agent = Agent.make("desk", { skills })
+    const none = text(JSON.stringify({ name: "none", confidence: 1 }))
+    const model = yield* make(none, text(JSON.stringify({ name: "support", confidence: 1 })), text("helped"))
+    const from = [Message.system("Bill."), Message.user("a bill"), Message.assistant("billed")]
+    const failing = run(Agent.resume(agent), { from, input: "what?" })
+    const error = yield* Effect.flip(failing.pipe(Effect.provide(model.layer)))
+    assert(error instanceof RunError.RoutingError)
+    assert.deepStrictEqual(error.transcript, [...from, Message.user("what?")])
+    assert.deepInclude(error.usage, { inputTokens: 10, outputTokens: 5 })
+    const resumption = run(Agent.resume(agent), { from: error.transcript })
+    assert.strictEqual(yield* resumption.pipe(Effect.provide(model.layer)), "helped")
+    assert.deepStrictEqual(systems(model.requests.at(-1)?.messages), ["Help."])
+  })
 )
 
 it.run("from a checkpoint the skill goes on; with a new word, the one that fits it [A1002 A909]", (run) =>

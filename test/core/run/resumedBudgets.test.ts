@@ -158,7 +158,7 @@ const routed = () =>
     ]
   })
 
-it.run("an answered conversation of an agent with several skills and an output schema asks no model [A911]", (run) =>
+it.run("resuming an answered conversation, with skills and an output schema, makes no model call [A911]", (run) =>
   Effect.gen(function* () {
     const model = yield* make()
     const from = [Message.user("how many?"), Message.assistant('{"n":"3"}')]
@@ -167,7 +167,7 @@ it.run("an answered conversation of an agent with several skills and an output s
   })
 )
 
-it.run("an answer that does not fit is asked for again, by the skill that is chosen [A911]", (run) =>
+it.run("if the last answer of a transcript does not fit, the chosen skill calls the model once more [A911]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(text('{"n":"4"}'))
     const from = [Message.user("how many?"), Message.assistant("three")]

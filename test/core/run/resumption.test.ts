@@ -35,25 +35,23 @@ it.run(
     })
 )
 
-it.run(
-  "a conversation goes on with what the user says next; one that is answered gives its answer [A911 P406]",
-  (run) =>
-    Effect.gen(function* () {
-      const { tool } = scripted("look", ...seen(1))
-      const model = yield* make(text("first"), batch("look"), text("second"))
-      const agent = working({}, tool)
-      const outputs: Array<string> = []
-      outputs.push(yield* run(agent, "one").pipe(Effect.provide(model.layer)))
-      const said = [...(model.requests[0]?.messages ?? []), Message.assistant("first")]
-      outputs.push(yield* run(Agent.resume(agent), { from: said, input: "two" }).pipe(Effect.provide(model.layer)))
-      outputs.push(yield* run(Agent.resume(agent), { from: said }).pipe(Effect.provide(model.layer)))
-      assert.deepStrictEqual(outputs, ["first", "second", "first"])
-      assert.deepStrictEqual(
-        model.requests[1]?.messages.map(({ role }) => role),
-        ["system", "user", "assistant", "user"]
-      )
-      assert.strictEqual(model.requests.length, 3)
-    })
+it.run("a conversation goes on with the user's next message; an answered one gives its answer [A911 P406]", (run) =>
+  Effect.gen(function* () {
+    const { tool } = scripted("look", ...seen(1))
+    const model = yield* make(text("first"), batch("look"), text("second"))
+    const agent = working({}, tool)
+    const outputs: Array<string> = []
+    outputs.push(yield* run(agent, "one").pipe(Effect.provide(model.layer)))
+    const said = [...(model.requests[0]?.messages ?? []), Message.assistant("first")]
+    outputs.push(yield* run(Agent.resume(agent), { from: said, input: "two" }).pipe(Effect.provide(model.layer)))
+    outputs.push(yield* run(Agent.resume(agent), { from: said }).pipe(Effect.provide(model.layer)))
+    assert.deepStrictEqual(outputs, ["first", "second", "first"])
+    assert.deepStrictEqual(
+      model.requests[1]?.messages.map(({ role }) => role),
+      ["system", "user", "assistant", "user"]
+    )
+    assert.strictEqual(model.requests.length, 3)
+  })
 )
 
 it.run("a history of foreign origin is repaired first, and the agent's prompt is put before it [P402 P406]", (run) =>
@@ -113,29 +111,27 @@ it.run("where no caller can resume it, a checkpoint ends the run as stop does [A
   })
 )
 
-it.effect(
-  "a handle gives the events from the beginning to each who asks, and the transcript and usage so far [A1202 A1203]",
-  () =>
-    Effect.gen(function* () {
-      const slow = scripted("slow", Effect.as(Effect.sleep("1 minute"), "seen"))
-      const model = yield* make(batch("slow"), done)
-      const handle = yield* starting(agentWith(slow.tool), model)
-      yield* calm
-      const early = yield* Effect.forkChild(Stream.runCollect(handle.events))
-      yield* calm
-      assert.deepStrictEqual(settlements(yield* handle.transcript), [
-        "interrupted: The call was interrupted before it ended."
-      ])
-      assert.deepStrictEqual(yield* handle.usage, Usage.make({ inputTokens: 10, outputTokens: 5 }))
-      yield* TestClock.adjust("2 minutes")
-      assert.deepStrictEqual(yield* handle.outcome, { _tag: "Completed", output: "done", finish: "stop" })
-      const heard = yield* Fiber.join(early)
-      const late = yield* Stream.runCollect(handle.events)
-      assert.deepStrictEqual(late, heard)
-      assert.strictEqual(heard[0]?.type, "run-start")
-      assert.strictEqual(heard.filter(isTerminal).length, 1)
-      assert.deepStrictEqual(settlements(yield* handle.transcript), ["result: seen"])
-    })
+it.effect("a handle gives each reader all events, and the transcript and usage so far [A1202 A1203]", () =>
+  Effect.gen(function* () {
+    const slow = scripted("slow", Effect.as(Effect.sleep("1 minute"), "seen"))
+    const model = yield* make(batch("slow"), done)
+    const handle = yield* starting(agentWith(slow.tool), model)
+    yield* calm
+    const early = yield* Effect.forkChild(Stream.runCollect(handle.events))
+    yield* calm
+    assert.deepStrictEqual(settlements(yield* handle.transcript), [
+      "interrupted: The call was interrupted before it ended."
+    ])
+    assert.deepStrictEqual(yield* handle.usage, Usage.make({ inputTokens: 10, outputTokens: 5 }))
+    yield* TestClock.adjust("2 minutes")
+    assert.deepStrictEqual(yield* handle.outcome, { _tag: "Completed", output: "done", finish: "stop" })
+    const heard = yield* Fiber.join(early)
+    const late = yield* Stream.runCollect(handle.events)
+    assert.deepStrictEqual(late, heard)
+    assert.strictEqual(heard[0]?.type, "run-start")
+    assert.strictEqual(heard.filter(isTerminal).length, 1)
+    assert.deepStrictEqual(settlements(yield* handle.transcript), ["result: seen"])
+  })
 )
 
 it.effect(

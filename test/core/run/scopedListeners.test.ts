@@ -103,7 +103,7 @@ it.run("the scope closes when what waits is handled, or a second later; what com
   })
 )
 
-it.run("with a scope that is closed already, it hears nothing [P1503]", (run) =>
+it.run("a listener with a closed scope gets no event [P1503]", (run) =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
     yield* Scope.close(scope, Exit.void)

@@ -142,7 +142,7 @@ it.run("what a provider wants back of its reply survives a suspension as it was 
   })
 )
 
-it.run("a limit that was extended before a suspension is not asked about again after it [A909 P902]", (run) =>
+it.run("the handler is not called after a suspension for a limit that was extended before it [A909 P902]", (run) =>
   Effect.gen(function* () {
     const { tool } = paying()
     const look = scripted("look", Effect.succeed("seen"), Effect.succeed("seen"))

@@ -35,35 +35,33 @@ it.run("an approval in a sub-agent suspends the run that calls it, and it goes o
   })
 )
 
-it.effect(
-  "in a run that may be suspended an agent hears what was said to it, and is heard when it has ended [P902 A1110]",
-  () =>
-    Effect.gen(function* () {
-      const description = "Does it."
-      const loud = Agent.deterministic("loud", (input: string) => Effect.succeed(input.toUpperCase()))
-      const inner = yield* make(text("sub done"), text("part done"))
-      const sub = Agent.make("sub", { model: inner.layer })
-      const part = Agent.map(Agent.make("part", { model: inner.layer }), (said) => `${said}!`)
-      const tools = [
-        Agent.asTool(sub, { description }),
-        Agent.asTool(loud, { description }),
-        Agent.asTool(part, { name: "part", description })
-      ] as const
-      const boss = Agent.make("boss", { skills: [Skill.make("b", { description: "B.", tools })] })
-      const said = (name: string) => call(name, { input: `${name}, do it` }, name)
-      const model = yield* make(calls(said("sub")), calls(said("loud")), calls(said("part")), done)
-      const handle = yield* boss.start("go").pipe(Effect.provide(model.layer))
-      assert.deepInclude(yield* handle.outcome, { _tag: "Completed", output: "done" })
-      assert.deepStrictEqual(read(model), ["result: sub done", "result: LOUD, DO IT", "result: part done!"])
-      assert.deepStrictEqual(
-        inner.requests.map(({ messages }) => messages.at(-1)),
-        ["sub, do it", "part, do it"].map(Message.user)
-      )
-      // its model is not streamed: its parent waits for the answer
-      const events = yield* Stream.runCollect(handle.events)
-      const deltas = events.filter(({ type }) => type === "text-delta")
-      assert.deepStrictEqual([...new Set(deltas.map(({ agent }) => agent))], ["boss"])
-    })
+it.effect("in a run that may be suspended a sub-agent gets its input, and listeners get its end [P902 A1110]", () =>
+  Effect.gen(function* () {
+    const description = "Does it."
+    const loud = Agent.deterministic("loud", (input: string) => Effect.succeed(input.toUpperCase()))
+    const inner = yield* make(text("sub done"), text("part done"))
+    const sub = Agent.make("sub", { model: inner.layer })
+    const part = Agent.map(Agent.make("part", { model: inner.layer }), (said) => `${said}!`)
+    const tools = [
+      Agent.asTool(sub, { description }),
+      Agent.asTool(loud, { description }),
+      Agent.asTool(part, { name: "part", description })
+    ] as const
+    const boss = Agent.make("boss", { skills: [Skill.make("b", { description: "B.", tools })] })
+    const said = (name: string) => call(name, { input: `${name}, do it` }, name)
+    const model = yield* make(calls(said("sub")), calls(said("loud")), calls(said("part")), done)
+    const handle = yield* boss.start("go").pipe(Effect.provide(model.layer))
+    assert.deepInclude(yield* handle.outcome, { _tag: "Completed", output: "done" })
+    assert.deepStrictEqual(read(model), ["result: sub done", "result: LOUD, DO IT", "result: part done!"])
+    assert.deepStrictEqual(
+      inner.requests.map(({ messages }) => messages.at(-1)),
+      ["sub, do it", "part, do it"].map(Message.user)
+    )
+    // its model is not streamed: its parent waits for the answer
+    const events = yield* Stream.runCollect(handle.events)
+    const deltas = events.filter(({ type }) => type === "text-delta")
+    assert.deepStrictEqual([...new Set(deltas.map(({ agent }) => agent))], ["boss"])
+  })
 )
 
 it.effect("without a decision it waits on; its bill and its counts are booked once, however often [P902 P703]", () =>
@@ -163,7 +161,7 @@ it.effect("a changed nested snapshot is refused as well [P902 P602]", () =>
   })
 )
 
-it.effect("a sub-agent that goes on passes no gate of its call again, neither policies nor approval [P902 P901]", () =>
+it.effect("a resumed sub-agent does not pass policies and approval of its call once more [P902 P901]", () =>
   Effect.gen(function* () {
     const { paid, sub } = family()
     const judged: Array<string> = []

@@ -34,7 +34,7 @@ const suspendedBy = (outcome: Agent.Outcome<unknown>): Snapshot.Snapshot => {
 const all = (snapshot: Snapshot.Snapshot, decision: Approval.Decision) =>
   Snapshot.requestsOf(snapshot).map(({ digest }) => ({ digest, decision }))
 
-it.effect("an approval is for one call: the same id and arguments in another place are asked about again [P903]", () =>
+it.effect("an approval is for one call: the same id and arguments elsewhere need another approval [P903]", () =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const agent = agentWith(tool)
@@ -60,29 +60,27 @@ it.effect("an approval is for one call: the same id and arguments in another pla
   })
 )
 
-it.effect(
-  "what was asked needs its answer, though the predicate, or the tool, would not ask any more [P903 P905]",
-  () =>
-    Effect.gen(function* () {
-      for (const changes of ["predicate", "tool"] as const) {
-        let isNeeded = true
-        const { bare, runs, tool } = paying({ when: () => isNeeded })
-        const model = yield* make(calls(pay()), done)
-        const from = suspendedBy(
-          yield* Effect.flatMap(agentWith(tool).start("go"), ({ outcome }) => outcome).pipe(Effect.provide(model.layer))
-        )
-        isNeeded = false
-        const resumed = Agent.resume(changes === "tool" ? agentWith(bare) : (agentWith(tool) as never))
-        const decisions = all(from, Approval.refuse("NO"))
-        yield* Effect.flatMap(resumed.start({ from, decisions }), ({ outcome }) => outcome).pipe(
-          Effect.provide(model.layer)
-        )
-        assert.deepStrictEqual(runs, [])
-      }
-    })
+it.effect("a request for approval needs its decision, even if predicate or tool no longer require it [P903 P905]", () =>
+  Effect.gen(function* () {
+    for (const changes of ["predicate", "tool"] as const) {
+      let isNeeded = true
+      const { bare, runs, tool } = paying({ when: () => isNeeded })
+      const model = yield* make(calls(pay()), done)
+      const from = suspendedBy(
+        yield* Effect.flatMap(agentWith(tool).start("go"), ({ outcome }) => outcome).pipe(Effect.provide(model.layer))
+      )
+      isNeeded = false
+      const resumed = Agent.resume(changes === "tool" ? agentWith(bare) : (agentWith(tool) as never))
+      const decisions = all(from, Approval.refuse("NO"))
+      yield* Effect.flatMap(resumed.start({ from, decisions }), ({ outcome }) => outcome).pipe(
+        Effect.provide(model.layer)
+      )
+      assert.deepStrictEqual(runs, [])
+    }
+  })
 )
 
-it.run("decisions count however the run is resumed, before anybody is asked [P902 P905]", (run) =>
+it.run("decisions count however the run is resumed, before the approver is called [P902 P905]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const agent = agentWith(tool)
@@ -99,7 +97,7 @@ it.run("decisions count however the run is resumed, before anybody is asked [P90
   })
 )
 
-it.run("a predicate that throws means that approval is needed; of two, each may ask for it [P906]", (run) =>
+it.run("a predicate that throws means that approval is needed; of two predicates, each may require it [P906]", (run) =>
   Effect.gen(function* () {
     const throwing = paying({
       when: () => {
@@ -141,7 +139,7 @@ it.effect("a limit that was passed when the run was suspended still ends it [P90
   })
 )
 
-it.effect("a snapshot of another agent, or one with a further word while a decision is open, is refused [P903]", () =>
+it.effect("resume refuses another agent's snapshot, and new input while a decision is missing [P903]", () =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const agent = agentWith(tool)

@@ -6,35 +6,33 @@ import { Effect, Schema, Stream } from "effect"
 import { batch, busy, scripted, settlements } from "../../_support/dialogue.ts"
 import { deciding, only, outcomeOf, snapshotOf, waitingCalls } from "../../_support/suspension.ts"
 
-it.effect(
-  "what was settled before is not run again, and what is skipped is told once, at the end [P902 P401 A1203]",
-  () =>
-    Effect.gen(function* () {
-      const look = scripted("look", Effect.succeed("seen"))
-      const pay = scripted("pay", Effect.succeed("paid"))
-      const tools = [look.tool, pay.tool.pipe(Tool.requireApproval())]
-      const agent = Agent.make("worker", {
-        budget: { maxToolCalls: 2 },
-        skills: [Skill.make("work", { description: "Works.", tools })]
-      })
-      const model = yield* ScriptedModel.make(batch("look", "pay", "look"))
-      const skippedIn = (handle: Agent.Run<string, unknown>) =>
-        Effect.map(Stream.runCollect(Stream.orDie(handle.events)), (events) =>
-          only(events, "tool-skipped").map(({ callId }) => callId)
-        )
-      const first = yield* agent.start("go").pipe(Effect.provide(model.layer))
-      const from = yield* snapshotOf(yield* first.outcome)
-      assert.deepStrictEqual(yield* skippedIn(first), [])
-      const second = yield* Agent.resume(agent).start(deciding(from)).pipe(Effect.provide(model.layer))
-      const error = yield* Effect.flip(second.outcome)
-      assert(error._tag === "BudgetExceededError")
-      assert.deepStrictEqual(yield* skippedIn(second), ["c3"])
-      assert.deepStrictEqual(
-        settlements(error.transcript).map((line) => line.split(":")[0]),
-        ["result", "result", "interrupted"]
-      )
-      assert.deepStrictEqual([look.runs.length, pay.runs.length], [1, 1])
+it.effect("after a suspension no settled call reruns, and a skipped call is emitted once [P902 P401 A1203]", () =>
+  Effect.gen(function* () {
+    const look = scripted("look", Effect.succeed("seen"))
+    const pay = scripted("pay", Effect.succeed("paid"))
+    const tools = [look.tool, pay.tool.pipe(Tool.requireApproval())]
+    const agent = Agent.make("worker", {
+      budget: { maxToolCalls: 2 },
+      skills: [Skill.make("work", { description: "Works.", tools })]
     })
+    const model = yield* ScriptedModel.make(batch("look", "pay", "look"))
+    const skippedIn = (handle: Agent.Run<string, unknown>) =>
+      Effect.map(Stream.runCollect(Stream.orDie(handle.events)), (events) =>
+        only(events, "tool-skipped").map(({ callId }) => callId)
+      )
+    const first = yield* agent.start("go").pipe(Effect.provide(model.layer))
+    const from = yield* snapshotOf(yield* first.outcome)
+    assert.deepStrictEqual(yield* skippedIn(first), [])
+    const second = yield* Agent.resume(agent).start(deciding(from)).pipe(Effect.provide(model.layer))
+    const error = yield* Effect.flip(second.outcome)
+    assert(error._tag === "BudgetExceededError")
+    assert.deepStrictEqual(yield* skippedIn(second), ["c3"])
+    assert.deepStrictEqual(
+      settlements(error.transcript).map((line) => line.split(":")[0]),
+      ["result", "result", "interrupted"]
+    )
+    assert.deepStrictEqual([look.runs.length, pay.runs.length], [1, 1])
+  })
 )
 
 it.effect(

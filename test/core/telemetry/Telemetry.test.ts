@@ -44,7 +44,7 @@ it.run("an error that leaves a run is counted once, by code and by whether it is
   })
 )
 
-it.run("what stays inside of a run is not counted: told, retried, answered; nor is a success [T32]", (run) =>
+it.run("failures that stay inside of a run are not counted: told, retried, answered; nor is a success [T32]", (run) =>
   Effect.gen(function* () {
     const telling = scripted("told", Effect.fail(busy()))
     const retried = scripted("retried", Effect.fail(busy()), Effect.succeed("fine"))

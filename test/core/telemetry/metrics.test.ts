@@ -68,7 +68,7 @@ it.run("tokens, durations, costs and verdicts are counted, by the conventions [A
   })
 )
 
-it.effect("what an attempt has cost that was interrupted is counted as far as it was told [A1203]", () =>
+it.effect("an interrupted attempt is booked with the usage reported so far [A1203]", () =>
   Effect.gen(function* () {
     const parts = Stream.make<ReadonlyArray<Model.Part>>({ type: "usage", usage }, { type: "text-delta", text: "Well" })
     const model = Layer.succeed(Model.Model, {

@@ -41,7 +41,7 @@ const endings: Record<string, { readonly step: Effect.Effect<string, Gone>; read
 }
 
 for (const [what, { step, tree }] of Object.entries(endings)) {
-  it.run(`every span has ended after ${what}, and says how [A1202 A1203]`, (run) =>
+  it.run(`every span has ended after ${what}, and has its outcome [A1202 A1203]`, (run) =>
     Effect.gen(function* () {
       const { tool } = scripted("fetch", step)
       const model = yield* make(batch("fetch"))
@@ -92,7 +92,7 @@ it.run("of several calls that a defect cuts off, none is blamed [A1202 A1203]", 
   })
 )
 
-it.run("a call that ends its run was over when it was last heard of, not when its siblings were [A1203]", (run) =>
+it.run("the span of a call that ends its run ends with that call, not with its siblings [A1203]", (run) =>
   Effect.gen(function* () {
     const bad = scripted("bad", Effect.andThen(Effect.sleep("1 second"), Effect.fail(gone())))
     const slow = scripted("slow", Effect.as(Effect.sleep("5 seconds"), "fine"))

@@ -79,7 +79,7 @@ it.run(
     })
 )
 
-it.run("spans say by the conventions what was asked, what it has used, and what was decided [A1203]", (run) =>
+it.run("spans have, by the conventions, the request, the usage and the verdicts [A1203]", (run) =>
   Effect.gen(function* () {
     const usage: Usage.Usage = {
       inputTokens: 100,
@@ -237,7 +237,7 @@ const talkative = Effect.gen(function* () {
   return { agent, input: said("input"), layer: model.layer }
 })
 
-it.run("spans hold nothing that was said, unless they are to, and credentials never [T8 A1203]", (run) =>
+it.run("spans hold no text of messages unless the options admit it, and never credentials [T8 A1203]", (run) =>
   Effect.gen(function* () {
     for (const content of [false, true]) {
       const { agent, input, layer } = yield* talkative

@@ -156,7 +156,7 @@ for (const side of ["FastCheck.check", "Arbitrary.checkEffect"] as const) {
       })
     )
 
-    it.effect("draw transcripts and errors that are such [P1105]", () =>
+    it.effect("draw valid transcripts and errors [P1105]", () =>
       Effect.gen(function* () {
         const isTranscript = Schema.is(Message.Transcript)
         holds(yield* transcript[side]((messages) => Effect.succeed(isTranscript(messages)), 50))

@@ -316,7 +316,7 @@ describe("a report", () => {
     })
   )
 
-  it.effect("says what passed, by policy and by scenario, and names those that there are", () =>
+  it.effect("gives the share that passed, by policy and by scenario, and names unknown policies and scenarios", () =>
     Effect.gen(function* () {
       const report = yield* Eval.compare(comparison)
       assert.deepStrictEqual(Eval.passed(report, "none"), share(3, 6))

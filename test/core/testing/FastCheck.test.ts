@@ -153,7 +153,7 @@ it.effect("one seed gives one verdict and one counterexample, also where jitter 
   })
 )
 
-it.effect("a case is run again alone, with its random numbers, by the seed and the path of its report [P1105]", () =>
+it.effect("the seed and the path of a report run its case once more, alone, with its random numbers [P1105]", () =>
   Effect.gen(function* () {
     const error = yield* Effect.flip(quick({ seed: 3 }))
     assert.include(error.message, `seed 3, path "${error.path}", case `)

@@ -143,7 +143,7 @@ it.effect("a sweep finds a tool that leaves a fiber behind [P1105]", () =>
   })
 )
 
-it.effect("a sweep finds a tool that resists an interruption, and says where [P1105 A111]", () =>
+it.effect("a sweep finds a tool that resists an interruption, and the step [P1105 A111]", () =>
   Effect.gen(function* () {
     const single = [calls(call("look", { n: 1 }, "c1")), text("done")]
     const deaf = toolOf("look", (n) => Effect.uninterruptible(Effect.as(Effect.sleep(50), `${n}`)))
@@ -161,7 +161,7 @@ it.effect("a sweep finds a tool that resists an interruption, and says where [P1
   })
 )
 
-it.effect("a sweep finds a tool that asks a model behind the back of its run [P1105 P703]", () =>
+it.effect("a sweep finds a tool that calls a model outside of its run [P1105 P703]", () =>
   Effect.gen(function* () {
     const sly = toolOf("look", () =>
       Effect.flatMap(Model.Model, (model) =>

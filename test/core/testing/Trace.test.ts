@@ -15,7 +15,7 @@ const policy = {
   orElse: Recovery.respondWith("stale")
 }
 
-it.effect("a trace says what a policy makes of a script: instants, ends, resources [P1105]", () =>
+it.effect("a trace has what a policy makes of a script: instants, ends, resources [P1105]", () =>
   Effect.gen(function* () {
     const seen = yield* Trace.trace(policy, make([fails("Down", { takes: 5 }), fails("Down"), succeeds("up")]))
     assert.deepStrictEqual(

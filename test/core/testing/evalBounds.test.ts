@@ -69,7 +69,7 @@ describe("a comparison", () => {
     })
   )
 
-  it.effect("counts the calls of all runs of a policy that runs its agent again", () =>
+  it.effect("counts the calls of all runs of a policy that repeats its agent", () =>
     Effect.gen(function* () {
       const repeated: Policy = { name: "again", guard: (clerk) => (input) => Effect.retry(clerk(input), { times: 1 }) }
       const [row] = (yield* comparing(repeated)).policies

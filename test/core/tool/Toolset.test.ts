@@ -56,7 +56,7 @@ it.run("an unknown tool is told with the names that this skill offers; siblings 
   })
 )
 
-it.run("an agent without tools says so [C3]", (run) =>
+it.run("the model reads that an agent has no tools [C3]", (run) =>
   Effect.gen(function* () {
     const model = yield* callingOnce("look")
     yield* run(Agent.make("bare", {}), "go").pipe(Effect.provide(model.layer))
@@ -65,32 +65,30 @@ it.run("an agent without tools says so [C3]", (run) =>
   })
 )
 
-it.run(
-  "tell says whether repeating the call can help, by the error's own advice and the tool's effects [C5 C6]",
-  (run) =>
-    Effect.gen(function* () {
-      const permanent = "permanent: busy; consider asking the user for clarification"
-      // what helps an operator is nothing that a model can do
-      const message = overloaded().message.replace(". Wait and send it again, or ask another model", "")
-      const unsure = `transient: ${message}; it may have taken effect, check before repeating`
-      for (const [sideEffects, failure, text] of [
-        ["none", overloaded(), `transient: ${message}; safe to retry`],
-        ["idempotent", overloaded(), `transient: ${message}; safe to retry`],
-        ["undeclared", overloaded(), unsure],
-        ["unsafe", overloaded(), unsure],
-        ["none", busy(), permanent],
-        ["none", Object.assign(busy("lent"), { isRetryable: true }), "transient: lent; safe to retry"],
-        ["none", Object.assign(busy("lent"), { isRetryable: false }), permanent.replace("busy", "lent")],
-        ["none", LlmError.AuthenticationError.make({ model: "m", detail: "no key" }), undefined]
-      ] as const) {
-        const { tool } = play("fetch", { sideEffects }, [Effect.fail(failure)])
-        const model = yield* callingOnce("fetch")
-        const agent = agentWith(tool.pipe(Tool.onError({ orElse: Recovery.tell() })))
-        yield* run(agent, "go").pipe(Effect.provide(model.layer))
-        if (text === undefined) assert.match(read(model)[0] ?? "", /^told: permanent: /)
-        else assert.deepStrictEqual(read(model), [`told: ${text}`])
-      }
-    })
+it.run("the text of `tell` has whether to repeat, by the error's advice and the tool's effects [C5 C6]", (run) =>
+  Effect.gen(function* () {
+    const permanent = "permanent: busy; consider asking the user for clarification"
+    // what helps an operator is nothing that a model can do
+    const message = overloaded().message.replace(". Wait and send it again, or ask another model", "")
+    const unsure = `transient: ${message}; it may have taken effect, check before repeating`
+    for (const [sideEffects, failure, text] of [
+      ["none", overloaded(), `transient: ${message}; safe to retry`],
+      ["idempotent", overloaded(), `transient: ${message}; safe to retry`],
+      ["undeclared", overloaded(), unsure],
+      ["unsafe", overloaded(), unsure],
+      ["none", busy(), permanent],
+      ["none", Object.assign(busy("lent"), { isRetryable: true }), "transient: lent; safe to retry"],
+      ["none", Object.assign(busy("lent"), { isRetryable: false }), permanent.replace("busy", "lent")],
+      ["none", LlmError.AuthenticationError.make({ model: "m", detail: "no key" }), undefined]
+    ] as const) {
+      const { tool } = play("fetch", { sideEffects }, [Effect.fail(failure)])
+      const model = yield* callingOnce("fetch")
+      const agent = agentWith(tool.pipe(Tool.onError({ orElse: Recovery.tell() })))
+      yield* run(agent, "go").pipe(Effect.provide(model.layer))
+      if (text === undefined) assert.match(read(model)[0] ?? "", /^told: permanent: /)
+      else assert.deepStrictEqual(read(model), [`told: ${text}`])
+    }
+  })
 )
 
 it.run("a failure without a message is told with its tag, never as an empty text [C5]", (run) =>
@@ -108,7 +106,7 @@ it.run("a failure without a message is told with its tag, never as an empty text
   })
 )
 
-it.run("a renderer that says nothing is stood in for by the default text [C5]", (run) =>
+it.run("the default text replaces an empty text of a renderer [C5]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.fail(busy()))
     const model = yield* callingOnce("fetch")

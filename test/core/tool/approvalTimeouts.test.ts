@@ -120,26 +120,24 @@ it.run("an attempt that waits for its approval is not counted, those before it a
   })
 )
 
-it.run(
-  "when the run's time ends during an approval, the transcript says that nothing has run [A903 P602 P907]",
-  (run) =>
-    Effect.gen(function* () {
-      const { asked, layer } = yield* thinking(1)
-      const { runs, tool } = paying()
-      const agent = Agent.make("worker", {
-        budget: { maxDuration: "10 seconds", toolConcurrency: 1 },
-        skills: [Skill.make("work", { description: "Works.", tools: [tool] })]
-      })
-      const model = yield* make(calls(call("pay", { cents: 5 }, "c1"), call("pay", { cents: 6 }, "c2")))
-      const error = yield* late(asked, 2, 10, run(agent, "go").pipe(Effect.provide(layer), Effect.provide(model.layer)))
-      assert(error instanceof RunError.BudgetExceededError)
-      assert.strictEqual(error.reason, "maxDuration")
-      assert.deepStrictEqual(runs, [5])
-      assert.deepStrictEqual(settlements(error.transcript), [
-        "result: paid",
-        "interrupted: The call was not run: it was still waiting for approval."
-      ])
+it.run("if the run's time ends during an approval, the call is settled as not run [A903 P602 P907]", (run) =>
+  Effect.gen(function* () {
+    const { asked, layer } = yield* thinking(1)
+    const { runs, tool } = paying()
+    const agent = Agent.make("worker", {
+      budget: { maxDuration: "10 seconds", toolConcurrency: 1 },
+      skills: [Skill.make("work", { description: "Works.", tools: [tool] })]
     })
+    const model = yield* make(calls(call("pay", { cents: 5 }, "c1"), call("pay", { cents: 6 }, "c2")))
+    const error = yield* late(asked, 2, 10, run(agent, "go").pipe(Effect.provide(layer), Effect.provide(model.layer)))
+    assert(error instanceof RunError.BudgetExceededError)
+    assert.strictEqual(error.reason, "maxDuration")
+    assert.deepStrictEqual(runs, [5])
+    assert.deepStrictEqual(settlements(error.transcript), [
+      "result: paid",
+      "interrupted: The call was not run: it was still waiting for approval."
+    ])
+  })
 )
 
 it.run("a call that may have taken effect stays so while its next attempt waits for approval [A903 P602]", (run) =>
@@ -167,7 +165,7 @@ it.run("a call that may have taken effect stays so while its next attempt waits 
   })
 )
 
-it.run("once it was approved of, a call that is cut off is said to have been cut off [A903 P907]", (run) =>
+it.run("an approved call that is cut off is settled as cut off [A903 P907]", (run) =>
   Effect.gen(function* () {
     const began = yield* Queue.unbounded<void>()
     const { layer } = yield* thinking(1)

@@ -38,7 +38,7 @@ const deciding = (...decisions: ReadonlyArray<Approval.Decision | Effect.Effect<
   return { layer, requests }
 }
 
-it.run("approval is asked for last: bad arguments and what a policy denies never reach a person [P901]", (run) =>
+it.run("approval is the last gate: bad arguments and denied calls never reach a person [P901]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const { layer, requests } = deciding(Approval.approve)
@@ -64,7 +64,7 @@ it.run("approval is asked for last: bad arguments and what a policy denies never
   })
 )
 
-it.run("a predicate says which calls need it; one that fails means that the call does [P906]", (run) =>
+it.run("a predicate chooses the calls that need approval; if it fails, the call needs approval [P906]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying({
       when: ({ cents }) => (cents === 0 ? Effect.fail("no idea") : cents > 100),
@@ -84,7 +84,7 @@ it.run("a predicate says which calls need it; one that fails means that the call
   })
 )
 
-it.run("refusal is told with its reason, and no row is asked [P905]", (run) =>
+it.run("the model reads the reason of a refusal, and no row decides [P905]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const { layer } = deciding(Approval.refuse("too much"))
@@ -141,7 +141,7 @@ it.run(
     })
 )
 
-it.run("edited arguments pass all gates again, but for the one who has edited them [P904]", (run) =>
+it.run("edited arguments pass all gates once more, except for the person who edited them [P904]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const { layer, requests } = deciding(
@@ -169,7 +169,7 @@ it.run("edited arguments pass all gates again, but for the one who has edited th
   })
 )
 
-it.run("a decision that comes too late is asked for again [P903]", (run) =>
+it.run("a decision that comes too late leads to another request for approval [P903]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying({ validFor: "1 minute" })
     const slow = Effect.as(TestClock.adjust("2 minutes"), Approval.approve)
@@ -183,7 +183,7 @@ it.run("a decision that comes too late is asked for again [P903]", (run) =>
   })
 )
 
-it.run("approval spends no count, and a repaired call is asked about again [P907]", (run) =>
+it.run("approval spends no count, and a repaired call needs another approval [P907]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const { layer, requests } = deciding(Approval.approve, Approval.approve)
@@ -212,7 +212,7 @@ const overJson = (snapshot: Snapshot.Snapshot) =>
   Snapshot.fromJson(JSON.parse(JSON.stringify(Snapshot.toJson(snapshot))))
 
 it.effect(
-  "without a decision a started run is suspended, with its siblings settled; resumed, none runs again [P902 T30 L1003]",
+  "without a decision a run is suspended, its siblings settled; resumed, no sibling reruns [P902 T30 L1003]",
   () =>
     Effect.gen(function* () {
       const { runs, tool } = paying()
@@ -254,31 +254,29 @@ it.effect(
     })
 )
 
-it.effect(
-  "a decision about something else, or one that is late, does not count: the run is suspended again [P903]",
-  () =>
-    Effect.gen(function* () {
-      const { runs, tool } = paying({ validFor: "1 hour" })
-      const agent = agentWith(tool)
-      const model = yield* make(pay({ cents: 5 }))
-      const { outcome } = yield* started(agent, model)
-      assert(outcome._tag === "Suspended")
-      const { snapshot } = outcome
-      const [request] = Snapshot.requestsOf(snapshot)
-      const resume = (digest: string) =>
-        Effect.flatMap(
-          Agent.resume(agent).start({
-            from: snapshot,
-            decisions: [{ digest, decision: Approval.approve }],
-            repeat: true
-          }),
-          (handle) => handle.outcome
-        ).pipe(Effect.provide(model.layer))
-      assert.strictEqual((yield* resume("0".repeat(64)))._tag, "Suspended")
-      yield* TestClock.adjust("2 hours")
-      const late = yield* resume(request?.digest ?? "")
-      assert(late._tag === "Suspended")
-      assert.isAbove(Snapshot.requestsOf(late.snapshot)[0]?.expiresAt ?? 0, request?.expiresAt ?? 0)
-      assert.deepStrictEqual(runs, [])
-    })
+it.effect("a decision about another call, or a late one, does not count: the run stays suspended [P903]", () =>
+  Effect.gen(function* () {
+    const { runs, tool } = paying({ validFor: "1 hour" })
+    const agent = agentWith(tool)
+    const model = yield* make(pay({ cents: 5 }))
+    const { outcome } = yield* started(agent, model)
+    assert(outcome._tag === "Suspended")
+    const { snapshot } = outcome
+    const [request] = Snapshot.requestsOf(snapshot)
+    const resume = (digest: string) =>
+      Effect.flatMap(
+        Agent.resume(agent).start({
+          from: snapshot,
+          decisions: [{ digest, decision: Approval.approve }],
+          repeat: true
+        }),
+        (handle) => handle.outcome
+      ).pipe(Effect.provide(model.layer))
+    assert.strictEqual((yield* resume("0".repeat(64)))._tag, "Suspended")
+    yield* TestClock.adjust("2 hours")
+    const late = yield* resume(request?.digest ?? "")
+    assert(late._tag === "Suspended")
+    assert.isAbove(Snapshot.requestsOf(late.snapshot)[0]?.expiresAt ?? 0, request?.expiresAt ?? 0)
+    assert.deepStrictEqual(runs, [])
+  })
 )

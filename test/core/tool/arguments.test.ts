@@ -209,7 +209,7 @@ it.run("a success is JSON through the tool's schema; a string goes as it is [C4]
   })
 )
 
-it.effect("Tool.call decodes and runs once, and asks no table: the rest is for Effect [A103 A104 A107]", () =>
+it.effect("Tool.call decodes and runs once, without any table: the rest is for Effect [A103 A104 A107]", () =>
   Effect.gen(function* () {
     const failures = [busy("1"), busy("2")] as const
     const { runs, tool } = scripted("ping", Effect.fail(failures[0]), Effect.fail(failures[1]), Effect.succeed("pong"))

@@ -111,7 +111,7 @@ it.run("a failure that no attempt has made is told as one of the call [P1322]", 
   })
 )
 
-it.run("what it makes of a failure is what the tables see, and is no event of an attempt again [P1322]", (run) =>
+it.run("tables see what `around` makes of a failure, and it is no second event of the attempt [P1322]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("ping", Effect.fail(busy()))
     const mapped = tool.pipe(
@@ -156,7 +156,7 @@ it.run("an unsafe tool does not run twice, unless that is acknowledged [P1322]",
   })
 )
 
-it.run("an unsafe tool of which it is known that it has done nothing runs again [P1322]", (run) =>
+it.run("an unsafe tool reruns inside of `around` if its look-up finds that it did nothing [P1322]", (run) =>
   Effect.gen(function* () {
     for (const found of [Option.none(), Option.some("found")]) {
       let runs = 0
@@ -286,7 +286,7 @@ it.effect("a sub-agent that waits for a decision is suspended, with any effect a
   })
 )
 
-it.effect("an attempt that is interrupted interrupts what stands around it, and nothing runs again [P1322]", () =>
+it.effect("an attempt that is interrupted interrupts the effect around it, and nothing is repeated [P1322]", () =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("ping", Effect.never, Effect.succeed("pong"))
     const ends: Array<string> = []
@@ -348,7 +348,7 @@ it("explain counts up to the cap of a call, since nothing is known of the functi
   assert.include(Explanation.formatRun(explained), "10000 attempts (the cap of a call")
 })
 
-it.run("what was looked up is a result like any other, and the event says that it was found [P1322]", (run) =>
+it.run("a looked-up result passes through `around` like any other, and the event names `verify` [P1322]", (run) =>
   Effect.gen(function* () {
     const pay = Tool.make("pay", {
       description: "Pays.",

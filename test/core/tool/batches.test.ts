@@ -149,7 +149,7 @@ it.run("a near miss is told with a suggestion, and never run [P405]", (run) =>
   })
 )
 
-it.run("tools are switched off when every failure of a batch asks for it, for the rest of the run [K10 K11]", (run) =>
+it.run("tools are switched off if every failure of a batch has that `then`, for the rest of the run [K10 K11]", (run) =>
   Effect.gen(function* () {
     const off = Recovery.tell(() => "no more", { then: "tools-off" })
     const { tool } = scripted("fetch", Effect.fail(busy()))

@@ -11,7 +11,7 @@ const limited = { ...options, timeout: "5 seconds", run: () => Effect.never } as
 /** A call whose tool never ends, a day later. */
 const late = <A, E>(call: Effect.Effect<A, E>) => Effect.flatMap(overADay(call), failureOf)
 
-it.effect("a call by itself ends within the time limit of a run, and no table is asked [A516 A906]", () =>
+it.effect("Tool.call ends within the time limit of a run, and no table decides [A516 A906]", () =>
   Effect.gen(function* () {
     let stopped = 0
     const tool = Tool.make("work", {
@@ -79,7 +79,7 @@ it.effect("a call by itself dies of a value that the tool's own schema refuses, 
   })
 )
 
-it.effect("a call that Effect runs again keeps its key and counts its attempts [A212 A516]", () =>
+it.effect("a call that Effect repeats keeps its key and counts its attempts [A212 A516]", () =>
   Effect.gen(function* () {
     const seen: Array<readonly [number, string]> = []
     const tool = Tool.make("work", {

@@ -50,7 +50,7 @@ it.run("complete ends the run with a Completion, its own call settled before [T2
   })
 )
 
-it.run("a task that cannot be done is a success of the run: no failure, no hook of failures, no metric [T28]", (run) =>
+it.run("a task that cannot be done is a success of the run: no failure, no failure listener, no metric [T28]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const escaped: Array<unknown> = []
@@ -244,7 +244,7 @@ it.run("of several skills only those that list it can end so [T28]", (run) =>
   })
 )
 
-it.run("the event that carries it survives JSON, as what it says [T28]", (run) =>
+it.run("run-completed with a Completion survives JSON [T28]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const model = yield* ScriptedModel.make(calls(call("complete", { summary: "s", result: [1] }, "c1")))

@@ -54,7 +54,7 @@ it.run("a schema of parameters may wait, and need services, which are those of t
   })
 )
 
-it.run("what such a schema refuses is mended and repaired as any other [P1310]", (run) =>
+it.run("arguments that an effectful schema refuses are mended and repaired as any others [P1310]", (run) =>
   Effect.gen(function* () {
     const { asked, cities, runs, tool } = looking()
     const model = yield* make(

@@ -269,7 +269,7 @@ it.run("an agent keeps its own model under any parent, and needs none from outsi
   })
 )
 
-it.run("an agent's own model is for itself: a sub-agent without one asks the model from outside [A413]", (run) =>
+it.run("an agent's own model is for itself: a sub-agent without a model calls the model from outside [A413]", (run) =>
   Effect.gen(function* () {
     const own = yield* ScriptedModel.make(calls(call("ask", {}, "c1")), done)
     const outside = yield* ScriptedModel.make(ScriptedModel.text("from outside"))

@@ -17,11 +17,13 @@ const countKeys = Tool.make("calculateNumberOfKeys", {
     })
 })
 
-it.run("the JSON key counter reads the escalation, calls again with the corrected JSON and answers 3 [A412]", (run) =>
+it.run("the JSON key counter reads the escalation, calls with the corrected JSON and answers 3 [A412]", (run) =>
   Effect.gen(function* () {
     const fixerModel = yield* ScriptedModel.make(
       ScriptedModel.calls(
-        ScriptedModel.call("escalate", { reason: 'Unquoted keys. Corrected: {"name":"world","age":30,"active":true}' })
+        ScriptedModel.call("escalate", {
+          reason: 'Unquoted keys. Corrected: {"name":"world","age":30,"active":true}'
+        })
       )
     )
     const model = yield* ScriptedModel.make(

@@ -122,7 +122,7 @@ it.run("a fixer that runs out of its own budget is a failed repair [A312]", (run
   })
 )
 
-it.run("when all repairs are used, the next rung is asked [A313]", (run) =>
+it.run("when all repairs are used, the next rung decides [A313]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch", Effect.fail(busy("a")), Effect.fail(busy("b")), Effect.succeed("page"))
     const mender = fixer(Effect.succeed('{"n":1}'))
@@ -192,7 +192,7 @@ it.effect("a call of 10,000 attempts is repaired no more; the error names that c
   })
 )
 
-it.run("a failure inside the fixer's own tools never starts the same fixer again [A315]", (run) =>
+it.run("a failure inside the fixer's own tools never starts the same fixer a second time [A315]", (run) =>
   Effect.gen(function* () {
     const started: Array<string> = []
     const inner = scripted("look", Effect.fail(busy("inner")))

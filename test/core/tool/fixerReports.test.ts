@@ -8,7 +8,7 @@ import { agentWith, asHard, done, fixer, read, scripted } from "../../_support/d
 
 const { call, calls, make, text } = ScriptedModel
 
-it.run("a fixer that may ask a model reads the report, also where another of its skills is a function [A303]", (run) =>
+it.run("a fixer that may call a model reads the report, also if another of its skills is a function [A303]", (run) =>
   Effect.gen(function* () {
     const mender = Agent.make("mender", {
       skills: [

@@ -184,7 +184,7 @@ it.run("a repaired call that fails with another tag is guarded by that tag's row
   })
 )
 
-it.run('as: "result" settles the call with the decoded answer; the tool does not run again [A309]', (run) =>
+it.run('as: "result" settles the call with the decoded answer; the tool is not rerun [A309]', (run) =>
   Effect.gen(function* () {
     for (const [answer, text] of [
       ["5", "result: 5"],
@@ -216,7 +216,7 @@ it.run('as: "result" settles the call with the decoded answer; the tool does not
   })
 )
 
-it.run('what a fixer gives as: "result" is told of as recovered by it [A309 A602]', (run) =>
+it.run('tool-end has `recoveredBy: "fix"` for the answer of a fixer as: "result" [A309 A602]', (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const { tool } = scripted("fetch", Effect.fail(busy()))
@@ -231,7 +231,7 @@ it.run('what a fixer gives as: "result" is told of as recovered by it [A309 A602
   })
 )
 
-it.run('with a model, as: "result" asks for the result and not for arguments [A309]', (run) =>
+it.run('with a model, as: "result" requests the result and not arguments [A309]', (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.fail(busy()))
     const fixerModel = yield* ScriptedModel.make(ScriptedModel.text("a page"))

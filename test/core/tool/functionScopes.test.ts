@@ -205,7 +205,7 @@ it.run("a lookup that finds nothing, fails or takes too long closes it [P1356]",
   })
 )
 
-it.run("a compensation has its own, which is closed before the event says that it is made [P1356]", (run) =>
+it.run("a compensation has its own scope, which is closed before the event of the compensation [P1356]", (run) =>
   Effect.gen(function* () {
     const { acquire, observe, log } = resources()
     const tool = Tool.make("fetch", { ...base, run: () => Effect.succeed("booked") }).pipe(

@@ -38,7 +38,7 @@ it.run("a policy sees every call once its arguments fit, with tool, params, effe
   })
 )
 
-it.run("a denied call is not run: the model reads the reason, no row is asked, siblings run [A515]", (run) =>
+it.run("a denied call is not run: the model reads the reason, no row decides, siblings run [A515]", (run) =>
   Effect.gen(function* () {
     const denied = scripted("pay")
     const fine = scripted("look", Effect.succeed("seen"))
@@ -81,7 +81,7 @@ it.run("a policy that fails denies; a defect in it ends the run, and nothing run
   })
 )
 
-it.run("repaired arguments are asked again; a mere retry is not [A515 A306]", (run) =>
+it.run("repaired arguments pass the policy once more; a mere retry does not [A515 A306]", (run) =>
   Effect.gen(function* () {
     const asked: Array<unknown> = []
     const { runs, tool } = scripted("pay", Effect.fail(busy()), Effect.fail(gone()), Effect.succeed("never"))
@@ -102,7 +102,7 @@ it.run("repaired arguments are asked again; a mere retry is not [A515 A306]", (r
   })
 )
 
-it.run("of several policies each has to allow; the first that denies is the last that is asked [A515]", (run) =>
+it.run("of several policies each has to allow; no policy is called after the first that denies [A515]", (run) =>
   Effect.gen(function* () {
     const asked: Array<number> = []
     const policyOf = (n: number, decision: ToolPolicy.Permission) =>
@@ -135,7 +135,7 @@ it.run("arguments above the limit are denied before they are decoded, text and o
   })
 )
 
-it.run("they are measured in bytes, and again after a repair [A907]", (run) =>
+it.run("arguments are measured in bytes, and once more after a repair [A907]", (run) =>
   Effect.gen(function* () {
     const fits = scripted("pay", Effect.succeed("paid"))
     const model = yield* make(calls(call("pay", '{"n":1}', "c1")), done)

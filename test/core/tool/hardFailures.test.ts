@@ -67,7 +67,7 @@ const beside = (
     return { at: (log.end()?.at ?? start) - start, start, log, ends: settlements(lastTranscript(log.end())) }
   })
 
-it.run("a sibling that waits for a retry is not run again, and the run does not wait for it [P1350]", (run) =>
+it.run("a sibling that waits for a retry is not repeated, and the run does not wait for it [P1350]", (run) =>
   Effect.gen(function* () {
     const retry = Recovery.retry({ retries: 3, initialBackoff: "1 second" })
     for (const siblings of policies) {
@@ -98,7 +98,7 @@ it.run("a sibling that waits for a retry is not run again, and the run does not 
   })
 )
 
-it.run("a sibling that fails later gets neither another attempt nor a fixer; its rung of words speaks [P1350]", (run) =>
+it.run("a sibling that fails later gets no retry and no fixer; its `tell` rung writes the text [P1350]", (run) =>
   Effect.gen(function* () {
     const failing = Effect.andThen(Effect.sleep("1 second"), Effect.fail(busy("no")))
     const mend = fixer()
@@ -353,7 +353,7 @@ it.run("a defect of a sibling is still one, and a told failure stops nothing [P1
   })
 )
 
-it.effect("a run that goes on keeps to it: a sibling of a hard failure is not run again [P1350]", () =>
+it.effect("a resumed run does not repeat a sibling of a hard failure either [P1350]", () =>
   Effect.gen(function* () {
     const other = scripted("other", Effect.fail(busy("no")))
     const row = { Busy: Recovery.retry({ retries: 3, initialBackoff: "1 second" }) }

@@ -60,7 +60,7 @@ const formatted = new Set(["Date", "DateTimeUtc", "URL", "Uint8Array", "String, 
 
 describe("a schema in the words of a model", () => {
   for (const [name, [schema, fits]] of Object.entries(schemaKinds)) {
-    it(`${name}: what is taken is what the schema that was sent says, and neither speaks of NaN [P1334]`, () => {
+    it(`${name}: the tool takes what the sent schema admits, and neither admits NaN [P1334]`, () => {
       const sent = sentOf(schema)
       assert.notMatch(JSON.stringify(sent), /NaN/)
       assert.deepStrictEqual(misfitsOf(schema, fits), [])

@@ -173,7 +173,7 @@ it.run("a built-in tool too: it is settled first, and alone [P1342]", (run) =>
   })
 )
 
-it.effect("a sub-agent that was suspended under such a name goes on [P1342]", () =>
+it.effect("a suspended sub-agent that was called by a near name resumes [P1342]", () =>
   Effect.gen(function* () {
     const asked = scripted("pay", Effect.succeed("paid")).tool.pipe(Tool.requireApproval())
     const clerk = Agent.make("clerk", { tools: [asked] })

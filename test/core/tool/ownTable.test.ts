@@ -51,7 +51,7 @@ it.run("a later table wins for its tags, and the other rows stay [P1320]", (run)
   })
 )
 
-it.run("a function that may throw takes such a table too [P1320]", (run) =>
+it.run("a tool that is a function takes a table in its options too [P1320]", (run) =>
   Effect.gen(function* () {
     const tool = Tool.fromFunction("divide", {
       ...base,

@@ -54,7 +54,7 @@ it.run("maxAttempts: m runs the tool at most m times in all [A202]", (run) =>
 )
 
 it.run(
-  "without a delay it runs again at the same instant; with one, waits double, and none follows [A205 A206]",
+  "a retry without a delay runs at once; with a delay, waits double, and none follows the end [A205 A206]",
   (run) =>
     Effect.gen(function* () {
       const plain = scripted("fetch", ...failing(4))
@@ -99,7 +99,7 @@ it.run("retries: 0 means one attempt, then ToolExecutionError [A208]", (run) =>
   })
 )
 
-it.run("every failure is looked up again: the row of its own tag decides [A209]", (run) =>
+it.run("every failure chooses its row anew: the row of its own tag decides [A209]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch", Effect.fail(busy()), Effect.fail(gone("moved")))
     const model = yield* callingOnce("fetch")
@@ -159,7 +159,7 @@ it.run("retry on bad arguments gives up at once: no run, no wait [A211]", (run) 
   })
 )
 
-it.run("the next rung is asked instead [A211]", (run) =>
+it.run("the rung after a retry decides about bad arguments instead [A211]", (run) =>
   Effect.gen(function* () {
     const { tool } = play("fetch", { coercion: [] }, [])
     const model = yield* ScriptedModel.make(
@@ -258,7 +258,7 @@ it.run("in one batch, two flaky tools and a bare one each follow their own row o
   })
 )
 
-it.run("a bare tool's failure ends the run, and its flaky sibling is not run again [A214 P1350]", (run) =>
+it.run("the failure of a tool without a table ends the run, and no sibling is repeated [A214 P1350]", (run) =>
   Effect.gen(function* () {
     const failure = gone("bare")
     const quick = scripted("quick", ...failing(2), Effect.succeed("quick page"))

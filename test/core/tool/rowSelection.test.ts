@@ -238,7 +238,7 @@ it.run("respondWith settles the call as a success with its value, marked as reco
   })
 )
 
-it.run("when is asked at every failure and sees attempt, errors before, elapsed time, params, effects [A511]", (run) =>
+it.run("`when` gets every failure, its attempt, errors before, elapsed time, params and effects [A511]", (run) =>
   Effect.gen(function* () {
     const seen: Array<Recovery.FailureContext> = []
     const failures = [busy("1"), busy("2"), busy("3")] as const
@@ -287,7 +287,7 @@ it.run("with bad arguments it sees the raw ones and no params [A511]", (run) =>
   })
 )
 
-it.run("a handler that fails fails the call with that error, unwrapped, and no row is asked again [A512]", (run) =>
+it.run("a handler that fails ends the call with that error, unwrapped, and no row decides about it [A512]", (run) =>
   Effect.gen(function* () {
     const failure = gone("no fallback")
     const { tool } = scripted("fetch", Effect.fail(busy()))

@@ -113,7 +113,7 @@ it("the error names what is too large, the bound and its limit [P1391]", () => {
   assert.match(error.message, /^The input schema of tool 'sell' of MCP server 'shop' is beyond the bound of 3 bytes/)
 })
 
-it.effect("schemas that name themselves are no larger than what they say [P1391]", () =>
+it.effect("recursive schemas are no larger than their text [P1391]", () =>
   Effect.gen(function* () {
     const ofAll = Array.from({ length: 15 }, (_, index) => `k${index}`)
     // a grammar: each kind holds nodes of each kind

@@ -79,7 +79,7 @@ it.run("each attempt gets the parameters as they were decoded, though the one be
   })
 )
 
-it.run("policies and predicates that write change neither what the next one reads nor what runs [P1396]", (run) =>
+it.run("policies and predicates that mutate parameters change only their own copy [P1396]", (run) =>
   Effect.gen(function* () {
     for (const form of Object.values(forms)) {
       const { runs, tool } = spoiling(1)
@@ -109,7 +109,7 @@ it.run("policies and predicates that write change neither what the next one read
   })
 )
 
-it.run("events, rows, hooks and compensations read what was decoded, not what the tool has written [P1396]", (run) =>
+it.run("events, rows, listeners and compensations read the parameters as decoded [P1396]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const read: Array<string> = []

@@ -56,7 +56,7 @@ it.run(
     })
 )
 
-it.run("the limit is that of one run: a row may try again [A906]", (run) =>
+it.run("the limit is for one run of the tool: a row may retry [A906]", (run) =>
   Effect.gen(function* () {
     const { log, run: work } = working([10, 1])
     const tool = Tool.make("work", { ...options, timeout: "5 seconds", run: () => work }).pipe(
@@ -127,24 +127,22 @@ const paying = (
   return { log, tool: Tool.make("pay", { ...unsafe, verify, run: () => run }) }
 }
 
-it.run(
-  "an unsafe tool that was cut off is OutcomeUnknownError, settled as unknown, and never runs again [P602]",
-  (run) =>
-    Effect.gen(function* () {
-      const { log, run: work } = working([10, 10])
-      const tool = Tool.make("pay", { ...options, sideEffects: "unsafe", timeout: "5 seconds", run: () => work })
-      const heard = eventLog()
-      const model = yield* ScriptedModel.make(batch("pay"))
-      const agent = agentWith(tool.pipe(Tool.onError({ orElse: Recovery.rethrow }))).pipe(heard.listen)
-      const error = yield* ending(run, agent, model)
-      assert(error instanceof ToolError.OutcomeUnknownError)
-      assert.strictEqual(error.tool, "pay")
-      assert.match(settlements(lastTranscript(heard.end()))[0] ?? "", /^unknown: /)
-      assert.deepStrictEqual(log, ["start 1", "stopped 1"])
-    })
+it.run("an unsafe tool that was cut off is OutcomeUnknownError, settled as unknown, and never reruns [P602]", (run) =>
+  Effect.gen(function* () {
+    const { log, run: work } = working([10, 10])
+    const tool = Tool.make("pay", { ...options, sideEffects: "unsafe", timeout: "5 seconds", run: () => work })
+    const heard = eventLog()
+    const model = yield* ScriptedModel.make(batch("pay"))
+    const agent = agentWith(tool.pipe(Tool.onError({ orElse: Recovery.rethrow }))).pipe(heard.listen)
+    const error = yield* ending(run, agent, model)
+    assert(error instanceof ToolError.OutcomeUnknownError)
+    assert.strictEqual(error.tool, "pay")
+    assert.match(settlements(lastTranscript(heard.end()))[0] ?? "", /^unknown: /)
+    assert.deepStrictEqual(log, ["start 1", "stopped 1"])
+  })
 )
 
-it.run("a row may tell of it; retrying it is skipped however the row came about [P602]", (run) =>
+it.run("a row may tell the model of an unknown outcome; its retries are skipped [P602]", (run) =>
   Effect.gen(function* () {
     const { log, run: work } = working([10, 10])
     const tool = Tool.make("pay", { ...options, sideEffects: "unsafe", timeout: "5 seconds", run: () => work })
@@ -206,7 +204,7 @@ it.run("verify decides: what it finds is the result [P603]", (run) =>
   })
 )
 
-it.run("what it does not find did not happen: it may run again [P603]", (run) =>
+it.run("if `verify` finds nothing, the call had no effect: the tool may rerun [P603]", (run) =>
   Effect.gen(function* () {
     const { log, tool } = paying(() => Effect.succeed(Option.none()), [10, 1])
     const retried = tool.pipe(Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 1 }) }))

@@ -48,7 +48,7 @@ const ending = (run: Runner, agent: Ours, model: ScriptedModel.ScriptedModel) =>
     Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
   )
 
-it.run("however a call of unknown outcome ends hard, it is settled as unknown, and its text says so [P602]", (run) =>
+it.run("however a call of unknown outcome ends hard, it is settled as unknown, and its text has that [P602]", (run) =>
   Effect.gen(function* () {
     const heard = eventLog()
     const helpless = fixer(Effect.fail(busy("no idea")))
@@ -192,7 +192,7 @@ it.run("after one that succeeds, its result is the result [P602]", (run) =>
   })
 )
 
-it.run("an interrupt after such a repetition, while it is recovered, leaves it unknown [P602]", (run) =>
+it.run("an interruption while a repetition recovers leaves the outcome unknown [P602]", (run) =>
   Effect.gen(function* () {
     const heard = eventLog()
     const handler = Recovery.respondWith(() => Effect.as(Effect.sleep("1 hour"), "late"))

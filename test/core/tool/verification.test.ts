@@ -57,7 +57,7 @@ const ending = (run: Runner, agent: Ours, model: ScriptedModel.ScriptedModel) =>
 const script = (...steps: ReadonlyArray<ScriptedModel.ScriptedStep>) => ScriptedModel.make(batch("pay"), ...steps)
 const paid = () => script(done)
 
-it.run("a ToolTimeoutError that the tool itself fails with was not looked up: nothing runs again [P601 P603]", (run) =>
+it.run("a ToolTimeoutError that the tool itself fails with was not looked up: nothing is repeated [P601 P603]", (run) =>
   Effect.gen(function* () {
     for (const fields of [{}, { tookEffect: false }] as const) {
       const made = ToolError.ToolTimeoutError.make({
@@ -75,7 +75,7 @@ it.run("a ToolTimeoutError that the tool itself fails with was not looked up: no
   })
 )
 
-it.run("nor was the tool looked up when one that it calls was [P601 P603]", (run) =>
+it.run("a look-up of a tool that the tool calls is no look-up of the tool itself [P601 P603]", (run) =>
   Effect.gen(function* () {
     const { tool: inner } = paying(nothing, Effect.never)
     let runs = 0
@@ -96,7 +96,7 @@ it.run("nor was the tool looked up when one that it calls was [P601 P603]", (run
   })
 )
 
-it.run("after its own timeout, when nothing is found, it runs as often as its row says [P601 P603]", (run) =>
+it.run("if `verify` finds nothing after a timeout, a tool runs as often as its row admits [P601 P603]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying(nothing, Effect.never, Effect.never, Effect.succeed("paid"))
     const guarded = tool.pipe(Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 3 }) }))
@@ -220,7 +220,7 @@ it.run(
     })
 )
 
-it.run("a result that was found is recovered by `verify`, for the hook too [A602 P603]", (run) =>
+it.run("a result that `verify` found is recovered by `verify`, for the listener too [A602 P603]", (run) =>
   Effect.gen(function* () {
     const { tool } = paying(() => Effect.succeed(Option.some("paid")), Effect.never)
     const heard: Array<unknown> = []
