@@ -207,7 +207,7 @@ const story: fc.Arbitrary<Story> = fc.record({
 })
 
 lawOfRuns(
-  "callbacks are asked once for each failure, in order, before the wait; one that fails changes no more than its text [L404]",
+  "callbacks run once for each failure, in order, before the wait; one that fails changes no more than its text [L404]",
   story,
   Effect.fnUntraced(function* (story, run) {
     const seen = yield* watch(story, run)

@@ -71,7 +71,7 @@ const { tree } = fc.letrec<{ leaf: Any; tree: Any }>((tie) => {
   }
 })
 
-lawOfRuns("no composition asks more, or waits longer, than its bounds say [L701 A1101]", tree, (agent, run) =>
+lawOfRuns("no composition makes more model calls, or waits longer, than its bounds [L701 A1101]", tree, (agent, run) =>
   Effect.gen(function* () {
     const { modelCalls, requests, time } = Agent.bounds(agent)
     assert.strictEqual(requests, modelCalls)

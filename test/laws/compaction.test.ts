@@ -67,7 +67,7 @@ law(
 )
 
 law(
-  "summarise keeps what dropOldest would, but for replies at the head, and says everything else to its agent [L1010]",
+  "summarise keeps what dropOldest would, but for replies at the head, and gives the rest to its agent [L1010]",
   fc.record({ transcript, keepLast: fc.integer({ min: 1, max: 6 }) }),
   ({ keepLast, transcript }) => {
     const read: Array<string> = []

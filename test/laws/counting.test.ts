@@ -106,7 +106,7 @@ law(
 )
 
 law(
-  "a defect or an interrupt ends it there, also beside a failure, and no row is asked [L106]",
+  "a defect or an interruption ends the repetition, also beside a failure, and no row decides [L106]",
   fc.record({ failures, deadly, rest: script }),
   ({ deadly, failures, rest }, play) => {
     const script: Script = { steps: [...failures, deadly, ...rest.steps], rest: rest.rest }

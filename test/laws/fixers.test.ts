@@ -42,7 +42,7 @@ const foretold = ({ answers, retries, runs, sent }: Story) => {
 const repairs = fc.oneof(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 5, max: 12 }))
 
 lawOfRuns(
-  "a fixer runs as often as its row says, the tool once more, with at most 8 repairs a call, and no model is asked [L901]",
+  "a fixer runs as often as its row admits, the tool once more, with at most 8 repairs a call, without a model call [L901]",
   fc.record({
     sent: fc.constantFrom<Raw>("fits", "is no JSON", "does not decode"),
     runs: fc.array(fc.constantFrom("fine", ...Array.from({ length: 5 }, () => ["Busy", "Gone"] as const).flat()), {

@@ -45,7 +45,7 @@ law(
 )
 
 law(
-  "an interrupt in an attempt closes it, asks no row and starts no handler [L402]",
+  "an interruption in an attempt closes it, without a row and without a handler [L402]",
   fc.record({
     before: fc.array(failing(tags, Arbitrary.Constant(undefined)), { maxLength: 6 }),
     takes: fc.integer({ min: 1, max: 20_000 }),

@@ -65,7 +65,7 @@ const errorOf = (ends: Ends, name: string): LlmError.LlmError =>
       : LlmError.QuotaExhaustedError.make({ model: name })
 
 lawOfRuns(
-  "model i + 1 is asked only after model i gave up with an error that is admitted; all failing keeps every reason [L708]",
+  "model i + 1 is called only after model i gave up with an admitted error; all failing keeps every reason [L708]",
   fc.record({
     models: fc.array(fc.array(ends, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 }),
     split: fc.nat(3)
@@ -135,7 +135,7 @@ const orderOf = (models: ReadonlyArray<ReadonlyArray<Ends>>) => {
 }
 
 lawOfRuns(
-  "one deadline holds for all layers: from its instant on no request is sent, and no table is asked [P704]",
+  "one deadline holds for all layers: from its instant on no request is sent, and no table decides [P704]",
   fc.record({
     limit: fc.integer({ min: 1, max: 5_000 }),
     takes: fc.integer({ min: 0, max: 700 }),

@@ -103,7 +103,7 @@ const foretold = ({ layers: { asks, sends }, rest, script }: Story) => {
 }
 
 lawOfRuns(
-  "requests are at most those of all layers multiplied, and the table is asked for what the transport leaves [L701 L702 L703]",
+  "requests are at most those of all layers multiplied, and the table decides about what the transport leaves [L701 L702 L703]",
   story,
   Effect.fnUntraced(function* (story, run) {
     const { agent, layer, seen, transport } = setUp(story.layers)
@@ -133,7 +133,7 @@ const withTool = (layers: Layers) => {
 }
 
 lawOfRuns(
-  "a tool that asks a model multiplies once more; where all is retryable, all of it is used [L701]",
+  "a tool that calls a model multiplies once more; if all failures are retryable, the bound is reached [L701]",
   fc.record({ layers, script: fc.array(meets, { maxLength: 30 }), rest: meets, isAllBusy: fc.boolean() }),
   Effect.fnUntraced(function* ({ isAllBusy, layers, rest, script }, run) {
     const { layer, parent, transport } = withTool(layers)
@@ -168,7 +168,7 @@ lawOfRuns(
 const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" })
 
 lawOfRuns(
-  "the table is asked once for each failure that is left, and counts afresh in each turn [L704]",
+  "the table decides once about each failure that is left, and counts afresh in each turn [L704]",
   fc.record({
     asks: fc.integer({ min: 1, max: 4 }),
     failures: fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 1, maxLength: 4 })

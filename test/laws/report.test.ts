@@ -19,7 +19,7 @@ const tooEager = (options: Options) => {
   return guarded({ orElse: { kind: "retry", options: { ...delays, retries: retriesOf(options) + 1 } } })
 }
 
-it.effect("a law of policies says the seed, the policy, the script and the trace of the smallest case", () =>
+it.effect("a law of policies reports the seed, the policy, the script and the trace of the smallest case", () =>
   Effect.gen(function* () {
     let checked = 0
     const broken = holding(
@@ -58,7 +58,7 @@ it.effect("a law of policies says the seed, the policy, the script and the trace
 )
 
 for (const [way, run] of Object.entries(runners)) {
-  it.effect(`a law of runs says all events of the smallest case as well (${way})`, () =>
+  it.effect(`a law of runs reports all events of the smallest case as well (${way})`, () =>
     Effect.gen(function* () {
       const words = fc.array(fc.constantFrom("well", "wrong", "so"), { maxLength: 5 })
       const broken = ofRuns(

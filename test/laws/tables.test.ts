@@ -184,7 +184,7 @@ law(
 )
 
 law(
-  "no rung is asked behind one that handled the failure [L605]",
+  "no rung runs behind a rung that handled the failure [L605]",
   fc.record({ before: rungs(0, 2), final, script: fc.oneof(script, allFailing()), draw }),
   ({ before, draw, final, script }, play) =>
     Effect.gen(function* () {
@@ -200,7 +200,7 @@ law(
 )
 
 law(
-  "a rung that handled the failure is the last one asked, and a rung that gave up is never asked twice [L605]",
+  "a rung that handled the failure is the last to decide, and a rung that gave up never decides again [L605]",
   fc.record({
     retries: fc.array(fc.nat(3), { maxLength: 3 }),
     final,
@@ -232,7 +232,7 @@ law(
 )
 
 law(
-  "the rung behind a retry is asked once, with the error that used the retry up [L606]",
+  "the rung behind a retry decides once, about the error that used the retry up [L606]",
   fc.record({ options: patient, final, script: allFailing() }),
   ({ final, options, script }, play) =>
     Effect.gen(function* () {
@@ -249,7 +249,7 @@ law(
 )
 
 law(
-  "a choice of always the same policy is that policy, and is asked once for each failure [L607]",
+  "a choice of always the same policy is that policy, and is made once for each failure [L607]",
   fc.record({ policy, script, draw }),
   ({ draw, policy, script }, play) =>
     Effect.gen(function* () {
@@ -268,7 +268,7 @@ law(
 )
 
 law(
-  "rethrow is the absence of every row for its tag, and no other row is asked [L608]",
+  "rethrow is the absence of every row for its tag, and no other row decides [L608]",
   fc.record({ rows: table, all: fc.tuple(policy, policy, policy, policy), orElse: policy, tag, script, draw }),
   ({ all, draw, orElse, rows, script, tag }, play) =>
     Effect.gen(function* () {

@@ -14,7 +14,7 @@ const counts = fc.record({
 })
 
 lawOfRuns(
-  "where everything fails at once, each layer begins its attempts when the timeline says [L508]",
+  "if everything fails at once, each layer begins its attempts at the instants of the timeline [L508]",
   fc.record({ transport: counts, model: counts, row: fc.constantFrom("ModelOverloadedError", "orElse") }),
   Effect.fnUntraced(function* ({ model, row, transport }, run) {
     const asked: Array<number> = []

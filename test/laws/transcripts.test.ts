@@ -87,7 +87,7 @@ const outcomeOf = Effect.fnUntraced(function* (story: Story, run: Runner) {
   }
 })
 
-law("a run that is streamed asks, says, spends and ends as one that is not [L1004]", story, (story) =>
+law("a streamed run has the requests, the transcript, the usage and the end of a whole run [L1004]", story, (story) =>
   Effect.gen(function* () {
     // each on a clock of its own, with the same ids
     const [whole, streamed] = yield* Effect.forEach([runners.whole, runners.streamed], (run) =>

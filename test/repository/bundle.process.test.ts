@@ -89,7 +89,7 @@ describe("side effects", () => {
     expect(await remains(folder, 'import "@kintsugi/core"; globalThis.planted = 1', false)).toContain("planted")
   })
 
-  it("of all of them: nothing is said, nothing is planted, and nothing keeps the process", () => {
+  it("of all of them: they log nothing, add nothing to globals, and keep no process alive", () => {
     const script = `
       void Response // Node loads it on its first use, and that plants something
       const known = Reflect.ownKeys(globalThis)

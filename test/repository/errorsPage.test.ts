@@ -8,7 +8,7 @@ import { pathsIn, root } from "../../scripts/files.ts"
 describe(path, () => {
   const page = readFileSync(join(root, path), "utf8")
 
-  it("says what the table of facts says; `npm run errors` writes it anew [T1]", () => {
+  it("has the table of facts; `npm run errors` writes it anew [T1]", () => {
     assert.strictEqual(render(page), page)
     assert.notStrictEqual(render(page.replace("KINTSUGI-SERVER", "KINTSUGI-OTHER")), page.replace("SERVER", "OTHER"))
   })

@@ -90,7 +90,7 @@ describe("namesOf", () => {
     assert.deepStrictEqual(names["K"] && kindOf(names["K"]), [undefined, true])
   })
 
-  it("says of a namespace what its module says, and of a name of another package the comment above it", () => {
+  it("describes a namespace by its module, and a name of another package by the comment above it", () => {
     const names = read(
       [
         "a.ts",
@@ -111,7 +111,7 @@ describe("namesOf", () => {
     )
   })
 
-  it("takes a name for internal when all that gives it says so, at its declaration or where it is passed on", () => {
+  it("takes a name for internal if all modules that export it mark it so, at its declaration or where it is passed on", () => {
     const names = read(
       [
         "a.ts",

@@ -57,7 +57,7 @@ describe("scripts/launch.mjs", () => {
     })
   })
 
-  it("says what is wrong with its own arguments", () => {
+  it("reports what is wrong with its own arguments", () => {
     expect(launch(["nowhere.ts"])).toEqual({ status: 1, stderr: "nowhere.ts does not exist\n", stdout: "" })
     expect(launch([])).toMatchObject({ status: 2, stdout: "", stderr: expect.stringMatching(/^usage: /) })
   })

@@ -14,7 +14,7 @@ describe("docs/laws.md", () => {
     expect(listed.length).toBe(94)
   })
 
-  it("says of each what holds, which mutation of which files it was tried on, and that the mutation dies", () => {
+  it("has of each law what holds, which mutation of which files it was tried on, and that the mutation dies", () => {
     for (const [, id, row = ""] of rows) {
       const [holds = "", mutation = "", files = "", fate = "", ...more] = row.split("|").map((cell) => cell.trim())
       expect([id, more]).toEqual([id, []])
@@ -43,7 +43,7 @@ describe("the cases of laws", () => {
     expect(least([])).toBe("no laws")
   })
 
-  it("are a hundred, a thousand where CI is set, and as many as are asked for anywhere", () => {
+  it("are a hundred, a thousand with CI, and any number that the environment sets", () => {
     const asked: ReadonlyArray<Record<string, string>> = [{}, { CI: "false" }, { CI: "true" }]
     expect(asked.map(casesIn)).toEqual([100, 100, 1_000])
     expect(asked.map((one) => casesIn({ ...one, KINTSUGI_CASES: "10000" }))).toEqual([10_000, 10_000, 10_000])

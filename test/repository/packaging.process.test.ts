@@ -251,7 +251,7 @@ describe("a project that installs the tarballs", () => {
     )
   })
 
-  it("has the testing kit without fast-check, and asks for that only where it is used", { timeout: 60_000 }, () => {
+  it("has the testing kit without fast-check, and requires that only for its own module", { timeout: 60_000 }, () => {
     expect(manifestOf("core").peerDependenciesMeta).toEqual({ "fast-check": { optional: true } })
     write(
       "kit.mjs",

@@ -20,7 +20,7 @@ it("the guide shows each of them with words for those who do not see it [P1247]"
   expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
 })
 
-it("the guide shows what kintsugi explain says of the policy that is drawn [P1247]", () => {
+it("the guide shows the output of kintsugi explain for the drawn policy [P1247]", () => {
   const view = PolicyView.make([{ name: "search", explanation: Recovery.explain(search) }])
   expect(read("docs/guide/see.md").text).toContain(`\`\`\`text\n${PolicyText.format(view)}\n\`\`\``)
 })

@@ -10,7 +10,7 @@ import { schemaKinds } from "../_support/schemaKinds.ts"
 describe(path, () => {
   const page = readFileSync(join(root, path), "utf8")
 
-  it.effect("says what runs say; `npm run reads` writes it anew [P1332 P1334]", () =>
+  it.effect("has what models read in runs; `npm run reads` writes it anew [P1332 P1334]", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* render, page)
     })

@@ -90,7 +90,7 @@ describe("a tarball", () => {
   })
 })
 
-it("the manifests of all packages ask for provenance and public access, under one version", () => {
+it("the manifests of all packages require provenance and public access, under one version", () => {
   const manifests = packages.map(manifestOf)
   for (const { publishConfig } of manifests) assert.include(publishConfig, { access: "public", provenance: true })
   assert.strictEqual(new Set(manifests.map(({ version }) => version)).size, 1)

@@ -39,7 +39,7 @@ describe("the report of system tests", () => {
     return { lines, report: new Report((line) => lines.push(line)) }
   }
 
-  it("counts what passed, failed and was skipped, and says so last", () => {
+  it("counts what passed, failed and was skipped, and reports it last", () => {
     const { lines, report: one } = report()
     one.check("a", true, "unsaid")
     one.check("b", false, "why")

@@ -52,7 +52,7 @@ describe("SECURITY.md", () => {
     )
   })
 
-  it("names options that are public, with the defaults that their comments say", () => {
+  it("names options that are public, with the defaults of their comments", () => {
     const rows = rowsAfter(text, /^\| what is bounded \| option \|/)
     assert.isAbove(rows.length, 15)
     const flags = read("packages/view/src/cli/bounds.ts").text

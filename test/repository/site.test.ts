@@ -68,7 +68,7 @@ describe("the pages of the site", () => {
     assert.deepStrictEqual(duplicates(listed), [])
   })
 
-  it("name each other by titles that say something", () => {
+  it("name each other by meaningful titles", () => {
     for (const { items, text } of [...sidebar(), ...apiSidebar()])
       for (const one of [text, ...items.map((item) => item.text)]) assert.match(one, /\w/)
   })

@@ -36,7 +36,7 @@ it.each(Object.entries(limits))("%s enters at most %i files", (name, limit) => {
   expect(files.length, files.join(", ")).toBeLessThanOrEqual(limit)
 })
 
-it(`at most ${wayLimits.files} files are between a failure and its settlement, at most ${wayLimits.reentered} of them entered again`, () => {
+it(`at most ${wayLimits.files} files are between a failure and its settlement, at most ${wayLimits.reentered} of them re-entered`, () => {
   const { reentered, files } = measured.way
   expect(files.some((file) => file.startsWith("recovery/"))).toBe(true)
   expect(files.some((file) => file.startsWith("tool/"))).toBe(true)

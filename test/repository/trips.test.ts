@@ -32,7 +32,7 @@ describe("wayIn", () => {
     expect(way("tool/a", "run/b from tool/a", "tool/c from run/b").files).toEqual(["tool/a", "run/b", "tool/c"])
   })
 
-  it("names the files that are left and entered again", () => {
+  it("names the files that are left and re-entered", () => {
     expect(way("tool/a", "recovery/b from tool/a", "tool/a from recovery/b").reentered).toEqual(["tool/a"])
     expect(way("tool/a", "recovery/b", "tool/a").reentered).toEqual(["tool/a"])
   })

@@ -70,7 +70,7 @@ describe("the workflow release", () => {
     assert.strictEqual(release.jobs["publish"]?.needs, "pack")
   })
 
-  it("pins every action to a commit, and says which version that is", () => {
+  it("pins every action to a commit, with its version beside it", () => {
     const used = text("release").match(/uses: .*/g) ?? []
     assert.strictEqual(used.length, stepsIn(release).filter(({ uses }) => uses !== undefined).length)
     assert.isAtLeast(used.length, 3 * jobs.length)

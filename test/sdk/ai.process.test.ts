@@ -37,7 +37,7 @@ describe("ai", () => {
     })
   )
 
-  it.effect("a refinement of zod is asked, also one that takes a promise [P1107]", () =>
+  it.effect("a refinement of zod runs, also one that returns a promise [P1107]", () =>
     Effect.gen(function* () {
       const refined = (isAsync: boolean) =>
         AiSdk.tool(

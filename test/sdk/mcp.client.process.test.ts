@@ -109,7 +109,7 @@ const shop = (log: string) =>
   )
 
 describe("a server of the official SDK", { timeout: 30_000 }, () => {
-  it.live("a failure that arrives as a success is one of category mcp, and no secret is said again [P1107]", () =>
+  it.live("a failure that arrives as a success is of category mcp, and repeats no secret [P1107]", () =>
     Effect.gen(function* () {
       const server = yield* shop((yield* journal).path)
       const soldOut = yield* failed(call(server, "sell", { item: "bread" }))
@@ -145,7 +145,7 @@ describe("a server of the official SDK", { timeout: 30_000 }, () => {
     }).pipe(Effect.provide(spawner))
   )
 
-  it.live("a process that goes away fails its call, and the next call starts it again; the scope ends it [P1107]", () =>
+  it.live("a process that exits fails its call, and the next call restarts it; the scope ends it [P1107]", () =>
     Effect.gen(function* () {
       const { lines, path } = yield* journal
       yield* Effect.scoped(
@@ -163,7 +163,7 @@ describe("a server of the official SDK", { timeout: 30_000 }, () => {
     }).pipe(Effect.provide(spawner))
   )
 
-  it.live("changes of the list are heard, and how far a call is [P1107]", () =>
+  it.live("the client gets changes of the list, and the progress of a call [P1107]", () =>
     Effect.gen(function* () {
       const server = yield* shop((yield* journal).path)
       const listening = yield* Deferred.make<void>()

@@ -101,7 +101,7 @@ describe("our server", { timeout: 30_000 }, () => {
     })
   )
 
-  it.live("a call says how far it is, and is interrupted when the client cancels it [P1107]", () =>
+  it.live("a call reports its progress, and is interrupted when the client cancels it [P1107]", () =>
     Effect.gen(function* () {
       const client = yield* overHttp
       const heard: Array<unknown> = []

@@ -162,7 +162,7 @@ describe("needs", () => {
     sameType<Effect.Effect<string, Own | BadArgs | Boom | Hard, Model.Model>>()(own(""))
   })
 
-  it("those of hooks are needs of the agent, and hooks cannot fail [A604]", () => {
+  it("the needs of listeners are needs of the agent, and listeners cannot fail [A604]", () => {
     const agent = having(check)
     const saving = (): Effect.Effect<void, never, Db> => Effect.void
     sameType<Call<BadArgs, Db>>()(agent.pipe(Agent.onToolUse(saving))(""))

@@ -189,7 +189,7 @@ describe("an unsafe tool", () => {
     Agent.firstOf(having(count), having(name), echo)
   })
 
-  it("nor does what is made of such an agent [A1111]", () => {
+  it("does not race within a composition either [A1111]", () => {
     // @ts-expect-error it pays first
     Agent.firstOf(Agent.andThen(paying, echo), echo)
     // @ts-expect-error it pays last
@@ -226,7 +226,7 @@ describe("an unsafe tool", () => {
     Agent.firstOf(paying.pipe(Agent.withModel(modelLayer)), echo)
   })
 
-  it("nor does an agent of which a tool is such an agent, unless the tool says what it does [A1111]", () => {
+  it("does not race as a tool of an agent either, unless the tool declares its side effects [A1111]", () => {
     const named = { name: "ask", description: "d" } as const
     // @ts-expect-error its tool may pay twice
     Agent.firstOf(having(Agent.asTool(paying, named)), echo)
@@ -274,7 +274,7 @@ describe("the same agent with something around it", () => {
     Agent.andThen(own, echo).pipe(Agent.withModel(modelLayer))
   })
 
-  it("is for the loop alone: what else of an agent asks a model asks the one from outside [A413 A1101]", () => {
+  it("is for the loop alone: other model calls of an agent use the model from outside [A413 A1101]", () => {
     const own = Agent.withModel(modelLayer)
     const answering = <A>(answer: A): Effect.Effect<A, never, Model.Model> => Effect.as(Model.Model, answer)
     type Outside = Effect.Effect<string, Own, Model.Model>

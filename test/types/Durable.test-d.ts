@@ -99,7 +99,7 @@ describe("what a workflow fails with and needs", () => {
     type _N = Expect<Equal<ErrorOf<typeof neither>, Always>>
   })
 
-  it("asks for no approver: the run waits", () => {
+  it("needs no approver: the run waits", () => {
     const durable = Durable.workflow(withApproval, text)
     type _R = Expect<Equal<NeedsOf<typeof durable>, Model.Model | Books | WorkflowEngine>>
   })

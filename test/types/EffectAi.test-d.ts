@@ -60,7 +60,7 @@ describe("a tool of a toolkit", () => {
     >()(agentWith(open)("x"))
   })
 
-  it("leaves nothing of a tag that a row handles, nor of what its handler says otherwise [P1107]", () => {
+  it("leaves no failure of a tag that a row handles [P1107]", () => {
     const telling = open.pipe(
       Tool.onError({
         Closed: Recovery.tell((error) => {
@@ -81,7 +81,7 @@ describe("a tool of a toolkit", () => {
     sameType<Effect.Effect<string, Run, Model.Model | AiTool.Handler<"soft">>>()(agentWith(soft)("x"))
   })
 
-  it("asks for an approver where it was said that it needs approval [P1107]", () => {
+  it("needs an approver if the options name it in `approvals` [P1107]", () => {
     sameType<
       Effect.Effect<
         string,
@@ -91,7 +91,7 @@ describe("a tool of a toolkit", () => {
     >()(agentWith(pay)("x"))
   })
 
-  it("does not compile with a row that is none, nor with a repetition of what is unsafe [P601 P1107]", () => {
+  it("does not compile with something other than a row, nor with a retry of an unsafe tool [P601 P1107]", () => {
     // @ts-expect-error -- there is no such failure
     open.pipe(Tool.onError({ Shut: Recovery.tell() }))
     // @ts-expect-error -- it would pay twice

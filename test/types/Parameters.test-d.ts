@@ -2,7 +2,7 @@
 import { Gemini, Ollama } from "@kintsugi/providers"
 import { test } from "vitest"
 
-test("only what the provider knows can be asked of it", () => {
+test("options of a request are those that the provider has", () => {
   Gemini.model("gemini-2.5-flash", { reasoning: { maxTokens: 512 }, toolChoice: "required" })
   Ollama.model("llama3", { reasoning: true, numCtx: 8192 })
   // @ts-expect-error Gemini cannot be told whether to call several tools at once

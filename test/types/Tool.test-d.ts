@@ -272,7 +272,7 @@ describe("a tool by itself", () => {
     sameType<Tool.Tool<"check", Json, boolean, never, never>>()(check)
   })
 
-  it("Tool.call leaves the failures of decoding and of run: tables are not asked [A107]", () => {
+  it("Tool.call leaves the failures of decoding and of run: no table decides [A107]", () => {
     const guarded = count.pipe(
       Tool.onError({ NoKeys: Recovery.respondWith(() => ask), InvalidArgs: Recovery.fix(lookup) })
     )

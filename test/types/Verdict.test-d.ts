@@ -22,7 +22,7 @@ type ServicesOf<V> = V extends Recovery.Verdict<never, unknown, unknown, infer R
 declare const careful: Schedule.Schedule<number, NoKeys, Oops, Db>
 
 describe("verdicts as values", () => {
-  it("their types say how they may end [A509]", () => {
+  it("their types list how they may end [A509]", () => {
     const retry = Recovery.retry({ retries: 1 })
     const scheduled = Recovery.retry(careful)
     const fix = Recovery.fix(lookup)

@@ -51,7 +51,7 @@ describe("limits of a tool", () => {
     plain.pipe(Tool.onError({ ToolTimeoutError: Recovery.tell() }))
   })
 
-  it("an unsafe one fails with OutcomeUnknownError instead, which nothing runs again [P602]", () => {
+  it("an unsafe tool fails with OutcomeUnknownError instead, which nothing retries [P602]", () => {
     sameType<Effect.Effect<string, Own | BadArgs | NoKeys | Unknown, Model.Model>>()(calling(pay)("go"))
     pay.pipe(Tool.onError({ OutcomeUnknownError: Recovery.escalate() }))
     // @ts-expect-error it may have taken effect
@@ -60,7 +60,7 @@ describe("limits of a tool", () => {
     pay.pipe(Tool.onError({ ToolTimeoutError: Recovery.tell() }))
   })
 
-  it("one that can be looked up fails with ToolTimeoutError, may then run again, and needs what looking up needs [P603]", () => {
+  it("a tool with `verify` fails with ToolTimeoutError, may then be retried, and needs the services of `verify` [P603]", () => {
     const agent = calling(verified.pipe(Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 1 }) })))
     sameType<Effect.Effect<string, Own | BadArgs | NoKeys | Hard, Model.Model | Db>>()(agent("go"))
     // @ts-expect-error it finds numbers, and the tool gives text
@@ -109,7 +109,7 @@ describe("levels", () => {
     plain.pipe(Tool.onError({ UnknownToolError: Recovery.tell() }))
   })
 
-  it("each preset leaves exactly what it says [A513]", () => {
+  it("each preset leaves exactly the failures of its type [A513]", () => {
     const of = <T>(table: T) => table
     sameType<Effect.Effect<string, Own | BadArgs | NoKeys, Model.Model>>()(
       calling(plain).pipe(Agent.toolDefaults(of(Recovery.presets.raiseAll())))("go")

@@ -183,14 +183,14 @@ describe("an agent as a tool", () => {
     sameType<Call<BadArgs>>()(Agent.make("a", { skills })(""))
   })
 
-  it("an agent that says it is unsafe is not repeated without acknowledgement [P601]", () => {
+  it("an agent that is declared unsafe is not retried without acknowledgement [P601]", () => {
     const paying = Agent.asTool(having(count), { name: "ask", description, sideEffects: "unsafe" })
     // @ts-expect-error it may pay twice
     paying.pipe(Tool.onError({ NoKeys: Recovery.retry({ retries: 1 }) }))
     paying.pipe(Tool.onError({ NoKeys: Recovery.retry({ retries: 1, acknowledge: "may run twice" }) }))
   })
 
-  it("an agent of which a tool is unsafe is unsafe as well, unless it says otherwise [P601 A1111]", () => {
+  it("an agent with an unsafe tool is unsafe as well, unless it declares otherwise [P601 A1111]", () => {
     const paying = having(
       Tool.make("pay", {
         description,

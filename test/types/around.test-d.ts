@@ -56,7 +56,7 @@ describe("Tool.around", () => {
     drop.pipe(Tool.around((attempt) => attempt, { acknowledge: true }))
   })
 
-  it("says that a row for all failures was written before it [P1309 P1322]", () => {
+  it("reports that a row for all failures was written before it [P1309 P1322]", () => {
     const telling = ping.pipe(Tool.onError({ orElse: Recovery.tell() }))
     telling.pipe(Tool.around((attempt) => Effect.retry(attempt, Schedule.recurs(1))))
     // @ts-expect-error The row for orElse was written for other failures: put what adds failures to the tool before Tool.onError
@@ -67,7 +67,7 @@ describe("Tool.around", () => {
     )
   })
 
-  it("says that a row for the same tag was written before it, as a layer does [P1307 P1309]", () => {
+  it("reports that a row for the same tag was written before it, as a layer does [P1307 P1309]", () => {
     class Busy2 extends Schema.TaggedError<Busy2>()("Busy", { until: Schema.String }) {}
     const more = Effect.fail(new Busy2({ until: "noon" }))
     const answering = ping.pipe(Tool.onError({ Busy: (error) => Effect.succeed(error._tag) }))

@@ -38,7 +38,7 @@ describe("foreign tools", () => {
     )
   })
 
-  it("what the hints of a server say is known at run time only, so that a retry has to be acknowledged [P1107]", () => {
+  it("the hints of a server are known at run time only, so that a retry has to be acknowledged [P1107]", () => {
     // @ts-expect-error -- the tool may be unsafe
     void ((tool: Mcp.McpTool) => tool.pipe(Tool.onError({ ExecutionError: Recovery.retry({ retries: 1 }) })))
     void ((tool: Mcp.McpTool) =>

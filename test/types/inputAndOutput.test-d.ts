@@ -37,7 +37,7 @@ describe("outputs", () => {
     sameType<Effect.Effect<string, Own, Model.Model>>()(Agent.make("plain", {})(""))
   })
 
-  it("functions keep their own outputs, and alone they have no model to ask again [P301]", () => {
+  it("functions keep their own outputs, and alone they have no model to call again [P301]", () => {
     const counting = Skill.deterministic("counting", { description: "d", run: () => Effect.succeed(1) })
     const skill = Skill.make("asking", { description: "d" })
     const mixed = Agent.make("mixed", { output: Report, skills: [skill, counting] })

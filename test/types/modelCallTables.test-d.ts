@@ -147,7 +147,7 @@ describe("residue of a model call", () => {
   })
 })
 
-describe("what a model table is asked about", () => {
+describe("what a model table decides about", () => {
   it("not about tools and budgets [A703]", () => {
     sameType<Effect.Effect<string, RunError.BudgetExceededError | BadArgs | NoKeys | Boom, Model.Model>>()(
       having(count).pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))("")

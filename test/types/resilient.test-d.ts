@@ -14,7 +14,7 @@ describe("Agent.resilient", () => {
     sameType<Effect.Effect<string, Own, Model.Model>>()(Agent.resilient(having(count), { toolRetries: 1 })("go"))
   })
 
-  it("what rows of others say is left, and what they give up is not [P1343]", () => {
+  it("failures that other rows leave are left, and those that they give up are not [P1343]", () => {
     const raising = { NoKeys: Recovery.raise }
     const retrying = { NoKeys: Recovery.retry({ retries: 1 }) }
     sameType<Effect.Effect<string, Own | Hard, Model.Model>>()(
@@ -40,7 +40,7 @@ describe("Agent.resilient", () => {
     sameType<Effect.Effect<string, Own, Model.Model | Db>>()(agent("go"))
   })
 
-  it("is for agents that ask a model [P1343]", () => {
+  it("is for agents that call a model [P1343]", () => {
     const one = Agent.deterministic("one", (_input: string) => Effect.succeed("1"))
     // @ts-expect-error a function asks none
     Agent.resilient(one)

@@ -135,7 +135,7 @@ describe("three levels of tables", () => {
     )
   })
 
-  it("rethrow is final: no farther level is asked [A509]", () => {
+  it("rethrow is final: no farther level decides [A509]", () => {
     sameType<Call<BadArgs | NoKeys | Boom>>()(
       having(count.pipe(Tool.onError({ NoKeys: Recovery.rethrow }))).pipe(
         Agent.onToolError({ count: { NoKeys: Recovery.tell() } }),
@@ -155,7 +155,7 @@ describe("three levels of tables", () => {
     )
   })
 
-  it("a row that may be absent lets the farther levels have a say [A509]", () => {
+  it("a row that may be absent lets the farther levels decide too [A509]", () => {
     const some: { NoKeys?: Recovery.Verdict<NoKeys, number, Oops, Db> } = {}
     sameType<Call<BadArgs | Boom | Oops | Hard, Db>>()(
       having(count.pipe(Tool.onError(some))).pipe(Agent.toolDefaults({ NoKeys: Recovery.raise }))("")

@@ -158,7 +158,7 @@ it.effect("everything that it throws, or rejects with, is an ExecutionError with
 )
 
 it.effect(
-  "its own check is asked, at once or by promise, and what it makes of the input is what it runs with [P1107]",
+  "the tool's own check runs, at once or by promise, and the tool runs with what the check makes of the input [P1107]",
   () =>
     Effect.gen(function* () {
       const made = (wrap: <A>(value: A) => A | Promise<A>) =>
@@ -244,7 +244,7 @@ it.effect("values before its last one are progress [P1107]", () =>
   })
 )
 
-it.run("the model reads its toModelOutput, as an error if it says so [P1107]", (run) =>
+it.run("the model reads its toModelOutput, as an error if its type is an error [P1107]", (run) =>
   Effect.gen(function* () {
     const tool = AiSdk.tool("weather", {
       inputSchema,
@@ -269,7 +269,7 @@ it.run("the model reads its toModelOutput, as an error if it says so [P1107]", (
   })
 )
 
-it.run("a tool that needs approval asks for an Approver, and is refused without the option [P1107]", (run) =>
+it.run("a tool that needs approval needs an Approver, and is refused without the option [P1107]", (run) =>
   Effect.gen(function* () {
     const ran: Array<string> = []
     const foreign = {

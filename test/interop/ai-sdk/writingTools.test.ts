@@ -96,7 +96,7 @@ it.run("a tool writes into a copy of its own in each attempt; approved and recor
   })
 )
 
-it.run("a predicate of approval that writes is believed, as it has a copy of its own [P1396]", (run) =>
+it.run("an approval predicate that mutates its arguments changes only its copy [P1396]", (run) =>
   Effect.gen(function* () {
     const got: Array<unknown> = []
     const tool = AiSdk.tool(

@@ -28,7 +28,7 @@ const failing = (answer: () => object | Response) =>
   }).pipe(Effect.provide(withTools([{ name: "sell", inputSchema }], answer).layer))
 
 it.effect(
-  "each failure of a server is of category mcp, names tool and server, and says whether to try again [P1107]",
+  "each failure of a server is of category mcp, names tool and server, and states whether to repeat the call [P1107]",
   () =>
     Effect.gen(function* () {
       const tried = {
@@ -102,34 +102,32 @@ it.effect(
     })
 )
 
-it.effect(
-  "the hints of a server say what running a tool does; read-only wins, and what is missing is unsafe [P1107]",
-  () =>
-    Effect.gen(function* () {
-      const cases: ReadonlyArray<readonly [object | undefined, string]> = [
-        [undefined, "unsafe"],
-        [{}, "unsafe"],
-        [{ readOnlyHint: true }, "none"],
-        [{ readOnlyHint: true, destructiveHint: true, idempotentHint: false }, "none"],
-        [{ readOnlyHint: false, idempotentHint: true }, "idempotent"],
-        [{ destructiveHint: false }, "unsafe"],
-        [{ openWorldHint: false }, "unsafe"]
-      ]
-      const tools = cases.map(([annotations], index) => ({ name: `t${index}`, inputSchema, annotations }))
-      const effectsOf = (options?: Mcp.Options) =>
-        Effect.flatMap(connect(options), (server) => server.tools).pipe(
-          Effect.map((tools) => tools.map(({ definition }) => definition.sideEffects)),
-          Effect.provide(withTools(tools).layer)
-        )
-      assert.deepStrictEqual(
-        yield* effectsOf(),
-        cases.map(([, expected]) => expected)
+it.effect("the hints of a server become side effects; read-only wins, and a missing hint means unsafe [P1107]", () =>
+  Effect.gen(function* () {
+    const cases: ReadonlyArray<readonly [object | undefined, string]> = [
+      [undefined, "unsafe"],
+      [{}, "unsafe"],
+      [{ readOnlyHint: true }, "none"],
+      [{ readOnlyHint: true, destructiveHint: true, idempotentHint: false }, "none"],
+      [{ readOnlyHint: false, idempotentHint: true }, "idempotent"],
+      [{ destructiveHint: false }, "unsafe"],
+      [{ openWorldHint: false }, "unsafe"]
+    ]
+    const tools = cases.map(([annotations], index) => ({ name: `t${index}`, inputSchema, annotations }))
+    const effectsOf = (options?: Mcp.Options) =>
+      Effect.flatMap(connect(options), (server) => server.tools).pipe(
+        Effect.map((tools) => tools.map(({ definition }) => definition.sideEffects)),
+        Effect.provide(withTools(tools).layer)
       )
-      assert.deepStrictEqual(
-        yield* effectsOf({ sideEffects: () => "undeclared", include: ({ name }) => name === "t2" }),
-        ["undeclared"]
-      )
-    })
+    assert.deepStrictEqual(
+      yield* effectsOf(),
+      cases.map(([, expected]) => expected)
+    )
+    assert.deepStrictEqual(
+      yield* effectsOf({ sideEffects: () => "undeclared", include: ({ name }) => name === "t2" }),
+      ["undeclared"]
+    )
+  })
 )
 
 it.effect("all pages of a list are read, and a list that never ends is refused [P1107]", () =>
@@ -270,39 +268,37 @@ it.effect("our client and our server speak the newest version with each other [P
   })
 )
 
-it.effect(
-  "a server that says that its tools have changed is asked for them anew, in the versions of both kinds [P1107]",
-  () =>
-    Effect.gen(function* () {
-      const notice = { jsonrpc: "2.0", method: "notifications/tools/list_changed" }
-      const events = () =>
-        new Response(`data: ${JSON.stringify(notice)}\n\n`, { headers: { "content-type": "text/event-stream" } })
-      for (const version of ["2026-07-28", "2025-11-25"]) {
-        const listening: Array<string> = []
-        const { asked, layer } = fake(
-          ({ method }) => {
-            if (method === "subscriptions/listen") {
-              listening.push(method)
-              return events()
-            }
-            return { ...cached, tools: [{ name: `t${listening.length}`, inputSchema }] }
-          },
-          version,
-          () => {
-            listening.push("GET")
+it.effect("when a server reports changed tools the client lists them anew, in the versions of both kinds [P1107]", () =>
+  Effect.gen(function* () {
+    const notice = { jsonrpc: "2.0", method: "notifications/tools/list_changed" }
+    const events = () =>
+      new Response(`data: ${JSON.stringify(notice)}\n\n`, { headers: { "content-type": "text/event-stream" } })
+    for (const version of ["2026-07-28", "2025-11-25"]) {
+      const listening: Array<string> = []
+      const { asked, layer } = fake(
+        ({ method }) => {
+          if (method === "subscriptions/listen") {
+            listening.push(method)
             return events()
           }
-        )
-        const server = yield* Effect.provide(connect(), layer)
-        assert.strictEqual(server.version, version)
-        const changed = yield* Stream.runHead(server.changes)
-        assert.deepStrictEqual(
-          Option.map(changed, (tools) => tools.map(({ name }) => name)),
-          Option.some(["t1"])
-        )
-        assert.deepStrictEqual(listening, [version === "2026-07-28" ? "subscriptions/listen" : "GET"])
-        const listen = asked.find(({ method }) => method === "subscriptions/listen")
-        if (listen !== undefined) assert.deepInclude(listen.params, { notifications: { toolsListChanged: true } })
-      }
-    })
+          return { ...cached, tools: [{ name: `t${listening.length}`, inputSchema }] }
+        },
+        version,
+        () => {
+          listening.push("GET")
+          return events()
+        }
+      )
+      const server = yield* Effect.provide(connect(), layer)
+      assert.strictEqual(server.version, version)
+      const changed = yield* Stream.runHead(server.changes)
+      assert.deepStrictEqual(
+        Option.map(changed, (tools) => tools.map(({ name }) => name)),
+        Option.some(["t1"])
+      )
+      assert.deepStrictEqual(listening, [version === "2026-07-28" ? "subscriptions/listen" : "GET"])
+      const listen = asked.find(({ method }) => method === "subscriptions/listen")
+      if (listen !== undefined) assert.deepInclude(listen.params, { notifications: { toolsListChanged: true } })
+    }
+  })
 )

@@ -77,7 +77,7 @@ it("built-in tools and tools of one name are not served [P1107]", () => {
   assert.throws(serving([Tool.escalate]), /the built-in tool 'escalate' cannot be served/)
 })
 
-it.live("a tool that passes through two servers keeps its schema, its hints and what it says [P1107]", () =>
+it.live("a tool that passes through two servers keeps its schema, its hints and its texts [P1107]", () =>
   Effect.gen(function* () {
     const { tool } = noted("note", [Effect.succeed("noted"), Effect.fail(new Error("no paper"))])
     const connect = (tools: ReadonlyArray<Tool.AnyTool>) =>

@@ -34,36 +34,34 @@ it.effect("a secret is sent, and no failure and no result repeats it [P202 P1107
   })
 )
 
-it.effect(
-  "a secret is in nothing that a server says of itself, and a redacted result still fits its schema [P202 P1107]",
-  () =>
-    Effect.gen(function* () {
-      const secret = "tok-1234-abcd-5678"
-      const said = (text: string) => ({ type: "object", properties: { n: { type: "number", description: text } } })
-      const outputSchema = { type: "object", properties: { key: { type: "string", minLength: 18 } } }
-      const tools = [
-        { name: "look", description: `as ${secret}`, inputSchema: said(`for ${secret}`) },
-        { name: "keep", title: `of ${secret}`, inputSchema, outputSchema }
-      ]
-      const { layer } = withTools(tools, () => ({
-        content: [{ type: "resource", resource: { uri: "file:///a", mimeType: `text/${secret}`, blob: "YQ==" } }],
-        structuredContent: { key: secret }
-      }))
-      const headers = { authorization: Redacted.make(`Bearer ${secret}`) }
-      const server = yield* Effect.provide(Mcp.connect("shop", Mcp.http({ url, headers })), layer)
-      const specs = (yield* server.tools).map(({ definition: { description, name, parameters } }) => ({
-        name,
-        description,
-        parameters: RawSchema.of(parameters)
-      }))
-      assert.deepStrictEqual(specs, [
-        { name: "look", description: "as <redacted>", parameters: said("for <redacted>") },
-        { name: "keep", description: "of <redacted>", parameters: inputSchema }
-      ])
-      const result = yield* call(server, "keep")
-      assert.deepStrictEqual(result.structured, { key: "<redacted>" })
-      assert.notInclude(JSON.stringify(result), secret)
-    })
+it.effect("no text of a server holds a secret, and a redacted result still fits its schema [P202 P1107]", () =>
+  Effect.gen(function* () {
+    const secret = "tok-1234-abcd-5678"
+    const said = (text: string) => ({ type: "object", properties: { n: { type: "number", description: text } } })
+    const outputSchema = { type: "object", properties: { key: { type: "string", minLength: 18 } } }
+    const tools = [
+      { name: "look", description: `as ${secret}`, inputSchema: said(`for ${secret}`) },
+      { name: "keep", title: `of ${secret}`, inputSchema, outputSchema }
+    ]
+    const { layer } = withTools(tools, () => ({
+      content: [{ type: "resource", resource: { uri: "file:///a", mimeType: `text/${secret}`, blob: "YQ==" } }],
+      structuredContent: { key: secret }
+    }))
+    const headers = { authorization: Redacted.make(`Bearer ${secret}`) }
+    const server = yield* Effect.provide(Mcp.connect("shop", Mcp.http({ url, headers })), layer)
+    const specs = (yield* server.tools).map(({ definition: { description, name, parameters } }) => ({
+      name,
+      description,
+      parameters: RawSchema.of(parameters)
+    }))
+    assert.deepStrictEqual(specs, [
+      { name: "look", description: "as <redacted>", parameters: said("for <redacted>") },
+      { name: "keep", description: "of <redacted>", parameters: inputSchema }
+    ])
+    const result = yield* call(server, "keep")
+    assert.deepStrictEqual(result.structured, { key: "<redacted>" })
+    assert.notInclude(JSON.stringify(result), secret)
+  })
 )
 
 it.effect("a key in a Redacted URL is sent, and repeated nowhere [P1107]", () =>

@@ -42,7 +42,7 @@ const connect = (onDiscover: string) =>
   )
 
 describe("a program", { timeout: 30_000 }, () => {
-  it.live("that goes away at a question of the newest version is started again and asked an older one [P1107]", () =>
+  it.live("that exits at a request of the newest version is restarted and gets one of an older version [P1107]", () =>
     Effect.gen(function* () {
       for (const onDiscover of ["process.exit(1)", "tell({ id, error: { code: -32601, message: 'unknown' } })"]) {
         const server = yield* connect(onDiscover)
@@ -67,7 +67,7 @@ describe("a program", { timeout: 30_000 }, () => {
     )
   )
 
-  it.live("that says a secret at last, as a whole or cut in two, is not quoted with it [P202 P1107]", () =>
+  it.live("that writes a secret at last, as a whole or cut in two, is quoted without it [P202 P1107]", () =>
     Effect.gen(function* () {
       const last = "console.error(process.env.TOKEN + process.argv[1] + ' ' + 'y'.repeat(480)); process.exit(1)"
       const way = Mcp.stdio({
@@ -148,7 +148,7 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
   )
 
   it.live(
-    "that says nothing is given up within the time limit of connecting, and the failure quotes its output [P1386]",
+    "that stays silent fails within the time limit of connecting, and the failure quotes its output [P1386]",
     () =>
       Effect.gen(function* () {
         // it does not end when its input does

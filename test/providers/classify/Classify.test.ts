@@ -103,7 +103,7 @@ describe("code, type, text, status: in this order [T35]", () => {
   }
 })
 
-describe("what else an error says [T8]", () => {
+describe("what else an error reports [T8]", () => {
   it("keeps request id, status, hint and the provider's words [T8 L1104]", () => {
     const error = classify(
       429,

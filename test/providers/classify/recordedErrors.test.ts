@@ -75,7 +75,7 @@ describe("failures", () => {
   }
 
   for (const fixture of failures.filter(({ status }) => status === 200)) {
-    it(`${fixture.id} holds one kind of error, however often it says so [T8]`, () => {
+    it(`${fixture.id} holds one kind of error, however often its text has it [T8]`, () => {
       assert.lengthOf(new Set(errorsInside(fixture).map(({ _tag }) => _tag)), 1)
     })
   }

@@ -24,7 +24,7 @@ describe("the schema of parameters", () => {
     assert.deepStrictEqual(parametersRoot(record), record)
   })
 
-  it("is an empty object for a struct without fields, and any object where nothing is said", () => {
+  it("is an empty object for a struct without fields, and any object for a schema without a type", () => {
     assert.deepStrictEqual<unknown>(rootOf(Struct({})), closed({}, []))
     assert.deepStrictEqual<unknown>(rootOf(Schema.Unknown), { type: "object" })
     assert.deepStrictEqual<unknown>(parametersRoot({ properties: { a: { type: "string" } } }), {
@@ -74,7 +74,7 @@ describe("the schema of parameters", () => {
     assert.property(root, "$defs")
   })
 
-  it("is the object among other things", () => {
+  it("takes the object out of a union", () => {
     const { parameters } = specOf("", Struct({ a: Text }))
     assert.deepStrictEqual(rootOf(Schema.NullOr(Struct({ a: Text }))), parameters)
     assert.deepStrictEqual(rootOf(Union([Text, Struct({ a: Text })])), parameters)

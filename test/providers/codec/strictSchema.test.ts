@@ -162,7 +162,7 @@ describe("optional properties", () => {
     )
   })
 
-  it("are read as absent again where the model writes null, at every depth", () => {
+  it("are read as absent if the model writes null, at every depth", () => {
     assert.isDefined(strictly(Parameters))
     const written = {
       name: "n",

@@ -36,14 +36,14 @@ const streamed = (codec: Provider.Codec, ...events: ReadonlyArray<string>) => {
   return saidOf(decoder.end())
 }
 
-it.each(Object.entries(codecs))("%s says of text that it is not JSON, and where", (_name, codec) => {
+it.each(Object.entries(codecs))("%s reports text that is not JSON, and where", (_name, codec) => {
   for (const read of [whole, streamed]) {
     assert.strictEqual(read(codec, '{"a":1,}'), "it is not JSON at position 7")
     assert.strictEqual(read(codec, "<html>"), "it is not JSON")
   }
 })
 
-it("a body of JSON that is no reply says what it lacks [T8]", () => {
+it("the error of a JSON body that is no reply has what it lacks [T8]", () => {
   for (const body of ["null", "5", '"x"', "{}", "[]"]) {
     assert.strictEqual(whole(codecs.openAiChat, body), "the body holds no message")
     assert.strictEqual(whole(codecs.anthropicMessages, body), "the body holds no message")
@@ -61,7 +61,7 @@ it("a body of JSON that is no reply says what it lacks [T8]", () => {
   )
 })
 
-it("an event that is not an object says so, and a stream that ends before a reply says that [T8]", () => {
+it("the error names an event that is not an object, and a stream that ends before a reply [T8]", () => {
   for (const event of ["null", "5", '"x"']) {
     assert.strictEqual(streamed(codecs.openAiChat, event), "an event is not an object")
     assert.strictEqual(streamed(codecs.openAiResponses, event), "an event is not an object")

@@ -68,7 +68,7 @@ describe("Chat of effect/ai on our providers", () => {
       })
     )
 
-    it.live(`its failures say whether and when to send again: ${name} [P801 P1107]`, () =>
+    it.live(`its failures state whether and when to resend: ${name} [P801 P1107]`, () =>
       Effect.gen(function* () {
         const limited = AnyWire.failing({ type: "rate-limited", retryAfter: "7 seconds" })
         const refused = AnyWire.failing({ type: "unauthorized", isKeyGiven: true })
@@ -102,7 +102,7 @@ describe("Chat of effect/ai on our providers", () => {
     )
   }
 
-  it.live("the wait that a server asks for is that of the AiError [P801 P1107]", () =>
+  it.live("the AiError has the wait of the server [P801 P1107]", () =>
     Effect.gen(function* () {
       const limited = AnyWire.failing({ type: "rate-limited", retryAfter: "7 seconds" })
       const server = yield* LoopbackServer.make(Fault.inFront([limited], AnyWire.handler(brain)))

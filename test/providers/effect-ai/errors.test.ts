@@ -69,7 +69,7 @@ describe("errors of effect/ai", () => {
     assert.strictEqual(seen.size, tags.length)
   })
 
-  it("behind a wire our error is of its class again, with its fields, where its reason has metadata [P1107]", () => {
+  it("behind a wire our error keeps its class and its fields, if its reason has metadata [P1107]", () => {
     const codec = Schema.toCodecJson(LlmError.LlmError)
     const textOf = (error: LlmError.LlmError) => JSON.stringify(Schema.encodeSync(codec)(error))
     fc.assert(
@@ -165,7 +165,7 @@ describe("the nearest error", () => {
     assert.deepInclude(reason, { resetAt: at })
   })
 
-  it("what the server forbids to send again has a reason that is not sent again [P802 P1107]", () => {
+  it("if the server forbids a resend, the reason forbids it too [P802 P1107]", () => {
     const reason = reasonOf(LlmError.ServerError.make({ model: "m", shouldRetry: false, status: 500 }))
     assert.strictEqual(reason._tag, "UnknownError")
     assert.isFalse(reason.isRetryable)

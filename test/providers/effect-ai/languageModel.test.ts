@@ -201,7 +201,7 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
 
 describe("what a wire keeps", () => {
   for (const [way, ask] of ways) {
-    it.effect(`the signature of a thought is on the wire again in the next turn of a Chat (${way}) [P1002 P1107]`, () =>
+    it.effect(`the next turn of a Chat sends the signature of a thought back (${way}) [P1002 P1107]`, () =>
       Effect.gen(function* () {
         const gemini = (parts: ReadonlyArray<object>) => ({
           candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }],

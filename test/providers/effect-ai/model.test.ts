@@ -25,7 +25,7 @@ const promptOf = (script: Script.Script, index: number) => {
 }
 
 describe("agents on a model of effect/ai", () => {
-  it.run("it is asked with the tools of the agent, and runs none of them by itself [P1107]", (run) =>
+  it.run("the model gets the tools of the agent, and runs none of them by itself [P1107]", (run) =>
     Effect.gen(function* () {
       const script = yield* Script.make(
         Script.calls(Script.call("look", { n: 1 }, "c1"), Script.call("look", { n: 2 }, "c2")),
@@ -147,24 +147,22 @@ describe("agents on a model of effect/ai", () => {
     })
   )
 
-  it.run(
-    "an agent with an output asks for an object of its schema, and reads what does not fit it by itself [P1107]",
-    (run) =>
-      Effect.gen(function* () {
-        const script = yield* Script.make(Script.says("it is 3"), Script.says('{"count": "3"}'))
-        const log = eventLog()
-        const agent = Agent.make("a", { output: Schema.Struct({ count: Schema.Finite }) }).pipe(log.listen)
-        const output = yield* run(agent, "go").pipe(
-          Effect.provide(EffectAi.model({ isScripted: true })),
-          Effect.provide(script.layer)
-        )
-        assert.deepStrictEqual(output, { count: 3 })
-        const [first, second] = script.requests
-        assert.deepInclude(first?.responseFormat, { type: "json", objectName: "a" })
-        assert.strictEqual(second?.responseFormat.type, "json")
-        // what did not fit was paid for as well
-        assert.strictEqual(lastUsage(log.end())?.inputTokens, 20)
-      })
+  it.run("an agent with an output requests an object of its schema, and reads a misfit by itself [P1107]", (run) =>
+    Effect.gen(function* () {
+      const script = yield* Script.make(Script.says("it is 3"), Script.says('{"count": "3"}'))
+      const log = eventLog()
+      const agent = Agent.make("a", { output: Schema.Struct({ count: Schema.Finite }) }).pipe(log.listen)
+      const output = yield* run(agent, "go").pipe(
+        Effect.provide(EffectAi.model({ isScripted: true })),
+        Effect.provide(script.layer)
+      )
+      assert.deepStrictEqual(output, { count: 3 })
+      const [first, second] = script.requests
+      assert.deepInclude(first?.responseFormat, { type: "json", objectName: "a" })
+      assert.strictEqual(second?.responseFormat.type, "json")
+      // what did not fit was paid for as well
+      assert.strictEqual(lastUsage(log.end())?.inputTokens, 20)
+    })
   )
 })
 

@@ -102,7 +102,7 @@ describe("a toolkit under tables of ours", () => {
     })
   )
 
-  it.run("invalid arguments are told to the model, and no handler runs [P1107]", (run) =>
+  it.run("the model reads that its arguments are invalid, and no handler runs [P1107]", (run) =>
     Effect.gen(function* () {
       const toolkit = Toolkit.make(Unlock)
       const handlers = toolkit.toLayer({ unlock: () => Effect.die(new Error("it never ran")) })
@@ -114,23 +114,21 @@ describe("a toolkit under tables of ours", () => {
     })
   )
 
-  it.run(
-    "with failureMode return the model reads what it would have read, until a row says something else [P1107]",
-    (run) =>
-      Effect.gen(function* () {
-        const toolkit = Toolkit.make(Soft)
-        const handlers = toolkit.toLayer({ soft: ({ shop }) => Effect.fail(new Closed({ shop })) })
-        const { soft } = EffectAi.fromToolkit(toolkit)
-        const model = yield* make(calls(call("soft", { shop: "a" }, "c1"), call("soft", {}, "c2")), done)
-        yield* run(agentWith(soft), "go").pipe(Effect.provide([model.layer, handlers]))
-        const [failed, bad] = read(model)
-        assert.strictEqual(failed, 'told: {"_tag":"Closed","shop":"a"}')
-        assert.match(bad ?? "", /^told: The arguments of tool 'soft' .*shop.*; correct shop and call the tool again$/s)
-        const second = yield* make(calls(call("soft", { shop: "a" })), done)
-        const answered = soft.pipe(Tool.onError({ Closed: Recovery.respondWith("later") }))
-        yield* run(agentWith(answered), "go").pipe(Effect.provide([second.layer, handlers]))
-        assert.deepStrictEqual(read(second), ["result: later"])
-      })
+  it.run("with failureMode return the model reads the same text, until a row decides otherwise [P1107]", (run) =>
+    Effect.gen(function* () {
+      const toolkit = Toolkit.make(Soft)
+      const handlers = toolkit.toLayer({ soft: ({ shop }) => Effect.fail(new Closed({ shop })) })
+      const { soft } = EffectAi.fromToolkit(toolkit)
+      const model = yield* make(calls(call("soft", { shop: "a" }, "c1"), call("soft", {}, "c2")), done)
+      yield* run(agentWith(soft), "go").pipe(Effect.provide([model.layer, handlers]))
+      const [failed, bad] = read(model)
+      assert.strictEqual(failed, 'told: {"_tag":"Closed","shop":"a"}')
+      assert.match(bad ?? "", /^told: The arguments of tool 'soft' .*shop.*; correct shop and call the tool again$/s)
+      const second = yield* make(calls(call("soft", { shop: "a" })), done)
+      const answered = soft.pipe(Tool.onError({ Closed: Recovery.respondWith("later") }))
+      yield* run(agentWith(answered), "go").pipe(Effect.provide([second.layer, handlers]))
+      assert.deepStrictEqual(read(second), ["result: later"])
+    })
   )
 
   it.run("a failure of effect/ai itself is an ExecutionError: of a model, or of a wrong result [P1107]", (run) =>

@@ -201,7 +201,7 @@ describe("tools of ours as a toolkit", () => {
     })
   )
 
-  it.effect("a fixer that speaks to a model, and an agent that is a tool, ask the model of the layer [P1107]", () =>
+  it.effect("a fixer with a model, and an agent as a tool, call the model of the layer [P1107]", () =>
     Effect.gen(function* () {
       const model = yield* ScriptedModel.make(ScriptedModel.text('{"shop":"fixed"}'), ScriptedModel.text("seven"))
       const fixer = Agent.make("fixer", { prompt: "Mend it." })
@@ -222,7 +222,7 @@ describe("tools of ours as a toolkit", () => {
     })
   )
 
-  it("their schemas and side effects are said in the words of effect/ai [P1107]", () => {
+  it("their schemas and side effects are written in the words of effect/ai [P1107]", () => {
     const declared = (sideEffects: Recovery.SideEffects) => {
       const tool = Tool.make("t", {
         description: "Does it.",

@@ -92,7 +92,7 @@ describe("circuit", () => {
       })
   )
 
-  it.effect("a caller may say what counts, and for how long it opens, longer each time [L801]", () =>
+  it.effect("a caller may define what counts, and for how long the circuit opens, longer each time [L801]", () =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({
         breaker: {

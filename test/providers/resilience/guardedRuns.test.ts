@@ -57,7 +57,7 @@ it.run("a guard around models in an order, or around a table, books every attemp
 )
 
 it.run(
-  "a guard around an order counts one outcome for all of it, and refuses without asking any of them [L801]",
+  "a guard around a fallback counts one outcome for all models, and refuses without calling any of them [L801]",
   (run) =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({ breaker: { failures: 1, openFor: "30 seconds" } })
@@ -119,28 +119,30 @@ it.run("a wait for a limit that would pass the end of the run is not begun: the 
   })
 )
 
-it.run("such a wait stops an order of models, and the table of a model; one that fits is waited for [P704]", (run) =>
-  Effect.gen(function* () {
-    const guard = yield* Resilience.make({ limits: [{ requests: 1, per: "5 seconds" }] })
-    const other = yield* namedModel("other")
-    const own = (yield* namedModel("own", text("hi"), text("hi"))).service
-    const table = { orElse: Recovery.respondWith({ content: [], finish: "stop", usage: Usage.empty } as const) }
-    const order = Model.fallback(guard.model(own), other.service)
-    const agent = (maxDuration: Duration.Input) =>
-      Agent.make("w", { model: Model.onError(layerOf(order), table), budget: { maxDuration } })
-    yield* run(agent("10 seconds"), "go")
-    const start = yield* Clock.currentTimeMillis
-    const error = yield* Effect.flip(run(agent("4 seconds"), "go"))
-    assert.deepInclude(error, { reason: "maxDuration" })
-    assert.strictEqual(yield* Clock.currentTimeMillis, start)
-    const patient = yield* Effect.forkChild(run(agent("6 seconds"), "go"))
-    yield* TestClock.adjust("5 seconds")
-    assert.strictEqual(yield* Fiber.join(patient), "hi")
-    assert.strictEqual(other.requests.length, 0)
-  })
+it.run(
+  "a wait beyond the end of the run stops a fallback and the table of a model; a shorter wait passes [P704]",
+  (run) =>
+    Effect.gen(function* () {
+      const guard = yield* Resilience.make({ limits: [{ requests: 1, per: "5 seconds" }] })
+      const other = yield* namedModel("other")
+      const own = (yield* namedModel("own", text("hi"), text("hi"))).service
+      const table = { orElse: Recovery.respondWith({ content: [], finish: "stop", usage: Usage.empty } as const) }
+      const order = Model.fallback(guard.model(own), other.service)
+      const agent = (maxDuration: Duration.Input) =>
+        Agent.make("w", { model: Model.onError(layerOf(order), table), budget: { maxDuration } })
+      yield* run(agent("10 seconds"), "go")
+      const start = yield* Clock.currentTimeMillis
+      const error = yield* Effect.flip(run(agent("4 seconds"), "go"))
+      assert.deepInclude(error, { reason: "maxDuration" })
+      assert.strictEqual(yield* Clock.currentTimeMillis, start)
+      const patient = yield* Effect.forkChild(run(agent("6 seconds"), "go"))
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(yield* Fiber.join(patient), "hi")
+      assert.strictEqual(other.requests.length, 0)
+    })
 )
 
-it.run("nor does the transport begin a wait that would pass the end of the run [P704]", (run) =>
+it.run("the transport does not begin a wait that would pass the end of the run [P704]", (run) =>
   Effect.gen(function* () {
     const budget = RetryBudget.makeUnsafe({ ratio: 0, reserve: 1 })
     const log = eventLog()

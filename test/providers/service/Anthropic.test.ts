@@ -42,7 +42,7 @@ describe("Anthropic.layer", () => {
     })
   )
 
-  it.effect("an error as the very first event is sent again, one after a part is not [T8]", () =>
+  it.effect("an error as the very first event is resent, an error after a part is not [T8]", () =>
     Effect.gen(function* () {
       const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }
       const fine = sse(...streamed([text("ok")], "end_turn"))

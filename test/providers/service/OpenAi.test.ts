@@ -48,7 +48,7 @@ describe("OpenAi.model", () => {
     )
   }
 
-  it.live("takes the official base URL where none is said, empty ones too", () =>
+  it.live("takes the official base URL without another one, and for an empty one", () =>
     Effect.gen(function* () {
       for (const values of [{}, { OPENAI_BASE_URL: "" }]) {
         const seen: Array<string> = []

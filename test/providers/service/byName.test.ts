@@ -148,7 +148,7 @@ describe("a base URL", () => {
 describe("Gemini.model", () => {
   const official = "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash"
 
-  it.live("asks the official address, another one for streams, with the key in a header of its own", () =>
+  it.live("calls the official address, another one for streams, with the key in a header of its own", () =>
     Effect.gen(function* () {
       const seen = yield* sendingOf(Gemini.model("gemini-2.5-flash", { transport }), { GEMINI_API_KEY: " key-1234\n" })
       assert.deepStrictEqual(

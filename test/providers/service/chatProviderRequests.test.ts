@@ -45,7 +45,7 @@ describe("every provider", () => {
     ["perplexity", Perplexity.layer(chosen), "https://api.perplexity.ai/chat/completions"]
   ]
   for (const [name, layer, url] of providers) {
-    it.effect(`${name} is asked at its own address, with its key, and named by the model [A814]`, () =>
+    it.effect(`${name} is called at its own address, with its key, and named by the model [A814]`, () =>
       Effect.gen(function* () {
         const { exit, sent } = yield* exchangeWith(layer)
         assert(Exit.isSuccess(exit))
@@ -64,7 +64,7 @@ describe("every provider", () => {
     )
   }
 
-  it.effect("is sent the same messages again, with any messages behind them [P1110]", () =>
+  it.effect("gets the same messages in the next request, with any messages behind them [P1110]", () =>
     Effect.gen(function* () {
       const messages = [
         Message.system("be brief"),

@@ -12,7 +12,7 @@ const gemini = (parts: ReadonlyArray<object>, end: object = { finishReason: "STO
   modelVersion: "gemini-3-pro"
 })
 
-it.run("Gemini reads its rejected call, its errors and its signatures again [P404 P1002]", (run) =>
+it.run("Gemini gets its rejected call, its errors and its signatures back [P404 P1002]", (run) =>
   Effect.gen(function* () {
     const replies = [
       gemini([], {
@@ -48,7 +48,7 @@ it.run("Gemini reads its rejected call, its errors and its signatures again [P40
   })
 )
 
-it.run("Ollama reads its calls again as objects, each with its result [C1 C2]", (run) =>
+it.run("Ollama gets its calls back as objects, each with its result [C1 C2]", (run) =>
   Effect.gen(function* () {
     const call = (name: string, n: unknown) => ({ function: { name, arguments: { n } } })
     const end = { model: "m", created_at: "2026-01-05T10:00:00Z", done: true }

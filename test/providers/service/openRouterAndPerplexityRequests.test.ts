@@ -63,7 +63,7 @@ describe("OpenRouter", () => {
     })
   )
 
-  it.effect("asks for reasoning by effort or in tokens", () =>
+  it.effect("requests reasoning by effort or in tokens", () =>
     Effect.gen(function* () {
       const asked = (reasoning: OpenRouter.Options["reasoning"]) =>
         Effect.map(

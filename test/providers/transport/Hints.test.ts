@@ -159,7 +159,7 @@ describe("texts [P801]", () => {
     ["a header that cannot be read", { "retry-after": "-5" }, "try again later", 500_000]
   ]
   for (const [what, headers, text, expected] of askedBeside) {
-    it(`a limit that is used up waits for its reset only where no wait is asked for: ${what} [P801]`, () => {
+    it(`an exhausted limit waits for its reset only if the server names no wait: ${what} [P801]`, () => {
       assert.strictEqual(millis({ ...headers, ...spent }, text), expected)
     })
   }
@@ -283,7 +283,7 @@ describe("data in the body [P801]", () => {
   })
 })
 
-it("only `x-should-retry: false` forbids to send again [P802]", () => {
+it("only `x-should-retry: false` forbids a resend [P802]", () => {
   assert.isTrue(Hints.forbidsResend(answer({ "x-should-retry": "false" })))
   assert.isTrue(Hints.forbidsResend(answer({ "x-should-retry": " False " })))
   assert.isFalse(Hints.forbidsResend(answer({ "x-should-retry": "true" })))

@@ -66,7 +66,7 @@ describe("faults of the connection", () => {
     ["in the middle of the body", Fault.cut(60, "reset")]
   ]
   for (const [where, fault] of lost) {
-    it.live(`a connection lost ${where} is healed by sending again [A801 A808]`, () =>
+    it.live(`a resend heals a connection lost ${where} [A801 A808]`, () =>
       Effect.gen(function* () {
         const server = yield* serving([fault, fault])
         const reply = yield* Effect.provide(generate, modelAt(server.url, brisk))
@@ -204,7 +204,7 @@ describe("streams", () => {
   }
 
   it.live(
-    "shows the first text before the server has sent the second, and asks for whole replies without `stream`",
+    "shows the first text before the server has sent the second, and requests whole replies without `stream`",
     () =>
       Effect.gen(function* () {
         const shown = yield* Deferred.make<void>()
@@ -230,7 +230,7 @@ describe("streams", () => {
       })
   )
 
-  it.live("closes the connection when its reader is interrupted, and sends nothing again [A111]", () =>
+  it.live("closes the connection when its reader is interrupted, and resends nothing [A111]", () =>
     Effect.gen(function* () {
       const started = yield* Deferred.make<void>()
       const server = yield* serving([Fault.gated((index) => (index < 2 ? Effect.void : Effect.never))])

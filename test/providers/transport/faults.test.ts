@@ -115,7 +115,7 @@ const throwing =
 
 describe("faults beneath HTTP", () => {
   for (const [what, cause, says] of connectionFaults) {
-    it.effect(`${what} is a NetworkError, and sent again [T8 A801]`, () =>
+    it.effect(`${what} is a NetworkError, and is resent [T8 A801]`, () =>
       Effect.gen(function* () {
         const { call, network } = calling(throwing(cause))
         const error = failsWith(yield* finished(call), LlmError.NetworkError)
@@ -129,7 +129,7 @@ describe("faults beneath HTTP", () => {
   }
 
   for (const [runtime, cause] of connectTimeouts) {
-    it.effect(`a connect timeout of ${runtime} is a NetworkError, and sent again [A806]`, () =>
+    it.effect(`a connect timeout of ${runtime} is a NetworkError, and is resent [A806]`, () =>
       Effect.gen(function* () {
         const { call, network } = calling([throwing(cause), ok])
         assert(Exit.isSuccess(yield* finished(call)))
@@ -174,7 +174,7 @@ describe("faults beneath HTTP", () => {
 })
 
 describe("bodies", () => {
-  it.effect("a connection lost while the body is read is a NetworkError, and sent again [A808]", () =>
+  it.effect("a connection lost while the body is read is a NetworkError, and is resent [A808]", () =>
     Effect.gen(function* () {
       const half = JSON.stringify(completion("ok")).slice(0, 40)
       const broken = respondWith(200, () => body([half], terminated()))
@@ -299,7 +299,7 @@ describe("bodies", () => {
       })
   )
 
-  it.effect("takes a body that says how long it is at its word, unless that is before it is unpacked [A812]", () =>
+  it.effect("rejects a body that is too long, by its content-length or, if it is compressed, by its size [A812]", () =>
     Effect.gen(function* () {
       const text = JSON.stringify(completion("ok"))
       const saying = (headers: Readonly<Record<string, string>>, maxResponseBytes: number) =>

@@ -85,7 +85,7 @@ describe("options", () => {
     }
   })
 
-  it.effect("can be run again: each call has its own count [A813]", () =>
+  it.effect("is reusable: each call has its own count [A813]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(500), ok, respond(500), ok])
       assert(Exit.isSuccess(yield* finished(call)))
@@ -156,7 +156,7 @@ describe("observers", () => {
     })
   )
 
-  it.effect("sends nothing again after a defect or an interrupt, alone or beside a failure [A110 A111]", () =>
+  it.effect("resends nothing after a defect or an interruption, alone or beside a failure [A110 A111]", () =>
     Effect.gen(function* () {
       const dying: Reaction = () => Effect.die(new Error("bug"))
       const { call, network } = calling([dying])

@@ -36,7 +36,7 @@ const instead = ScriptedModel.reply({ content: [Message.text("instead")] })
 const twice = Schedule.max([Schedule.spaced("1 second"), Schedule.recurs(2)])
 
 describe("a policy of a transport", () => {
-  it.effect("is a schedule, with the same sends, instants and events as the options that say it [P1321]", () =>
+  it.effect("is a schedule, with the same sends, instants and events as the equal options [P1321]", () =>
     Effect.gen(function* () {
       const observed = (retry: Transport.Options["retry"] & {}) =>
         Effect.gen(function* () {
@@ -208,7 +208,7 @@ describe("{ transport: 'off' }", () => {
     )
   }
 
-  it.effect("is for the model of the table alone: what its handlers ask is sent again as before [P1327]", () =>
+  it.effect("is for the model of the table alone: the requests of its handlers are resent as before [P1327]", () =>
     Effect.gen(function* () {
       const seen: Array<string> = []
       const modelCall = () =>

@@ -81,7 +81,7 @@ const callChunk = (args: string) =>
   })
 
 describe("before the first part", () => {
-  it.effect("a server that does not answer at all is waited for so long, and not asked again [P505 A804]", () =>
+  it.effect("the transport waits for a silent server until its timeout, and does not resend [P505 A804]", () =>
     Effect.gen(function* () {
       const { fiber, network } = yield* reading(limits, silence)
       const { exit } = yield* endsAfter(fiber, 5000)

@@ -122,7 +122,7 @@ describe("before the first part", () => {
 
 describe("after the first part", () => {
   it.effect(
-    "a lost connection is a NetworkError, the text before it was delivered, nothing is sent again [A810 P504]",
+    "a lost connection is a NetworkError, the text before it was delivered, nothing is resent [A810 P504]",
     () =>
       Effect.gen(function* () {
         const { call, network } = using(streamText, [breaking(textChunk("hel"))])
@@ -169,7 +169,7 @@ describe("after the first part", () => {
     })
   )
 
-  it.effect("an error as a later event is its own error, after the text, and not sent again [A810]", () =>
+  it.effect("an error as a later event is its own error, after the text, and is not resent [A810]", () =>
     Effect.gen(function* () {
       const failing = events(textChunk("The "), event({ error: { code: 502, message: "Provider disconnected" } }), done)
       const { call, network } = using(streamText, [failing])

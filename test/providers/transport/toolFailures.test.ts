@@ -56,7 +56,7 @@ const failing = (ask: Effect.Effect<unknown, unknown>) =>
 const network = { category: "network", isRetryable: true, status: undefined } as const
 
 for (const [name, ask] of Object.entries(ways))
-  describe(`a tool that asks by ${name}`, () => {
+  describe(`a tool that sends a request by ${name}`, () => {
     it.live("is refused a connection [P1333]", () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* failing(ask(yield* LoopbackServer.refusedUrl)), network)
@@ -87,7 +87,7 @@ for (const [name, ask] of Object.entries(ways))
     )
   })
 
-describe("a tool that asks a silent server", () => {
+describe("a tool that sends a request to a silent server", () => {
   it.live("gives up by the signal of a timeout, or of a controller, as soon as the request has arrived [P1333]", () =>
     Effect.gen(function* () {
       for (const reason of [new DOMException("it took too long", "TimeoutError"), undefined]) {

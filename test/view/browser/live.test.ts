@@ -13,7 +13,7 @@ const event = { runId: "r", agent: "a", turn: 0, at: 5, type: "run-start", input
 const listening = () => new Listening(Recording.start())
 
 describe("a page of a run at work [P1219]", () => {
-  it("misses no end while more may come, and says so once nothing does [P1219]", () => {
+  it("misses no end while more may come, and shows when nothing more comes [P1219]", () => {
     const heard = listening()
     heard.take("run-start", JSON.stringify(event))
     heard.take("later", JSON.stringify({ ...event, type: "later" }))
@@ -45,7 +45,7 @@ describe("a page of a run at work [P1219]", () => {
     ["effect/http-api/stream/failure", "[]", "The run has failed: []"],
     ["oops", "the disk\nis full", "The server says: oops: the disk is full"],
     ["message", "<b>", "The server says: <b>"]
-  ])("says what the server says besides events, and takes it for none: %s %s [P1219]", (name, data, says) => {
+  ])("shows other texts of the server, and takes them for no events: %s %s [P1219]", (name, data, says) => {
     const heard = listening()
     heard.take(name, data)
     assert.strictEqual(heard.said, says)
@@ -95,7 +95,7 @@ describe("a page of a run at work [P1219]", () => {
     })
   )
 
-  it("says what a refusal says [P1219]", async () => {
+  it("shows the text of a refusal [P1219]", async () => {
     const response = new Response('{"code":"KINTSUGI-M3","detail":"It is too busy."}', { status: 503 })
     const said = await hear(response, () => {}).then(() => "heard", String)
     assert.strictEqual(said, "Error: The server answers 503, KINTSUGI-M3: It is too busy.")

@@ -85,7 +85,7 @@ describe("the command line", () => {
     expect(shell("kintsugi report events.jsonl | true")).toEqual({ code: 0, out: "", err: "" })
   })
 
-  it("says why it cannot write, and which module never ends [P1240 P1243]", { timeout }, () => {
+  it("reports why it cannot write, and which module never ends [P1240 P1243]", { timeout }, () => {
     const full = shell("kintsugi report events.jsonl > /dev/full")
     expect([full.code, full.err]).toEqual([1, expect.stringMatching(/^error: cannot write to standard output: ENOSPC/)])
     const file = shell("kintsugi stats events.jsonl --format svg -o /dev/full")

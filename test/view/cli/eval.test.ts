@@ -33,7 +33,7 @@ describe("kintsugi eval", () => {
     expect(out).toBe(`${Eval.format(reportOf(["a b", "\u241b[31mred"], ["two parts"], "No Keys"))}\n`)
   })
 
-  it("ends with 1 where it is no report, and says why [P1240]", async () => {
+  it("ends with 1 for a file that is no report, and reports why [P1240]", async () => {
     const { policies, scenarios } = report
     for (const [name, text, says] of [
       ["prose.json", "hello", "prose.json is no report of Eval"],
@@ -49,7 +49,7 @@ describe("kintsugi eval", () => {
     expect(missing).toMatchObject({ code: 1, err: expect.stringContaining("there is no such file") })
   })
 
-  it("writes not over the report, and asks for one [P1240 P1250]", async () => {
+  it("does not overwrite the report, and requires one [P1240 P1250]", async () => {
     for (const [parameters, says] of [
       [["eval", source, "-o", source], "would overwrite the input"],
       [["eval"], "Missing required argument"],

@@ -105,7 +105,7 @@ describe("kintsugi explain", () => {
     expect(shell(`kintsugi explain ${quoted(`${odd}#weird # name`)}`).out).toContain("at worst: 5 attempts")
   })
 
-  it("says which policies there are, where the one that was named is none [P1238 P1240]", { timeout }, () => {
+  it("lists the policies if it does not know the named one [P1238 P1240]", { timeout }, () => {
     const there =
       /again \(a verdict\), clerk \(an agent\), http \(an explanation\), schedule \(a schedule\), search \(a table\), team \(an agent that is made of others\), tools\.find \(a tool\)/
     for (const name of ["nope", "tools.other", "search.__proto__"]) {
@@ -117,7 +117,7 @@ describe("kintsugi explain", () => {
     expect(shell(`kintsugi explain ${quoted(policies)}`).err).toMatch(/has several policies, name one as .*#again/)
   })
 
-  it("says why a module cannot be loaded [P1238 P1240]", { timeout }, () => {
+  it("reports why a module cannot be loaded [P1238 P1240]", { timeout }, () => {
     for (const [path, says] of [
       [join(folder, "missing.ts"), "there is no such file"],
       [".", /^error: cannot load \.: it is a folder, name a module in it\n$/],

@@ -40,7 +40,7 @@ describe("kintsugi report", () => {
     expect(await kintsugi(["report"], { isTerminal: true })).toMatchObject({ code: 2, out: "" })
   })
 
-  it("draws what there is of a broken file, and says what is missing [P1237]", async () => {
+  it("draws the readable part of a broken file, and reports what is missing [P1237]", async () => {
     const broken = file(
       "broken.jsonl",
       [lines[1], "{ nope", '{"a":1}', ...lines.slice(2, 8), lines[8]?.slice(0, 40)].join("\n")
@@ -56,7 +56,7 @@ describe("kintsugi report", () => {
     expect(readFileSync(target, "utf8")).toContain("It is no JSON.")
   })
 
-  it("counts what it does not say of a very broken file [P1237]", async () => {
+  it("counts what it does not list of a very broken file [P1237]", async () => {
     const broken = file("very.jsonl", [lines[0], ...Array.from({ length: 40 }, () => "nope")].join("\n"))
     const { code, err } = await kintsugi(["report", broken, "-o", join(folder, "very.html")])
     expect(code).toBe(0)

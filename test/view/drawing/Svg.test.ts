@@ -138,7 +138,7 @@ describe("a picture [P1220]", () => {
     })
   )
 
-  it("has the lines of its scale where their labels say [P1220]", () => {
+  it("has the lines of its scale at the values of their labels [P1220]", () => {
     const scene = Scene.make(written("mended"))
     const pixelOf = placing(scene)
     const lines = [

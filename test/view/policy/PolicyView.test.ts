@@ -109,7 +109,7 @@ describe("a policy to look at", () => {
     )
   })
 
-  it("draws as many attempts as the product says, where each layer has a single row [P1235]", () => {
+  it("draws as many attempts as the product of the layers, if each layer has a single row [P1235]", () => {
     const row = options.map((given) => ({ A: Recovery.retry<unknown>(given) }))
     fc.assert(
       fc.property(fc.array(row, { minLength: 1, maxLength: 3 }), (all) => {
@@ -153,7 +153,7 @@ describe("a policy to look at", () => {
     expect(PolicyView.ofBounds("team", bounds)).toEqual({ title: "team", stacks: [], run: bounds })
   })
 
-  it("says what bounds it in text, drawing and page alike, and draws any table [P1236]", () => {
+  it("has its bounds in text, drawing and page alike, and draws any table [P1236]", () => {
     fc.assert(
       fc.property(tables, (all) => {
         const view = PolicyView.make(layersOf(all))
@@ -169,7 +169,7 @@ describe("a policy to look at", () => {
     )
   })
 
-  it("lists no more attempts than asked for, and says where nothing bounds a row [P1236]", () => {
+  it("lists no more attempts than its option admits, and marks a row without a bound [P1236]", () => {
     const unbounded = { Busy: Recovery.when(() => Recovery.tell()) }
     const [first] = layersOf([unbounded])
     const text = PolicyText.format(PolicyView.make([first]))

@@ -23,7 +23,7 @@ describe("a recording [P1215]", () => {
     }
   })
 
-  it("says where a line is broken, foreign or unknown, and keeps the others [P1215]", () => {
+  it("reports where a line is broken, foreign or unknown, and keeps the others [P1215]", () => {
     const own = { runId: "r", agent: "a", turn: 0, at: 5 }
     const recording = Recording.fromLines([
       lines[0] ?? "",
@@ -245,7 +245,7 @@ describe("details [P1218]", () => {
     })
   )
 
-  it("says when items begin to the millisecond, however long the run was [P1218]", () => {
+  it("has the begin of items to the millisecond, however long the run was [P1218]", () => {
     const run = (at: number, type: string) => ({ runId: "r", agent: "a", turn: 0, at, type })
     const far = 10_561_204
     const recording = Recording.fromEvents([

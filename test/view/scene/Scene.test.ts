@@ -263,7 +263,7 @@ describe("the scale", () => {
     }
   })
 
-  it.effect("draws hours of waiting for a person short, and says how long they were [P1208]", () =>
+  it.effect("draws hours of waiting for a person short, and labels them with their length [P1208]", () =>
     Effect.map(references["approved"] ?? Effect.die("it is gone"), (recording) => {
       const scene = Scene.make(recording)
       const axis = Axis.make(scene)

@@ -161,7 +161,7 @@ describe("statistics", () => {
     ])
   })
 
-  it("a model that was told heals by calling again, in the same run [P1231]", () => {
+  it("a model that read a failure heals by a second call, in the same run [P1231]", () => {
     const failedCall = [
       { ...call("c1"), ...verdict("tool", "NoKeys", "tell", 1) },
       { ...call("c1"), ...ended("told") }
@@ -261,7 +261,7 @@ describe("statistics", () => {
     ])
   })
 
-  it("say the same as text, drawing and page, and nothing of a run becomes markup [P1233]", () => {
+  it("are the same as text, drawing and page, and nothing of a run becomes markup [P1233]", () => {
     const evil = '<script>alert("1")</script>\u001b[31m'
     const stats = statsOf(
       { ...call("1", evil), type: "tool-start" },
@@ -331,7 +331,7 @@ describe("statistics", () => {
     }
   })
 
-  it("list no more bars than asked for, and count the rest [P1233]", () => {
+  it("list no more bars than their option admits, and count the rest [P1233]", () => {
     const many = Array.from({ length: 20 }, (_, index) => verdict("effect", `E${index}`, "retry", 1))
     expect(StatsSvg.draw(statsOf(...many), { maxBars: 5 })).toContain("and 15 more")
   })

@@ -79,7 +79,7 @@ describe("the report", () => {
     assert.deepStrictEqual([row?.tokensPerHealed, row?.costPerHealed], [300, 4])
   })
 
-  it("has nothing to say of what was never healed", () => {
+  it("reports nothing of failures that never healed", () => {
     const failed = [outcome({}), outcome({ policy: "p", isMet: true, isHealed: false, failure: "Busy" })]
     const [row] = reportOf({ ...evaluation, outcomes: failed }, names).policies
     assert.deepStrictEqual(
@@ -97,7 +97,7 @@ describe("the report", () => {
     assert.deepStrictEqual([row?.claimed, row?.silent, row?.healed.count], [1, 1, 1])
   })
 
-  it("says that it stopped at the limit", () => {
+  it("reports that it stopped at the limit", () => {
     assert.match(format(report), /stopped at the limit of spending, after 9 of 20 runs/)
     assert.notMatch(format(reportOf({ ...evaluation, planned: 9 }, names)), /limit of spending/)
   })

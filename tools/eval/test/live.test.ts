@@ -108,7 +108,7 @@ describe("live", () => {
     )
   }
 
-  it.live("stops at its limit of spending, and says so", () =>
+  it.live("stops at its limit of spending, and reports it", () =>
     Effect.gen(function* () {
       const { url } = yield* served
       const command = ["--live", "--provider=anthropic", "--model=any", `--base-url=${url}`, few, "--max-tokens=4000"]

@@ -68,7 +68,7 @@ describe("docs/eval.md", () => {
     )
   })
 
-  it("says the command that writes it", () => {
+  it("has the command that writes it", () => {
     const command = /^npm run eval -- (.*)$/m.exec(text)?.[1]?.split(" ") ?? []
     const settings = parse(command)
     assert.isTrue(settings.isWritten)

@@ -121,7 +121,7 @@ describe("the scenarios", () => {
     })
   )
 
-  it.effect("are told with what is wrong in them, and not by a few words", () =>
+  it.effect("the model reads what is wrong in them, in more than a few words", () =>
     Effect.gen(function* () {
       const healed = yield* counts({ policies: named("tell", "escalate", "tell-vaguely"), rates: certain })
       for (const { check, fault, fixer, isMendedAnyhow, name } of scenarios) {
@@ -137,7 +137,7 @@ describe("the scenarios", () => {
     })
   )
 
-  it.effect("happen as often as is said, and a spared run is sound", () =>
+  it.effect("happen as often as their rate, and a spared run is sound", () =>
     Effect.gen(function* () {
       const spared = yield* reported({ policies: named("none"), rates: { ...defaults, breaks: 0 } })
       assert.strictEqual(spared.policies[0]?.healed.of, 0)
@@ -148,7 +148,7 @@ describe("the scenarios", () => {
   )
 })
 
-it("an answer that owns up, or asks, claims no success", () => {
+it("an answer that admits the failure, or is a question, claims no success", () => {
   for (const [output, is] of [
     ["Done! Everything is as you have asked.", true],
     ["It is R-000001.", true],
@@ -249,7 +249,7 @@ describe("a run", () => {
 })
 
 describe("the stand-in", () => {
-  it.effect("makes up what a fixer cannot know as often as is said, and that is seen", () =>
+  it.effect("makes up what a fixer cannot know as often as its rate, and the check finds it", () =>
     Effect.gen(function* () {
       const missing = scenarios.filter(({ name }) => name === "missing-field")
       const bold = yield* reported({

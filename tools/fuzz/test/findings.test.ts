@@ -22,7 +22,7 @@ describe.each(apis)("replies of %s that are nested deeply", (api) => {
   const [codec] = codecs[api]
   assert(codec !== undefined)
 
-  it("are read, whole or streamed, as calls that are denied, and can be written down again [T8 A907]", () => {
+  it("are read, whole or streamed, as denied calls, and can be written back [T8 A907]", () => {
     for (const levels of [3_000, 6_000, 100_000]) {
       const body = calling(nested(levels))[api]
       const [call] = Message.callsOf(ok(whole(codec, body)))

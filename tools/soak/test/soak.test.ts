@@ -34,7 +34,7 @@ describe("the soak", () => {
     60_000
   )
 
-  it.effect("prints what it finds with the seed and the scenario, from which it is seen again", () =>
+  it.effect("prints its findings with the seed and the scenario, which reproduce them", () =>
     Effect.gen(function* () {
       const planted = { planted: (() => ["it is here"]) satisfies Invariants.Invariant }
       const scenario = scenarioOf(7, 2)
@@ -70,7 +70,7 @@ describe("the heap", () => {
     assert.isFalse(trendOf(Array.from({ length: 30 }, (_, minute) => 30 + minute / 2)).isFlat)
   })
 
-  it("says nothing of fewer than three samples", () => {
+  it("reports nothing of fewer than three samples", () => {
     assert.isTrue(trendOf([1, 100]).isFlat)
     assert.strictEqual(verdictOf(trendOf([1, 100])), "too few samples to say whether the heap is flat")
     assert.strictEqual(verdictOf(trendOf(flat(30))), "the heap is flat")

@@ -133,7 +133,7 @@ describe("replies", () => {
     ])
   })
 
-  it("ends as the provider says, but never without its calls", () => {
+  it("has the finish reason of the provider, but never without its calls", () => {
     const finishOf = (reason: string, ...content: ReadonlyArray<Block>) => both([text("a"), ...content], reason).finish
     for (const [reason, finish, withCalls] of [
       ["end_turn", "stop", "tool-calls"],
@@ -323,7 +323,7 @@ describe("streams", () => {
     failed(decode("nonsense"), LlmError.UnknownLlmError)
   })
 
-  it("the counts at the end replace those at the beginning, if they are reported again", () => {
+  it("the counts at the end replace those at the beginning, if the provider repeats them", () => {
     const repeated = {
       type: "message_delta",
       delta: {},

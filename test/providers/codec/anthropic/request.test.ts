@@ -11,7 +11,7 @@ const tool: Message.ToolSpec = {
 }
 
 describe("messages", () => {
-  it("writes the text of the system at the top, and what the sides said in turns", () => {
+  it("writes the text of the system at the top, and the messages in turns", () => {
     const body = encode({
       messages: [Message.system("be brief"), Message.user("hi"), Message.assistant("hello"), Message.user("bye")]
     })
@@ -196,7 +196,7 @@ describe("tools", () => {
     assert.notProperty(encode({}), "tools")
   })
 
-  it("says of every schema that it is an object's, and takes a named one out of the definitions", () => {
+  it("writes that every schema is an object's, and takes a named one out of the definitions", () => {
     const schemaOf = (parameters: Message.ToolSpec["parameters"]) =>
       encode({ tools: [{ name: "t", description: "", parameters }] }).tools[0]
     assert.deepStrictEqual(schemaOf({}), { name: "t", input_schema: { type: "object" } })
@@ -252,7 +252,7 @@ describe("the rest of the body", () => {
     assert.isTrue(encode({}, {}, "streamed").stream)
   })
 
-  it("says how much to think: by a budget as it was recorded, or by an effort", () => {
+  it("writes how much to think: as a recorded budget, or as an effort", () => {
     const asked = (parameters: Parameters<typeof AnthropicMessages.make>[1], request: Partial<Model.Request> = {}) => {
       const { max_tokens, output_config, thinking } = encode(request, parameters)
       return { max_tokens, output_config, thinking }

@@ -125,7 +125,7 @@ describe("parts", () => {
     )
   })
 
-  it("passes on what Gemini did on its side, and at the end what it says of its sources", () => {
+  it("passes on the work that Gemini did on its side, and its sources at the end", () => {
     const code = { executableCode: { language: "PYTHON", code: "1" } }
     const { content } = both([code, { text: "1" }, { inlineData: { mimeType: "image/png", data: "aGk=" } }], "STOP", {
       groundingMetadata: { webSearchQueries: ["x"] },
@@ -160,7 +160,7 @@ describe("parts", () => {
     assert.strictEqual(both([{ functionCall: { name: "f", args: {} } }], "MAX_TOKENS").finish, "length")
   })
 
-  it("says of other ends that they are such", () => {
+  it("maps unknown finish reasons to `other`", () => {
     for (const reason of ["OTHER", "TOO_MANY_TOOL_CALLS", "SOMETHING_NEW"]) {
       assert.strictEqual(both([{ text: "a" }], reason).finish, "other")
     }
@@ -196,7 +196,7 @@ describe("usage", () => {
     assert.deepStrictEqual(push(4, "STOP"), [{ type: "text-delta", text: "a" }])
   })
 
-  it("takes what the last chunk says, also after the end", () => {
+  it("takes the fields of the last chunk, also after the end", () => {
     const early = { usageMetadata: { promptTokenCount: 1 } }
     const chunks = [chunk([{ text: "a" }], "STOP", {}, early), { usageMetadata: usage }]
     assert.strictEqual(ok(streamed(codec, chunks)).usage.inputTokens, 10)

@@ -42,7 +42,7 @@ const signed = (thoughtSignature: string, id?: string): Message.Opaque => ({
 })
 
 describe("messages", () => {
-  it("writes what user and model said as contents, and what the system says as its instruction", () => {
+  it("writes messages of user and model as contents, and those of the system as its instruction", () => {
     const messages = [
       Message.system("be brief"),
       Message.user([Message.text("a"), Message.text("b")]),
@@ -332,7 +332,7 @@ describe("the rest of the body", () => {
     assert.deepStrictEqual((["minimal", "low", "medium", "high"] as const).map(budgetOf), [1024, 1024, 8192, 24_576])
   })
 
-  it("says how much to think in the words of the model", () => {
+  it("writes how much to think in the words of the model", () => {
     const thinkingOf = (parameters: Parameters<typeof GeminiContent.make>[1], from = source) =>
       encode({}, parameters, from).generationConfig.thinkingConfig
     assert.deepStrictEqual(thinkingOf({ reasoning: "high" }), { thinkingBudget: 24_576, includeThoughts: true })

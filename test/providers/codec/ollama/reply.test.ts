@@ -79,7 +79,7 @@ describe("replies", () => {
     assert.isAtMost(call?.id.length ?? Infinity, 40)
   })
 
-  it("says how it ended, also without a reason", () => {
+  it("has a finish reason, also if the provider sends none", () => {
     const finishOf = (more: object, message: object = { content: "a" }) => ok(whole(codec, line(message, more))).finish
     const calling = { tool_calls: [wireCall("f", {})] }
     assert.strictEqual(finishOf({ done: true }), "stop")
@@ -149,7 +149,7 @@ describe("streams", () => {
     assert.strictEqual(Message.textOf(ok(streamed(codec, [line({ content: "a" }, done()), "nonsense"]))), "a")
   })
 
-  it("has nothing left to say after the last line", () => {
+  it("reads nothing after the last line", () => {
     const decoder = codec.decoder(answerOf(""))
     assert(Result.isSuccess(decoder.push(JSON.stringify(line({ content: "a" }, done())))))
     assert.deepStrictEqual(decoder.end(), Result.succeed([]))

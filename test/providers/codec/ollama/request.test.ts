@@ -37,7 +37,7 @@ const tool: Message.ToolSpec = { name: "search", description: "Searches.", param
 const png = Message.image("image/png", { data: "aGk=" })
 
 describe("messages", () => {
-  it("writes system, user and assistant messages in order, images beside the text, and none that says nothing", () => {
+  it("writes system, user and assistant messages in order, images beside the text, and no empty message", () => {
     const messages = [
       Message.system("be brief"),
       Message.user([Message.text("look"), png, Message.text("here")]),

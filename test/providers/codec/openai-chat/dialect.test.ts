@@ -36,7 +36,7 @@ describe("other servers", () => {
     ])
   })
 
-  it("that know no tools are sent nothing for a message that says nothing, and no results where there were no calls", () => {
+  it("that know no tools are sent no empty message, and no results without calls", () => {
     const messages: Message.Transcript = [
       Message.assistant("rain"),
       Message.assistant(" "),
@@ -58,7 +58,7 @@ describe("other servers", () => {
     }
   })
 
-  it("that ask for reasoning by effort alone refuse a number of tokens before anything is sent, the others take it", () => {
+  it("that admit reasoning by effort alone refuse a number of tokens before anything is sent, the others take it", () => {
     const refused = (
       reasoning: OpenAiChat.Dialect["reasoning"] & string,
       asked: OpenRouter.Options["reasoning"] & {} = { maxTokens: 500 }

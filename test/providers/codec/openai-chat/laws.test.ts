@@ -152,7 +152,7 @@ const ok = (result: Result.Result<Message.Reply | undefined, LlmError.LlmError>)
 }
 
 describe("whole and streamed", () => {
-  it("any reply says the same, with reasoning, its details, calls, sources and cost, however it is cut [A114 A814]", () => {
+  it("any reply is the same, with reasoning, its details, calls, sources and cost, however it is cut [A114 A814]", () => {
     const seen = new Set<string>()
     fc.assert(
       fc.property(replies, (reply) => {

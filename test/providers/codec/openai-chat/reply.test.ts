@@ -101,7 +101,7 @@ describe("usage and names", () => {
     assert.strictEqual(inputOf({ choices: [], ...usage(9) }, { choices: [], usage: null }), 9)
   })
 
-  it("says which model answered, where the provider says it", () => {
+  it("has the name of the model that answered, if the provider sends it", () => {
     assert.strictEqual(ok(whole({ content: "x" })).model, "m-1")
     assert.notProperty(ok(decode({ choices: [{ message: { content: "x" } }] })), "model")
   })
@@ -126,7 +126,7 @@ describe("text and reasoning", () => {
     ])
   })
 
-  it("has thoughts alone, and a refusal alone, where nothing else comes", () => {
+  it("keeps a reply of reasoning alone, or of a refusal alone", () => {
     const thinking = { reasoning_content: "hm" }
     const repeated = { choices: [{ index: 0, delta: {}, message: thinking, finish_reason: "length" }] }
     for (const end of [[], [repeated]]) {

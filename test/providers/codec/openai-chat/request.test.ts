@@ -62,7 +62,7 @@ describe("messages", () => {
     )
   })
 
-  it("a failed call differs from a successful one with the same text; texts that say so themselves stay as they are [C2]", () => {
+  it("a failed call differs from a successful one with the same text; texts of errors stay as they are [C2]", () => {
     const contentOf = (kind: Message.Settlement["kind"], text: string) =>
       messagesOf({ role: "assistant", content: [answered(call("c1", "{}"), kind, text)] })[1].content
     assert.strictEqual(contentOf("result", "no rows"), "no rows")
@@ -193,7 +193,7 @@ describe("the rest of the body", () => {
     assert.deepStrictEqual(encode({}, { temperature: 0, extra: own }), { ...encode({}), ...own, temperature: 0 })
   })
 
-  it("asks for one reply, as one is read", () => {
+  it("requests one reply, because one is read", () => {
     assert.deepStrictEqual(encode({}, { extra: { n: 2 } }), encode({}))
   })
 
@@ -237,7 +237,7 @@ describe("the rest of the body", () => {
     assert.strictEqual(JSON.parse(codec.encode(plain, "whole")).max_tokens, 10)
   })
 
-  it("asks for usage when it streams, and says nothing of streams when it does not", () => {
+  it("requests usage when it streams, and has no option of streams when it does not", () => {
     assert.deepStrictEqual(encode({}, {}, "streamed").stream_options, { include_usage: true })
     assert.isTrue(encode({}, {}, "streamed").stream)
     assert.notProperty(encode({}), "stream")
@@ -273,7 +273,7 @@ describe("the rest of the body", () => {
 })
 
 describe("the cached encoding", () => {
-  it("gives the same text again, the part before new messages unchanged", () => {
+  it("repeats the same text, the part before new messages unchanged", () => {
     const codec = OpenAiChat.make(source)
     const messages = [Message.system("a"), Message.user("b")]
     const first = codec.encode({ ...plain, messages }, "whole")

@@ -61,7 +61,7 @@ describe("any input", () => {
     )
   })
 
-  it("any reply says the same whole and streamed, however its texts are cut [A114]", () => {
+  it("any reply is the same whole and streamed, however its texts are cut [A114]", () => {
     const reply = fc.record({
       content: fc.string(),
       calls: fc.array(
@@ -110,7 +110,7 @@ describe("the next piece of a text", () => {
   })
   const said = { type: "text-delta", text: "b" } as const
 
-  it("is all that a plain chunk says", () => {
+  it("are the content of a plain chunk", () => {
     for (const event of [chunk(b), withMore({}, { index: null }), { model: "m-1", choices: [{ delta: b }] }]) {
       assert.deepStrictEqual(decoderOf().push(event), Result.succeed([said]))
     }

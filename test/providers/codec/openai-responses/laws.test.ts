@@ -127,7 +127,7 @@ describe("totality", () => {
   }
 })
 
-it("any response says the same whole and streamed, however its texts are cut [A114]", () => {
+it("any response is the same whole and streamed, however its texts are cut [A114]", () => {
   fc.assert(
     fc.property(fc.array(item, { maxLength: 5 }), fc.integer({ min: 1, max: 5 }), fc.boolean(), (output, size, cut) => {
       const body = response(output, cut ? { status: "incomplete" } : {})

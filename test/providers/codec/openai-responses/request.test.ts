@@ -64,7 +64,7 @@ describe("messages", () => {
     ])
   })
 
-  it("a failed call differs from a successful one with the same text; texts that say so themselves stay as they are [C2]", () => {
+  it("a failed call differs from a successful one with the same text; texts of errors stay as they are [C2]", () => {
     const outputOf = (kind: Message.Settlement["kind"], text: string) =>
       inputOf({ role: "assistant", content: [answered("c", kind, text)] })[1].output
     assert.strictEqual(outputOf("result", "no rows"), "no rows")
@@ -104,7 +104,7 @@ describe("messages", () => {
     assert.notInclude(calls, "x")
   })
 
-  it("leaves out a message that says nothing", () => {
+  it("leaves out an empty message", () => {
     const silent: Message.Message = { role: "user", content: [] }
     assert.deepStrictEqual(inputOf(Message.user(""), silent, { role: "assistant", content: [] }, Message.user("go")), [
       { role: "user", content: "" },
@@ -130,7 +130,7 @@ describe("tools", () => {
   const sent = (spec: Message.ToolSpec, parameters?: Parameters<typeof OpenAiResponses.make>[1]) =>
     encode({ tools: [spec] }, parameters).tools[0]
 
-  it("are flat, and always say whether they are strict", () => {
+  it("are flat, and always state whether they are strict", () => {
     const flat = { type: "function", name: "search", description: "Searches." }
     assert.deepStrictEqual(sent(tool(closed)), { ...flat, parameters: closed, strict: true })
     assert.deepStrictEqual(sent(tool(closed), { strict: false }), { ...flat, parameters: closed, strict: false })
@@ -221,7 +221,7 @@ describe("the output", () => {
 })
 
 describe("the rest of the body", () => {
-  it("keeps nothing at the provider, and asks for reasoning that can go back", () => {
+  it("keeps nothing at the provider, and requests reasoning that can go back", () => {
     assert.deepStrictEqual(encode({}), {
       model: "gpt-x",
       store: false,
@@ -235,7 +235,7 @@ describe("the rest of the body", () => {
     })
   })
 
-  it("does not ask for encrypted reasoning where the model refuses that, or the user", () => {
+  it("does not request encrypted reasoning if the model refuses it, or the user", () => {
     const included = (model: string, parameters?: Parameters<typeof OpenAiResponses.make>[1]) =>
       JSON.parse(OpenAiResponses.make({ ...source, model }, parameters).encode(plain, "whole")).include
     for (const model of [

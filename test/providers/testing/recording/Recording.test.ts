@@ -20,7 +20,7 @@ const nowhere = "http://127.0.0.1:9"
 describe("recordings", () => {
   for (const [format, modelAt] of Object.entries(models)) {
     for (const [way, run] of Object.entries(runners)) {
-      it.live(`of ${format} say the same again, in any pieces, and hold no key (${way}) [P202]`, () =>
+      it.live(`of ${format} replay the same replies, in any pieces, and hold no key (${way}) [P202]`, () =>
         Effect.gen(function* () {
           const file = join(yield* folder, "deep", "talk.json")
           const { requests, url } = yield* LoopbackServer.make(Fault.inFront(() => Fault.split({ every: 50 }), server))
@@ -111,7 +111,7 @@ describe("recordings", () => {
     ["in the middle of the body", Fault.cut(300, "reset")]
   ]
   for (const [where, fault] of lost) {
-    it.live(`lose the connection ${where} again, with all that came before`, () =>
+    it.live(`replay a connection that was lost ${where}, with all that came before`, () =>
       Effect.gen(function* () {
         const file = join(yield* folder, "lost.json")
         const { url } = yield* LoopbackServer.make(Fault.inFront(() => Fault.all(fault, Fault.split("event")), server))

@@ -55,7 +55,7 @@ describe("secrets", () => {
   for (const [format, modelAt] of Object.entries(models)) {
     for (const isStreamed of [false, true]) {
       it.live(
-        `never reach the file, said by either side in ${format} (${isStreamed ? "streamed" : "whole"}) [P202]`,
+        `never reach the file, sent by either side in ${format} (${isStreamed ? "streamed" : "whole"}) [P202]`,
         () =>
           Effect.gen(function* () {
             const file = join(yield* folder, "secrets.json")
@@ -257,7 +257,7 @@ describe("bodies", () => {
     )
   })
 
-  it("lose a secret that is said bit by bit [P202]", () => {
+  it("lose a secret that comes bit by bit [P202]", () => {
     const secrets = new Secrets()
     secrets.note({ "x-api-key": key }, () => false)
     const bits = `It is ${key} and ${shaped}, I think.`.match(/.{1,5}/gs) ?? []

@@ -103,7 +103,7 @@ function checkFormat(format: Wire.Format, clientAt: ClientAt): void {
     )
 
   for (const split of splits) {
-    it.live(`says what the brain says, whole and streamed alike, cut ${split} [A114]`, () =>
+    it.live(`writes the reply of the brain, whole and streamed alike, cut ${split} [A114]`, () =>
       Effect.gen(function* () {
         for (const reply of [called, thought, cut]) {
           const layer = yield* saying(reply, () => Fault.split(split))
@@ -116,7 +116,7 @@ function checkFormat(format: Wire.Format, clientAt: ClientAt): void {
     )
   }
 
-  it.live("says broken arguments as the brain does, whole and streamed alike [A114]", () =>
+  it.live("writes broken arguments as the brain does, whole and streamed alike [A114]", () =>
     Effect.gen(function* () {
       const call = { type: "tool-call", id: "call_1", name: "search", arguments: '{"q": "折り鶴",}' } as const
       const layer = yield* saying({ content: [call] })

@@ -224,7 +224,7 @@ describe("ollama-chat refuses", () => {
 })
 
 describe("one server for all", () => {
-  it.live("says 404 where no format is spoken", () =>
+  it.live("answers 404 to a path of no format", () =>
     Effect.gen(function* () {
       const server = yield* LoopbackServer.make(AnyWire.handler(brain))
       const response = yield* Effect.promise(() => fetch(`${server.url}/v1/embeddings`, { method: "POST", body: "{}" }))
@@ -232,7 +232,7 @@ describe("one server for all", () => {
     })
   )
 
-  it.live("streams an array if a request asks Gemini for no events", () =>
+  it.live("streams an array if a request does not ask Gemini for events", () =>
     Effect.gen(function* () {
       const server = yield* LoopbackServer.make(AnyWire.handler(brain))
       const response = yield* Effect.promise(async () => {
