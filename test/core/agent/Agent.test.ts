@@ -218,7 +218,7 @@ it.run("a deterministic agent makes no model call and keeps its failures [A1004]
   })
 )
 
-it.run("it has no conversation, however it ends [A1004]", (run) =>
+it.run("a deterministic agent has no conversation, however it ends [A1004]", (run) =>
   Effect.gen(function* () {
     const double = Agent.deterministic("double", (n: number) => (n < 0 ? Effect.fail(busy()) : Effect.succeed(2 * n)))
     const log = eventLog()
@@ -230,7 +230,7 @@ it.run("it has no conversation, however it ends [A1004]", (run) =>
   })
 )
 
-it.run("its interruption passes at once [A1004]", (run) =>
+it.run("an interruption of a deterministic agent passes at once [A1004]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const stuck = Agent.deterministic("stuck", () => Effect.never).pipe(log.listen)

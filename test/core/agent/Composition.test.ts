@@ -73,7 +73,7 @@ it.run("an interruption stops every part at work, and each run emits its end [A1
   })
 )
 
-it.run("it is lazy: nothing runs before it is called, and each call is a fresh run [A1101]", (run) =>
+it.run("a composition is lazy: nothing runs before it is called, and each call is a fresh run [A1101]", (run) =>
   Effect.gen(function* () {
     const { actor, lines } = stage()
     const twice = Agent.andThen(actor("a", 0, Effect.succeed), actor("b", 0, Effect.succeed))
@@ -85,7 +85,7 @@ it.run("it is lazy: nothing runs before it is called, and each call is a fresh r
   })
 )
 
-it.run("a long sequence is one run, however it was written; one that is listened to stays a run [A1101]", (run) =>
+it.run("a long sequence is one run, however it was written; a part with a listener stays a run [A1101]", (run) =>
   Effect.gen(function* () {
     const { actor } = stage()
     const one = (name: string) => actor(name, 0, (input) => Effect.succeed(`${input}${name}`))
@@ -205,7 +205,7 @@ it.run("a participant's failure is the forum's failure, and the captain does not
   })
 )
 
-it.run("it runs until an output is accepted, and what feedback makes of the others is the next input [A1105]", (run) =>
+it.run("loopUntil runs until an output is accepted; feedback makes the next input of a refused output [A1105]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const { agent, model } = yield* speaker("writer", "bad", "better", "good")

@@ -158,45 +158,47 @@ it.run("an agent that escalates, or gives up, fails the tool so: a row may tell 
   })
 )
 
-it.run("its events nest under the call, at every depth; its usage is its caller's [A1204 A1110]", (run) =>
-  Effect.gen(function* () {
-    const lowest = yield* make(text("3"))
-    const clerk = Agent.asTool(Agent.make("clerk", { model: lowest.layer }), { name: "calc", description })
-    const inner = yield* make(calls(call("calc", { input: "1 + 2" }, "inner-call")), text("three"))
-    const log = eventLog()
-    const model = yield* make(calling, done)
-    const ask = Agent.asTool(expertWith(inner, clerk), { name: "ask", description })
-    yield* run(agentWith(ask).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
-    const starts = log.of("run-start")
-    const ids = starts.map(({ runId }) => runId)
-    assert.deepStrictEqual(
-      starts.map(({ agent, parent }) => [agent, parent]),
-      [
-        ["worker", undefined],
-        ["expert", { runId: ids[0] ?? "", callId: "outer-call" }],
-        ["clerk", { runId: ids[1] ?? "", callId: "inner-call" }]
-      ]
-    )
-    assert.deepStrictEqual(
-      log.of("run-completed").map(({ runId, usage }) => [ids.indexOf(runId), usage]),
-      [
-        [2, Usage.make({ inputTokens: 10, outputTokens: 5 })],
-        [1, Usage.make({ inputTokens: 30, outputTokens: 15 })],
-        [0, Usage.make({ inputTokens: 50, outputTokens: 25 })]
-      ]
-    )
-    for (const id of ids) assert.strictEqual(log.all.filter((one) => one.runId === id && isTerminal(one)).length, 1)
-    // nothing of the expert comes before its call has begun, or after it has ended
-    const index = (found: (event: (typeof log.all)[number]) => boolean) => log.all.findIndex(found)
-    assert.isBelow(
-      index(({ type }) => type === "tool-start"),
-      index(({ agent }) => agent === "expert")
-    )
-    assert.isAbove(
-      index((event) => event.type === "tool-end" && event.callId === "outer-call"),
-      log.all.findLastIndex(({ agent }) => agent === "expert")
-    )
-  })
+it.run(
+  "the events of an agent as a tool nest under the call, at every depth; the caller pays its usage [A1204 A1110]",
+  (run) =>
+    Effect.gen(function* () {
+      const lowest = yield* make(text("3"))
+      const clerk = Agent.asTool(Agent.make("clerk", { model: lowest.layer }), { name: "calc", description })
+      const inner = yield* make(calls(call("calc", { input: "1 + 2" }, "inner-call")), text("three"))
+      const log = eventLog()
+      const model = yield* make(calling, done)
+      const ask = Agent.asTool(expertWith(inner, clerk), { name: "ask", description })
+      yield* run(agentWith(ask).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+      const starts = log.of("run-start")
+      const ids = starts.map(({ runId }) => runId)
+      assert.deepStrictEqual(
+        starts.map(({ agent, parent }) => [agent, parent]),
+        [
+          ["worker", undefined],
+          ["expert", { runId: ids[0] ?? "", callId: "outer-call" }],
+          ["clerk", { runId: ids[1] ?? "", callId: "inner-call" }]
+        ]
+      )
+      assert.deepStrictEqual(
+        log.of("run-completed").map(({ runId, usage }) => [ids.indexOf(runId), usage]),
+        [
+          [2, Usage.make({ inputTokens: 10, outputTokens: 5 })],
+          [1, Usage.make({ inputTokens: 30, outputTokens: 15 })],
+          [0, Usage.make({ inputTokens: 50, outputTokens: 25 })]
+        ]
+      )
+      for (const id of ids) assert.strictEqual(log.all.filter((one) => one.runId === id && isTerminal(one)).length, 1)
+      // nothing of the expert comes before its call has begun, or after it has ended
+      const index = (found: (event: (typeof log.all)[number]) => boolean) => log.all.findIndex(found)
+      assert.isBelow(
+        index(({ type }) => type === "tool-start"),
+        index(({ agent }) => agent === "expert")
+      )
+      assert.isAbove(
+        index((event) => event.type === "tool-end" && event.callId === "outer-call"),
+        log.all.findLastIndex(({ agent }) => agent === "expert")
+      )
+    })
 )
 
 it.run("the calling model reads a completion as text, as an error if it is none of success [T28 A1110]", (run) =>
@@ -251,7 +253,7 @@ it.run("a fixer's text stands in for an answer, never for a completion [A309 A11
   })
 )
 
-it("it has the agent's name, unless it is given one; that of a built-in tool is refused [A1110]", () => {
+it("an agent as a tool has the agent's name unless the options give one; a built-in tool's name is refused [A1110]", () => {
   const agent = Agent.deterministic("complete", (input: string) => Effect.succeed(input))
   assert.throws(() => Agent.asTool(agent, { description }), /'complete' is the name of a built-in tool/)
   assert.strictEqual(Agent.asTool(agent, { name: "finish", description }).name, "finish")

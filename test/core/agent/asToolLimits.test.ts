@@ -73,7 +73,7 @@ it.run("an agent within a tool is one deeper [A908 A1110]", (run) =>
 )
 
 it.run(
-  "the end of the caller's budget passes every row; that of the agent's own is the tool's failure [A113 A1110]",
+  "the caller's limit passes every row; a limit of the agent itself is a failure of the tool [A113 A1110]",
   (run) =>
     Effect.gen(function* () {
       for (const [outer, inner, isCallers] of [

@@ -60,7 +60,7 @@ it.run("a success is the answer, and no other agent is started [A1107]", (run) =
 )
 
 it.run(
-  "a guard of one's own decides, and knows who has failed; failures of tools are not admitted without [A1107]",
+  "the guard `when` decides, and gets the agent that failed; without it failures of tools are not admitted [A1107]",
   (run) =>
     Effect.gen(function* () {
       const { actor } = stage()
@@ -154,20 +154,18 @@ it.run("a fallback around a fallback stops too once an unsafe tool has started [
   })
 )
 
-it.run(
-  "the end of a budget around it, or of its depth, is no reason to go on; that of an agent may be one [A1107 A908]",
-  (run) =>
-    Effect.gen(function* () {
-      const own = yield* make(batch("look"))
-      const { tool } = play("look", {}, [Effect.succeed("seen")])
-      const one = agentWith(tool).pipe(Agent.withModel(own.layer), Agent.withBudget({ maxTurns: 1 }))
-      const order = Agent.fallback(one, echo, {
-        when: (error) => error instanceof RunError.BudgetExceededError
-      })
-      assert.strictEqual(yield* run(order, "go"), "go")
-      const ask = Agent.asTool(order, { name: "ask", description: "d" }).pipe(Tool.onError({ orElse: Recovery.tell() }))
-      const outer = yield* make(ScriptedModel.calls(ScriptedModel.call("ask", { input: "x" }, "c1")))
-      const caller = agentWith(ask).pipe(Agent.withModel(outer.layer), Agent.withBudget({ maxTurns: 1 }))
-      assert.deepInclude(yield* Effect.flip(run(caller, "go")), { agent: "worker", reason: "maxTurns", limit: 1 })
+it.run("a limit around the fallback, or of its depth, ends it; a limit of an agent may go on [A1107 A908]", (run) =>
+  Effect.gen(function* () {
+    const own = yield* make(batch("look"))
+    const { tool } = play("look", {}, [Effect.succeed("seen")])
+    const one = agentWith(tool).pipe(Agent.withModel(own.layer), Agent.withBudget({ maxTurns: 1 }))
+    const order = Agent.fallback(one, echo, {
+      when: (error) => error instanceof RunError.BudgetExceededError
     })
+    assert.strictEqual(yield* run(order, "go"), "go")
+    const ask = Agent.asTool(order, { name: "ask", description: "d" }).pipe(Tool.onError({ orElse: Recovery.tell() }))
+    const outer = yield* make(ScriptedModel.calls(ScriptedModel.call("ask", { input: "x" }, "c1")))
+    const caller = agentWith(ask).pipe(Agent.withModel(outer.layer), Agent.withBudget({ maxTurns: 1 }))
+    assert.deepInclude(yield* Effect.flip(run(caller, "go")), { agent: "worker", reason: "maxTurns", limit: 1 })
+  })
 )

@@ -67,7 +67,7 @@ it.run("the listener runs once per call, with the outcome and what recovered it 
   })
 )
 
-it.run("it does not fire for unknown tools, hard failures, built-in tools, or what was not run [A601]", (run) =>
+it.run("the listener gets no unknown tools, hard failures, built-in tools, or calls that were not run [A601]", (run) =>
   Effect.gen(function* () {
     const { heard, hook } = listening()
     for (const [script, verdict] of [

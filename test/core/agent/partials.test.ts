@@ -351,7 +351,7 @@ it.effect("partials show no half of a character, and an escape only when it is c
 )
 
 it.effect(
-  "compositions whose output is that of a part give what the part has so far; others the output alone [P301]",
+  "a composition with the output of one part gives that part's partials; others give the output alone [P301]",
   () =>
     Effect.gen(function* () {
       const Note = Schema.Struct({ t: Schema.String })

@@ -56,7 +56,7 @@ it.run("all start, the first success wins, the others are interrupted and awaite
 )
 
 it.run(
-  "one failure does not settle; all failing gives the last itself, the others in the failed event [A1106]",
+  "one failure does not end the race; if all fail, it fails with the last, and the event has the others [A1106]",
   (run) =>
     Effect.gen(function* () {
       const log = eventLog()
@@ -180,7 +180,7 @@ it.run("a copy that fails leaves it to the others; a failure that all would have
   })
 )
 
-it.run("a copy for which nothing is left does no harm to those that are at work [A1108]", (run) =>
+it.run("a copy without any budget left does no harm to the copies at work [A1108]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(
       ScriptedModel.answers(() =>

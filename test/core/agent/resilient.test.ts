@@ -67,7 +67,7 @@ it.run("a failure that may pass is retried if the tool may run twice; the model 
   })
 )
 
-it.run("it waits half a second, then twice as long each time, with jitter; a hint is a floor [P1343]", (run) =>
+it.run("resilient waits half a second, then twice as long each time, with jitter; a hint is a floor [P1343]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = play("fetch", { sideEffects: "none" }, [passing(), passing(), passing(), passing()])
     const model = yield* make(batch("fetch"), done)

@@ -65,7 +65,7 @@ it.run("the runs of a managed runtime share a build, and its end closes it [P150
   })
 )
 
-it.run("the model that a runtime has itself is the one that agents with its layer get [P1504]", (run) =>
+it.run("if the runtime has the model itself, agents with its layer get that very model [P1504]", (run) =>
   Effect.gen(function* () {
     const log: Array<string> = []
     const model = logged(log)
@@ -75,7 +75,7 @@ it.run("the model that a runtime has itself is the one that agents with its laye
   })
 )
 
-it.run("parts of the model that the runtime has are those of the runtime, and closed after the model [P1504]", (run) =>
+it.run("if the runtime has parts of the model, the model uses them, and they are closed after it [P1504]", (run) =>
   Effect.gen(function* () {
     const log: Array<string> = []
     const shared = desk(log, "desk")

@@ -184,7 +184,7 @@ it.run("the nearest limit of all ancestors holds, even if a descendant would all
   })
 )
 
-it.run("it bounds agents within fixers [A908]", (run) =>
+it.run("maxDepth bounds agents within fixers [A908]", (run) =>
   Effect.gen(function* () {
     const failing = Tool.make("look", {
       description: "Looks.",

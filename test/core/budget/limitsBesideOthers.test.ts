@@ -92,28 +92,26 @@ const made: Readonly<Record<string, (self: Effect.Effect<unknown, unknown, Model
 }
 
 for (const [name, make_] of Object.entries(made)) {
-  it.run(
-    `what is at work beside a limit ends as it would have, also where a tool made ${name} of it [P1308 P605]`,
-    (run) =>
-      Effect.gen(function* () {
-        const log = eventLog()
-        const tool = Tool.make("ask", {
-          description: "Asks.",
-          parameters: Schema.Struct({}),
-          success: Schema.String,
-          run: () => Effect.orDie(Effect.as(make_(child("go")), "asked"))
-        })
-        const other = scripted("other", Effect.delay(Effect.succeed("seen"), "1 second")).tool
-        const agent = Agent.make("boss", { budget: { maxTurns: 1 }, skills: skills(tool, other) }).pipe(log.listen)
-        const model = yield* make(calls(call("other", {}, "o"), call("ask", {}, "a")))
-        const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
-        assert(Exit.isFailure(exit))
-        assert.deepInclude(Cause.squash(exit.cause), { _tag: "BudgetExceededError", agent: "boss" })
-        assert.deepStrictEqual(settlements(lastTranscript(log.all.at(-1))), [
-          "result: seen",
-          "interrupted: ERROR: the call was stopped, for the run has reached its limit of 1 turns"
-        ])
+  it.run(`work beside a limit ends as it would have, also if a tool made ${name} of it [P1308 P605]`, (run) =>
+    Effect.gen(function* () {
+      const log = eventLog()
+      const tool = Tool.make("ask", {
+        description: "Asks.",
+        parameters: Schema.Struct({}),
+        success: Schema.String,
+        run: () => Effect.orDie(Effect.as(make_(child("go")), "asked"))
       })
+      const other = scripted("other", Effect.delay(Effect.succeed("seen"), "1 second")).tool
+      const agent = Agent.make("boss", { budget: { maxTurns: 1 }, skills: skills(tool, other) }).pipe(log.listen)
+      const model = yield* make(calls(call("other", {}, "o"), call("ask", {}, "a")))
+      const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
+      assert(Exit.isFailure(exit))
+      assert.deepInclude(Cause.squash(exit.cause), { _tag: "BudgetExceededError", agent: "boss" })
+      assert.deepStrictEqual(settlements(lastTranscript(log.all.at(-1))), [
+        "result: seen",
+        "interrupted: ERROR: the call was stopped, for the run has reached its limit of 1 turns"
+      ])
+    })
   )
 }
 

@@ -33,7 +33,7 @@ it.run("what was decided about names of no tool comes along when their repetitio
   })
 )
 
-it.run("of the calls beside those that failed alike, the end that they bring keeps nothing [P701]", (run) =>
+it.run("the trail of repeated failures has the equal failures alone, not those of calls beside them [P701]", (run) =>
   Effect.gen(function* () {
     const tell = Recovery.tell(({ message }: ReturnType<typeof busy>) => message)
     const same = scripted("fetch", Effect.fail(busy("no host")), Effect.fail(busy("no host"))).tool

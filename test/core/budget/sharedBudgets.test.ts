@@ -38,7 +38,7 @@ it.effect("a limit of cost without the price of the model is a mistake, and dies
   })
 )
 
-it.run("one call too many of one tool in a row trips it; another tool in between resets [A905]", (run) =>
+it.run("one call too many of one tool in a row ends the run; another tool in between resets the count [A905]", (run) =>
   Effect.gen(function* () {
     const look = scripted("look", ...seen(6))
     const other = scripted("other", ...seen(2))
@@ -66,28 +66,26 @@ it.run("what a sub-agent spends its caller has spent: turns, calls and tokens ar
   })
 )
 
-it.run(
-  "the end of the caller's budget passes every row; that of the sub-agent's own is a failure of the tool [A113 L705]",
-  (run) =>
-    Effect.gen(function* () {
-      for (const [outer, inner, expected] of [
-        [2, 8, "maxTurns"],
-        [8, 1, undefined]
-      ] as const) {
-        const expertModel = yield* make(...looking(1))
-        const { tool } = expertTool(expertModel, { maxTurns: inner }, 1)
-        const model = yield* make(batch("ask"), ...(expected === undefined ? [done] : []))
-        const agent = Agent.make("worker", {
-          budget: { maxTurns: outer },
-          skills: [
-            Skill.make("work", { description: "Works.", tools: [tool.pipe(Tool.onError({ orElse: Recovery.tell() }))] })
-          ]
-        })
-        const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
-        if (expected === undefined) assert.deepStrictEqual(exit, Exit.succeed("done"))
-        else assert.deepInclude(exceeded(failing(exit)), { reason: expected, agent: "worker", limit: outer })
-      }
-    })
+it.run("the caller's limit passes every row; a limit of the sub-agent is a failure of the tool [A113 L705]", (run) =>
+  Effect.gen(function* () {
+    for (const [outer, inner, expected] of [
+      [2, 8, "maxTurns"],
+      [8, 1, undefined]
+    ] as const) {
+      const expertModel = yield* make(...looking(1))
+      const { tool } = expertTool(expertModel, { maxTurns: inner }, 1)
+      const model = yield* make(batch("ask"), ...(expected === undefined ? [done] : []))
+      const agent = Agent.make("worker", {
+        budget: { maxTurns: outer },
+        skills: [
+          Skill.make("work", { description: "Works.", tools: [tool.pipe(Tool.onError({ orElse: Recovery.tell() }))] })
+        ]
+      })
+      const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
+      if (expected === undefined) assert.deepStrictEqual(exit, Exit.succeed("done"))
+      else assert.deepInclude(exceeded(failing(exit)), { reason: expected, agent: "worker", limit: outer })
+    }
+  })
 )
 
 it.run("each limit warns once per run, by default at 80 % [A910]", (run) =>

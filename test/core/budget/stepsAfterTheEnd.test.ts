@@ -16,7 +16,7 @@ const ask = Tool.make("ask", { ...options, run: () => child("go") })
 const once = { maxTurns: 1, maxDuration: "1 day" } as const
 const exceeded = (reason: "maxTurns" | "maxTokens") => ({ _tag: "BudgetExceededError", agent: "boss", reason }) as const
 
-it.effect("a limit that was reached stays the one that the run ends with, and its decision is kept [P1308 A909]", () =>
+it.effect("the first exceeded limit stays the limit that ends the run, and its decision is kept [P1308 A909]", () =>
   Effect.gen(function* () {
     for (const first of [Budget.stop, Budget.checkpoint]) {
       const slow = scripted("slow", Effect.as(Effect.sleep("2 minutes"), "late"))

@@ -23,7 +23,7 @@ it.run("maxDuration is a deadline: it stops a running tool, which does nothing a
   })
 )
 
-it.run("it stops a running model call, a fixer, and a wait; 5 minutes by default [A903]", (run) =>
+it.run("maxDuration stops a running model call, a fixer, and a wait; 5 minutes by default [A903]", (run) =>
   Effect.gen(function* () {
     const never = ScriptedModel.answers(() => Effect.never)
     const limit = { budget: { maxDuration: "10 seconds" } } as const

@@ -3,7 +3,7 @@ import { Recovery } from "@kintsugi/core"
 import { Duration, Effect, Option, Schedule, Schema } from "effect"
 import { asOfNow, Seen, seenOf } from "../../../packages/core/src/recovery/Position.ts"
 
-it("it stores the fields of a failure that a schedule may read, if they are valid [P1104]", () => {
+it("a position stores the fields of a failure that a schedule may read, if they are valid [P1104]", () => {
   const advice = { isRetryable: false, suggestedDelay: Duration.seconds(2), maxAttempts: 3 }
   const hint = { retryAfter: Duration.seconds(5) }
   assert.deepStrictEqual(seenOf({ _tag: "Busy", message: "busy", ...advice, ...hint }), {
@@ -30,7 +30,7 @@ it("it stores the fields of a failure that a schedule may read, if they are vali
   )
 })
 
-it("it decodes from JSON as it was encoded, and needs a tag and a message [P1104]", () => {
+it("a stored failure decodes from JSON as it was encoded, and needs a tag and a message [P1104]", () => {
   const codec = Schema.toCodecJson(Seen)
   const seen: Seen = {
     _tag: "Busy",

@@ -42,7 +42,7 @@ it.run("the text of a foreign server is data for the model: it cannot pass for w
   })
 )
 
-it.run("also where it ends the run [P1109]", (run) =>
+it.run("the text of a foreign server is data also if it ends the run [P1109]", (run) =>
   Effect.gen(function* () {
     const foreign = play("search", { kind: "mcp-tool" }, [Effect.fail(busy(attack))])
     const log = eventLog()

@@ -95,7 +95,7 @@ const failures = { own: busy(), network: execution("network"), overloaded: LlmEr
 
 for (const [name, table] of Object.entries(tables))
   for (const [kind, error] of Object.entries(failures))
-    it.run(`so has what a model reads of four calls in a row: ${name}, ${kind} [P1332]`, (run) =>
+    it.run(`the text of each of four calls in a row has one thing to do too: ${name}, ${kind} [P1332]`, (run) =>
       Effect.gen(function* () {
         const look = Tool.make("look", { ...options, run: () => Effect.fail<unknown>(error) })
         const calls = [{ n: "x" }, { n: 1 }, { n: 1 }, { n: 1 }].map((params, index) =>

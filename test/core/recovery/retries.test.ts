@@ -229,19 +229,21 @@ describe("retry", () => {
     })
   )
 
-  it.effect("a schedule that fails ends it with its own error; one that dies kills it [A213 A512]", () =>
-    Effect.gen(function* () {
-      const failing = Schedule.forever.pipe(Schedule.tap(() => Effect.fail(new Broken())))
-      const first = scripted(...fails(busy(1)))
-      const left = yield* Effect.flip(
-        first.effect.pipe(Recovery.onError({ Busy: Recovery.retry(failing), orElse: Recovery.respondWith("never") }))
-      )
-      assert.instanceOf(left, Broken)
-      const dying = Schedule.forever.pipe(Schedule.tap(() => Effect.die("schedule")))
-      const second = scripted(...fails(busy(1)))
-      const exit = yield* Effect.exit(second.effect.pipe(Recovery.onError({ Busy: Recovery.retry(dying) })))
-      assert.deepStrictEqual(exit, Exit.die("schedule"))
-    })
+  it.effect(
+    "a schedule that fails ends the retries with its own error; a schedule that dies kills them [A213 A512]",
+    () =>
+      Effect.gen(function* () {
+        const failing = Schedule.forever.pipe(Schedule.tap(() => Effect.fail(new Broken())))
+        const first = scripted(...fails(busy(1)))
+        const left = yield* Effect.flip(
+          first.effect.pipe(Recovery.onError({ Busy: Recovery.retry(failing), orElse: Recovery.respondWith("never") }))
+        )
+        assert.instanceOf(left, Broken)
+        const dying = Schedule.forever.pipe(Schedule.tap(() => Effect.die("schedule")))
+        const second = scripted(...fails(busy(1)))
+        const exit = yield* Effect.exit(second.effect.pipe(Recovery.onError({ Busy: Recovery.retry(dying) })))
+        assert.deepStrictEqual(exit, Exit.die("schedule"))
+      })
   )
 
   it.effect(

@@ -30,7 +30,7 @@ it.run("a typed input goes to the model as the JSON of what is encoded [A1201]",
   })
 )
 
-it.run("one that is encoded as a text goes as that text [A1201]", (run) =>
+it.run("an input that is encoded as a text goes to the model as that text [A1201]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(done, done)
     yield* run(Agent.make("a", { input: Schema.String }), "hi").pipe(Effect.provide(model.layer))

@@ -136,7 +136,7 @@ it.run("after a text that does not fit the model is called with path, expectatio
   })
 )
 
-it.run("what is read of it is capped, and holds no credential [P301]", (run) =>
+it.run("what the model reads of a misfit text is capped, and holds no credential [P301]", (run) =>
   Effect.gen(function* () {
     const key = `sk-${"a1B2c3D4".repeat(5)}`
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`field ${n} ${key} ${"x".repeat(999)}`, n]))
@@ -187,7 +187,7 @@ it.run("the model is called as often as outputRetries sets, and never again with
   })
 )
 
-it.run("its count is its own: calls and model retries in between do not touch it [P301]", (run) =>
+it.run("outputRetries has its own count: calls and model retries in between do not touch it [P301]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed("21"))
     const skills = [Skill.make("work", { description: "Works.", tools: [tool] })] as const
@@ -201,7 +201,7 @@ it.run("its count is its own: calls and model retries in between do not touch it
   })
 )
 
-it.run("each is a turn of the budget [P301]", (run) =>
+it.run("each repeated answer is a turn of the budget [P301]", (run) =>
   Effect.gen(function* () {
     const agent = Agent.make("reporter", { output: Report, budget: { maxTurns: 2 } }).pipe(Agent.outputRetries(5))
     const model = yield* make(text(bad), text("no"))

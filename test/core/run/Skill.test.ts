@@ -146,7 +146,7 @@ it.run("what a deterministic skill fails with leaves the agent, its defect and i
   })
 )
 
-it.run("it is cut by the agent's deadline, and counts as a child run by depth [A1004]", (run) =>
+it.run("a deterministic skill is cut by the agent's deadline, and counts as a child run by depth [A1004]", (run) =>
   Effect.gen(function* () {
     const slow = Skill.deterministic("slow", { description: "Is slow.", run: () => Effect.sleep("1 hour") })
     const late = Agent.make("late", { budget: { maxDuration: "3 seconds" }, skills: [slow] })
@@ -192,7 +192,7 @@ it("two skills of one name die at construction, and reserved and blank names too
   }
 })
 
-it("one tool may be in several skills; two tools of one name may not, and tables name tools that are there [A1005]", () => {
+it("one tool may be in several skills; two tools of one name may not, and tables name existing tools [A1005]", () => {
   const { tool } = scripted("fetch")
   Agent.make("a", { skills: [skill("one", tool, Tool.escalate), skill("two", tool, Tool.escalate)] })
   assert.throws(() => Agent.make("a", { skills: [skill("one", tool, tool), skill("two")] }), /two tools named 'fetch'/)

@@ -33,29 +33,31 @@ it.effect(
     })
 )
 
-it.effect("so is the end of its time; what the sub-agent was at is settled as cut off [A903 A909]", () =>
-  Effect.gen(function* () {
-    const began = yield* Queue.unbounded<void>()
-    const slow = scripted("look", Effect.andThen(Queue.offer(began, undefined), Effect.never))
-    const sub = Agent.make("sub", { skills: [Skill.make("s", { description: "S.", tools: [slow.tool] })] })
-    const boss = Agent.make("boss", {
-      budget: { maxDuration: "10 seconds" },
-      skills: [Skill.make("b", { description: "B.", tools: [Agent.asTool(sub, { description: "S." })] })]
-    }).pipe(Agent.onBudgetExceeded(() => Budget.checkpoint))
-    const model = yield* make(calls(calling()), look, text("sub done"), done)
-    const fiber = yield* Effect.forkChild(outcomeOf(boss, "go", model))
-    yield* Queue.take(began)
-    yield* TestClock.adjust("10 seconds")
-    const from = yield* snapshotOf(yield* Fiber.join(fiber))
-    const [nested] = suspendedAgents(from)
-    assert.deepStrictEqual(settlements(nested?.transcript ?? []), [
-      "interrupted: The call was interrupted before it ended."
-    ])
-    const end = yield* outcomeOf(Agent.resume(boss), { from, budget: { maxDuration: "1 minute" } }, model)
-    assert.strictEqual(end._tag, "Completed")
-    assert.strictEqual(slow.runs.length, 1)
-    assert.deepStrictEqual(read(model), ["result: sub done"])
-  })
+it.effect(
+  "the parent's deadline is a checkpoint too; the call at work in the sub-agent is settled as cut off [A903 A909]",
+  () =>
+    Effect.gen(function* () {
+      const began = yield* Queue.unbounded<void>()
+      const slow = scripted("look", Effect.andThen(Queue.offer(began, undefined), Effect.never))
+      const sub = Agent.make("sub", { skills: [Skill.make("s", { description: "S.", tools: [slow.tool] })] })
+      const boss = Agent.make("boss", {
+        budget: { maxDuration: "10 seconds" },
+        skills: [Skill.make("b", { description: "B.", tools: [Agent.asTool(sub, { description: "S." })] })]
+      }).pipe(Agent.onBudgetExceeded(() => Budget.checkpoint))
+      const model = yield* make(calls(calling()), look, text("sub done"), done)
+      const fiber = yield* Effect.forkChild(outcomeOf(boss, "go", model))
+      yield* Queue.take(began)
+      yield* TestClock.adjust("10 seconds")
+      const from = yield* snapshotOf(yield* Fiber.join(fiber))
+      const [nested] = suspendedAgents(from)
+      assert.deepStrictEqual(settlements(nested?.transcript ?? []), [
+        "interrupted: The call was interrupted before it ended."
+      ])
+      const end = yield* outcomeOf(Agent.resume(boss), { from, budget: { maxDuration: "1 minute" } }, model)
+      assert.strictEqual(end._tag, "Completed")
+      assert.strictEqual(slow.runs.length, 1)
+      assert.deepStrictEqual(read(model), ["result: sub done"])
+    })
 )
 
 it.effect("a call whose sub-agent is at work at that end keeps the attempts that it has made [A909 P1104]", () =>

@@ -91,7 +91,7 @@ it.effect("a snapshot resumed twice with `repeat` has the same idempotency keys,
   })
 )
 
-it.effect("each suspension has an id of its own, and so goes on once [P1506]", () =>
+it.effect("each suspension has an id of its own, and so resumes once [P1506]", () =>
   Effect.gen(function* () {
     const { agent, from, model, runs } = yield* waiting(done)
     const second = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), { from }, model))
@@ -128,7 +128,7 @@ it.effect("a document without an id, or with an odd one, is refused [P1506]", ()
   })
 )
 
-it.effect("a conversation is gone on with as often as one likes [P1506]", () =>
+it.effect("a transcript resumes any number of times [P1506]", () =>
   Effect.gen(function* () {
     const model = yield* make(done, done)
     const resumption = Agent.resume(agentWith())

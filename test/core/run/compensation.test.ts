@@ -177,29 +177,27 @@ it.run("a sub-agent that fails undoes its own; where it succeeded, its parent do
   })
 )
 
-it.run(
-  "of agents that stand in for each other, the one that fails undoes its own before the next begins [P1120]",
-  (run) =>
-    Effect.gen(function* () {
-      const { booking, undone } = undoables()
-      const seen: Array<number> = []
-      const first = yield* ScriptedModel.make(
-        batch("car"),
-        ScriptedModel.fails(LlmError.ModelOverloadedError.make({ model: "scripted" }))
-      )
-      const one = Agent.make("one", { model: first.layer, skills: [skillOf(booking("car"))] })
-      const two = Agent.deterministic("two", (said: string) => Effect.sync(() => `${said} ${seen.push(undone.length)}`))
-      assert.strictEqual(yield* run(Agent.fallback(one, two), "go"), "go 1")
-      assert.deepStrictEqual(seen, [1])
-      // in a row, the run around them undoes what the first has done, once the second has failed
-      const second = yield* ScriptedModel.make(batch("car"), done)
-      const both = Agent.andThen(
-        Agent.make("one", { model: second.layer, skills: [skillOf(booking("car"))] }),
-        Agent.deterministic("two", (said: string) => Effect.fail(gone(said)))
-      )
-      yield* Effect.flip(run(both, "go"))
-      assert.strictEqual(undone.length, 2)
-    })
+it.run("in a fallback, the failed agent undoes its own calls before the next begins [P1120]", (run) =>
+  Effect.gen(function* () {
+    const { booking, undone } = undoables()
+    const seen: Array<number> = []
+    const first = yield* ScriptedModel.make(
+      batch("car"),
+      ScriptedModel.fails(LlmError.ModelOverloadedError.make({ model: "scripted" }))
+    )
+    const one = Agent.make("one", { model: first.layer, skills: [skillOf(booking("car"))] })
+    const two = Agent.deterministic("two", (said: string) => Effect.sync(() => `${said} ${seen.push(undone.length)}`))
+    assert.strictEqual(yield* run(Agent.fallback(one, two), "go"), "go 1")
+    assert.deepStrictEqual(seen, [1])
+    // in a row, the run around them undoes what the first has done, once the second has failed
+    const second = yield* ScriptedModel.make(batch("car"), done)
+    const both = Agent.andThen(
+      Agent.make("one", { model: second.layer, skills: [skillOf(booking("car"))] }),
+      Agent.deterministic("two", (said: string) => Effect.fail(gone(said)))
+    )
+    yield* Effect.flip(run(both, "go"))
+    assert.strictEqual(undone.length, 2)
+  })
 )
 
 it.run("what cannot be undone is told, the rest is undone, and the run fails as it would have [P1120]", (run) =>
@@ -218,44 +216,46 @@ it.run("what cannot be undone is told, the rest is undone, and the run fails as 
   })
 )
 
-it.run("one that dies, or returns no effect, changes no failure, and the rest is undone [P1120 P1395]", (run) =>
-  Effect.gen(function* () {
-    const bug = new Error("a bug")
-    for (const [name, undo, said] of [
-      ["dying", () => Effect.die(bug), "a bug"],
-      ["throwing", () => assert.fail("thrown"), "thrown"],
-      // JavaScript lets a plain function pass
-      [
-        "plain",
-        () => undefined as unknown as Effect.Effect<void>,
-        "The compensation of tool 'plain' returned undefined, not an Effect"
-      ]
-    ] as const) {
-      const { book, booking, undone } = undoables()
-      const log = eventLog()
-      const model = yield* ScriptedModel.make(batch("car"), batch(name), batch("room"), batch("fail"))
-      const broken = book(name).pipe(Tool.compensate(undo))
-      const agent = agentWith(booking("car"), broken, booking("room"), failing).pipe(log.listen)
-      const error: unknown = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
-      assert.strictEqual((error as { readonly _tag: string })._tag, "Gone")
-      assert.deepStrictEqual(undone, ["{} -> room 0", "{} -> car 0"])
-      const failures = compensated(log.all).map(({ error, tool }) => [
-        tool,
-        error instanceof Error ? error.message : error
-      ])
-      assert.deepStrictEqual(failures, [
-        ["room", undefined],
-        [name, said],
-        ["car", undefined]
-      ])
-      const ends = log.all.filter(isTerminal)
-      assert.deepStrictEqual(
-        ends.map((end) => end.type === "run-failed" && end.error === error && !end.isDefect),
-        [true]
-      )
-      assert.strictEqual(log.all.at(-1), ends[0])
-    }
-  })
+it.run(
+  "a compensation that dies, or returns no effect, changes no failure, and the rest is undone [P1120 P1395]",
+  (run) =>
+    Effect.gen(function* () {
+      const bug = new Error("a bug")
+      for (const [name, undo, said] of [
+        ["dying", () => Effect.die(bug), "a bug"],
+        ["throwing", () => assert.fail("thrown"), "thrown"],
+        // JavaScript lets a plain function pass
+        [
+          "plain",
+          () => undefined as unknown as Effect.Effect<void>,
+          "The compensation of tool 'plain' returned undefined, not an Effect"
+        ]
+      ] as const) {
+        const { book, booking, undone } = undoables()
+        const log = eventLog()
+        const model = yield* ScriptedModel.make(batch("car"), batch(name), batch("room"), batch("fail"))
+        const broken = book(name).pipe(Tool.compensate(undo))
+        const agent = agentWith(booking("car"), broken, booking("room"), failing).pipe(log.listen)
+        const error: unknown = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
+        assert.strictEqual((error as { readonly _tag: string })._tag, "Gone")
+        assert.deepStrictEqual(undone, ["{} -> room 0", "{} -> car 0"])
+        const failures = compensated(log.all).map(({ error, tool }) => [
+          tool,
+          error instanceof Error ? error.message : error
+        ])
+        assert.deepStrictEqual(failures, [
+          ["room", undefined],
+          [name, said],
+          ["car", undefined]
+        ])
+        const ends = log.all.filter(isTerminal)
+        assert.deepStrictEqual(
+          ends.map((end) => end.type === "run-failed" && end.error === error && !end.isDefect),
+          [true]
+        )
+        assert.strictEqual(log.all.at(-1), ends[0])
+      }
+    })
 )
 
 class Office extends Context.Service<Office, { readonly cancel: (what: string) => Effect.Effect<void> }>()("Office") {}
@@ -278,7 +278,7 @@ it.run("what undoes has the services of its tool, and the end of the budget is a
   })
 )
 
-it.effect("a run that is suspended undoes nothing; one that goes on undoes what it has done since [P1120]", () =>
+it.effect("a suspended run undoes nothing; a resumed run undoes what it has done since [P1120]", () =>
   Effect.gen(function* () {
     const { booking, undone } = undoables()
     const model = yield* ScriptedModel.make(batch("car"), batch("room"), batch("fail"))

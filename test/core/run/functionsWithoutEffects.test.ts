@@ -346,7 +346,7 @@ it.run("listeners that give no effect are logged by agent, get every event and c
   })
 )
 
-it.effect("a tool that is called alone dies of it too [P1395]", () =>
+it.effect("Tool.call dies of a function that gives no effect too [P1395]", () =>
   Effect.gen(function* () {
     const exit = yield* Effect.exit(Tool.call(Tool.make("book", { ...about, run: giving(undefined) }), {}))
     assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))

@@ -185,7 +185,7 @@ it.run("a listener may stop its own run: it is handed the end, in order, and not
   })
 )
 
-it.run("neither waits longer for a listener that cannot be interrupted [A1205 P1355 P1503]", (run) =>
+it.run("neither the run nor its interruption waits longer for an uninterruptible listener [A1205 P1355 P1503]", (run) =>
   Effect.gen(function* () {
     const stubborn = () => Agent.onEvent(() => Effect.uninterruptible(Effect.sleep("1 hour")))
     const quick = yield* make(done)

@@ -143,30 +143,32 @@ it.run("a schedule that was begun before a suspension goes on after it [P1104 P9
   })
 )
 
-it.run("its final error knows all that came before: errors, decisions, attempts [P1104 A307]", (run) =>
-  Effect.gen(function* () {
-    const ends: Array<ToolError.ToolExecutionError> = []
-    for (const times of [0, 2]) {
-      const { pay } = failing()
-      const tool = pay.pipe(
-        Tool.requireApproval({ validFor: "7 days" }),
-        Tool.onError({
-          Busy: Recovery.ladder(
-            Recovery.retry({ retries: 1 }),
-            Recovery.fix((_raw: string) => Effect.succeed('{"cents":7}'))
-          )
-        })
-      )
-      ends.push(asHard(yield* failureOf(yield* suspendedSoOften(times, run, tool))))
-    }
-    const [plain, cut] = ends
-    assert(plain !== undefined && cut !== undefined)
-    assert.strictEqual(cut.message, plain.message)
-    assert.deepStrictEqual(cut.trail, plain.trail)
-    assert.isAbove(cut.trail?.length ?? 0, 2)
-    assert.deepStrictEqual(tagsOf(cut.attempts), tagsOf(plain.attempts))
-    assert.deepStrictEqual(cut.attempts.map(textOf), plain.attempts.map(textOf))
-  })
+it.run(
+  "the final error of a resumed call has all errors, verdicts and attempts before the suspension [P1104 A307]",
+  (run) =>
+    Effect.gen(function* () {
+      const ends: Array<ToolError.ToolExecutionError> = []
+      for (const times of [0, 2]) {
+        const { pay } = failing()
+        const tool = pay.pipe(
+          Tool.requireApproval({ validFor: "7 days" }),
+          Tool.onError({
+            Busy: Recovery.ladder(
+              Recovery.retry({ retries: 1 }),
+              Recovery.fix((_raw: string) => Effect.succeed('{"cents":7}'))
+            )
+          })
+        )
+        ends.push(asHard(yield* failureOf(yield* suspendedSoOften(times, run, tool))))
+      }
+      const [plain, cut] = ends
+      assert(plain !== undefined && cut !== undefined)
+      assert.strictEqual(cut.message, plain.message)
+      assert.deepStrictEqual(cut.trail, plain.trail)
+      assert.isAbove(cut.trail?.length ?? 0, 2)
+      assert.deepStrictEqual(tagsOf(cut.attempts), tagsOf(plain.attempts))
+      assert.deepStrictEqual(cut.attempts.map(textOf), plain.attempts.map(textOf))
+    })
 )
 
 /** What a slot counts: the steps of a schedule move with the clock during a suspension. */
@@ -226,7 +228,7 @@ const after = <A, E, R>(began: Queue.Queue<void>, time: Duration.Input, effect: 
     return yield* Fiber.join(fiber)
   })
 
-it.effect("what is left of callTimeout is that of the call, not that of its last resumption [P1104 A906]", () =>
+it.effect("callTimeout counts from the beginning of the call, not from its last resumption [P1104 A906]", () =>
   Effect.gen(function* () {
     const began = yield* Queue.unbounded<void>()
     const tool = Tool.make("pay", {

@@ -25,35 +25,37 @@ const systems = (messages: Message.Transcript | undefined): ReadonlyArray<string
 
 const rolesOf = (messages: Message.Transcript | undefined) => (messages ?? []).map(({ role }) => role)
 
-it.run("a new word in a conversation is routed afresh, and reads the prompt of that skill alone [A1002 A911]", (run) =>
-  Effect.gen(function* () {
-    const log = eventLog()
-    const model = yield* make(text("billed"), text("helped"), text("billed again"), text("and again"))
-    const agent = desk.pipe(log.listen)
-    const talking = Effect.provide(model.layer)
-    yield* talking(run(agent, "a bill"))
-    let said: Message.Transcript = [...(model.requests[0]?.messages ?? []), Message.assistant("billed")]
-    for (const [word, answer] of [
-      ["help me", "helped"],
-      ["the bill", "billed again"],
-      ["another bill", "and again"]
-    ] as const) {
-      assert.strictEqual(yield* talking(run(Agent.resume(agent), { from: said, input: word })), answer)
-      said = [...(model.requests.at(-1)?.messages ?? []), Message.assistant(answer)]
-    }
-    assert.deepStrictEqual(
-      model.requests.map(({ messages }) => systems(messages)),
-      [["Be brief.\n\nBill."], ["Be brief.\n\nHelp."], ["Be brief.\n\nBill."], ["Be brief.\n\nBill."]]
-    )
-    assert.strictEqual(
-      rolesOf(model.requests[3]?.messages).join(" "),
-      "system user assistant user assistant user assistant user"
-    )
-    assert.deepStrictEqual(
-      log.of("skill-chosen").map(({ skill }) => skill),
-      ["billing", "support", "billing", "billing"]
-    )
-  })
+it.run(
+  "a new message in a conversation is routed afresh, and its skill reads its own prompt alone [A1002 A911]",
+  (run) =>
+    Effect.gen(function* () {
+      const log = eventLog()
+      const model = yield* make(text("billed"), text("helped"), text("billed again"), text("and again"))
+      const agent = desk.pipe(log.listen)
+      const talking = Effect.provide(model.layer)
+      yield* talking(run(agent, "a bill"))
+      let said: Message.Transcript = [...(model.requests[0]?.messages ?? []), Message.assistant("billed")]
+      for (const [word, answer] of [
+        ["help me", "helped"],
+        ["the bill", "billed again"],
+        ["another bill", "and again"]
+      ] as const) {
+        assert.strictEqual(yield* talking(run(Agent.resume(agent), { from: said, input: word })), answer)
+        said = [...(model.requests.at(-1)?.messages ?? []), Message.assistant(answer)]
+      }
+      assert.deepStrictEqual(
+        model.requests.map(({ messages }) => systems(messages)),
+        [["Be brief.\n\nBill."], ["Be brief.\n\nHelp."], ["Be brief.\n\nBill."], ["Be brief.\n\nBill."]]
+      )
+      assert.strictEqual(
+        rolesOf(model.requests[3]?.messages).join(" "),
+        "system user assistant user assistant user assistant user"
+      )
+      assert.deepStrictEqual(
+        log.of("skill-chosen").map(({ skill }) => skill),
+        ["billing", "support", "billing", "billing"]
+      )
+    })
 )
 
 it.run("a conversation whose message fits no skill fails with its transcript, and can resume [A1003 P406]", (run) =>
@@ -73,7 +75,7 @@ it.run("a conversation whose message fits no skill fails with its transcript, an
   })
 )
 
-it.run("from a checkpoint the skill goes on; with a new word, the one that fits it [A1002 A909]", (run) =>
+it.run("a checkpoint resumes its skill; with a new message, the skill that fits it [A1002 A909]", (run) =>
   Effect.gen(function* () {
     const look = scripted("look", Effect.succeed("seen"))
     const agent = Agent.make("desk", {

@@ -43,7 +43,7 @@ it.run("a listener of a scope handles everything when the run is over, which doe
   })
 )
 
-it.run("it is not interrupted with the run [P1355 P1503]", (run) =>
+it.run("a listener of a scope is not interrupted with the run [P1355 P1503]", (run) =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
     const { handled, listen } = recording(scope, 3000)
@@ -114,7 +114,7 @@ it.run("a listener with a closed scope gets no event [P1503]", (run) =>
   })
 )
 
-it.run("it uses services of the program until they are closed, and not after [P1355 P1503]", (run) =>
+it.run("a listener of a scope uses services of the program until they are closed, and not after [P1355 P1503]", (run) =>
   Effect.gen(function* () {
     const { layer, rows } = database()
     const program = Effect.gen(function* () {

@@ -43,7 +43,7 @@ it.effect("a call whose turn has not come when a limit suspends the run begins w
   })
 )
 
-it.effect("so does one that comes after a call which the limit has cut off [P1308 A909]", () =>
+it.effect("a call after a call that the limit has cut off begins when the run goes on, too [P1308 A909]", () =>
   Effect.gen(function* () {
     const slow = scripted("slow", Effect.never)
     const last = scripted("last", Effect.succeed("was last"))

@@ -83,7 +83,7 @@ it.run("an attempt that is cut off by its time limit, or interrupted, closes it 
   })
 )
 
-it.run("its release takes none of the time of the attempt: an outcome that is known stays known [P1322]", (run) =>
+it.run("the release of a scope takes none of the time of the attempt: a known outcome stays known [P1322]", (run) =>
   Effect.gen(function* () {
     for (const sideEffects of ["unsafe", "none"] as const) {
       const slow = Tool.make("fetch", {

@@ -163,7 +163,7 @@ it.run("tools are switched off if every failure of a batch has that `then`, for 
   })
 )
 
-it.run("one failure of the batch that wants to go on keeps tools on [K8]", (run) =>
+it.run("one failure of the batch with `then: continue` keeps tools on [K8]", (run) =>
   Effect.gen(function* () {
     const off = scripted("off", Effect.fail(busy())).tool.pipe(
       Tool.onError({ Busy: Recovery.tell(() => "off", { then: "tools-off" }) })

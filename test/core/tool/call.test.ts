@@ -39,7 +39,7 @@ it.effect("whether an unsafe tool then took effect is unknown [A906 P602]", () =
   })
 )
 
-it.effect("one that can be looked up is: found, not found, or unknown [A906 P603]", () =>
+it.effect("the outcome of a tool with `verify` is found, not found, or unknown [A906 P603]", () =>
   Effect.gen(function* () {
     const keys: Array<string> = []
     const paying = (found: Effect.Effect<Option.Option<string>, unknown>) =>

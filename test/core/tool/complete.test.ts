@@ -108,7 +108,7 @@ it.run("among other calls it is alone, and the first built-in of several counts 
   })
 )
 
-it.run("it takes part in a longer run, and an agent that lists it may answer in words all the same [T28]", (run) =>
+it.run("complete works in a longer run, and an agent with it may answer in words all the same [T28]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const { tool } = scripted("fetch", Effect.succeed("a page"))
@@ -231,7 +231,7 @@ it.run("a call that was cut off does not end the run [T28]", (run) =>
   })
 )
 
-it.run("of several skills only those that list it can end so [T28]", (run) =>
+it.run("of several skills only those that list complete can end by it [T28]", (run) =>
   Effect.gen(function* () {
     const closing = Skill.make("closing", { description: "Closes.", tools: [Tool.complete] })
     const talking = Skill.make("talking", { description: "Talks." })

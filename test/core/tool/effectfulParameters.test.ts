@@ -78,7 +78,7 @@ it.run("arguments that an effectful schema refuses are mended and repaired as an
   })
 )
 
-it.run("it is interrupted while it waits, and the tool does not run [P1310]", (run) =>
+it.run("an effectful schema is interrupted while it waits, and the tool does not run [P1310]", (run) =>
   Effect.gen(function* () {
     const { asked, cities, runs, tool } = looking()
     const model = yield* make(calls(call("look", { city: "Rome" }, "c1")))

@@ -285,7 +285,7 @@ it.run("an agent's own model is for itself: a sub-agent without a model calls th
   })
 )
 
-it.run("its layer is built for all its runs; one that fails fails the run [A413 P1504]", (run) =>
+it.run("an agent's own layer is built for all its runs; a layer that fails fails the run [A413 P1504]", (run) =>
   Effect.gen(function* () {
     const marks: Array<string> = []
     const scriptedModel = yield* ScriptedModel.make(done, done)

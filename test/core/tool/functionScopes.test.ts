@@ -139,7 +139,7 @@ it.run("an attempt that is stopped by its time, or interrupted, closes it as int
   })
 )
 
-it.run("its release takes none of the time of the attempt: a failure that is known stays known [P1356]", (run) =>
+it.run("the release of a scope takes none of the time of the attempt: a known failure stays known [P1356]", (run) =>
   Effect.gen(function* () {
     for (const at of [999, 1000]) {
       const slow = Tool.make("fetch", {
@@ -274,7 +274,7 @@ it.run("a finalizer that fails is logged, and changes no outcome [P1356]", (run)
   })
 )
 
-it.effect("it is logged by a call outside of an agent too, of all its finalizers [P1356]", () =>
+it.effect("Tool.call outside of an agent logs failed finalizers too, all of them [P1356]", () =>
   Effect.gen(function* () {
     const { layer, lines } = warnings()
     const tool = Tool.make("fetch", {
@@ -325,7 +325,7 @@ it.run("what a function acquires is released before the layer of Tool.provide [P
   })
 )
 
-it.run("an agent that needs a scope has that of its call, whether it can be suspended or not [P1356]", (run) =>
+it.run("an agent that needs a scope has the scope of its call, whether it can be suspended or not [P1356]", (run) =>
   Effect.gen(function* () {
     const { acquire, observe, log } = resources()
     const helper = Agent.deterministic("helper", () => Effect.as(acquire, "helped"))

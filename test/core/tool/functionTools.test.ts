@@ -62,7 +62,7 @@ it.run("a value or a promise of one is the result; anything may be thrown [A109]
   })
 )
 
-it.run("its row sees it as it is, and recovers it like any failure [A109]", (run) =>
+it.run("a row of a tool that is a function gets the failure as it is, and recovers it like any other [A109]", (run) =>
   Effect.gen(function* () {
     let runs = 0
     const flaky = Tool.fromFunction("work", {
@@ -78,25 +78,23 @@ it.run("its row sees it as it is, and recovers it like any failure [A109]", (run
   })
 )
 
-it.run(
-  "a result that does not fit is a failure of category validation; that of a tool of ours is a defect [A112]",
-  (run) =>
-    Effect.gen(function* () {
-      const foreign = Tool.fromFunction("work", { ...options, run: () => Promise.resolve(5 as unknown as string) })
-      const model = yield* one()
-      const error = yield* Effect.flip(run(agentWith(foreign), "go").pipe(Effect.provide(model.layer)))
-      assert(error instanceof ToolError.ExecutionError)
-      assert.deepInclude(error, { category: "validation", tool: "work", callId: "c1", recovery: "none" })
-      assert.match(error.message, /success schema refuses/)
+it.run("a misfit result of a function is a failure of category validation; of Tool.make, a defect [A112]", (run) =>
+  Effect.gen(function* () {
+    const foreign = Tool.fromFunction("work", { ...options, run: () => Promise.resolve(5 as unknown as string) })
+    const model = yield* one()
+    const error = yield* Effect.flip(run(agentWith(foreign), "go").pipe(Effect.provide(model.layer)))
+    assert(error instanceof ToolError.ExecutionError)
+    assert.deepInclude(error, { category: "validation", tool: "work", callId: "c1", recovery: "none" })
+    assert.match(error.message, /success schema refuses/)
 
-      const ours = Tool.make("work", { ...options, run: () => Effect.succeed(5 as unknown as string) })
-      const dying = yield* one()
-      const exit = yield* Effect.exit(run(agentWith(ours), "go").pipe(Effect.provide(dying.layer)))
-      assert(Exit.hasDies(exit))
-    })
+    const ours = Tool.make("work", { ...options, run: () => Effect.succeed(5 as unknown as string) })
+    const dying = yield* one()
+    const exit = yield* Effect.exit(run(agentWith(ours), "go").pipe(Effect.provide(dying.layer)))
+    assert(Exit.hasDies(exit))
+  })
 )
 
-it.run("its signal is aborted when the call is interrupted [A109 A111]", (run) =>
+it.run("the signal of a function is aborted when the call is interrupted [A109 A111]", (run) =>
   Effect.gen(function* () {
     const signals: Array<AbortSignal> = []
     const tool = Tool.fromFunction("work", {

@@ -312,7 +312,7 @@ it.run("a sibling that waits for a decision does not wait on [P1350]", (run) =>
 )
 
 it.run(
-  "at one instant the first counts: a retry that has begun ends by itself, one that has not does not begin [P1350]",
+  "of a retry and a hard failure at one instant the first counts: a retry that has begun ends by itself [P1350]",
   (run) =>
     Effect.gen(function* () {
       const row = Tool.onError({ Busy: Recovery.retry({ retries: 3, initialBackoff: "500 millis" }) })

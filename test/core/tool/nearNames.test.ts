@@ -9,7 +9,7 @@ import { deciding, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
 
 const readFile = () => scripted("readFile", Effect.succeed("text"))
 
-it.run("one that differs in case, separators or a known prefix alone runs as the tool [P1342]", (run) =>
+it.run("a name that differs in case, separators or a known prefix alone runs as the tool [P1342]", (run) =>
   Effect.gen(function* () {
     for (const name of [
       "read_file",
@@ -83,7 +83,7 @@ it.run("what fits two tools, has another letter or is too long is told [P1342 P4
   })
 )
 
-it.run("a name with that of the server of the tool before it runs as the tool [P1342]", (run) =>
+it.run("a name with the server's name before the tool's runs as the tool [P1342]", (run) =>
   Effect.gen(function* () {
     let runs = 0
     const search = Tool.make("search", {
@@ -141,20 +141,22 @@ it.run("a policy sees both names [P1342 A515]", (run) =>
   })
 )
 
-it.run("its failures are those of the tool: its rows recover them, and it is withheld with the tool [P1342]", (run) =>
-  Effect.gen(function* () {
-    const { runs, tool } = scripted("readFile", Effect.fail(busy()), Effect.fail(busy()))
-    const agent = Agent.make("worker", {
-      tools: [tool.pipe(Tool.onError({ Busy: Recovery.tell(() => "busy") }))],
-      budget: { repeatedFailures: { hint: 2, withhold: 2, stop: 5 } }
+it.run(
+  "failures under a near name are the tool's: its rows recover them, and it is withheld with the tool [P1342]",
+  (run) =>
+    Effect.gen(function* () {
+      const { runs, tool } = scripted("readFile", Effect.fail(busy()), Effect.fail(busy()))
+      const agent = Agent.make("worker", {
+        tools: [tool.pipe(Tool.onError({ Busy: Recovery.tell(() => "busy") }))],
+        budget: { repeatedFailures: { hint: 2, withhold: 2, stop: 5 } }
+      })
+      const model = yield* ScriptedModel.make(batch("read_file"), batch("readFile"), batch("ReadFile"), done)
+      yield* run(agent, "go").pipe(Effect.provide(model.layer))
+      assert.lengthOf(runs, 2)
+      assert.deepStrictEqual(read(model).slice(2), [
+        "denied: Tool 'readFile' failed too often in the same way and is not available in this turn. Try another way."
+      ])
     })
-    const model = yield* ScriptedModel.make(batch("read_file"), batch("readFile"), batch("ReadFile"), done)
-    yield* run(agent, "go").pipe(Effect.provide(model.layer))
-    assert.lengthOf(runs, 2)
-    assert.deepStrictEqual(read(model).slice(2), [
-      "denied: Tool 'readFile' failed too often in the same way and is not available in this turn. Try another way."
-    ])
-  })
 )
 
 it.run("a built-in tool too: it is settled first, and alone [P1342]", (run) =>

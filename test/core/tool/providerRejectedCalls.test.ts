@@ -48,7 +48,7 @@ it.run(
     })
 )
 
-it.effect("it can wait for a decision, as any other call of the model [P404 P902]", () =>
+it.effect("a rejected call can wait for a decision, as any other call of the model [P404 P902]", () =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const agent = agentWith(tool)

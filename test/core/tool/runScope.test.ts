@@ -84,7 +84,7 @@ it.run("without a listener it is closed as well, and each run has its own [P1356
   })
 )
 
-it.run("a sub-agent has its own; a call by Tool.call has that of the run around it [P1356]", (run) =>
+it.run("a sub-agent has a scope of its own; Tool.call has the scope of the run around it [P1356]", (run) =>
   Effect.gen(function* () {
     const { observe, log, tool } = browsing()
     const helper = Agent.make("helper", { tools: [tool] })
@@ -189,7 +189,7 @@ it.run("what is added to it after the end of the run is released at once [P1356]
   })
 )
 
-it.run("its finalizers are no part of the time of the run [P1356]", (run) =>
+it.run("the finalizers of a run's scope are no part of the time of the run [P1356]", (run) =>
   Effect.gen(function* () {
     const tool = Tool.make("fetch", {
       ...base,

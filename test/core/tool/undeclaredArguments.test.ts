@@ -12,39 +12,44 @@ const { Array: List, Finite, Struct, optionalKey, Record, StructWithRest, String
 
 const person = Struct({ name: Text, emailAddress: optionalKey(Text), home: optionalKey(Struct({ city: Text })) })
 
-it.run("they are dropped with an event, in nested objects too, and the transcript keeps them [P1367]", (run) =>
-  Effect.gen(function* () {
-    const seen: Array<unknown> = []
-    const log = eventLog()
-    const greet = Tool.make("greet", {
-      description: "Greets.",
-      parameters: Struct({ people: List(person) }),
-      success: Text,
-      run: (params) => Effect.sync(() => (seen.push(params), "hello"))
-    }).pipe(Tool.requireApproval())
-    const sent = { people: [{ name: "Ada", mood: "glad", home: { city: "Oslo", street: 1 } }, { name: "Bo" }], x: null }
-    const model = yield* ScriptedModel.make(ScriptedModel.calls(ScriptedModel.call("greet", sent, "c1")), done)
-    const agent = Agent.make("worker", { tools: [greet] }).pipe(
-      log.listen,
-      Agent.toolPolicy(({ params }) => (seen.push(params), ToolPolicy.allow))
-    )
-    const approving = Approval.layer(({ arguments: args }) => Effect.sync(() => (seen.push(args), Approval.approve)))
-    yield* run(agent, "go").pipe(Effect.provide(approving), Effect.provide(model.layer))
-    const read = { people: [{ name: "Ada", home: { city: "Oslo" } }, { name: "Bo" }] }
-    // the policy, the approver and the tool
-    assert.deepStrictEqual(seen, [read, read, read])
-    assert.sameDeepMembers(
-      log.of("arguments-coerced").map(({ change }) => ({ ...change })),
-      [
-        { step: "drop-undeclared", path: ["x"], before: null, after: undefined },
-        { step: "drop-undeclared", path: ["people", 0, "mood"], before: "glad", after: undefined },
-        { step: "drop-undeclared", path: ["people", 0, "home", "street"], before: 1, after: undefined }
-      ]
-    )
-    const [, reply] = model.requests.at(-1)?.messages ?? []
-    assert(reply?.role === "assistant" && reply.content[0]?.type === "settled-call")
-    assert.deepStrictEqual(reply.content[0].call.arguments, sent)
-  })
+it.run(
+  "undeclared arguments are dropped with an event, in nested objects too, and the transcript keeps them [P1367]",
+  (run) =>
+    Effect.gen(function* () {
+      const seen: Array<unknown> = []
+      const log = eventLog()
+      const greet = Tool.make("greet", {
+        description: "Greets.",
+        parameters: Struct({ people: List(person) }),
+        success: Text,
+        run: (params) => Effect.sync(() => (seen.push(params), "hello"))
+      }).pipe(Tool.requireApproval())
+      const sent = {
+        people: [{ name: "Ada", mood: "glad", home: { city: "Oslo", street: 1 } }, { name: "Bo" }],
+        x: null
+      }
+      const model = yield* ScriptedModel.make(ScriptedModel.calls(ScriptedModel.call("greet", sent, "c1")), done)
+      const agent = Agent.make("worker", { tools: [greet] }).pipe(
+        log.listen,
+        Agent.toolPolicy(({ params }) => (seen.push(params), ToolPolicy.allow))
+      )
+      const approving = Approval.layer(({ arguments: args }) => Effect.sync(() => (seen.push(args), Approval.approve)))
+      yield* run(agent, "go").pipe(Effect.provide(approving), Effect.provide(model.layer))
+      const read = { people: [{ name: "Ada", home: { city: "Oslo" } }, { name: "Bo" }] }
+      // the policy, the approver and the tool
+      assert.deepStrictEqual(seen, [read, read, read])
+      assert.sameDeepMembers(
+        log.of("arguments-coerced").map(({ change }) => ({ ...change })),
+        [
+          { step: "drop-undeclared", path: ["x"], before: null, after: undefined },
+          { step: "drop-undeclared", path: ["people", 0, "mood"], before: "glad", after: undefined },
+          { step: "drop-undeclared", path: ["people", 0, "home", "street"], before: 1, after: undefined }
+        ]
+      )
+      const [, reply] = model.requests.at(-1)?.messages ?? []
+      assert(reply?.role === "assistant" && reply.content[0]?.type === "settled-call")
+      assert.deepStrictEqual(reply.content[0].call.arguments, sent)
+    })
 )
 
 it("a key that is near an absent declared one is refused by name [P1367 A106]", () => {

@@ -181,7 +181,7 @@ it.run("after an acknowledged repetition that fails the first run is as open as 
   })
 )
 
-it.run("after one that succeeds, its result is the result [P602]", (run) =>
+it.run("after an unknown outcome, the result of a repetition that succeeds is the result [P602]", (run) =>
   Effect.gen(function* () {
     const tool = payingLater(Effect.succeed("paid")).pipe(
       Tool.onError({ OutcomeUnknownError: Recovery.retry({ retries: 1, acknowledge }) })
@@ -230,31 +230,29 @@ it.run(
     })
 )
 
-it.run(
-  "one that succeeded with a value that its own schema refuses is settled as unknown: it took effect [P602 A112]",
-  (run) =>
-    Effect.gen(function* () {
-      const heard = eventLog()
-      // with and without a time limit, which is no limit of what it gives
-      for (const limits of [{}, { timeout: "1 second" }] as const) {
-        const tool = Tool.make("pay", {
-          ...options,
-          ...limits,
-          sideEffects: "unsafe",
-          success: Schema.String.check(Schema.isMinLength(10)),
-          run: () => Effect.succeed("paid")
-        })
-        const exit = yield* Effect.exit(
-          run(agentWith(tool).pipe(heard.listen), "go").pipe(Effect.provide((yield* script()).layer))
-        )
-        assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
-        assert.match(settlements(lastTranscript(heard.end()))[0] ?? "", /^unknown: /)
-      }
-    })
+it.run("a repetition with a result that its schema refuses is settled as unknown: it took effect [P602 A112]", (run) =>
+  Effect.gen(function* () {
+    const heard = eventLog()
+    // with and without a time limit, which is no limit of what it gives
+    for (const limits of [{}, { timeout: "1 second" }] as const) {
+      const tool = Tool.make("pay", {
+        ...options,
+        ...limits,
+        sideEffects: "unsafe",
+        success: Schema.String.check(Schema.isMinLength(10)),
+        run: () => Effect.succeed("paid")
+      })
+      const exit = yield* Effect.exit(
+        run(agentWith(tool).pipe(heard.listen), "go").pipe(Effect.provide((yield* script()).layer))
+      )
+      assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+      assert.match(settlements(lastTranscript(heard.end()))[0] ?? "", /^unknown: /)
+    }
+  })
 )
 
 it.run(
-  "one that has failed plainly is open no more: interrupted while that is recovered, it was just cut off [P602]",
+  "a call that failed plainly is settled as cut off, not as unknown, if it is interrupted while it recovers [P602]",
   (run) =>
     Effect.gen(function* () {
       const heard = eventLog()

@@ -144,7 +144,7 @@ it.run(
     })
 )
 
-it.run("a look-up that fails ends with what a model is to do; one that crashes ends the run [P603]", (run) =>
+it.run("a look-up that fails ends with what a model is to do; a look-up that dies ends the run [P603]", (run) =>
   Effect.gen(function* () {
     const failing = paying(() => Effect.fail(busy("ledger is down")), Effect.never)
     const model = yield* paid()
@@ -171,7 +171,7 @@ it.run("what was looked up and did not happen is told as safe to retry [P603 C6]
   })
 )
 
-it.run("what is found, or not, closes what an earlier run has left open [P602 P603]", (run) =>
+it.run("a look-up, found or not, settles what an earlier run of the tool has left unknown [P602 P603]", (run) =>
   Effect.gen(function* () {
     const { tool } = paying(nothing, Effect.never, Effect.fail(busy()))
     const guarded = tool.pipe(
@@ -185,7 +185,7 @@ it.run("what is found, or not, closes what an earlier run has left open [P602 P6
   })
 )
 
-it.run("what is not found closes what a run before the one that was looked up has left open [P602 P603]", (run) =>
+it.run("an empty look-up settles what a run before the looked-up run has left unknown [P602 P603]", (run) =>
   Effect.gen(function* () {
     const uncertain = ToolError.OutcomeUnknownError.make({ tool: "pay", callId: "c1", idempotencyKey: "k" })
     const { runs, tool } = paying(nothing, Effect.fail(uncertain), Effect.never, Effect.fail(busy()))
