@@ -5,6 +5,7 @@ import { entriesOf, headOf, isListed, namesOf } from "../../scripts/exports.ts"
 import { filesIn, read, root } from "../../scripts/files.ts"
 import { mainNames, written } from "../../scripts/mainNames.ts"
 import { modules } from "../../scripts/modules.ts"
+import { withoutOldNames } from "./_support/oldNames.ts"
 
 /** The lines below each heading of a module, by the path of its import. */
 const listed = (page: string): ReadonlyMap<string, ReadonlyArray<string>> =>
@@ -120,7 +121,7 @@ describe(path, () => {
       read("README.md")
       // this page quotes the sources of core
     ].filter(({ path }) => path !== "docs/mutation.md")
-    const used = outside.flatMap(({ path, text }) => {
+    const used = outside.map(withoutOldNames).flatMap(({ path, text }) => {
       const words = new Set(text.match(/\b[A-Z]\w*\.\w+/g))
       return internal.filter((name) => words.has(name)).map((name) => `${path}: ${name}`)
     })

@@ -4,6 +4,7 @@ import { declaredBy, namesOf } from "../../scripts/exports.ts"
 import { type File, pathsIn, read } from "../../scripts/files.ts"
 import { modules } from "../../scripts/modules.ts"
 import { lineAt, type Node, nodeIn, nodesIn, parse, parsed, textIn } from "../../scripts/syntax.ts"
+import { withoutOldNames } from "./_support/oldNames.ts"
 
 /** Namespaces of earlier versions: only the table of old names has them. */
 const former = new Set(["Approver", "Composition", "Presets", "Price", "Problem", "Timeline", "Trail", "Verdict"])
@@ -66,10 +67,6 @@ beforeAll(async () => {
     }
   }
 })
-
-/** The table of old names. */
-const withoutOldNames = ({ path, text }: File): File =>
-  path === "docs/versions.md" ? { path, text: text.replace(/\n## Names\n[^]*/, "") } : { path, text }
 
 const docComments = ({ path, text }: File): File => {
   const blank = (part: string) => part.replaceAll(/[^\n]/g, " ")
