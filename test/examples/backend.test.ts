@@ -55,7 +55,7 @@ it.effect("backend: a tool that fails twice is tried a third time, and no client
   })
 )
 
-it.effect("backend: what cannot be recovered is told to the model, which answers all the same", () =>
+it.effect("backend: the model reads what cannot be recovered, and answers all the same", () =>
   Effect.gen(function* () {
     const model = yield* make(looking("Z-9"), text("There is no such order."))
     const { ask } = yield* serving(

@@ -49,7 +49,7 @@ it.effect("backend: a large refund waits for a person, over HTTP, and is paid on
   })
 )
 
-it.effect("backend: a refusal is told to the model, and nothing is paid", () =>
+it.effect("backend: the model reads a refusal, and nothing is paid", () =>
   Effect.gen(function* () {
     const { layer, paid } = till()
     const model = yield* make(refunding, text("I am sorry."))

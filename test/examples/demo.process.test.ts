@@ -109,7 +109,7 @@ describe.concurrent("the report of the demo", () => {
   })
 })
 
-describe.concurrent("the demo with JSON of one's own", () => {
+describe.concurrent("the demo with other JSON", () => {
   it.each([
     ["good", '{"a": 1, "b": {"c": 2}}', "2", []],
     ["empty object", "{}", "0", []],

@@ -9,7 +9,7 @@ import * as Program from "./_support/program.ts"
 const patience = 60_000
 
 it.live(
-  "backend: told to stop, the process finishes what it has begun, and ends well",
+  "backend: at SIGTERM, the process finishes what it has begun, and ends well",
   () =>
     Effect.gen(function* () {
       const backend = yield* Program.start("backend/main.ts", { PORT: "0" })
@@ -31,7 +31,7 @@ it.live(
 )
 
 it.live(
-  "backend: a key without the name of a model is told, and nothing listens",
+  "backend: a key without the name of a model is an error, and nothing listens",
   () =>
     Effect.gen(function* () {
       const backend = yield* Program.start("backend/main.ts", { PORT: "0", OPENAI_API_KEY: "sk-secret-17" })

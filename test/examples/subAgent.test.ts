@@ -48,11 +48,13 @@ it.effect("10-sub-agent: a task that cannot be done is read as an error, and is 
   })
 )
 
-it.effect("10-sub-agent: a failure of the researcher's tool is the tool's of the editor, and is told", () =>
-  Effect.gen(function* () {
-    const closed = Effect.fail(new Sub.ArchiveClosed({ message: "the archive is closed" }))
-    assert.match((yield* reads(closed))[0] ?? "", /^told: permanent: the archive is closed/)
-  })
+it.effect(
+  "10-sub-agent: a failure of the researcher's tool is a failure of the editor's tool, and the model reads it",
+  () =>
+    Effect.gen(function* () {
+      const closed = Effect.fail(new Sub.ArchiveClosed({ message: "the archive is closed" }))
+      assert.match((yield* reads(closed))[0] ?? "", /^told: permanent: the archive is closed/)
+    })
 )
 
 it.effect("10-sub-agent: a researcher that does not come to an end is cut off by its own budget", () =>

@@ -27,7 +27,7 @@ it("has at least 500 distinct injections, and every layer among them", () => {
   const sum = [...counts.values()].reduce((sum, count) => sum + count, 0)
   console.log(`fault sweep: ${sum} injections (${[...counts].map(([layer, n]) => `${layer} ${n}`).join(", ")})`)
   assert.isAtLeast(sum, 500)
-  assert.sameMembers([...counts.keys()], ["model", "fixer", "tool", "policy", "row", "hook"])
+  assert.sameMembers([...counts.keys()], ["model", "fixer", "tool", "policy", "row", "listener"])
 })
 
 law("every call is settled once, in request order, wherever a run breaks [P401 L1001]", Invariants.settlements)

@@ -80,7 +80,7 @@ const streaks = (turns: ReadonlyArray<ReadonlyArray<Call>>, retries: number) => 
 }
 
 lawOfRuns(
-  "a tool is told about at most so often in a row, with any arguments; then the run ends with its failure [L907]",
+  "the model reads a number of failures of a tool in a row, with any arguments; then the run ends with its failure [L907]",
   fc.record({
     turns: fc.array(
       fc.array(fc.record({ name: fc.constantFrom("one", "one", "one", "two", "nope", "nada"), isFine: fc.boolean() }), {

@@ -52,7 +52,7 @@ export {
 /** A request for approval with the run that waits for it and the workflow of that run: the input of `decide`. */
 export interface DurableRequest extends Schema.Schema.Type<typeof DurableRequest> {}
 
-/** The schema of a `DurableRequest`, for a wire or a database. */
+/** The schema of a request for approval of a durable run, for a wire or a database. */
 export const DurableRequest = Schema.Struct({
   /** The workflow under which the run was started, with its version. */
   workflow: Schema.String,

@@ -62,7 +62,7 @@ it.run("an agent as an argument has the same functions, limits and layers as in 
   })
 )
 
-it.run("a listener with a scope is told by its place from an agent as an argument [P1503]", (run) =>
+it.run("onEvent takes an agent, a listener and a scope as arguments [P1503]", (run) =>
   Effect.gen(function* () {
     const seen: Array<string> = []
     const scope = yield* Effect.scope

@@ -123,7 +123,7 @@ it.effect("a reply that breaks off while it is streamed is requested once more [
   })
 )
 
-it.run("arguments are told with what to correct, and the call that follows runs [P1343]", (run) =>
+it.run("the model reads what to correct in its arguments, and the next call runs [P1343]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = play("fetch", { sideEffects: "unsafe" }, [Effect.succeed("ok")])
     const model = yield* make(

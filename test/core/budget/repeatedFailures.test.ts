@@ -53,7 +53,7 @@ it.run("the trail of repeated failures has the equal failures alone, not those o
 )
 
 it.run(
-  "the third equal failure in a row is told with a hint, the fourth withholds the tool, the fifth ends it [P701]",
+  "the third equal failure in a row has a hint, the fourth withholds the tool, the fifth ends the run [P701]",
   (run) =>
     Effect.gen(function* () {
       const messages = [

@@ -274,7 +274,7 @@ it.run(
     })
 )
 
-it.run("a schema error is told apart by its origin: the arguments, or a contract within the tool [T31]", (run) =>
+it.run("a schema error has its origin: the arguments, or a contract within the tool [T31]", (run) =>
   Effect.gen(function* () {
     const seen: Array<string> = []
     const note = (error: { readonly _tag: string; readonly category?: string }) => {

@@ -48,7 +48,7 @@ describe("redaction", () => {
     assert.notInclude(JSON.stringify([late, limited, late.message, limited.message]), "hunter2")
   })
 
-  it("a told misfit keeps its fields, its advice and its order, however many there are [P201 P202]", () => {
+  it("the text of a misfit keeps its fields, its advice and its order, however many fields there are [P201 P202]", () => {
     const issues = Array.from({ length: 60 }, (_, index) => ({
       path: [`field${index}`],
       expected: "Expected string",
@@ -121,7 +121,7 @@ const hostile: ReadonlyArray<unknown> = [
   Symbol("s")
 ]
 
-it.run("any failure of a tool becomes an error that can be told and written as JSON [T27 P203]", (run) =>
+it.run("any failure of a tool becomes an error that the model can read and that JSON can hold [T27 P203]", (run) =>
   Effect.gen(function* () {
     for (const failure of hostile) {
       const wrapped = ToolError.executionErrorOf({ tool: "t", kind: "local", callId: "c", args: {} }, failure)

@@ -171,7 +171,7 @@ it.run("once by default; then the run fails with text, issues, transcript and us
   })
 )
 
-it.run("the model is called as often as outputRetries sets, and never again with 0 [P301]", (run) =>
+it.run("the model is called as often as outputRetries sets, and once with 0 [P301]", (run) =>
   Effect.gen(function* () {
     for (const retries of [0, 3]) {
       const agent = reporter.pipe(Agent.outputRetries(retries))

@@ -291,7 +291,7 @@ it.run("a fixer, a part of a composition and a skill that was chosen answer at t
   })
 )
 
-it.run("before a skill is chosen there is no answer: the event says that the run stops [P1590]", (run) =>
+it.run("before a skill is chosen there is no answer: the event has that the run stops [P1590]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const routed = Agent.make("routed", {

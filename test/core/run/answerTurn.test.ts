@@ -77,23 +77,21 @@ it.run(
     })
 )
 
-it.run(
-  "at maxDuration, and at a limit that does not ask, an answer is a stop, of which an event tells [P1590]",
-  (run) =>
-    Effect.gen(function* () {
-      const log = eventLog()
-      const { tool } = scripted("look", Effect.never)
-      const agent = worker({ maxDuration: "1 second" }, tool).pipe(answering, log.listen)
-      const model = yield* make(batch("look"))
-      const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
-      assert(Exit.isFailure(exit))
-      assert.strictEqual(exceeded(Cause.squash(exit.cause)).reason, "maxDuration")
-      assert.deepInclude(log.of("budget-exceeded")[0], { reason: "maxDuration", action: "stop", wanted: "answer" })
-      const inARow = worker({ maxConsecutiveSameTool: 1 }, look().tool).pipe(answering)
-      const other = yield* make(batch("look", "look"))
-      const error = yield* Effect.flip(run(inARow, "go").pipe(Effect.provide(other.layer)))
-      assert.strictEqual(exceeded(error).reason, "maxConsecutiveSameTool")
-    })
+it.run("at maxDuration, with an event, and at maxConsecutiveSameTool an answer is a stop [P1590]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const { tool } = scripted("look", Effect.never)
+    const agent = worker({ maxDuration: "1 second" }, tool).pipe(answering, log.listen)
+    const model = yield* make(batch("look"))
+    const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert(Exit.isFailure(exit))
+    assert.strictEqual(exceeded(Cause.squash(exit.cause)).reason, "maxDuration")
+    assert.deepInclude(log.of("budget-exceeded")[0], { reason: "maxDuration", action: "stop", wanted: "answer" })
+    const inARow = worker({ maxConsecutiveSameTool: 1 }, look().tool).pipe(answering)
+    const other = yield* make(batch("look", "look"))
+    const error = yield* Effect.flip(run(inARow, "go").pipe(Effect.provide(other.layer)))
+    assert.strictEqual(exceeded(error).reason, "maxConsecutiveSameTool")
+  })
 )
 
 it.run("a sub-agent answers at its own limit, and not at that of its parent, which answers itself [P1590]", (run) =>
@@ -246,7 +244,7 @@ const worded = (budget: Budget.Limits = { maxTurns: 1 }) =>
 const overloaded = () => LlmError.ModelOverloadedError.make({ model: "m", provider: "p" })
 
 it.run(
-  "without an answer the run fails with its limit, the failure of the answer in the trail, and nothing is asked again [P1593]",
+  "without an answer the run fails with its limit, the failure of the answer in the trail, and no model is called again [P1593]",
   (run) =>
     Effect.gen(function* () {
       const misfit = replies(reply({ content: [Message.text("no number")] }))
@@ -285,7 +283,7 @@ it.run(
 )
 
 it.run(
-  "a text that is too long for a schema is an answer where there is none, and its outcome says that it was cut [P1593]",
+  "a text that is too long is an answer if there is no schema, and its outcome has `finish: length` [P1593]",
   (run) =>
     Effect.gen(function* () {
       const log = eventLog()

@@ -179,7 +179,7 @@ const family = (pay: ReturnType<typeof till>["pay"]) => {
   return { clerk, boss: agentWith(Agent.asTool(clerk, { description: "Pays." })) }
 }
 
-it.run("the calls of a sub-agent are told apart by the calls around it; a second run derives the same [P1502]", (run) =>
+it.run("the calls around a sub-agent distinguish its calls; a second run derives the same keys [P1502]", (run) =>
   Effect.gen(function* () {
     const { keys, pay } = till()
     const boss = family(pay).boss.pipe(Agent.withBudget({ maxTurns: 20 }), Agent.withRunId("order-7"))

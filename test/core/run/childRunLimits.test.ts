@@ -151,7 +151,7 @@ it.run(
     })
 )
 
-it.run("a sub-agent's own limit is told as what happened, without what would help its user [P704 A113]", (run) =>
+it.run("the model reads a sub-agent's own limit as what happened, without help for the user [P704 A113]", (run) =>
   Effect.gen(function* () {
     const { tool: looking } = scripted("look", ...looks(1))
     const sub = Agent.make("sub", {

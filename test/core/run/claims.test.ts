@@ -182,7 +182,7 @@ it.effect("the first use of the claims of the process logs, once, that they are 
   })
 )
 
-it.effect("a process remembers as many claims as it is told, the last ones [P1506]", () =>
+it.effect("a process remembers as many claims as `most`, the last ones [P1506]", () =>
   Effect.gen(function* () {
     const { claim } = Snapshot.claimsOfProcess({ most: 3 })
     for (const snapshot of ["1", "2", "3", "4"]) assert.isTrue(yield* claim({ snapshot, claimant: "a" }))

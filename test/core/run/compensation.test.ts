@@ -200,7 +200,7 @@ it.run("in a fallback, the failed agent undoes its own calls before the next beg
   })
 )
 
-it.run("what cannot be undone is told, the rest is undone, and the run fails as it would have [P1120]", (run) =>
+it.run("a failed compensation is an event, the rest is undone, and the run fails as it would have [P1120]", (run) =>
   Effect.gen(function* () {
     const { book, booking, undone } = undoables()
     const log = eventLog()

@@ -233,7 +233,7 @@ it.effect("a script that is another agent's is refused before anything is inject
   })
 )
 
-it.effect("invariants of one's own are held as well [P1105]", () =>
+it.effect("a sweep checks the invariants of the program too [P1105]", () =>
   Effect.gen(function* () {
     const quiet: Invariants.Invariant = ({ events }) =>
       events.some(({ type }) => type === "tool-failed") ? ["a tool has failed"] : []

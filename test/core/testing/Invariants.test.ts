@@ -224,7 +224,7 @@ it.effect("every invariant finds its violation, and none finds one in a sound ru
   })
 )
 
-it.effect("calls of a reply with one id are told apart by their tools [P1105]", () =>
+it.effect("calls of a reply with one id are distinguished by their tools [P1105]", () =>
   Effect.gen(function* () {
     const look = Tool.make("look", {
       description: "d",

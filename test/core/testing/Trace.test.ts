@@ -62,7 +62,7 @@ it.effect(
 )
 
 it.effect(
-  "a property of one's own policy is checked in a few lines; a wrong one is told with its shrunk case and seed [P1105]",
+  "a few lines check a property of one policy; a wrong property is reported with its smallest case and seed [P1105]",
   () =>
     Effect.gen(function* () {
       const holds = FastCheck.check(
@@ -95,7 +95,7 @@ it.effect(
     })
 )
 
-it.effect("a case that fails is told with the policy and the script, also where they were not drawn [P1105]", () =>
+it.effect("the report of a failed case has the policy and the script, also if they were not drawn [P1105]", () =>
   Effect.gen(function* () {
     const policy = { Down: Recovery.retry({ retries: 2, initialBackoff: "1 second" }) }
     const always = FailureScript.always(FailureScript.fails("Down"))
@@ -128,7 +128,7 @@ it.effect("a case that fails is told with the policy and the script, also where 
 )
 
 it.effect(
-  "errors in a case that fails are told with their tag and their fields, and so is one that it fails with [P1105]",
+  "the report has the tag and the fields of each error in the case, and of the error of the property [P1105]",
   () =>
     Effect.gen(function* () {
       const limited = LlmError.RateLimitError.make({ service: "gpt-5", retryAfter: Duration.seconds(3) })
@@ -231,7 +231,7 @@ it.effect("a schedule makes the trace that its retry makes, and the attempts tha
   )
 )
 
-it.effect("a sentence that a trace breaks is told with policy, script and trace, once [P1105]", () =>
+it.effect("an assertion that a trace breaks fails with policy, script and trace, once [P1105]", () =>
   Effect.gen(function* () {
     const policy = Recovery.retry({ retries: 2, initialBackoff: "1 second" })
     const waitsLittle = Trace.assertThat("it waits at most 2 seconds", (seen) => Trace.waited(seen) <= 2_000)

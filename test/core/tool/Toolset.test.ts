@@ -42,7 +42,7 @@ it.run("a told failure answers its own call, flagged as an error; nothing leaves
   })
 )
 
-it.run("an unknown tool is told with the names that this skill offers; siblings run [C3 A1001]", (run) =>
+it.run("the model reads the names that this skill offers instead of an unknown tool; siblings run [C3 A1001]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed("seen"))
     const log = eventLog()
@@ -91,7 +91,7 @@ it.run("the text of `tell` has whether to repeat, by the error's advice and the 
   })
 )
 
-it.run("a failure without a message is told with its tag, never as an empty text [C5]", (run) =>
+it.run("the text of a failure without a message is its tag, never empty [C5]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted(
       "fetch",
@@ -249,7 +249,7 @@ it.run("two calls of one id in one reply are settled apart [K19]", (run) =>
   })
 )
 
-it("two tools of one name die at construction, and so does the name of a built-in tool [A1005]", () => {
+it("two tools of one name die at construction, and so does a tool with the name of a built-in tool [A1005]", () => {
   assert.throws(() => agentWith(scripted("fetch").tool, scripted("fetch").tool), /two tools named 'fetch'/)
   for (const name of ["escalate", "throwException"]) {
     assert.throws(

@@ -97,7 +97,7 @@ it.run("a table begins where what is around the attempts has given up, in any or
   })
 )
 
-it.run("a failure that no attempt has made is told as one of the call [P1322]", (run) =>
+it.run("a failure that no attempt has made is a failure of the call [P1322]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("ping")
     const closed = tool.pipe(

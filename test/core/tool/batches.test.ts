@@ -131,7 +131,7 @@ it.run("a told failure never touches siblings, under any policy [P605]", (run) =
   })
 )
 
-it.run("a near miss is told with a suggestion, and never run [P405]", (run) =>
+it.run("the model reads a suggestion for a near miss, which never runs [P405]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("readFile")
     for (const [name, suggestion] of [

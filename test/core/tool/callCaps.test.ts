@@ -25,7 +25,7 @@ const capped = (name: string, maxCalls: number) => {
   return { runs, tool }
 }
 
-it.run("the call after the last one is denied and told, and the tool stays in the request [P1364 P1508]", (run) =>
+it.run("the call after the last one is denied, and the tool stays in the request [P1364 P1508]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = capped("look", 2)
     const other = scripted("other", Effect.succeed("fine"))

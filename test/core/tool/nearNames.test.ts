@@ -62,7 +62,7 @@ it.run("the name of the tool itself is no other, and the event has one name [P13
   })
 )
 
-it.run("what fits two tools, has another letter or is too long is told [P1342 P405]", (run) =>
+it.run("a name that fits two tools, has another letter or is too long is an unknown tool [P1342 P405]", (run) =>
   Effect.gen(function* () {
     for (const [name, suggestion] of [
       ["get.user", "; did you mean getUser?"],

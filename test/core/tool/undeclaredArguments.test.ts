@@ -210,7 +210,7 @@ it.effect("fields without fields of their own are objects too [P1335]", () =>
   })
 )
 
-it.run("the model is told which key it may have meant [P1367 P1332]", (run) =>
+it.run("the model reads which key it may have meant [P1367 P1332]", (run) =>
   Effect.gen(function* () {
     const greet = Tool.make("greet", {
       description: "Greets.",

@@ -159,7 +159,7 @@ it.run("a look-up that fails ends with what a model is to do; a look-up that die
   })
 )
 
-it.run("what was looked up and did not happen is told as safe to retry [P603 C6]", (run) =>
+it.run("the model reads that a call without effect, by its look-up, is safe to retry [P603 C6]", (run) =>
   Effect.gen(function* () {
     const { tool } = paying(nothing, Effect.never)
     const model = yield* paid()

@@ -83,7 +83,7 @@ const holds = (invariant: Invariants.Invariant, played: Played): void => {
     seen,
     exit,
     // a listener is not what is interrupted
-    interrupted: isInterruption && injection.step.layer !== "hook" ? played.before : undefined,
+    interrupted: isInterruption && injection.step.layer !== "listener" ? played.before : undefined,
     sent,
     // what is unsafe is told apart more closely below
     starts: [],
@@ -163,12 +163,12 @@ export const passing = (played: Played): void => {
   assert(before !== undefined && injection !== undefined)
   const { fault, step } = injection
   // a listener that interrupts itself has done nothing to the run
-  if (step.layer === "hook" && fault === "quit") return assert.isTrue(Exit.isSuccess(exit))
+  if (step.layer === "listener" && fault === "quit") return assert.isTrue(Exit.isSuccess(exit))
   const isLate = events.slice(0, before.events).some((event) => event.parent === undefined && isTerminal(event))
   if (isLate) return assert.strictEqual(endOf(played)?.type, "run-completed")
   assert.isTrue(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause))
   assert.strictEqual(endOf(played)?.type, "run-interrupted")
-  assert.isTrue(steps.every(({ at, layer }) => layer === "hook" || at <= before.at))
+  assert.isTrue(steps.every(({ at, layer }) => layer === "listener" || at <= before.at))
   assert.isTrue(events.every(({ at }) => at <= before.at))
   // what is at work when it interrupts itself goes on until it waits; siblings may be about to start
   if (fault === "interrupt within" || fault === "quit") return
@@ -177,7 +177,7 @@ export const passing = (played: Played): void => {
     []
   )
   assert.deepStrictEqual(
-    steps.slice(before.steps).filter(({ layer }) => layer !== "hook"),
+    steps.slice(before.steps).filter(({ layer }) => layer !== "listener"),
     []
   )
 }
@@ -186,7 +186,7 @@ export const passing = (played: Played): void => {
 export const dying = (played: Played): void => {
   const { exit, injection } = played
   const end = endOf(played)
-  if (injection?.step.layer === "hook") return assert.isTrue(Exit.isSuccess(exit))
+  if (injection?.step.layer === "listener") return assert.isTrue(Exit.isSuccess(exit))
   assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
   assert(end?.type === "run-failed" && end.isDefect)
 }

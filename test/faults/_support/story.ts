@@ -280,9 +280,9 @@ const play = (mode: Mode, injection?: Injection) =>
         Agent.toolDefaults({ orElse: Recovery.tell() }),
         Agent.onLlmError({ orElse: Recovery.retry(waiting("model", "turn")) }, { onPartial: "restart" }),
         Agent.toolPolicy(({ callId }) => steps.effect("policy", "ask", callId, Effect.succeed(ToolPolicy.allow), busy)),
-        Agent.onToolUse((name) => steps.effect("hook", "onToolUse", name, Effect.void)),
+        Agent.onToolUse((name) => steps.effect("listener", "onToolUse", name, Effect.void)),
         Agent.onEvent(({ type }) =>
-          type === "turn-start" || type === "verdict" ? steps.effect("hook", "onEvent", type, Effect.void) : Effect.void
+          type === "turn-start" || type === "verdict" ? steps.effect("listener", "onEvent", type, Effect.void) : Effect.void
         ),
         log.listen
       )

@@ -221,7 +221,7 @@ describe("totals [P1216]", () => {
 })
 
 describe("details [P1218]", () => {
-  it.effect("of a failure: its error, the verdict with its wait, and what the model was told [P1218]", () =>
+  it.effect("of a failure: its error, the verdict with its wait, and what the model reads [P1218]", () =>
     Effect.gen(function* () {
       const { events } = written("mended")
       const scene = Scene.make(written("mended"))

@@ -125,7 +125,7 @@ export const onEvent: OnEvent = dual(
   ): A => listening(self, "tree", handle, options?.scope)
 )
 
-/** A failure that left a run: its labels for alerts, and what the run had said and spent by then. */
+/** A failure that left a run: its labels for alerts, and the transcript and the usage of the run. */
 export interface Escaped {
   /** The failure itself; a defect, if `isDefect`. */
   readonly error: unknown

@@ -67,6 +67,6 @@ export class Approver extends Context.Service<
   }
 >()("@kintsugi/core/Approver") {}
 
-/** An approver made of one function. */
+/** Makes an approver of one function. */
 export const layer = (decide: Approver["Service"]["decide"]): Layer.Layer<Approver> =>
   Layer.succeed(Approver, { decide })

@@ -1,6 +1,6 @@
 /**
- * Schedules that are right about waiting: the delay grows, is jittered, then capped, and only then raised to what the
- * server asked for, so that no cap and no jitter ever undercuts a hint. The order, and the three kinds of jitter, follow
+ * Schedules for retries: the delay grows, is jittered, then capped, and only then raised to the wait that the server
+ * requires, so that no cap and no jitter ever undercuts a hint. The order, and the three kinds of jitter, follow
  * the AWS architecture blog ("Exponential Backoff And Jitter"); the floor and the give-up above `maxHint` are ours.
  */
 import * as Cause from "effect/Cause"
@@ -43,8 +43,8 @@ type Plan = Readonly<ReturnType<typeof plan>>
 const longest = 2 ** 31 - 1
 
 /**
- * A schedule of at most that many attempts. Its input is the error, whose `retryAfter` (or that of its `cause`) is the
- * hint; its output is the wait. Refuses senseless options with a `RangeError` at construction.
+ * Makes a schedule of at most `maxAttempts` attempts, or `retries` repetitions. Its input is the error, whose `retryAfter` (or that of
+ * its `cause`) is the hint; its output is the wait. Refuses senseless options with a `RangeError` at construction.
  */
 export const make = (options: Options): Schedule.Schedule<Duration.Duration, unknown> => {
   const limits = plan(options)

@@ -294,9 +294,9 @@ export const isTraceError = (error: unknown): boolean =>
 const slack = 1e-3
 
 /**
- * Compares a trace with the bounds that `Recovery.explain` gives: of the policy itself, or of a policy that says how much you are willing
- * to wait. The bounds are the attempts and the sum of the waits; if the script has hints, the sum includes the waits that the policy grants
- * to servers. A trace beyond them is an `ExceededError`, with the trace and the explanation.
+ * Compares a trace with the bounds that `Recovery.explain` gives: of the policy itself, or of another policy, whose waits you accept. The
+ * bounds are the attempts and the sum of the waits; if the script has hints, the sum includes the waits that the policy grants to servers. A
+ * trace beyond them is an `ExceededError`, with the trace and the explanation.
  */
 export const assertWithin =
   (explanation: Explanation.Explanation) =>
