@@ -130,7 +130,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
 
 /** Every event, with all that it may hold: one that is new, or holds more, does not compile without it. */
 const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
-  "run-start": { ...around, type: "run-start", input: "go", transcript },
+  "run-start": { ...around, type: "run-start", input: "go", transcript, startedIn: { runId: "ended", callId: "c" } },
   "skill-chosen": { ...around, type: "skill-chosen", skill: "s", by: "model", confidence: 0.5, prompt: "Be." },
   "turn-start": { ...around, type: "turn-start", answerTurn: true, message: Message.user("now") },
   "model-start": { ...around, type: "model-start", model: "m", provider: "p", attempt: 2 },

@@ -37,8 +37,16 @@ type CoercionChange = Parameters<typeof Coercion.decode>[0]["changes"][number]
 
 /** The data of an event besides its origin, by its `type`. */
 export type Happening =
-  /** `transcript` is what the conversation begins with. */
-  | { readonly type: "run-start"; readonly input: unknown; readonly transcript: Message.Transcript }
+  /**
+   * `transcript` is what the conversation begins with. `startedIn` is set if a fiber that outlived its run started this run: the run that
+   * had ended, and the call in it. Such a run has no parent.
+   */
+  | {
+      readonly type: "run-start"
+      readonly input: unknown
+      readonly transcript: Message.Transcript
+      readonly startedIn?: NonNullable<Origin["parent"]>
+    }
   /** One of several skills was chosen: by a rule, by the model, or by the table for failures of asking it. */
   | {
       readonly type: "skill-chosen"

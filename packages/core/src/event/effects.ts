@@ -26,6 +26,8 @@ export type Effects = {
   readonly take: () => Effected | undefined
   /** The scope of the run. */
   readonly scope: Scope.Scope
+  /** Whether the run is over: from its last event on. */
+  isOver: boolean
   /** Closes that scope; `undefined` if there is nothing to release. */
   readonly close: (exit: Exit.Exit<unknown, unknown>, whose: string) => Effect.Effect<void> | undefined
 }
@@ -39,6 +41,7 @@ export class Done implements Effects {
   readonly #parent: Effects | undefined
   #effects: Array<Effected> | undefined
   #scope: Scope.Closeable | undefined
+  isOver = false
 
   constructor(parent: Effects | undefined) {
     this.#parent = parent

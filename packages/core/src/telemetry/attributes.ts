@@ -24,11 +24,12 @@ export const of = (table: Table, event: AgentEvent.AgentEvent): Attributes | und
 
 /** The attributes of an operation, from the events of its beginning and its end. */
 export const ofOperation: Table = {
-  "run-start": ({ agent, parent, runId }) => ({
+  "run-start": ({ agent, parent, runId, startedIn }) => ({
     "gen_ai.operation.name": "invoke_agent",
     "gen_ai.agent.name": agent,
     "kintsugi.run.id": runId,
-    ...given("kintsugi.parent.run.id", parent?.runId)
+    ...given("kintsugi.parent.run.id", parent?.runId),
+    ...given("kintsugi.started_in.run.id", startedIn?.runId)
   }),
   "model-start": ({ attempt, model, provider, turn }) => ({
     "gen_ai.operation.name": "chat",
