@@ -117,7 +117,7 @@ export type Happening =
   | ({ readonly type: "verdict" } & LayerVerdict)
   /**
    * What the turn has added to the transcript, with every call settled; also if the run ends in the middle of the turn. A turn in
-   * which no model answered adds nothing. A turn that waits for a decision ends after the run has resumed, without a second `turn-start`.
+   * which no model answered adds nothing. A model call that was stopped adds what a reader had seen of it, as an `incomplete` message. A turn that waits for a decision ends after the run has resumed, without a second `turn-start`.
    */
   | { readonly type: "turn-end"; readonly message: Message.Assistant }
   /** The final text was mended before it decoded, without a model call. */

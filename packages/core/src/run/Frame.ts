@@ -28,7 +28,7 @@ export interface State {
   readonly transcript: () => Message.Transcript
   /** The same without the message of a turn that is not over. */
   readonly said: () => Message.Transcript
-  /** The message of the current turn, if a model has answered and the turn is not over. */
+  /** The message of the current turn, if a model has answered, or a reader has seen a part of its answer, and the turn is not over. */
   readonly unfinished: () => Message.Assistant | undefined
   /** The text of the last reply. */
   readonly partial?: string
