@@ -121,6 +121,19 @@ const snapshot: Required<Snapshot.Snapshot> = {
   spent: { turns: 1, toolCalls: 1, millis: 5 },
   ledger: [entry],
   cappedCalls: { t: 1 },
+  grants: [
+    {
+      id: "g",
+      agent: "a",
+      tool: "t",
+      definition: "d",
+      admits: { rule: "small" },
+      at: 1,
+      until: 2,
+      deep: true,
+      who: "w"
+    }
+  ],
   failures: { failingBatches: 1, isToolsOff: false, withheld: ["t"], streaks: [] },
   callsWhileOff: 0,
   outputsRejected: 0,
@@ -207,7 +220,13 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     message: Message.user("again")
   },
   "approval-requested": { ...around, ...ofCall, type: "approval-requested", request },
-  "approval-decided": { ...around, ...ofCall, type: "approval-decided", decision: { type: "approve", arguments: 1 } },
+  "approval-decided": {
+    ...around,
+    ...ofCall,
+    type: "approval-decided",
+    decision: { type: "approve", arguments: 1 },
+    by: "g"
+  },
   "run-suspended": { ...around, type: "run-suspended", snapshot, message, ...spent },
   "run-interrupted": { ...around, type: "run-interrupted", transcript, ...spent }
 }

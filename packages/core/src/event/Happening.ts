@@ -101,7 +101,12 @@ export type Happening =
   | (OfOneCall & OfCall)
   /** A call waits for a decision before it runs; the decision has come. */
   | ({ readonly type: "approval-requested"; readonly request: Approval.ApprovalRequest } & OfCall)
-  | ({ readonly type: "approval-decided"; readonly decision: Approval.Decision } & OfCall)
+  | ({
+      readonly type: "approval-decided"
+      readonly decision: Approval.Decision
+      /** The id of the grant that admits the call; no person was asked then, and no request was made. */
+      readonly by?: string
+    } & OfCall)
   /** A call that was not admitted: no such tool, or denied. */
   | ({ readonly type: "tool-refused"; readonly settlement: Message.Settlement } & OfCall)
   /**

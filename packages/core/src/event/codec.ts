@@ -126,7 +126,11 @@ export const schemas = {
   "fix-failed": event("fix-failed", { ...ofFix, error: Failure }),
   "tool-end": event("tool-end", { ...ofCall, use }),
   "approval-requested": event("approval-requested", { ...ofCall, request: Approval.ApprovalRequest }),
-  "approval-decided": event("approval-decided", { ...ofCall, decision: Approval.Decision }),
+  "approval-decided": event("approval-decided", {
+    ...ofCall,
+    decision: Approval.Decision,
+    by: Schema.optionalKey(Schema.String)
+  }),
   verdict: Schema.Union([event("verdict", { ...ofCall, ...verdict }), event("verdict", verdict)]),
   "turn-end": event("turn-end", { message: Message.Assistant }),
   "output-coerced": event("output-coerced", { change }),

@@ -139,7 +139,7 @@ const contextOf = (
     turn: () => frame.state.turn,
     ledger,
     meter,
-    done: new RunContext.Done(parent?.done),
+    done: new RunContext.Done(parent?.done, frame.agent),
     tree,
     fixers: parent?.fixers ?? noFixers,
     // always the same fields: what is spread anew for every call is quick to copy then

@@ -139,6 +139,7 @@ export class RunState implements State {
       transcript: unfinished === undefined ? this.transcript() : [...this.messages],
       ...(this.#compacted === undefined ? {} : { compacted: abridged(this.messages, this.#compacted) }),
       ...(inputIndex < 0 ? {} : { inputIndex }),
+      ...(run.done.granted === undefined ? {} : { grants: run.done.granted }),
       turn: this.turn,
       limits: run.meter.limits,
       warned: run.meter.warned,

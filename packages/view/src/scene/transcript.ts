@@ -173,7 +173,7 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
   "approval-decided": (event) =>
     one(
       "run",
-      `${nameOf(event)}: ${textAt(event, "decision", "type") ?? "?"}`,
+      `${nameOf(event)}: ${textAt(event, "decision", "type") ?? "?"}${textAt(event, "by") === undefined ? "" : ", by a grant"}`,
       textAt(event, "decision", "reason") ?? "",
       "asked"
     ),
