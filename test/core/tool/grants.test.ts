@@ -300,8 +300,8 @@ it.effect(
         const outcome = yield* outcomeOf(Agent.resume(agent), { from, decisions: own }, model).pipe(withStore())
         assert.deepInclude(outcome, { _tag: "Completed" })
         assert.deepStrictEqual(paid, second === undefined ? [5, 5] : [5])
-        const told = settlements(model.requests.at(-1)?.messages ?? [])
-        assert.include(told[1], second === undefined ? "paid 2" : "not this one")
+        const read = settlements(model.requests.at(-1)?.messages ?? [])
+        assert.include(read[1], second === undefined ? "paid 2" : "not this one")
       }
     })
 )

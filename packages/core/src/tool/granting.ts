@@ -18,13 +18,13 @@ export const granting = (needs: NeedsApproval, rules: Rules): ApprovalGate => ({
   pass: (call) =>
     Effect.flatMap(isAsked(needs, call), (is) => {
       if (!is) return Effect.succeed({ decision: approved })
-      const person = Effect.flatMap(asking(needs).pass(call), (passed) => noted(passed, rules, call))
+      const person = Effect.flatMap(byPerson(needs).pass(call), (passed) => noted(passed, rules, call))
       return mayBeGranted(call) ? admitted(rules, call, person) : person
     })
 })
 
 /** The gate at which a person decides, of a call for which the predicate holds. It is asked again when a request has expired. */
-const asking = (needs: NeedsApproval): ApprovalGate => {
+const byPerson = (needs: NeedsApproval): ApprovalGate => {
   let holds = true
   const when: NeedsApproval["when"] = (params) => {
     if (!holds) return needs.when(params)
