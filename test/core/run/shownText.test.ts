@@ -168,8 +168,8 @@ it.run("the input of a run that goes on is still what the user has said [P1358]"
     assert.strictEqual(input, "go")
     // nor is the word of the run, where it is stopped a second time
     input = ""
-    const again = [...from, Message.user(stopped), cut("It ")]
-    yield* run(Agent.resume(agent), { from: again }).pipe(Effect.provide(model.layer))
+    const second = [...from, Message.user(stopped), cut("It ")]
+    yield* run(Agent.resume(agent), { from: second }).pipe(Effect.provide(model.layer))
     assert.strictEqual(input, "go")
   })
 )
