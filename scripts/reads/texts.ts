@@ -1,5 +1,5 @@
 /** The texts that a model reads of its calls, of its answers and as a fixer: each comes out of a run. */
-import { Agent, Approval, Budget, type Message, Recovery, Skill, Tool, ToolError, ToolPolicy } from "@kintsugi/core"
+import { Agent, Approval, Budget, Message, Recovery, Skill, Tool, ToolError, ToolPolicy } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Data, Effect, Fiber, Logger, Option, Random, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -294,7 +294,20 @@ const concluding = (when: string): Effect.Effect<ReadText> => {
 }
 
 /** Of answers. */
+/** What the model reads where a conversation goes on that ends with a stopped answer. */
+const afterStop: Effect.Effect<ReadText> = Effect.gen(function* () {
+  const model = yield* make(text("done"))
+  const from: Message.Transcript = [Message.user("Book a room."), { ...Message.assistant("I b"), incomplete: true }]
+  yield* Agent.resume(Agent.make("clerk", {}))({ from }).pipe(Effect.provide(model.layer), Effect.orDie)
+  const last = model.requests[0]?.messages.at(-1)
+  return {
+    when: "A run that goes on after an answer was stopped",
+    text: last?.role === "user" ? Message.textOf(last) : ""
+  }
+}).pipe(Effect.scoped)
+
 export const ofAnswers: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
+  afterStop,
   rejected("An answer that does not fit a schema of JSON", Schema.Struct({ days: Schema.Finite }), '{"days": "many"}'),
   rejected(
     "An answer that does not fit a schema of text",

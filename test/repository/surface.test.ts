@@ -28,6 +28,11 @@ const doubled = (all: ReadonlyArray<Public>, key: (name: Public) => string): Rea
 /** Names of core and providers that came with a feature, by what they are for: the limit is about the others. */
 const added: Readonly<Record<string, string>> = {
   "Agent.withRunId": "a caller gives the id of a run",
+  "Approval.Approvals": "keeps the grants of conversations",
+  "Approval.Conversation": "names the conversation of a run",
+  "Approval.Grant": "an approval of more than one call",
+  "Approval.approvalsOfProcess": "the limits of the store in memory",
+  "Approval.approveFor": "a person approves more than one call",
   "Budget.LimitAction": "the type of what happens at a limit",
   "Budget.answer": "a run at its limit answers in one last turn"
 }

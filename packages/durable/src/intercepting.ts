@@ -39,7 +39,8 @@ export const intercepting = (replay: Replay, tell: Tell) => {
       case "compensation":
         return compensation(replay, line, run, step, self)
       case "policy":
-        return policy(replay, line, run, self)
+      case "grant":
+        return policy(replay, line, run, step.kind, self)
       case "choice":
         return choice(replay, line, run, step, self)
       case "approval":
@@ -147,15 +148,16 @@ const parts = (reply: Message.Reply): Stream.Stream<Model.Part> => Stream.fromAr
 
 const reasons = Schema.NullOr(Schema.String)
 
-/** A policy may ask a person: its answer is recorded. */
+/** A policy may ask a person, and grants come and go: the answers are recorded. */
 const policy = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
+  kind: "policy" | "grant",
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown> => {
-  const name = `${line.key}/policy/${line.next("policy")}`
-  // by their step, policies give a reason or none, and do not fail
+  const name = `${line.key}/${kind}/${line.next(kind)}`
+  // by their step, policies give a reason or none, and grants an id or none; both do not fail
   const work = Effect.map(self as Effect.Effect<string | undefined>, (reason) => reason ?? null)
   const recorded = record(replay, { line, name, run, value: reasons, error: Schema.Never, work })
   return Effect.map(recorded, (reason) => reason ?? undefined)

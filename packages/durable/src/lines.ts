@@ -176,9 +176,9 @@ export class Lines {
     }
   })
 
-  #ofRun({ parent, runId, startedIn }: RunContext.RunContext): Line {
+  #ofRun({ parent, parentCallKey, runId }: RunContext.RunContext): Line {
     // the run or call that started it has a line already
-    return this.#get(runId, () => this.#all.get(startedIn ?? parent?.runId ?? "") ?? this.root)
+    return this.#get(runId, () => this.#all.get(parentCallKey ?? parent?.runId ?? "") ?? this.root)
   }
 
   #get(key: string, parentOf: () => Line, at?: number): Line {

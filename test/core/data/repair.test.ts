@@ -81,7 +81,9 @@ it("what can be read is mended: texts in the place of parts, ids that are number
     },
     { role: "tool", callId: 5, content: [{ type: "text", text: "five" }] },
     { role: "tool", callId: "c3", text: "three", isError: true },
-    { role: "assistant", content: "done", paused: true }
+    { role: "assistant", content: "done", paused: true },
+    { role: "assistant", content: "do", incomplete: true },
+    { role: "assistant", content: "do", incomplete: "true" }
   ])
   const look = (id: string, args: Message.ToolCall["arguments"]) => ({ ...call(id), arguments: args })
   assert.deepStrictEqual(repaired, [
@@ -97,7 +99,9 @@ it("what can be read is mended: texts in the place of parts, ids that are number
         { type: "reasoning", text: "hm" }
       ]
     },
-    { role: "assistant", content: [Message.text("done")], paused: true }
+    { role: "assistant", content: [Message.text("done")], paused: true },
+    { role: "assistant", content: [Message.text("do")], incomplete: true },
+    { role: "assistant", content: [Message.text("do")] }
   ])
 })
 

@@ -93,7 +93,7 @@ it.run(
     Effect.gen(function* () {
       const keys: Array<string> = []
       const look = Effect.map(RunContext.Current, (current) => {
-        keys.push(`${current?.agent}: ${current?.callKey === undefined ? "no" : "a"} key, ${current?.startedIn}`)
+        keys.push(`${current?.agent}: ${current?.callKey === undefined ? "no" : "a"} key, ${current?.parentCallKey}`)
         return "seen"
       })
       const inner = Agent.deterministic("inner", (_input: string) => look)

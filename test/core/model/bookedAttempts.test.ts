@@ -196,7 +196,10 @@ for (const [title, ending, closed] of [
         [usage]
       )
       assert.deepInclude(log.end(), { usage })
-      assert.deepStrictEqual(lastTranscript(log.end()), [Message.user("go")])
+      assert.deepStrictEqual(lastTranscript(log.end()), [
+        Message.user("go"),
+        { ...Message.assistant("Well"), incomplete: true }
+      ])
     })
   )
 }

@@ -104,7 +104,7 @@ it.effect(
       })
       assert.sameMembers(
         [...report.injections.keys()],
-        ["model call", "stream part", "tool attempt", "fixer run", "policy", "approval", "listener", "wait"]
+        ["model call", "stream part", "tool attempt", "fixer run", "policy", "grant", "approval", "listener", "wait"]
       )
       const injected = [...report.injections.values()].reduce((sum, count) => sum + count, 0)
       console.log(`${injected} faults in one agent`)

@@ -62,7 +62,8 @@ export const anyMessage = mostly(
       text: word,
       callId: word,
       isError: mostly(fc.boolean()),
-      paused: mostly(fc.boolean())
+      paused: mostly(fc.boolean()),
+      incomplete: mostly(fc.boolean())
     },
     { requiredKeys: ["role"] }
   )

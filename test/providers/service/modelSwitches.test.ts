@@ -1,5 +1,6 @@
 /** One conversation that goes from model to model: each is sent all of it, and each finds it in its own wire. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Agent from "@kintsugi/core/Agent"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import { Context, Effect, Layer, Schema } from "effect"
@@ -122,6 +123,35 @@ describe("one conversation through all models [P1002]", () => {
       const { sent, transcript } = yield* walk([...steps, ...steps])
       assert.strictEqual(sent, 34)
       assert.strictEqual(transcript.filter(({ role }) => role === "assistant").length, 34)
+    })
+  )
+
+  it.effect("an answer that was stopped is its text to each of them, with a word of the user behind it [P1358]", () =>
+    Effect.gen(function* () {
+      for (const { layer, name, says, shape } of participants) {
+        const network = fakeNetwork(() =>
+          Effect.suspend(
+            respond(
+              200,
+              says("answer", () => "m", 0)
+            )
+          )
+        )
+        const model = Context.get(yield* Layer.build(Layer.provide(layer, network.layer)), Model.Model)
+        const cut = (shown: string): Message.Assistant => ({ ...Message.assistant(shown), incomplete: true })
+        const from = [Message.user("Where?"), cut("In Ber "), Message.user("Again."), cut("In Oslo\n")]
+        const agent = Agent.make("guide", { output: Struct({ answer: Schema.String }) }).pipe(
+          Agent.withModel(Layer.succeed(Model.Model, model))
+        )
+        for (const resumption of [{ from }, { from, input: "Go on." }]) {
+          yield* Effect.exit(Agent.resume(agent)(resumption))
+          const body = network.sent.at(-1)?.body ?? ""
+          assert.deepStrictEqual(shape(JSON.parse(body)), [], `${name} is sent ${body}`)
+          assert.include(body, "In Ber ")
+          assert.include(body, "In Oslo")
+          assert.notInclude(body, "incomplete")
+        }
+      }
     })
   )
 

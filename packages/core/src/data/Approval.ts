@@ -6,7 +6,11 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import { approvalFields, type ApprovalScope } from "./Grants.ts"
 import { Signature } from "./Signature.ts"
+
+export { Approvals, approvalsOfProcess, Conversation, Grant } from "./Grants.ts"
+export type { ApprovalScope } from "./Grants.ts"
 
 /** A request for approval of one tool call: a person reads it and decides. */
 export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequest")({
@@ -35,7 +39,7 @@ export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequ
 export type Decision = typeof Decision.Type
 
 export const Decision = Schema.Union([
-  Schema.Struct({ type: Schema.tag("approve"), arguments: Schema.optionalKey(Schema.Json) }),
+  Schema.Struct({ type: Schema.tag("approve"), arguments: Schema.optionalKey(Schema.Json), ...approvalFields }),
   Schema.Struct({ type: Schema.tag("refuse"), reason: Schema.String })
 ])
 
@@ -44,6 +48,21 @@ export const approve: Decision = { type: "approve" }
 
 /** Approves the call with these arguments. They pass every gate once more: size, schema, policy. */
 export const approveWith = (args: Schema.Json): Decision => ({ type: "approve", arguments: args })
+
+/** What an approval holds for, besides its call. */
+interface GrantOptions extends Pick<Extract<Decision, { readonly type: "approve" }>, "deep" | "until" | "who"> {}
+
+/**
+ * The call may run, and so may later ones: `"run"` admits equal calls of this run, `{ conversation }` equal calls of a conversation, and
+ * `{ rule }` the calls that fit this rule of the tool, see `rules` of `Tool.requireApproval`. The approval becomes a `Grant`.
+ */
+export const approveFor = (scope: ApprovalScope, { deep, until, who }: GrantOptions = {}): Decision => ({
+  type: "approve",
+  for: scope,
+  ...(deep === undefined ? {} : { deep }),
+  ...(until === undefined ? {} : { until }),
+  ...(who === undefined ? {} : { who })
+})
 
 /** Refuses the call; the model reads the reason. */
 export const refuse = (reason: string): Decision => ({ type: "refuse", reason })

@@ -69,6 +69,14 @@ type Attached = { readonly data: string } | { readonly url: string }
 /** An assistant message without calls. */
 export const assistant = (value: string): Parts.Assistant => ({ role: "assistant", content: [text(value)] })
 
+/**
+ * What a reader has seen of a reply that was stopped before its end. `undefined` without a word: several providers refuse blank messages.
+ *
+ * @internal
+ */
+export const incomplete = (shown: string): Parts.Assistant | undefined =>
+  shown.trim() === "" ? undefined : { ...assistant(shown), incomplete: true }
+
 /** The texts of a message or a reply, joined. */
 export const textOf = (self: { readonly content: ReadonlyArray<Parts.Text | { readonly type: string }> }): string => {
   let joined = ""

@@ -24,10 +24,13 @@ interface UnmatchedCall {
 
 type Part = Message.Assistant["content"][number]
 
+/** Why a message is no answer. */
+type Marks = Pick<Message.Assistant, "paused" | "incomplete">
+
 /** A message that was read. */
 type Read =
   | { readonly role: "kept"; readonly message: Message.System | Message.User }
-  | { readonly role: "assistant"; readonly content: ReadonlyArray<Part | UnmatchedCall>; readonly isPaused: boolean }
+  | { readonly role: "assistant"; readonly content: ReadonlyArray<Part | UnmatchedCall>; readonly marks: Marks }
   | { readonly role: "tool"; readonly callId: string; readonly settlement: Message.Settlement }
 
 export const repair = (history: unknown): Message.Transcript => {
@@ -38,7 +41,7 @@ export const repair = (history: unknown): Message.Transcript => {
     if (message.role === "kept") return [message.message]
     if (message.role === "tool") return []
     const content = message.content.map((part) => (isUnmatched(part) ? closed(part) : part))
-    return [{ role: "assistant", content, ...(message.isPaused ? { paused: true as const } : {}) }]
+    return [{ role: "assistant", content, ...message.marks }]
   })
 }
 
@@ -96,7 +99,9 @@ const readMessage = (value: unknown): Read | undefined => {
     }
     case "assistant": {
       const content = partsOf(said, readPart)
-      return content && { role: "assistant", content, isPaused: property(value, "paused") === true }
+      return (
+        content && { role: "assistant", content, marks: { ...marked(value, "paused"), ...marked(value, "incomplete") } }
+      )
     }
     case "tool": {
       const callId = idOf(property(value, "callId"))
@@ -109,6 +114,8 @@ const readMessage = (value: unknown): Read | undefined => {
       return undefined
   }
 }
+
+const marked = (value: unknown, mark: keyof Marks): Marks => (property(value, mark) === true ? { [mark]: true } : {})
 
 /** A text, or the joined texts of parts; `undefined` without either. */
 const wordsOf = (said: unknown): string | undefined => {

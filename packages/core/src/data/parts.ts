@@ -114,14 +114,16 @@ export const User = Schema.Struct({ role: Schema.tag("user"), content: UserConte
 
 /**
  * The message of a model: its parts in its own order, each tool call with its settlement. A `paused` message is no answer: the provider
- * continues it in the next reply.
+ * continues it in the next reply. An `incomplete` message is no answer either: it has the text that a reader had seen when the model call
+ * was stopped, and no calls.
  */
 export interface Assistant extends Schema.Schema.Type<typeof Assistant> {}
 
 export const Assistant = Schema.Struct({
   role: Schema.tag("assistant"),
   content: Schema.Array(Schema.Union([Text, Reasoning, ProviderItem, SettledCall])),
-  paused: Schema.optionalKey(Schema.Literal(true))
+  paused: Schema.optionalKey(Schema.Literal(true)),
+  incomplete: Schema.optionalKey(Schema.Literal(true))
 })
 
 /** One message of a conversation. */

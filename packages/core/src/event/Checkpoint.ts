@@ -108,6 +108,8 @@ const fields = {
   compacted: Schema.optionalKey(Schema.Struct({ head: Message.Transcript, from: Count })),
   /** The index of the run's input in the transcript; absent without input. */
   inputIndex: Schema.optionalKey(Count),
+  /** What a person has approved for the whole run. */
+  grants: Schema.optionalKey(Schema.Array(Approval.Grant)),
   turn: Count,
   /** How often tools with `maxCalls` were called, by the name of the tool; absent in a run within another. */
   cappedCalls: Schema.optionalKey(Schema.Record(Schema.String, Count)),

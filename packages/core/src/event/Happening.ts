@@ -37,8 +37,16 @@ type CoercionChange = Parameters<typeof Coercion.decode>[0]["changes"][number]
 
 /** The data of an event besides its origin, by its `type`. */
 export type Happening =
-  /** `transcript` is what the conversation begins with. */
-  | { readonly type: "run-start"; readonly input: unknown; readonly transcript: Message.Transcript }
+  /**
+   * `transcript` is what the conversation begins with. `startedIn` is set if a fiber that outlived its run started this run: the run that
+   * had ended, and the call in it. Such a run has no parent.
+   */
+  | {
+      readonly type: "run-start"
+      readonly input: unknown
+      readonly transcript: Message.Transcript
+      readonly startedIn?: NonNullable<Origin["parent"]>
+    }
   /** One of several skills was chosen: by a rule, by the model, or by the table for failures of that model call. */
   | {
       readonly type: "skill-chosen"
@@ -93,7 +101,12 @@ export type Happening =
   | (OfOneCall & OfCall)
   /** A call waits for a decision before it runs; the decision has come. */
   | ({ readonly type: "approval-requested"; readonly request: Approval.ApprovalRequest } & OfCall)
-  | ({ readonly type: "approval-decided"; readonly decision: Approval.Decision } & OfCall)
+  | ({
+      readonly type: "approval-decided"
+      readonly decision: Approval.Decision
+      /** The id of the grant that admits the call; no person was asked then, and no request was made. */
+      readonly by?: string
+    } & OfCall)
   /** A call that was not admitted: no such tool, or denied. */
   | ({ readonly type: "tool-refused"; readonly settlement: Message.Settlement } & OfCall)
   /**
@@ -109,7 +122,7 @@ export type Happening =
   | ({ readonly type: "verdict" } & LayerVerdict)
   /**
    * What the turn has added to the transcript, with every call settled; also if the run ends in the middle of the turn. A turn in
-   * which no model answered adds nothing. A turn that waits for a decision ends after the run has resumed, without a second `turn-start`.
+   * which no model answered adds nothing. A model call that was stopped adds what a reader had seen of it, as an `incomplete` message. A turn that waits for a decision ends after the run has resumed, without a second `turn-start`.
    */
   | { readonly type: "turn-end"; readonly message: Message.Assistant }
   /** The final text was mended before it decoded, without a model call. */

@@ -157,27 +157,29 @@ export class Attached {
   }
 }
 
-/** The observers of a run: its parent's, or those of the program; and one of its own. */
+/** The observers around a run: its parent's, or those of the program. */
 export const around = (
   fiber: Fiber.Fiber<unknown, unknown>,
-  parent: RunContext.RunContext | undefined,
-  own: Observer | undefined
+  parent: RunContext.RunContext | undefined
 ): ReadonlyArray<Observer> => {
-  const made = parent === undefined ? fiber.getRef(RunContext.Observers).map((make) => make(fiber.context)) : []
-  const outer = parent?.emit === undefined ? made : [parent.emit]
-  return own === undefined ? outer : [...outer, own]
+  if (parent === undefined) return fiber.getRef(RunContext.Observers).map((make) => make(fiber.context))
+  return parent.emit === undefined ? [] : [parent.emit]
 }
 
-/** One observer for all; nothing where there is none. The terminal event of the run is its last. */
-export const joined = (runId: string, observers: ReadonlyArray<Observer>): Observer | undefined => {
+/**
+ * One observer for all; nothing where there is none. The first `outer` of them are around the run. The terminal event of the run is its
+ * last. Descendants that outlive the run are still heard around it, and by no one else: every span that began there ends.
+ */
+export const joined = (runId: string, observers: ReadonlyArray<Observer>, outer: number): Observer | undefined => {
   if (observers.length === 0) return undefined
   let isOver = false
   return (event, context) => {
-    // what is still at work below the run is not heard any more
-    if (isOver) return undefined
-    isOver = event.runId === runId && AgentEvent.isTerminal(event)
+    const isOwn = event.runId === runId
+    if (isOver && isOwn) return undefined
+    const many = isOver ? outer : observers.length
+    if (isOwn) isOver = AgentEvent.isTerminal(event)
     let span: ReturnType<Observer> = undefined
-    for (const observer of observers) span = observer(event, context) ?? span
+    for (let index = 0; index < many; index++) span = observers[index]?.(event, context) ?? span
     return span
   }
 }
@@ -192,6 +194,8 @@ export const reported = <A, E, R>(
   Effect.withFiber((fiber) =>
     Effect.onExitPrimitive(RunContext.begin(run, first, body), (exit) => {
       const report = () => {
+        // an observer may start another run at once
+        run.done.isOver = true
         if (run.emit !== undefined) for (const happening of last(exit)) RunContext.emitNow(run, fiber, () => happening)
         return undefined
       }

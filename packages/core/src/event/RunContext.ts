@@ -40,7 +40,7 @@ export interface RunContext {
   /** The place of that call: run, turn, and index in its reply. Ids of calls repeat over turns, this key does not. */
   readonly callKey?: string | undefined
   /** The `callKey` of the parent's call in which this run was started. */
-  readonly startedIn?: string | undefined
+  readonly parentCallKey?: string | undefined
   /** The idempotency key of the call in which this effect runs. Outside of a call: that of the nearest call around this run. */
   readonly within?: string | undefined
   /** The idempotency keys of the calls of this run are derived from it: the run id, or the place of this run within another run. */

@@ -12,12 +12,15 @@ import * as Snapshot from "./Snapshot.ts"
 import { Failure, OptionalValue, Value } from "./fields.ts"
 import { FinishReason } from "../data/FinishReason.ts"
 
+/** A run, and the call in it. */
+const ofRun = Schema.Struct({ runId: Schema.String, callId: Schema.optionalKey(Schema.String) })
+
 const origin = {
   runId: Schema.String,
   agent: Schema.String,
   turn: Schema.Finite,
   at: Schema.Finite,
-  parent: Schema.optionalKey(Schema.Struct({ runId: Schema.String, callId: Schema.optionalKey(Schema.String) }))
+  parent: Schema.optionalKey(ofRun)
 }
 
 const event = <const Type extends string, const Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
@@ -70,7 +73,11 @@ const verdict = {
 
 /** By the type of the event. */
 export const schemas = {
-  "run-start": event("run-start", { input: Value, transcript: Message.Transcript }),
+  "run-start": event("run-start", {
+    input: Value,
+    transcript: Message.Transcript,
+    startedIn: Schema.optionalKey(ofRun)
+  }),
   "skill-chosen": event("skill-chosen", {
     skill: Schema.String,
     by: Schema.Literals(["rule", "model", "table"]),
@@ -119,7 +126,11 @@ export const schemas = {
   "fix-failed": event("fix-failed", { ...ofFix, error: Failure }),
   "tool-end": event("tool-end", { ...ofCall, use }),
   "approval-requested": event("approval-requested", { ...ofCall, request: Approval.ApprovalRequest }),
-  "approval-decided": event("approval-decided", { ...ofCall, decision: Approval.Decision }),
+  "approval-decided": event("approval-decided", {
+    ...ofCall,
+    decision: Approval.Decision,
+    by: Schema.optionalKey(Schema.String)
+  }),
   verdict: Schema.Union([event("verdict", { ...ofCall, ...verdict }), event("verdict", verdict)]),
   "turn-end": event("turn-end", { message: Message.Assistant }),
   "output-coerced": event("output-coerced", { change }),

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import type { Grant } from "../data/Grants.ts"
 
 /** An effect of a tool call that can be undone. */
 export type Effected = {
@@ -26,6 +27,12 @@ export type Effects = {
   readonly take: () => Effected | undefined
   /** The scope of the run. */
   readonly scope: Scope.Scope
+  /** Whether the run is over: from its last event on. */
+  isOver: boolean
+  readonly agent: string
+  readonly parent: Effects | undefined
+  /** What a person has approved for the whole run; absent until then. */
+  granted: ReadonlyArray<Grant> | undefined
   /** Closes that scope; `undefined` if there is nothing to release. */
   readonly close: (exit: Exit.Exit<unknown, unknown>, whose: string) => Effect.Effect<void> | undefined
 }
@@ -36,18 +43,22 @@ export type Effects = {
  * @internal
  */
 export class Done implements Effects {
-  readonly #parent: Effects | undefined
+  readonly agent: string
+  readonly parent: Effects | undefined
+  granted: ReadonlyArray<Grant> | undefined
   #effects: Array<Effected> | undefined
   #scope: Scope.Closeable | undefined
+  isOver = false
 
-  constructor(parent: Effects | undefined) {
-    this.#parent = parent
+  constructor(parent: Effects | undefined, agent = "") {
+    this.parent = parent
+    this.agent = agent
   }
 
   add(effected: Effected): void {
     this.#effects ??= []
     this.#effects.push(effected)
-    this.#parent?.add(effected)
+    this.parent?.add(effected)
   }
 
   take(): Effected | undefined {

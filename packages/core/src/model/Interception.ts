@@ -60,6 +60,8 @@ export type InterceptedStep =
   /** All tool policies of the agent together. */
   | { readonly kind: "policy"; readonly tool: string; readonly callId: string }
   | { readonly kind: "approval"; readonly request: Approval.ApprovalRequest }
+  /** Looks for a grant that admits a call, and gives its id, or stores a grant. */
+  | { readonly kind: "grant"; readonly tool: string; readonly callId: string }
   /** A listener is about to get an event. */
   | { readonly kind: "listener"; readonly event: AgentEvent.AgentEvent }
 

@@ -273,6 +273,14 @@ export const invalidOutput = (
   )
 }
 
+/**
+ * Asks a model again whose last answer was stopped.
+ *
+ * @internal
+ */
+export const stopped =
+  "Your last answer was stopped before its end. The user has seen what you wrote. Give the whole answer."
+
 const maxIssues = 10
 
 const maxIssueChars = 300

@@ -28,7 +28,7 @@ export interface State {
   readonly transcript: () => Message.Transcript
   /** The same without the message of a turn that is not over. */
   readonly said: () => Message.Transcript
-  /** The message of the current turn, if a model has answered and the turn is not over. */
+  /** The message of the current turn, if a model has answered, or a reader has seen a part of its answer, and the turn is not over. */
   readonly unfinished: () => Message.Assistant | undefined
   /** The text of the last reply. */
   readonly partial?: string
@@ -71,38 +71,49 @@ export interface Mode {
   readonly started?: (started: { readonly state: State; readonly run: RunContext.RunContext }) => void
 }
 
-/** Runs `body` as a run of its own: as a child of the current run, if there is one. */
+/**
+ * Runs `body` as a run of its own: as a child of the current run, if there is one. A run that begins after the current run has ended is a
+ * root: it has its own limits, is booked for itself, and names the ended run.
+ */
 export const within = <A, E, R>(
   frame: Frame,
   body: (run: RunContext.RunContext) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
     const parent = fiber.getRef(RunContext.Current)
-    // no child run begins after its parent has ended
-    return parent === undefined
-      ? begin(frame, body, fiber, parent)
-      : RunContext.begins(parent, () => begin(frame, body, fiber, parent))
+    if (parent === undefined) return begin(frame, body, fiber, parent)
+    if (parent.done.isOver) return begin(frame, body, fiber, undefined, parent)
+    // no child run begins after a limit or another call has ended the work of its parent
+    return RunContext.begins(parent, () => begin(frame, body, fiber, parent))
   })
 
 const begin = <A, E, R>(
   frame: Frame,
   body: (run: RunContext.RunContext) => Effect.Effect<A, E, R>,
   fiber: Fiber.Fiber<unknown, unknown>,
-  parent: RunContext.RunContext | undefined
+  parent: RunContext.RunContext | undefined,
+  ended?: RunContext.RunContext
 ): Effect.Effect<A, E, R> => {
   const { agent, input, listeners, mode, resumed, sink, state } = frame
   const { isForked = false } = mode
   const runId = resumed?.runId ?? mode.runId ?? `run-${RunContext.drawId(fiber)}`
   const tree = parent?.tree ?? { lost: 0, begun: undefined }
-  const observers = Listening.around(fiber, parent, sink)
+  const outer = Listening.around(fiber, parent)
+  const observers = sink === undefined ? outer : [...outer, sink]
   return Listening.heard({ agent, runId, observers, listeners, tree, isForked }, (observers, restore) => {
     const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-    const run = contextOf(frame, runId, parent, observers, tree, now)
+    const emit = Listening.joined(runId, observers, outer.length)
+    const run = contextOf(frame, runId, parent, emit, tree, now)
     // who has started it can ask it at once, before it does anything
     const working = isForked ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
     return Listening.reported(
       run,
-      () => ({ type: "run-start", input, transcript: state.said() }),
+      () => ({
+        type: "run-start",
+        input,
+        transcript: state.said(),
+        ...(ended === undefined ? {} : { startedIn: startedBy(ended) })
+      }),
       (exit) => last(frame, run, exit),
       restore(RunContext.within(run, working))
     )
@@ -113,7 +124,7 @@ const contextOf = (
   frame: Frame,
   runId: string,
   parent: RunContext.RunContext | undefined,
-  observers: ReadonlyArray<Sink>,
+  emit: Sink | undefined,
   tree: RunContext.RunContext["tree"],
   now: number
 ): RunContext.RunContext => {
@@ -128,18 +139,18 @@ const contextOf = (
     turn: () => frame.state.turn,
     ledger,
     meter,
-    done: new RunContext.Done(parent?.done),
+    done: new RunContext.Done(parent?.done, frame.agent),
     tree,
     fixers: parent?.fixers ?? noFixers,
     // always the same fields: what is spread anew for every call is quick to copy then
     onUnsafe: parent?.onUnsafe,
     isCompacting: parent?.isCompacting,
     repairing: parent?.repairing,
-    emit: Listening.joined(runId, observers),
+    emit,
     parent: parent === undefined ? undefined : startedBy(parent),
     callId: undefined,
     callKey: undefined,
-    startedIn: parent?.callKey,
+    parentCallKey: parent?.callKey,
     within: parent?.within,
     seed: frame.resumed?.seed ?? seedOf(frame, runId, parent)
   }

@@ -10,6 +10,7 @@ import type { Snapshot } from "../event/Checkpoint.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Model from "../model/Model.ts"
 import * as Sharing from "../model/Sharing.ts"
+import * as Render from "../recovery/Render.ts"
 import * as RunBudget from "./budget.ts"
 import { capture, endAt, restore } from "./checkpoint.ts"
 import * as Frame from "./Frame.ts"
@@ -45,7 +46,7 @@ const of = (start: Start, { agent, readInput }: Resumed, says: string | undefine
   }
   const before = "version" in from ? from.transcript : from
   const said = input === undefined ? lastOf(before, says, snapshot?.inputIndex) : readInput(input)
-  const all = input === undefined ? before : [...before, said.message]
+  const all = input === undefined ? goingOn(before) : [...before, said.message]
   const messages = (prompt: string) => (all.some(({ role }) => role === "system") ? [...all] : headed(prompt, all))
   const messagesFor = (prompt: string) =>
     headed(
@@ -55,13 +56,20 @@ const of = (start: Start, { agent, readInput }: Resumed, says: string | undefine
   return { said, from: snapshot, isNew: input !== undefined, messages, messagesFor }
 }
 
+/** A stopped answer needs a word of the user behind it: many providers take no request that ends with a model's message. */
+const goingOn = (before: Message.Transcript): Message.Transcript => {
+  const last = before.at(-1)
+  return last?.role === "assistant" && last.incomplete === true ? [...before, Message.user(Render.stopped)] : before
+}
+
 const headed = (prompt: string, messages: ReadonlyArray<Message.Message>): Array<Message.Message> =>
   prompt === "" ? [...messages] : [Message.system(prompt), ...messages]
 
 /** The input of the transcript. Later user messages may be the run's own, about an answer that does not fit. */
 const lastOf = (transcript: Message.Transcript, says: string | undefined, inputIndex = -1): Said => {
   const candidate = transcript[inputIndex]
-  const isOfUser = (one: Message.Message) => one.role === "user" && Message.textOf(one) !== says
+  const own: ReadonlyArray<string | undefined> = [says, Render.stopped]
+  const isOfUser = (one: Message.Message) => one.role === "user" && !own.includes(Message.textOf(one))
   // by its role, it is a message of a user
   const last = candidate?.role === "user" ? candidate : transcript.findLast(isOfUser)
   const message = last?.role === "user" ? last : Message.user("")

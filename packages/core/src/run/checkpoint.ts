@@ -54,11 +54,12 @@ export const capture =
     canGoOn(running) ? running.state.snapshot(running.run, now) : undefined
 
 /** The counts and limits with which a run goes on; `given` are the new limits. */
-export const restore = ({ ledger, meter }: RunContext.RunContext, from: Snapshot, given: object): void => {
+export const restore = ({ done, ledger, meter }: RunContext.RunContext, from: Snapshot, given: object): void => {
   ledger.restore(from.ledger)
   meter.restore(from.runId, from.spent)
   meter.warnedBefore(from.warned)
   if (from.cappedCalls !== undefined) meter.callCounts.restore(from.cappedCalls)
+  if (from.grants !== undefined) done.granted = from.grants
   meter.takeOver(from.limits, given)
   paid(meter, from)
 }

@@ -66,10 +66,9 @@ export const callModel = (running: Looping, request: Model.Request, isOnce = fal
   const { onLlmError: rows, onPartial, transport } = plan
   const { isStreamed } = running.mode
   const input = beginning.said.message
-  const compacted = (messages: Message.Transcript) => state.compact(messages)
   const mayBeEmpty = () => plan.output !== undefined && Result.isSuccess(plan.output.read(""))
   return ask(
-    { model, request, rows, onPartial, transport, isStreamed, run, input, compacted, mayBeEmpty, isOnce },
+    { model, request, rows, onPartial, transport, isStreamed, run, input, conversation: state, mayBeEmpty, isOnce },
     (answer): Effect.Effect<Asked> => {
       if (answer.type === "answered") return Effect.succeed(answer)
       const { reply, type } = answer
@@ -192,7 +191,7 @@ const compact = (
   { compaction, run: shorten }: Compact,
   error: unknown
 ): Effect.Effect<Compacted> => {
-  const { compacted, input, run } = call.options
+  const { conversation, input, run } = call.options
   if (!admits(call)) return Effect.succeed({ type: "gave up" })
   const overflow = {
     transcript: call.request.messages,
@@ -204,7 +203,7 @@ const compact = (
   const within = helping<CompactEvent>(compaction, run, { isCompacting: true }, (event) => event)
   return shorten(compaction, overflow, within, (messages) => {
     call.request = { ...call.request, messages }
-    compacted?.(messages)
+    conversation?.compact(messages)
   })
 }
 
@@ -241,6 +240,8 @@ const begun = (
     const { shown } = call.state
     const spent: Attempting = { type: "Attempting", attempts, shown, model, request, spent: reply }
     const refusal = refused(model, reply) ?? (options.mayBeEmpty?.() === true ? undefined : empty(model, reply))
+    // a refused answer came to its end, and has no place in a conversation: the model would refuse again
+    if (refusal !== undefined) options.conversation?.show(undefined)
     return refusal === undefined
       ? book(call, spent, "used", (asked) => ({ type: "model-end", reply, ...asked }), Effect.succeed(reply))
       : book(
@@ -277,6 +278,7 @@ const discard = (call: ModelCall<unknown>): Effect.Effect<void> =>
     const { attempts: attempt, shown } = call.state
     if (shown === undefined) return Effect.void
     call.state = { type: "Idle", attempts: attempt, shown: undefined }
+    call.options.conversation?.show(undefined)
     return RunContext.emit(call.options.run, () => ({ type: "attempt-discarded", attempt, text: shown.text }))
   })
 
@@ -371,6 +373,7 @@ const streamed = (
         const isSeen = call.state.shown !== undefined || parts.some(isShown)
         const shown = isSeen ? { text: collector.partial } : undefined
         call.state = { ...begun, shown, spent: collector.spent ?? begun.spent }
+        call.options.conversation?.show(shown?.text)
         for (const part of parts) {
           if (isShown(part)) RunContext.emitNow(run, fiber, () => ({ type: part.type, text: part.text }))
         }

@@ -19,14 +19,21 @@ export interface ModelCallOptions {
   readonly run: RunContext.RunContext
   /** The input of the run, for the agents that shorten its conversation. */
   readonly input?: Message.User
-  /** Gets the shortened conversation once the conversation was too long. */
-  readonly compacted?: (messages: Message.Transcript) => void
+  readonly conversation?: Conversation
   /** Whether an empty reply is an answer; never by default. */
   readonly mayBeEmpty?: () => boolean
   /** Whether an empty reply is not asked for again, unless a row says so. */
   readonly isOnce?: boolean
   /** Which part of the run asks, where it is not its loop. */
   readonly purpose?: Ledger.Entry["purpose"]
+}
+
+/** The conversation in which the model is called. */
+interface Conversation {
+  /** Gets the text of the present attempt that a reader has seen; `undefined` where it counts no more. */
+  readonly show: (text: string | undefined) => void
+  /** Gets the shortened conversation once the conversation was too long. */
+  readonly compact: (messages: Message.Transcript) => void
 }
 
 /** No attempt is at work. */

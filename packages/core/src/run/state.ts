@@ -46,6 +46,8 @@ export class RunState implements State {
   /** How many of these calls may run, once that is known. */
   admission: Admission | undefined
   #reply: Message.Reply | undefined
+  /** What a reader has seen of a reply that has not come to its end. */
+  #shown: string | undefined
   /** The text of the last reply. */
   partial = ""
   /** The finish reason of the reply that is the output, once there is one. */
@@ -137,6 +139,7 @@ export class RunState implements State {
       transcript: unfinished === undefined ? this.transcript() : [...this.messages],
       ...(this.#compacted === undefined ? {} : { compacted: abridged(this.messages, this.#compacted) }),
       ...(inputIndex < 0 ? {} : { inputIndex }),
+      ...(run.done.granted === undefined ? {} : { grants: run.done.granted }),
       turn: this.turn,
       limits: run.meter.limits,
       warned: run.meter.warned,
@@ -169,6 +172,7 @@ export class RunState implements State {
   /** Adds a reply; returns its calls. */
   take(reply: Message.Reply): ReadonlyArray<Message.ToolCall> {
     this.#reply = reply
+    this.#shown = undefined
     this.admission = undefined
     this.keys = []
     this.partial = Message.textOf(reply)
@@ -193,8 +197,14 @@ export class RunState implements State {
     return this.slots.map(({ settlement }) => settlement)
   }
 
+  /** Notes the text of the present model call that a reader has seen: if the call is stopped, the transcript keeps it. */
+  show(text: string | undefined): void {
+    this.#shown = text
+  }
+
   close(message: Message.Assistant): Message.Assistant {
     this.#reply = undefined
+    this.#shown = undefined
     this.add(message)
     return message
   }
@@ -247,7 +257,12 @@ export class RunState implements State {
   }
 
   unfinished(): Message.Assistant | undefined {
-    return this.#reply === undefined ? undefined : Message.settle(this.#reply, this.settlements())
+    return this.#reply === undefined ? this.incomplete() : Message.settle(this.#reply, this.settlements())
+  }
+
+  /** What a reader has seen of a model call that was stopped. */
+  incomplete(): Message.Assistant | undefined {
+    return this.#shown === undefined ? undefined : Message.incomplete(this.#shown)
   }
 
   /** A final error of ours takes the transcript and the usage of the run along. */

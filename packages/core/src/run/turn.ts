@@ -113,6 +113,15 @@ export const close = <A, E>(
     next
   )
 
+/**
+ * Takes what a reader has seen of a model call that was stopped into the transcript, as an incomplete message, ends the turn, and goes on
+ * with `next`. Nothing is taken where nothing was seen.
+ */
+export const keepShown = <A, E>(running: Running, next: () => Effect.Effect<A, E>): Effect.Effect<A, E> => {
+  const message = running.state.incomplete()
+  return message === undefined ? next() : close(running, message, next)
+}
+
 /** Of a text that was cut off, a number may lack digits, and a block within another is not the answer. */
 const whole = (answer: Answer): Result.Result<Answer, ReadonlyArray<Issue.Issue>> =>
   Predicate.isNumber(answer.value) || answer.changes.some(isWithin) ? Result.fail([incomplete]) : Result.succeed(answer)

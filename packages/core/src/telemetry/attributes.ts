@@ -24,11 +24,12 @@ export const of = (table: Table, event: AgentEvent.AgentEvent): Attributes | und
 
 /** The attributes of an operation, from the events of its beginning and its end. */
 export const ofOperation: Table = {
-  "run-start": ({ agent, parent, runId }) => ({
+  "run-start": ({ agent, parent, runId, startedIn }) => ({
     "gen_ai.operation.name": "invoke_agent",
     "gen_ai.agent.name": agent,
     "kintsugi.run.id": runId,
-    ...given("kintsugi.parent.run.id", parent?.runId)
+    ...given("kintsugi.parent.run.id", parent?.runId),
+    ...given("kintsugi.started_in.run.id", startedIn?.runId)
   }),
   "model-start": ({ attempt, model, provider, turn }) => ({
     "gen_ai.operation.name": "chat",
@@ -136,7 +137,7 @@ export const ofNote: Table = {
   "output-coerced": ({ change }) => ({ "kintsugi.coercion": change.step }),
   "output-rejected": ({ issues }) => ({ "kintsugi.issues": issues.length }),
   "approval-requested": () => ({}),
-  "approval-decided": ({ decision }) => ({ "kintsugi.decision": decision.type }),
+  "approval-decided": ({ by, decision }) => ({ "kintsugi.decision": decision.type, ...given("kintsugi.grant", by) }),
   "tool-refused": ({ callId, tool }) => ({ "gen_ai.tool.name": tool, "gen_ai.tool.call.id": callId }),
   "budget-warning": (event) => ofLimit(event),
   "budget-exceeded": (event) => ({ ...ofLimit(event), "kintsugi.limit_action": event.action }),

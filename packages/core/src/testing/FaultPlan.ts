@@ -213,6 +213,7 @@ const nameOf = (step: Interception.InterceptedStep): string => {
     case "choice":
       return step.about
     case "policy":
+    case "grant":
       return `${step.tool}, call ${step.callId}`
     case "approval":
       return `${step.request.tool}, call ${step.request.callId}`

@@ -72,15 +72,20 @@ export interface NeedsApproval {
 
 /** The gate before calls that need approval. `Tool.requireApproval` brings it along, so a bundle without it has no gate. */
 export interface ApprovalGate extends NeedsApproval {
+  /** The rules that a person may approve by. */
+  readonly rules?: Rules
   readonly pass: (call: CallAtGate) => Effect.Effect<Passed>
 }
 
 /** The decision; or the request that the run is suspended with, if no decision comes during the run. */
 export type Passed = { readonly decision: Approval.Decision } | { readonly request: Approval.ApprovalRequest }
 
+/** Predicates by name; `params` gives each of them parameters of its own. */
+export type Rules = Readonly<Record<string, NeedsApproval["when"]>>
+
 /** A call that is about to run. */
 export interface CallAtGate {
-  readonly tool: Pick<ToolDefinition, "name" | "spec">
+  readonly tool: Pick<ToolDefinition, "name" | "sideEffects" | "spec">
   readonly site: SiteAtGate
   readonly decoded: { readonly json: Schema.Json; readonly params: () => unknown }
   /** The arguments that the approver has edited, as canonical JSON: they need no further approval. */

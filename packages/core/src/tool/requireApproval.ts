@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Returned from "../data/Returned.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
-import * as Approving from "./approving.ts"
 import { limitOf } from "./define.ts"
+import { granting } from "./granting.ts"
 import { type AnyTool, fromDefinition, isTool, type Tool } from "./shape.ts"
 import type { NeedsApproval } from "./ToolTypes.ts"
 
@@ -17,6 +17,11 @@ export interface ApprovalOptions<in Params, R> {
   readonly reason?: string
   /** How long a decision holds; one day by default. */
   readonly validFor?: Duration.Input
+  /**
+   * Predicates by which a person may approve more than one call: `Approval.approveFor({ rule: "small" })` admits all calls for which the rule
+   * `small` holds. A rule that fails admits nothing.
+   */
+  readonly rules?: { readonly [name: string]: (params: Params) => boolean | Effect.Effect<boolean, unknown, R> }
 }
 
 /**
@@ -39,15 +44,21 @@ export const requireApproval: {
     const { reason = `Tool '${self.name}' runs only with approval`, validFor = "1 day", when } = options
     const { approval: before } = self.definition
     const holds = limitOf(self.name, "validFor", validFor) ?? Duration.days(1)
-    const asks = (params: () => unknown): Effect.Effect<boolean, unknown> => {
-      // the parameters are what the tool's schema gave; what the predicate needs is in the tool's type
-      const answer = when === undefined ? true : when(params())
-      const whose = "The when of Tool.requireApproval for tool"
+    // the parameters are what the tool's schema gave; what a predicate needs is in the tool's type
+    const answerOf = (answer: unknown, option: string): Effect.Effect<boolean, unknown> => {
+      const whose = `The ${option} of Tool.requireApproval for tool`
       return Returned.valueOf(answer as boolean | Effect.Effect<boolean, unknown>, Returned.aBoolean, whose, self.name)
     }
+    const asks = (params: () => unknown) => answerOf(when === undefined ? true : when(params()), "when")
+    const rules = Object.fromEntries(
+      Object.entries(options.rules ?? {}).map(([name, rule]) => [
+        name,
+        (params: () => unknown) => answerOf(rule(params()), `rule '${name}'`)
+      ])
+    )
     return fromDefinition({
       ...self.definition,
-      approval: Approving.gate(
+      approval: granting(
         before === undefined
           ? { reason, validFor: holds, when: asks }
           : {
@@ -56,7 +67,8 @@ export const requireApproval: {
               // each may ask for it
               when: (params) =>
                 Effect.flatMap(before.when(params), (isNeeded) => (isNeeded ? Effect.succeed(true) : asks(params)))
-            }
+            },
+        { ...before?.rules, ...rules }
       )
     })
   }

@@ -187,9 +187,9 @@ export class Drawing {
         return this.#say({ type: "tool-approval-request", toolCallId, approvalId: digest, reason })
       }
       case "approval-decided": {
-        // The reader has the requests of an earlier stream in its own record.
+        // The reader has the requests of an earlier stream in its own record. A call that a grant admits has no request.
         const approvalId = this.#approvals.get(event.callId)
-        if (approvalId === undefined) return
+        if (approvalId === undefined || event.by !== undefined) return
         const { decision } = event
         const said = decision.type === "refuse" ? { approved: false, reason: decision.reason } : { approved: true }
         return this.#say({ type: "tool-approval-response", approvalId, ...said })

@@ -68,6 +68,7 @@ export const make = (scene: Scene, events: ReadonlyArray<Recorded>, item: Span |
     ["Lasts", item.shape === "span" ? duration(item.to - item.from) : undefined],
     ["Agent", subject?.agent],
     ["Run", subject?.runId],
+    ["Started in", textAt(subject, "startedIn", "runId")],
     ["Turn", subject === undefined ? undefined : String(subject.turn)],
     ["Tool", textAt(subject, "tool")],
     ...(subject === undefined ? [] : ofVerdict(subject)),

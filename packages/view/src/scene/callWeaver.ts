@@ -69,6 +69,11 @@ export class CallWeaver {
         this.strand.mark(at, "asked", `approval asked: ${clip(textAt(event, "request", "reason") ?? "", 60)}`, index)
         return false
       case "approval-decided":
+        // a call that a grant admits does not wait
+        if (textAt(event, "by") !== undefined) {
+          this.strand.mark(at, "asked", "approved by a grant", index)
+          return false
+        }
         this.strand.end(at, "ok")
         if (textAt(event, "decision", "type") === "approve") this.#next = { at, subject: index }
         this.strand.mark(at, "asked", `decided: ${textAt(event, "decision", "type") ?? "?"}`, index)

@@ -84,7 +84,11 @@ const ofAssistant = (message: unknown): ReadonlyArray<Said> =>
   itemsAt(message, "content").flatMap((part): ReadonlyArray<Said> => {
     switch (textAt(part, "type")) {
       case "text":
-        return one("assistant", "Model", textAt(part, "text") ?? "")
+        return one(
+          "assistant",
+          fieldOf(message, "incomplete") === true ? "Model, stopped" : "Model",
+          textAt(part, "text") ?? ""
+        )
       case "reasoning":
         return one("assistant", "Model, thinking", textAt(part, "text") ?? "")
       case "tool-call":
@@ -169,7 +173,7 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
   "approval-decided": (event) =>
     one(
       "run",
-      `${nameOf(event)}: ${textAt(event, "decision", "type") ?? "?"}`,
+      `${nameOf(event)}: ${textAt(event, "decision", "type") ?? "?"}${textAt(event, "by") === undefined ? "" : ", by a grant"}`,
       textAt(event, "decision", "reason") ?? "",
       "asked"
     ),

@@ -1,0 +1,182 @@
+/** What a person has approved for more than one call: later calls pass the gate by it, and no person is asked. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type * as Approval from "../data/Approval.ts"
+import { canonical, digestOf } from "../data/Digest.ts"
+import * as ErrorCause from "../data/ErrorCause.ts"
+import { Approvals, Conversation, type Grant } from "../data/Grants.ts"
+import * as RunContext from "../event/RunContext.ts"
+import * as Interception from "../model/Interception.ts"
+import * as Approving from "./approving.ts"
+import type { ApprovalGate, CallAtGate, NeedsApproval, Passed, Rules } from "./ToolDefinition.ts"
+
+/** The gate of a tool that needs approval: a grant opens it, or a person. Its predicate is asked once. */
+export const granting = (needs: NeedsApproval, rules: Rules): ApprovalGate => ({
+  ...needs,
+  rules,
+  pass: (call) =>
+    Effect.flatMap(isAsked(needs, call), (is) => {
+      if (!is) return Effect.succeed({ decision: approved })
+      const person = Effect.flatMap(byPerson(needs).pass(call), (passed) => noted(passed, rules, call))
+      return mayBeGranted(call) ? admitted(rules, call, person) : person
+    })
+})
+
+/** The gate at which a person decides, of a call for which the predicate holds. It is asked again when a request has expired. */
+const byPerson = (needs: NeedsApproval): ApprovalGate => {
+  let holds = true
+  const when: NeedsApproval["when"] = (params) => {
+    if (!holds) return needs.when(params)
+    holds = false
+    return Effect.succeed(true)
+  }
+  return Approving.gate({ ...needs, when })
+}
+
+/** What the approver has edited is approved, and a decision about this very call comes before any grant. */
+const mayBeGranted = ({ decoded, edited, site: { decisions, from } }: CallAtGate): boolean =>
+  canonical(decoded.json) !== edited &&
+  (from?.type !== "decision" || decisions?.about(from.request.digest) === undefined)
+
+/** Whether a person would be asked; a predicate that fails means that. */
+const isAsked = (needs: NeedsApproval, { decoded, site }: CallAtGate): Effect.Effect<boolean> => {
+  if (site.from?.type === "decision") return Effect.succeed(true)
+  const answer = Result.try(() => needs.when(() => decoded.params()))
+  return Result.isFailure(answer) ? Effect.succeed(true) : Effect.orElseSucceed(answer.success, () => true)
+}
+
+/** The call is admitted if there is a grant for it. A durable run stores the answer: a replay may know grants that came later. */
+const admitted = (rules: Rules, call: CallAtGate, person: Effect.Effect<Passed>): Effect.Effect<Passed> => {
+  const { site, tool } = call
+  const callId = site.call.id
+  const looked = Interception.step(
+    () => ({ kind: "grant", tool: tool.name, callId }),
+    () => Effect.map(granted(rules, call), (grant) => grant?.id)
+  )
+  return Effect.flatMap(looked, (by) =>
+    by === undefined
+      ? person
+      : RunContext.emitThen(
+          site.run,
+          () => ({ type: "approval-decided", callId, tool: tool.name, decision: approved, by }),
+          () => Effect.succeed({ decision: approved })
+        )
+  )
+}
+
+const approved: Approval.Decision = { type: "approve" }
+
+/** The first grant that admits the call: of the run, of its ancestors, of the conversation. */
+const granted = (rules: Rules, call: CallAtGate): Effect.Effect<Grant | undefined> =>
+  Effect.gen(function* () {
+    const { done } = call.site.run
+    const near = [...(done.granted ?? []), ...ofAncestors(done.parent)]
+    const conversation = yield* Conversation
+    if (near.length === 0 && conversation === undefined) return undefined
+    const store = yield* Approvals
+    const ofConversation =
+      conversation === undefined
+        ? []
+        : (yield* store.grantsOf(conversation)).filter((grant) => isForAgent(grant, call.site.run))
+    // Mutant `near` survives: speed only. The definition has the name of its tool
+    const grants = [...near, ...ofConversation].filter(({ tool }) => tool === call.tool.name)
+    if (grants.length === 0) return undefined
+    const definition = yield* definitionOf(call)
+    const now = yield* Clock.currentTimeMillis
+    for (const grant of grants) {
+      if (grant.definition !== definition || (grant.until !== undefined && now > grant.until)) continue
+      if ((yield* isFor(grant, rules, call)) && !(yield* store.isRevoked(grant))) return grant
+    }
+    return undefined
+  }).pipe(Effect.catchCause((cause) => Effect.as(warned("read", cause), undefined)))
+
+const ofAncestors = (from: RunContext.RunContext["done"] | undefined): ReadonlyArray<Grant> => {
+  const found: Array<Grant> = []
+  for (let one = from; one !== undefined; one = one.parent) {
+    for (const grant of one.granted ?? []) if (grant.deep === true) found.push(grant)
+  }
+  return found
+}
+
+/** A grant is for one agent, and if it is deep, for all that this agent starts. */
+const isForAgent = (grant: Grant, { agent, done }: RunContext.RunContext): boolean => {
+  if (grant.agent === agent) return true
+  if (grant.deep !== true) return false
+  for (let one = done.parent; one !== undefined; one = one.parent) if (one.agent === grant.agent) return true
+  return false
+}
+
+const isFor = ({ admits }: Grant, rules: Rules, { decoded }: CallAtGate): Effect.Effect<boolean> => {
+  if ("arguments" in admits) return Effect.succeed(admits.arguments === canonical(decoded.json))
+  const rule = Object.hasOwn(rules, admits.rule) ? rules[admits.rule] : undefined
+  const answer = rule === undefined ? undefined : Result.try(() => rule(() => decoded.params()))
+  // a rule that fails admits nothing
+  if (answer === undefined || Result.isFailure(answer)) return Effect.succeed(false)
+  return Effect.orElseSucceed(answer.success, () => false)
+}
+
+/** Identifies all of the tool that a person may have looked at. */
+const definitionOf = ({ tool }: CallAtGate): Effect.Effect<string> => {
+  const { description, name, parameters } = tool.spec()
+  return digestOf([name, description, parameters, tool.sideEffects])
+}
+
+/** Notes the grant that an approval makes, and goes on. */
+const noted = (passed: Passed, rules: Rules, call: CallAtGate): Effect.Effect<Passed> => {
+  const decision = "decision" in passed ? passed.decision : undefined
+  if (decision?.type !== "approve" || decision.for === undefined || decision.for === "call")
+    return Effect.succeed(passed)
+  const scope = decision.for
+  const rule = typeof scope === "object" ? scope.rule : undefined
+  const noting = Effect.gen(function* () {
+    if (rule !== undefined && !Object.hasOwn(rules, rule)) return yield* withoutRule(rule, call)
+    const grant = yield* grantOf(decision, rule, call)
+    if (typeof scope === "object" && "conversation" in scope) return yield* stored(scope.conversation, grant, call)
+    const { done } = call.site.run
+    done.granted = [...(done.granted ?? []).filter(({ id }) => id !== grant.id), grant]
+  })
+  return Effect.as(noting, passed)
+}
+
+const grantOf = (
+  { arguments: edited, deep, until, who }: Extract<Approval.Decision, { readonly type: "approve" }>,
+  rule: string | undefined,
+  call: CallAtGate
+): Effect.Effect<Grant> =>
+  Effect.gen(function* () {
+    const { decoded, site, tool } = call
+    const definition = yield* definitionOf(call)
+    const args = canonical(edited ?? decoded.json)
+    const admits = rule === undefined ? { arguments: args } : { rule }
+    // the same in every replay
+    const id = yield* digestOf([site.key, definition, args, rule ?? null])
+    return {
+      id: id.slice(0, 32),
+      agent: site.run.agent,
+      tool: tool.name,
+      definition,
+      admits,
+      at: yield* Clock.currentTimeMillis,
+      ...(until === undefined ? {} : { until }),
+      ...(deep === true ? { deep } : {}),
+      ...(who === undefined ? {} : { who })
+    }
+  })
+
+/** A durable run stores it once: a replay would store again what was revoked since. */
+const stored = (conversation: string, grant: Grant, { site, tool }: CallAtGate): Effect.Effect<void> =>
+  Interception.step(
+    () => ({ kind: "grant", tool: tool.name, callId: site.call.id }),
+    () =>
+      Effect.flatMap(Approvals, (store) => store.add(conversation, grant)).pipe(
+        Effect.as(undefined),
+        Effect.catchCause((cause) => warned("stored", cause))
+      )
+  )
+
+const warned = (what: string, cause: Parameters<typeof ErrorCause.logged>[0]): Effect.Effect<undefined> =>
+  Effect.as(Effect.logWarning(`Grants could not be ${what}: a person is asked`, ErrorCause.logged(cause)), undefined)
+
+const withoutRule = (rule: string, { tool }: CallAtGate): Effect.Effect<void> =>
+  Effect.logWarning(`Tool '${tool.name}' has no rule '${rule}': the approval holds for its call alone`)
