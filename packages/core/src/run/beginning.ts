@@ -68,8 +68,8 @@ const headed = (prompt: string, messages: ReadonlyArray<Message.Message>): Array
 /** The input of the transcript. Later user messages may be the run's own, about an answer that does not fit. */
 const lastOf = (transcript: Message.Transcript, says: string | undefined, inputIndex = -1): Said => {
   const candidate = transcript[inputIndex]
-  const own: ReadonlyArray<string | undefined> = [says, Render.stopped]
-  const isOfUser = (one: Message.Message) => one.role === "user" && !own.includes(Message.textOf(one))
+  const own = new Set<string | undefined>([says, Render.stopped])
+  const isOfUser = (one: Message.Message) => one.role === "user" && !own.has(Message.textOf(one))
   // by its role, it is a message of a user
   const last = candidate?.role === "user" ? candidate : transcript.findLast(isOfUser)
   const message = last?.role === "user" ? last : Message.user("")
