@@ -26,6 +26,7 @@ import { sideEffectsOf } from "./hints.ts"
 import * as Http from "./http.ts"
 import * as Names from "./names.ts"
 import * as Notices from "./notices.ts"
+import * as Renewed from "./renewed.ts"
 import * as Stdio from "./stdio.ts"
 import * as Redaction from "@kintsugi/core/Redaction"
 import * as McpTool from "./tool.ts"
@@ -127,7 +128,10 @@ export interface Options {
   readonly bounds?: Partial<Bounds.Bounds>
 }
 
-/** The connection to one server. If it is lost, the next call connects again. */
+/**
+ * The connection to one server. If it is lost, the next call connects again. If the server has forgotten the session, the call itself gets a
+ * new one, and is sent again if the server's answer proves that it has not begun.
+ */
 export interface McpConnection {
   readonly name: string
   /** The negotiated protocol version. */
@@ -195,7 +199,7 @@ export const connect = <R>(
     const failureOf = (tool: string, error: unknown) =>
       executionErrorOf({ tool, kind: "mcp-tool", category: "mcp", callId: "", args: null }, error)
     const ofServer = Effect.mapError((error: Failure.McpError) => failureOf(name, error))
-    const renewed = yield* Connection.renewed(opened, Connection.connect(opened, notices, settings))
+    const renewed = yield* Renewed.renewed(opened, Connection.connect(opened, notices, settings))
     const { client, version } = yield* renewed.current.pipe(translate(), ofServer)
     const listed = renewed
       .use(({ client }) => client.listTools())
@@ -220,7 +224,7 @@ export const connect = <R>(
       )
     )
     const call: McpTool.Calling["call"] = (tool, params) =>
-      renewed.use(({ client }) => called(client, tool, params, timeout)).pipe(translate(tool.name))
+      renewed.use(({ client }) => called(client, tool, params, timeout), timeout).pipe(translate(tool.name))
     const { maxResultChars, prefix = "never", sideEffects = ({ annotations }) => sideEffectsOf(annotations) } = options
     const bind: McpConnection["bind"] = (tools) =>
       tools.map(({ name, tool }) =>
@@ -238,7 +242,11 @@ export const connect = <R>(
       Effect.gen(function* () {
         const heard = yield* PubSub.subscribe(notices.changes)
         yield* renewed.current.pipe(translate(), ofServer)
-        const listen = Effect.flatMap(renewed.current, ({ listen }) => listen).pipe(Effect.orElseSucceed(() => false))
+        const listen = renewed.listen.pipe(
+          // The tools of a server that has forgotten the session may be others now.
+          Effect.tap(({ isNew }) => (isNew ? PubSub.publish(notices.changes, undefined) : Effect.void)),
+          Effect.match({ onSuccess: ({ isOver }) => !isOver, onFailure: () => false })
+        )
         // A server may end its stream at any time, so it is opened again.
         yield* Effect.forkScoped(
           Effect.repeat(listen, { while: (more) => more, schedule: Schedule.spaced("1 second") })

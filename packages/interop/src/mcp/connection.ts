@@ -5,10 +5,8 @@ import * as McpProtocol from "effect/ai/McpProtocol"
 import type * as McpSchema from "effect/ai/McpSchema"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
-import * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
+import type * as Scope from "effect/Scope"
 import type { Notices } from "./notices.ts"
 
 type Failure = McpClientError.McpClientError
@@ -53,7 +51,7 @@ export interface Way {
   readonly connect: (
     adapter: Adapter
   ) => Effect.Effect<
-    { readonly transport: McpClient.Transport; readonly listen: Effect.Effect<boolean> },
+    { readonly transport: McpClient.Transport; readonly listen: Effect.Effect<boolean, Failure> },
     Failure,
     Scope.Scope
   >
@@ -70,7 +68,7 @@ export interface Connection {
   readonly client: McpClient.McpClient
   readonly version: Version
   /** Receives the server's notifications until it ends their stream. Returns whether the stream may be opened again. */
-  readonly listen: Effect.Effect<boolean>
+  readonly listen: Effect.Effect<boolean, Failure>
 }
 
 /** How long a server has to answer to the newest version: it may not know it, and not even reply with an error. */
@@ -233,49 +231,3 @@ const withToken = (message: McpSchema.JsonRpcRequest, token: number): McpSchema.
     }
   }
 }
-
-/** A connection that reconnects after a loss, and closes the lost one. */
-export interface Renewed {
-  readonly current: Effect.Effect<Connection, Failure>
-  /** Uses the connection, and drops it if it is lost. */
-  readonly use: <A>(f: (connection: Connection) => Effect.Effect<A, Failure>) => Effect.Effect<A, Failure>
-}
-
-export const renewed = (
-  way: Way,
-  connecting: Effect.Effect<Connection, Failure, Scope.Scope>
-): Effect.Effect<Renewed, never, Scope.Scope> =>
-  Effect.map(Effect.scope, (scope) => {
-    const one = Semaphore.makeUnsafe(1)
-    let live: { readonly connection: Connection; readonly scope: Scope.Closeable } | undefined
-    const acquire = Effect.uninterruptibleMask((restore) =>
-      Effect.gen(function* () {
-        const own = yield* Scope.fork(scope)
-        const connection = yield* restore(Scope.provide(connecting, own)).pipe(
-          // A failed connection closes in the background: a process may take its time.
-          Effect.onExit((exit) =>
-            Exit.isSuccess(exit) ? Effect.void : Effect.asVoid(Effect.forkIn(Scope.close(own, exit), scope))
-          )
-        )
-        live = { connection, scope: own }
-        return connection
-      })
-    )
-    const current = one.withPermits(1)(
-      Effect.suspend(() => (live === undefined ? acquire : Effect.succeed(live.connection)))
-    )
-    const lose = (connection: Connection) =>
-      Effect.suspend(() => {
-        if (live?.connection !== connection) return Effect.void
-        const { scope: old } = live
-        live = undefined
-        return Effect.asVoid(Effect.forkIn(Scope.close(old, Exit.void), scope))
-      })
-    return {
-      current,
-      use: (f) =>
-        Effect.flatMap(current, (connection) =>
-          Effect.tapError(f(connection), (error) => (isLost(way, error) ? lose(connection) : Effect.void))
-        )
-    }
-  })
