@@ -223,8 +223,13 @@ export const connect = <R>(
         tools
       )
     )
-    const call: McpTool.Calling["call"] = (tool, params) =>
-      renewed.use(({ client }) => called(client, tool, params, timeout), timeout).pipe(translate(tool.name))
+    const call: McpTool.Calling["call"] = (tool, params, requested) =>
+      notices
+        .inCall(
+          requested,
+          renewed.use(({ client }) => called(client, tool, params, timeout), timeout)
+        )
+        .pipe(translate(tool.name))
     const { maxResultChars, prefix = "never", sideEffects = ({ annotations }) => sideEffectsOf(annotations) } = options
     const bind: McpConnection["bind"] = (tools) =>
       tools.map(({ name, tool }) =>

@@ -7,7 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import type { Notices } from "./notices.ts"
+import { InCall, type Notices, type Requested } from "./notices.ts"
 
 type Failure = McpClientError.McpClientError
 
@@ -184,7 +184,7 @@ class Spoken {
   }
 
   #call(inner: McpClient.Transport, message: McpSchema.JsonRpcRequest, tool: McpSchema.Tool | undefined) {
-    return Effect.flatMap(this.#notices.expect, (token) =>
+    const answer = Effect.flatMap(this.#notices.expect, (token) =>
       token === undefined
         ? inner.request(message, tool)
         : Effect.ensuring(
@@ -192,6 +192,7 @@ class Spoken {
             Effect.sync(() => this.#notices.forget(token))
           )
     )
+    return Effect.tap(answer, (answer) => Effect.map(InCall, (requested) => addRequests(answer, requested)))
   }
 
   #hear(answer: McpSchema.JsonRpcResponse): Effect.Effect<void> {
@@ -219,6 +220,17 @@ class Spoken {
       Effect.orElseSucceed(() => false)
     )
   }
+}
+
+/** In the newest version a server asks its client for something by its answer. */
+const addRequests = (answer: McpSchema.JsonRpcResponse, requested: Requested | undefined): void => {
+  const result = "result" in answer ? answer.result : undefined
+  if (requested === undefined || !Predicate.isReadonlyObject(result) || result["resultType"] !== "input_required")
+    return
+  const { inputRequests } = result
+  const requests = Predicate.isReadonlyObject(inputRequests) ? Object.values(inputRequests) : []
+  if (requests.length === 0) requested.add("input")
+  for (const request of requests) if (Predicate.isReadonlyObject(request)) requested.add(request["method"])
 }
 
 const withToken = (message: McpSchema.JsonRpcRequest, token: number): McpSchema.JsonRpcRequest => {

@@ -8,9 +8,10 @@ import type * as Redaction from "@kintsugi/core/Redaction"
 /**
  * The kind of failure. `connection`: the server is unreachable. `timeout`: it did not answer in time.
  * `authentication`: it demands credentials. `protocol`: it refused the request, or its answer was not understood.
- * `tool`: the tool ran and reported a failure. `result`: its result does not fit its own schema.
+ * `tool`: the tool ran and reported a failure. `result`: its result does not fit its own schema. `input`: it needs an answer of a person or a
+ * model (elicitation, sampling), and this client refuses such requests.
  */
-const Reason = Schema.Literals(["connection", "timeout", "authentication", "protocol", "tool", "result"])
+const Reason = Schema.Literals(["connection", "timeout", "authentication", "protocol", "tool", "result", "input"])
 
 /**
  * The cause of an `ExecutionError` of category `mcp`. If it has its own recovery advice, as a call with bad arguments
@@ -108,6 +109,13 @@ export const fromResult = (where: Where, text: string): McpError =>
   make(where, text === "" ? "it failed and does not say why" : text, {
     reason: "tool",
     ...(text.startsWith(`MCP error ${INVALID_PARAMS}`) ? repairable : {})
+  })
+
+/** The server asked its client for something during the call, and did not get it. `methods` are those of its requests. */
+export const withoutInput = (where: Where, methods: ReadonlyArray<string>, said: string): McpError =>
+  make(where, `it needs ${methods.map((method) => `'${method}'`).join(", ")}, which this client refuses: ${said}`, {
+    reason: "input",
+    ...final
   })
 
 export const misfit = (where: Where, issues: string): McpError =>

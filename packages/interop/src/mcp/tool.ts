@@ -10,8 +10,8 @@ import type * as McpSchema from "effect/ai/McpSchema"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Failure from "./failure.ts"
-import { fromResult, misfit } from "./failure.ts"
-import { OnProgress } from "./notices.ts"
+import { fromResult, misfit, withoutInput } from "./failure.ts"
+import { OnProgress, Requested } from "./notices.ts"
 import { dataOf, fromWire, redacted, McpResult, textOf } from "./result.ts"
 
 /** A tool of an MCP server. Its parameters are plain JSON: only the server's schema describes them. */
@@ -24,9 +24,11 @@ export interface Calling {
   readonly sideEffects: Recovery.SideEffects
   readonly maxResultChars: number | undefined
   readonly bounds: Bounds.Bounds
+  /** `requested` gets what the server asks its client for. */
   readonly call: (
     tool: McpSchema.Tool,
-    params: Readonly<Record<string, unknown>>
+    params: Readonly<Record<string, unknown>>,
+    requested: Requested
   ) => Effect.Effect<McpSchema.CallToolResult, Failure.McpError>
 }
 
@@ -66,7 +68,11 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
       const failing = Effect.mapError((error: Failure.McpError | InputTooLargeError) =>
         executionErrorOf({ tool: name, kind: "mcp-tool", category: "mcp", callId: context.callId, args: params }, error)
       )
-      return call(tool, isObject(params) ? params : {}).pipe(
+      const requested = new Requested()
+      const refused = (error: Failure.McpError, said = error.message) =>
+        requested.methods.length === 0 ? error : withoutInput(where, requested.methods, said)
+      return call(tool, isObject(params) ? params : {}, requested).pipe(
+        Effect.mapError(refused),
         Effect.provideService(OnProgress, ({ message, ...progress }) =>
           context.progress({ ...progress, ...(message === undefined ? {} : { message: where.redact(message) }) })
         ),
@@ -77,7 +83,7 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
             return Effect.fail(InputTooLargeError.make({ what, ...exceeded }))
           }
           const result = fromWire(wire, where.redact)
-          if (wire.isError === true) return Effect.fail(fromResult(where, textOf(result)))
+          if (wire.isError === true) return Effect.fail(refused(fromResult(where, textOf(result)), textOf(result)))
           // A redacted value may no longer fit the schema.
           if (check(dataOf(wire)) === undefined) return Effect.succeed(result)
           return Effect.fail(misfit(where, check(result.structured) ?? "it may not be shown"))
