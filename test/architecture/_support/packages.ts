@@ -103,8 +103,8 @@ export const packages: ReadonlyArray<Package> = [
     within: {
       mcp: effect(
         "Cause Clock ConfigProvider Context Deferred Duration Equal Exit Layer Option PubSub Redacted References Schedule Scope Semaphore " +
-          "Stdio ai/McpClient ai/McpClientError ai/McpProtocol ai/McpSchema ai/McpServer encoding/Sse http/HttpClient " +
-          "http/HttpClientRequest http/HttpClientResponse http/HttpRouter process/ChildProcess process/ChildProcessSpawner"
+          "Stdio ai/McpClient ai/McpClientError ai/McpProtocol ai/McpSchema ai/McpServer encoding/Sse http/HttpClient http/HttpClientError " +
+          "http/HttpClientRequest http/HttpClientResponse http/HttpRouter persistence/KeyValueStore process/ChildProcess process/ChildProcessSpawner"
       ),
       "ai-sdk": effect("Array SchemaIssue")
     }

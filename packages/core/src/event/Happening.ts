@@ -94,6 +94,19 @@ export type Happening =
   /** A call waits for a decision before it runs; the decision has come. */
   | ({ readonly type: "approval-requested"; readonly request: Approval.ApprovalRequest } & OfCall)
   | ({ readonly type: "approval-decided"; readonly decision: Approval.Decision } & OfCall)
+  /**
+   * The server of a tool has changed its definition since the run has offered it: from this turn on, the tool is withheld (`refuse`), its
+   * calls wait for an approval (`ask`), or the model is offered the new definition (`accept`). `before` and `after` are the digests of the
+   * definitions. `after` is absent if the server no longer has the tool.
+   */
+  | {
+      readonly type: "tool-changed"
+      readonly tool: string
+      readonly server: string
+      readonly action: "refuse" | "ask" | "accept"
+      readonly before: string
+      readonly after?: string
+    }
   /** A call that was not admitted: no such tool, or denied. */
   | ({ readonly type: "tool-refused"; readonly settlement: Message.Settlement } & OfCall)
   /**

@@ -60,6 +60,8 @@ export type InterceptedStep =
   /** All tool policies of the agent together. */
   | { readonly kind: "policy"; readonly tool: string; readonly callId: string }
   | { readonly kind: "approval"; readonly request: Approval.ApprovalRequest }
+  /** The definitions of tools are compared with what their servers have now. */
+  | { readonly kind: "pins"; readonly schema: Schema.Codec<unknown, unknown> }
   /** A listener is about to get an event. */
   | { readonly kind: "listener"; readonly event: AgentEvent.AgentEvent }
 

@@ -10,16 +10,17 @@ import * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunBudget from "./budget.ts"
+import { offer } from "./offering.ts"
 import type { Answer, Output } from "./Output.ts"
 import type { End, Looping, Running } from "./running.ts"
 
 /**
  * What is done between two turns, in this order, and nowhere else: (1) the limits of tokens, cost and turns are checked, and the turn is counted; (2) the turn
- * begins for listeners; (3) the request is made: of what the model reads of the conversation, without tools that are withheld, and with
- * the demand to call none where tools are off.
+ * begins for listeners; (3) the request is made: of what the model reads of the conversation, without tools that are withheld or
+ * that their server has changed, and with the demand to call none where tools are off.
  */
 export const safePoint = (running: Looping): Effect.Effect<Model.Request> =>
-  turn(running, () => Effect.succeed(requestOf(running)))
+  turn(running, () => offer(running, () => requestOf(running)))
 
 /** Begins a turn, for listeners too, and goes on with it, unless a limit forbids it. */
 export const turn = <A>(

@@ -69,6 +69,8 @@ export interface Connection {
   readonly version: Version
   /** Receives the server's notifications until it ends their stream. Returns whether the stream may be opened again. */
   readonly listen: Effect.Effect<boolean, Failure>
+  /** Whether the server says that it reports changes of its tools. */
+  readonly reportsChanges: boolean
 }
 
 /** How long a server has to answer to the newest version: it may not know it, and not even reply with an error. */
@@ -98,6 +100,7 @@ export const connect = (
         return {
           client,
           version,
+          reportsChanges: spoken.reportsChanges,
           listen: version === "2026-07-28" ? spoken.subscribe(transport) : listen
         }
       })
@@ -164,6 +167,8 @@ class Spoken {
   /** The client metadata that the newest version demands in every request. */
   #meta: unknown
   answered: string | undefined
+  /** Whether the server declares that it reports changes of its tools. */
+  reportsChanges = false
 
   constructor(notices: Notices) {
     this.#notices = notices
@@ -175,6 +180,9 @@ class Spoken {
       request: (message, tool) => {
         this.#meta = message.params?.["_meta"] ?? this.#meta
         if (message.method === "tools/call") return this.#call(inner, message, tool)
+        if (message.method === "server/discover") {
+          return Effect.tap(inner.request(message, tool), (answer) => Effect.sync(() => this.#declared(answer)))
+        }
         if (message.method !== "initialize") return inner.request(message, tool)
         return this.#initialized === undefined || kind === "http"
           ? Effect.tap(inner.request(message, tool), (answer) => this.#hear(answer))
@@ -197,6 +205,7 @@ class Spoken {
 
   #hear(answer: McpSchema.JsonRpcResponse): Effect.Effect<void> {
     return Effect.sync(() => {
+      this.#declared(answer)
       if (!("result" in answer)) return
       const { result } = answer
       const version = Predicate.isReadonlyObject(result) ? result["protocolVersion"] : undefined
@@ -204,6 +213,13 @@ class Spoken {
       this.#initialized = answer
       this.answered = version
     })
+  }
+
+  #declared(answer: McpSchema.JsonRpcResponse): void {
+    const result = "result" in answer ? answer.result : undefined
+    const capabilities = Predicate.isReadonlyObject(result) ? result["capabilities"] : undefined
+    const tools = Predicate.isReadonlyObject(capabilities) ? capabilities["tools"] : undefined
+    this.reportsChanges = Predicate.isReadonlyObject(tools) && tools["listChanged"] === true
   }
 
   /** Subscribes to notifications, as the newest version demands. */

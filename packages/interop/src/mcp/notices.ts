@@ -53,55 +53,64 @@ export interface Notices {
   readonly inCall: <A, E, R>(requested: Requested, call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** One element for each change of the tools. */
   readonly changes: PubSub.PubSub<void>
+  /** Publishes such an element. */
+  readonly changed: Effect.Effect<void>
 }
 
-export const make: Effect.Effect<Notices> = Effect.gen(function* () {
-  // A slow subscriber only needs to know that something changed.
-  const changes = yield* PubSub.sliding<void>(1)
-  const listeners = new Map<number, (progress: Progress) => Effect.Effect<void>>()
-  const calls = new Set<Requested>()
-  let last = 0
-  return {
-    changes,
-    hear: (text) => {
-      const notice = read(text)
-      if (notice === undefined) return Effect.void
-      if (notice.isRequest) {
-        return Effect.map(InCall, (requested) => {
-          // The output of a process does not say to which call a request belongs.
-          const [only] = calls.size === 1 ? calls : []
-          ;(requested ?? only)?.add(notice.method)
+/** `onChange` is called before any subscriber hears of changed tools. */
+export const make = (onChange: () => void): Effect.Effect<Notices> =>
+  Effect.gen(function* () {
+    // A slow subscriber only needs to know that something changed.
+    const changes = yield* PubSub.sliding<void>(1)
+    const listeners = new Map<number, (progress: Progress) => Effect.Effect<void>>()
+    const calls = new Set<Requested>()
+    let last = 0
+    const changed = Effect.suspend(() => {
+      onChange()
+      return Effect.asVoid(PubSub.publish(changes, undefined))
+    })
+    return {
+      changes,
+      changed,
+      hear: (text) => {
+        const notice = read(text)
+        if (notice === undefined) return Effect.void
+        if (notice.isRequest) {
+          return Effect.map(InCall, (requested) => {
+            // The output of a process does not say to which call a request belongs.
+            const [only] = calls.size === 1 ? calls : []
+            ;(requested ?? only)?.add(notice.method)
+          })
+        }
+        if (notice.method === "notifications/tools/list_changed") return changed
+        if (notice.method !== "notifications/progress") return Effect.void
+        const { message, progress, progressToken, total } = notice.params
+        const listener = Predicate.isNumber(progressToken) ? listeners.get(progressToken) : undefined
+        if (listener === undefined || !Predicate.isNumber(progress)) return Effect.void
+        return listener({
+          progress,
+          ...(Predicate.isNumber(total) ? { total } : {}),
+          ...(Predicate.isString(message) ? { message } : {})
         })
-      }
-      if (notice.method === "notifications/tools/list_changed") return Effect.asVoid(PubSub.publish(changes, undefined))
-      if (notice.method !== "notifications/progress") return Effect.void
-      const { message, progress, progressToken, total } = notice.params
-      const listener = Predicate.isNumber(progressToken) ? listeners.get(progressToken) : undefined
-      if (listener === undefined || !Predicate.isNumber(progress)) return Effect.void
-      return listener({
-        progress,
-        ...(Predicate.isNumber(total) ? { total } : {}),
-        ...(Predicate.isString(message) ? { message } : {})
-      })
-    },
-    expect: Effect.map(OnProgress, (listener) => {
-      if (listener === undefined) return undefined
-      listeners.set(++last, listener)
-      return last
-    }),
-    forget: (token) => {
-      listeners.delete(token)
-    },
-    inCall: (requested, call) =>
-      Effect.suspend(() => {
-        calls.add(requested)
-        return Effect.ensuring(
-          Effect.provideService(call, InCall, requested),
-          Effect.sync(() => calls.delete(requested))
-        )
-      })
-  }
-})
+      },
+      expect: Effect.map(OnProgress, (listener) => {
+        if (listener === undefined) return undefined
+        listeners.set(++last, listener)
+        return last
+      }),
+      forget: (token) => {
+        listeners.delete(token)
+      },
+      inCall: (requested, call) =>
+        Effect.suspend(() => {
+          calls.add(requested)
+          return Effect.ensuring(
+            Effect.provideService(call, InCall, requested),
+            Effect.sync(() => calls.delete(requested))
+          )
+        })
+    }
+  })
 
 interface Notice {
   readonly method: string
