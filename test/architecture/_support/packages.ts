@@ -119,7 +119,7 @@ export const packages: ReadonlyArray<Package> = [
       drawing: ["d3-array", "d3-time"],
       cli: [
         ...effect(
-          "Cause Clock Context Duration Effect Exit FileSystem Layer Option Path PlatformError Predicate Schedule Schema Stdio Stream " +
+          "Cause Clock Context Duration Effect Exit FileSystem Layer Option Path PlatformError Predicate Result Schedule Schema Scope Stdio Stream " +
             "cli/Argument cli/CliConfig cli/CliError cli/CliOutput cli/Command cli/Flag cli/GlobalFlag cli/TerminalCapabilities"
         ),
         ...["ChildProcessSpawner", "FileSystem", "Path", "Stdio", "Terminal"].map(
