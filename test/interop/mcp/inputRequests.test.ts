@@ -12,7 +12,7 @@ const causeOf = (error: unknown) => {
 }
 
 /** A server of a version with sessions that asks its client within the answer to a call, and then answers so. */
-const asking = (method: string, end: (answer: unknown) => object) => {
+const requesting = (method: string, end: (answer: unknown) => object) => {
   let replied: ((answer: unknown) => void) | undefined
   const answers: Array<unknown> = []
   const layer = clientOf(async (request) => {
@@ -61,22 +61,22 @@ for (const method of ["elicitation/create", "sampling/createMessage", "roots/lis
   it.effect(`a server that needs '${method}' is refused, and the failure of its call says so [P1107]`, () =>
     Effect.gen(function* () {
       const ends = [
-        () => ({ result: { isError: true, content: text("nobody answers") } }),
-        () => ({ error: { code: -32_603, message: "nobody answers" } })
+        () => ({ result: { isError: true, content: text("there is no answer") } }),
+        () => ({ error: { code: -32_603, message: "there is no answer" } })
       ]
       for (const end of ends) {
-        const { answers, layer } = asking(method, end)
+        const { answers, layer } = requesting(method, end)
         const server = yield* Effect.provide(Mcp.connect("shop", Mcp.http({ url })), layer)
         const cause = causeOf(yield* Effect.flip(call(server, "sell")))
         assert.deepInclude(cause, { reason: "input", isRetryable: false, recovery: "none", tool: "sell" })
         assert.include(cause.message, `it needs '${method}', which this client refuses`)
-        assert.include(cause.message, "nobody answers")
+        assert.include(cause.message, "there is no answer")
         assert.deepStrictEqual(answers, [
           { jsonrpc: "2.0", id: "r1", error: { code: -32_601, message: `Unsupported MCP method: ${method}` } }
         ])
       }
       // one that goes on without it succeeds
-      const { layer } = asking(method, () => ({ result: { content: text("sold all the same") } }))
+      const { layer } = requesting(method, () => ({ result: { content: text("sold all the same") } }))
       const server = yield* Effect.provide(Mcp.connect("shop", Mcp.http({ url })), layer)
       assert.deepStrictEqual((yield* call(server, "sell")).content, [{ type: "text", text: "sold all the same" }])
     })

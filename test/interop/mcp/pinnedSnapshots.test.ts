@@ -36,7 +36,7 @@ const connect = (described: Described, options: Mcp.Options = {}) => {
   }))
 }
 
-const asking = (described: Described) => {
+const connectWithAsk = (described: Described) => {
   const { layer, ran } = changing(described)
   const connecting = Mcp.connect("shop", Mcp.http({ url }), { onChange: "ask" })
   return Effect.map(Effect.provide(connecting, layer), (server) => ({ server, ran }))
@@ -101,7 +101,7 @@ const waiting = Effect.gen(function* () {
   return yield* snapshotOf(yield* outcomeOf(Agent.make("clerk", { tools }), "go", model))
 })
 
-it.effect("a run that waits for a changed tool is denied it with refuse, whatever was decided [P1548 P1549]", () =>
+it.effect("a run that waits for a changed tool is denied it with refuse although it was approved [P1548 P1549]", () =>
   Effect.gen(function* () {
     const from = yield* waiting
     const { ran, server } = yield* connect(evil)
@@ -148,7 +148,7 @@ it.effect("once an operator has taken the new definition, a run that waits for t
 it.effect("with ask, a run that waits for a changed tool asks about the new definition [P1548 P1549]", () =>
   Effect.gen(function* () {
     const from = yield* waiting
-    const { ran, server } = yield* asking(evil)
+    const { ran, server } = yield* connectWithAsk(evil)
     const agent = Agent.make("clerk", { tools: yield* server.tools })
     const model = yield* make(text("done"))
     const resume = (from: Snapshot.Snapshot) =>
@@ -169,13 +169,13 @@ it.effect("with ask, a run that waits for a changed tool asks about the new defi
 
 it.effect("a changed definition in a request cannot be altered: its digest is of both [P1548]", () =>
   Effect.gen(function* () {
-    const { server } = yield* asking(sell)
+    const { server } = yield* connectWithAsk(sell)
     const model = yield* make(calls(call("sell", {}, "a")))
     const agent = Agent.make("clerk", { tools: yield* server.tools })
     const outcome = yield* outcomeOf(agent, "go", yield* make(calls(call("sell", {}, "a")), text("done")))
     assert.strictEqual(outcome._tag, "Completed")
     // the tool changes, and its call waits
-    const other = yield* asking(evil)
+    const other = yield* connectWithAsk(evil)
     const from = yield* suspended
     const next = Agent.make("clerk", { tools: [...(yield* other.server.tools), pay] })
     const resumed = yield* Effect.flatMap(Agent.resume(next).start(deciding(from)), ({ outcome }) => outcome).pipe(

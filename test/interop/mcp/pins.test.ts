@@ -55,7 +55,7 @@ for (const [what, next, isChange] of changes) {
         (yield* server.pins).map(({ state, tool }) => [tool, state]),
         [["sell", isChange ? "changed" : "same"]]
       )
-      // what was pinned is offered, whatever was there in between
+      // the pinned definition is offered once more
       yield* set(sell)
       assert.deepStrictEqual(yield* namesOf(server), ["sell"])
     }).pipe(quietly)

@@ -14,10 +14,9 @@ import { Signature } from "./Signature.ts"
  *
  * @hidden
  */
-export interface DefinitionChange extends Schema.Schema.Type<typeof DefinitionChange> {}
+export interface DefinitionChange extends Schema.Schema.Type<typeof Change> {}
 
-/** @internal */
-export const DefinitionChange = Schema.Struct({
+const Change = Schema.Struct({
   server: Schema.String,
   before: Schema.optionalKey(Schema.Json),
   after: Schema.Json
@@ -45,7 +44,7 @@ export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequ
   /** In milliseconds since the epoch. The run makes a new request if the decision comes later. */
   expiresAt: Schema.Finite,
   /** Set if the server of the tool has changed its definition: who approves the call takes the new definition. */
-  change: Schema.optionalKey(DefinitionChange)
+  change: Schema.optionalKey(Change)
 }) {}
 
 /** The answer of a person: the tool call may run, perhaps with other arguments, or it is refused. */

@@ -143,7 +143,7 @@ const check =
       // a call that waits for a decision asks once more: its request is about the old definition
       if (now !== shown && site.from?.type !== "decision") return changed(self.name)
       const tool = yield* current(source)(self, now)
-      const gate = verdict === "ask" ? asking(tool, source, pinned, now) : tool.approval
+      const gate = verdict === "ask" ? consenting(tool, source, pinned, now) : tool.approval
       const still = (gate: ApprovalGate) => watched(gate, source, self.name, pinned, now)
       return {
         ...tool,
@@ -153,7 +153,7 @@ const check =
     })
 
 /** Asks about the definition, and about the call for what its tool asks besides. */
-const asking = (tool: ToolDefinition, source: PinSource, offered: string, now: string): ApprovalGate => {
+const consenting = (tool: ToolDefinition, source: PinSource, offered: string, now: string): ApprovalGate => {
   const { approval } = tool
   const change = source.change(offered)
   const what = change.before === undefined ? "has a new tool" : "has changed the definition of this tool"

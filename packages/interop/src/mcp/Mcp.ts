@@ -185,7 +185,7 @@ export interface McpConnection<Table = {}> {
   readonly acceptPins: (tools?: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, ExecutionError>
 }
 
-const open = <R>(
+const connecting = <R>(
   name: string,
   way: Way<R>,
   options: Options | AskOptions = {}
@@ -233,8 +233,8 @@ const open = <R>(
       executionErrorOf({ tool, kind: "mcp-tool", category: "mcp", callId: "", args: null }, error)
     const ofServer = Effect.mapError((error: Failure.McpError) => failureOf(name, error))
     // the server of a new connection may be another version of itself
-    const connecting = Effect.tap(Connection.connect(opened, notices, settings), () => Effect.sync(stale))
-    const renewed = yield* Renewed.renewed(opened, connecting)
+    const renewing = Effect.tap(Connection.connect(opened, notices, settings), () => Effect.sync(stale))
+    const renewed = yield* Renewed.renewed(opened, renewing)
     const { client, reportsChanges, version } = yield* renewed.current.pipe(translate(), ofServer)
     const listed = Effect.suspend(() => {
       // a change during the list is one after it
@@ -339,7 +339,7 @@ const open = <R>(
  * Connects to a server until the scope closes, which stops its process or ends its session. Fails with an
  * `ExecutionError` of category `mcp` that names the server. Throws a `RangeError` for invalid limits and bounds.
  */
-export const connect = open as {
+export const connect = connecting as {
   <R>(name: string, way: Way<R>, options?: Options): Effect.Effect<McpConnection, ExecutionError, R | Scope.Scope>
   // the marks of a tool are in its type alone
   <R>(

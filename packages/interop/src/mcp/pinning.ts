@@ -14,7 +14,7 @@ export interface Policy {
 }
 
 /** A tool as its server has it now. */
-interface Known {
+interface Latest {
   readonly tool: McpSchema.Tool
   readonly digest: string
   readonly definition: Schema.Json
@@ -51,7 +51,7 @@ export class Pinning {
   readonly #store: PinStore
   readonly #one = Semaphore.makeUnsafe(1)
   readonly #relisting = Semaphore.makeUnsafe(1)
-  #known: ReadonlyMap<string, Known> | undefined
+  #latest: ReadonlyMap<string, Latest> | undefined
   #pins: ReadonlyMap<string, Pin> = new Map()
   /** The digests of tools as they were listed. */
   readonly #digests = new WeakMap<McpSchema.Tool, string>()
@@ -88,7 +88,7 @@ export class Pinning {
         yield* this.#write(next)
       }
       this.#pins = next
-      this.#know(found)
+      this.#remember(found)
       const leftOut = found.flatMap(({ digest, tool }): ReadonlyArray<LeftOut> => {
         const pin = next.get(tool.name)
         if (pin === undefined) return onNew === "refuse" ? [{ tool, why: "new" }] : []
@@ -99,7 +99,7 @@ export class Pinning {
     return this.#one.withPermits(1)(comparing)
   }
 
-  #see(tools: ReadonlyArray<McpSchema.Tool>): Effect.Effect<ReadonlyArray<Known>> {
+  #see(tools: ReadonlyArray<McpSchema.Tool>): Effect.Effect<ReadonlyArray<Latest>> {
     return Effect.forEach(tools, (tool) => {
       const definition = definitionOf(tool, this.#redact)
       return Effect.map(digestOf(this.#server, tool.name, definition), (digest) => {
@@ -110,13 +110,13 @@ export class Pinning {
   }
 
   /** Of several tools with one name, the one that is taken counts. */
-  #know(found: ReadonlyArray<Known>): void {
-    const known = new Map<string, Known>()
+  #remember(found: ReadonlyArray<Latest>): void {
+    const latest = new Map<string, Latest>()
     for (const one of found) {
       const { name } = one.tool
-      if (!known.has(name) || this.#pins.get(name)?.digest === one.digest) known.set(name, one)
+      if (!latest.has(name) || this.#pins.get(name)?.digest === one.digest) latest.set(name, one)
     }
-    this.#known = known
+    this.#latest = latest
   }
 
   get #read(): Effect.Effect<ReadonlyMap<string, Pin> | undefined, unknown> {
@@ -127,9 +127,9 @@ export class Pinning {
     return this.#store.write(this.#server, [...pins.values()])
   }
 
-  /** The tool of this name as the server has it now, as far as is known. */
+  /** The tool of this name as the server has it now, as far as it is listed. */
   currentOf(name: string): McpSchema.Tool | undefined {
-    return this.#known?.get(name)?.tool
+    return this.#latest?.get(name)?.tool
   }
 
   /** The pin of a tool for runs; `undefined` for a tool that no list has had. `relist` asks the server for its tools, and takes them. */
@@ -139,14 +139,14 @@ export class Pinning {
     make: (tool: McpSchema.Tool) => Tool.AnyTool
   ): Tool.PinSource | undefined {
     const { name } = tool
-    const digest = this.#digests.get(tool) ?? this.#known?.get(name)?.digest
+    const digest = this.#digests.get(tool) ?? this.#latest?.get(name)?.digest
     if (digest === undefined) return undefined
     const now = Effect.gen({ self: this }, function* () {
       yield* this.#relisting.withPermits(1)(Effect.suspend(() => (this.isStale ? relist : Effect.void)))
-      const known = this.#known?.get(name)
+      const latest = this.#latest?.get(name)
       // an operator may have taken it
-      if (known !== undefined && this.#pins.get(name)?.digest !== known.digest) yield* Effect.ignore(this.#reload)
-      return known === undefined ? undefined : { digest: known.digest, tool: () => make(known.tool).definition }
+      if (latest !== undefined && this.#pins.get(name)?.digest !== latest.digest) yield* Effect.ignore(this.#reload)
+      return latest === undefined ? undefined : { digest: latest.digest, tool: () => make(latest.tool).definition }
     })
     return {
       key: `${this.#server}/${name}`,
@@ -175,37 +175,37 @@ export class Pinning {
 
   #change(name: string, offered: string): Tool.PinChange {
     const pin = this.#pins.get(name)
-    const known = this.#known?.get(name)
-    const after = known?.definition ?? null
+    const latest = this.#latest?.get(name)
+    const after = latest?.definition ?? null
     if (pin === undefined) return { server: this.#server, after }
-    const isStored = pin.digest === offered || pin.digest !== known?.digest
+    const isStored = pin.digest === offered || pin.digest !== latest?.digest
     return { server: this.#server, before: isStored ? pin.definition : { digest: offered }, after }
   }
 
   #accept(name: string, offered: string, now: string): Effect.Effect<void, unknown> {
     const accepting = Effect.gen({ self: this }, function* () {
-      const known = this.#known?.get(name)
-      if (known?.digest !== now) return
+      const latest = this.#latest?.get(name)
+      if (latest?.digest !== now) return
       const pins = new Map(this.#pins)
       const pin = pins.get(name)
       const replaced = [...new Set([...(offered === now ? [] : [offered]), ...replacing(pin, now)])].slice(
         0,
         mostReplaced
       )
-      pins.set(name, { tool: name, digest: now, definition: known.definition, replaced })
+      pins.set(name, { tool: name, digest: now, definition: latest.definition, replaced })
       this.#pins = pins
       const stored = new Map((yield* this.#read) ?? [])
-      yield* this.#write(stored.set(name, { tool: name, digest: now, definition: known.definition, replaced }))
+      yield* this.#write(stored.set(name, { tool: name, digest: now, definition: latest.definition, replaced }))
     })
     return this.#one.withPermits(1)(accepting)
   }
 
   /** All tools of the last list and all pins. */
   get states(): ReadonlyArray<PinnedTool> {
-    const names = new Set([...this.#pins.keys(), ...(this.#known?.keys() ?? [])])
+    const names = new Set([...this.#pins.keys(), ...(this.#latest?.keys() ?? [])])
     return Array.from(names, (tool): PinnedTool => {
       const before = this.#pins.get(tool)
-      const after = this.#known?.get(tool)
+      const after = this.#latest?.get(tool)
       if (before === undefined) return { tool, state: "new", after: after?.definition ?? null }
       if (after === undefined) return { tool, state: "gone", before: before.definition }
       const isSame = before.digest === after.digest
@@ -223,10 +223,10 @@ export class Pinning {
       const pins = new Map(yield* this.#read)
       const taken = this.states.filter(({ state, tool }) => state !== "same" && (tools?.includes(tool) ?? true))
       for (const { state, tool } of taken) {
-        const known = this.#known?.get(tool)
-        if (state === "gone" || known === undefined) pins.delete(tool)
+        const latest = this.#latest?.get(tool)
+        if (state === "gone" || latest === undefined) pins.delete(tool)
         else {
-          const { definition, digest } = known
+          const { definition, digest } = latest
           pins.set(tool, { tool, digest, definition, replaced: replacing(pins.get(tool), digest) })
         }
       }

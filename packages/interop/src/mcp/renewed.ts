@@ -86,7 +86,7 @@ export const renewed = (
           const began = yield* Clock.currentTimeMillis
           const begun = new Session.Begun()
           const using = (live: Live) => Effect.provideService(held(live, f(live.connection)), Session.Current, begun)
-          const again = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          const resent = Effect.flatMap(Clock.currentTimeMillis, (now) => {
             const renewing = Effect.flatMap(current, using)
             if (limit === undefined) return renewing
             const duration = Duration.subtract(limit, Duration.millis(now - began))
@@ -95,12 +95,12 @@ export const renewed = (
           return yield* Effect.catchIf(
             using(first),
             (error) => Session.isForgotten(error) && begun.count === 0,
-            () => again
+            () => resent
           )
         }),
       listen: Effect.flatMap(current, (listened) => {
         const { connection, lost } = listened
-        const heard = Effect.map(connection.listen, (isOpen) => ({ isOver: !isOpen, isNew: false }))
+        const heard = Effect.map(connection.listen, (more) => ({ isOver: !more, isNew: false }))
         const elsewhere = { isOver: false, isNew: true }
         return Effect.raceFirst(
           Effect.tapError(heard, dropping(listened)),

@@ -30,7 +30,7 @@ export const sessions = (
   answer: Answer = () => undefined,
   get: (session: string | null) => Response = () => new Response(null, { status: 405 })
 ) => {
-  const known = new Set<string>()
+  const alive = new Set<string>()
   const sent: Array<Sent> = []
   /** The sessions in which the tool has run, in order. */
   const ran: Array<string> = []
@@ -42,8 +42,8 @@ export const sessions = (
     const session = request.headers.get("mcp-session-id")
     const { id, method = "reply" } = request.method === "POST" ? await request.json() : { method: request.method }
     sent.push({ method, session })
-    if (isForgetful && method === "tools/call") known.clear()
-    if (session !== null && !known.has(session)) {
+    if (isForgetful && method === "tools/call") alive.clear()
+    if (session !== null && !alive.has(session)) {
       const error = { code: -32_001, message: "Session not found" }
       return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 404 })
     }
@@ -55,7 +55,7 @@ export const sessions = (
         return Response.json({ jsonrpc: "2.0", id, error: refusing(-32_601).rpcError })
       case "initialize": {
         const name = `s${++last}`
-        known.add(name)
+        alive.add(name)
         const result = {
           protocolVersion: version,
           capabilities: { tools: {} },
@@ -78,7 +78,7 @@ export const sessions = (
     sent,
     ran,
     tools,
-    forget: () => known.clear(),
+    forget: () => alive.clear(),
     /** From here on, each session is forgotten when a call comes. */
     forgetCalls: () => {
       isForgetful = true
