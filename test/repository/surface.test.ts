@@ -29,7 +29,9 @@ const doubled = (all: ReadonlyArray<Public>, key: (name: Public) => string): Rea
 const added: Readonly<Record<string, string>> = {
   "Agent.withRunId": "a caller gives the id of a run",
   "Budget.LimitAction": "the type of what happens at a limit",
-  "Budget.answer": "a run at its limit answers in one last turn"
+  "Budget.answer": "a run at its limit answers in one last turn",
+  "Tool.digestOf": "the digest of a definition, for pins",
+  "Tool.pinned": "a tool whose server may change it"
 }
 
 /** The same for the other packages. */

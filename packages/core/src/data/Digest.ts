@@ -39,7 +39,7 @@ const sha256 = (value: Schema.Json): Effect.Effect<string> =>
 /** The digest function. Tests replace it if no real time may pass on any platform. */
 export const Digest = Context.Reference("@kintsugi/core/Approval/Digest", { defaultValue: () => sha256 })
 
-/** The digest of a JSON value. */
+/** The digest of a JSON value. The order of keys does not count. */
 export const digestOf = (value: Schema.Json): Effect.Effect<string> => Effect.flatMap(Digest, (digest) => digest(value))
 
 type Request = Omit<Approval.ApprovalRequest, "agent" | "reason" | "digest">

@@ -12,23 +12,27 @@ import * as Approving from "./approving.ts"
 import type { ApprovalGate, Offered, Pin, Pins, ToolDefinition } from "./ToolDefinition.ts"
 import { type AnyTool, fromDefinition } from "./shape.ts"
 
-/** @internal */
 export { digestOf } from "../data/Digest.ts"
-/** @internal */
+
+/**
+ * Both versions of a definition.
+ *
+ * @hidden
+ */
 export type PinChange = Approval.DefinitionChange
 
 /**
  * What holds for a tool that a run has offered with one definition and that has another one now: withheld, asked about, or accepted. `same`:
  * the definition has not changed.
  *
- * @internal
+ * @hidden
  */
 export type PinVerdict = "same" | "refuse" | "ask" | "accept"
 
 /**
  * The definition of a tool as its server has it.
  *
- * @internal
+ * @hidden
  */
 export interface PinSource {
   /** Names the server and its tool. */
@@ -47,9 +51,8 @@ export interface PinSource {
 }
 
 /**
- * A tool with a pin.
- *
- * @internal
+ * A tool whose server may change it. A run keeps the digest of what it has offered, and withholds the tool, asks about it or offers the new
+ * definition, as `source` says. For modules that connect to servers of tools, as `@kintsugi/interop/Mcp` does.
  */
 export const pinned = <T extends AnyTool>({ definition }: T, source: PinSource): T => {
   const { digest, key, server } = source

@@ -15,9 +15,9 @@ import { redacted } from "./result.ts"
  *
  * @hidden
  */
-export interface Pin extends Schema.Schema.Type<typeof Pin> {}
+export interface Pin extends Schema.Schema.Type<typeof OnePin> {}
 
-export const Pin = Schema.Struct({
+const OnePin = Schema.Struct({
   tool: Schema.String,
   digest: Schema.String,
   definition: Schema.Json,
@@ -54,7 +54,7 @@ export const memory = (): PinStore => {
 }
 
 /** With a version, for formats to come. */
-const Stored = Schema.fromJsonString(Schema.Struct({ version: Schema.Literal(1), pins: Schema.Array(Pin) }))
+const Stored = Schema.fromJsonString(Schema.Struct({ version: Schema.Literal(1), pins: Schema.Array(OnePin) }))
 
 const decode = Schema.decodeUnknownEffect(Stored)
 const encode = Schema.encodeUnknownEffect(Stored)
