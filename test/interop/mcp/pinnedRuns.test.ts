@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Agent, type AgentEvent, Approval, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Mcp from "@kintsugi/interop/Mcp"
-import { Effect, Layer, Logger, Schema } from "effect"
+import { Effect, Fiber, Layer, Logger, Schema } from "effect"
 import { it } from "../../_support/run.ts"
 import { only } from "../../_support/suspension.ts"
 import { changing, type Described, reordered, sell } from "./_support/changing.ts"
@@ -271,4 +271,26 @@ it.run("a changed tool takes no other tool with it [P1548]", (run) =>
     yield* Effect.provide(run(agent, "go"), model.layer)
     assert.deepStrictEqual(offered(model).at(-1), ["own: Own."])
   }).pipe(quietly)
+)
+
+it.run(
+  "a run that is interrupted while the server is asked for its list leaves the notice to the next run [P1548]",
+  (run) =>
+    Effect.gen(function* () {
+      const { change, hold, layer, ran, release } = changing(sell)
+      const server = yield* Effect.provide(Mcp.connect("shop", way), layer)
+      const agent = Agent.make("clerk", { tools: yield* server.tools })
+      yield* change(evil)
+      yield* hold
+      const first = yield* make()
+      const fiber = yield* Effect.forkChild(Effect.provide(run(agent, "go"), first.layer))
+      yield* Effect.repeat(Effect.yieldNow, { times: 200 })
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* Fiber.interrupt(fiber)
+      yield* release
+      const model = yield* make(text("done"))
+      yield* Effect.provide(run(agent, "go"), model.layer)
+      assert.deepStrictEqual(offered(model), [[]])
+      assert.deepStrictEqual(ran, [])
+    }).pipe(quietly)
 )

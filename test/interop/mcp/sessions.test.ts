@@ -4,6 +4,7 @@ import { Tool, ToolError } from "@kintsugi/core"
 import * as Mcp from "@kintsugi/interop/Mcp"
 import { Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import { calm } from "../../_support/dialogue.ts"
 import { call, named, url } from "./_support/fakeServer.ts"
 import { sessions, streamed } from "./_support/sessions.ts"
 
@@ -162,4 +163,22 @@ it.effect(
       yield* Effect.repeat(Effect.yieldNow, { until: () => heard.length === 1 })
       assert.deepStrictEqual(heard, [["buy"]])
     })
+)
+
+it.effect("a listener of changes hears of it too where a call finds the session forgotten [P1380]", () =>
+  Effect.gen(function* () {
+    const { forget, layer, tools } = sessions(undefined, () => streamed().response)
+    const server = yield* Effect.provide(connect(), layer)
+    const heard: Array<ReadonlyArray<string>> = []
+    yield* Effect.forkScoped(
+      Stream.runForEach(server.changes, (tools) => Effect.sync(() => heard.push(tools.map(({ name }) => name))))
+    )
+    yield* calm
+    const tool = named(yield* server.tools, "sell")
+    tools.push({ name: "buy", inputSchema: { type: "object", properties: { n: { type: "number" } } } })
+    forget()
+    yield* Tool.call(tool, {})
+    yield* Effect.repeat(Effect.yieldNow, { until: () => heard.length === 1 })
+    assert.deepStrictEqual(heard, [["sell", "buy"]])
+  })
 )

@@ -12,12 +12,12 @@ import type * as McpSchema from "effect/ai/McpSchema"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as HttpClient from "effect/http/HttpClient"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as PubSub from "effect/PubSub"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Connection from "./connection.ts"
@@ -234,14 +234,13 @@ const connecting = <R>(
     const ofServer = Effect.mapError((error: Failure.McpError) => failureOf(name, error))
     // the server of a new connection may be another version of itself
     const renewing = Effect.tap(Connection.connect(opened, notices, settings), () => Effect.sync(stale))
-    const renewed = yield* Renewed.renewed(opened, renewing)
-    const { client, reportsChanges, version } = yield* renewed.current.pipe(translate(), ofServer)
+    const renewed = yield* Renewed.renewed(opened, renewing, notices.changed)
+    const { client, version } = yield* renewed.current.pipe(translate(), ofServer)
     const listed = Effect.suspend(() => {
       // a change during the list is one after it
       pinning.isStale = false
       return renewed.use(({ client }) => client.listTools())
     }).pipe(
-      Effect.tapError(() => Effect.sync(stale)),
       translate(),
       ofServer,
       Effect.flatMap((all) => {
@@ -263,7 +262,8 @@ const connecting = <R>(
         }))
       }),
       // the store of pins has failed
-      Effect.mapError((error) => failureOf(name, error))
+      Effect.mapError((error) => failureOf(name, error)),
+      Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.sync(stale)))
     )
     const list = Effect.flatMap(listed, ({ refused, tools }) =>
       Effect.as(
@@ -301,20 +301,10 @@ const connecting = <R>(
         )
       )
     )
-    const listen = renewed.listen.pipe(
-      // The tools of a server that has forgotten the session may be others now.
-      Effect.tap(({ isNew }) => (isNew ? notices.changed : Effect.void)),
-      Effect.match({ onSuccess: ({ isOver }) => !isOver, onFailure: () => false })
-    )
-    // A server may end its stream at any time, so it is opened again.
-    const listening = Effect.repeat(listen, { while: (more) => more, schedule: Schedule.spaced("1 second") })
-    // Runs hear of changed tools too. A server sends each notice once, so it has one listener.
-    if (reportsChanges) yield* Effect.forkScoped(listening)
     const changes = Stream.unwrap(
       Effect.gen(function* () {
         const heard = yield* PubSub.subscribe(notices.changes)
-        yield* renewed.current.pipe(translate(), ofServer)
-        if (!reportsChanges) yield* Effect.forkScoped(listening)
+        yield* renewed.listen.pipe(translate(), ofServer)
         return Stream.mapEffect(Stream.fromSubscription(heard), () => tools)
       })
     )

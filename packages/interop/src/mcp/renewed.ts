@@ -1,10 +1,10 @@
 /** A connection that is made anew after a loss. */
 import * as McpClientError from "effect/ai/McpClientError"
 import * as Clock from "effect/Clock"
-import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { type Connection, isLost, type Way } from "./connection.ts"
@@ -23,28 +23,41 @@ export interface Renewed {
     f: (connection: Connection) => Effect.Effect<A, Failure>,
     limit?: Duration.Duration
   ) => Effect.Effect<A, Failure>
-  /**
-   * Receives notifications until their stream ends or the connection is lost. `isOver` if the stream cannot be opened again, `isNew` if
-   * the connection is another one from here on.
-   */
-  readonly listen: Effect.Effect<{ readonly isOver: boolean; readonly isNew: boolean }, Failure>
+  /** Receives notifications from here on, in later connections too. */
+  readonly listen: Effect.Effect<void, Failure>
 }
 
 /** An open connection, and how many uses of it have not ended. */
 interface Live {
   readonly connection: Connection
   readonly scope: Scope.Closeable
-  readonly lost: Deferred.Deferred<void>
   uses: number
+  isListenedTo: boolean
 }
 
+/** `changed` is run when the tools of the server may be others. */
 export const renewed = (
   way: Way,
-  connecting: Effect.Effect<Connection, Failure, Scope.Scope>
+  connecting: Effect.Effect<Connection, Failure, Scope.Scope>,
+  changed: Effect.Effect<void>
 ): Effect.Effect<Renewed, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
     const one = Semaphore.makeUnsafe(1)
     let live: Live | undefined
+    /** Whether notifications are wanted from a server that does not say that it has any. */
+    let isWanted = false
+    // A server may end its stream at any time, so it is opened again. It ends with the connection: only a use makes a new one.
+    const listenTo = (live: Live): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        if (live.isListenedTo) return Effect.void
+        live.isListenedTo = true
+        const listening = Effect.repeat(live.connection.listen, {
+          while: (more) => more,
+          schedule: Schedule.spaced("1 second")
+        })
+        const listened = listening.pipe(Effect.catch((error) => Effect.uninterruptible(dropping(live)(error))))
+        return Effect.asVoid(Effect.forkIn(listened, live.scope))
+      })
     const acquire = Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const own = yield* Scope.fork(scope)
@@ -52,8 +65,10 @@ export const renewed = (
           // A failed connection closes in the background: a process may take its time.
           Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : close(own)))
         )
-        live = { connection, scope: own, lost: yield* Deferred.make<void>(), uses: 0 }
-        return live
+        const made = { connection, scope: own, uses: 0, isListenedTo: false }
+        live = made
+        if (isWanted || connection.reportsChanges) yield* listenTo(made)
+        return made
       })
     )
     const close = (old: Scope.Closeable) => Effect.asVoid(Effect.forkIn(Scope.close(old, Exit.void), scope))
@@ -64,7 +79,9 @@ export const renewed = (
       Effect.suspend(() => {
         if (live !== old) return Effect.void
         live = undefined
-        return Effect.andThen(Deferred.succeed(old.lost, undefined), isClosable(old) ? close(old.scope) : Effect.void)
+        const closing = isClosable(old) ? close(old.scope) : Effect.void
+        // The tools of a server that has forgotten the session may be others now.
+        return way.kind === "http" ? Effect.andThen(closing, changed) : closing
       })
     const release = (old: Live) =>
       Effect.suspend(() => {
@@ -98,14 +115,9 @@ export const renewed = (
             () => resent
           )
         }),
-      listen: Effect.flatMap(current, (listened) => {
-        const { connection, lost } = listened
-        const heard = Effect.map(connection.listen, (more) => ({ isOver: !more, isNew: false }))
-        const elsewhere = { isOver: false, isNew: true }
-        return Effect.raceFirst(
-          Effect.tapError(heard, dropping(listened)),
-          Effect.as(Deferred.await(lost), elsewhere)
-        ).pipe(Effect.catchIf(Session.isForgotten, () => Effect.succeed(elsewhere)))
+      listen: Effect.flatMap(current, (live) => {
+        isWanted = true
+        return listenTo(live)
       })
     }
   })

@@ -31,6 +31,8 @@ export const reordered: Described = {
 export const changing = (...first: ReadonlyArray<Described>) => {
   let tools = first
   let isBroken = false
+  let held: Promise<void> | undefined
+  let letGo: (() => void) | undefined
   let notices: ReadableStreamDefaultController<Uint8Array> | undefined
   /** The calls that ran, by the names of their tools. */
   const ran: Array<string> = []
@@ -52,6 +54,7 @@ export const changing = (...first: ReadonlyArray<Described>) => {
         })
       case "tools/list":
         lists++
+        await held
         return isBroken ? new Response(null, { status: 500 }) : found({ tools })
       case "tools/call":
         ran.push(params.name)
@@ -78,6 +81,11 @@ export const changing = (...first: ReadonlyArray<Described>) => {
     set,
     /** Changes the tools, and says so. */
     change: (...next: ReadonlyArray<Described>) => Effect.andThen(Effect.andThen(quiet, set(...next)), notice),
+    /** From here on it gives no list, until it is released. */
+    hold: Effect.sync(() => {
+      held = new Promise((resolve) => void (letGo = resolve))
+    }),
+    release: Effect.sync(() => letGo?.()),
     /** From here on it has no list. */
     breakDown: Effect.sync(() => {
       isBroken = true
