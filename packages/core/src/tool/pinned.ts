@@ -142,9 +142,9 @@ const check =
       const { pinned, shown } = pinOf(site.pins ?? new Map(), self.pin as Pin)
       const { now, verdict } = yield* recorded(Looked, look(source)(pinned))
       if (now === null) return gone(self.name)
-      if (verdict === "refuse") return changed(self.name)
+      if (verdict === "refuse") return changed(self.name, other)
       // a call that waits for a decision asks once more: its request is about the old definition
-      if (now !== shown && site.from?.type !== "decision") return changed(self.name)
+      if (now !== shown && site.from?.type !== "decision") return changed(self.name, anew)
       const tool = yield* current(source)(self, now)
       const gate = verdict === "ask" ? consenting(tool, source, pinned, now) : tool.approval
       const still = (gate: ApprovalGate) => watched(gate, source, self.name, pinned, now)
@@ -184,12 +184,16 @@ const watched = (gate: ApprovalGate, source: PinSource, tool: string, offered: s
       !("decision" in passed) || passed.decision.type !== "approve"
         ? Effect.succeed(passed)
         : Effect.map(recorded(Looked, look(source)(offered)), (looked) =>
-            looked.now === now ? passed : { decision: Approval.refuse(changed(tool)) }
+            looked.now === now ? passed : { decision: Approval.refuse(changed(tool, anew)) }
           )
     )
 })
 
-const changed = (tool: string): string =>
-  `Tool '${tool}' was not run: its server has changed what the tool is since it was offered.`
+const changed = (tool: string, next: string): string =>
+  `Tool '${tool}' was not run: its server has changed what the tool is since it was offered. ${next}`
 
-const gone = (tool: string): string => `Tool '${tool}' was not run: its server no longer has it.`
+const gone = (tool: string): string => `Tool '${tool}' was not run: its server no longer has it. ${other}`
+
+const other = "Try another way."
+
+const anew = "Read its description, if you still have the tool, before you call it."
