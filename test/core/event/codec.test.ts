@@ -28,6 +28,7 @@ type Full<Type extends AgentEvent.AgentEvent["type"]> = Required<
 
 const origin = { runId: "r", agent: "a", turn: 1, at: 5 }
 const around = { ...origin, parent: { runId: "r0", callId: "c0" } }
+const ofChange = { tool: "t", server: "shop", action: "accept", before: "d1", after: "d2" } as const
 const ofCall = { callId: "c", tool: "t" }
 const usage = Usage.make({ inputTokens: 3 })
 const call: Message.ToolCall = { type: "tool-call", id: "c", name: "t", arguments: { n: 1 } }
@@ -157,15 +158,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     change: { step: "convert-number", path: ["n", 0], before: "1", after: 1 }
   },
   "tool-progress": { ...around, ...ofCall, type: "tool-progress", data: { done: 0.5 } },
-  "tool-changed": {
-    ...around,
-    type: "tool-changed",
-    tool: "t",
-    server: "shop",
-    action: "accept",
-    before: "d1",
-    after: "d2"
-  },
+  "tool-changed": { ...around, ...ofChange, type: "tool-changed" },
   "tool-refused": { ...around, ...ofCall, type: "tool-refused", settlement },
   "tool-skipped": { ...around, ...ofCall, type: "tool-skipped", settlement },
   "tool-compensated": { ...around, ...ofCall, type: "tool-compensated", key: "run-1/1/0", error },

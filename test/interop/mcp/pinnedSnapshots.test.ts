@@ -24,7 +24,7 @@ const pay = Tool.make("pay", {
 }).pipe(Tool.requireApproval())
 
 /** An agent of a process, with the tools of a connection of its own, and a tool that asks a person. */
-const agentOf = <T>(server: Mcp.McpConnection<T>) =>
+const agentOf = (server: Mcp.McpConnection) =>
   Effect.map(server.tools, (tools) => Agent.make("clerk", { tools: [...tools, pay] }))
 
 const connect = (described: Described, options: Mcp.Options = {}) => {
@@ -158,7 +158,7 @@ it.effect("with ask, a run that waits for a changed tool asks about the new defi
     const next = yield* snapshotOf(yield* resume(from))
     const [request] = Snapshot.requestsOf(next)
     // the old process had its definition in memory
-    assert.deepStrictEqual(request?.change?.before, { digest: from.pins?.["shop/sell"] })
+    assert.deepStrictEqual(request?.change?.before, { digest: from.pins?.["shop/sell"] ?? "" })
     assert.deepInclude(request?.change?.after, { description: evil.description })
     assert.strictEqual(request?.change?.server, "shop")
     assert.deepStrictEqual(ran, [])
@@ -232,7 +232,7 @@ for (const isForgetful of [false, true]) {
         const engine = yield* watched(isForgetful)
         const asked: Array<Durable.DurableRequest> = []
         const events: Array<AgentEvent.AgentEvent> = []
-        const served = <T>(server: Mcp.McpConnection<T>) =>
+        const served = (server: Mcp.McpConnection) =>
           Effect.map(agentOf(server), (agent) =>
             Durable.workflow(agent.pipe(Agent.onEvent((event) => Effect.sync(() => void events.push(event)))), {
               name: "clerk",

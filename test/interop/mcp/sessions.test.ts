@@ -74,7 +74,7 @@ it.effect(
       forget()
       assert.deepStrictEqual((yield* Tool.call(tool, {})).content, [{ type: "text", text: "in s2" }])
       yield* Effect.repeat(calm, { times: 10 })
-    assert.isUndefined(first.pollUnsafe())
+      assert.isUndefined(first.pollUnsafe())
       slow.send({ id: 3, result: { content: [{ type: "text", text: "at last" }] } })
       assert.deepStrictEqual((yield* Fiber.join(first)).content, [{ type: "text", text: "at last" }])
       assert.deepStrictEqual(ran, ["s1", "s2"])
