@@ -282,7 +282,9 @@ const play = (mode: Mode, injection?: Injection) =>
         Agent.toolPolicy(({ callId }) => steps.effect("policy", "ask", callId, Effect.succeed(ToolPolicy.allow), busy)),
         Agent.onToolUse((name) => steps.effect("listener", "onToolUse", name, Effect.void)),
         Agent.onEvent(({ type }) =>
-          type === "turn-start" || type === "verdict" ? steps.effect("listener", "onEvent", type, Effect.void) : Effect.void
+          type === "turn-start" || type === "verdict"
+            ? steps.effect("listener", "onEvent", type, Effect.void)
+            : Effect.void
         ),
         log.listen
       )

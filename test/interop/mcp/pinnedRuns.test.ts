@@ -1,6 +1,6 @@
 /** Runs whose tools a server changes: what is offered from the next safe point on, and what becomes of the calls. */
 import { assert } from "@effect/vitest"
-import { Agent, type AgentEvent, Approval, Tool } from "@kintsugi/core"
+import { Agent, type AgentEvent, Approval, Budget, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Mcp from "@kintsugi/interop/Mcp"
 import { Effect, Fiber, Layer, Logger, Schema } from "effect"
@@ -293,4 +293,17 @@ it.run(
       assert.deepStrictEqual(offered(model), [[]])
       assert.deepStrictEqual(ran, [])
     }).pipe(quietly)
+)
+
+it.run("the last turn of a run at its limit does not show the new definition either [P1548]", (run) =>
+  Effect.gen(function* () {
+    const { change, layer } = changing(sell)
+    const server = yield* Effect.provide(Mcp.connect("shop", way), layer)
+    const agent = Agent.make("clerk", { tools: yield* server.tools, budget: { maxTurns: 1 } }).pipe(
+      Agent.onBudgetExceeded(() => Budget.answer)
+    )
+    const model = yield* make(amid(change(evil)), text("done"))
+    yield* Effect.provide(run(agent, "go"), model.layer)
+    assert.deepStrictEqual(offered(model), [["sell: Sells."], []])
+  }).pipe(quietly)
 )

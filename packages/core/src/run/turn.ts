@@ -10,7 +10,6 @@ import * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunBudget from "./budget.ts"
-import { offer } from "./offering.ts"
 import type { Answer, Output } from "./Output.ts"
 import type { End, Looping, Running } from "./running.ts"
 
@@ -20,7 +19,13 @@ import type { End, Looping, Running } from "./running.ts"
  * that their server has changed, and with the demand to call none where tools are off.
  */
 export const safePoint = (running: Looping): Effect.Effect<Model.Request> =>
-  turn(running, () => offer(running, () => requestOf(running)))
+  turn(running, () => offered(running, requestOf(running)))
+
+/** The request, with the tools that have a pin as they are offered now. */
+export const offered = (
+  { run, state, toolset: { pinned } }: Looping,
+  request: Model.Request
+): Effect.Effect<Model.Request> => pinned?.[0].pin?.offer(pinned, state.pins, run, request) ?? Effect.succeed(request)
 
 /** Begins a turn, for listeners too, and goes on with it, unless a limit forbids it. */
 export const turn = <A>(

@@ -14,6 +14,7 @@ import type * as Message from "../data/Message.ts"
 import type { CallCheckpoint, Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
+import type * as Model from "../model/Model.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
 import type { Kind } from "../errors/ToolError.ts"
 import type { Around } from "./around.ts"
@@ -106,9 +107,6 @@ interface Pinned {
   readonly noted?: string
 }
 
-/** What the model is offered of a tool; `undefined` if the tool is withheld. */
-export type Offered = Message.ToolSpec | undefined
-
 /**
  * The pin of a tool whose server may change it, and what a run does about that. The module of such tools brings it along, so a bundle without
  * them does not contain it.
@@ -125,12 +123,13 @@ export interface Pin {
     readonly verdict: "same" | "refuse" | "ask" | "accept"
   }>
   readonly current: (self: ToolDefinition, digest: string) => Effect.Effect<ToolDefinition>
-  /** What the model is offered of these tools, by their names. */
+  /** The request, without those of these tools that may not be offered as they are now, and with the definitions of the others. */
   readonly offer: (
     tools: ReadonlyArray<ToolDefinition>,
     pins: Pins,
-    run: RunContext
-  ) => Effect.Effect<ReadonlyMap<string, Offered>>
+    run: RunContext,
+    request: Model.Request
+  ) => Effect.Effect<Model.Request>
   /** Why a call is denied; otherwise the tool as it was offered. */
   readonly check: (self: ToolDefinition, site: SiteAtGate) => Effect.Effect<ToolDefinition | string>
 }

@@ -6,10 +6,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Approval from "../data/Approval.ts"
+import type * as Message from "../data/Message.ts"
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Approving from "./approving.ts"
-import type { ApprovalGate, Offered, Pin, Pins, ToolDefinition } from "./ToolDefinition.ts"
+import type { ApprovalGate, Pin, Pins, ToolDefinition } from "./ToolDefinition.ts"
 import { type AnyTool, fromDefinition } from "./shape.ts"
 
 export { digestOf } from "../data/Digest.ts"
@@ -92,13 +93,13 @@ const pinOf = (pins: Pins, { digest, key }: Pin): Pins extends Map<string, infer
   pins.get(key) ?? { pinned: digest, shown: digest }
 
 /** At the safe point: what the model is offered, and what has changed since the last time. */
-const offer: Pin["offer"] = (tools, pins, run) =>
+const offer: Pin["offer"] = (tools, pins, run, request) =>
   Effect.gen(function* () {
     const looking = Effect.forEach(tools, ({ pin }) => (pin as Pin).look(pinOf(pins, pin as Pin).pinned), {
       concurrency: "unbounded"
     })
     const looked = yield* recorded(Schema.Array(Looked), looking)
-    const offered = new Map<string, Offered>()
+    const offered = new Map<string, Message.ToolSpec | undefined>()
     for (const [index, tool] of tools.entries()) {
       const pin = tool.pin as Pin
       const { noted, shown } = pinOf(pins, pin)
@@ -125,7 +126,8 @@ const offer: Pin["offer"] = (tools, pins, run) =>
         ...after
       }))
     }
-    return offered
+    const specs = request.tools.flatMap((spec) => (offered.has(spec.name) ? (offered.get(spec.name) ?? []) : spec))
+    return { ...request, tools: specs }
   })
 
 const recorded = <A>(schema: Schema.Codec<A, unknown>, self: Effect.Effect<A>) =>
