@@ -45,6 +45,21 @@ const fine = () => weather(() => Effect.succeed("rain"))
 const failing = (error: unknown, sideEffects?: Sides, kind?: ToolError.Kind) =>
   weather(() => Effect.fail(error), sideEffects, kind)
 
+/** A tool that its server changes once it was offered. */
+const changed = (verdict: "refuse" | "accept") => {
+  const tool = fine()
+  let looks = 0
+  return Tool.pinned(tool, {
+    key: "shop/weather",
+    server: "shop",
+    digest: "1",
+    now: Effect.sync(() => ({ digest: looks++ === 0 ? "1" : "2", tool: () => tool.definition })),
+    verdict: (offered, now) => (offered === now ? "same" : verdict),
+    change: () => ({ server: "shop", after: null }),
+    accept: () => Effect.void
+  })
+}
+
 const hanging = (sideEffects: Sides) => weather(() => Effect.never, sideEffects)
 
 type Call = Message.ToolCall["arguments"]
@@ -227,6 +242,10 @@ export const ofCalls: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
   }),
   lastResultOf("The third equal failure in a row", { tools: [failing(gone)], times: 3 }),
   lastResultOf("A tool that is withheld for a turn", { tools: [failing(gone)], times: 5 }),
+  lastResultOf("A tool that its server has changed, and that is refused", { tools: [changed("refuse")] }),
+  lastResultOf("A call of a tool whose new definition is offered from the next turn on", {
+    tools: [changed("accept")]
+  }),
   lastResultOf("A failure under `presets.tellWithTries({ retries: 2 })`", {
     tools: [failing(gone)],
     table: Recovery.presets.tellWithTries({ retries: 2 })

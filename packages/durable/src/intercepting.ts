@@ -45,6 +45,8 @@ export const intercepting = (replay: Replay, tell: Tell) => {
         return choice(replay, line, run, step, self)
       case "approval":
         return decided(replay, line, step.request, tell(step.request))
+      case "pins":
+        return pins(replay, line, run, step, self)
       case "listener":
         return handle(step.event, self)
       // what it calls is recorded
@@ -162,6 +164,24 @@ const policy = (
   const recorded = record(replay, { line, name, run, value: reasons, error: Schema.Never, work })
   return Effect.map(recorded, (reason) => reason ?? undefined)
 }
+
+/** A server may change its tools at any time: what the run saw is recorded. */
+const pins = (
+  replay: Replay,
+  line: Line,
+  run: RunContext.RunContext | undefined,
+  { schema }: Extract<Interception.InterceptedStep, { readonly kind: "pins" }>,
+  self: Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown> =>
+  record(replay, {
+    line,
+    name: named(line, run, "pins"),
+    run,
+    value: schema,
+    error: Schema.Never,
+    // by its step it does not fail
+    work: self as Effect.Effect<unknown>
+  })
 
 const Limit = Schema.Union([
   Schema.Struct({ kind: Schema.Literals(["stop", "checkpoint", "answer"]) }),

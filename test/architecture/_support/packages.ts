@@ -103,8 +103,8 @@ export const packages: ReadonlyArray<Package> = [
     within: {
       mcp: effect(
         "Cause Clock ConfigProvider Context Deferred Duration Equal Exit Layer Option PubSub Redacted References Schedule Scope Semaphore " +
-          "Stdio ai/McpClient ai/McpClientError ai/McpProtocol ai/McpSchema ai/McpServer encoding/Sse http/HttpClient " +
-          "http/HttpClientRequest http/HttpClientResponse http/HttpRouter process/ChildProcess process/ChildProcessSpawner"
+          "Stdio ai/McpClient ai/McpClientError ai/McpProtocol ai/McpSchema ai/McpServer encoding/Sse http/HttpClient http/HttpClientError " +
+          "http/HttpClientRequest http/HttpClientResponse http/HttpRouter persistence/KeyValueStore process/ChildProcess process/ChildProcessSpawner"
       ),
       "ai-sdk": effect("Array SchemaIssue")
     }
@@ -119,7 +119,7 @@ export const packages: ReadonlyArray<Package> = [
       drawing: ["d3-array", "d3-time"],
       cli: [
         ...effect(
-          "Cause Clock Context Duration Effect Exit FileSystem Layer Option Path PlatformError Predicate Schedule Schema Stdio Stream " +
+          "Cause Clock Context Duration Effect Exit FileSystem Layer Option Path PlatformError Predicate Result Schedule Schema Scope Stdio Stream " +
             "cli/Argument cli/CliConfig cli/CliError cli/CliOutput cli/Command cli/Flag cli/GlobalFlag cli/TerminalCapabilities"
         ),
         ...["ChildProcessSpawner", "FileSystem", "Path", "Stdio", "Terminal"].map(

@@ -27,6 +27,7 @@ type Full<Type extends AgentEvent.AgentEvent["type"]> = Required<
 
 const origin = { runId: "r", agent: "a", turn: 1, at: 5 }
 const around = { ...origin, parent: { runId: "r0", callId: "c0" } }
+const ofChange = { tool: "t", server: "shop", action: "accept", before: "d1", after: "d2" } as const
 const ofCall = { callId: "c", tool: "t" }
 const usage = Usage.make({ inputTokens: 3 })
 const call: Message.ToolCall = { type: "tool-call", id: "c", name: "t", arguments: { n: 1 } }
@@ -137,7 +138,8 @@ const snapshot: Required<Snapshot.Snapshot> = {
   callsWhileOff: 0,
   outputsRejected: 0,
   inARow: { tool: "t", calls: 1 },
-  made: [{ digest: "k", times: 1 }]
+  made: [{ digest: "k", times: 1 }],
+  pins: { "shop/sell": "d1" }
 }
 
 /** Every event, with all that it may hold: one that is new, or holds more, does not compile without it. */
@@ -168,6 +170,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     change: { step: "convert-number", path: ["n", 0], before: "1", after: 1 }
   },
   "tool-progress": { ...around, ...ofCall, type: "tool-progress", data: { done: 0.5 } },
+  "tool-changed": { ...around, ...ofChange, type: "tool-changed" },
   "tool-refused": { ...around, ...ofCall, type: "tool-refused", settlement },
   "tool-skipped": { ...around, ...ofCall, type: "tool-skipped", settlement },
   "tool-compensated": { ...around, ...ofCall, type: "tool-compensated", key: "run-1/1/0", error },

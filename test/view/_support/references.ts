@@ -153,7 +153,7 @@ const approved = Effect.gen(function* () {
   return yield* Effect.provide(program, model.layer)
 })
 
-/** What the other runs have not: a chosen skill, progress, thoughts, an output that is read leniently, and a call that is undone. */
+/** What the other runs have not: a chosen skill, progress, thoughts, an output that is read leniently, a call that is undone, and a tool that its server changes. */
 const varied = Effect.gen(function* () {
   const car = Tool.make("car", {
     description: "Books a car.",
@@ -165,6 +165,17 @@ const varied = Effect.gen(function* () {
         "a car"
       )
   }).pipe(Tool.compensate(() => Effect.sleep("50 millis")))
+  let looks = 0
+  // its server changes it before the second turn
+  const changed = Tool.pinned(car, {
+    key: "rental/car",
+    server: "rental",
+    digest: "1",
+    now: Effect.sync(() => ({ digest: ++looks < 3 ? "1" : "2", tool: () => car.definition })),
+    verdict: (offered, now) => (offered === now ? "same" : "accept"),
+    change: () => ({ server: "rental", after: null }),
+    accept: () => Effect.void
+  })
   const room = Tool.make("room", {
     description: "Books a room.",
     parameters: Schema.Struct({}),
@@ -174,7 +185,7 @@ const varied = Effect.gen(function* () {
   const traveller = Agent.make("traveller", {
     output: Schema.Struct({ car: Schema.String }),
     skills: [
-      Skill.make("book", { description: "Books", tools: [car, room] }),
+      Skill.make("book", { description: "Books", tools: [changed, room] }),
       Skill.make("talk", { description: "Talks", tools: [] })
     ]
   }).pipe(Agent.route(Router.byRule(() => "book" as const)))

@@ -11,6 +11,19 @@ import { Signature } from "./Signature.ts"
 
 export { Approvals, approvalsOfProcess, Conversation, Grant } from "./Grants.ts"
 export type { ApprovalScope } from "./Grants.ts"
+/**
+ * What a server has changed: both definitions of its tool. `before` is absent for a new tool, and has only the digest where the definition is
+ * not stored.
+ *
+ * @hidden
+ */
+export interface DefinitionChange extends Schema.Schema.Type<typeof Change> {}
+
+const Change = Schema.Struct({
+  server: Schema.String,
+  before: Schema.optionalKey(Schema.Json),
+  after: Schema.Json
+})
 
 /** A request for approval of one tool call: a person reads it and decides. */
 export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequest")({
@@ -32,7 +45,9 @@ export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequ
    */
   digest: Schema.String,
   /** In milliseconds since the epoch. The run makes a new request if the decision comes later. */
-  expiresAt: Schema.Finite
+  expiresAt: Schema.Finite,
+  /** Set if the server of the tool has changed its definition: who approves the call takes the new definition. */
+  change: Schema.optionalKey(Change)
 }) {}
 
 /** The answer of a person: the tool call may run, perhaps with other arguments, or it is refused. */

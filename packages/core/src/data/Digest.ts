@@ -39,7 +39,7 @@ const sha256 = (value: Schema.Json): Effect.Effect<string> =>
 /** The digest function. Tests replace it if no real time may pass on any platform. */
 export const Digest = Context.Reference("@kintsugi/core/Approval/Digest", { defaultValue: () => sha256 })
 
-/** The digest of a JSON value. */
+/** The digest of a JSON value. The order of keys does not count. */
 export const digestOf = (value: Schema.Json): Effect.Effect<string> => Effect.flatMap(Digest, (digest) => digest(value))
 
 type Request = Omit<Approval.ApprovalRequest, "agent" | "reason" | "digest">
@@ -49,9 +49,20 @@ type Request = Omit<Approval.ApprovalRequest, "agent" | "reason" | "digest">
  * request has it, not even the next one about the same call.
  */
 export const digestOfRequest = (
-  { arguments: args, callId, expiresAt, key, runId, schema, tool }: Request,
+  { arguments: args, callId, change, expiresAt, key, runId, schema, tool }: Request,
   written: Schema.Json
-): Effect.Effect<string> => digestOf({ runId, key, callId, tool, arguments: args, schema, expiresAt, written })
+): Effect.Effect<string> =>
+  digestOf({
+    runId,
+    key,
+    callId,
+    tool,
+    arguments: args,
+    schema,
+    expiresAt,
+    written,
+    ...(change === undefined ? {} : { change: { ...change } })
+  })
 
 /** JSON with the fields of each object in the order of their names. Does not recurse: decisions and edits are as deep as their sender likes. */
 export const canonical = (value: Schema.Json): string => {

@@ -153,6 +153,8 @@ const fields = {
   /** Answers that did not decode, after which the model was called again. */
   outputsRejected: Count,
   inARow: Schema.Struct({ tool: Schema.String, calls: Count }),
+  /** The digests of the definitions of the tools that it has offered and whose servers may change them; absent without such tools. */
+  pins: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   /** How often the run has made each call, by the digest of its tool and its arguments: the next equal one has another key. */
   made: Schema.Array(Schema.Struct({ digest: Schema.String, times: Count }))
 }

@@ -107,6 +107,19 @@ export type Happening =
       /** The id of the grant that admits the call; no person was asked then, and no request was made. */
       readonly by?: string
     } & OfCall)
+  /**
+   * The server of a tool has changed its definition since the run has offered it: from this turn on, the tool is withheld (`refuse`), its
+   * calls wait for an approval (`ask`), or the model is offered the new definition (`accept`). `before` and `after` are the digests of the
+   * definitions. `after` is absent if the server no longer has the tool.
+   */
+  | {
+      readonly type: "tool-changed"
+      readonly tool: string
+      readonly server: string
+      readonly action: "refuse" | "ask" | "accept"
+      readonly before: string
+      readonly after?: string
+    }
   /** A call that was not admitted: no such tool, or denied. */
   | ({ readonly type: "tool-refused"; readonly settlement: Message.Settlement } & OfCall)
   /**

@@ -113,6 +113,13 @@ export const schemas = {
   }),
   "arguments-coerced": event("arguments-coerced", { ...ofCall, change }),
   "tool-progress": event("tool-progress", { ...ofCall, data: Value }),
+  "tool-changed": event("tool-changed", {
+    tool: Schema.String,
+    server: Schema.String,
+    action: Schema.Literals(["refuse", "ask", "accept"]),
+    before: Schema.String,
+    after: Schema.optionalKey(Schema.String)
+  }),
   "tool-refused": event("tool-refused", { ...ofCall, settlement: Message.Settlement }),
   "tool-skipped": event("tool-skipped", { ...ofCall, settlement: Message.Settlement }),
   "tool-compensated": event("tool-compensated", {

@@ -62,6 +62,8 @@ export type InterceptedStep =
   | { readonly kind: "approval"; readonly request: Approval.ApprovalRequest }
   /** Looks for a grant that admits a call, and gives its id, or stores a grant. */
   | { readonly kind: "grant"; readonly tool: string; readonly callId: string }
+  /** The definitions of tools are compared with what their servers have now. */
+  | { readonly kind: "pins"; readonly schema: Schema.Codec<unknown, unknown> }
   /** A listener is about to get an event. */
   | { readonly kind: "listener"; readonly event: AgentEvent.AgentEvent }
 

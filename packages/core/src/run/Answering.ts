@@ -18,7 +18,7 @@ import * as RunBudget from "./budget.ts"
 import { callModel, type Asked, type Replied } from "./modelCall.ts"
 import type { Loop, Looping } from "./running.ts"
 import { Suspension } from "./Start.ts"
-import { close, read, usualRequest } from "./turn.ts"
+import { close, offered, read, usualRequest } from "./turn.ts"
 
 /** What is kept of the limits of tokens and cost for the answer: the input of the last reply, and these. */
 interface Reserve {
@@ -134,7 +134,10 @@ const lastTurn = (running: Looping): Effect.Effect<unknown, unknown> => {
         const usual = usualRequest(running)
         // the tools stay: without them, what the provider has kept of the conversation would not fit
         const request = usual.tools.length === 0 ? usual : { ...usual, toolChoice: "none" as const }
-        return Effect.flatMap(callModel(running, request, true), (called) => taken(running, called))
+        return offered(running, request).pipe(
+          Effect.flatMap((request) => callModel(running, request, true)),
+          Effect.flatMap((called) => taken(running, called))
+        )
       }
     )
   )

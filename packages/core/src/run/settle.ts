@@ -224,7 +224,8 @@ const siteOf = (running: Looping, call: Message.ToolCall, key: string, index: nu
     from,
     decisions: start.kind === "input" ? undefined : start.decisions,
     nesting: nestingOf(running, slot, from),
-    slot
+    slot,
+    ...(running.toolset.pinned === undefined ? {} : { pins: state.pins })
   }
 }
 

@@ -7,6 +7,7 @@ import type { RunContext } from "../event/RunContext.ts"
 import { ToolExecutionError } from "../errors/ToolError.ts"
 import type { UnfinishedReply, Snapshot } from "../event/Checkpoint.ts"
 import { Slot } from "../tool/CallSite.ts"
+import type { Pins } from "../tool/ToolDefinition.ts"
 import type { Failure } from "../tool/Toolset.ts"
 import type { State } from "./Frame.ts"
 
@@ -41,6 +42,7 @@ export class RunState implements State {
   slots: ReadonlyArray<Slot> = []
   /** The idempotency keys of these calls, once they are known. */
   keys: ReadonlyArray<string> = []
+  #pins: Pins | undefined
   /** How often each call was made, by its digest. */
   #made: Map<string, number> | undefined
   /** How many of these calls may run, once that is known. */
@@ -81,6 +83,11 @@ export class RunState implements State {
     return (this.#history ??= new FailureHistory.FailureHistory(this.#repeatedFailures))
   }
 
+  /** The pins of the tools that the run has offered. */
+  get pins(): Pins {
+    return (this.#pins ??= new Map())
+  }
+
   /** Whether no tool is withheld, and tools are not off: requests are made as usual. */
   get isCalm(): boolean {
     return this.#history?.isCalm ?? true
@@ -95,9 +102,13 @@ export class RunState implements State {
     made,
     unfinished,
     outputsRejected,
+    pins,
     transcript,
     turn
   }: Snapshot): void {
+    if (pins !== undefined) {
+      this.#pins = new Map(Object.entries(pins).map(([key, pinned]) => [key, { pinned, shown: pinned }]))
+    }
     if (compacted !== undefined) {
       const last = transcript[compacted.from - 1]
       const from = last === undefined ? 0 : this.messages.lastIndexOf(last) + 1
@@ -151,6 +162,9 @@ export class RunState implements State {
       outputsRejected: this.outputsRejected,
       inARow: { tool: this.#last, calls: this.#inARow },
       made: Array.from(this.#made ?? [], ([digest, times]) => ({ digest, times })),
+      ...(this.#pins === undefined
+        ? {}
+        : { pins: Object.fromEntries(Array.from(this.#pins, ([key, { pinned }]) => [key, pinned])) }),
       ...(skill === undefined ? {} : { skill }),
       ...(unfinished === undefined ? {} : { unfinished })
     }

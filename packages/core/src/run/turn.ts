@@ -15,11 +15,17 @@ import type { End, Looping, Running } from "./running.ts"
 
 /**
  * What is done between two turns, in this order, and nowhere else: (1) the limits of tokens, cost and turns are checked, and the turn is counted; (2) the turn
- * begins for listeners; (3) the request is made: of what the model reads of the conversation, without tools that are withheld, and with
- * the demand to call none where tools are off.
+ * begins for listeners; (3) the request is made: of what the model reads of the conversation, without tools that are withheld or
+ * that their server has changed, and with the demand to call none where tools are off.
  */
 export const safePoint = (running: Looping): Effect.Effect<Model.Request> =>
-  turn(running, () => Effect.succeed(requestOf(running)))
+  turn(running, () => offered(running, requestOf(running)))
+
+/** The request, with the tools that have a pin as they are offered now. */
+export const offered = (
+  { run, state, toolset: { pinned } }: Looping,
+  request: Model.Request
+): Effect.Effect<Model.Request> => pinned?.[0].pin?.offer(pinned, state.pins, run, request) ?? Effect.succeed(request)
 
 /** Begins a turn, for listeners too, and goes on with it, unless a limit forbids it. */
 export const turn = <A>(

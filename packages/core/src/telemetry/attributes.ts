@@ -139,6 +139,11 @@ export const ofNote: Table = {
   "approval-requested": () => ({}),
   "approval-decided": ({ by, decision }) => ({ "kintsugi.decision": decision.type, ...given("kintsugi.grant", by) }),
   "tool-refused": ({ callId, tool }) => ({ "gen_ai.tool.name": tool, "gen_ai.tool.call.id": callId }),
+  "tool-changed": ({ action, server, tool }) => ({
+    "gen_ai.tool.name": tool,
+    "kintsugi.server": server,
+    "kintsugi.change_action": action
+  }),
   "budget-warning": (event) => ofLimit(event),
   "budget-exceeded": (event) => ({ ...ofLimit(event), "kintsugi.limit_action": event.action }),
   "skill-chosen": ({ by, skill }) => ({ "kintsugi.skill": skill, "kintsugi.chosen_by": by })

@@ -217,6 +217,8 @@ const nameOf = (step: Interception.InterceptedStep): string => {
       return `${step.tool}, call ${step.callId}`
     case "approval":
       return `${step.request.tool}, call ${step.request.callId}`
+    case "pins":
+      return "definitions of tools"
     case "listener":
       return step.event.type
   }

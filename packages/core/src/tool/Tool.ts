@@ -40,6 +40,7 @@ export type { CallError, RowKeys, Rows } from "./rows.ts"
 export type { AnyTool, ErrorOf, NameOf, ServicesOf, SideEffectsOf, SuccessOf, Tool } from "./shape.ts"
 /** @internal */
 export { fromDefinition, isTool } from "./shape.ts"
+export { digestOf, type PinChange, pinned, type PinSource, type PinVerdict } from "./pinned.ts"
 export { around, provide } from "./adapting.ts"
 export type { GivesUp, NeedsApproval } from "./ToolTypes.ts"
 export { type NameFor, namesFor } from "./names.ts"

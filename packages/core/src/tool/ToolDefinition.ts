@@ -14,6 +14,7 @@ import type * as Message from "../data/Message.ts"
 import type { CallCheckpoint, Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
+import type * as Model from "../model/Model.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
 import type { Kind } from "../errors/ToolError.ts"
 import type { Around } from "./around.ts"
@@ -59,6 +60,8 @@ export interface ToolDefinition {
   readonly isError: ((value: unknown) => boolean) | undefined
   readonly failure: Schema.Codec<unknown, unknown> | undefined
   readonly approval: ApprovalGate | undefined
+  /** Of a tool whose server may change it; absent for all other tools. */
+  readonly pin?: Pin
   readonly compensate: Compensate<unknown, unknown, unknown> | undefined
 }
 
@@ -68,6 +71,8 @@ export interface NeedsApproval {
   readonly when: (params: () => unknown) => Effect.Effect<boolean, unknown>
   readonly reason: string
   readonly validFor: Duration.Duration
+  /** What a server has changed, if that is what a person is asked about. */
+  readonly change?: Approval.DefinitionChange
 }
 
 /** The gate before calls that need approval. `Tool.requireApproval` brings it along, so a bundle without it has no gate. */
@@ -85,13 +90,53 @@ export type Rules = Readonly<Record<string, NeedsApproval["when"]>>
 
 /** A call that is about to run. */
 export interface CallAtGate {
-  readonly tool: Pick<ToolDefinition, "name" | "sideEffects" | "spec">
+  readonly tool: Pick<ToolDefinition, "name" | "pin" | "sideEffects" | "spec">
   readonly site: SiteAtGate
   readonly decoded: { readonly json: Schema.Json; readonly params: () => unknown }
   /** The arguments that the approver has edited, as canonical JSON: they need no further approval. */
   readonly edited: string | undefined
   /** Wraps the wait for a decision. */
   readonly waiting: <A>(decided: Effect.Effect<A>) => Effect.Effect<A>
+}
+
+/** The pins of a run, by the keys of its tools. */
+export type Pins = Map<string, Pinned>
+
+/** The digests of one tool. */
+interface Pinned {
+  /** Of the definition that counts for this run. */
+  readonly pinned: string
+  /** Of the definition that the model has read last. */
+  readonly shown: string
+  /** What was found at the last safe point: events tell of each change once. */
+  readonly noted?: string
+}
+
+/**
+ * The pin of a tool whose server may change it, and what a run does about that. The module of such tools brings it along, so a bundle without
+ * them does not contain it.
+ */
+export interface Pin {
+  /** Names the server and its tool. */
+  readonly key: string
+  readonly server: string
+  /** The digest of the definition of this tool. */
+  readonly digest: string
+  readonly look: (offered: string) => Effect.Effect<{
+    readonly offered: string
+    readonly now: string | null
+    readonly verdict: "same" | "refuse" | "ask" | "accept"
+  }>
+  readonly current: (self: ToolDefinition, digest: string) => Effect.Effect<ToolDefinition>
+  /** The request, without those of these tools that may not be offered as they are now, and with the definitions of the others. */
+  readonly offer: (
+    tools: ReadonlyArray<ToolDefinition>,
+    pins: Pins,
+    run: RunContext,
+    request: Model.Request
+  ) => Effect.Effect<Model.Request>
+  /** Why a call is denied; otherwise the tool as it was offered. */
+  readonly check: (self: ToolDefinition, site: SiteAtGate) => Effect.Effect<ToolDefinition | string>
 }
 
 /** What a gate reads of the `CallSite` of a call. */
@@ -102,6 +147,8 @@ export interface SiteAtGate {
   readonly isSuspendable: boolean
   readonly from: CallCheckpoint | undefined
   readonly decisions: Decisions | undefined
+  /** The pins of the run, if it has offered tools with pins. */
+  readonly pins?: Pins
 }
 
 /** What a tool knows of its call besides its parameters. */

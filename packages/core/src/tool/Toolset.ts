@@ -1,5 +1,6 @@
 /** The tools that a model may call just now, with the tables that guard them: one call in, one settled result out. */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type { Gates } from "./callState.ts"
@@ -30,6 +31,8 @@ export interface Toolset {
   readonly unknown: Rows
   /** Whether the agent is resilient: a call that may have taken effect is not made again at once. */
   readonly isResilient: boolean
+  /** The tools with a pin; absent if there are none. */
+  readonly pinned?: readonly [ToolDefinition, ...ReadonlyArray<ToolDefinition>]
 }
 
 /** The tables of an agent: rows by tool name, and rows for all tools. */
@@ -55,7 +58,15 @@ export const make = (tools: ReadonlyArray<ToolDefinition>, tables: Tables, gates
     }
   }
   const isResilient = tables.resilient !== undefined
-  return { specs: tools.map((tool) => tool.spec()), entries, gates, unknown: tables.defaults, isResilient }
+  const [pinned, ...more] = tools.filter(({ pin }) => pin !== undefined)
+  return {
+    specs: tools.map((tool) => tool.spec()),
+    entries,
+    gates,
+    unknown: tables.defaults,
+    isResilient,
+    ...(pinned === undefined ? {} : { pinned: [pinned, ...more] as const })
+  }
 }
 
 const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> => {
@@ -99,8 +110,15 @@ export const settle = (self: Toolset, made: CallSite): Effect.Effect<Outcome> =>
   }
   const held = repetition(self, entry, site)
   if (held !== undefined) return refuse(site, held)
-  return begin(entry.tool, site, RunContext.within(site.run, settleTool(entry, self.gates, site)))
+  const { pin } = entry.tool
+  if (pin === undefined) return beginTool(self, entry, site)
+  return Effect.flatMap(RunContext.within(site.run, pin.check(entry.tool, site)), (tool) =>
+    Predicate.isString(tool) ? refuse(site, tool) : beginTool(self, { ...entry, tool }, site)
+  )
 }
+
+const beginTool = (self: Toolset, entry: Entry, site: CallSite): Effect.Effect<Outcome> =>
+  begin(entry.tool, site, RunContext.within(site.run, settleTool(entry, self.gates, site)))
 
 /** What to say of a call that the model repeats at once, although it has just read that the call may have taken effect. */
 const repetition = (self: Toolset, entry: Entry, { before, call }: CallSite): string | undefined => {

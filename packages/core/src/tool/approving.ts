@@ -51,7 +51,8 @@ const request = (
     if (!isNeeded) return undefined
     const { agent, runId } = run
     const now = yield* Clock.currentTimeMillis
-    const schema = yield* digestOf(tool.spec().parameters)
+    const { parameters } = tool.spec()
+    const schema = yield* digestOf(tool.pin === undefined ? parameters : { parameters, pin: tool.pin.digest })
     const subject = {
       runId,
       agent,
@@ -60,7 +61,8 @@ const request = (
       key,
       arguments: decoded.json,
       reason: Redaction.own(needs.reason),
-      schema
+      schema,
+      ...(needs.change === undefined ? {} : { change: needs.change })
     }
     if (asked !== undefined && now <= asked.expiresAt) {
       const digest = yield* digestOfRequest({ ...subject, expiresAt: asked.expiresAt }, call.arguments)

@@ -121,6 +121,8 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       const sizes = `${before.messages} → ${after.messages} messages, ${before.characters} → ${after.characters} characters`
       return { column: "model", text: `the conversation was shortened by ${compaction}: ${sizes}`, tone: "good" }
     }
+    case "tool-changed":
+      return { column: "tool", text: `${event.server} has changed ${event.tool} → ${event.action}`, tone: "bad" }
     case "tool-refused":
       return { column: "tool", text: `${event.tool} refused: ${clip(event.settlement.text)}`, tone: "bad" }
     case "tool-skipped":

@@ -89,6 +89,7 @@ export class Drawing {
         this.#endStep()
         this.#isEnded = true
         return this.#say({ type: "abort" })
+      // A server that has changed a tool is a matter of operators, as limits and verdicts are: no part of a message is about it.
       default:
         return "callId" in event ? this.#ofCall(event) : undefined
     }

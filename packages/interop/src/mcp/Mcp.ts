@@ -12,12 +12,12 @@ import type * as McpSchema from "effect/ai/McpSchema"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as HttpClient from "effect/http/HttpClient"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as PubSub from "effect/PubSub"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Connection from "./connection.ts"
@@ -25,14 +25,21 @@ import * as Failure from "./failure.ts"
 import { sideEffectsOf } from "./hints.ts"
 import * as Http from "./http.ts"
 import * as Names from "./names.ts"
+import { Last } from "./last.ts"
 import * as Notices from "./notices.ts"
+import { Pinning, type PinnedTool, type Policy } from "./pinning.ts"
+import { memory, Pins } from "./pins.ts"
+import * as Renewed from "./renewed.ts"
 import * as Stdio from "./stdio.ts"
 import * as Redaction from "@kintsugi/core/Redaction"
+import type * as Tool from "@kintsugi/core/Tool"
 import * as McpTool from "./tool.ts"
 
 export { McpError } from "./failure.ts"
 export { McpResult } from "./result.ts"
 export type { McpTool } from "./tool.ts"
+export type { PinnedTool } from "./pinning.ts"
+export { layerPins, type Pin, type PinStore, Pins } from "./pins.ts"
 
 /**
  * How to reach a server; `R` is what that requires.
@@ -125,38 +132,63 @@ export interface Options {
    * (`refused`). A result beyond a bound is an `ExecutionError`.
    */
   readonly bounds?: Partial<Bounds.Bounds>
+  /**
+   * What holds for a tool whose definition is no longer the pinned one. `refuse` by default: it is not offered, and its calls are denied.
+   * `accept`: the new definition is pinned, and runs emit `tool-changed`. With `ask`, see `AskOptions`, its calls need an approval.
+   */
+  readonly onChange?: "refuse" | "accept"
+  /** What holds for tools that are new since the first list: they are offered and pinned by default. */
+  readonly onNew?: "offer" | "refuse"
 }
 
-/** The connection to one server. If it is lost, the next call connects again. */
-export interface McpConnection {
+/**
+ * Options of a connection whose agents ask about tools: a call of a changed or new tool needs an approval, whose request has both
+ * definitions in `change`. An approval pins the new one.
+ *
+ * @hidden
+ */
+export type AskOptions = Omit<Options, "onChange" | "onNew"> &
+  (
+    | { readonly onChange: "ask"; readonly onNew?: Policy["onNew"] }
+    | { readonly onChange?: Policy["onChange"]; readonly onNew: "ask" }
+  )
+
+/**
+ * The connection to one server. If it is lost, the next call connects again. If the server has forgotten the session, the call itself gets a
+ * new one, and is sent again if the server's answer proves that it has not begun.
+ */
+export interface McpConnection<Table = {}> {
   readonly name: string
   /** The negotiated protocol version. */
   readonly version: Connection.Version
   /** The server's instructions for a model. */
   readonly instructions: string | undefined
-  /** The tools as the server describes them, from all pages, unchanged. A tool beyond a bound is left out, with a warning. */
+  /**
+   * The tools as the server describes them, from all pages, unchanged. A tool beyond a bound is left out, with a warning, and so is a tool
+   * that has changed or is new, if such tools are refused.
+   */
   readonly list: Effect.Effect<ReadonlyArray<McpSchema.Tool>, ExecutionError>
   /**
-   * Why tools are left out: one failure per tool, whose cause is an `InputTooLargeError` that names server, tool and
-   * bound.
+   * Why tools are left out: one failure per tool. Its cause is an `InputTooLargeError` that names server, tool and bound, or an `McpError` of
+   * reason `changed`.
    */
   readonly refused: Effect.Effect<ReadonlyArray<ExecutionError>, ExecutionError>
   /** The current tools: each use asks the server. */
-  readonly tools: Effect.Effect<ReadonlyArray<McpTool.McpTool>, ExecutionError>
+  readonly tools: Effect.Effect<ReadonlyArray<McpTool.McpTool<Table>>, ExecutionError>
   /** The tools after each change that the server reports. */
-  readonly changes: Stream.Stream<ReadonlyArray<McpTool.McpTool>, ExecutionError>
+  readonly changes: Stream.Stream<ReadonlyArray<McpTool.McpTool<Table>>, ExecutionError>
   /** Makes tools of a list, under the given names. */
-  readonly bind: (tools: ReadonlyArray<Names.Named<McpSchema.Tool>>) => ReadonlyArray<McpTool.McpTool>
+  readonly bind: (tools: ReadonlyArray<Names.Named<McpSchema.Tool>>) => ReadonlyArray<McpTool.McpTool<Table>>
+  /** The tools that the server has now, beside the pinned ones. */
+  readonly pins: Effect.Effect<ReadonlyArray<PinnedTool>, ExecutionError>
+  /** Pins what the server has now of these tools, of all by default, and gives the names of those that were not so pinned before. */
+  readonly acceptPins: (tools?: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, ExecutionError>
 }
 
-/**
- * Connects to a server until the scope closes, which stops its process or ends its session. Fails with an
- * `ExecutionError` of category `mcp` that names the server. Throws a `RangeError` for invalid limits and bounds.
- */
-export const connect = <R>(
+const connecting = <R>(
   name: string,
   way: Way<R>,
-  options: Options = {}
+  options: Options | AskOptions = {}
 ): Effect.Effect<McpConnection, ExecutionError, R | Scope.Scope> => {
   const settings: Connection.Settings = {
     versions: options.versions ?? Connection.versions,
@@ -166,7 +198,13 @@ export const connect = <R>(
   const timeout = limit("timeout", options.timeout)
   const bounds = Bounds.resolve(options.bounds)
   return Effect.gen(function* () {
-    const notices = yield* Notices.make
+    const redact = Redaction.of(way.secrets)
+    const { onChange = "refuse", onNew = "offer" } = options
+    const pinning = new Pinning(name, redact, { onChange, onNew }, (yield* Pins) ?? memory())
+    const stale = () => {
+      pinning.isStale = true
+    }
+    const notices = yield* Notices.make(stale)
     const last = new Last("the last text that it wrote is")
     const printed = new Last("it printed a line that is not a message")
     const opened = yield* way.opening({
@@ -175,7 +213,6 @@ export const connect = <R>(
       wrote: (text) => last.add(text),
       printed: (line) => printed.add(`${line}\n`)
     })
-    const redact = Redaction.of(way.secrets)
     const where: Failure.Where = { server: name, redact }
     const translate =
       (tool?: string) =>
@@ -195,36 +232,66 @@ export const connect = <R>(
     const failureOf = (tool: string, error: unknown) =>
       executionErrorOf({ tool, kind: "mcp-tool", category: "mcp", callId: "", args: null }, error)
     const ofServer = Effect.mapError((error: Failure.McpError) => failureOf(name, error))
-    const renewed = yield* Connection.renewed(opened, Connection.connect(opened, notices, settings))
+    // the server of a new connection may be another version of itself
+    const renewing = Effect.tap(Connection.connect(opened, notices, settings), () => Effect.sync(stale))
+    const renewed = yield* Renewed.renewed(opened, renewing, notices.changed)
     const { client, version } = yield* renewed.current.pipe(translate(), ofServer)
-    const listed = renewed
-      .use(({ client }) => client.listTools())
-      .pipe(
-        translate(),
-        Effect.map((all) => {
-          const tools: Array<McpSchema.Tool> = []
-          const refused: Array<ExecutionError> = []
-          for (const tool of all.filter((tool) => options.include?.(tool) ?? true)) {
-            const error = McpTool.tooLarge(tool, where, bounds)
-            if (error === undefined) tools.push(tool)
-            else refused.push(failureOf(tool.name, error))
-          }
-          return { tools, refused }
-        }),
-        ofServer
-      )
+    const listed = Effect.suspend(() => {
+      // a change during the list is one after it
+      pinning.isStale = false
+      return renewed.use(({ client }) => client.listTools())
+    }).pipe(
+      translate(),
+      ofServer,
+      Effect.flatMap((all) => {
+        const tools: Array<McpSchema.Tool> = []
+        const refused: Array<ExecutionError> = []
+        for (const tool of all.filter((tool) => options.include?.(tool) ?? true)) {
+          const error = McpTool.tooLarge(tool, where, bounds)
+          if (error === undefined) tools.push(tool)
+          else refused.push(failureOf(tool.name, error))
+        }
+        return Effect.map(pinning.take(tools), ({ leftOut, offered }) => ({
+          tools: offered,
+          refused: [
+            ...refused,
+            ...leftOut.map(({ tool, why }) =>
+              failureOf(tool.name, Failure.notPinned({ ...where, tool: tool.name }, why))
+            )
+          ]
+        }))
+      }),
+      // the store of pins has failed
+      Effect.mapError((error) => failureOf(name, error)),
+      Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.sync(stale)))
+    )
     const list = Effect.flatMap(listed, ({ refused, tools }) =>
       Effect.as(
         Effect.forEach(refused, ({ message }) => Effect.logWarning(message), { discard: true }),
         tools
       )
     )
-    const call: McpTool.Calling["call"] = (tool, params) =>
-      renewed.use(({ client }) => called(client, tool, params, timeout)).pipe(translate(tool.name))
+    const call: McpTool.Calling["call"] = (tool, params, requested) =>
+      notices
+        .inCall(
+          requested,
+          renewed.use(({ client }) => called(client, tool, params, timeout), timeout)
+        )
+        .pipe(translate(tool.name))
+    const relist = listed.pipe(Effect.catch((error) => Effect.logWarning(error.message)))
     const { maxResultChars, prefix = "never", sideEffects = ({ annotations }) => sideEffectsOf(annotations) } = options
     const bind: McpConnection["bind"] = (tools) =>
       tools.map(({ name, tool }) =>
-        McpTool.make(tool, { name, where, call, sideEffects: sideEffects(tool), maxResultChars, bounds })
+        McpTool.make(tool, {
+          name,
+          where,
+          call,
+          sideEffects,
+          maxResultChars,
+          bounds,
+          current: (name) => pinning.currentOf(name),
+          pin: (tool, make) => pinning.sourceOf(tool, relist, make)
+        })
       )
     const tools = Effect.map(list, (found) =>
       bind(
@@ -237,12 +304,7 @@ export const connect = <R>(
     const changes = Stream.unwrap(
       Effect.gen(function* () {
         const heard = yield* PubSub.subscribe(notices.changes)
-        yield* renewed.current.pipe(translate(), ofServer)
-        const listen = Effect.flatMap(renewed.current, ({ listen }) => listen).pipe(Effect.orElseSucceed(() => false))
-        // A server may end its stream at any time, so it is opened again.
-        yield* Effect.forkScoped(
-          Effect.repeat(listen, { while: (more) => more, schedule: Schedule.spaced("1 second") })
-        )
+        yield* renewed.listen.pipe(translate(), ofServer)
         return Stream.mapEffect(Stream.fromSubscription(heard), () => tools)
       })
     )
@@ -255,9 +317,26 @@ export const connect = <R>(
       refused: Effect.map(listed, ({ refused }) => refused),
       tools,
       changes,
-      bind
+      bind,
+      pins: Effect.map(listed, () => pinning.states),
+      acceptPins: (tools) =>
+        Effect.flatMap(listed, () => Effect.mapError(pinning.acceptAll(tools), (error) => failureOf(name, error)))
     }
   })
+}
+
+/**
+ * Connects to a server until the scope closes, which stops its process or ends its session. Fails with an
+ * `ExecutionError` of category `mcp` that names the server. Throws a `RangeError` for invalid limits and bounds.
+ */
+export const connect = connecting as {
+  <R>(name: string, way: Way<R>, options?: Options): Effect.Effect<McpConnection, ExecutionError, R | Scope.Scope>
+  // the marks of a tool are in its type alone
+  <R>(
+    name: string,
+    way: Way<R>,
+    options: AskOptions
+  ): Effect.Effect<McpConnection<Tool.NeedsApproval>, ExecutionError, R | Scope.Scope>
 }
 
 const called = (
@@ -277,46 +356,24 @@ const limit = (option: string, input: Duration.Input = "60 seconds"): Duration.D
 const isSilent = (way: Connection.Way, error: McpClientError.McpClientError): boolean =>
   Connection.isLost(way, error) || (way.kind === "stdio" && error.reason._tag === "TimeoutError")
 
-/** The end of a process's output: usually the reason why it exited. */
-class Last {
-  readonly #how: string
-  #text = ""
-
-  constructor(how: string) {
-    this.#how = how
-  }
-
-  add(text: string): void {
-    const all = `${this.#text}${text}`
-    // A cut word may be half a secret, which redaction would not recognise.
-    this.#text = all.length > most ? all.slice(-most).replace(/^\S+/, "") : all
-  }
-
-  words(): ReadonlyArray<string> {
-    const text = this.#text.trim()
-    this.#text = ""
-    return text === "" ? [] : [`${this.#how}: ${text}`]
-  }
-}
-
-const most = 500
-
 /**
  * The tools of several servers. If two servers have a tool of the same name, both tools get their server's name as a
  * prefix (`github_search`). `prefix` sets other cases.
  */
-export const toolsOf = (
-  servers: ReadonlyArray<McpConnection>,
+export const toolsOf = <Server extends McpConnection | McpConnection<Tool.NeedsApproval>>(
+  servers: ReadonlyArray<Server>,
   { prefix = "when-needed" }: { readonly prefix?: Names.Prefix } = {}
-): Effect.Effect<ReadonlyArray<McpTool.McpTool>, ExecutionError> =>
+): Effect.Effect<ReadonlyArray<ReturnType<Server["bind"]>[number]>, ExecutionError> =>
   Effect.map(
     Effect.forEach(servers, (server) => server.list, { concurrency: "unbounded" }),
     (lists) => {
       const all = servers.flatMap((server, index) =>
         (lists[index] ?? []).map((tool) => ({ server: server.name, name: tool.name, tool: { server, tool } }))
       )
-      return Names.resolve(all, prefix).flatMap(({ name, tool: { server, tool } }) =>
-        server.bind([{ server: server.name, name, tool }])
+      return Names.resolve(all, prefix).flatMap(
+        ({ name, tool: { server, tool } }) =>
+          // of each server its own tools
+          server.bind([{ server: server.name, name, tool }]) as ReadonlyArray<ReturnType<Server["bind"]>[number]>
       )
     }
   )

@@ -5,11 +5,9 @@ import * as McpProtocol from "effect/ai/McpProtocol"
 import type * as McpSchema from "effect/ai/McpSchema"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
-import * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
-import type { Notices } from "./notices.ts"
+import type * as Scope from "effect/Scope"
+import { InCall, type Notices, type Requested } from "./notices.ts"
 
 type Failure = McpClientError.McpClientError
 
@@ -53,7 +51,7 @@ export interface Way {
   readonly connect: (
     adapter: Adapter
   ) => Effect.Effect<
-    { readonly transport: McpClient.Transport; readonly listen: Effect.Effect<boolean> },
+    { readonly transport: McpClient.Transport; readonly listen: Effect.Effect<boolean, Failure> },
     Failure,
     Scope.Scope
   >
@@ -70,7 +68,9 @@ export interface Connection {
   readonly client: McpClient.McpClient
   readonly version: Version
   /** Receives the server's notifications until it ends their stream. Returns whether the stream may be opened again. */
-  readonly listen: Effect.Effect<boolean>
+  readonly listen: Effect.Effect<boolean, Failure>
+  /** Whether the server says that it reports changes of its tools. */
+  readonly reportsChanges: boolean
 }
 
 /** How long a server has to answer to the newest version: it may not know it, and not even reply with an error. */
@@ -100,6 +100,7 @@ export const connect = (
         return {
           client,
           version,
+          reportsChanges: spoken.reportsChanges,
           listen: version === "2026-07-28" ? spoken.subscribe(transport) : listen
         }
       })
@@ -166,6 +167,8 @@ class Spoken {
   /** The client metadata that the newest version demands in every request. */
   #meta: unknown
   answered: string | undefined
+  /** Whether the server declares that it reports changes of its tools. */
+  reportsChanges = false
 
   constructor(notices: Notices) {
     this.#notices = notices
@@ -177,6 +180,9 @@ class Spoken {
       request: (message, tool) => {
         this.#meta = message.params?.["_meta"] ?? this.#meta
         if (message.method === "tools/call") return this.#call(inner, message, tool)
+        if (message.method === "server/discover") {
+          return Effect.tap(inner.request(message, tool), (answer) => Effect.sync(() => this.#declared(answer)))
+        }
         if (message.method !== "initialize") return inner.request(message, tool)
         return this.#initialized === undefined || kind === "http"
           ? Effect.tap(inner.request(message, tool), (answer) => this.#hear(answer))
@@ -186,7 +192,7 @@ class Spoken {
   }
 
   #call(inner: McpClient.Transport, message: McpSchema.JsonRpcRequest, tool: McpSchema.Tool | undefined) {
-    return Effect.flatMap(this.#notices.expect, (token) =>
+    const answer = Effect.flatMap(this.#notices.expect, (token) =>
       token === undefined
         ? inner.request(message, tool)
         : Effect.ensuring(
@@ -194,10 +200,12 @@ class Spoken {
             Effect.sync(() => this.#notices.forget(token))
           )
     )
+    return Effect.tap(answer, (answer) => Effect.map(InCall, (requested) => addRequests(answer, requested)))
   }
 
   #hear(answer: McpSchema.JsonRpcResponse): Effect.Effect<void> {
     return Effect.sync(() => {
+      this.#declared(answer)
       if (!("result" in answer)) return
       const { result } = answer
       const version = Predicate.isReadonlyObject(result) ? result["protocolVersion"] : undefined
@@ -205,6 +213,13 @@ class Spoken {
       this.#initialized = answer
       this.answered = version
     })
+  }
+
+  #declared(answer: McpSchema.JsonRpcResponse): void {
+    const result = "result" in answer ? answer.result : undefined
+    const capabilities = Predicate.isReadonlyObject(result) ? result["capabilities"] : undefined
+    const tools = Predicate.isReadonlyObject(capabilities) ? capabilities["tools"] : undefined
+    this.reportsChanges = Predicate.isReadonlyObject(tools) && tools["listChanged"] === true
   }
 
   /** Subscribes to notifications, as the newest version demands. */
@@ -223,6 +238,17 @@ class Spoken {
   }
 }
 
+/** In the newest version a server asks its client for something by its answer. */
+const addRequests = (answer: McpSchema.JsonRpcResponse, requested: Requested | undefined): void => {
+  const result = "result" in answer ? answer.result : undefined
+  if (requested === undefined || !Predicate.isReadonlyObject(result) || result["resultType"] !== "input_required")
+    return
+  const { inputRequests } = result
+  const requests = Predicate.isReadonlyObject(inputRequests) ? Object.values(inputRequests) : []
+  if (requests.length === 0) requested.add("input")
+  for (const request of requests) if (Predicate.isReadonlyObject(request)) requested.add(request["method"])
+}
+
 const withToken = (message: McpSchema.JsonRpcRequest, token: number): McpSchema.JsonRpcRequest => {
   const meta = message.params?.["_meta"]
   return {
@@ -233,49 +259,3 @@ const withToken = (message: McpSchema.JsonRpcRequest, token: number): McpSchema.
     }
   }
 }
-
-/** A connection that reconnects after a loss, and closes the lost one. */
-export interface Renewed {
-  readonly current: Effect.Effect<Connection, Failure>
-  /** Uses the connection, and drops it if it is lost. */
-  readonly use: <A>(f: (connection: Connection) => Effect.Effect<A, Failure>) => Effect.Effect<A, Failure>
-}
-
-export const renewed = (
-  way: Way,
-  connecting: Effect.Effect<Connection, Failure, Scope.Scope>
-): Effect.Effect<Renewed, never, Scope.Scope> =>
-  Effect.map(Effect.scope, (scope) => {
-    const one = Semaphore.makeUnsafe(1)
-    let live: { readonly connection: Connection; readonly scope: Scope.Closeable } | undefined
-    const acquire = Effect.uninterruptibleMask((restore) =>
-      Effect.gen(function* () {
-        const own = yield* Scope.fork(scope)
-        const connection = yield* restore(Scope.provide(connecting, own)).pipe(
-          // A failed connection closes in the background: a process may take its time.
-          Effect.onExit((exit) =>
-            Exit.isSuccess(exit) ? Effect.void : Effect.asVoid(Effect.forkIn(Scope.close(own, exit), scope))
-          )
-        )
-        live = { connection, scope: own }
-        return connection
-      })
-    )
-    const current = one.withPermits(1)(
-      Effect.suspend(() => (live === undefined ? acquire : Effect.succeed(live.connection)))
-    )
-    const lose = (connection: Connection) =>
-      Effect.suspend(() => {
-        if (live?.connection !== connection) return Effect.void
-        const { scope: old } = live
-        live = undefined
-        return Effect.asVoid(Effect.forkIn(Scope.close(old, Exit.void), scope))
-      })
-    return {
-      current,
-      use: (f) =>
-        Effect.flatMap(current, (connection) =>
-          Effect.tapError(f(connection), (error) => (isLost(way, error) ? lose(connection) : Effect.void))
-        )
-    }
-  })

@@ -8,9 +8,20 @@ import type * as Redaction from "@kintsugi/core/Redaction"
 /**
  * The kind of failure. `connection`: the server is unreachable. `timeout`: it did not answer in time.
  * `authentication`: it demands credentials. `protocol`: it refused the request, or its answer was not understood.
- * `tool`: the tool ran and reported a failure. `result`: its result does not fit its own schema.
+ * `tool`: the tool ran and reported a failure. `result`: its result does not fit its own schema. `changed`: the server has changed the tool, or added it,
+ * and that was not accepted. `input`: it needs an answer of a person or a
+ * model (elicitation, sampling), and this client refuses such requests.
  */
-const Reason = Schema.Literals(["connection", "timeout", "authentication", "protocol", "tool", "result"])
+const Reason = Schema.Literals([
+  "connection",
+  "timeout",
+  "authentication",
+  "protocol",
+  "tool",
+  "result",
+  "input",
+  "changed"
+])
 
 /**
  * The cause of an `ExecutionError` of category `mcp`. If it has its own recovery advice, as a call with bad arguments
@@ -109,6 +120,26 @@ export const fromResult = (where: Where, text: string): McpError =>
     reason: "tool",
     ...(text.startsWith(`MCP error ${INVALID_PARAMS}`) ? repairable : {})
   })
+
+/** The server asked its client for something during the call, and did not get it. `methods` are those of its requests. */
+export const withoutInput = (where: Where, methods: ReadonlyArray<string>, said: string): McpError =>
+  make(where, `it needs ${methods.map((method) => `'${method}'`).join(", ")}, which this client refuses: ${said}`, {
+    reason: "input",
+    ...final
+  })
+
+/** A tool that is left out, because its definition is another one than the pinned one, or because it is new. */
+export const notPinned = (where: Where, why: "changed" | "new"): McpError =>
+  make(
+    where,
+    why === "new"
+      ? "it is new, and new tools are refused"
+      : "its definition has changed, and changed tools are refused",
+    {
+      reason: "changed",
+      ...final
+    }
+  )
 
 export const misfit = (where: Where, issues: string): McpError =>
   make(where, `its result does not fit its own schema: ${issues}`, { reason: "result", ...final })

@@ -14,6 +14,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Notices } from "./notices.ts"
+import * as Session from "./session.ts"
 import { Shallow, shallow } from "./shallow.ts"
 
 /** The HTTP endpoint of a server. */
@@ -50,9 +51,9 @@ export interface Opened {
   readonly transport: McpClient.Transport
   /**
    * Receives the server's notifications until it ends their stream, for versions with sessions. Returns whether the
-   * stream may be opened again.
+   * stream may be opened again. Fails if the server has forgotten the session.
    */
-  readonly listen: Effect.Effect<boolean>
+  readonly listen: Effect.Effect<boolean, McpClientError.McpClientError>
 }
 
 /** The listener of a server's messages, and the size limits. */
@@ -92,14 +93,22 @@ export const connect = (
         client.execute,
         Effect.flatMap((response) =>
           // Most servers have no such stream. A broken stream counts as an ended one.
-          isEvents(response) ? Effect.as(Effect.ignore(Stream.runDrain(response.stream)), true) : Effect.succeed(false)
+          isEvents(response)
+            ? Effect.as(Effect.ignore(Stream.runDrain(response.stream)), true)
+            : Session.isUnknown(response)
+              ? Effect.fail(forgotten)
+              : Effect.succeed(false)
         ),
         Effect.scoped,
-        Effect.orElseSucceed(() => false)
+        Effect.catch((error) => (error === forgotten ? Effect.fail(forgotten) : Effect.succeed(false)))
       )
     )
     return { transport, listen }
   })
+
+const forgotten = new McpClientError.McpClientError({
+  reason: new McpClientError.ClosedError({ sessionExpired: true })
+})
 
 const typeOf = ({ headers }: HttpClientResponse.HttpClientResponse): string =>
   (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
@@ -115,7 +124,7 @@ const overheard = (
   HttpClient.transformResponse(client, (responding) =>
     Effect.map(
       // A span of the client may quote a header.
-      Effect.provideService(responding, HttpClient.TracerDisabledWhen, () => true),
+      Effect.provideService(Session.counted(responding), HttpClient.TracerDisabledWhen, () => true),
       (response) => {
         const id = response.headers["mcp-session-id"]
         if (Predicate.isString(id)) inSession(id)

@@ -1,4 +1,7 @@
-/** Notifications of an MCP server: changed tools and the progress of calls. Effect's client drops them. */
+/**
+ * Messages of an MCP server that are no answers: notifications of changed tools and of the progress of calls, which Effect's client drops,
+ * and requests of the server, which it refuses.
+ */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -19,6 +22,26 @@ export const OnProgress = Context.Reference<((progress: Progress) => Effect.Effe
   { defaultValue: () => undefined }
 )
 
+/** What the server has asked its client for during one call, by the methods of its requests. */
+export class Requested {
+  readonly #methods = new Set<string>()
+
+  add(method: unknown): void {
+    if (Predicate.isString(method) && this.#methods.size < mostMethods) this.#methods.add(method)
+  }
+
+  get methods(): ReadonlyArray<string> {
+    return [...this.#methods]
+  }
+}
+
+const mostMethods = 8
+
+/** The requests of the server in the current call. */
+export const InCall = Context.Reference<Requested | undefined>("@kintsugi/interop/Mcp/Requested", {
+  defaultValue: () => undefined
+})
+
 /** The listeners of one server. */
 export interface Notices {
   /** Receives a message of the server as JSON text. */
@@ -26,53 +49,80 @@ export interface Notices {
   /** A new progress token for one call; `undefined` without a listener. */
   readonly expect: Effect.Effect<number | undefined>
   readonly forget: (token: number) => void
+  /** Runs a call, for which the server may ask its client for something. */
+  readonly inCall: <A, E, R>(requested: Requested, call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** One element for each change of the tools. */
   readonly changes: PubSub.PubSub<void>
+  /** Publishes such an element. */
+  readonly changed: Effect.Effect<void>
 }
 
-export const make: Effect.Effect<Notices> = Effect.gen(function* () {
-  // A slow subscriber only needs to know that something changed.
-  const changes = yield* PubSub.sliding<void>(1)
-  const listeners = new Map<number, (progress: Progress) => Effect.Effect<void>>()
-  let last = 0
-  return {
-    changes,
-    hear: (text) => {
-      const notice = read(text)
-      if (notice === undefined) return Effect.void
-      if (notice.method === "notifications/tools/list_changed") return Effect.asVoid(PubSub.publish(changes, undefined))
-      if (notice.method !== "notifications/progress") return Effect.void
-      const { message, progress, progressToken, total } = notice.params
-      const listener = Predicate.isNumber(progressToken) ? listeners.get(progressToken) : undefined
-      if (listener === undefined || !Predicate.isNumber(progress)) return Effect.void
-      return listener({
-        progress,
-        ...(Predicate.isNumber(total) ? { total } : {}),
-        ...(Predicate.isString(message) ? { message } : {})
-      })
-    },
-    expect: Effect.map(OnProgress, (listener) => {
-      if (listener === undefined) return undefined
-      listeners.set(++last, listener)
-      return last
-    }),
-    forget: (token) => {
-      listeners.delete(token)
+/** `onChange` is called before any subscriber hears of changed tools. */
+export const make = (onChange: () => void): Effect.Effect<Notices> =>
+  Effect.gen(function* () {
+    // A slow subscriber only needs to know that something changed.
+    const changes = yield* PubSub.sliding<void>(1)
+    const listeners = new Map<number, (progress: Progress) => Effect.Effect<void>>()
+    const calls = new Set<Requested>()
+    let last = 0
+    const changed = Effect.suspend(() => {
+      onChange()
+      return Effect.asVoid(PubSub.publish(changes, undefined))
+    })
+    return {
+      changes,
+      changed,
+      hear: (text) => {
+        const notice = read(text)
+        if (notice === undefined) return Effect.void
+        if (notice.isRequest) {
+          return Effect.map(InCall, (requested) => {
+            // The output of a process does not say to which call a request belongs.
+            const [only] = calls.size === 1 ? calls : []
+            ;(requested ?? only)?.add(notice.method)
+          })
+        }
+        if (notice.method === "notifications/tools/list_changed") return changed
+        if (notice.method !== "notifications/progress") return Effect.void
+        const { message, progress, progressToken, total } = notice.params
+        const listener = Predicate.isNumber(progressToken) ? listeners.get(progressToken) : undefined
+        if (listener === undefined || !Predicate.isNumber(progress)) return Effect.void
+        return listener({
+          progress,
+          ...(Predicate.isNumber(total) ? { total } : {}),
+          ...(Predicate.isString(message) ? { message } : {})
+        })
+      },
+      expect: Effect.map(OnProgress, (listener) => {
+        if (listener === undefined) return undefined
+        listeners.set(++last, listener)
+        return last
+      }),
+      forget: (token) => {
+        listeners.delete(token)
+      },
+      inCall: (requested, call) =>
+        Effect.suspend(() => {
+          calls.add(requested)
+          return Effect.ensuring(
+            Effect.provideService(call, InCall, requested),
+            Effect.sync(() => calls.delete(requested))
+          )
+        })
     }
-  }
-})
+  })
 
 interface Notice {
   readonly method: string
   readonly params: Readonly<Record<string, unknown>>
+  readonly isRequest: boolean
 }
 
 const read = (text: string): Notice | undefined => {
   // Most messages are answers, and may be long, so they are not parsed.
-  if (!text.includes('"notifications/')) return undefined
+  if (!/"(?:notifications|elicitation|sampling|roots)\//.test(text)) return undefined
   const message: unknown = Option.getOrUndefined(Result.getSuccess(Result.try((): unknown => JSON.parse(text))))
-  if (!Predicate.isReadonlyObject(message) || !Predicate.isString(message["method"]) || "id" in message)
-    return undefined
+  if (!Predicate.isReadonlyObject(message) || !Predicate.isString(message["method"])) return undefined
   const { method, params } = message
-  return { method, params: Predicate.isReadonlyObject(params) ? { ...params } : {} }
+  return { method, params: Predicate.isReadonlyObject(params) ? { ...params } : {}, isRequest: "id" in message }
 }

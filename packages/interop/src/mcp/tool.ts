@@ -10,23 +10,40 @@ import type * as McpSchema from "effect/ai/McpSchema"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Failure from "./failure.ts"
-import { fromResult, misfit } from "./failure.ts"
-import { OnProgress } from "./notices.ts"
+import { fromResult, misfit, withoutInput } from "./failure.ts"
+import { OnProgress, Requested } from "./notices.ts"
 import { dataOf, fromWire, redacted, McpResult, textOf } from "./result.ts"
 
-/** A tool of an MCP server. Its parameters are plain JSON: only the server's schema describes them. */
-export type McpTool = Tool.Tool<string, Schema.Json, McpResult, ExecutionError, never, {}, Recovery.SideEffects>
+/**
+ * A tool of an MCP server. Its parameters are plain JSON: only the server's schema describes them. `Table` marks the tools of a connection that
+ * asks about changed tools.
+ */
+export type McpTool<Table = {}> = Tool.Tool<
+  string,
+  Schema.Json,
+  McpResult,
+  ExecutionError,
+  never,
+  Table,
+  Recovery.SideEffects
+>
 
 export interface Calling {
   /** The tool's name for models; the server has its own. */
   readonly name: string
   readonly where: Failure.Where
-  readonly sideEffects: Recovery.SideEffects
+  readonly sideEffects: (tool: McpSchema.Tool) => Recovery.SideEffects
   readonly maxResultChars: number | undefined
   readonly bounds: Bounds.Bounds
+  /** The tool as its server has it now; `undefined` if there is none. */
+  readonly current?: (name: string) => McpSchema.Tool | undefined
+  /** The pin of the tool; without it, the tool is not pinned. */
+  readonly pin?: (tool: McpSchema.Tool, make: (tool: McpSchema.Tool) => McpTool) => Tool.PinSource | undefined
+  /** `requested` gets what the server asks its client for. */
   readonly call: (
     tool: McpSchema.Tool,
-    params: Readonly<Record<string, unknown>>
+    params: Readonly<Record<string, unknown>>,
+    requested: Requested
   ) => Effect.Effect<McpSchema.CallToolResult, Failure.McpError>
 }
 
@@ -52,12 +69,12 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
   // The replacement of a secret may be longer.
   const reading = { bounds: { ...bounds, bytes: Number.MAX_SAFE_INTEGER } }
   const check = checking(tool, reading)
-  return Tool.make(name, {
+  const made: McpTool = Tool.make(name, {
     foreignName: where.redact(tool.name),
     server: calling.where.server,
     description: where.redact(tool.description ?? tool.title ?? ""),
     kind: "mcp-tool",
-    sideEffects,
+    sideEffects: sideEffects(tool),
     // A redacted schema is still a schema: only texts and keys change.
     parameters: RawSchema.make(redacted(asJson(tool.inputSchema), where.redact) as RawSchema.RawSchema, reading),
     success: McpResult,
@@ -66,26 +83,36 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
       const failing = Effect.mapError((error: Failure.McpError | InputTooLargeError) =>
         executionErrorOf({ tool: name, kind: "mcp-tool", category: "mcp", callId: context.callId, args: params }, error)
       )
-      return call(tool, isObject(params) ? params : {}).pipe(
+      const requested = new Requested()
+      // The server checks a call against the definition that it has now.
+      const wire = calling.current?.(tool.name) ?? tool
+      const checkNow = wire === tool ? check : checking(wire, reading)
+      const refused = (error: Failure.McpError, said = error.message) =>
+        requested.methods.length === 0 ? error : withoutInput(where, requested.methods, said)
+      return call(wire, isObject(params) ? params : {}, requested).pipe(
+        Effect.mapError(refused),
         Effect.provideService(OnProgress, ({ message, ...progress }) =>
           context.progress({ ...progress, ...(message === undefined ? {} : { message: where.redact(message) }) })
         ),
-        Effect.flatMap((wire): Effect.Effect<McpResult, Failure.McpError | InputTooLargeError> => {
-          if (Bounds.isDeeper(wire.structuredContent, bounds.depth)) {
+        Effect.flatMap((answer): Effect.Effect<McpResult, Failure.McpError | InputTooLargeError> => {
+          if (Bounds.isDeeper(answer.structuredContent, bounds.depth)) {
             const exceeded = { bound: "depth", limit: bounds.depth } as const
             const what = `The data that ${called(calling.where, tool.name)} gave`
             return Effect.fail(InputTooLargeError.make({ what, ...exceeded }))
           }
-          const result = fromWire(wire, where.redact)
-          if (wire.isError === true) return Effect.fail(fromResult(where, textOf(result)))
+          const result = fromWire(answer, where.redact)
+          if (answer.isError === true) return Effect.fail(refused(fromResult(where, textOf(result)), textOf(result)))
           // A redacted value may no longer fit the schema.
-          if (check(dataOf(wire)) === undefined) return Effect.succeed(result)
-          return Effect.fail(misfit(where, check(result.structured) ?? "it may not be shown"))
+          if (checkNow(dataOf(answer)) === undefined) return Effect.succeed(result)
+          return Effect.fail(misfit(where, checkNow(result.structured) ?? "it may not be shown"))
         }),
         failing
       )
     }
   })
+  const { pin: _, ...unpinned } = calling
+  const source = calling.pin?.(tool, (tool) => make(tool, unpinned))
+  return source === undefined ? made : Tool.pinned(made, source)
 }
 
 const isObject = Schema.is(Schema.JsonObject)

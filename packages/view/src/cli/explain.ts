@@ -8,7 +8,7 @@ import * as PolicySvg from "../policy/PolicySvg.ts"
 import * as PolicyText from "../policy/PolicyText.ts"
 import * as PolicyView from "../policy/PolicyView.ts"
 import { Failed, Misused } from "./failure.ts"
-import { coreOf, load, type Named, parse } from "./loading.ts"
+import { coreOf, load, type Named, parse, valueAt } from "./loading.ts"
 import { type Policy, policyOf } from "./policy.ts"
 import { emphasis } from "./terminal.ts"
 import { formatFlag, outputFlag, shown, targetOf, write } from "./writing.ts"
@@ -79,17 +79,6 @@ const fieldsOf = (value: unknown): ReadonlyArray<readonly [string, unknown]> =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
     ? Object.entries(value)
     : []
-
-/** `agents.clerk` is the clerk in an object of agents. */
-const valueAt = (exported: unknown, path: string): readonly [value: unknown, isThere: boolean] => {
-  let value = exported
-  for (const name of path.split(".")) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return [undefined, false]
-    // a value with a property of its own is an object with fields
-    value = (value as Readonly<Record<string, unknown>>)[name]
-  }
-  return [value, true]
-}
 
 /** The layers that have explanations; an agent is the outermost one, or there is none. */
 const layersOf = (found: ReadonlyArray<Found>): Effect.Effect<ReadonlyArray<Explanation.TimelineLayer>, Misused> =>

@@ -71,6 +71,17 @@ const explained = (error: unknown): string => {
   return error.name === "Error" || code !== undefined ? first : `${error.name}: ${first}`
 }
 
+/** `agents.clerk` is the clerk in an object of agents. */
+export const valueAt = (exported: unknown, path: string): readonly [value: unknown, isThere: boolean] => {
+  let value = exported
+  for (const name of path.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return [undefined, false]
+    // a value with a property of its own is an object with fields
+    value = (value as Readonly<Record<string, unknown>>)[name]
+  }
+  return [value, true]
+}
+
 /** The core that a module works with, which may be another copy than ours. */
 export const coreOf = (file: string): Effect.Effect<typeof import("@kintsugi/core")> =>
   Effect.tryPromise((): Promise<typeof import("@kintsugi/core")> => {

@@ -10,6 +10,7 @@ import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Eval from "./eval.ts"
 import * as Explain from "./explain.ts"
+import * as Mcp from "./mcp.ts"
 import * as Report from "./report.ts"
 import * as Stats from "./stats.ts"
 import { Failed, Misused } from "./failure.ts"
@@ -22,7 +23,7 @@ const kintsugi = Command.make("kintsugi").pipe(
   Command.withDescription(
     "Shows runs and policies of Kintsugi. Exit codes: 0 it is done, 1 it cannot be done, 2 it was asked in a way that makes no sense"
   ),
-  Command.withSubcommands([Report.command, Explain.command, Stats.command, Eval.command])
+  Command.withSubcommands([Report.command, Explain.command, Stats.command, Eval.command, Mcp.command])
 )
 
 /** Help goes to standard output where it was asked for, complaints to standard error. */

@@ -229,6 +229,8 @@ export class RunWeaver {
         return this.#marked("turn", at, event["message"] === undefined ? "lost" : "tell", "output does not fit", index)
       case "skill-chosen":
         return note("note", `skill ${textAt(event, "skill") ?? "?"}`)
+      case "tool-changed":
+        return note(textAt(event, "action") === "refuse" ? "lost" : "note", changed(event))
       case "budget-warning":
         return note("note", `budget: ${limit(event)} is near`)
       case "budget-exceeded":
@@ -260,6 +262,10 @@ export class RunWeaver {
     strand.mark(at, tone, label, index)
   }
 }
+
+/** What a server has done to a tool. */
+const changed = (event: Recorded): string =>
+  `${textAt(event, "server") ?? "a server"} has changed ${textAt(event, "tool") ?? "a tool"}: ${textAt(event, "action") ?? "?"}`
 
 const limit = (event: Recorded): string => {
   const reason = textAt(event, "reason") ?? "a limit"

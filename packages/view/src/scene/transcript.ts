@@ -154,6 +154,13 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
   "fix-end": (event) => one("recovery", `The fixer answers`, textAt(event, "answer") ?? "", "mended"),
   "fix-failed": (event) => one("recovery", "The fixer failed", errorLine(event["error"], 2000), "lost"),
   "tool-end": (event) => ofSettlement(nameOf(event), at(event, "use", "settlement")),
+  "tool-changed": (event) =>
+    one(
+      "run",
+      `${textAt(event, "server") ?? "A server"} has changed ${nameOf(event)}: ${textAt(event, "action") ?? "?"}`,
+      "",
+      textAt(event, "action") === "refuse" ? "lost" : "note"
+    ),
   "tool-refused": (event) => ofSettlement(nameOf(event), event["settlement"]),
   "tool-skipped": (event) => ofSettlement(nameOf(event), event["settlement"]),
   "tool-compensated": (event) =>

@@ -7,6 +7,7 @@ import * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll } from "vitest"
+import { IsInteropInstalled } from "../../../../packages/view/src/cli/mcp.ts"
 import { run } from "../../../../packages/view/src/cli/program.ts"
 import { root } from "../../../../scripts/files.ts"
 
@@ -34,6 +35,8 @@ export interface Around {
   /** Whether its standard output is a terminal, and its standard input. */
   readonly isTerminal?: boolean
   readonly env?: Readonly<Record<string, string>>
+  /** Whether the optional peer is there. */
+  readonly isInteropInstalled?: boolean
 }
 
 const text = (pieces: Array<string>) =>
@@ -50,7 +53,7 @@ const noProcesses = Layer.succeed(
 /** Runs it, and gives all that it says. */
 export const kintsugi = (
   parameters: ReadonlyArray<string>,
-  { env = {}, isTerminal = false, stdin = "" }: Around = {}
+  { env = {}, isInteropInstalled = true, isTerminal = false, stdin = "" }: Around = {}
 ) => {
   const [out, err]: [Array<string>, Array<string>] = [[], []]
   const stdio = Stdio.layerTest({
@@ -65,6 +68,7 @@ export const kintsugi = (
     run(parameters, "1.2.3").pipe(
       Effect.map((code): Said => ({ code, out: out.join(""), err: err.join("") })),
       Effect.provide(services),
+      Effect.provideService(IsInteropInstalled, () => isInteropInstalled),
       Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
     )
   )

@@ -1,0 +1,181 @@
+/** `kintsugi mcp pins`: the tools of MCP servers beside the definitions that are pinned. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import { createRequire } from "node:module"
+import { pathToFileURL } from "node:url"
+import { visible } from "../text/Escape.ts"
+import { Failed } from "./failure.ts"
+import { load, type Named, parse, valueAt } from "./loading.ts"
+import { emphasis, print } from "./terminal.ts"
+import { shown } from "./writing.ts"
+
+/** As much of a connection of `Mcp.connect` as the command uses: `@kintsugi/interop` is an optional peer. */
+interface Connection {
+  readonly name: string
+  readonly pins: Effect.Effect<ReadonlyArray<PinnedTool>, Error>
+  readonly acceptPins: (tools?: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, Error>
+}
+
+interface PinnedTool {
+  readonly tool: string
+  readonly state: "same" | "changed" | "new" | "gone"
+  readonly before?: unknown
+  readonly after?: unknown
+}
+
+const interop = "@kintsugi/interop/Mcp"
+
+const resolves = (from: string): boolean => Result.isSuccess(Result.try(() => createRequire(from).resolve(interop)))
+
+/** Whether the package is there, for a module or for this program. */
+export const IsInteropInstalled = Context.Reference<(file: string) => boolean>(
+  "@kintsugi/view/cli/mcp/IsInteropInstalled",
+  {
+    defaultValue: () => (file) => [pathToFileURL(file).href, import.meta.url].some(resolves)
+  }
+)
+
+/** Answers with the install line where the package is not there. */
+const demandInterop = (file: string) =>
+  Effect.flatMap(IsInteropInstalled, (isInstalled) =>
+    isInstalled(file)
+      ? Effect.void
+      : new Failed({
+          message: "pins are those of @kintsugi/interop, which is not installed: npm install @kintsugi/interop"
+        })
+  )
+
+const isConnection = (value: unknown): value is Connection =>
+  Predicate.hasProperty(value, "acceptPins") && Predicate.hasProperty(value, "pins")
+
+/** The connections that an export gives. */
+const connectionsOf = ({ file, name = "default" }: Named) =>
+  Effect.gen(function* () {
+    yield* demandInterop(file)
+    const where = `'${name}' in ${yield* shown(file)}`
+    const [value, isThere] = valueAt(yield* load(file), name)
+    if (!isThere || !Effect.isEffect(value)) {
+      return yield* new Failed({ message: `${where} is no effect that gives connections of Mcp.connect` })
+    }
+    // what it needs besides, the module has to provide
+    const given = yield* (value as Effect.Effect<unknown, unknown, Scope.Scope>).pipe(
+      Effect.mapError((error) => new Failed({ message: `${where} fails: ${said(error)}` }))
+    )
+    const all: ReadonlyArray<unknown> = Array.isArray(given) ? given : [given]
+    if (all.length === 0 || !all.every(isConnection)) {
+      return yield* new Failed({ message: `${where} gives no connection of Mcp.connect` })
+    }
+    return all
+  })
+
+const said = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const failed = (error: Error) => new Failed({ message: error.message })
+
+const servers = Argument.Path("servers").pipe(
+  Argument.withMetavar("<file#name>"),
+  Argument.withDescription(
+    "A module and the name of one of its exports: an effect that gives a connection of Mcp.connect, or a list of them, with the store of pins that the program uses. Without a name it is the default export"
+  )
+)
+
+/** What a part of the command does with each connection. */
+const each = (given: string, work: (connection: Connection) => Effect.Effect<ReadonlyArray<string>, Error>) =>
+  Effect.gen(function* () {
+    const connections = yield* connectionsOf(yield* parse(given))
+    const emphasise = yield* emphasis
+    for (const connection of connections) {
+      const lines = yield* Effect.mapError(work(connection), failed)
+      yield* print([emphasise(visible(connection.name)), ...lines, ""].join("\n"))
+    }
+  }).pipe(Effect.scoped)
+
+const list = Command.make("list", { servers }, (given) =>
+  each(given.servers, ({ pins }) =>
+    Effect.map(pins, (tools) => tools.map(({ state, tool }) => `  ${state.padEnd(7)}  ${visible(tool)}`))
+  )
+).pipe(Command.withDescription("Each tool: same as its pin, changed, new, or gone"))
+
+const difference = Command.make("difference", { servers }, (given) =>
+  each(given.servers, ({ pins }) =>
+    Effect.map(pins, (tools) => {
+      const others = tools.filter(({ state }) => state !== "same")
+      return others.length === 0 ? ["  no difference"] : others.flatMap(differenceOf)
+    })
+  )
+).pipe(
+  Command.withDescription("What has changed of each tool: the pinned definition, and the one that the server has now")
+)
+
+const accept = Command.make(
+  "accept",
+  {
+    servers,
+    tools: Argument.String("tool").pipe(
+      Argument.withDescription("The tools to take, by their names at the server; all by default"),
+      Argument.variadic()
+    )
+  },
+  (given) =>
+    each(given.servers, ({ acceptPins }) =>
+      Effect.map(acceptPins(given.tools.length === 0 ? undefined : given.tools), (taken) =>
+        taken.length === 0 ? ["  nothing to accept"] : taken.map((tool) => `  accepted  ${visible(tool)}`)
+      )
+    )
+).pipe(Command.withDescription("Pins what the server has now. Suspended runs that wait for such a tool ask again"))
+
+/** One line for each field of a definition that is another one. */
+const differenceOf = ({ after, before, state, tool }: PinnedTool): ReadonlyArray<string> => {
+  const fields = [...new Set([...fieldsOf(before), ...fieldsOf(after)])]
+  const lines = fields.flatMap((field) => {
+    const [old, next] = [fieldAt(before, field), fieldAt(after, field)]
+    if (old === next) return []
+    const line = (sign: string, value: string | undefined) =>
+      value === undefined ? [] : [`    ${sign} ${visible(field)}: ${visible(value)}`]
+    return [...line("-", old), ...line("+", next)]
+  })
+  return [`  ${state}  ${visible(tool)}`, ...lines]
+}
+
+const fieldsOf = (definition: unknown): ReadonlyArray<string> =>
+  Predicate.isObject(definition) ? Object.keys(definition) : []
+
+/** As JSON, with the keys of objects in order. */
+const fieldAt = (definition: unknown, field: string): string | undefined =>
+  Predicate.hasProperty(definition, field) ? JSON.stringify(ordered(definition[field])) : undefined
+
+const ordered = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(ordered)
+  if (!Predicate.isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, field]) => [key, ordered(field)])
+  )
+}
+
+const pins = Command.make("pins").pipe(
+  Command.withDescription(
+    "The tools of MCP servers beside their pins. The module is imported, its effect is run, and the servers are asked for their tools"
+  ),
+  Command.withSubcommands([list, difference, accept]),
+  Command.withExamples([
+    {
+      command: "kintsugi mcp pins list servers.ts#shop",
+      description: "the tools of a server, and whether they have changed"
+    },
+    { command: "kintsugi mcp pins difference servers.ts#shop", description: "both definitions of what has changed" },
+    { command: "kintsugi mcp pins accept servers.ts#shop search", description: "takes the new definition of one tool" }
+  ])
+)
+
+export const command = Command.make("mcp").pipe(
+  Command.withDescription("Tools of MCP servers"),
+  Command.withShortDescription("tools of MCP servers: what has changed, and what is taken"),
+  Command.withSubcommands([pins])
+)
