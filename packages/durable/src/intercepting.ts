@@ -38,6 +38,8 @@ export const intercepting = (replay: Replay, tell: Tell) => {
         return lookUp(replay, line, run, step, self)
       case "compensation":
         return compensation(replay, line, run, step, self)
+      case "cancel":
+        return self
       case "policy":
       case "grant":
         return policy(replay, line, run, step.kind, self)

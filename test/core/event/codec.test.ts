@@ -218,6 +218,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     issues: [{ path: ["n"], expected: "Expected number", actual: "nothing" }],
     message: Message.user("again")
   },
+  "tool-waiting": { ...around, ...ofCall, type: "tool-waiting", handle: { job: 1 }, expiresAt: 9 },
   "approval-requested": { ...around, ...ofCall, type: "approval-requested", request },
   "approval-decided": {
     ...around,

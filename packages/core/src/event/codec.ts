@@ -113,6 +113,7 @@ export const schemas = {
   }),
   "arguments-coerced": event("arguments-coerced", { ...ofCall, change }),
   "tool-progress": event("tool-progress", { ...ofCall, data: Value }),
+  "tool-waiting": event("tool-waiting", { ...ofCall, handle: Schema.Json, expiresAt: Schema.Finite }),
   "tool-refused": event("tool-refused", { ...ofCall, settlement: Message.Settlement }),
   "tool-skipped": event("tool-skipped", { ...ofCall, settlement: Message.Settlement }),
   "tool-compensated": event("tool-compensated", {

@@ -45,6 +45,8 @@ export type InterceptedStep =
     }
   /** The `verify` of a tool after an attempt that was cut off. */
   | { readonly kind: "look-up"; readonly tool: string; readonly idempotencyKey: string; readonly stored: Stored }
+  /** The `cancel` of a deferred tool whose call no longer waits. */
+  | { readonly kind: "cancel"; readonly tool: string; readonly callId: string; readonly idempotencyKey: string }
   /** The compensation of a tool call whose run has failed. */
   | {
       readonly kind: "compensation"

@@ -25,6 +25,7 @@ export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>
   "tool-start",
   "arguments-coerced",
   "tool-progress",
+  "tool-waiting",
   "tool-refused",
   "tool-skipped",
   "tool-compensated",

@@ -1,0 +1,194 @@
+/** One attempt of a deferred tool: `start` gives a handle, then the call waits for its settlement. */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as Scope from "effect/Scope"
+import { isDeep } from "../data/Foreign.ts"
+import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Returned from "../data/Returned.ts"
+import * as Token from "../data/Token.ts"
+import { ToolTimeoutError } from "../errors/ToolError.ts"
+import type { ForSettlement } from "../event/Checkpoint.ts"
+import * as RunContext from "../event/RunContext.ts"
+import * as Interception from "../model/Interception.ts"
+import { Waits } from "./CallSite.ts"
+import { Found } from "./run.ts"
+import type { Deferral, DeferredCall, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import { close, type Decode, enter, type Entry } from "./waiting.ts"
+
+/** What a user wrote about the wait. */
+interface Options {
+  readonly deadline: Duration.Duration
+  readonly cancel: ((handle: Schema.Json) => Effect.Effect<unknown, unknown>) | undefined
+}
+
+/** How long `cancel` may take. */
+const patience = Duration.seconds(5)
+
+export const make = (
+  tool: Pick<ToolDefinition, "name" | "success" | "failure" | "spec">,
+  options: Options
+): Deferral => ({
+  attempt: (call, start) => attempt(options, decoder(tool), call, start),
+  decode: decoder(tool),
+  definition: Token.definitionOf(tool.name, tool.spec().parameters),
+  provided: (around) =>
+    make(tool, { ...options, cancel: options.cancel && ((handle) => around(options.cancel?.(handle) ?? Effect.void)) })
+})
+
+/** What is known of an attempt at any time. */
+interface State {
+  readonly token: string
+  readonly entry: Entry
+  /** Once `start` has returned. */
+  handed: Pick<ForSettlement, "handle" | "expiresAt"> | undefined
+}
+
+const attempt = (
+  options: Options,
+  decode: Decode,
+  call: DeferredCall,
+  start: (context: ToolContext) => Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown, unknown> =>
+  Effect.gen(function* () {
+    const from = call.settling?.from
+    const token = from?.token ?? (yield* drawToken(call))
+    const state: State = { token, entry: enter(token, decode), handed: from }
+    const begun = from === undefined ? start({ ...call.context, ...{ token } }) : Effect.succeed(from.handle)
+    const waiting = Effect.flatMap(begun, (handle) =>
+      handle instanceof Found ? Effect.succeed(handle) : wait(options, call, state, handle)
+    )
+    return yield* Effect.onExit(waiting, (exit) => ended(options, call, state, exit))
+  })
+
+const drawToken = ({ context, settling, tool }: DeferredCall): Effect.Effect<string> =>
+  Effect.gen(function* () {
+    const runId = settling?.run.runId ?? ""
+    const definition = yield* Token.definitionOf(tool.name, tool.spec().parameters)
+    const draw = yield* RunContext.makeId
+    return yield* Token.make({ runId, key: context.idempotencyKey, tool: tool.name, definition, draw })
+  })
+
+const wait = (options: Options, call: DeferredCall, state: State, handle: unknown): Effect.Effect<unknown, unknown> =>
+  Effect.gen(function* () {
+    const { settling, tool } = call
+    const { entry, token } = state
+    const now = yield* Clock.currentTimeMillis
+    if (!isHandle(handle)) return yield* Effect.die(new TypeError(`Tool '${tool.name}': start returned no JSON`))
+    const expiresAt = settling?.from?.expiresAt ?? now + Duration.toMillis(options.deadline)
+    state.handed = { handle, expiresAt }
+    const { callId } = call.context
+    yield* RunContext.emit(settling?.run, () => ({ type: "tool-waiting", callId, tool: tool.name, handle, expiresAt }))
+    const given = settling?.decisions?.settlement(token)
+    // what does not fit was refused before the run went on
+    if (given !== undefined && now <= expiresAt) entry.take(yield* Effect.orDie(entry.decode(given)))
+    if (entry.settled === undefined && settling?.isSuspendable === true && now < expiresAt) {
+      // a run that ends without an answer while the call waits has failed, or was interrupted
+      yield* Scope.addFinalizerExit(call.context.runScope, (exit) =>
+        Exit.isSuccess(exit) ? Effect.void : Effect.asVoid(cancel(options, call, handle))
+      )
+      return yield* Effect.fail(new Waits({ type: "deferred", token, handle, expiresAt }))
+    }
+    if (entry.settled === undefined) {
+      const inTime = Effect.timeoutOption(Deferred.await(entry.arrived), Duration.millis(expiresAt - now))
+      yield* settling === undefined ? inTime : RunContext.untilHalted(settling.run, Effect.asVoid(inTime), Effect.die)
+    }
+    return yield* entry.settled ?? expired(options, call, state, handle)
+  })
+
+const isJson = Schema.is(Schema.Json)
+
+const isHandle = (value: unknown): value is Schema.Json => !isDeep(value) && isJson(value)
+
+/** The deadline has passed, and nothing has come. */
+const expired = (
+  options: Options,
+  call: DeferredCall,
+  { entry, token }: State,
+  handle: Schema.Json
+): Effect.Effect<unknown, unknown> => {
+  const { context, tool } = call
+  close(token, entry, "late")
+  return Effect.flatMap(cancel(options, call, handle), (isConfirmed) => {
+    if (tool.sideEffects !== "unsafe" || !isConfirmed) return call.cutOff(options.deadline)
+    call.onCleared()
+    const { sideEffects } = tool
+    const fields = { tool: tool.name, timeout: options.deadline, callId: context.callId, sideEffects }
+    return Effect.fail(ToolTimeoutError.make({ ...fields, tookEffect: false }))
+  })
+}
+
+/** What was begun, and neither settled nor suspended, is cancelled. */
+const ended = (
+  options: Options,
+  call: DeferredCall,
+  { entry, handed, token }: State,
+  exit: Exit.Exit<unknown, unknown>
+): Effect.Effect<void> => {
+  const isStopped = Exit.isFailure(exit) && (Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause))
+  const isSuspended = !isStopped && Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof Waits
+  const isOpen = entry.closed === undefined && entry.settled === undefined
+  close(token, entry, isSuspended ? "suspended" : "run-over")
+  if (!isStopped || !isOpen || handed === undefined) return Effect.void
+  return Effect.map(cancel(options, call, handed.handle), (isConfirmed) => {
+    if (isConfirmed) call.onCleared()
+  })
+}
+
+/** Whether `cancel` has confirmed that the work is stopped, and takes no effect. */
+const cancel = (
+  { cancel }: Options,
+  { context: { callId, idempotencyKey }, tool: { name } }: DeferredCall,
+  handle: Schema.Json
+): Effect.Effect<boolean> => {
+  if (cancel === undefined) return Effect.succeed(false)
+  const cancelling = Interception.step<void, unknown, never>(
+    () => ({ kind: "cancel", tool: name, callId, idempotencyKey }),
+    () => {
+      const made = Effect.suspend(() => Returned.effect(cancel(handle), "The cancel of tool", name))
+      const late = () => Effect.fail(`it took longer than ${Duration.format(patience)}`)
+      return Effect.asVoid(
+        Effect.timeoutOrElse(RunContext.scoped(made, name, callId), { duration: patience, orElse: late })
+      )
+    }
+  )
+  return Effect.matchCauseEffect(cancelling, {
+    onSuccess: () => Effect.succeed(true),
+    onFailure: (cause) =>
+      Effect.as(
+        Effect.logWarning(`The cancel of tool '${name}', call '${callId}', failed`, ErrorCause.logged(cause)),
+        false
+      )
+  })
+}
+
+/** Decodes a settlement: its JSON, or the value itself. */
+const decoder = ({ failure, success }: Pick<ToolDefinition, "failure" | "success">): Decode => {
+  const value = reader(success)
+  const error = failure === undefined ? undefined : reader(failure)
+  return (exit) => {
+    if (Exit.isSuccess(exit)) return Effect.map(value(exit.value), Exit.succeed)
+    const failed = exit.cause.reasons.find(Cause.isFailReason)
+    if (failed === undefined) return misfit("Expected a result or a failure")
+    return error === undefined
+      ? misfit("Expected a result: the tool has no schema of its failures")
+      : Effect.map(error(failed.error), Exit.fail)
+  }
+}
+
+const reader = (schema: Schema.Codec<unknown, unknown>) => {
+  const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(schema), { errors: "all" })
+  const is = Schema.is(schema)
+  return (value: unknown): Effect.Effect<unknown, Schema.SchemaError> => {
+    if (isDeep(value)) return misfit("Expected a value that is not nested so deeply")
+    return Effect.catch(decode(value), (error) => (is(value) ? Effect.succeed(value) : Effect.fail(error)))
+  }
+}
+
+const misfit = (message: string): Effect.Effect<never, Schema.SchemaError> =>
+  Effect.fail(new Schema.SchemaError(new SchemaIssue.InvalidValue({ message })))
