@@ -169,6 +169,8 @@ export interface Deferral {
     call: DeferredCall,
     start: (context: ToolContext) => Effect.Effect<unknown, unknown>
   ) => Effect.Effect<unknown, unknown>
+  /** The longest that one attempt may take after its start. */
+  readonly longest: Duration.Duration
   /** Decodes a settlement. */
   readonly decode: (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<Exit.Exit<unknown, unknown>, Schema.SchemaError>
   /** Its digest: a token is for this definition only. */

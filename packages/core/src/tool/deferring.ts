@@ -5,6 +5,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Scope from "effect/Scope"
@@ -16,7 +17,10 @@ import { ToolTimeoutError } from "../errors/ToolError.ts"
 import type { ForSettlement } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
+import { untouchable } from "../recovery/Layer.ts"
 import { Waits } from "./CallSite.ts"
+import * as Polling from "./polling.ts"
+import type { Poll } from "./polling.ts"
 import { Found } from "./run.ts"
 import type { Deferral, DeferredCall, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import { close, type Decode, enter, type Entry } from "./waiting.ts"
@@ -25,6 +29,12 @@ import { close, type Decode, enter, type Entry } from "./waiting.ts"
 interface Options {
   readonly deadline: Duration.Duration
   readonly cancel: ((handle: Schema.Json) => Effect.Effect<unknown, unknown>) | undefined
+  readonly poll: Polled | undefined
+}
+
+interface Polled {
+  readonly every: Poll["every"]
+  readonly check: (handle: Schema.Json) => Effect.Effect<Option.Option<unknown>, unknown>
 }
 
 /** How long `cancel` may take. */
@@ -35,10 +45,17 @@ export const make = (
   options: Options
 ): Deferral => ({
   attempt: (call, start) => attempt(options, decoder(tool), call, start),
+  longest: options.cancel === undefined ? options.deadline : Duration.sum(options.deadline, patience),
   decode: decoder(tool),
   definition: Token.definitionOf(tool.name, tool.spec().parameters),
-  provided: (around) =>
-    make(tool, { ...options, cancel: options.cancel && ((handle) => around(options.cancel?.(handle) ?? Effect.void)) })
+  provided: (around) => {
+    const { cancel, poll } = options
+    return make(tool, {
+      ...options,
+      cancel: cancel && ((handle) => around(cancel(handle))),
+      poll: poll && { ...poll, check: (handle) => around(poll.check(handle)) }
+    })
+  }
 })
 
 /** What is known of an attempt at any time. */
@@ -87,7 +104,10 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
     const given = settling?.decisions?.settlement(token)
     // what does not fit was refused before the run went on
     if (given !== undefined && now <= expiresAt) entry.take(yield* Effect.orDie(entry.decode(given)))
+    const isResumed = settling?.from !== undefined
     if (entry.settled === undefined && settling?.isSuspendable === true && now < expiresAt) {
+      const found = isResumed ? yield* once(options, call, handle) : undefined
+      if (found !== undefined) return yield* found
       // a run that ends without an answer while the call waits has failed, or was interrupted
       yield* Scope.addFinalizerExit(call.context.runScope, (exit) =>
         Exit.isSuccess(exit) ? Effect.void : Effect.asVoid(cancel(options, call, handle))
@@ -95,11 +115,59 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
       return yield* Effect.fail(new Waits({ type: "deferred", token, handle, expiresAt }))
     }
     if (entry.settled === undefined) {
-      const inTime = Effect.timeoutOption(Deferred.await(entry.arrived), Duration.millis(expiresAt - now))
+      const arrived = Deferred.await(entry.arrived)
+      const coming =
+        options.poll === undefined ? arrived : Effect.raceFirst(arrived, polling(options, call, entry, handle))
+      const inTime = Effect.timeoutOption(coming, Duration.millis(expiresAt - now))
       yield* settling === undefined ? inTime : RunContext.untilHalted(settling.run, Effect.asVoid(inTime), Effect.die)
     }
     return yield* entry.settled ?? expired(options, call, state, handle)
   })
+
+/** Polls until the call is settled. */
+const polling = ({ poll }: Options, call: DeferredCall, entry: Entry, handle: Schema.Json): Effect.Effect<never> =>
+  poll === undefined
+    ? Effect.never
+    : Effect.flatMap(
+        Polling.settled(
+          { ...poll, check: checked(poll, call, handle) },
+          Effect.sleep,
+          call.settling?.from !== undefined
+        ),
+        (found) => {
+          if (found !== undefined) entry.take(found)
+          return Effect.never
+        }
+      )
+
+/** One poll of a run that goes on: nothing where it has found nothing, or failed, for that is what the schedule is for. */
+const once = (
+  { poll }: Options,
+  call: DeferredCall,
+  handle: Schema.Json
+): Effect.Effect<Exit.Exit<unknown> | undefined> =>
+  poll === undefined
+    ? Effect.undefined
+    : Effect.matchCauseEffect(checked(poll, call, handle), {
+        onSuccess: (found) => Effect.succeed(Option.isSome(found) ? Exit.succeed(found.value) : undefined),
+        onFailure: (cause) => {
+          const passing = untouchable(cause)
+          return passing === undefined ? Effect.undefined : Effect.failCause(passing)
+        }
+      })
+
+const checked = (
+  { check }: Polled,
+  { context: { callId }, tool: { name } }: DeferredCall,
+  handle: Schema.Json
+): Effect.Effect<Option.Option<unknown>, unknown> => {
+  const whose = "The check of tool"
+  const checking = Effect.suspend(() => Returned.effect(check(handle), whose, name))
+  const found = Effect.flatMap(checking, (value) =>
+    Option.isOption(value) ? Effect.succeed(value) : Effect.die(Returned.wrong(value, "an Option", whose, name))
+  )
+  return RunContext.scoped(found, name, callId)
+}
 
 const isJson = Schema.is(Schema.Json)
 
