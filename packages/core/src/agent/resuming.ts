@@ -44,10 +44,11 @@ const readable = Effect.fnUntraced(function* (
 ) {
   for (const { exit, token } of settlements) {
     const deferral = deferrals.find((waiting) => waiting.token === token)?.deferral
-    const parts = Token.partsOf(token)
-    if (deferral === undefined || parts === undefined) continue
-    const what = `The settlement of tool '${parts.tool}'`
-    if ((yield* deferral.definition) !== parts.definition) {
+    if (deferral === undefined) continue
+    const what = `The settlement of tool '${Token.partsOf(token)?.tool ?? ""}'`
+    const place = yield* deferral.placeOf(token)
+    if (place === "bad-signature") return yield* refused(place, `The token of ${what}`)
+    if (place === "unknown-token") {
       const changed = `${what} is for another definition of the tool`
       return yield* Effect.fail(SnapshotRefusedError.make({ reason: "other-agent", what: changed }))
     }

@@ -3,6 +3,7 @@
  * any run.
  */
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { digestOf } from "./Digest.ts"
 import * as Signing from "./Signing.ts"
@@ -17,6 +18,8 @@ export interface Bound {
   readonly definition: string
   /** Drawn anew for each attempt. */
   readonly draw: string
+  /** Where its settlement is stored: the id of a durable run. Empty in memory. */
+  readonly place: string
 }
 
 /** The parts of a token. */
@@ -24,6 +27,7 @@ export interface Parts {
   readonly tool: string
   readonly definition: string
   readonly draw: string
+  readonly place: string
   readonly digest: string
 }
 
@@ -34,23 +38,37 @@ const length = 32
 export const definitionOf = (name: string, parameters: Schema.Json): Effect.Effect<string> =>
   Effect.map(digestOf([name, parameters]), (digest) => digest.slice(0, length))
 
-const digestOfBound = ({ definition, draw, key, runId, tool }: Bound): Effect.Effect<string> =>
-  Effect.map(digestOf({ runId, key, tool, definition, draw }), (digest) => digest.slice(0, length))
+const digestOfBound = ({ definition, draw, key, place, runId, tool }: Bound): Effect.Effect<string> =>
+  Effect.map(digestOf({ runId, key, tool, definition, draw, place }), (digest) => digest.slice(0, length))
 
-/** A token, signed if the program has a signer. No part of it has a dot: names of tools have none. */
+/** A token, signed if the program has a signer. */
 export const make = (bound: Bound): Effect.Effect<string> =>
   Effect.gen(function* () {
-    const { definition, draw, tool } = bound
-    const content = [tool, definition, draw, yield* digestOfBound(bound)].join(".")
+    const { definition, draw, place, tool } = bound
+    const content = joined([tool, definition, draw, place, yield* digestOfBound(bound)])
     const signature = yield* Signing.signatureOf("token", content)
-    return signature === undefined ? content : `${content}.${encodeURIComponent(signature.key)}.${signature.mac}`
+    return signature === undefined ? content : joined([content, signature.key, signature.mac])
   })
+
+/** Many parts, of which the first may be joined already. */
+const joined = ([first = "", ...others]: ReadonlyArray<string>): string =>
+  [first, ...others.map((part) => encodeURIComponent(part).replaceAll(".", "%2E"))].join(".")
+
+const many = 5
+
+/** `undefined` for a text that is no token. */
+const split = (token: string): ReadonlyArray<string> | undefined => {
+  const parts = token.split(".")
+  if (parts.length !== many && parts.length !== many + 2) return undefined
+  const read = Result.try(() => parts.map(decodeURIComponent))
+  return Result.getOrUndefined(read)
+}
 
 /** The parts of a token; `undefined` for a text that is none. */
 export const partsOf = (token: string): Parts | undefined => {
-  const [tool, definition, draw, digest, ...signature] = token.split(".")
-  if (tool === undefined || definition === undefined || draw === undefined || digest === undefined) return undefined
-  return signature.length === 0 || signature.length === 2 ? { tool, definition, draw, digest } : undefined
+  const [tool, definition, draw, place, digest] = split(token) ?? []
+  if (tool === undefined || definition === undefined || draw === undefined) return undefined
+  return place === undefined || digest === undefined ? undefined : { tool, definition, draw, place, digest }
 }
 
 /** Whether a token is one of this call. */
@@ -63,20 +81,8 @@ export const isBound = (token: string, { key, runId }: Pick<Bound, "key" | "runI
 /** Whether the signer of the program accepts the signature of a token. Without a signer, tokens have none. */
 export const isGenuine = (token: string): Effect.Effect<boolean> =>
   Effect.suspend(() => {
-    const parts = token.split(".")
-    const [key, mac] = parts.slice(4)
-    const signature = key === undefined || mac === undefined ? undefined : { key: decoded(key), mac }
-    return Effect.map(
-      Signing.refusalOf("token", parts.slice(0, 4).join("."), signature),
-      (refusal) => refusal === undefined
-    )
+    const [key, mac] = split(token)?.slice(many) ?? []
+    const signature = key === undefined || mac === undefined ? undefined : { key, mac }
+    const content = token.split(".").slice(0, many).join(".")
+    return Effect.map(Signing.refusalOf("token", content, signature), (refusal) => refusal === undefined)
   })
-
-/** A key that was not encoded is no key of a signer. */
-const decoded = (key: string): string => {
-  try {
-    return decodeURIComponent(key)
-  } catch {
-    return key
-  }
-}

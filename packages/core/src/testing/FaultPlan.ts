@@ -207,6 +207,7 @@ const nameOf = (step: Interception.InterceptedStep): string => {
       return `${step.tool}, call ${step.callId}, attempt ${step.attempt}`
     case "look-up":
     case "compensation":
+    case "poll":
     case "cancel":
       return step.tool
     case "fixer run":

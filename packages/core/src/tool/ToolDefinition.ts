@@ -173,8 +173,8 @@ export interface Deferral {
   readonly longest: Duration.Duration
   /** Decodes a settlement. */
   readonly decode: (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<Exit.Exit<unknown, unknown>, Schema.SchemaError>
-  /** Its digest: a token is for this definition only. */
-  readonly definition: Effect.Effect<string>
+  /** Where the settlement for a token is stored: empty in memory. A token is for one definition of a tool; any other refuses it. */
+  readonly placeOf: (token: string) => Effect.Effect<{ readonly place: string } | "bad-signature" | "unknown-token">
   /** The same, with services for what it calls. */
   readonly provided: (around: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>) => Deferral
 }

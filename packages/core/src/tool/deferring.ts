@@ -23,7 +23,7 @@ import * as Polling from "./polling.ts"
 import type { Poll } from "./polling.ts"
 import { Found } from "./run.ts"
 import type { Deferral, DeferredCall, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
-import { close, type Decode, enter, type Entry } from "./waiting.ts"
+import { close, type Decode, enter, Entry } from "./waiting.ts"
 
 /** What a user wrote about the wait. */
 interface Options {
@@ -47,7 +47,7 @@ export const make = (
   attempt: (call, start) => attempt(options, decoder(tool), call, start),
   longest: options.cancel === undefined ? options.deadline : Duration.sum(options.deadline, patience),
   decode: decoder(tool),
-  definition: Token.definitionOf(tool.name, tool.spec().parameters),
+  placeOf: (token) => placeOf(tool, token),
   provided: (around) => {
     const { cancel, poll } = options
     return make(tool, {
@@ -58,10 +58,20 @@ export const make = (
   }
 })
 
+type Elsewhere = NonNullable<Interception.Interceptor["deferring"]>
+
+const placeOf = Effect.fnUntraced(function* ({ name, spec }: Pick<ToolDefinition, "name" | "spec">, token: string) {
+  if (!(yield* Token.isGenuine(token))) return "bad-signature"
+  const parts = Token.partsOf(token)
+  const isOurs = parts?.tool === name && parts.definition === (yield* Token.definitionOf(name, spec().parameters))
+  return parts !== undefined && isOurs ? { place: parts.place } : "unknown-token"
+})
+
 /** What is known of an attempt at any time. */
 interface State {
   readonly token: string
   readonly entry: Entry
+  readonly elsewhere: Elsewhere | undefined
   /** Once `start` has returned. */
   handed: Pick<ForSettlement, "handle" | "expiresAt"> | undefined
 }
@@ -74,8 +84,10 @@ const attempt = (
 ): Effect.Effect<unknown, unknown> =>
   Effect.gen(function* () {
     const from = call.settling?.from
-    const token = from?.token ?? (yield* drawToken(call))
-    const state: State = { token, entry: enter(token, decode), handed: from }
+    const elsewhere = (yield* Interception.Current)?.deferring
+    const token = from?.token ?? (yield* drawToken(call, elsewhere?.place ?? ""))
+    const entry = elsewhere === undefined ? enter(token, decode) : new Entry(decode)
+    const state: State = { token, entry, elsewhere, handed: from }
     const begun = from === undefined ? start({ ...call.context, ...{ token } }) : Effect.succeed(from.handle)
     const waiting = Effect.flatMap(begun, (handle) =>
       handle instanceof Found ? Effect.succeed(handle) : wait(options, call, state, handle)
@@ -83,12 +95,12 @@ const attempt = (
     return yield* Effect.onExit(waiting, (exit) => ended(options, call, state, exit))
   })
 
-const drawToken = ({ context, settling, tool }: DeferredCall): Effect.Effect<string> =>
+const drawToken = ({ context, settling, tool }: DeferredCall, place: string): Effect.Effect<string> =>
   Effect.gen(function* () {
     const runId = settling?.run.runId ?? ""
     const definition = yield* Token.definitionOf(tool.name, tool.spec().parameters)
     const draw = yield* RunContext.makeId
-    return yield* Token.make({ runId, key: context.idempotencyKey, tool: tool.name, definition, draw })
+    return yield* Token.make({ runId, key: context.idempotencyKey, tool: tool.name, definition, draw, place })
   })
 
 const wait = (options: Options, call: DeferredCall, state: State, handle: unknown): Effect.Effect<unknown, unknown> =>
@@ -114,31 +126,37 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
       )
       return yield* Effect.fail(new Waits({ type: "deferred", token, handle, expiresAt }))
     }
-    if (entry.settled === undefined) {
-      const arrived = Deferred.await(entry.arrived)
-      const coming =
-        options.poll === undefined ? arrived : Effect.raceFirst(arrived, polling(options, call, entry, handle))
-      const inTime = Effect.timeoutOption(coming, Duration.millis(expiresAt - now))
+    if (entry.settled === undefined && state.elsewhere !== undefined) {
+      const { failure, success } = tool
+      const stored = { failure, success }
+      const polls = pollsOf(options, call, handle)
+      entry.settled = yield* state.elsewhere.wait({ token, expiresAt, stored, polls })
+    }
+    if (entry.settled === undefined && state.elsewhere === undefined) {
+      const inTime = Effect.timeoutOption(arrival(options, call, entry, handle), Duration.millis(expiresAt - now))
       yield* settling === undefined ? inTime : RunContext.untilHalted(settling.run, Effect.asVoid(inTime), Effect.die)
     }
     return yield* entry.settled ?? expired(options, call, state, handle)
   })
 
-/** Polls until the call is settled. */
-const polling = ({ poll }: Options, call: DeferredCall, entry: Entry, handle: Schema.Json): Effect.Effect<never> =>
-  poll === undefined
-    ? Effect.never
-    : Effect.flatMap(
-        Polling.settled(
-          { ...poll, check: checked(poll, call, handle) },
-          Effect.sleep,
-          call.settling?.from !== undefined
-        ),
-        (found) => {
-          if (found !== undefined) entry.take(found)
-          return Effect.never
-        }
-      )
+/** Waits in this process, and polls meanwhile. */
+const arrival = (options: Options, call: DeferredCall, entry: Entry, handle: Schema.Json): Effect.Effect<void> => {
+  const arrived = Deferred.await(entry.arrived)
+  const polls = pollsOf(options, call, handle)
+  if (polls === undefined) return arrived
+  const polling = Effect.flatMap(polls(Effect.sleep), (found) => {
+    if (found !== undefined) entry.take(found)
+    return arrived
+  })
+  return Effect.raceFirst(arrived, polling)
+}
+
+const pollsOf = ({ poll }: Options, call: DeferredCall, handle: Schema.Json) => {
+  if (poll === undefined) return undefined
+  const asked = { ...poll, check: checked(poll, call, handle) }
+  const isResumed = call.settling?.from !== undefined
+  return <E>(pause: (delay: Duration.Duration) => Effect.Effect<void, E>) => Polling.settled(asked, pause, isResumed)
+}
 
 /** One poll of a run that goes on: nothing where it has found nothing, or failed, for that is what the schedule is for. */
 const once = (
@@ -158,15 +176,19 @@ const once = (
 
 const checked = (
   { check }: Polled,
-  { context: { callId }, tool: { name } }: DeferredCall,
+  { context: { callId }, tool: { failure, name, success } }: DeferredCall,
   handle: Schema.Json
 ): Effect.Effect<Option.Option<unknown>, unknown> => {
   const whose = "The check of tool"
-  const checking = Effect.suspend(() => Returned.effect(check(handle), whose, name))
-  const found = Effect.flatMap(checking, (value) =>
-    Option.isOption(value) ? Effect.succeed(value) : Effect.die(Returned.wrong(value, "an Option", whose, name))
+  const found = Effect.flatMap(
+    Effect.suspend(() => Returned.effect(check(handle), whose, name)),
+    (value) =>
+      Option.isOption(value) ? Effect.succeed(value) : Effect.die(Returned.wrong(value, "an Option", whose, name))
   )
-  return RunContext.scoped(found, name, callId)
+  return Interception.step(
+    () => ({ kind: "poll", tool: name, callId, stored: { success, failure } }),
+    () => RunContext.scoped(found, name, callId)
+  )
 }
 
 const isJson = Schema.is(Schema.Json)
@@ -195,17 +217,22 @@ const expired = (
 const ended = (
   options: Options,
   call: DeferredCall,
-  { entry, handed, token }: State,
+  { elsewhere, entry, handed, token }: State,
   exit: Exit.Exit<unknown, unknown>
 ): Effect.Effect<void> => {
   const isStopped = Exit.isFailure(exit) && (Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause))
   const isSuspended = !isStopped && Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof Waits
   const isOpen = entry.closed === undefined && entry.settled === undefined
   close(token, entry, isSuspended ? "suspended" : "run-over")
-  if (!isStopped || !isOpen || handed === undefined) return Effect.void
-  return Effect.map(cancel(options, call, handed.handle), (isConfirmed) => {
-    if (isConfirmed) call.onCleared()
-  })
+  if (!isOpen || Exit.isSuccess(exit) || isSuspended) return Effect.void
+  const closed = elsewhere?.close(token) ?? Effect.void
+  if (!isStopped || handed === undefined) return closed
+  return Effect.andThen(
+    closed,
+    Effect.map(cancel(options, call, handed.handle), (isConfirmed) => {
+      if (isConfirmed) call.onCleared()
+    })
+  )
 }
 
 /** Whether `cancel` has confirmed that the work is stopped, and takes no effect. */
@@ -228,10 +255,13 @@ const cancel = (
   return Effect.matchCauseEffect(cancelling, {
     onSuccess: () => Effect.succeed(true),
     onFailure: (cause) =>
-      Effect.as(
-        Effect.logWarning(`The cancel of tool '${name}', call '${callId}', failed`, ErrorCause.logged(cause)),
-        false
-      )
+      // the run goes on elsewhere
+      Cause.hasInterrupts(cause)
+        ? Effect.succeed(false)
+        : Effect.as(
+            Effect.logWarning(`The cancel of tool '${name}', call '${callId}', failed`, ErrorCause.logged(cause)),
+            false
+          )
   })
 }
 

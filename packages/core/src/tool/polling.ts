@@ -15,11 +15,11 @@ export interface Poll {
 }
 
 /** What the polls have found: the settlement, or nothing where the schedule has ended. Defects and interruption pass. */
-export const settled = (
+export const settled = <E>(
   { check, every }: Poll,
-  sleep: (delay: Duration.Duration) => Effect.Effect<void>,
+  pause: (delay: Duration.Duration) => Effect.Effect<void, E>,
   isFirstAtOnce: boolean
-): Effect.Effect<Exit.Exit<unknown, unknown> | undefined> =>
+): Effect.Effect<Exit.Exit<unknown, unknown> | undefined, E> =>
   Effect.gen(function* () {
     const step = yield* Schedule.toStep(every)
     let isDue = isFirstAtOnce
@@ -30,7 +30,7 @@ export const settled = (
         const next = yield* Effect.exit(step(yield* Clock.currentTimeMillis, seen))
         // a schedule that is done says so by a failure
         if (Exit.isFailure(next)) return failed
-        yield* sleep(next.value[1])
+        yield* pause(next.value[1])
       }
       isDue = false
       const found = yield* Effect.exit(check)

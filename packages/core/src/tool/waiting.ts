@@ -80,8 +80,9 @@ export const enter = (token: string, decode: Decode): Entry => {
 export const close = (token: string, entry: Entry, why: Closed): void => {
   if (entry.closed !== undefined) return
   entry.closed = entry.settled === undefined ? why : "already-settled"
-  // a replacement has the same token where a run was resumed twice
-  if (open.get(token) === entry) open.delete(token)
+  // one that waits elsewhere was not entered, and a run that was resumed twice has entered another one
+  if (open.get(token) !== entry) return
+  open.delete(token)
   for (const oldest of over.keys()) {
     if (over.size < most) break
     over.delete(oldest)
