@@ -5,6 +5,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Durable } from "@kintsugi/durable"
 import { Clock, Duration, Effect, Exit, Layer, Option, Schedule, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import type * as Workflow from "effect/workflow/Workflow"
 import { batch, calm, done, read } from "../_support/dialogue.ts"
 import { deferring } from "../core/tool/_support/deferring.ts"
 import { type Death, process, watched } from "./_support/engines.ts"
@@ -39,14 +40,16 @@ const waiting = <T extends Tool.AnyTool>(
     const within = Effect.provideContext(context)
     const id = yield* within(Durable.start(durable, { id: "one", input: "go" })) as Effect.Effect<string>
     yield* quiet
-    const end = Effect.map(within(durable.workflow.poll(id)) as Effect.Effect<Option.Option<any>>, (result) =>
-      Option.match(result, {
-        onNone: () => "at work",
-        onSome: (one) => (one._tag === "Suspended" ? "Suspended" : one.exit)
-      })
+    const end = Effect.map(
+      within(durable.workflow.poll(id)) as Effect.Effect<Option.Option<Workflow.Result<string, unknown>>>,
+      (result) =>
+        Option.match(result, {
+          onNone: () => "at work",
+          onSome: (one) => (one._tag === "Suspended" ? "Suspended" : one.exit)
+        })
     )
     const settle = (token: string, exit: Exit.Exit<unknown, unknown>) =>
-      within(Durable.settle(durable, tool, token, exit)) as Effect.Effect<Tool.Settled, unknown>
+      within(Durable.settle(durable, tool, token, exit)) as Effect.Effect<Tool.Receipt, unknown>
     return { durable, end, engine, id, model, settle, within }
   })
 
@@ -82,8 +85,8 @@ for (const isForgetful of [false, true]) {
   it.effect(`at its deadline the work is cancelled once, and the call fails, ${how} [P1525]`, () =>
     Effect.gen(function* () {
       const { begun, cancelled, tokenOf, tool } = deferring({ deadline: "3 days" })
-      const told = tool.pipe(Tool.onError({ ToolTimeoutError: Recovery.tell(({ message }) => message) }))
-      const { end, model, settle } = yield* waiting(told, { isForgetful })
+      const telling = tool.pipe(Tool.onError({ ToolTimeoutError: Recovery.tell(({ message }) => message) }))
+      const { end, model, settle } = yield* waiting(telling, { isForgetful })
       yield* TestClock.adjust(Duration.millis(Duration.toMillis("3 days") - 1))
       yield* quiet
       assert.deepStrictEqual(cancelled, [])
@@ -300,8 +303,8 @@ for (const sideEffects of ["unsafe", "undeclared"] as const) {
       }
       assert.isAtLeast(deaths, 8)
       // only a start whose end was not recorded is begun again, as the run of any tool
-      const again = starts.filter((times) => times > 1).length
-      assert.strictEqual(again, sideEffects === "unsafe" ? 0 : 1)
+      const repeated = starts.filter((times) => times > 1).length
+      assert.strictEqual(repeated, sideEffects === "unsafe" ? 0 : 1)
     })
   )
 }

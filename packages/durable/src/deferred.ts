@@ -29,7 +29,7 @@ const fields = { at: Schema.Finite, id: Schema.String }
 
 /** What ended the wait of a call. */
 const Ending = Schema.Union([
-  Schema.Struct({ _tag: Schema.tag("Settled"), ...fields, exit: Schema.Json }),
+  Schema.Struct({ _tag: Schema.tag("Settlement"), ...fields, exit: Schema.Json }),
   Schema.Struct({ _tag: Schema.tag("Closed"), ...fields, reason: Schema.Literals(["late", "run-over"]) })
 ])
 
@@ -106,7 +106,7 @@ export const settle = (
     const before = yield* endingOf(workflow, executionId, token)
     const at = yield* Clock.currentTimeMillis
     const exit = yield* encoded(stored, settlement.exit)
-    const ending = before ?? (yield* end(workflow, executionId, token, { _tag: "Settled", at, id, exit }))
+    const ending = before ?? (yield* end(workflow, executionId, token, { _tag: "Settlement", at, id, exit }))
     if (ending._tag === "Closed") return ending.reason
     return ending.id === id ? "counted" : "already-settled"
   })
@@ -116,7 +116,7 @@ export const deferring = (replay: Replay): Deferring => {
   const within = <A>(make: (line: Line) => Effect.Effect<A>): Effect.Effect<A> =>
     Effect.flatMap(RunContext.Current, (run) => make(replay.lines.of(run)))
   return {
-    place: replay.executionId,
+    store: replay.executionId,
     wait: (call) => within((line) => wait(replay, line, call)),
     close: (token) => (isLeft(replay) ? Effect.void : within((line) => close(replay, line, token)))
   }
@@ -157,14 +157,16 @@ const wait = (
   const found = Effect.flatMap(polled, (exit) => {
     if (exit === undefined) return Effect.andThen(underWay(line, pausing(expiresAt)), Effect.undefined)
     return Effect.flatMap(encoded(stored, exit), (exit) => {
-      const ending: Ending = { _tag: "Settled", at: line.time, id: "poll", exit }
+      const ending: Ending = { _tag: "Settlement", at: line.time, id: "poll", exit }
       return Effect.flatMap(ended(replay, token, ending), (ending) => Effect.fail(new Over(ending)))
     })
   })
-  return Effect.catch(found, ({ ending }) => {
-    line.advance(ending.at)
-    return ending._tag === "Closed" ? Effect.undefined : reading(replay, name, decoded(stored, ending.exit))
-  })
+  return found.pipe(
+    Effect.catch(({ ending }) => {
+      line.advance(ending.at)
+      return ending._tag === "Closed" ? Effect.undefined : reading(replay, name, decoded(stored, ending.exit))
+    })
+  )
 }
 
 const ended = (

@@ -15,7 +15,6 @@ import * as Arbitrary from "effect/Arbitrary"
 import type { CallProgress } from "../../../packages/core/src/event/Checkpoint.ts"
 import { cause, check, instances, shape, shapeOf as shapeOfError } from "../../_support/errors.ts"
 import type { OfCall } from "../../../packages/core/src/event/Happening.ts"
-
 const text = Schema.fromJsonString(AgentEvent.AgentEvent)
 const write = Schema.encodeSync(text)
 const read = Schema.decodeUnknownSync(text)

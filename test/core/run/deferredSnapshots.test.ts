@@ -11,7 +11,7 @@ import { outcomeOf, snapshotOf } from "../../_support/suspension.ts"
 const { make } = ScriptedModel
 
 /** A settlement for each of these tokens. */
-const settling = (...tokens: ReadonlyArray<string>) =>
+const resultsFor = (...tokens: ReadonlyArray<string>) =>
   tokens.map((token, index) => ({ token, exit: Exit.succeed({ at: index + 1 }) }))
 
 it.effect("when all other calls are settled, start gives Suspended with the waiting handles [P1523 P1521]", () =>
@@ -32,7 +32,7 @@ it.effect("when all other calls are settled, start gives Suspended with the wait
       reason: "suspended"
     })
     assert.deepStrictEqual(cancelled, [])
-    const output = yield* Agent.resume(agent)({ from, settlements: settling(tokenOf()) }).pipe(
+    const output = yield* Agent.resume(agent)({ from, settlements: resultsFor(tokenOf()) }).pipe(
       Effect.provide(model.layer)
     )
     assert.strictEqual(output, "done")
@@ -48,14 +48,14 @@ it.effect("resumed without the settlement it is suspended again, and start is no
     const agent = agentWith(tool)
     const model = yield* callingOnce("order", "order")
     let from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
-    for (const settlements of [[], settling("another"), settling(tokenOf(1))]) {
+    for (const settlements of [[], resultsFor("another"), resultsFor(tokenOf(1))]) {
       from = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), { from, settlements }, model))
     }
     assert.deepStrictEqual(
       Snapshot.handlesOf(from).map(({ token }) => token),
       [tokenOf(0)]
     )
-    const end = yield* outcomeOf(Agent.resume(agent), { from, settlements: settling(tokenOf(0)) }, model)
+    const end = yield* outcomeOf(Agent.resume(agent), { from, settlements: resultsFor(tokenOf(0)) }, model)
     assert.strictEqual(end._tag, "Completed")
     assert.deepStrictEqual(read(model), ['result: {"at":1}', 'result: {"at":1}'])
     assert.strictEqual(begun.length, 2)
@@ -81,7 +81,7 @@ it.effect(
   "the handle stays open while the run is suspended, and its deadline is looked at on resumption [P1525 P1526]",
   () =>
     Effect.gen(function* () {
-      for (const [millis, settled, expected] of [
+      for (const [millis, isGiven, expected] of [
         [3_600_000, true, /^result: /],
         [3_600_000, false, /^told: .*did not end within/],
         [3_600_001, true, /^told: .*did not end within/]
@@ -93,7 +93,7 @@ it.effect(
         const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
         yield* TestClock.setTime(begunAt + millis)
         assert.deepStrictEqual(cancelled, [])
-        const settlements = settled ? settling(tokenOf()) : []
+        const settlements = isGiven ? resultsFor(tokenOf()) : []
         const end = yield* outcomeOf(Agent.resume(agent), { from, settlements }, model)
         assert.strictEqual(end._tag, "Completed")
         assert.match(read(model)[0] ?? "", expected)
@@ -109,12 +109,12 @@ it.effect("a settled failure goes to the rows, which begin anew and suspend agai
     const model = yield* make(batch("order"))
     const first = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
     const failed = { token: tokenOf(), exit: Exit.fail(new Declined({ why: "no" })) }
-    const again = yield* Effect.forkChild(
-      outcomeOf(Agent.resume(agent), { from: first, settlements: [failed, ...settling(tokenOf())] }, model)
+    const secondRun = yield* Effect.forkChild(
+      outcomeOf(Agent.resume(agent), { from: first, settlements: [failed, ...resultsFor(tokenOf())] }, model)
     )
     yield* calm
     yield* TestClock.adjust("1 minute")
-    const second = yield* snapshotOf(yield* Fiber.join(again))
+    const second = yield* snapshotOf(yield* Fiber.join(secondRun))
     assert.notStrictEqual(tokenOf(0), tokenOf(1))
     assert.strictEqual(begun[0]?.key, begun[1]?.key)
     assert.deepStrictEqual(
@@ -124,7 +124,7 @@ it.effect("a settled failure goes to the rows, which begin anew and suspend agai
     const end = yield* Effect.flip(
       outcomeOf(
         Agent.resume(agent),
-        { from: second, settlements: [...settling(tokenOf(0)), { ...failed, token: tokenOf(1) }] },
+        { from: second, settlements: [...resultsFor(tokenOf(0)), { ...failed, token: tokenOf(1) }] },
         model
       )
     )
@@ -147,7 +147,7 @@ it.effect("a settlement that does not fit is refused before the run goes on [P15
       assert.strictEqual(error.reason, "malformed")
       assert.match(error.message, /The settlement of tool 'order' does not fit/)
     }
-    const end = yield* outcomeOf(Agent.resume(agent), { from, settlements: settling(tokenOf()) }, model)
+    const end = yield* outcomeOf(Agent.resume(agent), { from, settlements: resultsFor(tokenOf()) }, model)
     assert.strictEqual(end._tag, "Completed")
   })
 )
@@ -172,7 +172,7 @@ it.effect("a token is for one run, one call and one definition [P1521]", () =>
       deadline: "1 hour"
     })
     const refused = yield* Effect.flip(
-      outcomeOf(Agent.resume(agentWith(changed)), { from: other, settlements: settling(tokenOf(1)) }, model)
+      outcomeOf(Agent.resume(agentWith(changed)), { from: other, settlements: resultsFor(tokenOf(1)) }, model)
     )
     assert(refused._tag === "SnapshotRefusedError")
     assert.match(refused.message, /another definition/)
@@ -204,7 +204,7 @@ it.effect("a sub-agent that waits is suspended with its parent, and resumes with
       outcomeOf(Agent.resume(agent), { from, settlements: [{ token: tokenOf(), exit: Exit.succeed(1) }] }, model)
     )
     assert.strictEqual(misfit._tag, "SnapshotRefusedError")
-    const end = yield* outcomeOf(Agent.resume(agent), { from, settlements: settling(tokenOf()) }, model)
+    const end = yield* outcomeOf(Agent.resume(agent), { from, settlements: resultsFor(tokenOf()) }, model)
     assert.strictEqual(end._tag, "Completed")
     assert.deepStrictEqual(read(model), ["result: inner done"])
     assert.strictEqual(begun.length, 1)

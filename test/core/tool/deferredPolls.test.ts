@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, Recovery, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Clock, Effect, Exit, Fiber, Option, Schedule, Schema } from "effect"
+import { Clock, Effect, Exit, Fiber, type Option, Schedule, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { it } from "../../_support/run.ts"
 import { batch, calm, callingOnce, eventLog, read } from "../../_support/dialogue.ts"

@@ -46,9 +46,9 @@ const readable = Effect.fnUntraced(function* (
     const deferral = deferrals.find((waiting) => waiting.token === token)?.deferral
     if (deferral === undefined) continue
     const what = `The settlement of tool '${Token.partsOf(token)?.tool ?? ""}'`
-    const place = yield* deferral.placeOf(token)
-    if (place === "bad-signature") return yield* refused(place, `The token of ${what}`)
-    if (place === "unknown-token") {
+    const store = yield* deferral.storeOf(token)
+    if (store === "bad-signature") return yield* refused(store, `The token of ${what}`)
+    if (store === "unknown-token") {
       const changed = `${what} is for another definition of the tool`
       return yield* Effect.fail(SnapshotRefusedError.make({ reason: "other-agent", what: changed }))
     }

@@ -19,7 +19,7 @@ export interface Bound {
   /** Drawn anew for each attempt. */
   readonly draw: string
   /** Where its settlement is stored: the id of a durable run. Empty in memory. */
-  readonly place: string
+  readonly store: string
 }
 
 /** The parts of a token. */
@@ -27,7 +27,7 @@ export interface Parts {
   readonly tool: string
   readonly definition: string
   readonly draw: string
-  readonly place: string
+  readonly store: string
   readonly digest: string
 }
 
@@ -38,14 +38,14 @@ const length = 32
 export const definitionOf = (name: string, parameters: Schema.Json): Effect.Effect<string> =>
   Effect.map(digestOf([name, parameters]), (digest) => digest.slice(0, length))
 
-const digestOfBound = ({ definition, draw, key, place, runId, tool }: Bound): Effect.Effect<string> =>
-  Effect.map(digestOf({ runId, key, tool, definition, draw, place }), (digest) => digest.slice(0, length))
+const digestOfBound = ({ definition, draw, key, store, runId, tool }: Bound): Effect.Effect<string> =>
+  Effect.map(digestOf({ runId, key, tool, definition, draw, store }), (digest) => digest.slice(0, length))
 
 /** A token, signed if the program has a signer. */
 export const make = (bound: Bound): Effect.Effect<string> =>
   Effect.gen(function* () {
-    const { definition, draw, place, tool } = bound
-    const content = joined([tool, definition, draw, place, yield* digestOfBound(bound)])
+    const { definition, draw, store, tool } = bound
+    const content = joined([tool, definition, draw, store, yield* digestOfBound(bound)])
     const signature = yield* Signing.signatureOf("token", content)
     return signature === undefined ? content : joined([content, signature.key, signature.mac])
   })
@@ -66,9 +66,9 @@ const split = (token: string): ReadonlyArray<string> | undefined => {
 
 /** The parts of a token; `undefined` for a text that is none. */
 export const partsOf = (token: string): Parts | undefined => {
-  const [tool, definition, draw, place, digest] = split(token) ?? []
+  const [tool, definition, draw, store, digest] = split(token) ?? []
   if (tool === undefined || definition === undefined || draw === undefined) return undefined
-  return place === undefined || digest === undefined ? undefined : { tool, definition, draw, place, digest }
+  return store === undefined || digest === undefined ? undefined : { tool, definition, draw, store, digest }
 }
 
 /** Whether a token is one of this call. */

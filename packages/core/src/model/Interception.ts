@@ -105,7 +105,7 @@ export interface Interceptor {
 /** The wait of deferred calls for their settlements, where these are stored outside of the process. */
 type DeferringElsewhere = {
   /** A part of the tokens of the program: where their settlements are stored. */
-  readonly place: string
+  readonly store: string
   /** The settlement of a call; nothing at its deadline. From then on no other settlement counts. */
   readonly wait: (call: DeferredCall) => Effect.Effect<Exit.Exit<unknown, unknown> | undefined>
   /** From now on no settlement with this token counts: the call has ended without one. */

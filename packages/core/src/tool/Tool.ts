@@ -42,7 +42,7 @@ export type { AnyTool, ErrorOf, NameOf, ServicesOf, SideEffectsOf, SuccessOf, To
 export { fromDefinition, isTool } from "./shape.ts"
 export { around, provide } from "./adapting.ts"
 export { deferred } from "./deferred.ts"
-export { settle, type Settled } from "./waiting.ts"
+export { settle, type Receipt } from "./waiting.ts"
 export type { GivesUp, NeedsApproval } from "./ToolTypes.ts"
 export { type NameFor, namesFor } from "./names.ts"
 export { requireApproval } from "./requireApproval.ts"

@@ -169,12 +169,12 @@ export interface Deferral {
     call: DeferredCall,
     start: (context: ToolContext) => Effect.Effect<unknown, unknown>
   ) => Effect.Effect<unknown, unknown>
-  /** The longest that one attempt may take after its start. */
+  /** How long an attempt may take after its start. */
   readonly longest: Duration.Duration
   /** Decodes a settlement. */
   readonly decode: (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<Exit.Exit<unknown, unknown>, Schema.SchemaError>
   /** Where the settlement for a token is stored: empty in memory. A token is for one definition of a tool; any other refuses it. */
-  readonly placeOf: (token: string) => Effect.Effect<{ readonly place: string } | "bad-signature" | "unknown-token">
+  readonly storeOf: (token: string) => Effect.Effect<{ readonly store: string } | "bad-signature" | "unknown-token">
   /** The same, with services for what it calls. */
   readonly provided: (around: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>) => Deferral
 }
@@ -184,15 +184,15 @@ export interface DeferredCall {
   readonly tool: ToolDefinition
   readonly context: ToolContext
   /** Absent outside of a run. */
-  readonly settling: Settling | undefined
-  /** Hears that it was cancelled, and took no effect. */
+  readonly site: DeferredSite | undefined
+  /** Called when the work was cancelled, and took no effect. */
   readonly onCleared: () => void
   /** What it means that it has not ended in time. */
   readonly cutOff: (limit: Duration.Duration) => Effect.Effect<unknown, unknown>
 }
 
 /** How a deferred call waits in its run. */
-export interface Settling {
+export interface DeferredSite {
   readonly run: RunContext
   /** Whether its run is suspended, and does not wait. */
   readonly isSuspendable: boolean

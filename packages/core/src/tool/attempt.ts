@@ -224,8 +224,8 @@ const runOnce = (self: ToolCall, state: Admitted): Attempt => {
   )
   const { tool } = entry
   const { decisions, isSuspendable } = site
-  const settling = tool.deferral && { run, isSuspendable, from: state.handed, decisions }
-  const ran = ToolRun.run({ tool, decoded: state.decoded, context, nesting, settling, onCleared, keep: self })
+  const deferredIn = tool.deferral && { run, isSuspendable, from: state.handed, decisions }
+  const ran = ToolRun.run({ tool, decoded: state.decoded, context, nesting, deferredIn, onCleared, keep: self })
   return entry.tool.sideEffects === "unsafe" ? watch(self, ran) : ran
 }
 
@@ -238,8 +238,8 @@ const watch = (self: ToolCall, ran: Attempt): Attempt =>
       if (Exit.isSuccess(exit) || Cause.hasDies(exit.cause)) return Effect.void
       const isCutOff = Cause.hasInterrupts(exit.cause)
       if (self.state.type === "Running") {
-        const isOpen = isCutOff && !self.state.isCleared
-        self.state = failed(self.state, isOpen || ToolRun.isUncertain(Cause.squash(exit.cause)))
+        const hasNoOutcome = isCutOff && !self.state.isCleared
+        self.state = failed(self.state, hasNoOutcome || ToolRun.isUncertain(Cause.squash(exit.cause)))
       }
       if (!self.state.isUncertain) slot.settlement = Message.interrupted
       return Effect.void

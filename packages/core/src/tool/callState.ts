@@ -182,6 +182,9 @@ export const running = ({ args, decoded, draft, edited, isUncertain }: Admitted,
   isCleared: false
 })
 
+/** Whether a tool runs of which it is not known that it took no effect. */
+export const isAtWork = (state: CallState): boolean => state.type === "Running" && !state.isCleared
+
 /** The run was stopped, and it was looked up that it had not taken effect. What is looked up holds for all runs before. */
 export const cleared = (from: Running): Running => ({ ...from, isCleared: true, isUncertain: false })
 

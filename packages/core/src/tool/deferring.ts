@@ -47,7 +47,7 @@ export const make = (
   attempt: (call, start) => attempt(options, decoder(tool), call, start),
   longest: options.cancel === undefined ? options.deadline : Duration.sum(options.deadline, patience),
   decode: decoder(tool),
-  placeOf: (token) => placeOf(tool, token),
+  storeOf: (token) => storeOf(tool, token),
   provided: (around) => {
     const { cancel, poll } = options
     return make(tool, {
@@ -60,11 +60,11 @@ export const make = (
 
 type Elsewhere = NonNullable<Interception.Interceptor["deferring"]>
 
-const placeOf = Effect.fnUntraced(function* ({ name, spec }: Pick<ToolDefinition, "name" | "spec">, token: string) {
+const storeOf = Effect.fnUntraced(function* ({ name, spec }: Pick<ToolDefinition, "name" | "spec">, token: string) {
   if (!(yield* Token.isGenuine(token))) return "bad-signature"
   const parts = Token.partsOf(token)
   const isOurs = parts?.tool === name && parts.definition === (yield* Token.definitionOf(name, spec().parameters))
-  return parts !== undefined && isOurs ? { place: parts.place } : "unknown-token"
+  return parts !== undefined && isOurs ? { store: parts.store } : "unknown-token"
 })
 
 /** What is known of an attempt at any time. */
@@ -83,41 +83,47 @@ const attempt = (
   start: (context: ToolContext) => Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> =>
   Effect.gen(function* () {
-    const from = call.settling?.from
+    const from = call.site?.from
     const elsewhere = (yield* Interception.Current)?.deferring
-    const token = from?.token ?? (yield* drawToken(call, elsewhere?.place ?? ""))
+    const token = from?.token ?? (yield* drawToken(call, elsewhere?.store ?? ""))
     const entry = elsewhere === undefined ? enter(token, decode) : new Entry(decode)
     const state: State = { token, entry, elsewhere, handed: from }
-    const begun = from === undefined ? start({ ...call.context, ...{ token } }) : Effect.succeed(from.handle)
+    const begun = from === undefined ? start(withToken(call.context, token)) : Effect.succeed(from.handle)
     const waiting = Effect.flatMap(begun, (handle) =>
       handle instanceof Found ? Effect.succeed(handle) : wait(options, call, state, handle)
     )
     return yield* Effect.onExit(waiting, (exit) => ended(options, call, state, exit))
   })
 
-const drawToken = ({ context, settling, tool }: DeferredCall, place: string): Effect.Effect<string> =>
+/** What `start` gets. */
+const withToken = (context: ToolContext, token: string): ToolContext & { readonly token: string } => ({
+  ...context,
+  token
+})
+
+const drawToken = ({ context, site, tool }: DeferredCall, store: string): Effect.Effect<string> =>
   Effect.gen(function* () {
-    const runId = settling?.run.runId ?? ""
+    const runId = site?.run.runId ?? ""
     const definition = yield* Token.definitionOf(tool.name, tool.spec().parameters)
     const draw = yield* RunContext.makeId
-    return yield* Token.make({ runId, key: context.idempotencyKey, tool: tool.name, definition, draw, place })
+    return yield* Token.make({ runId, key: context.idempotencyKey, tool: tool.name, definition, draw, store })
   })
 
 const wait = (options: Options, call: DeferredCall, state: State, handle: unknown): Effect.Effect<unknown, unknown> =>
   Effect.gen(function* () {
-    const { settling, tool } = call
+    const { site, tool } = call
     const { entry, token } = state
     const now = yield* Clock.currentTimeMillis
     if (!isHandle(handle)) return yield* Effect.die(new TypeError(`Tool '${tool.name}': start returned no JSON`))
-    const expiresAt = settling?.from?.expiresAt ?? now + Duration.toMillis(options.deadline)
+    const expiresAt = site?.from?.expiresAt ?? now + Duration.toMillis(options.deadline)
     state.handed = { handle, expiresAt }
     const { callId } = call.context
-    yield* RunContext.emit(settling?.run, () => ({ type: "tool-waiting", callId, tool: tool.name, handle, expiresAt }))
-    const given = settling?.decisions?.settlement(token)
+    yield* RunContext.emit(site?.run, () => ({ type: "tool-waiting", callId, tool: tool.name, handle, expiresAt }))
+    const given = site?.decisions?.settlement(token)
     // what does not fit was refused before the run went on
     if (given !== undefined && now <= expiresAt) entry.take(yield* Effect.orDie(entry.decode(given)))
-    const isResumed = settling?.from !== undefined
-    if (entry.settled === undefined && settling?.isSuspendable === true && now < expiresAt) {
+    const isResumed = site?.from !== undefined
+    if (entry.settlement === undefined && site?.isSuspendable === true && now < expiresAt) {
       const found = isResumed ? yield* once(options, call, handle) : undefined
       if (found !== undefined) return yield* found
       // a run that ends without an answer while the call waits has failed, or was interrupted
@@ -126,17 +132,17 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
       )
       return yield* Effect.fail(new Waits({ type: "deferred", token, handle, expiresAt }))
     }
-    if (entry.settled === undefined && state.elsewhere !== undefined) {
+    if (entry.settlement === undefined && state.elsewhere !== undefined) {
       const { failure, success } = tool
       const stored = { failure, success }
       const polls = pollsOf(options, call, handle)
-      entry.settled = yield* state.elsewhere.wait({ token, expiresAt, stored, polls })
+      entry.settlement = yield* state.elsewhere.wait({ token, expiresAt, stored, polls })
     }
-    if (entry.settled === undefined && state.elsewhere === undefined) {
+    if (entry.settlement === undefined && state.elsewhere === undefined) {
       const inTime = Effect.timeoutOption(arrival(options, call, entry, handle), Duration.millis(expiresAt - now))
-      yield* settling === undefined ? inTime : RunContext.untilHalted(settling.run, Effect.asVoid(inTime), Effect.die)
+      yield* site === undefined ? inTime : RunContext.untilHalted(site.run, Effect.asVoid(inTime), Effect.die)
     }
-    return yield* entry.settled ?? expired(options, call, state, handle)
+    return yield* entry.settlement ?? expired(options, call, state, handle)
   })
 
 /** Waits in this process, and polls meanwhile. */
@@ -154,8 +160,9 @@ const arrival = (options: Options, call: DeferredCall, entry: Entry, handle: Sch
 const pollsOf = ({ poll }: Options, call: DeferredCall, handle: Schema.Json) => {
   if (poll === undefined) return undefined
   const asked = { ...poll, check: checked(poll, call, handle) }
-  const isResumed = call.settling?.from !== undefined
-  return <E>(pause: (delay: Duration.Duration) => Effect.Effect<void, E>) => Polling.settled(asked, pause, isResumed)
+  const isResumed = call.site?.from !== undefined
+  return <E>(pause: (delay: Duration.Duration) => Effect.Effect<void, E>) =>
+    Polling.settlementOf(asked, pause, isResumed)
 }
 
 /** One poll of a run that goes on: nothing where it has found nothing, or failed, for that is what the schedule is for. */
@@ -222,9 +229,9 @@ const ended = (
 ): Effect.Effect<void> => {
   const isStopped = Exit.isFailure(exit) && (Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause))
   const isSuspended = !isStopped && Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof Waits
-  const isOpen = entry.closed === undefined && entry.settled === undefined
+  const isUnsettled = entry.closed === undefined && entry.settlement === undefined
   close(token, entry, isSuspended ? "suspended" : "run-over")
-  if (!isOpen || Exit.isSuccess(exit) || isSuspended) return Effect.void
+  if (!isUnsettled || Exit.isSuccess(exit) || isSuspended) return Effect.void
   const closed = elsewhere?.close(token) ?? Effect.void
   if (!isStopped || handed === undefined) return closed
   return Effect.andThen(
@@ -284,7 +291,11 @@ const reader = (schema: Schema.Codec<unknown, unknown>) => {
   const is = Schema.is(schema)
   return (value: unknown): Effect.Effect<unknown, Schema.SchemaError> => {
     if (isDeep(value)) return misfit("Expected a value that is not nested so deeply")
-    return Effect.catch(decode(value), (error) => (is(value) ? Effect.succeed(value) : Effect.fail(error)))
+    return Effect.catchIf(
+      decode(value),
+      () => is(value),
+      () => Effect.succeed(value)
+    )
   }
 }
 

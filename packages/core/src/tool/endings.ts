@@ -36,7 +36,7 @@ import {
 } from "../recovery/Layer.ts"
 import type { Afterwards, FailureContext, Renderer } from "../recovery/Node.ts"
 import * as Render from "../recovery/Render.ts"
-import { cleared, decodedOf, type ToolCall, type Why } from "./callState.ts"
+import { cleared, decodedOf, isAtWork, type ToolCall, type Why } from "./callState.ts"
 import type { Failure, How, Outcome } from "./outcome.ts"
 import * as ToolRun from "./run.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
@@ -261,12 +261,11 @@ const ended = (self: ToolCall, { error }: Failure, isLeftUncertain = false): Out
 export const cut = (self: ToolCall, exceeded?: Exceeded): Outcome => {
   const { name, sideEffects } = self.entry.tool
   const { isUncertain, runs, type } = self.state
-  const isAtWork = self.state.type === "Running" && !self.state.isCleared
   const record = { tool: name, isError: true }
   if (exceeded === undefined && type === "Waiting" && runs === 0) return { settlement: Message.unapproved, record }
   const why = exceeded === undefined ? "another call has ended the run" : `the run has reached ${limitOf(exceeded)}`
   const text = `ERROR: the call was stopped, for ${why}`
-  const settlement = failing(text, isUncertain || (isAtWork && sideEffects === "unsafe"), false)
+  const settlement = failing(text, isUncertain || (isAtWork(self.state) && sideEffects === "unsafe"), false)
   return {
     settlement: settlement.kind === "told" ? { ...settlement, kind: "interrupted" } : settlement,
     ...(exceeded === undefined ? {} : { failure: { error: exceeded, isOurs: true } }),

@@ -15,7 +15,7 @@ export interface Poll {
 }
 
 /** What the polls have found: the settlement, or nothing where the schedule has ended. Defects and interruption pass. */
-export const settled = <E>(
+export const settlementOf = <E>(
   { check, every }: Poll,
   pause: (delay: Duration.Duration) => Effect.Effect<void, E>,
   isFirstAtOnce: boolean

@@ -14,7 +14,7 @@ import * as RunContext from "../event/RunContext.ts"
 import { OutcomeUnknownError, ToolTimeoutError } from "../errors/ToolError.ts"
 import { untouchable } from "../recovery/Layer.ts"
 import type { Decoded } from "./call.ts"
-import type { Deferral, Nesting, Settling, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import type { Deferral, Nesting, DeferredSite, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import { remember } from "./undoing.ts"
 import { Cost } from "../recovery/Cost.ts"
 
@@ -52,7 +52,7 @@ export interface Execution {
   /** What the run that calls it says to a sub-agent. */
   readonly nesting?: Nesting | undefined
   /** How a deferred tool waits in its run. */
-  readonly settling?: Settling | undefined
+  readonly deferredIn?: DeferredSite | undefined
   /** Hears that it was cut off, looked up, and had taken no effect: a `ToolTimeoutError` by itself may be anybody's. */
   readonly onCleared?: () => void
   /** Keeps the text of a result whose function had acquired something: it was made before that was released. */
@@ -80,10 +80,10 @@ const begun = (self: Execution): Effect.Effect<unknown, unknown> =>
 
 /** What begins is its `start`, which gives a handle. */
 const deferred = (self: Execution, deferral: Deferral): Effect.Effect<unknown, unknown> => {
-  const { context, settling, tool } = self
+  const { context, deferredIn: site, tool } = self
   const starting = { ...tool, success: Schema.Json }
   return deferral.attempt(
-    { tool, context, settling, onCleared: () => self.onCleared?.(), cutOff: (limit) => cutOff(self, limit) },
+    { tool, context, site, onCleared: () => self.onCleared?.(), cutOff: (limit) => cutOff(self, limit) },
     (context) => begun({ ...self, context, tool: starting, keep: {} })
   )
 }

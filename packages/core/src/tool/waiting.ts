@@ -10,7 +10,7 @@ import * as Token from "../data/Token.ts"
  *
  * @hidden
  */
-export type Settled = Counted | NotCounted
+export type Receipt = Counted | NotCounted
 
 /** The settlement is the one of the call. */
 interface Counted {
@@ -42,7 +42,7 @@ export type Decode = (
 export class Entry {
   readonly decode: Decode
   readonly arrived = Deferred.makeUnsafe<void>()
-  settled: Exit.Exit<unknown, unknown> | undefined
+  settlement: Exit.Exit<unknown, unknown> | undefined
   closed: Closed | undefined
 
   constructor(decode: Decode) {
@@ -50,39 +50,39 @@ export class Entry {
   }
 
   /** Whether this settlement counts. */
-  take(exit: Exit.Exit<unknown, unknown>): Settled {
-    if (this.closed !== undefined || this.settled !== undefined) return notCounted(this.closed ?? "already-settled")
-    this.settled = exit
+  take(exit: Exit.Exit<unknown, unknown>): Receipt {
+    if (this.closed !== undefined || this.settlement !== undefined) return notCounted(this.closed ?? "already-settled")
+    this.settlement = exit
     Deferred.doneUnsafe(this.arrived, Exit.void)
     return counted
   }
 }
 
-const counted: Settled = { _tag: "Counted" }
+const counted: Receipt = { _tag: "Counted" }
 
-const notCounted = (reason: NotCounted["reason"]): Settled => ({ _tag: "NotCounted", reason })
+const notCounted = (reason: NotCounted["reason"]): Receipt => ({ _tag: "NotCounted", reason })
 
 /** Of the calls that are over, it is known why for so many: the tokens of all earlier ones are unknown. */
 const most = 10_000
 
-const open = new Map<string, Entry>()
+const entries = new Map<string, Entry>()
 const over = new Map<string, Closed>()
 
 /** From now on a settlement with this token counts. */
 export const enter = (token: string, decode: Decode): Entry => {
   const entry = new Entry(decode)
   over.delete(token)
-  open.set(token, entry)
+  entries.set(token, entry)
   return entry
 }
 
 /** From now on no settlement with this token counts. The first reason stays. */
 export const close = (token: string, entry: Entry, why: Closed): void => {
   if (entry.closed !== undefined) return
-  entry.closed = entry.settled === undefined ? why : "already-settled"
+  entry.closed = entry.settlement === undefined ? why : "already-settled"
   // one that waits elsewhere was not entered, and a run that was resumed twice has entered another one
-  if (open.get(token) !== entry) return
-  open.delete(token)
+  if (entries.get(token) !== entry) return
+  entries.delete(token)
   for (const oldest of over.keys()) {
     if (over.size < most) break
     over.delete(oldest)
@@ -96,10 +96,10 @@ export const close = (token: string, entry: Entry, why: Closed): void => {
  *
  * The token is all that this needs: keep it from clients. A settlement may come before `start` has returned.
  */
-export const settle = (token: string, exit: Exit.Exit<unknown, unknown>): Effect.Effect<Settled, Schema.SchemaError> =>
+export const settle = (token: string, exit: Exit.Exit<unknown, unknown>): Effect.Effect<Receipt, Schema.SchemaError> =>
   Effect.gen(function* () {
     if (!(yield* Token.isGenuine(token))) return notCounted("bad-signature")
-    const entry = open.get(token)
+    const entry = entries.get(token)
     if (entry === undefined) return notCounted(over.get(token) ?? "unknown-token")
     return entry.take(yield* entry.decode(exit))
   })
