@@ -371,7 +371,7 @@ export const settle = <Name extends string, Input extends AnyCodec, Output exten
     const end = yield* Effect.exit(workflow.poll(store))
     const isOver = Exit.isSuccess(end) && Option.isSome(end.value) && end.value.value._tag === "Complete"
     if (isOver) return notCounted("run-over")
-    const id = yield* RunContext.makeId
+    const id = `${yield* Random.nextInt}${yield* Random.nextInt}`
     const answer = yield* settleCall(workflow, store, token, { id, stored: { failure, success }, exit: settlement })
     return answer === "counted" ? { _tag: "Counted" } : notCounted(answer)
   })
