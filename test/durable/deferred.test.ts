@@ -102,6 +102,26 @@ for (const isForgetful of [false, true]) {
     })
   )
 
+  it.effect(`a settlement after the deadline is late, also while the run goes on, ${how} [P1521 P1525]`, () =>
+    Effect.gen(function* () {
+      const { begun, tokenOf, tool } = deferring({ deadline: "3 days" })
+      const retry = Recovery.retry({ retries: 1, initialBackoff: "1 day" })
+      const { end, settle } = yield* waiting(tool.pipe(Tool.onError({ ToolTimeoutError: retry })), { isForgetful })
+      yield* TestClock.adjust("3 days")
+      yield* quiet
+      yield* quiet
+      assert.deepStrictEqual(yield* settle(tokenOf(0), Exit.succeed({ at: 1 })), not("late") as never)
+      yield* TestClock.adjust("1 day")
+      yield* quiet
+      yield* quiet
+      assert.strictEqual(begun.length, 2)
+      assert.deepStrictEqual(yield* settle(tokenOf(1), Exit.succeed({ at: 2 })), counted as never)
+      yield* quiet
+      yield* quiet
+      assert.deepStrictEqual(yield* end, Exit.succeed("done"))
+    })
+  )
+
   it.effect(`a settled failure goes to the rows, and the next attempt has its own token, ${how} [P1522]`, () =>
     Effect.gen(function* () {
       const { begun, tokenOf, tool } = deferring({ deadline: "3 days" })

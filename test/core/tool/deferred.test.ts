@@ -55,6 +55,23 @@ it.run("a settlement that comes before start has returned counts [P1521]", (run)
   })
 )
 
+it.run("of two settlements before start has returned, the first counts [P1521]", (run) =>
+  Effect.gen(function* () {
+    const receipts: Array<Tool.Receipt> = []
+    const { tool } = deferring({
+      start: ({ token }) =>
+        Effect.gen(function* () {
+          for (const at of [1, 2]) receipts.push(yield* Effect.orDie(Tool.settle(token, Exit.succeed({ at }))))
+          return { job: 5 }
+        })
+    })
+    const model = yield* callingOnce("order")
+    assert.strictEqual(yield* run(agentWith(tool), "go").pipe(Effect.provide(model.layer)), "done")
+    assert.deepStrictEqual(read(model), ['result: {"at":1}'])
+    assert.deepStrictEqual(receipts, [counted, not("already-settled")])
+  })
+)
+
 it.run("of several settlements the first counts, and a misfit leaves the call waiting [P1521]", (run) =>
   Effect.gen(function* () {
     const { tokenOf, tool } = deferring()
