@@ -28,8 +28,8 @@ describe("a deferred tool", () => {
       start: ({ n }) => (n > 1 ? Effect.fail(new Declined({ why: "n" })) : Effect.succeed({ job: n }))
     })
     sameType<Declined | ToolError.ToolTimeoutError>()(null as unknown as Tool.ErrorOf<typeof failing>)
-    const settled = Tool.deferred("order", { ...made, failure: Declined, start: () => Effect.succeed(1) })
-    sameType<Declined | ToolError.ToolTimeoutError>()(null as unknown as Tool.ErrorOf<typeof settled>)
+    const ended = Tool.deferred("order", { ...made, failure: Declined, start: () => Effect.succeed(1) })
+    sameType<Declined | ToolError.ToolTimeoutError>()(null as unknown as Tool.ErrorOf<typeof ended>)
     const polled = Tool.deferred("order", {
       ...made,
       start: () => Effect.succeed(1),
@@ -38,9 +38,9 @@ describe("a deferred tool", () => {
     sameType<Lost | ToolError.ToolTimeoutError>()(null as unknown as Tool.ErrorOf<typeof polled>)
   })
 
-  it("has a row for a settled failure, and none for a failure that cannot be [P1522]", () => {
-    const settled = Tool.deferred("order", { ...made, failure: Declined, start: () => Effect.succeed(1) })
-    settled.pipe(Tool.onError({ Declined: Recovery.tell(({ why }) => why), ToolTimeoutError: Recovery.tell() }))
+  it("has a row for a ended failure, and none for a failure that cannot be [P1522]", () => {
+    const ended = Tool.deferred("order", { ...made, failure: Declined, start: () => Effect.succeed(1) })
+    ended.pipe(Tool.onError({ Declined: Recovery.tell(({ why }) => why), ToolTimeoutError: Recovery.tell() }))
     // @ts-expect-error no call of it fails with that tag
     plain.pipe(Tool.onError({ Declined: Recovery.tell() }))
   })

@@ -23,7 +23,7 @@ import * as Polling from "./polling.ts"
 import type { Poll } from "./polling.ts"
 import { Found } from "./run.ts"
 import type { Deferral, DeferredCall, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
-import { close, type Decode, enter, Entry } from "./waiting.ts"
+import { close, type Decode, enter, Entry, handOver, release, withdraw } from "./waiting.ts"
 
 /** What a user wrote about the wait. */
 interface Options {
@@ -46,6 +46,7 @@ export const make = (
 ): Deferral => ({
   attempt: (call, start) => attempt(options, decoder(tool), call, start),
   longest: options.cancel === undefined ? options.deadline : Duration.sum(options.deadline, patience),
+  withdraw,
   decode: decoder(tool),
   storeOf: (token) => storeOf(tool, token),
   provided: (around) => {
@@ -126,9 +127,10 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
     if (entry.settlement === undefined && site?.isSuspendable === true && now < expiresAt) {
       const found = isResumed ? yield* once(options, call, handle) : undefined
       if (found !== undefined) return yield* found
+      handOver(token, Effect.asVoid(cancel(options, call, handle)))
       // a run that ends without an answer while the call waits has failed, or was interrupted
       yield* Scope.addFinalizerExit(call.context.runScope, (exit) =>
-        Exit.isSuccess(exit) ? Effect.void : Effect.asVoid(cancel(options, call, handle))
+        Exit.isSuccess(exit) ? release(token) : withdraw(token)
       )
       return yield* Effect.fail(new Waits({ type: "deferred", token, handle, expiresAt }))
     }

@@ -90,6 +90,25 @@ export const close = (token: string, entry: Entry, why: Closed): void => {
   over.set(token, entry.closed)
 }
 
+/** How the work of the calls is cancelled that wait for the suspension of their runs, or in it. */
+const handedOver = new Map<string, Effect.Effect<void>>()
+
+/** From now on the run of a call has to withdraw it where it ends otherwise. */
+export const handOver = (token: string, cancel: Effect.Effect<void>): void => {
+  handedOver.set(token, cancel)
+}
+
+/** The run goes on elsewhere. */
+export const release = (token: string): Effect.Effect<void> => Effect.sync(() => void handedOver.delete(token))
+
+/** Cancels the work of a call that was handed over; once. */
+export const withdraw = (token: string): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const cancel = handedOver.get(token)
+    handedOver.delete(token)
+    return cancel ?? Effect.void
+  })
+
 /**
  * Settles a deferred call that waits in this process. The exit has the result or the failure of the call, as a value or as the JSON of
  * it: the `success` or `failure` schema of the tool decodes it. A misfit fails with a `SchemaError`, and the call keeps waiting.
