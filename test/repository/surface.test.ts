@@ -35,12 +35,16 @@ const added: Readonly<Record<string, string>> = {
   "Approval.approveFor": "a person approves more than one call",
   "Budget.LimitAction": "the type of what happens at a limit",
   "Budget.answer": "a run at its limit answers in one last turn",
+  "Snapshot.handlesOf": "what a suspended run waits for",
+  "Tool.deferred": "a tool that ends later",
   "Tool.digestOf": "the digest of a definition, for pins",
-  "Tool.pinned": "a tool whose server may change it"
+  "Tool.pinned": "a tool whose server may change it",
+  "Tool.settle": "what ends the call of a tool that ends later"
 }
 
 /** The same for the other packages. */
 const addedElsewhere: Readonly<Record<string, string>> = {
+  "Durable.settle": "what ends such a call of a durable run",
   "Mcp.Pins": "the store of the definitions of MCP tools that are taken",
   "Mcp.layerPins": "these definitions in a KeyValueStore"
 }

@@ -6,25 +6,25 @@ import { test } from "vitest"
 import type { Equal, Expect } from "./_support/Identity.ts"
 
 declare const plain: Effect.Success<ReturnType<typeof connectPlain>>
-declare const asking: Effect.Success<ReturnType<typeof connectAsking>>
+declare const wantsApproval: Effect.Success<ReturnType<typeof connectNeedsApproval>>
 
 const way = Mcp.http({ url: "http://mcp.test/mcp" })
 const connectPlain = () => Mcp.connect("shop", way, { onChange: "accept", onNew: "refuse" })
-const connectAsking = () => Mcp.connect("shop", way, { onChange: "ask" })
-const connectAskingAboutNew = () => Mcp.connect("shop", way, { onNew: "ask" })
+const connectNeedsApproval = () => Mcp.connect("shop", way, { onChange: "ask" })
+const connectNewNeedsApproval = () => Mcp.connect("shop", way, { onNew: "ask" })
 
 type Needs<A> = A extends (input: string) => Effect.Effect<unknown, unknown, infer R> ? R : never
 
 test("agents with tools of a connection that asks need an Approver, all others do not", () => {
   type _plain = Expect<Equal<typeof plain, Mcp.McpConnection>>
-  type _asking = Expect<Equal<typeof asking, Mcp.McpConnection<Tool.NeedsApproval>>>
+  type _wantsApproval = Expect<Equal<typeof wantsApproval, Mcp.McpConnection<Tool.NeedsApproval>>>
   type _new = Expect<
-    Equal<Effect.Success<ReturnType<typeof connectAskingAboutNew>>, Mcp.McpConnection<Tool.NeedsApproval>>
+    Equal<Effect.Success<ReturnType<typeof connectNewNeedsApproval>>, Mcp.McpConnection<Tool.NeedsApproval>>
   >
   const withTools = (tools: ReadonlyArray<Mcp.McpTool>) => Agent.make("clerk", { tools })
-  const withAsking = (tools: ReadonlyArray<Mcp.McpTool<Tool.NeedsApproval>>) => Agent.make("clerk", { tools })
+  const withApproval = (tools: ReadonlyArray<Mcp.McpTool<Tool.NeedsApproval>>) => Agent.make("clerk", { tools })
   type _without = Expect<Equal<Extract<Needs<ReturnType<typeof withTools>>, Approval.Approver>, never>>
-  type _with = Expect<Equal<Extract<Needs<ReturnType<typeof withAsking>>, Approval.Approver>, Approval.Approver>>
+  type _with = Expect<Equal<Extract<Needs<ReturnType<typeof withApproval>>, Approval.Approver>, Approval.Approver>>
 })
 
 test("options that are not known to ask cannot ask, and both kinds of connections have tools together", () => {

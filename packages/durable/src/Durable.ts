@@ -16,12 +16,13 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
-import { type Agent, Approval, KintsugiError } from "@kintsugi/core"
+import { type Agent, Approval, KintsugiError, type Tool } from "@kintsugi/core"
 import type * as DoorError from "@kintsugi/core/DoorError"
 import * as Interception from "@kintsugi/core/Interception"
 import * as Issue from "@kintsugi/core/Issue"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { answerOf, deferredOf, refusalOf } from "./approval.ts"
+import { settle as settleCall } from "./deferred.ts"
 import {
   asFailures,
   OtherWorkflowError,
@@ -343,3 +344,39 @@ export const decide = (
       yield* DurableDeferred.succeed(deferred, { token, value })
     }
   })
+
+/**
+ * Settles a deferred call of a durable run, from any process that has the workflow. The exit has the result or the failure of the call,
+ * as a value or as the JSON of it: the `success` or `failure` schema of the tool decodes it. A misfit fails with a `SchemaError`, and the
+ * call keeps waiting. The first settlement counts. The token is all that names the call: keep it from clients.
+ */
+export const settle = <Name extends string, Input extends AnyCodec, Output extends AnyCodec, E, R>(
+  self: Durable<Name, Input, Output, E, R>,
+  tool: Tool.AnyTool,
+  token: string,
+  exit: Exit.Exit<unknown, unknown>
+): Effect.Effect<Tool.Receipt, UnknownRunError | DoorError.RunLostError | Schema.SchemaError, WorkflowEngine> =>
+  Effect.gen(function* () {
+    const { workflow } = self
+    const { deferral, failure, success } = tool.definition
+    if (deferral === undefined) return yield* Effect.die(new TypeError(`Tool '${tool.name}' is not a deferred tool`))
+    const found = yield* deferral.storeOf(token)
+    if (found === "bad-signature" || found === "unknown-token" || found.store === "") {
+      return notCounted(found === "bad-signature" ? found : "unknown-token")
+    }
+    const { store } = found
+    const settlement = yield* deferral.decode(exit)
+    yield* demanding(workflow, store)
+    // the end of the run need not be readable
+    const end = yield* Effect.exit(workflow.poll(store))
+    const isOver = Exit.isSuccess(end) && Option.isSome(end.value) && end.value.value._tag === "Complete"
+    if (isOver) return notCounted("run-over")
+    const id = `${yield* Random.nextInt}${yield* Random.nextInt}`
+    const answer = yield* settleCall(workflow, store, token, { id, stored: { failure, success }, exit: settlement })
+    return answer === "counted" ? { _tag: "Counted" } : notCounted(answer)
+  })
+
+const notCounted = (reason: Extract<Tool.Receipt, { readonly _tag: "NotCounted" }>["reason"]): Tool.Receipt => ({
+  _tag: "NotCounted",
+  reason
+})

@@ -6,6 +6,7 @@ import { type Approval, LlmError, Message, Model } from "@kintsugi/core"
 import type * as Interception from "@kintsugi/core/Interception"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { decided } from "./approval.ts"
+import { cancel, deferring, poll } from "./deferred.ts"
 import type { Line } from "./lines.ts"
 import { listening } from "./listening.ts"
 import { type AnyCodec, record, type Replay, Said, saying } from "./recording.ts"
@@ -38,6 +39,10 @@ export const intercepting = (replay: Replay, tell: Tell) => {
         return lookUp(replay, line, run, step, self)
       case "compensation":
         return compensation(replay, line, run, step, self)
+      case "poll":
+        return poll(replay, line, run, step, self)
+      case "cancel":
+        return cancel(replay, line, run, self)
       case "policy":
       case "grant":
         return policy(replay, line, run, step.kind, self)
@@ -61,6 +66,7 @@ export const intercepting = (replay: Replay, tell: Tell) => {
     intercept: (step, self) => within((run) => intercept(step, self, run)),
     wait: (delay) =>
       within((run) => wait(replay, replay.lines.of(run), named(replay.lines.of(run), run, "wait"), delay)),
+    deferring: deferring(replay),
     beforeCall: (key) => within((run) => (run === undefined ? Effect.void : begun(replay, key, run)))
   }
   return { interceptor, watch }

@@ -94,7 +94,7 @@ const isLost = Schema.is(Lost)
 const orLost = (error: AnyCodec): AnyCodec => memoised(losing, error, () => Schema.Union([Lost, error]))
 
 /** The schema of all that a tool may fail with: its own failures, and those of this library. */
-const failuresOf = ({ failure }: Attempt["stored"]) => {
+export const failuresOf = ({ failure }: Pick<Attempt["stored"], "failure">) => {
   const error =
     failure === undefined
       ? ours

@@ -15,7 +15,6 @@ import * as Arbitrary from "effect/Arbitrary"
 import type { CallProgress } from "../../../packages/core/src/event/Checkpoint.ts"
 import { cause, check, instances, shape, shapeOf as shapeOfError } from "../../_support/errors.ts"
 import type { OfCall } from "../../../packages/core/src/event/Happening.ts"
-
 const text = Schema.fromJsonString(AgentEvent.AgentEvent)
 const write = Schema.encodeSync(text)
 const read = Schema.decodeUnknownSync(text)
@@ -221,6 +220,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     issues: [{ path: ["n"], expected: "Expected number", actual: "nothing" }],
     message: Message.user("again")
   },
+  "tool-waiting": { ...around, ...ofCall, type: "tool-waiting", handle: { job: 1 }, expiresAt: 9 },
   "approval-requested": { ...around, ...ofCall, type: "approval-requested", request },
   "approval-decided": {
     ...around,

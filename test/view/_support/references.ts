@@ -13,7 +13,7 @@ import {
 } from "@kintsugi/core"
 import { RecordedEvents, ScriptedModel } from "@kintsugi/core/testing"
 import { Recording } from "@kintsugi/view"
-import { Data, type Duration, Effect, Fiber, Schema, type Scope, Stream } from "effect"
+import { Data, type Duration, Effect, Exit, Fiber, Schema, type Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -182,10 +182,22 @@ const varied = Effect.gen(function* () {
     success: Schema.String,
     run: () => Effect.fail(new NoRoom({ message: "full" }))
   })
+  const ferry = Tool.deferred("ferry", {
+    description: "Books a ferry.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    start: (_, { token }) =>
+      Effect.as(
+        Effect.forkDetach(Effect.delay(Effect.ignore(Tool.settle(token, Exit.succeed("a ferry"))), "400 millis")),
+        { booking: 7 }
+      ),
+    wait: "suspend",
+    deadline: "1 minute"
+  })
   const traveller = Agent.make("traveller", {
     output: Schema.Struct({ car: Schema.String }),
     skills: [
-      Skill.make("book", { description: "Books", tools: [changed, room] }),
+      Skill.make("book", { description: "Books", tools: [changed, room, ferry] }),
       Skill.make("talk", { description: "Talks", tools: [] })
     ]
   }).pipe(Agent.route(Router.byRule(() => "book" as const)))
@@ -193,7 +205,7 @@ const varied = Effect.gen(function* () {
   const model = yield* ScriptedModel.make(
     says("300 millis", 100, { type: "reasoning", text: "A car, then." }, call("car", {})),
     says("300 millis", 100, text('```json\n{"car": "red"}\n```')),
-    says("300 millis", 100, call("car", {})),
+    says("300 millis", 100, call("car", {}), call("ferry", {})),
     says("300 millis", 100, call("room", {}))
   )
   const run = Effect.exit(Stream.runDrain(traveller.stream("Go.")))

@@ -157,13 +157,16 @@ export const asTool: AsTool = (
 }
 
 /** An agent that waits makes its call wait. One that goes on has its input already: the parameters may be others by now. */
-const nestedIn = ({ fits, run }: Nest, toInput: (params: unknown) => unknown): Nested => ({
+const nestedIn = ({ deferrals, fits, run }: Nest, toInput: (params: unknown) => unknown): Nested => ({
   fits,
+  deferrals,
   run: (params, nesting) => {
     const running = Effect.suspend(() => run(nesting.resumption === undefined ? toInput(params) : undefined, nesting))
     // the needs of an agent are in the type of its tool
     return Effect.flatMap(running, (value) =>
-      value instanceof Suspension ? Effect.fail(new Waits(value.snapshot)) : Effect.succeed(value)
+      value instanceof Suspension
+        ? Effect.fail(new Waits({ type: "agent", snapshot: value.snapshot }))
+        : Effect.succeed(value)
     ) as Effect.Effect<unknown, unknown>
   }
 })

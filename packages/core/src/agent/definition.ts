@@ -9,7 +9,6 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import * as Budget from "../budget/Budget.ts"
-import type { Snapshot } from "../event/Checkpoint.ts"
 import * as LlmTable from "../model/LlmTable.ts"
 import type * as Model from "../model/Model.ts"
 import * as Sharing from "../model/Sharing.ts"
@@ -22,13 +21,13 @@ import type { CallError, CallServices, ModelError, ModelServices, Deciders } fro
 import type { Composed, Part, Runner } from "./composition/run.ts"
 import { type Means, Reads } from "../recovery/FixerInput.ts"
 import * as Handle from "../run/Handle.ts"
-import type { Going, Resumption, Start } from "../run/Start.ts"
-import type { Nested, Nesting } from "../tool/ToolDefinition.ts"
+import type { Fitting, Going, Resumption, Start } from "../run/Start.ts"
+import { fitting } from "./snapshots.ts"
+import type { Nesting } from "../tool/ToolDefinition.ts"
 import * as Frame from "../run/Frame.ts"
 import * as Message from "../data/Message.ts"
 import * as Thrown from "../errors/Thrown.ts"
 import { once } from "../data/Once.ts"
-import { meant } from "../tool/Meant.ts"
 import { areUnsafe, MayBeUnsafe } from "../tool/Unsafe.ts"
 import { Cost, type Estimated, free } from "../recovery/Cost.ts"
 import type { Rows } from "../recovery/Node.ts"
@@ -212,7 +211,7 @@ const Proto = {
 const shown = (skill: Skill.AnySkill) => ({ name: skill.name, tools: toolsOf(skill).map(({ name }) => name) })
 
 /** A sub-agent that is suspended with its parent. */
-export interface Nest extends Pick<Nested, "fits"> {
+export interface Nest extends Fitting {
   readonly run: (input: unknown, nesting: Nesting) => Effect.Effect<unknown, unknown, Model.Model>
 }
 
@@ -238,7 +237,7 @@ const nesting = (definition: Definition): Nest | undefined => {
   if (body !== undefined || composed !== undefined || going !== undefined) return undefined
   const plan = once(() => planOf(definition))
   return {
-    fits: fitting(definition),
+    ...fittingOf(definition),
     run: (input, nesting) => {
       const { isSuspendable, resumption } = nesting
       const start: Start = resumption === undefined ? { kind: "input", input } : { kind: "resumption", ...resumption }
@@ -249,20 +248,7 @@ const nesting = (definition: Definition): Nest | undefined => {
   }
 }
 
-/** Whether a snapshot is one of a run of this agent, and those within it of its sub-agents. */
-const fitting =
-  ({ name, skills }: Definition) =>
-  ({ agent, unfinished }: Snapshot): boolean => {
-    if (agent !== name) return false
-    const tools = skills.flatMap(toolsOf)
-    const made = unfinished === undefined ? [] : Message.callsOf(unfinished.reply)
-    return (unfinished?.calls ?? []).every((call, index) => {
-      if (call.type !== "agent") return true
-      const name = made[index]?.name ?? ""
-      const tool = tools.find((tool) => tool.name === name) ?? meant(tools, name)
-      return tool?.nested?.fits(call.snapshot) === true
-    })
-  }
+const fittingOf = ({ name, skills }: Definition): Fitting => fitting(name, () => skills.flatMap(toolsOf))
 
 /** Its tools, those of its fixers and of the agents that shorten its conversations, and all parts of a composition. */
 const mayBeUnsafe = ({ byTool, composed, defaults, onLlmError, router, skills }: Definition): boolean => {
@@ -306,15 +292,15 @@ const runner = (definition: Definition): Runner => {
       })
   }
   const plan = planOf(definition)
-  const fits = fitting(definition)
+  const fitting = fittingOf(definition)
   return going === undefined
     ? (input, sink, mode) => Run.run(plan, { kind: "input", input }, sink, mode, around)
     : (input, sink, mode) => {
         // by its type, the input says where to go on
         const resumption = input as Resumption<unknown>
-        const decisions = going.decisionsOf(resumption.decisions ?? [])
+        const decisions = going.decisionsOf(resumption)
         const running = Run.run(plan, { ...resumption, kind: "resumption", decisions }, sink, mode, around)
-        const admitted = going.admit(fits, resumption)
+        const admitted = going.admit(fitting, resumption)
         // the fiber of a handle lets no interruption through until its run begins, and claims may wait for a store
         return Effect.andThen(mode.isForked === true ? Effect.interruptible(admitted) : admitted, running)
       }

@@ -7,12 +7,14 @@ import * as RunContext from "../event/RunContext.ts"
 import { genuine } from "../event/Genuine.ts"
 import { refused } from "../event/Refused.ts"
 import * as Snapshot from "../event/Snapshot.ts"
-import type { Admit } from "../run/Start.ts"
+import { SnapshotRefusedError } from "../errors/DoorError.ts"
+import * as Token from "../data/Token.ts"
+import type { Admit, Fitting, Resumption } from "../run/Start.ts"
 
 const isTranscript = Schema.is(Message.Transcript)
 
 /** Looks first, and claims last: what is refused for another reason can still be resumed. */
-export const admit: Admit = (fits, { repeat, audience, decisions = [], from }) =>
+export const admit: Admit = ({ deferrals, fits }, { repeat, audience, decisions = [], from, settlements = [] }) =>
   Effect.gen(function* () {
     if (isTranscript(from)) return
     if (!genuine.has(from) && !Snapshot.isSnapshot(from)) return yield* refused("malformed", "The value")
@@ -28,8 +30,30 @@ export const admit: Admit = (fits, { repeat, audience, decisions = [], from }) =
     for (const decided of decisions) {
       yield* Snapshot.verifyDecision(decided, expected === undefined ? {} : { audience: expected })
     }
+    if (settlements.length > 0) yield* readable(deferrals(from), settlements)
     const { claim } = yield* Snapshot.Claims
     // drawn where the run is: a replay of a durable run draws the same
     const isMine = yield* claim({ snapshot: from.id, claimant: yield* RunContext.makeId })
     if (!isMine && repeat !== true) return yield* refused("already-resumed", what)
   })
+
+/** Refuses a settlement that does not fit its tool, or is for another definition of it. */
+const readable = Effect.fnUntraced(function* (
+  deferrals: ReturnType<Fitting["deferrals"]>,
+  settlements: NonNullable<Resumption<unknown>["settlements"]>
+) {
+  for (const { exit, token } of settlements) {
+    const deferral = deferrals.find((waiting) => waiting.token === token)?.deferral
+    if (deferral === undefined) continue
+    const what = `The settlement of tool '${Token.partsOf(token)?.tool ?? ""}'`
+    const store = yield* deferral.storeOf(token)
+    if (store === "bad-signature") return yield* refused(store, `The token of ${what}`)
+    if (store === "unknown-token") {
+      const changed = `${what} is for another definition of the tool`
+      return yield* Effect.fail(SnapshotRefusedError.make({ reason: "other-agent", what: changed }))
+    }
+    yield* Effect.mapError(deferral.decode(exit), ({ message }) =>
+      SnapshotRefusedError.make({ reason: "malformed", what: `${what} does not fit: ${message}` })
+    )
+  }
+})

@@ -36,7 +36,7 @@ export const Signing = Context.Reference<Signer | undefined>("@kintsugi/core/Sna
 })
 
 /** The kind of a signed document. A signature is valid for one kind only. */
-type Subject = "snapshot" | "decision"
+type Subject = "snapshot" | "decision" | "token"
 
 /** The signature of a document; `undefined` without a signer. */
 export const signatureOf = (

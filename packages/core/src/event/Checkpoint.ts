@@ -62,8 +62,23 @@ const forAgentFields = {
 /** A call whose sub-agent waits: it resumes from the snapshot of the sub-agent. */
 type ForAgent = Schema.Struct.Type<typeof forAgentFields> & { readonly snapshot: Snapshot }
 
+/** A deferred call that has begun: it waits for its settlement. */
+export const ForSettlement = Schema.Struct({
+  type: Schema.tag("deferred"),
+  /** What the tool was called with. */
+  arguments: Schema.Json,
+  token: Schema.String,
+  /** What `start` has returned. */
+  handle: Schema.Json,
+  /** When the wait ends, in milliseconds since the epoch. */
+  expiresAt: Schema.Finite,
+  ...waitingFields
+})
+
+export interface ForSettlement extends Schema.Schema.Type<typeof ForSettlement> {}
+
 /** A call that waits. */
-export type CallCheckpoint = typeof ForDecision.Type | ForAgent
+export type CallCheckpoint = typeof ForDecision.Type | ForAgent | ForSettlement
 
 /** A settled call, with its entry for the failure history. */
 const SettlementRecord = Schema.Struct({
@@ -163,9 +178,7 @@ const fields = {
 export interface Snapshot extends Schema.Struct.Type<typeof fields> {
   /** The reply with unsettled calls, with an entry for each call in their order. */
   readonly unfinished?: Schema.Struct.Type<typeof unfinishedFields> & {
-    readonly calls: ReadonlyArray<
-      typeof SettlementRecord.Type | typeof NotBegun.Type | typeof ForDecision.Type | ForAgent
-    >
+    readonly calls: ReadonlyArray<typeof SettlementRecord.Type | typeof NotBegun.Type | CallCheckpoint>
   }
 }
 
@@ -174,7 +187,7 @@ const ForAgent = Schema.Struct({
   snapshot: Schema.suspend((): Schema.Codec<Snapshot, unknown> => Snapshot)
 })
 
-const Call = Schema.Union([SettlementRecord, NotBegun, ForDecision, ForAgent])
+const Call = Schema.Union([SettlementRecord, NotBegun, ForDecision, ForAgent, ForSettlement])
 
 export const Snapshot = Schema.Struct({
   ...fields,

@@ -1,4 +1,5 @@
 /** What an event says besides its type: the data of each kind, and the run that it belongs to. */
+import type * as Schema from "effect/Schema"
 import type * as Approval from "../data/Approval.ts"
 import type * as Budget from "../budget/Budget.ts"
 import type * as Coercion from "../coercion/Coercion.ts"
@@ -215,6 +216,8 @@ export type OfOneCall =
   | { readonly type: "arguments-coerced"; readonly change: CoercionChange }
   /** A tool reports its progress. */
   | { readonly type: "tool-progress"; readonly data: unknown }
+  /** A deferred tool has begun. The call waits for its settlement until `expiresAt`, in milliseconds since the epoch. */
+  | { readonly type: "tool-waiting"; readonly handle: Schema.Json; readonly expiresAt: number }
   /** Denied before it ran. */
   | { readonly type: "tool-refused"; readonly settlement: Message.Settlement }
   | { readonly type: "tool-failed"; readonly attempt: number; readonly error: unknown }

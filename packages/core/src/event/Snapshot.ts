@@ -16,6 +16,7 @@ import * as Message from "../data/Message.ts"
 import { Signature } from "../data/Signature.ts"
 import * as Signing from "../data/Signing.ts"
 import { refused } from "./Refused.ts"
+import * as Token from "../data/Token.ts"
 import { Snapshot } from "./Checkpoint.ts"
 import type { SnapshotRefusedError } from "../errors/DoorError.ts"
 
@@ -108,6 +109,11 @@ const whole = (self: Snapshot, path: Path = []): Effect.Effect<void, Schema.Sche
       const found = unfinished.calls[index]
       const at = [...path, "unfinished", "calls", index]
       if (found?.type === "agent") yield* whole(found.snapshot, [...at, "snapshot"])
+      if (
+        found?.type === "deferred" &&
+        !(yield* Token.isBound(found.token, { runId, key: unfinished.keys[index] ?? "" }))
+      )
+        return yield* misfit([...at, "token"], "Expected the token of this call")
       if (found?.type !== "decision") continue
       if (yield* isIntact(found.request, { runId, key: unfinished.keys[index] ?? "", call })) continue
       return yield* misfit([...at, "request"], "Expected a request as it was shown, about the call as it was made")
@@ -172,3 +178,26 @@ export const requestsOf = ({ unfinished }: Snapshot): ReadonlyArray<Approval.App
   (unfinished?.calls ?? []).flatMap((call) =>
     call.type === "decision" ? [call.request] : call.type === "agent" ? requestsOf(call.snapshot) : []
   )
+
+/** A deferred call that waits for its settlement. */
+interface WaitingCall {
+  readonly tool: string
+  readonly callId: string
+  /** `Agent.resume` takes the settlement of this token. The token alone settles the call: keep it from clients. */
+  readonly token: string
+  /** What `start` has returned. */
+  readonly handle: Schema.Json
+  /** When the wait ends, in milliseconds since the epoch. */
+  readonly expiresAt: number
+}
+
+/** The deferred calls that wait for their settlements, of the run and its sub-agents. */
+export const handlesOf = ({ unfinished }: Snapshot): ReadonlyArray<WaitingCall> => {
+  const made = unfinished === undefined ? [] : Message.callsOf(unfinished.reply)
+  return (unfinished?.calls ?? []).flatMap((call, index) => {
+    if (call.type === "agent") return handlesOf(call.snapshot)
+    if (call.type !== "deferred") return []
+    const { expiresAt, handle, token } = call
+    return [{ tool: Token.partsOf(token)?.tool ?? "", callId: made[index]?.id ?? "", token, handle, expiresAt }]
+  })
+}

@@ -120,6 +120,7 @@ export const schemas = {
     before: Schema.String,
     after: Schema.optionalKey(Schema.String)
   }),
+  "tool-waiting": event("tool-waiting", { ...ofCall, handle: Schema.Json, expiresAt: Schema.Finite }),
   "tool-refused": event("tool-refused", { ...ofCall, settlement: Message.Settlement }),
   "tool-skipped": event("tool-skipped", { ...ofCall, settlement: Message.Settlement }),
   "tool-compensated": event("tool-compensated", {

@@ -6,6 +6,7 @@
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../event/AgentEvent.ts"
@@ -45,6 +46,10 @@ export type InterceptedStep =
     }
   /** The `verify` of a tool after an attempt that was cut off. */
   | { readonly kind: "look-up"; readonly tool: string; readonly idempotencyKey: string; readonly stored: Stored }
+  /** One poll of a deferred tool. */
+  | { readonly kind: "poll"; readonly tool: string; readonly callId: string; readonly stored: Stored }
+  /** The `cancel` of a deferred tool whose call no longer waits. */
+  | { readonly kind: "cancel"; readonly tool: string; readonly callId: string; readonly idempotencyKey: string }
   /** The compensation of a tool call whose run has failed. */
   | {
       readonly kind: "compensation"
@@ -93,8 +98,34 @@ export interface Interceptor {
   readonly model?: Model.Service
   /** Replaces the wait before the next attempt. */
   readonly wait?: (delay: Duration.Duration) => Effect.Effect<void>
+  /** Replaces the wait of deferred calls. */
+  readonly deferring?: DeferringElsewhere
   /** Runs before a call that has waited for other calls of its reply; `key` is the idempotency key of the call. */
   readonly beforeCall?: (key: string) => Effect.Effect<void>
+}
+
+/** The wait of deferred calls for their settlements, where these are stored outside of the process. */
+type DeferringElsewhere = {
+  /** A part of the tokens of the program: where their settlements are stored. */
+  readonly store: string
+  /** The settlement of a call; nothing at its deadline. From then on no other settlement counts. */
+  readonly wait: (call: DeferredCall) => Effect.Effect<Exit.Exit<unknown, unknown> | undefined>
+  /** From now on no settlement with this token counts: the call has ended without one. */
+  readonly close: (token: string) => Effect.Effect<void>
+}
+
+/** A deferred call that has begun. */
+type DeferredCall = {
+  readonly token: string
+  /** When the wait ends, in milliseconds since the epoch. */
+  readonly expiresAt: number
+  readonly stored: Stored
+  /** Polls until there is a settlement, or until the schedule ends without one; `pause` is the wait before the next poll. */
+  readonly polls:
+    | (<E>(
+        pause: (delay: Duration.Duration) => Effect.Effect<void, E>
+      ) => Effect.Effect<Exit.Exit<unknown, unknown> | undefined, E>)
+    | undefined
 }
 
 /** The interceptor of this program; `undefined` by default. */

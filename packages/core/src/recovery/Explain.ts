@@ -122,7 +122,7 @@ const greatest = (counts: ReadonlyArray<number | undefined>): number | undefined
   counts.every((count) => count !== undefined) ? Math.max(0, ...counts) : undefined
 
 const explainTool = ({ levels, tool }: Entry, errors: ReadonlyArray<unknown>): Explanation.Explanation => {
-  const { callTimeout, timeout } = tool
+  const { callTimeout, timeout = tool.deferral?.longest } = tool
   const { millis, modelCalls } = costOf(tool.run)
   const isUnsafe = tool.sideEffects === "unsafe"
   const isLookedUp = isUnsafe && tool.verify !== undefined

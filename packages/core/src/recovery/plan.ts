@@ -37,6 +37,8 @@ export interface Entry {
     readonly verify: unknown
     readonly sideEffects: string
     readonly timeout: Duration.Duration | undefined
+    /** How long a deferred tool may wait. */
+    readonly deferral?: { readonly longest: Duration.Duration }
     readonly callTimeout: Duration.Duration | undefined
   }
   readonly levels: ReadonlyArray<{ readonly rows: Rows }>

@@ -7,6 +7,7 @@ import * as Budget from "../budget/Budget.ts"
 import { Meter } from "../budget/Meter.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Message from "../data/Message.ts"
+import * as Token from "../data/Token.ts"
 import * as Usage from "../data/Usage.ts"
 import { EmptyReplyError } from "../errors/LlmError.ts"
 import type { Trail } from "../errors/Trail.ts"
@@ -91,13 +92,14 @@ const meterOf = ({ agent, ledger, limits: { maxDuration }, ownDeadline, parent, 
 
 /**
  * Closes what is open, and goes on with `next`; a reply that is an answer already is the output. Calls that have not begun are not run.
- * This is the place for what else may be open when a run ends at a limit: requests to withdraw, deferred calls to cancel, and messages of
- * the user that are unread, which the model reads before the message of the run.
+ * The work of deferred calls that wait is cancelled. This is the place for what else may be open when a run ends at a limit: requests to
+ * withdraw, and messages of the user that are unread, which the model reads before the message of the run.
  */
 const whenClosed = (running: Looping, next: () => Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> => {
   const { plan, run, state } = running
   const { reply } = state
-  if (reply === undefined) return next()
+  const withdrawn = withdrawing(running)
+  if (reply === undefined) return Effect.andThen(withdrawn, Effect.suspend(next))
   const calls = Message.callsOf(reply)
   const skipped = Effect.forEach(
     calls.filter((_, index) => state.slots[index]?.isBegun !== true),
@@ -111,10 +113,23 @@ const whenClosed = (running: Looping, next: () => Effect.Effect<unknown, unknown
   const isAnswer = calls.length === 0 && reply.finish !== "paused" && state.partial !== "" && fits
   const message = Message.settle(reply, state.settlements())
   return Effect.andThen(
-    skipped,
+    Effect.andThen(skipped, withdrawn),
     Effect.suspend(() => close(running, message, () => (isAnswer ? valueOf(running) : next())))
   )
 }
+
+/** Cancels the work of the deferred calls that wait. */
+const withdrawing = ({ state, toolset }: Looping): Effect.Effect<void> =>
+  Effect.forEach(
+    state.slots,
+    ({ checkpoint }) => {
+      const waiting = checkpoint?.(0)
+      if (waiting?.type !== "deferred") return Effect.void
+      const entry = toolset.entries.get(Token.partsOf(waiting.token)?.tool ?? "")
+      return entry?.tool.deferral?.withdraw(waiting.token) ?? Effect.void
+    },
+    { discard: true }
+  )
 
 const lastTurn = (running: Looping): Effect.Effect<unknown, unknown> => {
   const { run, state } = running

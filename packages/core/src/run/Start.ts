@@ -1,5 +1,6 @@
 /** Where a run begins: with an input, with a conversation, or where another run was suspended. */
 import type * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import type * as Approval from "../data/Approval.ts"
 import type * as Budget from "../budget/Budget.ts"
 import type { SnapshotRefusedError } from "../errors/DoorError.ts"
@@ -7,7 +8,7 @@ import { genuine } from "../event/Genuine.ts"
 import type * as Message from "../data/Message.ts"
 import type { Audience } from "../data/Signing.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
-import type { Decisions } from "../tool/ToolDefinition.ts"
+import type { Decisions, Deferral } from "../tool/ToolDefinition.ts"
 
 /**
  * Goes on where a run was suspended, or after a transcript.
@@ -21,6 +22,11 @@ export interface Resumption<out I> {
   readonly input?: I
   /** Decisions about the requests of the snapshot. A decision about another request, or a late one, does not count. */
   readonly decisions?: ReadonlyArray<Approval.Decided>
+  /**
+   * Settlements of deferred calls that the snapshot waits for, see `Snapshot.handlesOf` and `Tool.settle`. The first one for a token counts;
+   * one for another token, or after the deadline, does not. One that does not fit its tool is refused. Calls without one keep waiting.
+   */
+  readonly settlements?: ReadonlyArray<{ readonly token: string; readonly exit: Exit.Exit<unknown, unknown> }>
   /**
    * Limits that replace those of the suspended run, or the agent's own. All others stay, prices and extensions by
    * `onBudgetExceeded` included.
@@ -38,16 +44,20 @@ export interface Resumption<out I> {
   readonly repeat?: boolean
 }
 
+/** What an agent knows of the snapshots of its runs. */
+export interface Fitting {
+  readonly fits: (from: Snapshot) => boolean
+  /** The deferred tools that wait in a snapshot, of the agent and of its sub-agents. */
+  readonly deferrals: (from: Snapshot) => ReadonlyArray<{ readonly token: string; readonly deferral: Deferral }>
+}
+
 /** Refuses to go on, before there is a run. */
-export type Admit = (
-  fits: (from: Snapshot) => boolean,
-  resumption: Resumption<unknown>
-) => Effect.Effect<void, SnapshotRefusedError>
+export type Admit = (fitting: Fitting, resumption: Resumption<unknown>) => Effect.Effect<void, SnapshotRefusedError>
 
 /** What `Agent.resume` adds to an agent. */
 export interface Going {
   readonly admit: Admit
-  readonly decisionsOf: (decisions: ReadonlyArray<Approval.Decided>) => Decisions
+  readonly decisionsOf: (resumption: Pick<Resumption<unknown>, "decisions" | "settlements">) => Decisions
 }
 
 export type Start = { readonly kind: "input"; readonly input: unknown } | Resuming

@@ -207,6 +207,8 @@ const nameOf = (step: Interception.InterceptedStep): string => {
       return `${step.tool}, call ${step.callId}, attempt ${step.attempt}`
     case "look-up":
     case "compensation":
+    case "poll":
+    case "cancel":
       return step.tool
     case "fixer run":
       return `of ${step.tool}, call ${step.callId}, repair ${step.repair}`

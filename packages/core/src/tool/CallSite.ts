@@ -1,7 +1,7 @@
 /** Where a tool call stands in its run: made once for each call, and passed on as it is. */
 import type * as FailureHistory from "../budget/FailureHistory.ts"
 import type * as Message from "../data/Message.ts"
-import type { CallCheckpoint, Snapshot } from "../event/Checkpoint.ts"
+import type { CallCheckpoint, ForSettlement, Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type { Nesting, SiteAtGate } from "./ToolDefinition.ts"
 
@@ -45,10 +45,15 @@ export class Slot {
 /** Of a sub-agent that goes on from a snapshot, or begins: its call has this checkpoint while it is at work. */
 export type NestingOf = (from: Snapshot | undefined, checkpointOf: (snapshot: Snapshot) => CallCheckpoint) => Nesting
 
-/** The run of a sub-agent was suspended: the call of it waits. */
+/** What a call waits for after it has begun: its sub-agent, or its settlement. */
+export type Awaited =
+  | { readonly type: "agent"; readonly snapshot: Snapshot }
+  | Pick<ForSettlement, "type" | "token" | "handle" | "expiresAt">
+
+/** The run of a sub-agent was suspended, or a deferred tool has begun: the call waits. */
 export class Waits {
-  readonly snapshot: Snapshot
-  constructor(snapshot: Snapshot) {
-    this.snapshot = snapshot
+  readonly awaited: Awaited
+  constructor(awaited: Awaited) {
+    this.awaited = awaited
   }
 }

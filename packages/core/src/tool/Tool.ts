@@ -42,6 +42,8 @@ export type { AnyTool, ErrorOf, NameOf, ServicesOf, SideEffectsOf, SuccessOf, To
 export { fromDefinition, isTool } from "./shape.ts"
 export { digestOf, type PinChange, pinned, type PinSource, type PinVerdict } from "./pinned.ts"
 export { around, provide } from "./adapting.ts"
+export { deferred } from "./deferred.ts"
+export { settle, type Receipt } from "./waiting.ts"
 export type { GivesUp, NeedsApproval } from "./ToolTypes.ts"
 export { type NameFor, namesFor } from "./names.ts"
 export { requireApproval } from "./requireApproval.ts"

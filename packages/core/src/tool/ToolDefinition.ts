@@ -11,7 +11,7 @@ import type * as Coercion from "../coercion/Coercion.ts"
 import type * as Approval from "../data/Approval.ts"
 import type * as Issue from "../data/Issue.ts"
 import type * as Message from "../data/Message.ts"
-import type { CallCheckpoint, Snapshot } from "../event/Checkpoint.ts"
+import type { CallCheckpoint, ForSettlement, Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type * as Model from "../model/Model.ts"
@@ -49,6 +49,8 @@ export interface ToolDefinition {
   readonly around?: Around
   /** The run of a sub-agent that is suspended with the run that calls it; absent for all other tools. */
   readonly nested?: Nested
+  /** How it waits after its start; absent for tools that end at once. */
+  readonly deferral?: Deferral
   readonly rows: Rows
   /** How long one run may take, and the whole call with all its attempts and waits. */
   readonly timeout: Duration.Duration | undefined
@@ -192,6 +194,8 @@ export type Capture = (now: number) => Snapshot | undefined
 export interface Nested {
   /** Whether a snapshot is one of a run of this sub-agent. */
   readonly fits: (from: Snapshot) => boolean
+  /** The deferred tools that wait in it. */
+  readonly deferrals: (from: Snapshot) => ReadonlyArray<{ readonly token: string; readonly deferral: Deferral }>
   readonly run: (params: unknown, nesting: Nesting) => Effect.Effect<unknown, unknown>
 }
 
@@ -205,10 +209,53 @@ export interface Nesting {
   readonly started: (capture: Capture) => void
 }
 
+/** How a deferred tool waits. `Tool.deferred` brings it along, so a bundle without it does not wait. */
+export interface Deferral {
+  /** Begins with `start`, unless the call has begun, and waits. */
+  readonly attempt: (
+    call: DeferredCall,
+    start: (context: ToolContext) => Effect.Effect<unknown, unknown>
+  ) => Effect.Effect<unknown, unknown>
+  /** Cancels the work of a call that waits to be suspended with its run, if the run goes on without it. */
+  readonly withdraw: (token: string) => Effect.Effect<void>
+  /** How long an attempt may take after its start. */
+  readonly longest: Duration.Duration
+  /** Decodes a settlement. */
+  readonly decode: (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<Exit.Exit<unknown, unknown>, Schema.SchemaError>
+  /** Where the settlement for a token is stored: empty in memory. A token is for one definition of a tool; any other refuses it. */
+  readonly storeOf: (token: string) => Effect.Effect<{ readonly store: string } | "bad-signature" | "unknown-token">
+  /** The same, with services for what it calls. */
+  readonly provided: (around: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>) => Deferral
+}
+
+/** One attempt of a deferred tool. */
+export interface DeferredCall {
+  readonly tool: ToolDefinition
+  readonly context: ToolContext
+  /** Absent outside of a run. */
+  readonly site: DeferredSite | undefined
+  /** Called when the work was cancelled, and took no effect. */
+  readonly onCleared: () => void
+  /** What it means that it has not ended in time. */
+  readonly cutOff: (limit: Duration.Duration) => Effect.Effect<unknown, unknown>
+}
+
+/** How a deferred call waits in its run. */
+export interface DeferredSite {
+  readonly run: RunContext
+  /** Whether its run is suspended, and does not wait. */
+  readonly isSuspendable: boolean
+  /** Where it goes on; absent where it begins. */
+  readonly from: ForSettlement | undefined
+  readonly decisions: Decisions | undefined
+}
+
 /** What was decided while a run was suspended. `resume` brings it along, so a bundle without `resume` does not contain it. */
 export interface Decisions {
   /** The decision about the request with this digest. */
   readonly about: (digest: string) => Approval.Decision | undefined
   /** The gate of a call that was asked about, of a tool that no longer needs approval. */
   readonly gate: ApprovalGate
+  /** The settlement with this token. */
+  readonly settlement: (token: string) => Exit.Exit<unknown, unknown> | undefined
 }

@@ -223,7 +223,9 @@ const runOnce = (self: ToolCall, state: Admitted): Attempt => {
     checkpointOf(self, state.runs, { type: "agent", arguments: state.args, snapshot })
   )
   const { tool } = entry
-  const ran = ToolRun.run({ tool, decoded: state.decoded, context, nesting, onCleared, keep: self })
+  const { decisions, isSuspendable } = site
+  const deferredIn = tool.deferral && { run, isSuspendable, from: state.handed, decisions }
+  const ran = ToolRun.run({ tool, decoded: state.decoded, context, nesting, deferredIn, onCleared, keep: self })
   return entry.tool.sideEffects === "unsafe" ? watch(self, ran) : ran
 }
 
@@ -236,7 +238,8 @@ const watch = (self: ToolCall, ran: Attempt): Attempt =>
       if (Exit.isSuccess(exit) || Cause.hasDies(exit.cause)) return Effect.void
       const isCutOff = Cause.hasInterrupts(exit.cause)
       if (self.state.type === "Running") {
-        self.state = failed(self.state, isCutOff || ToolRun.isUncertain(Cause.squash(exit.cause)))
+        const hasNoOutcome = isCutOff && !self.state.isCleared
+        self.state = failed(self.state, hasNoOutcome || ToolRun.isUncertain(Cause.squash(exit.cause)))
       }
       if (!self.state.isUncertain) slot.settlement = Message.interrupted
       return Effect.void

@@ -1,7 +1,7 @@
 /** The states of a tool call on its way to its settlement. */
 import type * as Message from "../data/Message.ts"
 import type { ToolDeniedError } from "../errors/ToolError.ts"
-import type { CallCheckpoint, CallProgress, Snapshot } from "../event/Checkpoint.ts"
+import type { CallCheckpoint, CallProgress, ForSettlement, Snapshot } from "../event/Checkpoint.ts"
 import type { Attempts } from "../recovery/Attempts.ts"
 import type { Progress } from "../recovery/Layer.ts"
 import type { Rows, Fix } from "../recovery/Node.ts"
@@ -45,10 +45,12 @@ export interface Admitted extends Common {
   readonly isCleared: boolean
   /** Where its sub-agent was suspended, until that has gone on. */
   readonly suspended?: Snapshot | undefined
+  /** Of a deferred call that has begun: what it waits with, until it goes on. */
+  readonly handed?: ForSettlement | undefined
 }
 
 /** The tool runs; or its run was stopped, and has not ended by itself. */
-export interface Running extends Omit<Admitted, "type" | "suspended"> {
+export interface Running extends Omit<Admitted, "type" | "suspended" | "handed"> {
   readonly type: "Running"
   readonly context: ToolContext
 }
@@ -155,13 +157,17 @@ export const admitted = (from: Decoded | Admitted | Running): Admitted => {
   return { type: "Admitted", args, runs, isUncertain, edited, draft, decoded, isCleared }
 }
 
-/** A call whose sub-agent goes on has passed every gate before. */
-export const readmitted = (from: Raw, suspended: Snapshot, decoded: Call.Decoded | undefined): Admitted => ({
+/** A call that has begun before, and goes on, has passed every gate. */
+export const readmitted = (
+  from: Raw,
+  begun: Exclude<CallCheckpoint, { readonly type: "decision" }>,
+  decoded: Call.Decoded | undefined
+): Admitted => ({
   ...from,
   type: "Admitted",
   decoded,
   isCleared: false,
-  suspended
+  ...(begun.type === "agent" ? { suspended: begun.snapshot } : { handed: begun })
 })
 
 export const running = ({ args, decoded, draft, edited, isUncertain }: Admitted, context: ToolContext): Running => ({
@@ -175,6 +181,9 @@ export const running = ({ args, decoded, draft, edited, isUncertain }: Admitted,
   context,
   isCleared: false
 })
+
+/** Whether a tool runs of which it is not known that it took no effect. */
+export const isAtWork = (state: CallState): boolean => state.type === "Running" && !state.isCleared
 
 /** The run was stopped, and it was looked up that it had not taken effect. What is looked up holds for all runs before. */
 export const cleared = (from: Running): Running => ({ ...from, isCleared: true, isUncertain: false })

@@ -36,7 +36,7 @@ import {
 } from "../recovery/Layer.ts"
 import type { Afterwards, FailureContext, Renderer } from "../recovery/Node.ts"
 import * as Render from "../recovery/Render.ts"
-import { cleared, decodedOf, type ToolCall, type Why } from "./callState.ts"
+import { cleared, decodedOf, isAtWork, type ToolCall, type Why } from "./callState.ts"
 import type { Failure, How, Outcome } from "./outcome.ts"
 import * as ToolRun from "./run.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
@@ -130,7 +130,7 @@ const stopped = (self: ToolCall, limit: Duration.Duration) => {
   const { tool } = entry
   const { name, sideEffects } = tool
   const callId = site.call.id
-  if (state.type === "Running") {
+  if (state.type === "Running" && !state.isCleared) {
     const onCleared = () => {
       self.state = cleared(state)
     }
@@ -140,7 +140,7 @@ const stopped = (self: ToolCall, limit: Duration.Duration) => {
   return Effect.fail(
     state.runs === 0
       ? ToolTimeoutError.make({ ...late, tookEffect: false, what: notBegun(name, limit, state.type === "Waiting") })
-      : ToolTimeoutError.make(late)
+      : ToolTimeoutError.make(state.type === "Running" ? { ...late, tookEffect: false } : late)
   )
 }
 
@@ -172,10 +172,10 @@ const over = (self: ToolCall, why: Exclude<Why, { readonly type: "capped" }>): E
 /** There is nothing to settle yet, unless the run ends before the decision. */
 const waits = ({ entry: { tool } }: ToolCall, checkpoint: CallCheckpoint): Outcome => {
   const { progress, type } = checkpoint
-  const hasRun = type === "agent" || (progress !== undefined && progress.runs > 0)
+  const hasRun = type !== "decision" || (progress !== undefined && progress.runs > 0)
   const cutOff = hasRun ? Message.interrupted : Message.unapproved
   // what a sub-agent has done before it waits may have taken effect
-  const isUncertain = progress?.isUncertain === true || (type === "agent" && tool.sideEffects === "unsafe")
+  const isUncertain = progress?.isUncertain === true || (type !== "decision" && tool.sideEffects === "unsafe")
   return {
     settlement: isUncertain ? Message.unknown : cutOff,
     record: { tool: tool.name, isError: false },
@@ -265,7 +265,7 @@ export const cut = (self: ToolCall, exceeded?: Exceeded): Outcome => {
   if (exceeded === undefined && type === "Waiting" && runs === 0) return { settlement: Message.unapproved, record }
   const why = exceeded === undefined ? "another call has ended the run" : `the run has reached ${limitOf(exceeded)}`
   const text = `ERROR: the call was stopped, for ${why}`
-  const settlement = failing(text, isUncertain || (type === "Running" && sideEffects === "unsafe"), false)
+  const settlement = failing(text, isUncertain || (isAtWork(self.state) && sideEffects === "unsafe"), false)
   return {
     settlement: settlement.kind === "told" ? { ...settlement, kind: "interrupted" } : settlement,
     ...(exceeded === undefined ? {} : { failure: { error: exceeded, isOurs: true } }),

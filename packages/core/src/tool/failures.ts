@@ -20,7 +20,9 @@ type OfAgents = ByTag["BudgetExceededError"]
  * Refuses a `run` with failures that a tool cannot have, with a sentence for each. Where `E` is a type parameter nothing is
  * refused: `any`, as which the compiler tries it, is fine.
  */
-export type OwnFailures<E> = ["refused"] extends [IsRefused<E>] ? { readonly run: Refused<E> } : unknown
+export type OwnFailures<E, Key extends string = "run"> = ["refused"] extends [IsRefused<E>]
+  ? { readonly [K in Key]: Refused<E> }
+  : unknown
 
 type IsRefused<E> = [E] extends ["any"] ? (["type"] extends [E] ? "fine" : Sure<E>) : Sure<E>
 

@@ -11,7 +11,7 @@ import * as Approving from "./approving.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
 export const provided = (self: ToolDefinition, layer: Layer.Layer<unknown>): ToolDefinition => {
-  const { approval, around: stands, compensate, decode, name, nested, run, verify } = self
+  const { approval, around: stands, compensate, decode, deferral, name, nested, run, verify } = self
   const around = <A, E>(effect: Effect.Effect<A, E>) => Effect.provide(effect, layer)
   // what a function of the tool acquires is released before the layer: both are in the scope of its execution
   const within = <A, E>(effect: Effect.Effect<A, E>) =>
@@ -33,6 +33,7 @@ export const provided = (self: ToolDefinition, layer: Layer.Layer<unknown>): Too
     run: running,
     ...(stands && { around: (attempt, refusal) => around(stands(attempt, refusal)) }),
     ...(nested && { nested: { ...nested, run: (params, nesting) => within(nested.run(params, nesting)) } }),
+    ...(deferral && { deferral: deferral.provided(within) }),
     verify: verify && ((key) => within(verify(key))),
     // what it needs is in the tool's type
     compensate: compensate && ((call) => within(compensate(call) as Effect.Effect<void, unknown>)),

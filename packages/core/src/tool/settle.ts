@@ -72,7 +72,7 @@ const begin = (entry: Entry, gates: Gates, site: CallSite, elapsed?: () => numbe
     const read = Call.decodeNow(entry.tool, { ...site.call, arguments: args })
     return read && Result.getOrUndefined(read)
   }
-  const state = from?.type === "agent" ? readmitted(raw, from.snapshot, decoded()) : raw
+  const state = from?.type === "agent" || from?.type === "deferred" ? readmitted(raw, from, decoded()) : raw
   const tries = entry.tool.around === undefined ? undefined : new Attempts()
   return { entry, gates, site, state, progress: undefined, tries, elapsed }
 }
@@ -157,10 +157,9 @@ const whyOver = (self: ToolCall, error: unknown): Why | undefined => {
   const { state } = self
   if (error instanceof Waits) {
     // the run that was begun is not over
-    const { snapshot } = error
     return {
       type: "waits",
-      checkpoint: checkpointOf(self, state.runs - 1, { type: "agent", arguments: state.args, snapshot })
+      checkpoint: checkpointOf(self, state.runs - 1, { ...error.awaited, arguments: state.args })
     }
   }
   return error instanceof ToolRun.Unverifiable ? { type: "unverifiable", error } : undefined

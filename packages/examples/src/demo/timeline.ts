@@ -133,6 +133,8 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
         : { column: "tool", text: `${event.tool} is not undone: ${describeError(event.error)}`, tone: "bad" }
     case "tool-progress":
       return { column: "tool", text: `${event.tool}: ${describeError(event.data)}`, tone: "quiet" }
+    case "tool-waiting":
+      return { column: "tool", text: `${event.tool} has begun, and waits for its settlement`, tone: "quiet" }
     case "arguments-coerced":
       return { column: "tool", text: `${event.tool}: arguments read by ${event.change.step}`, tone: "quiet" }
     case "tool-failed":

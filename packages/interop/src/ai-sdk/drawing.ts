@@ -177,6 +177,7 @@ export class Drawing {
           dynamic: true,
           preliminary: true
         })
+      // `tool-waiting` has no part in this protocol: the call has its input, and its output comes with `tool-end`
       case "tool-end":
         return this.#settle(toolCallId, event.use.settlement)
       case "tool-refused":

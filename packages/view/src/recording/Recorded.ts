@@ -26,6 +26,7 @@ export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>
   "arguments-coerced",
   "tool-progress",
   "tool-changed",
+  "tool-waiting",
   "tool-refused",
   "tool-skipped",
   "tool-compensated",

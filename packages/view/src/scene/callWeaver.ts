@@ -57,6 +57,12 @@ export class CallWeaver {
         this.#running(at, index)
         this.strand.current?.events.push(index)
         return false
+      case "tool-waiting":
+        // it has begun, and something else ends it
+        this.#running(at, index)
+        this.strand.end(at, "ok", index)
+        this.strand.begin({ part: "call", label: `${this.#tool} waits for its settlement`, at, subject: index })
+        return false
       case "arguments-coerced":
         this.strand.mark(at, "mended", `arguments read by ${textAt(event, "change", "step") ?? "?"}`, index)
         return false

@@ -1,0 +1,140 @@
+/** Tools that end later: `start` begins the work, and a settlement ends it. */
+import * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import type * as Schedule from "effect/Schedule"
+import type * as Schema from "effect/Schema"
+import type { ToolTimeoutError } from "../errors/ToolError.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
+import { define, limitOf, type Covers, type Limits, type NoVerify, type Options, type Stored } from "./define.ts"
+import * as Deferring from "./deferring.ts"
+import type { OwnFailures } from "./failures.ts"
+import * as Names from "./names.ts"
+import { fromDefinition, type Tool } from "./shape.ts"
+import type { Later } from "./rows.ts"
+import type { ToolContext } from "./ToolDefinition.ts"
+import type { CallLimit, ServicesOfVerify, Storable, TimeoutOf, WithoutScope } from "./ToolTypes.ts"
+
+/** What `cancel` needs where there is none. */
+interface NoCancel {
+  readonly NoCancel: never
+}
+
+/** What `start` knows of its call besides its parameters. */
+interface StartContext extends ToolContext {
+  /** Settles this attempt of the call, see `Tool.settle`. Give it to what does the work, and keep it from clients. */
+  readonly token: string
+}
+
+/** What `poll` needs where there is none. */
+interface NoPoll {
+  readonly NoPoll: never
+}
+
+/** How a deferred call is asked about, beside the settlement that may come. */
+interface Poll<H, A, E, R> {
+  /** The waits before the polls: the first one begins when `start` has returned. A run that goes on from a snapshot polls at once. */
+  readonly every: Schedule.Schedule<unknown, unknown>
+  /**
+   * The result, or nothing yet. A failure is nothing either as long as the schedule goes on; then it is the failure of the call. When the
+   * schedule ends with nothing, the call waits on for its settlement.
+   */
+  readonly check: (handle: H) => Effect.Effect<Option.Option<A>, E, R>
+}
+
+/** What a deferred tool is made of. */
+interface DeferredOptions<Params, A, E, R, S extends Recovery.SideEffects, H, RD, C, VR, CR, PE, PR>
+  extends Omit<Options<Params, A, never, never, S, RD>, "run">, Omit<Limits<undefined, C, A, VR>, "timeout"> {
+  /** Begins the work, and returns what it can be found by, as JSON. It passes all gates and tables, as the `run` of any tool. */
+  readonly start: (params: Params, context: StartContext) => Effect.Effect<H, E, R>
+  /** The run waits for the settlement: in memory, or in a snapshot where `start` of the agent has begun the run. */
+  readonly wait: "suspend"
+  /** How long the call waits from the return of `start` on. */
+  readonly deadline: Duration.Input
+  readonly poll?: Poll<NoInfer<H>, NoInfer<A>, PE, PR>
+  /**
+   * Stops the work when the call no longer waits for it. It succeeds when the work is stopped and takes no effect; otherwise it fails. It
+   * has 5 seconds.
+   */
+  readonly cancel?: (handle: NoInfer<H>) => Effect.Effect<unknown, unknown, CR>
+}
+
+/** How a deferred tool ends at its deadline: where `cancel` confirms that it was in time, a tool with side effects has taken no effect. */
+type ExpiryOf<S, VR, CR> = TimeoutOf<S, Duration.Input, VR> | ([NoCancel] extends [CR] ? never : ToolTimeoutError)
+
+/** The options that `define` takes as they are: their types are in the type of the tool. */
+type Given = Omit<Options<unknown, unknown, unknown, unknown, Recovery.SideEffects>, "run"> &
+  Limits<undefined, undefined, unknown, unknown> &
+  Stored<unknown>
+
+/** What a function needs, unless it is absent. */
+type NeedOf<R, Absent> = [Absent] extends [R] ? never : WithoutScope<R>
+
+type FailureOf<F> = F extends Schema.Codec<infer Failures, unknown> ? Failures : never
+
+/**
+ * Makes a tool that ends later: a job, a person, a webhook. `start` begins the work and returns a handle. Then the call waits for its
+ * settlement: `Tool.settle` with the token of `start`, or `Agent.resume` with `settlements`. The first settlement counts. A failure goes to the rows of
+ * the tool: `retry` and `fix` begin anew, with the same key and another token. At the deadline `cancel` is called, and the call fails with
+ * `ToolTimeoutError`; an `unsafe` one with `OutcomeUnknownError`, unless `cancel` or `verify` says otherwise.
+ *
+ * @example
+ * ```ts
+ * import { Tool } from "@kintsugi/core"
+ * import { Effect, Exit, Schema } from "effect"
+ *
+ * const render = Tool.deferred("render", {
+ *   description: "Renders a film.",
+ *   parameters: Schema.Struct({ film: Schema.String }),
+ *   success: Schema.Struct({ url: Schema.String }),
+ *   // a real one gives the token to the service, whose webhook settles the call
+ *   start: ({ film }, { token }) =>
+ *     Effect.as(Tool.settle(token, Exit.succeed({ url: `https://films.example/${film}` })), { job: film }),
+ *   wait: "suspend",
+ *   deadline: "2 hours"
+ * })
+ * Effect.runPromise(Tool.call(render, { film: "dawn" })) // => { url: "https://films.example/dawn" }
+ * ```
+ */
+export const deferred = <
+  const Name extends string,
+  Params,
+  A,
+  E = Later,
+  H extends Schema.Json = Schema.Json,
+  R = never,
+  const S extends Recovery.SideEffects = "undeclared",
+  C extends Duration.Input | undefined = undefined,
+  VR = NoVerify,
+  CR = NoCancel,
+  PE = never,
+  PR = NoPoll,
+  F extends Schema.Codec<unknown, unknown> | undefined = undefined,
+  RD = never
+>(
+  name: Name,
+  options: DeferredOptions<Params, A, E, R, S, H, RD, C, VR, CR, PE, PR> &
+    Stored<F> &
+    Covers<E | PE, F> &
+    OwnFailures<E | PE, "start">
+): Tool<
+  Name,
+  Params,
+  A,
+  E | PE | FailureOf<F> | ExpiryOf<S, VR, CR>,
+  WithoutScope<R> | RD | ServicesOfVerify<VR> | NeedOf<CR, NoCancel> | NeedOf<PR, NoPoll>,
+  CallLimit<C> & Storable<E | PE | FailureOf<F>, F>,
+  NoInfer<S>
+> => {
+  Names.check(name)
+  const { cancel, deadline, poll, start, wait, ...others } = options
+  if (wait !== "suspend") throw new TypeError(`Tool '${name}': wait must be "suspend"`)
+  if (!Predicate.isFunction(start)) throw new TypeError(`Tool '${name}': start must be a function`)
+  // `start` is called with its token; the rest is as with `run`
+  const definition = define(name, { ...(others as unknown as Given), run: start as never })
+  const limit = limitOf(name, "deadline", deadline) ?? Duration.zero
+  // what they need is in the type of the tool
+  const waits = { deadline: limit, cancel, poll } as unknown as Parameters<typeof Deferring.make>[1]
+  return fromDefinition({ ...definition, deferral: Deferring.make(definition, waits) })
+}

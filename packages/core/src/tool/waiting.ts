@@ -1,0 +1,124 @@
+/** The deferred calls of this process that wait for their settlements, by their tokens. */
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Schema from "effect/Schema"
+import * as Token from "../data/Token.ts"
+
+/**
+ * Whether a settlement counts. Only the first one for a token counts, and only while the call waits in this process.
+ *
+ * @hidden
+ */
+export type Receipt = Counted | NotCounted
+
+/** The settlement is the one of the call. */
+interface Counted {
+  readonly _tag: "Counted"
+}
+
+/** The settlement changes nothing. */
+interface NotCounted {
+  readonly _tag: "NotCounted"
+  /**
+   * - `already-settled`: an earlier settlement counts, or the token is one of an earlier attempt.
+   * - `late`: the deadline of the call has passed.
+   * - `suspended`: the run waits in a snapshot. Resume it with this settlement.
+   * - `run-over`: the run has ended, or the call was stopped.
+   * - `bad-signature`: the signer of the program has not signed this token.
+   * - `unknown-token`: this process knows no such call.
+   */
+  readonly reason: "already-settled" | "late" | "suspended" | "run-over" | "bad-signature" | "unknown-token"
+}
+
+/** Why a call no longer waits. */
+export type Closed = Exclude<NotCounted["reason"], "bad-signature" | "unknown-token">
+
+export type Decode = (
+  exit: Exit.Exit<unknown, unknown>
+) => Effect.Effect<Exit.Exit<unknown, unknown>, Schema.SchemaError>
+
+/** A call that waits, or is about to begin: a settlement may come before `start` has returned. */
+export class Entry {
+  readonly decode: Decode
+  readonly arrived = Deferred.makeUnsafe<void>()
+  settlement: Exit.Exit<unknown, unknown> | undefined
+  closed: Closed | undefined
+
+  constructor(decode: Decode) {
+    this.decode = decode
+  }
+
+  /** Whether this settlement counts. */
+  take(exit: Exit.Exit<unknown, unknown>): Receipt {
+    if (this.closed !== undefined || this.settlement !== undefined) return notCounted(this.closed ?? "already-settled")
+    this.settlement = exit
+    Deferred.doneUnsafe(this.arrived, Exit.void)
+    return counted
+  }
+}
+
+const counted: Receipt = { _tag: "Counted" }
+
+const notCounted = (reason: NotCounted["reason"]): Receipt => ({ _tag: "NotCounted", reason })
+
+/** Of the calls that are over, it is known why for so many: the tokens of all earlier ones are unknown. */
+const most = 10_000
+
+const entries = new Map<string, Entry>()
+const over = new Map<string, Closed>()
+
+/** From now on a settlement with this token counts. */
+export const enter = (token: string, decode: Decode): Entry => {
+  const entry = new Entry(decode)
+  over.delete(token)
+  entries.set(token, entry)
+  return entry
+}
+
+/** From now on no settlement with this token counts. The first reason stays. */
+export const close = (token: string, entry: Entry, why: Closed): void => {
+  if (entry.closed !== undefined) return
+  entry.closed = entry.settlement === undefined ? why : "already-settled"
+  // one that waits elsewhere was not entered, and a run that was resumed twice has entered another one
+  if (entries.get(token) !== entry) return
+  entries.delete(token)
+  for (const oldest of over.keys()) {
+    if (over.size < most) break
+    over.delete(oldest)
+  }
+  over.set(token, entry.closed)
+}
+
+/** How the work of the calls is cancelled that wait for the suspension of their runs, or in it. */
+const handedOver = new Map<string, Effect.Effect<void>>()
+
+/** From now on the run of a call has to withdraw it where it ends otherwise. */
+export const handOver = (token: string, cancel: Effect.Effect<void>): void => {
+  handedOver.set(token, cancel)
+}
+
+/** The run goes on elsewhere. */
+export const release = (token: string): Effect.Effect<void> => Effect.sync(() => void handedOver.delete(token))
+
+/** Cancels the work of a call that was handed over; once. */
+export const withdraw = (token: string): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const cancel = handedOver.get(token)
+    handedOver.delete(token)
+    return cancel ?? Effect.void
+  })
+
+/**
+ * Settles a deferred call that waits in this process. The exit has the result or the failure of the call, as a value or as the JSON of
+ * it: the `success` or `failure` schema of the tool decodes it. A misfit fails with a `SchemaError`, and the call keeps waiting.
+ *
+ * The token is all that this needs: keep it from clients. A settlement may come before `start` has returned.
+ */
+export const settle = (token: string, exit: Exit.Exit<unknown, unknown>): Effect.Effect<Receipt, Schema.SchemaError> =>
+  Effect.gen(function* () {
+    if (!(yield* Token.isGenuine(token))) return notCounted("bad-signature")
+    const entry = entries.get(token)
+    if (entry === undefined) return notCounted(over.get(token) ?? "unknown-token")
+    return entry.take(yield* entry.decode(exit))
+  })

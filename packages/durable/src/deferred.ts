@@ -1,0 +1,270 @@
+/** Deferred calls that wait for their settlements, for as long as that takes, without a process. */
+import * as DurableClock from "effect/workflow/DurableClock"
+import * as DurableDeferred from "effect/workflow/DurableDeferred"
+import type * as Workflow from "effect/workflow/Workflow"
+import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type * as Interception from "@kintsugi/core/Interception"
+import * as RunContext from "@kintsugi/core/RunContext"
+import type { Line } from "./lines.ts"
+import { stillThere } from "./losing.ts"
+import { acted, type AnyCodec, goingOn, reading, record, type Replay, Said, saying, underWay } from "./recording.ts"
+import { failuresOf } from "./tool.ts"
+
+type Deferring = NonNullable<Interception.Interceptor["deferring"]>
+type Call = Parameters<Deferring["wait"]>[0]
+type Stored = Call["stored"]
+type Ended = Exit.Exit<unknown, unknown>
+
+/** Holds what ended the wait of a call: its settlement, or why none counts. The first one stays. */
+const deferredOf = (token: string) => DurableDeferred.make(`deferred/${token}`, { success: Schema.Json })
+
+const fields = { at: Schema.Finite, id: Schema.String }
+
+/** What ended the wait of a call. */
+const Ending = Schema.Union([
+  Schema.Struct({ _tag: Schema.tag("Settlement"), ...fields, exit: Schema.Json }),
+  Schema.Struct({ _tag: Schema.tag("Closed"), ...fields, reason: Schema.Literals(["late", "run-over"]) })
+])
+
+type Ending = typeof Ending.Type
+
+const decodeEnding = Schema.decodeUnknownEffect(Ending)
+const encodeEnding = Schema.encodeSync(Ending)
+
+/** How the settlement of a tool is stored. */
+const codecOf = ({ failure, success }: Stored) =>
+  Schema.toCodecJson(
+    Schema.Union([
+      Schema.Struct({ _tag: Schema.tag("Result"), value: success }),
+      Schema.Struct({ _tag: Schema.tag("Failure"), error: failuresOf({ failure }).error })
+    ])
+  )
+
+/** A settlement, as it is stored. A failure without a schema is a defect. */
+const encoded = (stored: Stored, exit: Ended): Effect.Effect<Schema.Json> => {
+  const found: Effect.Effect<unknown> = Exit.match(exit, {
+    onSuccess: (value) => Effect.succeed({ _tag: "Result", value }),
+    onFailure: (cause) =>
+      Effect.matchEffect(Effect.failCause(cause), {
+        onFailure: (error) => Effect.succeed({ _tag: "Failure", error }),
+        onSuccess: Effect.succeed
+      })
+  })
+  // the JSON codec of any schema encodes to JSON
+  return Effect.flatMap(found, (one) =>
+    Effect.orDie(Schema.encodeUnknownEffect(codecOf(stored))(one) as Effect.Effect<Schema.Json, Schema.SchemaError>)
+  )
+}
+
+const decoded = (stored: Stored, exit: Schema.Json): Effect.Effect<Ended, Schema.SchemaError> =>
+  Effect.map(Schema.decodeUnknownEffect(codecOf(stored))(exit), (found) =>
+    found._tag === "Result" ? Exit.succeed(found.value) : Exit.fail(found.error)
+  )
+
+/** Ends the wait of a call from outside of its run, unless it has ended; gives what ended it. */
+const end = (
+  workflow: Workflow.Any,
+  executionId: string,
+  token: string,
+  ending: Ending
+): Effect.Effect<Ending, Schema.SchemaError, WorkflowEngine> =>
+  Effect.gen(function* () {
+    const deferred = deferredOf(token)
+    const target = DurableDeferred.tokenFromExecutionId(deferred, { workflow, executionId })
+    yield* DurableDeferred.succeed(deferred, { token: target, value: encodeEnding(ending) })
+    return (yield* endingOf(workflow, executionId, token)) ?? ending
+  })
+
+const endingOf = (
+  workflow: Workflow.Any,
+  executionId: string,
+  token: string
+): Effect.Effect<Ending | undefined, Schema.SchemaError, WorkflowEngine> =>
+  Effect.gen(function* () {
+    const engine = yield* WorkflowEngine
+    const instance = WorkflowInstance.initial(workflow, executionId)
+    const found = yield* Effect.provideService(engine.deferredResult(deferredOf(token)), WorkflowInstance, instance)
+    return Option.isSome(found) && Exit.isSuccess(found.value) ? yield* decodeEnding(found.value.value) : undefined
+  })
+
+/** Settles a call from outside of its run. */
+export const settle = (
+  workflow: Workflow.Any,
+  executionId: string,
+  token: string,
+  settlement: { readonly id: string; readonly stored: Stored; readonly exit: Ended }
+): Effect.Effect<"counted" | "already-settled" | "late" | "run-over", Schema.SchemaError, WorkflowEngine> =>
+  Effect.gen(function* () {
+    const { id, stored } = settlement
+    const before = yield* endingOf(workflow, executionId, token)
+    const at = yield* Clock.currentTimeMillis
+    const exit = yield* encoded(stored, settlement.exit)
+    const ending = before ?? (yield* end(workflow, executionId, token, { _tag: "Settlement", at, id, exit }))
+    if (ending._tag === "Closed") return ending.reason
+    return ending.id === id ? "counted" : "already-settled"
+  })
+
+/** How the calls of one replay wait. */
+export const deferring = (replay: Replay): Deferring => {
+  const within = <A>(make: (line: Line) => Effect.Effect<A>): Effect.Effect<A> =>
+    Effect.flatMap(RunContext.Current, (run) => make(replay.lines.of(run)))
+  return {
+    store: replay.executionId,
+    wait: (call) => within((line) => wait(replay, line, call)),
+    close: (token) => (isLeft(replay) ? Effect.void : within((line) => close(replay, line, token)))
+  }
+}
+
+/** Whether the run goes on in another replay: what stops now has not ended. */
+const isLeft = ({ instance, scope, taken }: Replay): boolean =>
+  !instance.interrupted && (instance.suspended || taken.isSo || scope.state._tag === "Closed")
+
+const close = (replay: Replay, line: Line, token: string): Effect.Effect<void> => {
+  const { engine, executionId, instance } = replay
+  const ending: Ending = { _tag: "Closed", at: line.time, id: "", reason: "run-over" }
+  return Effect.asVoid(Effect.orDie(end(instance.workflow, executionId, token, ending))).pipe(
+    Effect.provideService(WorkflowEngine, engine),
+    Effect.provideService(Clock.Clock, replay.clock)
+  )
+}
+
+/** The wait of a call is over, while a pause between polls was under way. */
+class Over {
+  readonly ending: Ending
+  constructor(ending: Ending) {
+    this.ending = ending
+  }
+}
+
+const wait = (
+  replay: Replay,
+  line: Line,
+  { expiresAt, polls, stored, token }: Call
+): Effect.Effect<Ended | undefined> => {
+  const name = `deferred/${token}`
+  const pausing = pauses(replay, line, token, expiresAt)
+  // a poll is a step of its own
+  const polled =
+    polls?.((delay) => underWay(line, pausing(Math.min(expiresAt, line.time + Duration.toMillis(delay))))) ??
+    Effect.undefined
+  const found = Effect.flatMap(polled, (exit) => {
+    if (exit === undefined) return Effect.andThen(underWay(line, pausing(expiresAt)), Effect.undefined)
+    return Effect.flatMap(encoded(stored, exit), (exit) => {
+      const ending: Ending = { _tag: "Settlement", at: line.time, id: "poll", exit }
+      return Effect.flatMap(ended(replay, token, ending), (ending) => Effect.fail(new Over(ending)))
+    })
+  })
+  return found.pipe(
+    Effect.catch(({ ending }) => {
+      line.advance(ending.at)
+      return ending._tag === "Closed" ? Effect.undefined : reading(replay, name, decoded(stored, ending.exit))
+    })
+  )
+}
+
+const ended = (
+  { clock, engine, executionId, instance }: Replay,
+  token: string,
+  ending: Ending
+): Effect.Effect<Ending> =>
+  Effect.orDie(end(instance.workflow, executionId, token, ending)).pipe(
+    Effect.provideService(WorkflowEngine, engine),
+    Effect.provideService(Clock.Clock, clock)
+  )
+
+const late = "late"
+
+/** Waits until an instant; fails when the wait of the call is over, at its deadline at the latest. */
+const pauses = (replay: Replay, line: Line, token: string, expiresAt: number) => {
+  const name = `deferred/${token}`
+  const deferred = deferredOf(token)
+  const answered = DurableDeferred.await(deferred)
+  let part = 0
+  return (target: number): Effect.Effect<void, Over> =>
+    Effect.gen(function* () {
+      yield* replay.lines.calm
+      yield* stillThere(replay, name, deferred)
+      while (true) {
+        const step = `${name}~${++part}`
+        const until = Math.min(line.until, target)
+        const asleep = DurableClock.sleep({
+          name: step,
+          duration: Duration.millis(Math.max(1, until - line.time)),
+          inMemoryThreshold: 0
+        })
+        const waited: Schema.Json = yield* DurableDeferred.raceAll({
+          name: step,
+          success: Schema.Json,
+          error: Schema.Never,
+          effects: [answered, Effect.as(asleep, late)]
+        })
+        yield* goingOn(replay, line, step)
+        if (waited !== late) {
+          const ending = yield* reading(replay, name, decodeEnding(waited))
+          return yield* Effect.fail(new Over(ending))
+        }
+        if (until === expiresAt) {
+          const ending = yield* ended(replay, token, { _tag: "Closed", at: until, id: "", reason: "late" })
+          return yield* Effect.fail(new Over(ending))
+        }
+        if (until === target) return line.advance(until)
+        line.reach(until)
+        yield* acted
+      }
+    }).pipe(
+      Effect.provideService(Clock.Clock, replay.clock),
+      Effect.provideService(WorkflowEngine, replay.engine),
+      Effect.provideService(WorkflowInstance, replay.instance)
+    )
+}
+
+type Step<Kind> = Extract<Interception.InterceptedStep, { readonly kind: Kind }>
+
+const options = new WeakMap<AnyCodec, AnyCodec>()
+
+/** The answer of each poll is recorded, so that a replay does not poll. */
+export const poll = (
+  replay: Replay,
+  line: Line,
+  run: RunContext.RunContext | undefined,
+  { stored: { failure, success } }: Step<"poll">,
+  self: Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown, unknown> => {
+  const base = `${line.key}/poll`
+  const value: AnyCodec = options.get(success) ?? Schema.Option(success)
+  options.set(success, value)
+  return record(replay, {
+    line,
+    name: `${base}/${line.next(base)}`,
+    run,
+    value,
+    error: failuresOf({ failure }).error,
+    work: self
+  })
+}
+
+/** Cancels once. A run that goes on elsewhere cancels nothing. */
+export const cancel = (
+  replay: Replay,
+  line: Line,
+  run: RunContext.RunContext | undefined,
+  self: Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown, unknown> => {
+  if (replay.instance.interrupted) return self
+  if (isLeft(replay)) return Effect.interrupt
+  const base = `${line.key}/cancel`
+  const name = `${base}/${line.next(base)}`
+  const { executionId, instance } = replay
+  // the call that cancels may be interrupted itself: an engine that suspends this step must not take it for the whole run
+  const apart = { ...replay, instance: WorkflowInstance.initial(instance.workflow, executionId) }
+  const work = Effect.asVoid(Effect.mapError(self, saying))
+  const recorded = record(apart, { line, name, run, value: Schema.Void, error: Said, work })
+  return Effect.flatMap(Effect.forkChild(recorded), Fiber.join)
+}
