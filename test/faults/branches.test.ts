@@ -86,7 +86,7 @@ const isClosing = (event: AgentEvent.AgentEvent) =>
 
 const contentsOf = (transcript: Message.Transcript) =>
   transcript.flatMap((message) =>
-    message.role === "assistant"
+    message.role === "assistant" && message.incomplete !== true
       ? [message.content.map((part) => (part.type === "settled-call" ? part.call : part))]
       : []
   )

@@ -81,7 +81,8 @@ const outcomeOf = Effect.fnUntraced(function* (story: Story, run: Runner) {
   return {
     end: endOf(exit),
     requests: [...requests.values()],
-    transcript: lastTranscript(end),
+    // only a stream has shown what was stopped
+    transcript: lastTranscript(end).filter((one) => one.role !== "assistant" || one.incomplete !== true),
     usage: lastUsage(end),
     at: end?.at
   }

@@ -117,7 +117,10 @@ export const differences = (
 /** All that a run leaves behind, but for the ids that were drawn for it. */
 const leftBy = ({ events, exit, requests, sent, starts }: Played) => ({
   exit: Exit.isSuccess(exit) ? "success" : exit.cause.reasons.map(({ _tag }) => _tag),
-  messages: events.flatMap((event) => (event.type === "turn-end" ? [event.message] : [])),
+  // only a stream has shown what was stopped
+  messages: events.flatMap((event) =>
+    event.type === "turn-end" && event.message.incomplete !== true ? [event.message] : []
+  ),
   ends: events.filter(AgentEvent.isTerminal).map(({ agent, at, type }) => [agent, at, type]),
   requests: requests.map(({ messages }) => messages),
   starts: starts.map(({ callId, end, lookedUp }) => [callId, end, lookedUp]),
