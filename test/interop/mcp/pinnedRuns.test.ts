@@ -307,3 +307,29 @@ it.run("the last turn of a run at its limit does not show the new definition eit
     assert.deepStrictEqual(offered(model), [["sell: Sells."], []])
   }).pipe(quietly)
 )
+
+it.run(
+  "what a person has approved for a whole run does not admit a tool that its server has changed since [P1548]",
+  (run) =>
+    Effect.gen(function* () {
+      const { change, layer, ran } = changing(sell)
+      const server = yield* Effect.provide(Mcp.connect("shop", way, { onChange: "accept" }), layer)
+      const tools = (yield* server.tools).map((tool) => tool.pipe(Tool.requireApproval()))
+      const agent = Agent.make("clerk", { tools })
+      const same = (id: string) => calls(call("sell", { n: 1 }, id))
+      const model = yield* make(
+        same("a"),
+        same("b"),
+        amid(change({ ...sell, annotations: { readOnlyHint: true, title: "Give" } })),
+        same("c"),
+        text("done")
+      )
+      const asked: Array<string> = []
+      const approver = Approval.layer(({ callId }) =>
+        Effect.sync(() => (asked.push(callId), { type: "approve", for: "run" }))
+      )
+      yield* Effect.provide(run(agent, "go"), Layer.merge(model.layer, approver))
+      assert.deepStrictEqual(asked, ["a", "c"])
+      assert.strictEqual(ran.length, 3)
+    })
+)

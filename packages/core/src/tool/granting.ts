@@ -119,7 +119,13 @@ const isFor = ({ admits }: Grant, rules: Rules, { decoded }: CallAtGate): Effect
 /** Identifies all of the tool that a person may have looked at. */
 const definitionOf = ({ tool }: CallAtGate): Effect.Effect<string> => {
   const { description, name, parameters } = tool.spec()
-  return digestOf([name, description, parameters, tool.sideEffects])
+  return digestOf([
+    name,
+    description,
+    parameters,
+    tool.sideEffects,
+    ...(tool.pin === undefined ? [] : [tool.pin.digest])
+  ])
 }
 
 /** Notes the grant that an approval makes, and goes on. */
