@@ -55,8 +55,7 @@ const changed = (verdict: "refuse" | "accept") => {
     digest: "1",
     now: Effect.sync(() => ({ digest: looks++ === 0 ? "1" : "2", tool: () => tool.definition })),
     verdict: (offered, now) => (offered === now ? "same" : verdict),
-    change: () => ({ server: "shop", after: null }),
-    accept: () => Effect.void
+    ...{ change: () => ({ server: "shop", after: null }), accept: () => Effect.void }
   })
 }
 

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Approval from "../data/Approval.ts"
 import type * as Message from "../data/Message.ts"
+import { once } from "../data/Once.ts"
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Approving from "./approving.ts"
@@ -64,13 +65,15 @@ export const pinned = <T extends AnyTool>({ definition }: T, source: PinSource):
 }
 
 /** What a run sees of a tool: the digest of its definition, and what holds. A durable run reads the same in each replay. */
-const Looked = Schema.Struct({
-  offered: Schema.String,
-  now: Schema.NullOr(Schema.String),
-  verdict: Schema.Literals(["same", "refuse", "ask", "accept"])
-})
+const looked = once(() =>
+  Schema.Struct({
+    offered: Schema.String,
+    now: Schema.NullOr(Schema.String),
+    verdict: Schema.Literals(["same", "refuse", "ask", "accept"])
+  })
+)
 
-type Looked = typeof Looked.Type
+type Looked = Schema.Schema.Type<ReturnType<typeof looked>>
 
 const look = (source: PinSource) => (offered: string) =>
   Effect.map(source.now, (now): Looked =>
@@ -98,13 +101,13 @@ const offer: Pin["offer"] = (tools, pins, run, request) =>
     const looking = Effect.forEach(tools, ({ pin }) => (pin as Pin).look(pinOf(pins, pin as Pin).pinned), {
       concurrency: "unbounded"
     })
-    const looked = yield* recorded(Schema.Array(Looked), looking)
+    const found = yield* recorded(Schema.Array(looked()), looking)
     const offered = new Map<string, Message.ToolSpec | undefined>()
     for (const [index, tool] of tools.entries()) {
       const pin = tool.pin as Pin
       const { noted, shown } = pinOf(pins, pin)
       // in a replay, the tools of this process may be others than those that the run began with
-      const { now, offered: pinned, verdict } = looked[index] as Looked
+      const { now, offered: pinned, verdict } = found[index] as Looked
       const isOffered = verdict !== "refuse" && now !== null
       const note = `${verdict} ${now}`
       pins.set(pin.key, {
@@ -142,7 +145,7 @@ const check =
   (self, site) =>
     Effect.gen(function* () {
       const { pinned, shown } = pinOf(site.pins ?? new Map(), self.pin as Pin)
-      const { now, verdict } = yield* recorded(Looked, look(source)(pinned))
+      const { now, verdict } = yield* recorded(looked(), look(source)(pinned))
       if (now === null) return gone(self.name)
       if (verdict === "refuse") return changed(self.name, other)
       // a call that waits for a decision asks once more: its request is about the old definition
@@ -185,8 +188,8 @@ const watched = (gate: ApprovalGate, source: PinSource, tool: string, offered: s
     Effect.flatMap(gate.pass(call), (passed) =>
       !("decision" in passed) || passed.decision.type !== "approve"
         ? Effect.succeed(passed)
-        : Effect.map(recorded(Looked, look(source)(offered)), (looked) =>
-            looked.now === now ? passed : { decision: Approval.refuse(changed(tool, anew)) }
+        : Effect.map(recorded(looked(), look(source)(offered)), (seen) =>
+            seen.now === now ? passed : { decision: Approval.refuse(changed(tool, anew)) }
           )
     )
 })
