@@ -2,7 +2,7 @@
  * An approver that plays a script. Each request for approval takes the next step; a request without a step kills the run, and a step that
  * no request took fails the test when its scope closes.
  */
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Layer from "effect/Layer"
