@@ -54,6 +54,7 @@ const instances: Record<Tag, RecoveryAdvice.RecoveryAdvice> = {
   UnknownToolError: ToolError.UnknownToolError.make({ tool, callId, available: [] }),
   ToolTimeoutError: ToolError.ToolTimeoutError.make({ tool, timeout: Duration.fromInputUnsafe("1 hour") }),
   ToolDeniedError: ToolError.ToolDeniedError.make({ tool, callId, reason: "why" }),
+  ApprovalExpiredError: ToolError.ApprovalExpiredError.make({ tool, callId }),
   OutcomeUnknownError: ToolError.OutcomeUnknownError.make({ tool, callId, idempotencyKey: "key" }),
   ToolExecutionError: ToolError.ToolExecutionError.make({ tool: "agent", message: "why" }),
   BudgetExceededError: RunError.BudgetExceededError.make({

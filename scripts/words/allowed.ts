@@ -21,6 +21,7 @@ export const allowed: ReadonlyArray<Allowed> = [
     name: '"ask again"',
     because: "the word of statistics for an answer that did not fit, in their JSON"
   },
+  { path: ".", name: '"ask-again"', because: "the option by which an expired request for approval is made anew" },
   { path: "packages/view/src/browser/summary.ts", name: "open", because: "the attribute of HTML" },
   { path: "tools/durable-lab/src/postgres.ts", name: "nobody", because: "the account of Unix" }
 ]

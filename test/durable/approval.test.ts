@@ -8,10 +8,17 @@ import { batch, calm, done, read } from "../_support/dialogue.ts"
 import { process, watched } from "./_support/engines.ts"
 import { Busy } from "./_support/scenarios.ts"
 
+/** What became of a decision. */
+const fateOf = (answer: Approval.Answer): string => (answer._tag === "Counted" ? answer._tag : answer.reason)
+
 const quiet = Effect.forEach([1, 2, 3, 4, 5, 6], () => calm, { discard: true })
 
 /** A run that waits for a decision about a payment. */
-const waiting = (validFor: string = "1 day") =>
+const waiting = (
+  validFor: string = "1 day",
+  onExpiry: "ask-again" | "refuse" | "fail" = "ask-again",
+  answers = [done]
+) =>
   Effect.gen(function* () {
     const runs: Array<number | undefined> = []
     const pay = Tool.make("pay", {
@@ -19,12 +26,12 @@ const waiting = (validFor: string = "1 day") =>
       parameters: Schema.Struct({ n: Schema.optionalKey(Schema.Finite) }),
       success: Schema.String,
       run: ({ n }) => Effect.sync(() => (runs.push(n), "paid"))
-    }).pipe(Tool.requireApproval({ validFor: validFor as "1 day" }))
+    }).pipe(Tool.requireApproval({ validFor: validFor as "1 day", onExpiry }))
     const agent = Agent.make("worker", {
       budget: { maxDuration: "20 days" },
       skills: [Skill.make("work", { description: "Works.", tools: [pay] })]
     })
-    const model = yield* ScriptedModel.make(batch("pay"), done)
+    const model = yield* ScriptedModel.make(batch("pay"), ...answers)
     const engine = yield* watched(false)
     const asked: Array<Durable.DurableRequest> = []
     const durable = Durable.workflow(agent, {
@@ -122,11 +129,11 @@ const paying = (isForgetful: boolean) =>
     const stop = yield* serve
     const id = yield* Durable.start(durable, { id: "one", input: "go" }).pipe(on)
     yield* quiet
-    const decide = (decision: Approval.Decision) => {
+    const decide = (decision: Approval.Decision, changed: object = {}) => {
       const [one] = asked
-      return one === undefined
-        ? Effect.die(new Error("no request came"))
-        : Durable.decide(durable, one, decision).pipe(on)
+      if (one === undefined) return Effect.die(new Error("no request came"))
+      const request = new Approval.ApprovalRequest({ ...one.request, ...changed })
+      return Durable.decide(durable, { ...one, request }, decision).pipe(on)
     }
     const served = Effect.andThen(serve, Durable.resume(durable, id).pipe(on))
     const answer = Effect.map(Durable.poll(durable, id).pipe(on), (result) =>
@@ -136,7 +143,7 @@ const paying = (isForgetful: boolean) =>
   })
 
 it.effect(
-  "of two decisions that come before the call goes on a refusal counts, in either order; else the first [P1117]",
+  "of two decisions that come before the call goes on the first counts, and the other is told so [P1117 P1533]",
   () =>
     Effect.gen(function* () {
       for (const decisions of [
@@ -145,13 +152,15 @@ it.effect(
       ]) {
         const { answer, decide, dies, gate, model, runs, served } = yield* paying(false)
         yield* dies
-        for (const decision of decisions) yield* decide(decision)
+        const answers = yield* Effect.forEach(decisions, (one) => decide(one))
+        assert.deepStrictEqual(answers.map(fateOf), ["Counted", "already-decided"])
         yield* Deferred.succeed(gate, undefined)
         yield* served
         yield* quiet
         assert.deepStrictEqual(yield* answer, Exit.succeed("done"))
-        assert.deepStrictEqual(runs, ["hold"])
-        assert.match(read(model)[0] ?? "", /^denied: .*too much/)
+        const isApproved = decisions[0]?.type === "approve"
+        assert.deepStrictEqual(runs, isApproved ? ["pay", "hold"] : ["hold"])
+        assert.match(read(model)[0] ?? "", isApproved ? /^result: pay 1/ : /^denied: .*too much/)
       }
     })
 )
@@ -184,6 +193,85 @@ it.effect("after a decision that comes too late, the run requests approval once 
     yield* quiet
     assert.strictEqual(yield* end, "Success")
     assert.deepStrictEqual(runs, [undefined])
+  })
+)
+
+it.effect("the engine sets an alarm for a request that expires: without a decision the call is refused [P1530]", () =>
+  Effect.gen(function* () {
+    const { asked, decide, end, model, runs } = yield* waiting("1 day", "refuse")
+    assert.strictEqual(yield* end, "Suspended")
+    yield* TestClock.adjust("1 day")
+    yield* quiet
+    assert.strictEqual(yield* end, "Suspended")
+    yield* TestClock.adjust("1 millis")
+    yield* quiet
+    assert.strictEqual(yield* end, "Success")
+    assert.deepStrictEqual(runs, [])
+    assert.match(read(model)[0] ?? "", /^denied: .*no decision about it came in time$/)
+    assert.strictEqual(fateOf(yield* decide(asked[0], Approval.approve)), "late")
+  })
+)
+
+it.effect("a decision at the last instant counts, and a request that expires may fail the run [P1530]", () =>
+  Effect.gen(function* () {
+    const inTime = yield* waiting("1 day", "fail")
+    yield* TestClock.adjust("1 day")
+    assert.strictEqual(fateOf(yield* inTime.decide(inTime.asked[0], Approval.approve)), "Counted")
+    yield* quiet
+    assert.strictEqual(yield* inTime.end, "Success")
+    assert.deepStrictEqual(inTime.runs, [undefined])
+  })
+)
+
+it.effect("at its expiry a durable run fails with its error [P1530]", () =>
+  Effect.gen(function* () {
+    const { end, runs } = yield* waiting("1 day", "fail", [])
+    yield* TestClock.adjust("2 days")
+    yield* quiet
+    assert.strictEqual(yield* end, "Failure")
+    assert.deepStrictEqual(runs, [])
+  })
+)
+
+it.effect("each decision about a durable run is answered, and one that does not count changes nothing [P1533]", () =>
+  Effect.gen(function* () {
+    const { asked, decide, end, runs } = yield* waiting("1 day")
+    const [first] = asked
+    assert.isDefined(first)
+    const other = (fields: object) => ({
+      ...first,
+      request: new Approval.ApprovalRequest({ ...first.request, ...fields })
+    })
+    const answers = [
+      yield* decide(other({ digest: "d" }), Approval.approve),
+      yield* decide(other({ digest: "d", key: "k" }), Approval.approve)
+    ]
+    assert.deepStrictEqual(answers.map(fateOf), ["other-digest", "unknown-request"])
+    yield* quiet
+    assert.strictEqual(yield* end, "Suspended")
+    yield* TestClock.adjust("2 days")
+    // it wakes the run, which asks again
+    assert.strictEqual(fateOf(yield* decide(first, Approval.approve)), "late")
+    yield* quiet
+    assert.strictEqual(asked.length, 2)
+    assert.strictEqual(fateOf(yield* decide(first, Approval.approve)), "late")
+    assert.strictEqual(fateOf(yield* decide(asked[1], Approval.approve)), "Counted")
+    assert.strictEqual(fateOf(yield* decide(asked[1], Approval.approve)), "already-decided")
+    yield* quiet
+    assert.strictEqual(yield* end, "Success")
+    assert.strictEqual(fateOf(yield* decide(asked[1], Approval.refuse("no"))), "already-decided")
+    assert.deepStrictEqual(runs, [undefined])
+  })
+)
+
+it.effect("a decision about a run that is over does not count [P1533]", () =>
+  Effect.gen(function* () {
+    const { answer, decide, gate } = yield* paying(false)
+    yield* decide(Approval.approve)
+    yield* Deferred.succeed(gate, undefined)
+    for (let i = 0; i < 10; i++) yield* quiet
+    assert.deepStrictEqual(yield* answer, Exit.succeed("done"))
+    assert.strictEqual(fateOf(yield* decide(Approval.approve, { digest: "another" })), "run-over")
   })
 )
 

@@ -91,7 +91,7 @@ const losses: Readonly<Record<string, Loss>> = {
     behind: 0,
     says: "/run/1' had begun is gone"
   },
-  "a decision": { what: /\/deferred\/.*\/approval\//, all: true, behind: 1, says: "what ended '" }
+  "a decision": { what: /\/deferred\/(?!.*\/open\/noted).*\/approval\//, all: true, behind: 1, says: "what ended '" }
 }
 
 const run = (loss: Loss | undefined) =>

@@ -11,6 +11,8 @@ const { answers, call, calls, fails, make, reply, text } = ScriptedModel
 
 const refunding = calls(call("refund", { orderId: "B-4", cents: 78_000 }))
 
+const reasonOf = (answer: Approval.Answer) => (answer._tag === "Counted" ? answer._tag : answer.reason)
+
 /** The run that waits, and what for. */
 const waitingOf = (ending: Ending) => {
   assert(ending.type === "waiting", `the run has ended: ${JSON.stringify(ending)}`)
@@ -23,7 +25,7 @@ const waitingOf = (ending: Ending) => {
   return { requests, runId, params: { runId }, approving: deciding(Approval.approve), deciding }
 }
 
-it.effect("backend: a large refund waits for a person, over HTTP, and is paid once", () =>
+it.effect("backend: a large refund waits for a person, over HTTP, and is paid once [P1533]", () =>
   Effect.gen(function* () {
     const { layer, paid } = till()
     const model = yield* make(refunding, text("You get it back."))
@@ -44,6 +46,7 @@ it.effect("backend: a large refund waits for a person, over HTTP, and is paid on
     const repeated = yield* Effect.flip(client.approvals.decide(approving))
     assert(repeated._tag === "StaleDecision")
     assert.deepStrictEqual([repeated.status, repeated.requests], [409, []])
+    assert.deepStrictEqual(repeated.answers.map(reasonOf), ["already-decided"])
     assert.strictEqual((yield* Effect.flip(client.approvals.show({ params })))._tag, "UnknownRun")
     assert.strictEqual(paid.length, 1)
   })
@@ -62,7 +65,7 @@ it.effect("backend: the model reads a refusal, and nothing is paid", () =>
   })
 )
 
-it.effect("backend: a decision for an unknown run is 404, one about something else is 409", () =>
+it.effect("backend: a decision for an unknown run is 404, one about something else is 409 [P1533]", () =>
   Effect.gen(function* () {
     const { layer, paid } = till()
     const model = yield* make(refunding, text("Done."))
@@ -76,12 +79,13 @@ it.effect("backend: a decision for an unknown run is 404, one about something el
     assert.strictEqual(stale._tag, "StaleDecision")
     // what has to be decided is in the error, and still can be
     assert.deepStrictEqual(stale._tag === "StaleDecision" ? stale.requests : [], requests)
+    assert.deepStrictEqual(stale._tag === "StaleDecision" ? stale.answers.map(reasonOf) : [], ["unknown-request"])
     assert.strictEqual((yield* client.approvals.decide(approving)).type, "answered")
     assert.strictEqual(paid.length, 1)
   })
 )
 
-it.effect("backend: a decision that comes too late is 409 with what to decide now", () =>
+it.effect("backend: a decision that comes too late is 409 with what to decide now [P1533]", () =>
   Effect.gen(function* () {
     const { layer, paid } = till()
     const model = yield* make(refunding, text("Done."))
@@ -90,6 +94,7 @@ it.effect("backend: a decision that comes too late is 409 with what to decide no
     yield* TestClock.adjust("2 days")
     const stale = yield* Effect.flip(client.approvals.decide(first.approving))
     assert(stale._tag === "StaleDecision")
+    assert.deepStrictEqual(stale.answers.map(reasonOf), ["late"])
     assert.deepStrictEqual(paid, [])
     assert.notStrictEqual(stale.requests[0]?.digest, first.requests[0]?.digest)
     const second = waitingOf(yield* client.approvals.show(first))

@@ -60,7 +60,7 @@ const decisionOf = (decision: Decision): Approval.Decision => {
   return Approval.approveWith({ cents: decision.cents })
 }
 
-/** Of several decisions about one request a refusal counts, else the first. */
+/** Of several decisions about one request the first counts. */
 const deciding = (decision: Decision, which: number): Command<Model, Real> => ({
   says: `${decision.does === "edit" ? `edits to ${decision.cents}` : `${decision.does}s`} ${which}`,
   can: (model) => waiting(model).length > 0,
@@ -70,7 +70,7 @@ const deciding = (decision: Decision, which: number): Command<Model, Real> => ({
       const at = which % calls.length
       const [call, request] = [calls[at], requestsOf(real)[at]]
       assert(call !== undefined && request !== undefined)
-      if (call.said === undefined || decision.does === "refuse") call.said = decision
+      call.said ??= decision
       real.decisions.push({ digest: request.digest, decision: decisionOf(decision) })
     })
 })
@@ -134,7 +134,7 @@ const check = (model: Model, real: Real): void => {
     left.map(({ cents, expiresAt }) => [{ cents }, expiresAt])
   )
   if (left.length > 0) return assert.strictEqual(real.outcome._tag, "Suspended")
-  assert.deepStrictEqual(real.outcome, {
+  assert.deepInclude(real.outcome, {
     _tag: "Completed",
     output: model.calls.map(({ settlement }) => settlement).join(" "),
     finish: "stop"

@@ -196,7 +196,17 @@ describe("verdicts as values", () => {
 
 describe("what was decided", () => {
   it("has one of the kinds that there are, in events, trails and decisions alike [P1366]", () => {
-    type Kind = "retry" | "fix" | "compact" | "tell" | "escalate" | "respondWith" | "raise" | "rethrow" | "fallback"
+    type Kind =
+      | "retry"
+      | "fix"
+      | "ask"
+      | "compact"
+      | "tell"
+      | "escalate"
+      | "respondWith"
+      | "raise"
+      | "rethrow"
+      | "fallback"
     type _ = [
       Expect<Equal<RunError.TrailEntry["verdict"], Kind>>,
       Expect<Equal<AgentEvent.OfType<"verdict">["verdict"], Kind>>,

@@ -40,6 +40,7 @@ const aroundTools = {
   UnknownToolError: handled,
   ToolTimeoutError: handled,
   ToolDeniedError: handled,
+  ApprovalExpiredError: handled,
   OutcomeUnknownError: handled,
   ToolExecutionError: handled
 }

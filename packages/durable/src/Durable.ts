@@ -21,7 +21,7 @@ import type * as DoorError from "@kintsugi/core/DoorError"
 import * as Interception from "@kintsugi/core/Interception"
 import * as Issue from "@kintsugi/core/Issue"
 import * as RunContext from "@kintsugi/core/RunContext"
-import { answerOf, deferredOf, refusalOf } from "./approval.ts"
+import * as Approving from "./approval.ts"
 import { settle as settleCall } from "./deferred.ts"
 import {
   asFailures,
@@ -321,28 +321,22 @@ export const resume = (
   })
 
 /**
- * Decides about a call that a run waits for. A decision is bound to its request: it does nothing if the run no longer waits for this
- * request. Of several decisions that come before the call goes on, a refusal counts, else the first, as in one `Agent.resume`. Fails
- * if there is no such run, or if it belongs to another workflow or version: then decide by that workflow.
+ * Decides about a call that a run waits for, and says whether the decision counts. The first decision about a request counts; a decision
+ * that comes late, or after the end of the run, does not, nor one about something that the run has not asked. Fails if there is no such run,
+ * or if it belongs to another workflow or version: then decide by that workflow.
  */
 export const decide = (
   self: { readonly workflow: Workflow.Any },
   { executionId, request, workflow: startedAs }: DurableRequest,
   decision: Approval.Decision
-): Effect.Effect<void, UnknownRunError | OtherWorkflowError | DoorError.RunLostError, WorkflowEngine> =>
+): Effect.Effect<Approval.Answer, UnknownRunError | OtherWorkflowError | DoorError.RunLostError, WorkflowEngine> =>
   Effect.gen(function* () {
     const { workflow } = self
     if (startedAs !== workflow._tag) {
       return yield* Effect.fail(OtherWorkflowError.make({ workflow: workflow._tag, executionId, startedAs }))
     }
     yield* demanding(workflow, executionId)
-    const value = yield* Effect.orDie(answerOf(yield* Clock.currentTimeMillis, decision))
-    // an approval that was stored before does not hide a refusal
-    const deferreds = decision.type === "approve" ? [deferredOf(request)] : [refusalOf(request), deferredOf(request)]
-    for (const deferred of deferreds) {
-      const token = DurableDeferred.tokenFromExecutionId(deferred, { workflow, executionId })
-      yield* DurableDeferred.succeed(deferred, { token, value })
-    }
+    return yield* Approving.decide(workflow, executionId, request, decision)
   })
 
 /**

@@ -1,55 +1,75 @@
 /** Calls that wait for the word of a person, for as long as that takes, without a process. */
 import * as DurableClock from "effect/workflow/DurableClock"
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
+import type * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { Approval } from "@kintsugi/core"
 import type { Line } from "./lines.ts"
-import { stillThere } from "./losing.ts"
-import { acted, goingOn, reading, record, type Replay, underWay } from "./recording.ts"
+import { isNoted, note, stillThere } from "./losing.ts"
+import { acted, type AnyCodec, goingOn, reading, record, type Replay, underWay } from "./recording.ts"
 
-/** What was decided, and when. */
-const Answer = Schema.toCodecJson(Schema.Struct({ at: Schema.Finite, decision: Approval.Decision }))
+/** What was decided, when, and under which id. Without a decision, the request has expired. */
+const Answer = Schema.toCodecJson(
+  Schema.Struct({
+    at: Schema.Finite,
+    decision: Schema.optionalKey(Approval.Decision),
+    id: Schema.optionalKey(Schema.String)
+  })
+)
 
 const decodeAnswer = Schema.decodeUnknownEffect(Answer)
 
 /** A decision as it is stored. */
-export const answerOf = (at: number, decision: Approval.Decision) => Schema.encodeEffect(Answer)({ at, decision })
+const answerOf = (at: number, decided: { readonly decision?: Approval.Decision; readonly id?: string }) =>
+  Effect.orDie(Schema.encodeEffect(Answer)({ at, ...decided }))
 
 const late = "late"
 
-/** Holds the decision about a request. A request that changed, or was made anew, has another one. */
-export const deferredOf = ({ digest, key }: Approval.ApprovalRequest) =>
+/** Holds the decision about a request. A request that changed, or was made anew, has another one. The first that is stored counts. */
+const deferredOf = ({ digest, key }: Approval.ApprovalRequest) =>
   DurableDeferred.make(nameOf({ digest, key }), { success: Schema.Json })
-
-/** Holds a refusal besides: until the call goes on, it counts even after an approval. */
-export const refusalOf = (request: Approval.ApprovalRequest) =>
-  DurableDeferred.make(`${nameOf(request)}/refused`, { success: Schema.Json })
 
 const nameOf = ({ digest, key }: Pick<Approval.ApprovalRequest, "digest" | "key">): string =>
   `${key}/approval/${digest}`
 
-/** Announces the request once; then waits for its decision, no longer than the time of the call. */
+/** Notes that this was asked, and that something was asked about its call. */
+const asked = (request: Approval.ApprovalRequest): string => `${nameOf(request)}/open`
+const askedAbout = ({ key }: Approval.ApprovalRequest): string => `${key}/approval/open`
+
+/**
+ * Announces the request once; then waits for its decision, no longer than the time of the call. With `endsAt` the wait ends after that
+ * instant, unless a decision was stored before.
+ */
 export const decided = (
   replay: Replay,
   line: Line,
   request: Approval.ApprovalRequest,
+  endsAt: number | undefined,
   tell: Effect.Effect<void>
-): Effect.Effect<Approval.Decision> => {
+): Effect.Effect<Approval.Decision | "expired"> => {
   const name = nameOf(request)
-  const asked = record(replay, { line, name: `${name}/asked`, value: Schema.Void, error: Schema.Never, work: tell })
+  const marking = Effect.forEach([asked(request), askedAbout(request)], (mark) => markOnce(replay, mark), {
+    discard: true
+  })
+  const telling = record(replay, { line, name: `${name}/asked`, value: Schema.Void, error: Schema.Never, work: tell })
   const deferred = deferredOf(request)
   const answered = DurableDeferred.await(deferred)
+  // a decision at the very instant counts
+  const over = endsAt === undefined ? Infinity : endsAt + 1
   const waiting = Effect.gen(function* () {
     yield* stillThere(replay, name, deferred)
     for (let part = 1; ; part++) {
       const { time, until } = line
-      const waited: Schema.Json = yield* until === Infinity
+      const end = Math.min(until, over)
+      const waited: Schema.Json = yield* end === Infinity
         ? answered
         : DurableDeferred.raceAll({
             name: `${name}~${part}`,
@@ -60,18 +80,18 @@ export const decided = (
               Effect.as(
                 DurableClock.sleep({
                   name: `${name}~${part}`,
-                  duration: Duration.millis(Math.max(1, until - time)),
+                  duration: Duration.millis(Math.max(1, end - time)),
                   inMemoryThreshold: 0
                 }),
                 late
               )
             ]
           })
-      if (waited !== late) {
-        const { at, decision } = yield* reading(replay, name, decodeAnswer(waited))
-        line.advance(at)
-        yield* goingOn(replay, line, name)
-        return decision
+      if (waited !== late) return yield* taken(waited)
+      if (end < until) {
+        // a decision that was stored first counts
+        yield* store(deferred, replay, yield* answerOf(over, {}))
+        return yield* taken(yield* answered)
       }
       line.reach(until)
       yield* acted
@@ -81,25 +101,89 @@ export const decided = (
     Effect.provideService(WorkflowEngine, replay.engine),
     Effect.provideService(WorkflowInstance, replay.instance)
   )
-  const first = Effect.andThen(asked, underWay(line, Effect.andThen(replay.lines.calm, waiting)))
-  return Effect.flatMap(first, (decision) =>
-    decision.type === "approve"
-      ? Effect.map(refused(replay, line, request), (refusal) => refusal ?? decision)
-      : Effect.succeed(decision)
-  )
+  const taken = Effect.fnUntraced(function* (waited: Schema.Json) {
+    const { at, decision } = yield* reading(replay, name, decodeAnswer(waited))
+    line.advance(at)
+    yield* goingOn(replay, line, name)
+    return decision ?? ("expired" as const)
+  })
+  const announced = Effect.andThen(marking, telling)
+  return Effect.andThen(announced, underWay(line, Effect.andThen(replay.lines.calm, waiting)))
 }
 
-/** A refusal that has come by the time the call goes on. Recorded, so that a later refusal counts in no replay either. */
-const refused = (
-  replay: Replay,
-  line: Line,
-  request: Approval.ApprovalRequest
-): Effect.Effect<Approval.Decision | null> => {
-  const name = `${nameOf(request)}/refused`
-  const work = Effect.gen(function* () {
-    const exit = yield* replay.engine.deferredResult(refusalOf(request))
-    if (Option.isNone(exit) || Exit.isFailure(exit.value)) return null
-    return (yield* reading(replay, name, decodeAnswer(exit.value.value))).decision
-  }).pipe(Effect.provideService(WorkflowInstance, replay.instance))
-  return record(replay, { line, name, value: Schema.NullOr(Approval.Decision), error: Schema.Never, work })
+const markOnce = (replay: Replay, mark: string): Effect.Effect<void> =>
+  Effect.flatMap(isNoted(replay, mark), (isMarked) => (isMarked ? Effect.void : note(replay, mark)))
+
+const store = (
+  deferred: ReturnType<typeof deferredOf>,
+  { executionId, instance: { workflow } }: Pick<Replay, "executionId" | "instance">,
+  value: Schema.Json
+) =>
+  DurableDeferred.succeed(deferred, {
+    token: DurableDeferred.tokenFromExecutionId(deferred, { workflow, executionId }),
+    value
+  })
+
+/**
+ * Stores a decision, unless it cannot count, and says whether it does. A late decision is stored too: it wakes a run that asks again.
+ */
+export const decide = (
+  workflow: Workflow.Any,
+  executionId: string,
+  request: Approval.ApprovalRequest,
+  decision: Approval.Decision
+): Effect.Effect<Approval.Answer, never, WorkflowEngine> =>
+  Effect.gen(function* () {
+    const engine = yield* WorkflowEngine
+    const instance = WorkflowInstance.initial(workflow, executionId)
+    const run = { engine, executionId, instance }
+    const { digest } = request
+    const no = (reason: NotCounted["reason"]): Approval.Answer => ({ _tag: "NotCounted", digest, reason })
+    const deferred = deferredOf(request)
+    const read = Effect.map(
+      Effect.provideService(engine.deferredResult(deferred), WorkflowInstance, instance),
+      Option.flatMap((exit) => (Exit.isSuccess(exit) ? Option.some(exit.value) : Option.none()))
+    )
+    const fateOf = (stored: Schema.Json, id?: string) =>
+      Effect.map(Effect.orDie(decodeAnswer(stored)), (answer): Approval.Answer => {
+        if (answer.decision === undefined || answer.at > request.expiresAt) return no("late")
+        return id !== undefined && answer.id === id ? { _tag: "Counted", digest } : no("already-decided")
+      })
+    const before = yield* read
+    if (Option.isSome(before)) return yield* fateOf(before.value)
+    if (yield* isOver(engine, workflow, executionId)) return no("run-over")
+    if (!(yield* isNoted(run, asked(request)))) {
+      return no((yield* isNoted(run, askedAbout(request))) ? "other-digest" : "unknown-request")
+    }
+    const isEmpty = decision.type === "approve" && decision.arguments === undefined
+    if (isEmpty && request.failed?.needsArguments === true) return no("nothing-to-run")
+    const id = String(yield* Random.next)
+    const at = yield* Clock.currentTimeMillis
+    yield* store(deferred, run, yield* answerOf(at, { decision, id }))
+    // the storage of a cluster shows after a while what it holds; the first that was sent to it counts
+    const shown = yield* Effect.repeat(read, {
+      schedule: Schedule.max([Schedule.spaced("50 millis"), Schedule.recurs(20)]),
+      until: Option.isSome
+    })
+    if (Option.isSome(shown)) return yield* fateOf(shown.value, id)
+    return at > request.expiresAt ? no("late") : { _tag: "Counted", digest }
+  })
+
+type NotCounted = Extract<Approval.Answer, { readonly _tag: "NotCounted" }>
+
+/** Whether a run has ended: also with what no schema reads. */
+const isOver = (
+  engine: WorkflowEngine["Service"],
+  workflow: Workflow.Any,
+  executionId: string
+): Effect.Effect<boolean> => {
+  // the workflow of an agent is one, with schemas that need no services
+  const polled = engine.poll(
+    workflow as Workflow.Workflow<string, Workflow.AnyStructSchema, AnyCodec, AnyCodec>,
+    executionId
+  )
+  return Effect.catchDefect(
+    Effect.map(polled, (result) => Option.isSome(result) && result.value._tag === "Complete"),
+    (defect) => (Schema.isSchemaError(defect) ? Effect.succeed(true) : Effect.die(defect))
+  )
 }

@@ -49,7 +49,7 @@ export const intercepting = (replay: Replay, tell: Tell) => {
       case "choice":
         return choice(replay, line, run, step, self)
       case "approval":
-        return decided(replay, line, step.request, tell(step.request))
+        return decided(replay, line, step.request, step.endsAt, tell(step.request))
       case "pins":
         return pins(replay, line, run, step, self)
       case "listener":

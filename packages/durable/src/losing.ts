@@ -19,19 +19,22 @@ export const repeated = { instant: -1, text: "repeated" } as const
 export const lose = ({ executionId }: Pick<Replay, "executionId">, missing: string): Effect.Effect<never> =>
   Effect.die(DoorError.RunLostError.make({ executionId, what: missing }))
 
+/** An execution, seen from within or from outside. */
+type Execution = Pick<Replay, "engine" | "executionId" | "instance">
+
 const resultOf = <S extends Schema.Constraint, E extends Schema.Constraint>(
-  { engine, instance }: Replay,
+  { engine, instance }: Execution,
   deferred: DurableDeferred.DurableDeferred<S, E>
 ) => Effect.provideService(engine.deferredResult(deferred), WorkflowInstance, instance)
 
 const noteOf = (name: string) => DurableDeferred.make(`${name}/noted`)
 
 /** Whether a note says that a step was recorded. */
-export const isNoted = (replay: Replay, name: string): Effect.Effect<boolean> =>
+export const isNoted = (replay: Execution, name: string): Effect.Effect<boolean> =>
   Effect.map(resultOf(replay, noteOf(name)), Option.isSome)
 
 /** Notes that a step is recorded, in a row of another kind that is stored after the row of the step. */
-export const note = ({ engine, executionId, instance }: Replay, name: string): Effect.Effect<void> => {
+export const note = ({ engine, executionId, instance }: Execution, name: string): Effect.Effect<void> => {
   const token = DurableDeferred.tokenFromExecutionId(noteOf(name), { workflow: instance.workflow, executionId })
   return DurableDeferred.done(noteOf(name), { token, exit: Exit.void }).pipe(
     Effect.provideService(WorkflowEngine, engine),

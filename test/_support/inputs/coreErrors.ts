@@ -131,6 +131,7 @@ export const coreErrors: Table = {
       ToolError.UnknownToolError.make({ tool: text, callId: "c1", available: ["look", text.slice(1)] })
     ),
     ToolTimeoutError: made((text) => ToolError.ToolTimeoutError.make({ tool: text, timeout: minute })),
+    ApprovalExpiredError: made((text) => ToolError.ApprovalExpiredError.make({ tool: text, callId: "c1" })),
     ToolDeniedError: made((text) => ToolError.ToolDeniedError.make({ tool: "look", callId: "c1", reason: text })),
     OutcomeUnknownError: made((text) =>
       ToolError.OutcomeUnknownError.make({ tool: text, callId: "c1", idempotencyKey: text })

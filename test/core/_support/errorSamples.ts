@@ -203,6 +203,10 @@ export const samples = {
     }),
     timedOut("unsafe")
   ],
+  ApprovalExpiredError: [
+    ToolError.ApprovalExpiredError.make({ tool: "fetch", callId: "c1" }),
+    new ToolError.ApprovalExpiredError(ofCall)
+  ],
   ToolDeniedError: [
     ToolError.ToolDeniedError.make({ tool: "fetch", callId: "c1", reason: "not at night" }),
     new ToolError.ToolDeniedError({ ...ofCall, reason: "not at night" })

@@ -275,7 +275,7 @@ it.effect("partials show nothing of the runs of an agent's tools, of any kind [P
     const asked = Agent.asTool(inner, { name: "ask", description: "Asks.", success: Note })
     const outer = Agent.make("outer", {
       output: Note,
-      skills: [Skill.make("asks", { description: "Asks.", tools: [asked] })]
+      skills: [Skill.make("consults", { description: "Asks.", tools: [asked] })]
     })
     const steps = [ScriptedModel.calls(call("ask", { input: "now" })), text('{"t":"in"}'), pieces('{"t":"o', 'ut"}')]
     for (const agent of [outer, Agent.fallback(outer)]) {

@@ -36,6 +36,7 @@ const table: ReadonlyMap<string, Row> = new Map(
     EscalationError: ["KINTSUGI-ESCALATION", "no", "escalate", 0, 1, 422],
     UnknownToolError: ["KINTSUGI-UNKNOWN-TOOL", "no", "repair", 0, 1, 422],
     ToolDeniedError: ["KINTSUGI-TOOL-DENIED", "no", "none", 0, 1, 403],
+    ApprovalExpiredError: ["KINTSUGI-APPROVAL-EXPIRED", "no", "escalate", 0, 1, 504],
     OutcomeUnknownError: ["KINTSUGI-OUTCOME-UNKNOWN", "no", "escalate", 0, 1, 500],
     ToolExecutionError: ["KINTSUGI-TOOL-EXECUTION", "no", "none", 0, 1, 500],
     BudgetExceededError: ["KINTSUGI-BUDGET-EXCEEDED", "no", "none", 0, 1, 503],

@@ -69,7 +69,13 @@ it("the unions decode each of their members to its own class [T6]", () => {
       assert.strictEqual((back as object).constructor, error.constructor)
     }
   }
-  const outside = ["UnknownToolError", "ToolTimeoutError", "ToolDeniedError", "OutcomeUnknownError"]
+  const outside = [
+    "UnknownToolError",
+    "ToolTimeoutError",
+    "ToolDeniedError",
+    "ApprovalExpiredError",
+    "OutcomeUnknownError"
+  ]
   const alone = new Set([...outside, "ToolExecutionError"])
   assert.strictEqual(decoded, all.filter(({ _tag }) => !alone.has(_tag)).length)
 })

@@ -142,6 +142,10 @@ const snapshot: Required<Snapshot.Snapshot> = {
 }
 
 /** Every event, with all that it may hold: one that is new, or holds more, does not compile without it. */
+const approved = { type: "approve", arguments: 1 } as const
+const marks = { by: "g", mayRunTwice: true } as const
+const converted = { step: "convert-number", path: [], before: "a", after: 1 } as const
+
 const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "run-start": { ...around, type: "run-start", input: "go", transcript, startedIn: { runId: "ended", callId: "c" } },
   "skill-chosen": { ...around, type: "skill-chosen", skill: "s", by: "model", confidence: 0.5, prompt: "Be." },
@@ -186,6 +190,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     tag: "InvalidArgs",
     verdict: "retry",
     gaveUp: false,
+    why: "no-approver",
     rung: 1,
     attempt: 2,
     delay: Duration.millis(12.5),
@@ -207,11 +212,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     transcript,
     ...spent
   },
-  "output-coerced": {
-    ...around,
-    type: "output-coerced",
-    change: { step: "convert-number", path: [], before: "a", after: 1 }
-  },
+  "output-coerced": { ...around, type: "output-coerced", change: converted },
   "output-rejected": {
     isCut: true,
     ...around,
@@ -222,13 +223,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   },
   "tool-waiting": { ...around, ...ofCall, type: "tool-waiting", handle: { job: 1 }, expiresAt: 9 },
   "approval-requested": { ...around, ...ofCall, type: "approval-requested", request },
-  "approval-decided": {
-    ...around,
-    ...ofCall,
-    type: "approval-decided",
-    decision: { type: "approve", arguments: 1 },
-    by: "g"
-  },
+  "approval-decided": { ...around, ...ofCall, type: "approval-decided", decision: approved, ...marks },
   "run-suspended": { ...around, type: "run-suspended", snapshot, message, ...spent },
   "run-interrupted": { ...around, type: "run-interrupted", transcript, ...spent }
 }

@@ -144,7 +144,7 @@ it.effect("the outcome of a handle is marked; a request for approval that is ope
     const both = calls(call("pay", { cents: 1 }, "c1"), call("ask", { input: "why?" }, "c2"))
     const model = yield* make(both, ...looking(2), text("not paid"))
     const outcome = yield* outcomeOf(agent, "go", model)
-    assert.deepStrictEqual(outcome, {
+    assert.deepInclude(outcome, {
       _tag: "Completed",
       output: "not paid",
       finish: "stop",
@@ -203,7 +203,7 @@ it.effect(
         const model = yield* make(limit.reason === "maxTurns" ? calls(pay(1)) : calls(pay(1), pay(2)), text("paid"))
         const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
         const outcome = yield* outcomeOf(Agent.resume(agent), deciding(from), model)
-        assert.deepStrictEqual(outcome, { _tag: "Completed", output: "paid", finish: "stop", endedBy: limit })
+        assert.deepInclude(outcome, { _tag: "Completed", output: "paid", finish: "stop", endedBy: limit })
       }
       assert.deepStrictEqual(runs, [1, 1])
     })

@@ -193,11 +193,11 @@ it.effect("a process remembers as many claims as `most`, the last ones [P1506]",
   }).pipe(Effect.provide(Logger.layer([])))
 )
 
-it.run("of two decisions about one request a refusal counts, in either order; else the first [P903]", (run) =>
+it.run("of two decisions about one request the first counts [P903 P1533]", (run) =>
   Effect.gen(function* () {
     for (const [first, second, paid] of [
       [Approval.refuse("no"), Approval.approve, []],
-      [Approval.approve, Approval.refuse("no"), []],
+      [Approval.approve, Approval.refuse("no"), [5]],
       [Approval.approveWith({ cents: 7 }), Approval.approve, [7]],
       [Approval.approve, Approval.approveWith({ cents: 7 }), [5]]
     ] as const) {

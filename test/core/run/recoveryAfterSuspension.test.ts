@@ -210,7 +210,7 @@ it.effect("suspending repeatedly without a decision changes no count [P1104 P907
     }
     from = yield* snapshotOf(yield* resumed(deciding(from)))
     const end = yield* resumed(deciding(from))
-    assert.deepStrictEqual(end, { _tag: "Completed", output: "done", finish: "stop" })
+    assert.deepInclude(end, { _tag: "Completed", output: "done", finish: "stop" })
     assert.deepStrictEqual(
       attempts.map(({ attempt }) => attempt),
       [1, 2, 3, 4]

@@ -181,7 +181,7 @@ it.effect("a resumed sub-agent does not pass policies and approval of its call o
     )
     const before = judged.length
     const end = yield* outcomeOf(Agent.resume(boss), deciding(second), model)
-    assert.deepStrictEqual(end, { _tag: "Completed", output: "done", finish: "stop" })
+    assert.deepInclude(end, { _tag: "Completed", output: "done", finish: "stop" })
     assert.deepStrictEqual(paid, [5])
     assert.notInclude(judged.slice(before), "sub")
   })

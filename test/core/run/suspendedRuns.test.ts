@@ -51,7 +51,7 @@ it.effect("an approval is for one call: the same id and arguments elsewhere need
     assert.strictEqual(runs.length, 1)
     const [one, two] = Snapshot.requestsOf(second)
     assert.notStrictEqual(one?.digest, two?.digest)
-    assert.deepStrictEqual(yield* resume(second, Approval.approve), {
+    assert.deepInclude(yield* resume(second, Approval.approve), {
       _tag: "Completed",
       output: "done",
       finish: "stop"
@@ -235,6 +235,6 @@ it.effect("a call that was repaired before the run was suspended goes on with wh
     assert.deepStrictEqual(shown, [{ cents: 5 }, { cents: 9 }])
     assert.deepStrictEqual(runs, [5, 9])
     assert.strictEqual(fixes, 1)
-    assert.deepStrictEqual(outcome, { _tag: "Completed", output: "done", finish: "stop" })
+    assert.deepInclude(outcome, { _tag: "Completed", output: "done", finish: "stop" })
   })
 )

@@ -76,7 +76,7 @@ const message = (chunks: ReadonlyArray<UiMessageStream.Chunk>) => {
         parts.push([chunk.type, undefined])
         break
       case "tool-approval-request":
-        parts.push(["asks", chunk.reason])
+        parts.push(["consults", chunk.reason])
         break
       case "tool-approval-response":
         parts.push(["said", chunk.approved])

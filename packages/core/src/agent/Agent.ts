@@ -19,8 +19,7 @@ import { definitionOf } from "./parts.ts"
 import type { AnyPart } from "./partTypes.ts"
 import type * as AgentSkills from "./skills.ts"
 import type { Running } from "./skills.ts"
-import { decisionsOf } from "../tool/Decisions.ts"
-import { admit } from "./resuming.ts"
+import { going } from "./resuming.ts"
 import { lifted } from "../errors/Thrown.ts"
 import type { FunctionError } from "../errors/ToolError.ts"
 import type { SnapshotRefusedError } from "../errors/DoorError.ts"
@@ -344,7 +343,7 @@ export const resume = <
 >(
   self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
 ): Agent<Resumption<I>, O, E | SnapshotRefusedError, R, T, ByTool, Defaults, ModelTable, Choice, Name> =>
-  fromDefinition({ ...self[TypeId].definition, going: { admit, decisionsOf } })
+  fromDefinition({ ...self[TypeId].definition, going })
 
 /** What `explain` cannot find in an agent. */
 interface ExplainOptions extends Explained.Options {

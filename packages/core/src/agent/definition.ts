@@ -62,7 +62,11 @@ export interface Agent<
   ): Effect.Effect<
     O,
     E | ModelError<ModelTable> | CallError<T, ByTool, Defaults> | ChoiceError<Choice>,
-    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice> | Deciders<T>
+    | R
+    | ModelServices<ModelTable>
+    | CallServices<T, ByTool, Defaults>
+    | ChoiceServices<Choice>
+    | Deciders<T, ByTool, Defaults>
   >
   /** The same run as a stream of its events, text as it is written among them; it fails as the run fails. */
   readonly stream: (
@@ -70,7 +74,11 @@ export interface Agent<
   ) => Stream.Stream<
     AgentEvent.AgentEvent,
     E | ModelError<ModelTable> | CallError<T, ByTool, Defaults> | ChoiceError<Choice>,
-    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice> | Deciders<T>
+    | R
+    | ModelServices<ModelTable>
+    | CallServices<T, ByTool, Defaults>
+    | ChoiceServices<Choice>
+    | Deciders<T, ByTool, Defaults>
   >
   /**
    * Starts the same run in the present scope, and returns its handle. Where a person has to decide, the run is suspended instead of
@@ -271,8 +279,7 @@ const estimated =
     return { ...each, modelCalls: Math.min(modelCalls, turns) }
   }
 
-/** The branch of the run of an agent that is a tool: each attempt of a call has one such run, and all have the same keys. */
-const branch = "agent"
+const branch = Frame.ofAgent
 
 /** How the run of an agent that is a tool is watched, where it cannot be suspended. */
 export const asTool: Frame.Mode = { isStreamed: false, isSuspendable: false, branch }
@@ -299,6 +306,7 @@ const runner = (definition: Definition): Runner => {
         // by its type, the input says where to go on
         const resumption = input as Resumption<unknown>
         const decisions = going.decisionsOf(resumption)
+        if (resumption.decisions !== undefined) mode.deciding?.(decisions)
         const running = Run.run(plan, { ...resumption, kind: "resumption", decisions }, sink, mode, around)
         const admitted = going.admit(fitting, resumption)
         // the fiber of a handle lets no interruption through until its run begins, and claims may wait for a store

@@ -47,18 +47,24 @@ export type TableWith<Table, L> = Table extends object
 
 type RowWith<K, V, L> =
   V extends Recovery.Verdict<infer Input, infer A, infer E, infer R, infer End, infer Acts>
-    ? [Extract<R, L>] extends [never]
+    ? [Extract<R | Asks<Acts>, L>] extends [never]
       ? V
-      : Recovery.Verdict<Input, A, E, Exclude<R, L>, End, Acts>
+      : Recovery.Verdict<Input, A, E, Exclude<R, L>, End, Answered<Acts, L>>
     : V extends AnyRow
-      ? [Extract<ServicesOf<V>, L>] extends [never]
+      ? [Extract<ServicesOf<V> | Asks<ActsOf<V>>, L>] extends [never]
         ? V
-        : Recovery.Verdict<never, AnswerOf<V>, ErrorOf<V>, Exclude<ServicesOf<V>, L>, EndOf<V>, ActsOf<V>>
+        : Recovery.Verdict<never, AnswerOf<V>, ErrorOf<V>, Exclude<ServicesOf<V>, L>, EndOf<V>, Answered<ActsOf<V>, L>>
       : K extends keyof Tool.NeedsApproval
         ? [Extract<Approver, L>] extends [never]
           ? V
           : false
         : V
+
+/** The service that a row needs which asks a person. */
+type Asks<Acts> = "consults" extends Acts ? Approver : never
+
+/** What a row does that has its approver. */
+type Answered<Acts, L> = [Extract<Approver, L>] extends [never] ? Acts : Exclude<Acts, "consults">
 
 /** A choice of skills without the needs `L`. */
 export type ChoiceWith<Choice, L> =

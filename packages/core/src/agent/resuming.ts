@@ -9,12 +9,13 @@ import { refused } from "../event/Refused.ts"
 import * as Snapshot from "../event/Snapshot.ts"
 import { SnapshotRefusedError } from "../errors/DoorError.ts"
 import * as Token from "../data/Token.ts"
-import type { Admit, Fitting, Resumption } from "../run/Start.ts"
+import type { Admit, Fitting, Going, Resumption } from "../run/Start.ts"
+import { decisionsOf } from "../tool/Decisions.ts"
 
 const isTranscript = Schema.is(Message.Transcript)
 
 /** Looks first, and claims last: what is refused for another reason can still be resumed. */
-export const admit: Admit = ({ deferrals, fits }, { repeat, audience, decisions = [], from, settlements = [] }) =>
+const admit: Admit = ({ deferrals, fits }, { repeat, audience, decisions = [], from, settlements = [] }) =>
   Effect.gen(function* () {
     if (isTranscript(from)) return
     if (!genuine.has(from) && !Snapshot.isSnapshot(from)) return yield* refused("malformed", "The value")
@@ -57,3 +58,10 @@ const readable = Effect.fnUntraced(function* (
     )
   }
 })
+
+/** How a resumption is checked, and its decisions. */
+export const going: Going = {
+  admit,
+  decisionsOf: ({ decisions, from, settlements }) =>
+    decisionsOf({ decisions, settlements }, () => (isTranscript(from) ? [] : Snapshot.requestsOf(from)))
+}

@@ -7,7 +7,7 @@ import type { Wide } from "../run/Routing.ts"
 import type { CallTimeout, GivesUp, TableOf } from "../tool/ToolTypes.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type { DeserializationError, InvalidArgs, ToolExecutionError } from "../errors/ToolError.ts"
-import type { EndOf, ServicesOf, ErrorOf, RowsOf, Row, Residue } from "../recovery/TableTypes.ts"
+import type { ActsOf, EndOf, ServicesOf, ErrorOf, RowsOf, Row, Residue } from "../recovery/TableTypes.ts"
 
 /** The failures that still leave the calls of these tools, behind their own tables and those of the agent. */
 export type CallError<T, ByTool, Defaults> = T extends Tool.AnyTool
@@ -49,7 +49,16 @@ export type CallServices<T, ByTool, Defaults> = T extends Tool.AnyTool
   : never
 
 /** The service that decides about calls of these tools, where the run waits for a decision. */
-export type Deciders<T> = T extends Tool.AnyTool ? (TableOf<T> extends Tool.NeedsApproval ? Approver : never) : never
+export type Deciders<T, ByTool, Defaults> = T extends Tool.AnyTool
+  ? TableOf<T> extends Tool.NeedsApproval
+    ? Approver
+    : Tool.SideEffectsOf<T> extends "builtin"
+      ? never
+      : Asked<RowsOf<TableOf<T>> | RowsOf<TableFor<ByTool, Tool.NameOf<T>>> | RowsOf<Defaults>>
+  : never
+
+/** The service for rows that ask a person. */
+type Asked<V> = "consults" extends ActsOf<V> ? (unknown extends ActsOf<V> ? never : Approver) : never
 
 /** The rows for a tool of this name; of a name that may be one of many, those of any of them, or none. */
 type TableFor<ByTool, Name> = ByTool extends unknown

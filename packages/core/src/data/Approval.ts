@@ -25,6 +25,29 @@ const Change = Schema.Struct({
   after: Schema.Json
 })
 
+/** A failed call, for the person who decides how it goes on. */
+const Failed = Schema.Struct({
+  /** The tag of the failure. */
+  tag: Schema.String,
+  /** The failure as a model reads it by default. */
+  forModel: Schema.String,
+  /** The failure and what lies beneath it, redacted. */
+  full: Schema.String,
+  /** How many attempts were made. */
+  attempts: Schema.Finite,
+  /** How often the tool itself has run. */
+  runs: Schema.Finite,
+  sideEffects: Schema.Literals(["none", "idempotent", "unsafe", "undeclared"]),
+  /** Whether the tool may have taken effect. */
+  mayHaveTakenEffect: Schema.Boolean,
+  /** What the `verify` of the tool said, if it was asked: no effect, or why it is unknown. */
+  verified: Schema.optionalKey(Schema.Union([Schema.Literal("no-effect"), Schema.Struct({ unknown: Schema.String })])),
+  /** Set if the arguments do not fit: the call runs only with others. */
+  needsArguments: Schema.optionalKey(Schema.Literal(true)),
+  /** Why the last decision about this failure did not fit, if it did not. */
+  unfit: Schema.optionalKey(Schema.String)
+})
+
 /** A request for approval of one tool call: a person reads it and decides. */
 export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequest")({
   runId: Schema.String,
@@ -44,18 +67,38 @@ export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequ
    * decision is valid for this digest only.
    */
   digest: Schema.String,
-  /** In milliseconds since the epoch. The run makes a new request if the decision comes later. */
+  /** In milliseconds since the epoch. A decision that comes later does not count. */
   expiresAt: Schema.Finite,
+  /** Set if the call has failed, and `Recovery.ask` asks how it goes on. */
+  failed: Schema.optionalKey(Failed),
   /** Set if the server of the tool has changed its definition: who approves the call takes the new definition. */
   change: Schema.optionalKey(Change)
 }) {}
 
-/** The answer of a person: the tool call may run, perhaps with other arguments, or it is refused. */
+/**
+ * What becomes of a call without a decision in time: it asks again, is refused, or fails with `ApprovalExpiredError`.
+ *
+ * @hidden
+ */
+export type OnExpiry = "ask-again" | "refuse" | "fail"
+
+/**
+ * What a step that waits for a decision gives if none came in time.
+ *
+ * @internal
+ */
+export const expired = "expired" as const
+
+/**
+ * The answer of a person: the tool call may run, perhaps with other arguments, or it is refused. A failed call may also get its result from
+ * the person.
+ */
 export type Decision = typeof Decision.Type
 
 export const Decision = Schema.Union([
   Schema.Struct({ type: Schema.tag("approve"), arguments: Schema.optionalKey(Schema.Json), ...approvalFields }),
-  Schema.Struct({ type: Schema.tag("refuse"), reason: Schema.String })
+  Schema.Struct({ type: Schema.tag("refuse"), reason: Schema.String }),
+  Schema.Struct({ type: Schema.tag("result"), value: Schema.Json })
 ])
 
 /** Approves the call with its own arguments. */
@@ -82,6 +125,9 @@ export const approveFor = (scope: ApprovalScope, { deep, until, who }: GrantOpti
 /** Refuses the call; the model reads the reason. */
 export const refuse = (reason: string): Decision => ({ type: "refuse", reason })
 
+/** Gives the failed call this result, which has to fit the `success` schema of its tool. A call that has not failed is refused. */
+export const result = (value: Schema.Json): Decision => ({ type: "result", value })
+
 /** A decision, with the digest of the request that it answers. */
 export interface Decided extends Schema.Schema.Type<typeof Decided> {}
 
@@ -91,6 +137,34 @@ export const Decided = Schema.Struct({
   /** Required if the program has signing keys: `Snapshot.signDecision` makes it. */
   signature: Schema.optionalKey(Signature)
 })
+
+/** Why a decision does not count. */
+const NotCountedReason = Schema.Literals([
+  // it came after the request had expired
+  "late",
+  // the run asks something else about this call by now
+  "other-digest",
+  "already-decided",
+  "unknown-request",
+  // the call waits no longer: the run, or another call of its reply, has ended before
+  "withdrawn",
+  "run-over",
+  // an approval without arguments, of a call whose arguments do not fit
+  "nothing-to-run"
+])
+
+/**
+ * The answer to one decision: whether it counts, and if not, why. The first decision about a request counts.
+ *
+ * @hidden
+ */
+export type Answer = typeof Answer.Type
+
+/** @hidden */
+export const Answer = Schema.Union([
+  Schema.Struct({ _tag: Schema.tag("Counted"), digest: Schema.String }),
+  Schema.Struct({ _tag: Schema.tag("NotCounted"), digest: Schema.String, reason: NotCountedReason })
+])
 
 /** The service that decides about tool calls while their run waits. An agent with tools that need approval has it in `R`. */
 export class Approver extends Context.Service<

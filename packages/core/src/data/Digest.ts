@@ -42,14 +42,17 @@ export const Digest = Context.Reference("@kintsugi/core/Approval/Digest", { defa
 /** The digest of a JSON value. The order of keys does not count. */
 export const digestOf = (value: Schema.Json): Effect.Effect<string> => Effect.flatMap(Digest, (digest) => digest(value))
 
-type Request = Omit<Approval.ApprovalRequest, "agent" | "reason" | "digest">
+type Request = Pick<
+  Approval.ApprovalRequest,
+  "runId" | "key" | "callId" | "tool" | "arguments" | "schema" | "expiresAt" | "failed" | "change"
+>
 
 /**
  * The digest of a request for approval: of its fields, of what the model wrote, and of the time until which a decision counts. No other
  * request has it, not even the next one about the same call.
  */
 export const digestOfRequest = (
-  { arguments: args, callId, change, expiresAt, key, runId, schema, tool }: Request,
+  { arguments: args, callId, change, expiresAt, failed, key, runId, schema, tool }: Request,
   written: Schema.Json
 ): Effect.Effect<string> =>
   digestOf({
@@ -61,7 +64,8 @@ export const digestOfRequest = (
     schema,
     expiresAt,
     written,
-    ...(change === undefined ? {} : { change: { ...change } })
+    ...(change === undefined ? {} : { change: { ...change } }),
+    ...(failed === undefined ? {} : { failed })
   })
 
 /** JSON with the fields of each object in the order of their names. Does not recurse: decisions and edits are as deep as their sender likes. */

@@ -219,6 +219,15 @@ export class ToolDeniedError extends advised<ToolDeniedError>()("ToolDeniedError
   }
 }
 
+/** No decision about the call came in time, and `onExpiry` is `"fail"`: the call did not run. No person has refused it. */
+export class ApprovalExpiredError extends advised<ApprovalExpiredError>()("ApprovalExpiredError", ofCall) {
+  static override make({ what, ...fields }: Made<typeof ofCall>): ApprovalExpiredError {
+    const expired = what ?? `No decision about the call of tool '${fields.tool}' came in time`
+    const happened = { what: expired, where: whereOf(fields.callId) }
+    return new ApprovalExpiredError({ message: sentence("ApprovalExpiredError", happened), ...fields })
+  }
+}
+
 const ofOutcome = { ...ofCall, idempotencyKey: Schema.String }
 
 /** A tool with side effects was cut off after its start: no record tells whether they took place. */
@@ -304,6 +313,7 @@ export type AroundToolError =
   | UnknownToolError
   | ToolTimeoutError
   | ToolDeniedError
+  | ApprovalExpiredError
   | OutcomeUnknownError
   | ToolExecutionError
 
@@ -312,6 +322,7 @@ export const AroundToolError: Schema.Codec<AroundToolError, unknown> = Schema.Un
   UnknownToolError,
   ToolTimeoutError,
   ToolDeniedError,
+  ApprovalExpiredError,
   OutcomeUnknownError,
   ToolExecutionError
 ])

@@ -50,7 +50,13 @@ const waitingFields = {
 }
 
 /** A call that waits for a decision about it. */
-const ForDecision = Schema.Struct({ type: Schema.tag("decision"), request: Approval.ApprovalRequest, ...waitingFields })
+const ForDecision = Schema.Struct({
+  type: Schema.tag("decision"),
+  request: Approval.ApprovalRequest,
+  /** The last failure of a failed call, if its schema is known. */
+  error: Schema.optionalKey(Schema.Json),
+  ...waitingFields
+})
 
 const forAgentFields = {
   type: Schema.tag("agent"),

@@ -107,6 +107,8 @@ export type Happening =
       readonly decision: Approval.Decision
       /** The id of the grant that admits the call; no person was asked then, and no request was made. */
       readonly by?: string
+      /** Set if the call runs once more by this decision, and may have taken effect before. */
+      readonly mayRunTwice?: true
     } & OfCall)
   /**
    * The server of a tool has changed its definition since the run has offered it: from this turn on, the tool is withheld (`refuse`), its

@@ -50,6 +50,8 @@ export interface RunContext {
   readonly meter: Meter
   /** For a fixer: the failure that it repairs, and how often the call was attempted. */
   readonly repairing?: { readonly error: unknown; readonly attempts: number } | undefined
+  /** Whether a function of a tool, or a fixer, has started it or a run around it: a person who is asked in it could not suspend it. */
+  readonly isApart?: boolean | undefined
   /** Whether this run shortens the conversation of an ancestor for a compaction. */
   readonly isCompacting?: boolean | undefined
   /** Emits an event. Absent without listeners: then no event is built. */

@@ -61,6 +61,7 @@ const verdict = {
   tag: Schema.String,
   verdict: VerdictKind,
   gaveUp: Schema.Boolean,
+  why: Schema.optionalKey(Schema.Literal("no-approver")),
   rung: Schema.Finite,
   attempt: Schema.Finite,
   delay: wait,
@@ -137,7 +138,8 @@ export const schemas = {
   "approval-decided": event("approval-decided", {
     ...ofCall,
     decision: Approval.Decision,
-    by: Schema.optionalKey(Schema.String)
+    by: Schema.optionalKey(Schema.String),
+    mayRunTwice: Schema.optionalKey(Schema.Literal(true))
   }),
   verdict: Schema.Union([event("verdict", { ...ofCall, ...verdict }), event("verdict", verdict)]),
   "turn-end": event("turn-end", { message: Message.Assistant }),

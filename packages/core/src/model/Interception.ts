@@ -64,7 +64,8 @@ export type InterceptedStep =
   | { readonly kind: "choice"; readonly about: "route" | "limit" }
   /** All tool policies of the agent together. */
   | { readonly kind: "policy"; readonly tool: string; readonly callId: string }
-  | { readonly kind: "approval"; readonly request: Approval.ApprovalRequest }
+  /** Waits for a decision. With `endsAt`, the wait ends after that instant with `Approval.expired`; otherwise a late decision is asked for again. */
+  | { readonly kind: "approval"; readonly request: Approval.ApprovalRequest; readonly endsAt?: number }
   /** Looks for a grant that admits a call, and gives its id, or stores a grant. */
   | { readonly kind: "grant"; readonly tool: string; readonly callId: string }
   /** The definitions of tools are compared with what their servers have now. */

@@ -26,6 +26,8 @@ export const drive = <A, B, E, R>(layerOf: () => Driven<A, B, E, R>, from?: Orig
     if (from === undefined) return attempts(layer, () => new Policy(layer, clock, now))
     const { startedAt, wakeAt } = from.position
     const policy = new Policy(layer, clock, startedAt, from)
+    const { failed } = from
+    if (failed !== undefined) return decided(layer, () => policy, policy, failed.error)
     const slept = Effect.sleep(wakeAt - now)
     return Effect.flatMap(slept, () => attempts(layer, () => policy, policy))
   })
@@ -40,13 +42,20 @@ const attempts = <A, B, E, R>(
     onFailure: (cause) => {
       const passing = untouchable(cause)
       if (passing !== undefined) return Effect.failCause(passing)
-      const error = Cause.squash(cause)
-      const policy = made ?? make()
-      return Effect.flatMap(policy.decide(error, layer.row(error, policy)), (step) =>
-        step.type === "repeat" ? attempts(layer, make, policy) : ended(layer, step, policy.trace())
-      )
+      return decided(layer, make, made ?? make(), Cause.squash(cause))
     }
   })
+
+/** What the table decides about a failure. */
+const decided = <A, B, E, R>(
+  layer: Driven<A, B, E, R>,
+  make: () => Policy<R>,
+  policy: Policy<R>,
+  error: unknown
+): Effect.Effect<B, E, R> =>
+  Effect.flatMap(policy.decide(error, layer.row(error, policy)), (step) =>
+    step.type === "repeat" ? attempts(layer, make, policy) : ended(layer, step, policy.trace())
+  )
 
 /** The trace of a call whose first attempt succeeds. */
 const atOnce: Trace = { attempts: 1, failures: [], trail: [] }

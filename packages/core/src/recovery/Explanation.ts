@@ -36,6 +36,8 @@ type Rung = {
   readonly runsTool: boolean
   /** How often the conversation may be shortened, and the model called again; absent where the rung is no compaction. */
   readonly compactions?: number
+  /** How often a person may be asked, and how long all that may take; absent where no person is asked. */
+  readonly asks?: { readonly times: number; readonly time: Duration.Duration }
   /** How often a handler may repeat the call, if it declares `atMost`; the waits before that are unknown. */
   readonly atMost?: number
   /** Why this rung is unknown: its `atMost` and the caps of a call alone bound it. Absent for other rungs. */
@@ -61,6 +63,8 @@ type Worst = {
   /** The requests of the inner layer for these attempts: its own worst case each time, or one request. */
   readonly requests: number
   readonly fixerRuns: number
+  /** How often a person may be asked; absent where none is. */
+  readonly asks?: number
   /** Of fixers, and of the guarded work if it is known. */
   readonly modelCalls: number
   /** All waits together, as the schedules compute them. */
@@ -158,29 +162,42 @@ export const format = ({ rows, warning, worst }: Explanation): string => {
 }
 
 /** The bounds in one line. */
-const formatWorst = ({ attempts, fixerRuns, isUnbounded, modelCalls, requests, time, waits }: Worst): string =>
+const formatWorst = ({
+  asks = 0,
+  attempts,
+  fixerRuns,
+  isUnbounded,
+  modelCalls,
+  requests,
+  time,
+  waits
+}: Worst): string =>
   [
     `${counted(attempts, "attempt")}${isUnbounded === true ? " (the cap of a call; unbounded around a plain effect)" : ""}`,
     ...(requests === attempts ? [] : [counted(requests, "request")]),
     ...(fixerRuns === 0 ? [] : [counted(fixerRuns, "fixer run")]),
     ...(modelCalls === 0 ? [] : [counted(modelCalls, "model call")]),
+    ...(asks === 0 ? [] : [`${counted(asks, "decision")} of a person`]),
     ...(Duration.isFinite(waits) ? [`${duration(waits)} of waits`] : ["waits unknown"]),
     ...(Duration.equals(time, waits) ? [] : [`${duration(time)} in all if servers ask for it`])
   ].join(", ")
 
 const cells = (
-  { atMost = 0, compactions = 0, fixerRuns, modelCalls, unknown, verdict, waits }: Rung,
+  { asks, atMost = 0, compactions = 0, fixerRuns, modelCalls, unknown, verdict, waits }: Rung,
   index: number
 ): ReadonlyArray<string> => [
   `${index + 1} ${verdict}`,
-  numbered(atMost > 0 ? atMost : waits.length + fixerRuns + compactions),
-  unknown ?? formatWaits(waits),
+  numbered(atMost > 0 ? atMost : waits.length + fixerRuns + compactions + (asks?.times ?? 0)),
+  unknown ?? (asks === undefined ? formatWaits(waits) : formatAsks(asks.time)),
   numbered(fixerRuns),
   numbered((fixerRuns + compactions) * modelCalls)
 ]
 
 /** What does not happen leaves its cell empty. */
 const numbered = (count: number): string => (count === 0 ? "" : String(count))
+
+const formatAsks = (time: Duration.Duration): string =>
+  Duration.isFinite(time) ? `up to ${duration(time)} for a person` : "for a person"
 
 const shownWaits = 6
 
@@ -318,7 +335,8 @@ const rowOf = ({ explanation: { rows }, name, row }: TimelineLayer): Row | undef
 const repeats = ({ rungs }: Row): number => rungs.reduce((sum, rung) => sum + rung.waits.length + mended(rung), 0)
 
 /** How often a rung runs it again at once. */
-const mended = ({ compactions = 0, fixerRuns, runsTool }: Rung): number => compactions + (runsTool ? fixerRuns : 0)
+const mended = ({ asks, compactions = 0, fixerRuns, runsTool }: Rung): number =>
+  compactions + (runsTool ? fixerRuns : 0) + (asks?.times ?? 0)
 
 const stepsOf = ({ rungs }: Row, bound: "least" | "most"): ReadonlyArray<Step> =>
   rungs.flatMap((rung) => {

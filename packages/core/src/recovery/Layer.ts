@@ -9,6 +9,8 @@ import type { Severity } from "../errors/ToolError.ts"
 import type { BudgetLeft } from "../errors/Trail.ts"
 import type {
   Afterwards,
+  Ask,
+  AskedCall,
   Compact,
   Compacted,
   VerdictRecord,
@@ -60,8 +62,12 @@ export type About = Omit<FailureContext, "attempt" | "previous" | "elapsed">
 /** Outside of tools there are no earlier calls. */
 const nothing: About = { failingBatches: 0, failuresInARow: 0 }
 
+type Where = Pick<AskedCall, "isApart" | "isSuspendable">
+
 export interface Repairs<R> {
   readonly fix?: (rung: Fix, seen: unknown, fixRun: FixRun) => Effect.Effect<Fixed, never, R>
+  /** Of a call that a person can decide about. */
+  readonly ask?: Where & { readonly run: (rung: Ask, seen: unknown, fixRun: FixRun) => Effect.Effect<Fixed, never, R> }
   readonly compact?: (rung: Compact, error: unknown) => Effect.Effect<Compacted, never, R>
   /** Shared by all tables around a model call: together they shorten its conversation. */
   readonly compactions?: Compactions
@@ -178,6 +184,8 @@ export interface Origin {
   readonly position: Position
   readonly failures?: ReadonlyArray<unknown>
   readonly trail?: ReadonlyArray<VerdictRecord>
+  /** Set if the policy waited for a person: its last failure, about which it goes on with the decision. */
+  readonly failed?: { readonly error: unknown }
 }
 
 /**

@@ -1,7 +1,10 @@
 /** What a verdict is made of at run time. Its type parameters live in `Recovery.Verdict` only. */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
 import type * as Schedule from "effect/Schedule"
+import type { ApprovalRequest, OnExpiry } from "../data/Approval.ts"
+import type { Asks, Site } from "./Deciding.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
 import type { Kind as ToolKind, Severity } from "../errors/ToolError.ts"
@@ -25,6 +28,50 @@ export interface Fix {
   /** Runs the fixer once. It is a field of the verdict, so that a bundle without fixers has no code for them. */
   readonly run: (self: Fix, seen: unknown, fixRun: FixRun, call: Broken) => Effect.Effect<Fixed>
 }
+
+export interface Ask {
+  readonly kind: "ask"
+  readonly reason: string | undefined
+  readonly validFor: Duration.Duration
+  readonly maxRuns: number
+  readonly onExpiry: OnExpiry
+  /** Whether a person can be asked about a call there; a field, as `run` is, so that a bundle without this verdict has no code for it. */
+  readonly isReachable: (where: Pick<AskedCall, "isApart" | "isSuspendable">) => Effect.Effect<boolean>
+  /** Asks once. */
+  readonly run: (self: Ask, call: AskedCall) => Effect.Effect<Fixed>
+}
+
+/** A failed call about which a person is asked. */
+export interface AskedCall extends Site, Asks {
+  /** Whether its run is apart from its parent: no person sees it, and it is not suspended with its parent. */
+  readonly isApart: boolean
+  /** What the request says of the call. */
+  readonly about: Pick<ApprovalRequest, "runId" | "agent" | "tool" | "callId" | "key" | "arguments">
+  readonly failed: Omit<NonNullable<ApprovalRequest["failed"]>, "verified" | "tag" | "full">
+  readonly error: unknown
+  readonly parameters: Schema.Json
+  /** The arguments as the model wrote them. */
+  readonly written: Schema.Json
+  /** The schema of the tool's own failures. */
+  readonly failure: Schema.Codec<unknown, unknown> | undefined
+  /** The request that the run was suspended with. */
+  readonly from: ApprovalRequest | undefined
+  /** Looks up whether the tool took effect; absent if it has not begun, has no `verify`, or was looked up already. */
+  readonly verify: Effect.Effect<Verified> | undefined
+  readonly wasCleared: boolean
+  /** Wraps the wait for a decision. */
+  readonly waiting: <A>(decided: Effect.Effect<A>) => Effect.Effect<A>
+  /** The call runs again, perhaps with other arguments. */
+  readonly approve: (args?: Schema.Json) => Effect.Effect<Fixed>
+  readonly answer: (value: Schema.Json) => Fixed
+  /** The call ends as denied; `text` is what the model reads if the call has failed before. */
+  readonly deny: (reason: string, text: string) => Fixed
+  /** The run is suspended with this request; `error` is the failure as data, if its schema is known. */
+  readonly suspend: (request: ApprovalRequest, error: Schema.Json | undefined) => Fixed
+}
+
+/** What `verify` says: a result, no effect, or why it is unknown. */
+export type Verified = { readonly found: unknown } | NonNullable<NonNullable<ApprovalRequest["failed"]>["verified"]>
 
 export interface Compact {
   readonly kind: "compact"
@@ -82,6 +129,12 @@ export interface FixRun {
   readonly run: number
   readonly maxRuns: number
   readonly context: FailureContext
+  /** The failure itself, of which the row may see another shape. */
+  readonly error: unknown
+  /** Why the answer of the run before does not fit, if it does not. */
+  readonly unfit?: unknown
+  /** Whether a person was asked before the run was suspended, and this is the decision. */
+  readonly wasAsked: boolean
 }
 
 /** The call that a fixer has to repair, as its layer sees it. */
@@ -104,13 +157,17 @@ export interface Broken {
 /** The outcome of one run of a fixer. */
 export type Fixed =
   | { readonly type: "repaired" }
-  | { readonly type: "answered"; readonly value: unknown }
+  | { readonly type: "answered"; readonly value: unknown; readonly by?: string }
   | { readonly type: "escalated"; readonly reason: string; readonly severity: Severity }
   /** `next` is what the fixer reads next, where its own answer is what fails now. */
   | { readonly type: "failed"; readonly error: unknown; readonly next?: unknown }
   | { readonly type: "fatal"; readonly error: unknown }
   /** This fixer already runs in an ancestor: it is not started within itself. */
   | { readonly type: "skipped" }
+  /** A person was asked: the call is denied, or waits. */
+  | { readonly type: "over" }
+  /** A person has given a decision that does not count, or one that does not fit: then `unfit` says why. */
+  | { readonly type: "not-counted"; readonly unfit?: unknown }
 
 export type FixEvent =
   | { readonly type: "fix-start"; readonly input: string }
@@ -159,6 +216,7 @@ export type Node = Marked &
   (
     | Retry
     | Fix
+    | Ask
     | Compact
     | Ladder
     | Tell
@@ -203,6 +261,8 @@ export interface VerdictRecord {
   readonly verdict: VerdictKind
   /** Whether the rung of this verdict gave up: it did not act on this failure. */
   readonly gaveUp: boolean
+  /** Why it gave up, where its counts do not say so: no person can be asked. */
+  readonly why?: "no-approver"
   /** The rung of the ladder, from 0. */
   readonly rung: number
   /** How many attempts were made so far. */

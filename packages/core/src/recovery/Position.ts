@@ -25,8 +25,8 @@ const slot = Schema.Struct({
   rungs: Schema.Array(Schema.Finite),
   /** What handlers have chosen on the way down from the row; absent where there is none. */
   chosen: Schema.optionalKey(Schema.Array(Schema.String)),
-  kind: Schema.Literals(["ladder", "fix", "retry", "when"]),
-  /** The rung that a ladder has reached, or the runs of a fixer; 0 of a schedule and of a handler. */
+  kind: Schema.Literals(["ladder", "fix", "ask", "retry", "when"]),
+  /** The rung that a ladder has reached, the runs of a fixer, or how often a person was asked; 0 of a schedule and of a handler. */
   count: Schema.Finite,
   /** The steps that a schedule has made: it makes them again. Of a handler, the failures about which it was asked. */
   steps: Schema.Array(Schema.Struct({ at: Schema.Finite, seen: Seen }))

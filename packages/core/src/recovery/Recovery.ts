@@ -22,6 +22,7 @@ import { isVerdict } from "./making.ts"
 import type { AnswerOf, AnyRow, ServicesOf } from "./verdictTypes.ts"
 
 export type { Merge, Residue } from "./TableTypes.ts"
+export { ask } from "./person.ts"
 export { ladder, when } from "./ladder.ts"
 /** @internal */
 export { isVerdict, nodeOf } from "./making.ts"

@@ -163,6 +163,20 @@ export const unshown = (tool: string, levels: number): string =>
 export const withCutOff = (text: string): string => following(text, mayHaveRun, Instructions.lookUp)
 
 /**
+ * Why a call is denied that was given a result, although it only needs approval.
+ *
+ * @internal
+ */
+export const notFailed = "a person has given a result, which only a failed call takes"
+
+/**
+ * Why a call is denied about which no decision came in time: no person has refused it.
+ *
+ * @internal
+ */
+export const undecided = "no decision about it came in time"
+
+/**
  * Tells the model that a call was not admitted.
  *
  * @internal

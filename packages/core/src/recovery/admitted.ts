@@ -7,7 +7,7 @@ export type Of = keyof typeof admitted
 const anywhere = ["retry", "respondWith", "rethrow"] as const
 
 const admitted = {
-  "a tool": [...anywhere, "fix", "tell", "escalate", "raise"],
+  "a tool": [...anywhere, "fix", "ask", "tell", "escalate", "raise"],
   "a model call": [...anywhere, "compact"],
   "a send": anywhere,
   "a plain effect": anywhere

@@ -2,7 +2,7 @@
 import * as Duration from "effect/Duration"
 import type { Explanation } from "./Explanation.ts"
 import { samplesFor, steps } from "./explainSchedule.ts"
-import type { Compact, Fix, Node, Retry, Rows, When } from "./Node.ts"
+import type { Ask, Compact, Fix, Node, Retry, Rows, When } from "./Node.ts"
 import { isOptions, Names } from "./names.ts"
 import { maxAttemptsPerCall, maxCompactions, maxRepairs } from "./bounds.ts"
 import type { Cost } from "./Cost.ts"
@@ -73,6 +73,7 @@ const climb = (node: Node, reach: Reach): Climb => {
       return up(node.rungs.map((rung) => climb(rung, reach)))
     case "retry":
     case "fix":
+    case "ask":
     case "compact":
       return { rungs: mending([node], reach), ends: false }
     case "when":
@@ -141,7 +142,8 @@ const choosing = (among: ReadonlyArray<Node>, reach: Reach): Climb => {
   }
 }
 
-const isCounting = ({ kind }: Pick<Node, "kind">): boolean => kind === "retry" || kind === "fix" || kind === "compact"
+const isCounting = ({ kind }: Pick<Node, "kind">): boolean =>
+  kind === "retry" || kind === "fix" || kind === "ask" || kind === "compact"
 
 const flat = (node: Node): ReadonlyArray<Node> =>
   node.kind === "when" && node.among !== undefined && node.atMost === undefined ? node.among.flatMap(flat) : [node]
@@ -153,17 +155,21 @@ const bounded = (node: When, climb: Climb): Climb => {
   return { ...climb, rungs: [anything(node), ...climb.rungs.filter((rung) => repeats(rung) === 0)] }
 }
 
-const repeats = ({ atMost = 0, compactions = 0, fixerRuns, runsTool, unknown, waits }: Rung): number =>
-  unknown !== undefined && atMost === 0 ? Infinity : waits.length + atMost + compactions + (runsTool ? fixerRuns : 0)
+const repeats = ({ asks, atMost = 0, compactions = 0, fixerRuns, runsTool, unknown, waits }: Rung): number =>
+  unknown !== undefined && atMost === 0
+    ? Infinity
+    : waits.length + atMost + compactions + (runsTool ? fixerRuns : 0) + (asks?.times ?? 0)
 
-/** One rung for all retries, one for all fixers and one for all compactions, where there are any. */
+/** One rung for all retries, one for all fixers, one for all persons and one for all compactions, where there are any. */
 const mending = (nodes: ReadonlyArray<Node>, reach: Reach): ReadonlyArray<Rung> => {
   const retries = nodes.filter((node) => node.kind === "retry")
   const fixes = nodes.filter((node) => node.kind === "fix")
+  const asked = nodes.filter((node) => node.kind === "ask")
   const compacts = nodes.filter((node) => node.kind === "compact")
   return [
     ...(retries.length === 0 ? [] : [retrying(retries, reach)]),
     ...(fixes.length === 0 ? [] : [fixing(fixes, reach)]),
+    ...(asked.length === 0 ? [] : [persons(asked)]),
     ...(compacts.length === 0 ? [] : [compacting(compacts, reach)])
   ]
 }
@@ -183,6 +189,15 @@ const fixing = (nodes: ReadonlyArray<Fix>, { costOf, repairs }: Reach): Rung => 
     fixerRuns: Math.min(maxRepairs, Math.max(0, ...admitted.map(({ maxRuns }) => maxRuns))),
     runsTool: admitted.some(({ as }) => as === "arguments")
   }
+}
+
+/** A request that is made anew when it has expired waits for as long as a person lets it. */
+const persons = (nodes: ReadonlyArray<Ask>): Rung => {
+  const times = Math.min(maxRepairs, Math.max(0, ...nodes.map(({ maxRuns }) => maxRuns)))
+  const each = Math.max(
+    ...nodes.map(({ onExpiry, validFor }) => (onExpiry === "ask-again" ? Infinity : millis(validFor)))
+  )
+  return { ...quiet, verdict: "ask", asks: { times, time: Duration.millis(times * each) } }
 }
 
 const compacting = (nodes: ReadonlyArray<Compact>, { costOf }: Reach): Rung => ({
@@ -212,8 +227,10 @@ const worstOf = (rungs: ReadonlyArray<Rung>, { attempt, inner }: Options): Worst
   const retries = sum(rungs.map(({ atMost = 0, waits }) => waits.length + atMost))
   const repairs = rungs.flatMap((rung) => Array.from({ length: rung.fixerRuns }, () => rung))
   const repeatingRepairs = repairs.filter(({ runsTool }) => runsTool).length
+  const asks = sum(rungs.map(({ asks }) => asks?.times ?? 0))
+  const asked = sum(rungs.map(({ asks }) => (asks === undefined ? 0 : millis(asks.time))))
   const compacted = Math.min(maxCompactions, sum(rungs.map(({ compactions = 0 }) => compactions)))
-  const counted = hasUnknown ? Infinity : 1 + retries + Math.min(maxRepairs, repeatingRepairs) + compacted
+  const counted = hasUnknown ? Infinity : 1 + retries + Math.min(maxRepairs, repeatingRepairs + asks) + compacted
   const attempts = Math.min(maxAttemptsPerCall, counted)
   const dearest = (of: (rung: Rung) => number): number => {
     const costs = repairs.map(of).toSorted((a, b) => b - a)
@@ -229,12 +246,13 @@ const worstOf = (rungs: ReadonlyArray<Rung>, { attempt, inner }: Options): Worst
     ...(retries < maxAttemptsPerCall - 1 && !hasUnknown ? {} : { isUnbounded: true }),
     requests: attempts * (inner?.worst.requests ?? 1),
     fixerRuns: Math.min(maxRepairs, repairs.length),
+    ...(asks === 0 ? {} : { asks: Math.min(maxRepairs, asks) }),
     modelCalls:
       dearest(({ modelCalls }) => modelCalls) +
       compactionsAtWorst(rungs, ({ modelCalls }) => modelCalls) +
       attempts * (inner?.worst.modelCalls ?? 0),
     waits: Duration.millis(isWaitUnknown ? Infinity : sum(waits)),
-    time: Duration.millis((isWaitUnknown ? Infinity : sum(stretched) + fixing) + attempts * each)
+    time: Duration.millis((isWaitUnknown ? Infinity : sum(stretched) + fixing + asked) + attempts * each)
   }
 }
 

@@ -40,9 +40,11 @@ type NoSuchAct<Act> = "repairs" extends Act
   ? "There are no arguments here that could be repaired"
   : "compacts" extends Act
     ? "Only a table for model calls has a conversation to compact"
-    : "repeats" extends Act
-      ? UnsafeRetry
-      : "This table does not allow what this verdict does before it ends"
+    : "consults" extends Act
+      ? "There is no call of a tool here that a person could decide about"
+      : "repeats" extends Act
+        ? UnsafeRetry
+        : "This table does not allow what this verdict does before it ends"
 
 /** What the compiler says about a retry that could do harm: no verdict acts so. */
 type UnsafeRetry = 'A tool with unsafe side effects runs again only with { acknowledge: "may run twice" }'

@@ -15,6 +15,8 @@ export class Names {
         return `retry ${isOptions(node) ? JSON.stringify(node.madeOf, bigints) : this.#which(node.madeOf)}`
       case "fix":
         return `fix ${node.fixer.name} ${node.as} ${node.maxRuns}`
+      case "ask":
+        return `ask ${node.maxRuns}`
       case "ladder":
         return `ladder [${node.rungs.map((rung) => this.of(rung)).join(", ")}]`
       case "when":

@@ -1,41 +1,22 @@
 /** What a table decides about the failures of one call, failure by failure, and the counts that it keeps meanwhile. */
-import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import { tagOf } from "../data/ErrorCause.ts"
-import * as Returned from "../data/Returned.ts"
 import { hintFrom, hintOf } from "./Backoff.ts"
 import { attemptCap, maxAttemptsPerCall, maxCompactions, maxRepairs } from "./bounds.ts"
-import {
-  type Answered,
-  type Bounds,
-  type Leaves,
-  type Origin,
-  type Progress,
-  type Repairs,
-  type Row,
-  type Says,
-  type Trace,
-  untouchable
-} from "./Layer.ts"
+import { type Bounds, type Leaves, type Origin, type Progress, type Repairs, type Row, type Trace } from "./Layer.ts"
 import { firstRepeat, isRepeating } from "./repeating.ts"
 import { isOptions, Names } from "./names.ts"
-import type { Compact, VerdictRecord, FailureContext, Fix, Ladder, Node, RespondWith, Retry, When } from "./Node.ts"
+import type { Ask, Compact, VerdictRecord, FailureContext, Fix, Ladder, Node, Retry, When } from "./Node.ts"
+import { answerOf, broken, type Ending, type Fixing, outcomeOf, repeat, type Step } from "./repairing.ts"
 import type { Position } from "./Position.ts"
 import { Latest } from "./RetryBudget.ts"
 import { begun, type StoredSlot, type SlotPath, replayed, type Seen, type Slot, type Stepper } from "./slots.ts"
 
-type Spoken = Says<unknown, unknown, unknown>
-
-/** How a table ends a failure. */
-export type Ending = Answered | Leaves | Parameters<Spoken[keyof Spoken]>[0]
-
-export type Step = Ending | { readonly type: "repeat" }
-
-const repeat: Step = { type: "repeat" }
+export type { Ending } from "./repairing.ts"
 
 /** What a policy has to know of the layer that it is for. */
 export interface Guarded<R> {
@@ -51,6 +32,8 @@ interface Failure {
   readonly rungs: ReadonlyArray<number>
   /** What handlers have chosen on the way down. */
   readonly chosen?: ReadonlyArray<string> | undefined
+  /** Whether a person was asked about it before the run was suspended: it counts already. */
+  readonly wasAsked?: boolean
   /** Where a handler has chosen options of a retry: all failures about which it was asked. */
   readonly asked?: ReadonlyArray<Seen> | undefined
 }
@@ -71,6 +54,8 @@ export class Policy<R> implements Progress {
   #metadata = Schedule.CurrentMetadata.defaultValue()
   /** The index of the present failure among all. */
   #present = 0
+  /** Whether the next failure was decided about before. */
+  #wasAsked: boolean
 
   constructor(layer: Guarded<R>, clock: Clock.Clock, start: number, from?: Origin) {
     this.#layer = layer
@@ -78,7 +63,8 @@ export class Policy<R> implements Progress {
     this.#start = start
     this.#maxAttempts = layer.bounds.maxAttempts ?? maxAttemptsPerCall
     this.#remembered = layer.bounds.remembered ?? Infinity
-    const { failures = [], position, trail = [] } = from ?? {}
+    const { failed, failures = [], position, trail = [] } = from ?? {}
+    this.#wasAsked = failed !== undefined
     this.#failures = [...failures]
     this.#trail = [...trail]
     // it is made once the first attempt has failed
@@ -126,10 +112,13 @@ export class Policy<R> implements Progress {
   }
 
   decide(error: unknown, row: Row | undefined): Effect.Effect<Step, never, R> {
+    const wasAsked = this.#wasAsked
+    this.#wasAsked = false
+    if (wasAsked) this.#failures.pop()
     this.#present = this.#remember(this.#failures, error)
     return row === undefined
       ? Effect.succeed({ type: "left", why: "rethrown", error })
-      : this.#follow(row.verdict, { error, row, rungs: [] })
+      : this.#follow(row.verdict, { error, row, rungs: [], wasAsked })
   }
 
   #follow(node: Node, failure: Failure): Effect.Effect<Step, never, R> {
@@ -143,6 +132,8 @@ export class Policy<R> implements Progress {
         return this.#retry(node, failure)
       case "fix":
         return this.#fix(node, failure)
+      case "ask":
+        return this.#askPerson(node, failure)
       case "compact":
         return this.#compact(node, failure)
       case "tell": {
@@ -193,8 +184,8 @@ export class Policy<R> implements Progress {
    */
   #chosen(node: Node, failure: Failure, slot: Slot): Failure {
     const { seen } = failure.row
-    const { asked } = this.#noted(slot, seen)
-    asked.push({ at: this.#clock.currentTimeMillisUnsafe(), seen })
+    const { asked } = failure.wasAsked === true ? slot : this.#noted(slot, seen)
+    if (failure.wasAsked !== true) asked.push({ at: this.#clock.currentTimeMillisUnsafe(), seen })
     const chosen = [...(failure.chosen ?? []), this.#names.of(node)]
     return { ...failure, chosen, asked: node.kind === "retry" && isOptions(node) ? asked : undefined }
   }
@@ -217,7 +208,7 @@ export class Policy<R> implements Progress {
       const isUsedUp = step.type === "left" && step.why === "exhausted"
       if (!isUsedUp || reached === ladder.rungs.length - 1) return Effect.succeed(step)
       slot.count = reached + 1
-      return this.#climb(ladder, failure)
+      return this.#climb(ladder, { ...failure, wasAsked: false })
     })
   }
 
@@ -278,40 +269,47 @@ export class Policy<R> implements Progress {
       : this.#gaveUp(node, failure)
   }
 
-  #fixNext(node: Fix, fix: NonNullable<Repairs<R>["fix"]>, failure: Failure): Effect.Effect<Step, never, R> {
-    const slot = this.#slotOf("fix", failure)
-    const run = slot.count + 1
+  #askPerson(node: Ask, failure: Failure): Effect.Effect<Step, never, R> {
+    const { ask } = this.#layer.repairs
+    if (ask === undefined) return this.#gaveUp(node, failure)
+    return Effect.flatMap(node.isReachable(ask), (isReachable) =>
+      isReachable ? this.#fixNext(node, ask.run, failure) : this.#gaveUp(node, failure, undefined, false, "no-approver")
+    )
+  }
+
+  #fixNext<N extends Fix | Ask>(
+    node: N,
+    fix: Fixing<N, R>,
+    failure: Failure,
+    unfit?: unknown
+  ): Effect.Effect<Step, never, R> {
+    const slot = this.#slotOf(node.kind, failure)
+    const { wasAsked = false, ...later } = failure
+    const run = slot.count + (wasAsked ? 0 : 1)
     if (this.#isHalted || run > node.maxRuns) return this.#gaveUp(node, failure)
     if (this.#made >= maxAttemptsPerCall) return this.#gaveUp(node, failure, attemptCap)
-    if (this.#repairs >= maxRepairs) return this.#gaveUp(node, failure, `${maxRepairs} repairs per call`)
+    if (this.#repairs >= maxRepairs && !wasAsked) return this.#gaveUp(node, failure, `${maxRepairs} repairs per call`)
     slot.count = run
-    this.#repairs++
+    if (!wasAsked) this.#repairs++
     const { error, row } = failure
-    const fixRun = { run, maxRuns: node.maxRuns, context: this.#context(failure) }
+    const { kind: by } = node
+    const fixRun = { run, maxRuns: node.maxRuns, context: this.#context(failure), error, unfit, wasAsked }
     const fixed = Effect.flatMap(
       Effect.suspend(() => fix(node, row.seen, fixRun)),
       (fixed): Effect.Effect<Step, never, R> => {
-        switch (fixed.type) {
-          case "repaired":
-            return Effect.succeed(repeat)
-          case "answered":
-            return Effect.succeed({ type: "answered", value: fixed.value, by: "fix" })
-          case "escalated":
-            return Effect.succeed({ ...fixed, by: "fix", error })
-          case "fatal":
-            return Effect.succeed({ type: "left", why: "failed", error: fixed.error })
-          case "skipped":
-            return this.#gaveUp(node, failure)
-          case "failed": {
-            this.#remember(this.#failures, fixed.error)
-            const { next } = fixed
-            const unfixed = "next" in fixed ? { ...failure, error: next, row: { ...row, seen: next } } : failure
-            return this.#fixNext(node, fix, unfixed)
-          }
+        if (fixed.type === "not-counted") return this.#fixNext(node, fix, later, fixed.unfit)
+        if (fixed.type !== "failed") {
+          const outcome = outcomeOf(fixed, by, error)
+          return outcome === "gave-up" ? this.#gaveUp(node, later) : Effect.succeed(outcome)
         }
+        this.#remember(this.#failures, fixed.error)
+        const { next } = fixed
+        const unfixed = "next" in fixed ? { ...later, error: next, row: { ...row, seen: next } } : later
+        return this.#fixNext(node, fix, unfixed)
       }
     )
-    return this.#then(node.kind, failure, fixed)
+    // what was decided before the run was suspended is noted already
+    return wasAsked ? fixed : this.#then(by, failure, fixed)
   }
 
   get #isHalted(): boolean {
@@ -323,13 +321,17 @@ export class Policy<R> implements Progress {
   }
 
   #gaveUp(
-    { kind }: Pick<Retry | Fix | Compact, "kind">,
+    { kind }: Pick<Retry | Fix | Ask | Compact, "kind">,
     { error, ...failure }: Failure,
     cap?: string,
-    isLate?: boolean
+    isLate?: boolean,
+    why?: VerdictRecord["why"]
   ) {
     const ending: Leaves = { type: "left", why: "exhausted", error, cap, isLate, isHalted: this.#isHalted }
-    return this.#then(kind, { error, ...failure }, Effect.succeed<Step>(ending), { gaveUp: true })
+    return this.#then(kind, { error, ...failure }, Effect.succeed<Step>(ending), {
+      gaveUp: true,
+      ...(why === undefined ? {} : { why })
+    })
   }
 
   /** Notes a decision, and goes on. */
@@ -337,7 +339,7 @@ export class Policy<R> implements Progress {
     verdict: VerdictRecord["verdict"],
     { error, rungs }: Failure,
     next: Effect.Effect<A, E, R2>,
-    { delay = Duration.zero, gaveUp = false }: Partial<Pick<VerdictRecord, "delay" | "gaveUp">> = {}
+    { delay = Duration.zero, gaveUp = false, why }: Partial<Pick<VerdictRecord, "delay" | "gaveUp" | "why">> = {}
   ): Effect.Effect<A, E, R2> {
     const hint = hintOf(error)
     const left = this.#layer.bounds.left()
@@ -345,6 +347,7 @@ export class Policy<R> implements Progress {
       tag: tagOf(error),
       verdict,
       gaveUp,
+      ...(why === undefined ? {} : { why }),
       rung: rungs.at(-1) ?? 0,
       attempt: this.#made,
       delay,
@@ -382,14 +385,4 @@ export class Policy<R> implements Progress {
     this.#slots.set(key, slot)
     return slot
   }
-}
-
-const answerOf = ({ answer }: RespondWith, { error, row }: Failure): Effect.Effect<unknown, unknown> =>
-  Effect.suspend(() => Returned.effect(answer(row.seen), "The function of Recovery.respondWith for", tagOf(error)))
-
-/** A callback of the table has failed: its failure leaves unwrapped, its defects and interruptions pass. */
-const broken = (cause: Cause.Cause<unknown>): Effect.Effect<Step> => {
-  const passing = untouchable(cause)
-  if (passing !== undefined) return Effect.failCause(passing)
-  return Effect.succeed({ type: "left", why: "failed", error: Cause.squash(cause) })
 }

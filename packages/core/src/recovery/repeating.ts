@@ -1,13 +1,13 @@
 /** Which verdicts repeat a call. */
 import * as Predicate from "effect/Predicate"
-import type { Compact, Fix, Node, Retry } from "./Node.ts"
+import type { Ask, Compact, Fix, Node, Retry } from "./Node.ts"
 
 /** Whether a verdict may repeat the call. A ladder may if a rung may; a handler always may. */
 export const isRepeating = (node: Node): boolean =>
-  node.kind === "ladder" ? node.rungs.some(isRepeating) : ["retry", "fix", "compact", "when"].includes(node.kind)
+  node.kind === "ladder" ? node.rungs.some(isRepeating) : ["retry", "fix", "ask", "compact", "when"].includes(node.kind)
 
 /** The first repeating verdict. */
-export const firstRepeat = (node: Node): Retry | Fix | Compact | undefined => {
-  if (node.kind === "retry" || node.kind === "fix" || node.kind === "compact") return node
+export const firstRepeat = (node: Node): Retry | Fix | Ask | Compact | undefined => {
+  if (node.kind === "retry" || node.kind === "fix" || node.kind === "ask" || node.kind === "compact") return node
   return node.kind === "ladder" ? node.rungs.map(firstRepeat).find(Predicate.isNotUndefined) : undefined
 }

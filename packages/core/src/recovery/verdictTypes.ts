@@ -9,7 +9,7 @@ export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Recovery")
 /**
  * What to do about a failure of type `E`. Handled by it: `A` may answer in place of the result, `Err` and `R` are the
  * failures and requirements of its own handlers, `End` is how it may end, and `Acts` is what it may do on the way:
- * `"repeats"`, run something again, `"repairs"`, change the arguments, and `"compacts"`, shorten what a model reads.
+ * `"repeats"`, run something again, `"repairs"`, change the arguments, `"consults"`, ask a person, and `"compacts"`, shorten what a model reads.
  */
 export interface Verdict<in E, out A = never, out Err = never, out R = never, out End = never, out Acts = never> {
   readonly [TypeId]: {

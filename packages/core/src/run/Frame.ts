@@ -9,7 +9,7 @@ import { Ledger } from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
 import type { EndedBy } from "../errors/Limit.ts"
 import * as RunContext from "../event/RunContext.ts"
-import type { Nesting } from "../tool/ToolDefinition.ts"
+import type { Decisions, Nesting } from "../tool/ToolDefinition.ts"
 import { Meter, type OnExceeded } from "../budget/Meter.ts"
 import { markOf } from "./mark.ts"
 import { Suspension } from "./Start.ts"
@@ -67,6 +67,8 @@ export interface Mode {
   readonly runId?: string
   /** Its branch of the run or the call that starts it, where no other run may have it; counted otherwise. */
   readonly branch?: string
+  /** Gets what was decided while the run was suspended, if decisions were given. */
+  readonly deciding?: (decisions: Decisions) => void
   /** Gets the run as soon as it begins. */
   readonly started?: (started: { readonly state: State; readonly run: RunContext.RunContext }) => void
 }
@@ -145,6 +147,7 @@ const contextOf = (
     // always the same fields: what is spread anew for every call is quick to copy then
     onUnsafe: parent?.onUnsafe,
     isCompacting: parent?.isCompacting,
+    isApart: parent !== undefined && isApart(parent, frame.mode),
     repairing: parent?.repairing,
     emit,
     parent: parent === undefined ? undefined : startedBy(parent),
@@ -157,6 +160,12 @@ const contextOf = (
   if (frame.budget !== undefined) Listening.announcing(run, meter)
   return run
 }
+
+const isApart = (parent: RunContext.RunContext, { branch }: Mode): boolean =>
+  parent.isApart === true || parent.fixers.length > 0 || (parent.callKey !== undefined && branch !== ofAgent)
+
+/** The branch of the run of an agent that is a tool: each attempt of a call has one such run, and all have the same keys. */
+export const ofAgent = "agent"
 
 /**
  * Within another run, its place there: the call in which it begins, and which of the runs there it is. A second try of the run around it

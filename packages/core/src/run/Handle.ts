@@ -6,11 +6,13 @@ import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../event/AgentEvent.ts"
+import type * as Approval from "../data/Approval.ts"
 import type * as Ledger from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
 import type { Snapshot } from "../event/Snapshot.ts"
 import * as Usage from "../data/Usage.ts"
 import type { RunContext } from "../event/RunContext.ts"
+import type { Decisions } from "../tool/ToolDefinition.ts"
 import type { EndedBy } from "../errors/Limit.ts"
 import type { Mode, Sink, State } from "./Frame.ts"
 import { markOf } from "./mark.ts"
@@ -23,8 +25,14 @@ import { Suspension } from "./Start.ts"
  */
 export type Outcome<O> = Completed<O> | Suspended
 
+/** What both outcomes have. */
+interface Answering {
+  /** The answer to each decision that the run was resumed with, in their order; absent without decisions. */
+  readonly decisions?: ReadonlyArray<Approval.Answer>
+}
+
 /** A run that came to its end, with its output. */
-export interface Completed<out O> {
+export interface Completed<out O> extends Answering {
   readonly _tag: "Completed"
   readonly output: O
   /** The finish reason of the reply that is the output: `length` if it was cut off. Absent if no reply is the output. */
@@ -34,7 +42,7 @@ export interface Completed<out O> {
 }
 
 /** A run that waits for a decision or a larger budget; nothing of it is at work. */
-export interface Suspended {
+export interface Suspended extends Answering {
   readonly _tag: "Suspended"
   /** Where it goes on, with `Agent.resume`. */
   readonly snapshot: Snapshot
@@ -77,10 +85,14 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
   Effect.gen(function* () {
     const log = new Log()
     let started: Started | undefined
+    let decisions: Decisions | undefined
     const running = execute((event) => log.push(event), {
       isStreamed: true,
       isSuspendable: true,
       isForked: true,
+      deciding: (value) => {
+        decisions = value
+      },
       started: (value) => {
         started = value
       }
@@ -92,7 +104,10 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
     })
     fiber.addObserver(() => log.end())
     return {
-      outcome: Effect.map(Fiber.join(fiber), (value) => outcomeOf(value, started?.state ?? {})),
+      outcome: Effect.map(Fiber.join(fiber), (value) => ({
+        ...outcomeOf(value, started?.state ?? {}),
+        ...(decisions === undefined ? {} : { decisions: decisions.answers() })
+      })),
       events: log.stream,
       transcript: Effect.sync(() => started?.state.transcript() ?? []),
       usage: Effect.sync(() => started?.run.ledger.usage ?? Usage.empty),

@@ -57,7 +57,7 @@ export type Admit = (fitting: Fitting, resumption: Resumption<unknown>) => Effec
 /** What `Agent.resume` adds to an agent. */
 export interface Going {
   readonly admit: Admit
-  readonly decisionsOf: (resumption: Pick<Resumption<unknown>, "decisions" | "settlements">) => Decisions
+  readonly decisionsOf: (resumption: Pick<Resumption<unknown>, "from" | "decisions" | "settlements">) => Decisions
 }
 
 export type Start = { readonly kind: "input"; readonly input: unknown } | Resuming

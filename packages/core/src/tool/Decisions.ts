@@ -1,5 +1,8 @@
-/** What was decided while a run was suspended. */
+/** What was decided while a run was suspended, and the answer to each decision. */
 import type * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { KintsugiError } from "../errors/KintsugiError.ts"
 import type * as Approval from "../data/Approval.ts"
 import { always } from "./approving.ts"
 import type { Decisions } from "./ToolDefinition.ts"
@@ -11,17 +14,37 @@ interface Decided {
     | undefined
 }
 
-export const decisionsOf = ({ decisions = [], settlements = [] }: Decided): Decisions => {
-  // a request that was changed, or is too old, comes with another digest
-  const decided = new Map<string, Approval.Decision>()
-  for (const { decision, digest } of decisions) {
-    // of several about one request a refusal counts, else the first
-    if (!decided.has(digest) || decision.type !== "approve") decided.set(digest, decision)
+/** Of several decisions about one request the first counts. `requests` are those that the run waits for. */
+export const decisionsOf = (
+  { decisions = [], settlements = [] }: Decided,
+  requests: () => ReadonlyArray<Approval.ApprovalRequest>
+): Decisions => {
+  const first = new Map<string, Approval.Decided>()
+  for (const decided of decisions) if (!first.has(decided.digest)) first.set(decided.digest, decided)
+  const noted = new Map<string, Fate>()
+  const fateOf = (decided: Approval.Decided): Fate => {
+    const { digest } = decided
+    if (first.get(digest) !== decided) return "already-decided"
+    // a request that no call has taken up was withdrawn with its call
+    return noted.get(digest) ?? (requests().some((one) => one.digest === digest) ? "withdrawn" : "unknown-request")
   }
   return {
-    about: (digest) => decided.get(digest),
+    about: (digest) => first.get(digest)?.decision,
+    note: (digest, fate) => void (noted.has(digest) || noted.set(digest, fate)),
+    failureOf: (failure, error) => {
+      const codec = Schema.toCodecJson(failure === undefined ? KintsugiError : Schema.Union([failure, KintsugiError]))
+      return Option.getOrUndefined(Schema.decodeUnknownOption(codec)(error))
+    },
     gate: always,
     // the first one counts
-    settlement: (token) => settlements.find((settlement) => settlement.token === token)?.exit
+    settlement: (token) => settlements.find((settlement) => settlement.token === token)?.exit,
+    answers: () =>
+      decisions.map((decided): Approval.Answer => {
+        const { digest } = decided
+        const fate = fateOf(decided)
+        return fate === "counted" ? { _tag: "Counted", digest } : { _tag: "NotCounted", digest, reason: fate }
+      })
   }
 }
+
+type Fate = Parameters<Decisions["note"]>[1]

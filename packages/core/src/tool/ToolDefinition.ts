@@ -41,7 +41,9 @@ export interface ToolDefinition {
   readonly targetType: string
   readonly coercion: ReadonlyArray<Coercion.CoercionStep>
   readonly decode: Read
-  readonly decodeResult: (text: string) => Result.Result<unknown, ReadonlyArray<Issue.Issue>>
+  readonly decodeResult: (
+    answer: string | { readonly value: Schema.Json }
+  ) => Result.Result<unknown, ReadonlyArray<Issue.Issue>>
   /** The text that the model reads; dies on a value that the tool's own schema refuses, and fails on one that is too deep for a text. */
   readonly encode: (value: unknown) => Exit.Exit<string, InputTooLargeError>
   readonly run: (params: unknown, context: ToolContext) => Effect.Effect<unknown, unknown>
@@ -73,6 +75,7 @@ export interface NeedsApproval {
   readonly when: (params: () => unknown) => Effect.Effect<boolean, unknown>
   readonly reason: string
   readonly validFor: Duration.Duration
+  readonly onExpiry: Approval.OnExpiry
   /** What a server has changed, if that is what a person is asked about. */
   readonly change?: Approval.DefinitionChange
 }
@@ -84,8 +87,14 @@ export interface ApprovalGate extends NeedsApproval {
   readonly pass: (call: CallAtGate) => Effect.Effect<Passed>
 }
 
-/** The decision; or the request that the run is suspended with, if no decision comes during the run. */
-export type Passed = { readonly decision: Approval.Decision } | { readonly request: Approval.ApprovalRequest }
+/**
+ * The decision; or the request that the run is suspended with, if no decision comes during the run; or what becomes of a call without a
+ * decision in time.
+ */
+export type Passed =
+  | { readonly decision: Approval.Decision }
+  | { readonly request: Approval.ApprovalRequest }
+  | { readonly expired: Exclude<Approval.OnExpiry, "ask-again"> }
 
 /** Predicates by name; `params` gives each of them parameters of its own. */
 export type Rules = Readonly<Record<string, NeedsApproval["when"]>>
@@ -250,10 +259,18 @@ export interface DeferredSite {
   readonly decisions: Decisions | undefined
 }
 
+type NotCounted = Extract<Approval.Answer, { readonly _tag: "NotCounted" }>
+
 /** What was decided while a run was suspended. `resume` brings it along, so a bundle without `resume` does not contain it. */
 export interface Decisions {
   /** The decision about the request with this digest. */
   readonly about: (digest: string) => Approval.Decision | undefined
+  /** Notes what becomes of the decision about this request. */
+  readonly note: (digest: string, fate: "counted" | NotCounted["reason"]) => void
+  /** The failure of a call that waited for a person, read by the schema of its tool's failures; `undefined` if it does not fit. */
+  readonly failureOf: (failure: Schema.Codec<unknown, unknown> | undefined, error: Schema.Json) => unknown
+  /** The answers to all decisions, in their order. */
+  readonly answers: () => ReadonlyArray<Approval.Answer>
   /** The gate of a call that was asked about, of a tool that no longer needs approval. */
   readonly gate: ApprovalGate
   /** The settlement with this token. */

@@ -2,51 +2,56 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Approval from "../data/Approval.ts"
 import * as Interception from "../model/Interception.ts"
-import * as RunContext from "../event/RunContext.ts"
-import { isDeep } from "../data/Foreign.ts"
 import * as Redaction from "../data/Redaction.ts"
-import * as Returned from "../data/Returned.ts"
 import { canonical, digestOf, digestOfRequest } from "../data/Digest.ts"
+import * as Deciding from "../recovery/Deciding.ts"
+import { asksOf } from "./asks.ts"
 import type { ApprovalGate, CallAtGate, NeedsApproval, Passed } from "./ToolDefinition.ts"
 
 /** The gate of a tool. A call that needs no approval passes, and so do arguments that the approver has edited. */
 export const gate = (needs: NeedsApproval): ApprovalGate => ({
   ...needs,
   pass: (call) =>
-    Effect.flatMap(request(needs, call), (request): Effect.Effect<Passed> =>
-      request === undefined || canonical(request.arguments) === call.edited
+    Effect.flatMap(request(needs, call), (request): Effect.Effect<Passed> => {
+      if (request === Approval.expired) return Effect.succeed(passed(needs, request))
+      return request === undefined || canonical(request.arguments) === call.edited
         ? Effect.succeed({ decision: Approval.approve })
         : Effect.map(
             call.waiting(Interception.untilDecided(call.site.run, decided(request, needs, call))),
-            (decision) => (decision === undefined ? { request } : { decision })
+            (decision) => (decision === undefined ? { request } : passed(needs, decision))
           )
-    )
+    })
 })
+
+const passed = ({ onExpiry }: NeedsApproval, decision: Approval.Decision | Deciding.Expired): Passed => {
+  if (decision !== Approval.expired) return { decision }
+  // a request that is asked again does not expire
+  return { expired: onExpiry === "fail" ? "fail" : "refuse" }
+}
 
 /** For a call with a request for approval, of a tool that no longer needs approval. */
 export const always: ApprovalGate = gate({
   when: () => Effect.succeed(true),
   reason: "it was asked for when the call was made",
-  validFor: Duration.days(1)
+  validFor: Duration.days(1),
+  onExpiry: "ask-again"
 })
 
 /**
  * `undefined` if the call needs no approval; a predicate that fails means that it does. An earlier request is reused while it is the
- * same and not expired; otherwise this makes a new one.
+ * same and not expired; otherwise this makes a new one, if it does not end the wait that the earlier one has expired.
  */
 const request = (
   needs: NeedsApproval,
   { decoded, site, tool }: CallAtGate
-): Effect.Effect<Approval.ApprovalRequest | undefined> =>
+): Effect.Effect<Approval.ApprovalRequest | Deciding.Expired | undefined> =>
   Effect.gen(function* () {
     const { call, from, key, run } = site
     // a request that suspended the run needs a decision, even if the tool no longer needs approval
-    const asked = from?.type === "decision" ? from.request : undefined
+    const asked = from?.type === "decision" && from.request.failed === undefined ? from.request : undefined
     const isNeeded = asked !== undefined || (yield* needsApproval(needs, () => decoded.params()))
     if (!isNeeded) return undefined
     const { agent, runId } = run
@@ -64,9 +69,14 @@ const request = (
       schema,
       ...(needs.change === undefined ? {} : { change: needs.change })
     }
-    if (asked !== undefined && now <= asked.expiresAt) {
-      const digest = yield* digestOfRequest({ ...subject, expiresAt: asked.expiresAt }, call.arguments)
+    if (asked !== undefined) {
+      const isLate = now > asked.expiresAt
+      const digest = isLate
+        ? undefined
+        : yield* digestOfRequest({ ...subject, expiresAt: asked.expiresAt }, call.arguments)
       if (digest === asked.digest) return asked
+      site.decisions?.note(asked.digest, isLate ? "late" : "other-digest")
+      if (isLate && needs.onExpiry !== "ask-again") return Approval.expired
     }
     const fresh = { ...subject, expiresAt: now + Duration.toMillis(needs.validFor) }
     return new Approval.ApprovalRequest({ ...fresh, digest: yield* digestOfRequest(fresh, call.arguments) })
@@ -82,54 +92,15 @@ const decided = (
   asked: Approval.ApprovalRequest,
   needs: NeedsApproval,
   call: CallAtGate
-): Effect.Effect<Approval.Decision | undefined> =>
+): Effect.Effect<Approval.Decision | Deciding.Expired | undefined> =>
   Effect.gen(function* () {
     let current = asked
     while (true) {
-      const { callId, tool } = current
-      yield* RunContext.emit(call.site.run, () => ({ type: "approval-requested", callId, tool, request: current }))
-      const asked = current
-      const decision = yield* Interception.step(
-        () => ({ kind: "approval", request: asked }),
-        () => Effect.map(decide(asked, call), shallow)
-      )
-      if (decision === undefined) return undefined
-      if ((yield* Clock.currentTimeMillis) <= current.expiresAt) {
-        yield* RunContext.emit(call.site.run, () => ({ type: "approval-decided", callId, tool, decision }))
-        return decision
-      }
+      const decision = yield* Deciding.decided(current, needs.onExpiry, call.site, asksOf(call.site.run))
+      if (decision !== "late" && decision !== "nothing-to-run") return decision
       const renewed = yield* request(needs, call)
       if (renewed === undefined) return Approval.approve
+      if (renewed === Approval.expired) return renewed
       current = renewed
     }
   })
-
-/** Edited arguments that are too deep cannot be stored: such an edit refuses the call. */
-const shallow = (decision: Approval.Decision | undefined): Approval.Decision | undefined =>
-  decision?.type === "approve" && isDeep(decision.arguments)
-    ? Approval.refuse("the edited arguments are nested too deeply")
-    : decision
-
-/** Of a decision out of JSON, only its type has to be there: what does not approve, refuses. */
-const aDecision: Returned.Kind = { name: "a decision", is: (value) => Predicate.hasProperty(value, "type") }
-
-/** Takes a decision made while the run was suspended. Else the run is suspended again, or asks the `Approver` and waits. */
-const decide = (
-  request: Approval.ApprovalRequest,
-  { site: { decisions, isSuspendable, run } }: CallAtGate
-): Effect.Effect<Approval.Decision | undefined> => {
-  const decision = decisions?.about(request.digest)
-  if (decision !== undefined || isSuspendable) return Effect.succeed(decision)
-  return Effect.flatMap(
-    Effect.serviceOption(Approval.Approver),
-    Option.match({
-      // without a type that was cast away, this cannot be
-      onNone: () =>
-        Effect.die(new TypeError(`Agent '${run.agent}' has a tool that needs an Approver, and there is none`)),
-      onSome: (approver) => {
-        const whose = "The decide of the Approver"
-        return Returned.valueOf(Returned.effect(approver.decide(request), whose), aDecision, whose)
-      }
-    })
-  )
-}

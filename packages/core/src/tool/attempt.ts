@@ -9,10 +9,11 @@ import * as Arguments from "../data/Arguments.ts"
 import { canonical } from "../data/Digest.ts"
 import { isDeep } from "../data/Foreign.ts"
 import * as Message from "../data/Message.ts"
-import { OutcomeUnknownError, ToolDeniedError } from "../errors/ToolError.ts"
+import { ApprovalExpiredError, OutcomeUnknownError, ToolDeniedError } from "../errors/ToolError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import type { Fix } from "../recovery/Node.ts"
+import * as Render from "../recovery/Render.ts"
 import * as Call from "./call.ts"
 import {
   type Admitted,
@@ -103,7 +104,9 @@ const oversizedOf = ({ entry, gates, site }: ToolCall, { args }: Raw | Decoded) 
 const ask = (self: ToolCall, state: Decoded): Attempt => {
   const { entry, gates, site } = self
   const { approval, name: tool, sideEffects } = entry.tool
-  const gate = approval ?? (site.from?.type === "decision" ? site.decisions?.gate : undefined)
+  const gate =
+    approval ??
+    (site.from?.type === "decision" && site.from.request.failed === undefined ? site.decisions?.gate : undefined)
   const approved = () => (gate === undefined ? start(self, admitted(state)) : approve(self, state, gate))
   if (gates.policies.length === 0) return approved()
   const { agent, depth } = site.run
@@ -127,13 +130,12 @@ const approve = (self: ToolCall, state: Decoded, gate: ApprovalGate): Attempt =>
       })
       return Effect.fail(passed.request)
     }
+    if ("expired" in passed) return expire(self, passed.expired)
     const { decision } = passed
     // everything but an approval refuses, also a value of another type: JSON that was not decoded
     if (decision.type !== "approve") {
-      return deny(
-        self,
-        ToolDeniedError.make({ tool: entry.tool.name, callId: site.call.id, reason: String(decision.reason) })
-      )
+      const reason = decision.type === "result" ? Render.notFailed : String(decision.reason)
+      return deny(self, ToolDeniedError.make({ tool: entry.tool.name, callId: site.call.id, reason }))
     }
     return decision.arguments === undefined ? start(self, admitted(state)) : edit(self, state, decision.arguments)
   })
@@ -163,6 +165,14 @@ const edit = (self: ToolCall, state: Decoded, args: Schema.Json): Attempt =>
     self.state = now
     return pass(self, now)
   })
+
+/** No decision came in time. No person has refused. */
+const expire = (self: ToolCall, onExpiry: "refuse" | "fail"): Attempt => {
+  const at = { tool: self.entry.tool.name, callId: self.site.call.id }
+  return onExpiry === "fail"
+    ? Effect.fail(ApprovalExpiredError.make(at))
+    : deny(self, ToolDeniedError.make({ ...at, reason: Render.undecided }))
+}
 
 /** A denied call stays denied: no row decides. */
 const deny = (self: ToolCall, error: ToolDeniedError): Attempt => {
@@ -257,7 +267,7 @@ export const accept = (self: ToolCall, rung: Fix, answer: string): Effect.Effect
     return Effect.as(emitChanges(self, read.success.changes), undefined)
   })
 
-const emitChanges = (self: ToolCall, changes: Call.Decoded["changes"]): Effect.Effect<void> =>
+export const emitChanges = (self: ToolCall, changes: Call.Decoded["changes"]): Effect.Effect<void> =>
   // Mutants `{}`, `false` survive: all callers drop the value of the loop
   Effect.forEach(changes, (change) => emit(self, () => ({ type: "arguments-coerced", change })), { discard: true })
 

@@ -69,7 +69,8 @@ export interface Over extends Common {
 
 /** Why a call is over without its tables. */
 export type Why =
-  | { readonly type: "denied"; readonly error: ToolDeniedError }
+  /** `text` is what the model reads, if the tool has run before. */
+  | { readonly type: "denied"; readonly error: ToolDeniedError; readonly text?: string }
   /** It waits for a decision, or its sub-agent does: it is not settled. */
   | { readonly type: "waits"; readonly checkpoint: CallCheckpoint }
   | { readonly type: "unverifiable"; readonly error: Unverifiable }
@@ -168,6 +169,14 @@ export const readmitted = (
   decoded,
   isCleared: false,
   ...(begun.type === "agent" ? { suspended: begun.snapshot } : { handed: begun })
+})
+
+/** A call that has failed, and waited for a person about that: its arguments have passed the gates. */
+export const failedBefore = (from: Raw, decoded: Call.Decoded, isCleared: boolean): Admitted => ({
+  ...from,
+  type: "Admitted",
+  decoded,
+  isCleared
 })
 
 export const running = ({ args, decoded, draft, edited, isUncertain }: Admitted, context: ToolContext): Running => ({

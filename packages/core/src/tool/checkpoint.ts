@@ -9,7 +9,9 @@ import type { ToolCall } from "./callState.ts"
 
 /** The checkpoint of a call of which this many `runs` are over. */
 export const checkpointOf = (self: ToolCall, runs: number, waiting: CallCheckpoint): CallCheckpoint => {
-  const progress = progressOf(self, runs)
+  // a call that has failed waits after its last attempt, all others before the next
+  const isMade = waiting.type === "decision" && waiting.request.failed !== undefined
+  const progress = progressOf(self, runs, isMade ? 0 : 1)
   const { elapsed } = self
   return {
     ...waiting,
@@ -18,14 +20,14 @@ export const checkpointOf = (self: ToolCall, runs: number, waiting: CallCheckpoi
   }
 }
 
-/** Of a call that waits just before an attempt, which it has not made yet; absent where that is its first one. */
-const progressOf = ({ progress, state }: ToolCall, runs: number): CallProgress | undefined => {
+/** Of a call that has `begun` an attempt that it has not made yet, if any; absent where that is its first one. */
+const progressOf = ({ progress, state }: ToolCall, runs: number, begun: number): CallProgress | undefined => {
   const { attempts = 0, failures = [], trail = [] } = progress?.trace() ?? {}
-  if (progress === undefined || attempts <= 1) return undefined
+  if (progress === undefined || attempts <= begun) return undefined
   return {
     runs,
     isUncertain: state.isUncertain,
-    position: { ...progress.position(), attempts: attempts - 1 },
+    position: { ...progress.position(), attempts: attempts - begun },
     failures: failures.map(seenOf),
     trail: trailOf(trail)
   }

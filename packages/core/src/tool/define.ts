@@ -178,11 +178,13 @@ const charsOf = (tool: string, max: number | undefined): number | undefined => {
   throw new RangeError(`Tool '${tool}': maxResultChars must be a whole number of at least 0, got ${max}`)
 }
 
-/** A fixer's answer as a result: JSON, or the bare text where that is what the schema wants. */
+/** A fixer's answer as a result: JSON, or the bare text where that is what the schema wants. That of a person is a value. */
 const resultDecoder = (schema: Schema.Codec<unknown, unknown>): ToolDefinition["decodeResult"] => {
   const decodeJson = decoder(schema)
   const decode = (value: Schema.Json) => Result.mapError(decodeJson(value), (issue) => Issue.fromSchema(issue, value))
-  return (text) => {
+  return (answer) => {
+    if (!Predicate.isString(answer)) return decode(answer.value)
+    const text = answer
     const json = Result.getOrElse(Coercion.parse(text, []), () => undefined)
     const fromJson = json === undefined ? decode(text) : decode(json.value)
     return Result.isSuccess(fromJson) || json === undefined ? fromJson : Result.orElse(decode(text), () => fromJson)

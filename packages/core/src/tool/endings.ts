@@ -1,5 +1,4 @@
 /** How a call ends: the settlement that the model reads, the event, and the failure that ends the run. */
-import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -9,10 +8,8 @@ import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Message from "../data/Message.ts"
 import type { CallCheckpoint } from "../event/Checkpoint.ts"
 import * as Redaction from "../data/Redaction.ts"
-import * as Returned from "../data/Returned.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
 import { limitOf } from "../errors/Limit.ts"
-import { labelsOf } from "../errors/RecoveryAdvice.ts"
 import {
   DeserializationError,
   EscalationError,
@@ -31,13 +28,13 @@ import {
   type Leaves,
   type Says,
   type Spoken,
-  type Trace,
-  untouchable
+  type Trace
 } from "../recovery/Layer.ts"
-import type { Afterwards, FailureContext, Renderer } from "../recovery/Node.ts"
+import type { Afterwards } from "../recovery/Node.ts"
 import * as Render from "../recovery/Render.ts"
 import { cleared, decodedOf, isAtWork, type ToolCall, type Why } from "./callState.ts"
 import type { Failure, How, Outcome } from "./outcome.ts"
+import { rendered } from "./rendering.ts"
 import * as ToolRun from "./run.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
@@ -152,7 +149,7 @@ const over = (self: ToolCall, why: Exclude<Why, { readonly type: "capped" }>): E
   const { name } = self.entry.tool
   switch (why.type) {
     case "denied": {
-      const settlement: Message.Settlement = { kind: "denied", text: Render.denied(name, why.error.reason) }
+      const settlement = denied(self, why)
       return RunContext.emitThen(
         self.site.run,
         () => ({ type: "tool-refused", settlement, ...callOf(self) }),
@@ -167,6 +164,15 @@ const over = (self: ToolCall, why: Exclude<Why, { readonly type: "capped" }>): E
       return settle(self, settlement, self.state.runs, { recoveredBy: "escalate", signature: signatureOf(error) })
     }
   }
+}
+
+/** A call that has run, and may have taken effect, says so. */
+const denied = (
+  { entry, state }: ToolCall,
+  { error, text }: Extract<Why, { readonly type: "denied" }>
+): Message.Settlement => {
+  if (text === undefined) return { kind: "denied", text: Render.denied(entry.tool.name, error.reason) }
+  return state.isUncertain ? failing(text, true, false) : { kind: "denied", text }
 }
 
 /** There is nothing to settle yet, unless the run ends before the decision. */
@@ -336,14 +342,6 @@ const result = (tool: ToolDefinition, value: unknown, text: string): Message.Set
 export const wishOf = (afterwards: Afterwards | undefined): boolean | undefined =>
   afterwards === undefined ? undefined : afterwards === "tools-off"
 
-/** A call that was refused: the tool has not failed, but a model that insists is going round in circles. */
-export const denialOf = (tool: string, signature?: string): FailureHistory.CallOutcome => ({
-  tool,
-  isError: true,
-  isDenied: true,
-  ...(signature === undefined ? {} : { signature })
-})
-
 /** Without what the model wrote: of arguments that do not fit, only what would fit. */
 const signatureOf = (error: unknown): string => {
   const tag = ErrorCause.tagOf(error)
@@ -355,45 +353,10 @@ const signatureOf = (error: unknown): string => {
   return FailureHistory.signatureOf(tag, ErrorCause.messageOf(error))
 }
 
-interface Rendering {
-  readonly render: Renderer | undefined
-  readonly seen: unknown
-  readonly context: FailureContext
-}
-
-/** The text of the renderer; `byDefault` when there is none, when it says nothing, or when it fails. Interruption and defects pass. */
-export const rendered = (
-  { context, render, seen }: Rendering,
-  run: RunContext.RunContext,
-  byDefault: (error: unknown, context: FailureContext) => string
-): Effect.Effect<string> => {
-  if (render === undefined) return Effect.sync(() => byDefault(seen, context))
-  const rendering = Effect.suspend(() => {
-    return Returned.valueOf(render(seen, context), Returned.aText, "The renderer for tool", context.tool)
-  })
-  return Effect.matchCauseEffect(rendering, {
-    onSuccess: (text) => Effect.succeed(text.trim() === "" ? byDefault(seen, context) : text),
-    onFailure: (cause) => {
-      const passing = untouchable(cause)
-      if (passing !== undefined) return Effect.failCause(passing)
-      return Effect.as(complain(cause, seen, context, run), byDefault(seen, context))
-    }
-  })
-}
-
-/** A renderer that fails is a mistake of the program, but a model must read something. */
-const complain = (
-  cause: Cause.Cause<unknown>,
-  error: unknown,
-  { callId, tool }: FailureContext,
-  { agent, runId }: RunContext.RunContext
-): Effect.Effect<void> =>
-  Effect.annotateLogs(
-    Effect.logWarning(`A renderer failed on a failure of tool '${tool ?? ""}'`, ErrorCause.logged(cause)),
-    {
-      ...labelsOf(error),
-      runId,
-      agent,
-      ...(callId === undefined ? {} : { callId })
-    }
-  )
+/** A call that was refused: the tool has not failed, but a model that insists is going round in circles. */
+export const denialOf = (tool: string, signature?: string): FailureHistory.CallOutcome => ({
+  tool,
+  isError: true,
+  isDenied: true,
+  ...(signature === undefined ? {} : { signature })
+})

@@ -11,6 +11,7 @@ type OfGates =
   | "ToolTimeoutError"
   | "OutcomeUnknownError"
   | "ToolDeniedError"
+  | "ApprovalExpiredError"
   | "UnknownToolError"
 
 /** What every run of an agent may fail with: where it is, the others are what a sub-agent has left. */

@@ -1,5 +1,6 @@
 /** A fixer at work on a call: the meaning of its answers and its failures. */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { DeserializationError, EscalationError, ToolExecutionError } from "../errors/ToolError.ts"
 import { helping } from "../event/Helping.ts"
@@ -40,12 +41,18 @@ const broken = (self: ToolCall, rung: Fix, seen: unknown, repair: FixRun): Broke
   }
 }
 
-const asResult = (answer: string, { decodeResult, name }: ToolDefinition, callId: string): Fixed => {
+/** An answer in the place of the tool's result. */
+export const asResult = (
+  answer: Parameters<ToolDefinition["decodeResult"]>[0],
+  { decodeResult, name }: ToolDefinition,
+  callId: string
+): Fixed => {
   const decoded = decodeResult(answer)
   if (Result.isSuccess(decoded)) return { type: "answered", value: decoded.success }
-  const fields = { tool: name, callId, rawValue: answer, targetType: `${name} result`, issues: decoded.failure }
+  const [whose, rawValue] = Predicate.isString(answer) ? ["the fixer", answer] : ["a person", answer.value]
+  const fields = { tool: name, callId, rawValue, targetType: `${name} result`, issues: decoded.failure }
   return next(
-    DeserializationError.make({ what: `The answer of the fixer does not fit the result of tool '${name}'`, ...fields })
+    DeserializationError.make({ what: `The answer of ${whose} does not fit the result of tool '${name}'`, ...fields })
   )
 }
 

@@ -37,11 +37,13 @@ const byPerson = (needs: NeedsApproval): ApprovalGate => {
 /** What the approver has edited is approved, and a decision about this very call comes before any grant. */
 const mayBeGranted = ({ decoded, edited, site: { decisions, from } }: CallAtGate): boolean =>
   canonical(decoded.json) !== edited &&
-  (from?.type !== "decision" || decisions?.about(from.request.digest) === undefined)
+  (from?.type !== "decision" ||
+    from.request.failed !== undefined ||
+    decisions?.about(from.request.digest) === undefined)
 
 /** Whether a person would be asked; a predicate that fails means that. */
 const isAsked = (needs: NeedsApproval, { decoded, site }: CallAtGate): Effect.Effect<boolean> => {
-  if (site.from?.type === "decision") return Effect.succeed(true)
+  if (site.from?.type === "decision" && site.from.request.failed === undefined) return Effect.succeed(true)
   const answer = Result.try(() => needs.when(() => decoded.params()))
   return Result.isFailure(answer) ? Effect.succeed(true) : Effect.orElseSucceed(answer.success, () => true)
 }

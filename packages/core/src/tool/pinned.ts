@@ -170,6 +170,7 @@ const consenting = (tool: ToolDefinition, source: PinSource, offered: string, no
     when: () => Effect.succeed(true),
     reason: approval === undefined ? reason : `${approval.reason}; ${reason}`,
     validFor: approval === undefined ? Duration.days(1) : approval.validFor,
+    onExpiry: approval?.onExpiry ?? "ask-again",
     change
   })
   return {

@@ -7,10 +7,13 @@ import type * as Recovery from "../recovery/Recovery.ts"
 import { limitOf } from "./define.ts"
 import { granting } from "./granting.ts"
 import { type AnyTool, fromDefinition, isTool, type Tool } from "./shape.ts"
+import type { Nearer } from "./failures.ts"
+import type { OnExpiry } from "../data/Approval.ts"
 import type { NeedsApproval } from "./ToolTypes.ts"
+import type { ApprovalExpiredError } from "../errors/ToolError.ts"
 
 /** Which calls need approval, and for how long a decision holds. */
-export interface ApprovalOptions<in Params, R> {
+export interface ApprovalOptions<in Params, R, X extends OnExpiry = OnExpiry> {
   /** Which calls need it, by their parameters; all by default. If it fails, the call needs approval. */
   readonly when?: (params: Params) => boolean | Effect.Effect<boolean, unknown, R>
   /** The reason that the request for approval states. */
@@ -22,26 +25,34 @@ export interface ApprovalOptions<in Params, R> {
    * `small` holds. A rule that fails admits nothing.
    */
   readonly rules?: { readonly [name: string]: (params: Params) => boolean | Effect.Effect<boolean, unknown, R> }
+  /**
+   * What becomes of a call without a decision in time: it asks again, the default; or it settles as denied (`"refuse"`), with a text that
+   * says so; or it fails with `ApprovalExpiredError` (`"fail"`). A run that was suspended does so when it is resumed.
+   */
+  readonly onExpiry?: X
 }
+
+/** What a call may fail with whose request expires. */
+type Expiring<X> = "fail" extends X ? ApprovalExpiredError : never
 
 /**
  * Requires approval for the calls of this tool: after every other gate and before the call runs, and once more after a repair of its
  * arguments. An agent with such a tool needs an `Approver` in `R`. A run that `agent.start` has started is suspended instead.
  */
 export const requireApproval: {
-  <Params, R2 = never>(
-    options?: ApprovalOptions<Params, R2>
+  <Params, R2 = never, const X extends OnExpiry = "ask-again">(
+    options?: ApprovalOptions<Params, R2, X>
   ): <Name extends string, A, E, R, T, S>(
-    self: Tool<Name, Params, A, E, R, T, S>
-  ) => Tool<Name, Params, A, E, R | R2, Recovery.Merge<T, NeedsApproval>, S>
-  <Name extends string, Params, A, E, R, T, S, R2 = never>(
-    self: Tool<Name, Params, A, E, R, T, S>,
-    options?: ApprovalOptions<Params, R2>
-  ): Tool<Name, Params, A, E, R | R2, Recovery.Merge<T, NeedsApproval>, S>
+    self: Tool<Name, Params, A, E, R, T, S> & Nearer<T, Exclude<Expiring<X>, E>>
+  ) => Tool<Name, Params, A, E | Expiring<X>, R | R2, Recovery.Merge<T, NeedsApproval>, S>
+  <Name extends string, Params, A, E, R, T, S, R2 = never, const X extends OnExpiry = "ask-again">(
+    self: Tool<Name, Params, A, E, R, T, S> & Nearer<T, Exclude<Expiring<X>, E>>,
+    options?: ApprovalOptions<Params, R2, X>
+  ): Tool<Name, Params, A, E | Expiring<X>, R | R2, Recovery.Merge<T, NeedsApproval>, S>
 } = dual(
   ([self]) => isTool(self),
   <T>(self: AnyTool, options: ApprovalOptions<unknown, unknown> = {}): T => {
-    const { reason = `Tool '${self.name}' runs only with approval`, validFor = "1 day", when } = options
+    const { reason = `Tool '${self.name}' runs only with approval`, onExpiry, validFor = "1 day", when } = options
     const { approval: before } = self.definition
     const holds = limitOf(self.name, "validFor", validFor) ?? Duration.days(1)
     // the parameters are what the tool's schema gave; what a predicate needs is in the tool's type
@@ -60,8 +71,9 @@ export const requireApproval: {
       ...self.definition,
       approval: granting(
         before === undefined
-          ? { reason, validFor: holds, when: asks }
+          ? { reason, validFor: holds, onExpiry: onExpiry ?? "ask-again", when: asks }
           : {
+              onExpiry: onExpiry ?? before.onExpiry,
               reason: `${before.reason}; ${reason}`,
               validFor: Duration.min(holds, before.validFor),
               // each may ask for it

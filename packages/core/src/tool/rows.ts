@@ -37,6 +37,7 @@ export type RowInput<E, K> = K extends "orElse"
  */
 export type Admits<S, K> =
   | "repairs"
+  | "consults"
   | (K extends "InvalidArgs" | "DeserializationError" | "ToolTimeoutError"
       ? "repeats"
       : "unsafe" extends S

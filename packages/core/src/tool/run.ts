@@ -181,7 +181,9 @@ export const runAlone = (self: Execution): Effect.Effect<unknown, unknown> =>
   )
 
 /** What is known of a run that was cut off. */
-type Cut = Pick<Execution, "tool" | "context" | "onCleared" | "keep" | "ended">
+type Cut = Pick<Execution, "tool" | "onCleared" | "keep" | "ended"> & {
+  readonly context: Pick<ToolContext, "callId" | "idempotencyKey">
+}
 
 /** What it means that a tool was stopped before its end. Looking it up may take as long as the tool itself. */
 export const cutOff = (self: Cut, limit: Duration.Duration): Effect.Effect<unknown, unknown> => {
@@ -201,7 +203,7 @@ const unknown = ({ context: { callId, idempotencyKey }, tool: { name: tool } }: 
   OutcomeUnknownError.make({ tool, callId, idempotencyKey })
 
 /** Gives what was found, or goes on where it took no effect. */
-const lookUp = (
+export const lookUp = (
   self: Cut,
   verify: NonNullable<ToolDefinition["verify"]>,
   limit: Duration.Duration | undefined,

@@ -7,6 +7,7 @@ import * as Result from "effect/Result"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Message from "../data/Message.ts"
 import { type ExecutionError, executionErrorOf, ToolExecutionError } from "../errors/ToolError.ts"
+import type { CallCheckpoint } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import { Attempts } from "../recovery/Attempts.ts"
@@ -20,17 +21,22 @@ import { type CallSite, Waits } from "./CallSite.ts"
 import {
   admitted,
   beginning,
+  type CallState,
   decodedOf,
   type Entry,
+  failedBefore,
   type Gates,
   over,
+  type Raw,
   readmitted,
   type ToolCall,
   type Why
 } from "./callState.ts"
 import { cut, late, ToolEnds } from "./endings.ts"
+import { ask } from "./person.ts"
 import { fix } from "./fixing.ts"
 import type { Outcome } from "./outcome.ts"
+import type { Decisions } from "./ToolDefinition.ts"
 import * as ToolRun from "./run.ts"
 import { checkpointOf, originOf } from "./checkpoint.ts"
 
@@ -72,17 +78,38 @@ const begin = (entry: Entry, gates: Gates, site: CallSite, elapsed?: () => numbe
     const read = Call.decodeNow(entry.tool, { ...site.call, arguments: args })
     return read && Result.getOrUndefined(read)
   }
-  const state = from?.type === "agent" || from?.type === "deferred" ? readmitted(raw, from, decoded()) : raw
+  const state = from === undefined ? raw : stateOf(raw, from, decoded)
   const tries = entry.tool.around === undefined ? undefined : new Attempts()
   return { entry, gates, site, state, progress: undefined, tries, elapsed }
 }
 
-const driven = (self: ToolCall): Effect.Effect<Outcome> => {
-  const progress = self.site.from?.progress
-  return progress === undefined
-    ? Driver.drive(() => new ToolLayer(self))
-    : Effect.flatMap(originOf(progress), (from) => Driver.drive(() => new ToolLayer(self), from))
+/** A sub-agent that goes on has passed every gate before, and so has a call that has failed. */
+const stateOf = (raw: Raw, from: CallCheckpoint, decoded: () => Call.Decoded | undefined): CallState => {
+  if (from.type !== "decision") return readmitted(raw, from, decoded())
+  const { failed } = from.request
+  if (failed === undefined || failed.needsArguments === true) return raw
+  const now = decoded()
+  return now === undefined ? raw : failedBefore(raw, now, failed.verified === "no-effect")
 }
+
+const driven = (self: ToolCall): Effect.Effect<Outcome> => {
+  const { decisions, from } = self.site
+  if (from?.progress === undefined) return Driver.drive(() => new ToolLayer(self))
+  const { progress } = from
+  const error =
+    from.type === "decision" && from.request.failed !== undefined ? failureOf(self, from, decisions) : undefined
+  return Effect.flatMap(originOf(progress), (origin) =>
+    Driver.drive(() => new ToolLayer(self), error === undefined ? origin : { ...origin, failed: { error } })
+  )
+}
+
+/** The failure about which a person was asked: of its class, where its schema is known. */
+const failureOf = (
+  { entry }: ToolCall,
+  { error, progress }: Extract<CallCheckpoint, { readonly type: "decision" }>,
+  decisions: Decisions | undefined
+): unknown =>
+  (error === undefined ? undefined : decisions?.failureOf(entry.tool.failure, error)) ?? progress?.failures.at(-1)
 
 /** The layer of one tool call. */
 class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
@@ -103,7 +130,16 @@ class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
   }
 
   get repairs(): Repairs<never> {
-    return { fix: (rung, seen, repair) => fix(this.call, rung, seen, repair) }
+    const { call } = this
+    const { isSuspendable, run } = call.site
+    return {
+      fix: (rung, seen, repair) => fix(call, rung, seen, repair),
+      ask: {
+        isApart: run.isApart === true,
+        isSuspendable,
+        run: (rung, seen, repair) => ask(call, rung, seen, repair)
+      }
+    }
   }
 
   get bounds(): Bounds {

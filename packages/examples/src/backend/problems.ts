@@ -68,13 +68,15 @@ export class Unauthorized extends HttpApiError.Problem<Unauthorized>()("Unauthor
   title: "Approvals need the token of this server: Authorization: Bearer <token>."
 }) {}
 
-/** The run does not wait for this decision: it came twice, too late, or for another call. */
+/** A decision does not count: it came twice, too late, or for another call. What counts is done all the same. */
 export class StaleDecision extends HttpApiError.Problem<StaleDecision>()(
   "StaleDecision",
   { type: "urn:backend:stale-decision", status: 409, title: "The decision does not count any more." },
   {
     runId: Schema.String,
     /** The requests for approval now; empty if the run is at work or over. */
-    requests: Schema.Array(Approval.ApprovalRequest)
+    requests: Schema.Array(Approval.ApprovalRequest),
+    /** The answer to each decision, with the reason if it does not count. */
+    answers: Schema.Array(Approval.Answer)
   }
 ) {}

@@ -29,20 +29,24 @@ interface Ended {
   /** The row of the run, and its id if it waits. */
   readonly row: Row
   readonly runId?: string
+  /** What became of the decisions. */
+  readonly answers: ReadonlyArray<Approval.Answer>
 }
 
 const ended = (run: Run): Effect.Effect<Ended, RunFailed> =>
   Effect.gen(function* () {
     const outcome = yield* Effect.mapError(run.outcome, RunFailed.from)
+    const { decisions: answers = [] } = outcome
     if (outcome._tag === "Completed") {
       const usage = yield* run.usage
-      return { ending: { type: "answered", answer: outcome.output, usage }, row: { state: "decided" } }
+      return { ending: { type: "answered", answer: outcome.output, usage }, row: { state: "decided" }, answers }
     }
     const { snapshot } = outcome
     return {
       ending: waiting(snapshot),
       row: { state: "waiting", document: Snapshot.toJson(snapshot) },
-      runId: snapshot.runId
+      runId: snapshot.runId,
+      answers
     }
   })
 
@@ -69,7 +73,21 @@ export const decide = (runId: string, decisions: ReadonlyArray<Approval.Decided>
       (document) => Effect.flatMap(read(document), (snapshot) => goOn(snapshot, decisions)),
       (document, exit) => store.put(runId, exit._tag === "Success" ? exit.value.row : { state: "waiting", document })
     )
-  ).pipe(Effect.flatMap(({ ending }) => ending))
+  ).pipe(
+    Effect.flatMap(({ ending }) => ending),
+    // of a run that was decided about before, the store knows no more
+    Effect.catchTag("StaleDecision", (stale) =>
+      stale.answers.length > 0
+        ? Effect.fail(stale)
+        : Effect.fail(
+            new StaleDecision({
+              runId,
+              requests: [],
+              answers: decisions.map(({ digest }) => notCounted(digest, "already-decided"))
+            })
+          )
+    )
+  )
 
 interface Gone {
   /** Its new row, also after a decision that did not count. */
@@ -79,19 +97,28 @@ interface Gone {
 
 const goOn = (from: Snapshot.Snapshot, decisions: ReadonlyArray<Approval.Decided>) =>
   Effect.gen(function* (): Effect.fn.Return<Gone, RunFailed, Model.Model | Shop | Scope.Scope> {
+    const { runId } = from
     const asked = Snapshot.requestsOf(from)
-    const decided = asked.filter(({ digest }) => decisions.some((decision) => decision.digest === digest))
-    const stale = (requests: ReadonlyArray<Approval.ApprovalRequest>) =>
-      Effect.fail(new StaleDecision({ runId: from.runId, requests }))
-    if (decided.length < decisions.length)
-      return { row: { state: "waiting", document: Snapshot.toJson(from) }, ending: stale(asked) }
+    const digests = new Set(asked.map(({ digest }) => digest))
+    const unknown = decisions.flatMap(({ digest }) =>
+      digests.has(digest) ? [] : [notCounted(digest, "unknown-request")]
+    )
+    if (unknown.length > 0) {
+      const stale = new StaleDecision({ runId, requests: asked, answers: unknown })
+      return { row: { state: "waiting", document: Snapshot.toJson(from) }, ending: Effect.fail(stale) }
+    }
     // the store has given the document to this decision alone, and has it back after a failure
-    const { ending, row } = yield* Effect.flatMap(going.start({ from, decisions, repeat: true }), ended)
-    const keys = new Set(decided.map(({ key }) => key))
-    // a new request for the same call: the decision came too late
-    const isStale = ending.type === "waiting" && ending.requests.some(({ key }) => keys.has(key))
-    return { row, ending: isStale ? stale(ending.requests) : Effect.succeed(ending) }
+    const { answers, ending, row } = yield* Effect.flatMap(going.start({ from, decisions, repeat: true }), ended)
+    if (answers.every(({ _tag }) => _tag === "Counted")) return { row, ending: Effect.succeed(ending) }
+    const requests = ending.type === "waiting" ? ending.requests : []
+    return { row, ending: Effect.fail(new StaleDecision({ runId, requests, answers })) }
   }).pipe(Effect.scoped)
+
+const notCounted = (digest: string, reason: "unknown-request" | "already-decided"): Approval.Answer => ({
+  _tag: "NotCounted",
+  digest,
+  reason
+})
 
 /** The events of a run, as they happen. The run is interrupted when its reader goes away, and stored before the stream ends. */
 const eventsOf = <E extends KintsugiError.KintsugiError, R>(

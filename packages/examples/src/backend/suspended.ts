@@ -68,7 +68,7 @@ export const layerMemoryOf = ({ age, count }: Limits): Layer.Layer<Suspended> =>
       show: found,
       take: (runId) =>
         Effect.gen(function* () {
-          if (past.get(runId) === "decided") return yield* new StaleDecision({ runId, requests: [] })
+          if (past.get(runId) === "decided") return yield* new StaleDecision({ runId, requests: [], answers: [] })
           const document = yield* found(runId)
           remember(runId, "decided")
           return document

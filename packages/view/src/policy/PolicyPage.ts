@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration"
 import type { Explanation } from "@kintsugi/core/Explanation"
 import * as Svg from "./PolicySvg.ts"
 import type { View } from "./PolicyView.ts"
-import { boundsLine, rangeOf, remarksOf, runLine, type Stack } from "./words.ts"
+import { boundsLine, duration, rangeOf, remarksOf, runLine, type Stack } from "./words.ts"
 import { heading, page, paragraph, table } from "../page/StillPage.ts"
 
 /** How it is made. */
@@ -51,14 +51,21 @@ const sectionsOf = ({ attempts, bounds, layers, title, ...stack }: Stack, maxRow
   )
 ]
 
+const personLine = ({ time, times }: { readonly time: Duration.Duration; readonly times: number }): string => {
+  const long = Duration.isFinite(time) ? `, up to ${duration(Duration.toMillis(time))} in all` : ""
+  return `for a person, ${times === 1 ? "once" : `${times} times`}${long}`
+}
+
 const rungsOf = ({ key, rungs }: Explanation["rows"][number]): ReadonlyArray<ReadonlyArray<string>> =>
-  rungs.map(({ compactions = 0, fixerRuns, modelCalls, unknown, verdict, waits }, index) => [
+  rungs.map(({ asks, compactions = 0, fixerRuns, modelCalls, unknown, verdict, waits }, index) => [
     key,
     `${index + 1} ${verdict}`,
     unknown ??
-      waits
-        .map(({ least, most }) => rangeOf({ earliest: Duration.toMillis(least), latest: Duration.toMillis(most) }))
-        .join(", "),
+      (asks === undefined
+        ? waits
+            .map(({ least, most }) => rangeOf({ earliest: Duration.toMillis(least), latest: Duration.toMillis(most) }))
+            .join(", ")
+        : personLine(asks)),
     String(fixerRuns),
     String((fixerRuns + compactions) * modelCalls)
   ])

@@ -39,6 +39,16 @@ export class CallWeaver {
     return this.fixes?.current !== undefined
   }
 
+  /** It waits for a person: for approval, or because it has failed. */
+  #waits(event: Recorded, index: number) {
+    const hasFailed = textAt(event, "request", "failed", "tag") !== undefined
+    const [label, asked] = hasFailed
+      ? ["waits for a person", "a person is asked"]
+      : ["waits for approval", "approval asked"]
+    this.strand.begin({ part: "approval", label: `${this.#tool} ${label}`, at: event.at, subject: index })
+    this.strand.mark(event.at, "asked", `${asked}: ${clip(textAt(event, "request", "reason") ?? "", 60)}`, index)
+  }
+
   /** Whether the call is over with this event. */
   take(event: Recorded, index: number): boolean {
     const { at, type } = event
@@ -71,8 +81,7 @@ export class CallWeaver {
         if (this.strand.current?.part === "call") this.#attempts--
         this.strand.end(at, "ok")
         this.#next = undefined
-        this.strand.begin({ part: "approval", label: `${this.#tool} waits for approval`, at, subject: index })
-        this.strand.mark(at, "asked", `approval asked: ${clip(textAt(event, "request", "reason") ?? "", 60)}`, index)
+        this.#waits(event, index)
         return false
       case "approval-decided":
         // a call that a grant admits does not wait

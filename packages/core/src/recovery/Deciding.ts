@@ -1,0 +1,109 @@
+/** Asks for one decision, and waits for it until its request expires. */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Approval from "../data/Approval.ts"
+import { isDeep } from "../data/Foreign.ts"
+import * as Returned from "../data/Returned.ts"
+
+export type Expired = typeof Approval.expired
+
+/** A call that asks, as far as this reads it. */
+export interface Site {
+  readonly run: { readonly agent: string }
+  readonly decisions: Decisions | undefined
+  readonly isSuspendable: boolean
+}
+
+/** What was decided while the run was suspended. */
+interface Decisions {
+  readonly about: (digest: string) => Approval.Decision | undefined
+  readonly note: (digest: string, fate: Fate) => void
+}
+
+type Fate = "counted" | Extract<Approval.Answer, { readonly _tag: "NotCounted" }>["reason"]
+
+/** How a layer asks: its events, and its interceptor. */
+export interface Asks {
+  readonly requested: (request: Approval.ApprovalRequest) => Effect.Effect<void>
+  readonly decided: (request: Approval.ApprovalRequest, decision: Approval.Decision) => Effect.Effect<void>
+  readonly step: <A>(
+    request: Approval.ApprovalRequest,
+    endsAt: { readonly endsAt?: number },
+    self: () => Effect.Effect<A>
+  ) => Effect.Effect<A>
+}
+
+/**
+ * Asks once. `undefined` if the run has to be suspended for the decision; `"late"` if a decision came after the request had expired, and
+ * is to be asked for again; `"nothing-to-run"` if the decision does not count because of that.
+ */
+export const decided = (
+  request: Approval.ApprovalRequest,
+  onExpiry: Approval.OnExpiry,
+  site: Site,
+  asks: Asks
+): Effect.Effect<Approval.Decision | Expired | "late" | "nothing-to-run" | undefined> =>
+  Effect.gen(function* () {
+    const isFinal = onExpiry !== "ask-again"
+    yield* asks.requested(request)
+    const decision = yield* asks.step(request, isFinal ? { endsAt: request.expiresAt } : {}, () =>
+      Effect.map(decide(request, isFinal, site), shallow)
+    )
+    if (decision === undefined || decision === Approval.expired) return decision
+    const { digest, expiresAt, failed } = request
+    if ((yield* Clock.currentTimeMillis) > expiresAt) return isFinal ? Approval.expired : "late"
+    if (failed?.needsArguments === true && decision.type === "approve" && decision.arguments === undefined) {
+      site.decisions?.note(digest, "nothing-to-run")
+      return "nothing-to-run"
+    }
+    site.decisions?.note(digest, "counted")
+    yield* asks.decided(request, decision)
+    return decision
+  })
+
+/** Edited arguments and results that are too deep cannot be stored: such a decision refuses the call. */
+const shallow = <A>(decision: A | Approval.Decision): A | Approval.Decision => {
+  if (Predicate.hasProperty(decision, "arguments") && isDeep(decision.arguments))
+    return Approval.refuse("the edited arguments are nested too deeply")
+  return Predicate.hasProperty(decision, "value") && isDeep(decision.value)
+    ? Approval.refuse("the result is nested too deeply")
+    : decision
+}
+
+/** Of a decision out of JSON, only its type has to be there: what does not approve, refuses. */
+const aDecision: Returned.Kind = { name: "a decision", is: (value) => Predicate.hasProperty(value, "type") }
+
+/** Takes a decision made while the run was suspended. Else the run is suspended again, or asks the `Approver` and waits. */
+const decide = (
+  request: Approval.ApprovalRequest,
+  isFinal: boolean,
+  { decisions, isSuspendable, run }: Site
+): Effect.Effect<Approval.Decision | Expired | undefined> => {
+  const decision = decisions?.about(request.digest)
+  if (decision !== undefined || isSuspendable) return Effect.succeed(decision)
+  return Effect.flatMap(
+    Effect.serviceOption(Approval.Approver),
+    Option.match({
+      // without a type that was cast away, this cannot be
+      onNone: () =>
+        Effect.die(new TypeError(`Agent '${run.agent}' has a tool that needs an Approver, and there is none`)),
+      onSome: (approver) => {
+        const whose = "The decide of the Approver"
+        const deciding = Returned.valueOf(Returned.effect(approver.decide(request), whose), aDecision, whose)
+        return isFinal ? inTime(deciding, request.expiresAt) : deciding
+      }
+    })
+  )
+}
+
+/** A decision that comes at the very instant of the expiry counts: the request has expired one millisecond later. */
+const inTime = <A>(deciding: Effect.Effect<A>, expiresAt: number): Effect.Effect<A | Expired> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Effect.timeoutOrElse(deciding, {
+      duration: Duration.millis(Math.max(0, expiresAt + 1 - now)),
+      orElse: () => Effect.succeed(Approval.expired)
+    })
+  )

@@ -1,0 +1,55 @@
+/** The outcomes of repairs and handlers: what each means for the call. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import { tagOf } from "../data/ErrorCause.ts"
+import * as Returned from "../data/Returned.ts"
+import { type Answered, type Leaves, type Says, untouchable } from "./Layer.ts"
+import type { Ask, Fix, Fixed, FixRun, RespondWith } from "./Node.ts"
+
+type Spoken = Says<unknown, unknown, unknown>
+
+/** How a table ends a failure. */
+export type Ending = Answered | Leaves | Parameters<Spoken[keyof Spoken]>[0]
+
+export type Step = Ending | { readonly type: "repeat" }
+
+export const repeat: Step = { type: "repeat" }
+
+/** Runs a fixer, or asks a person, once. */
+export type Fixing<N extends Fix | Ask, R> = (rung: N, seen: unknown, fixRun: FixRun) => Effect.Effect<Fixed, never, R>
+
+/** The step that an outcome means. */
+export const outcomeOf = (
+  fixed: Exclude<Fixed, { readonly type: "failed" | "not-counted" }>,
+  by: "fix" | "ask",
+  error: unknown
+): Step | "gave-up" => {
+  switch (fixed.type) {
+    case "repaired":
+      return repeat
+    case "answered":
+      return { type: "answered", value: fixed.value, by: fixed.by ?? by }
+    case "escalated":
+      return { ...fixed, by, error }
+    case "fatal":
+      return { type: "left", why: "failed", error: fixed.error }
+    case "over":
+      return { type: "left", why: "rethrown", error }
+    case "skipped":
+      return "gave-up"
+  }
+}
+
+/** The answer of `respondWith`. */
+export const answerOf = (
+  { answer }: RespondWith,
+  { error, row }: { readonly error: unknown; readonly row: { readonly seen: unknown } }
+): Effect.Effect<unknown, unknown> =>
+  Effect.suspend(() => Returned.effect(answer(row.seen), "The function of Recovery.respondWith for", tagOf(error)))
+
+/** A callback of the table has failed: its failure leaves unwrapped, its defects and interruptions pass. */
+export const broken = (cause: Cause.Cause<unknown>): Effect.Effect<Step> => {
+  const passing = untouchable(cause)
+  if (passing !== undefined) return Effect.failCause(passing)
+  return Effect.succeed({ type: "left", why: "failed", error: Cause.squash(cause) })
+}

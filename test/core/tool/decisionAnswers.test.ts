@@ -1,0 +1,120 @@
+/** The answers to decisions: whether each counts, and if not, why. */
+import { assert } from "@effect/vitest"
+import { Agent, Approval, Snapshot, Tool } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Effect, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { agentWith, done, read } from "../../_support/dialogue.ts"
+import { it } from "../../_support/run.ts"
+import { deciding, outcomeOf, paying, snapshotOf } from "../../_support/suspension.ts"
+
+const { call, calls, make } = ScriptedModel
+
+const pay = (...cents: ReadonlyArray<number>) => calls(...cents.map((one) => call("pay", { cents: one }, `c${one}`)))
+
+const fatesOf = (outcome: Agent.Outcome<unknown>) =>
+  outcome.decisions?.map((answer) => (answer._tag === "Counted" ? answer._tag : answer.reason))
+
+it.effect("each decision is answered in its order: the first counts, a second and a foreign one do not [P1533]", () =>
+  Effect.gen(function* () {
+    const { runs, tool } = paying()
+    const agent = agentWith(tool)
+    const model = yield* make(pay(1, 2), done)
+    const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    const [first = "", second = ""] = Snapshot.requestsOf(from).map(({ digest }) => digest)
+    const decisions = [
+      { digest: second, decision: Approval.approve },
+      { digest: "0".repeat(64), decision: Approval.approve },
+      { digest: first, decision: Approval.refuse("no") },
+      { digest: first, decision: Approval.approve },
+      { digest: second, decision: Approval.refuse("no") }
+    ]
+    const outcome = yield* outcomeOf(Agent.resume(agent), { from, decisions }, model)
+    assert.deepStrictEqual(outcome.decisions, [
+      { _tag: "Counted", digest: second },
+      { _tag: "NotCounted", digest: "0".repeat(64), reason: "unknown-request" },
+      { _tag: "Counted", digest: first },
+      { _tag: "NotCounted", digest: first, reason: "already-decided" },
+      { _tag: "NotCounted", digest: second, reason: "already-decided" }
+    ])
+    assert.deepStrictEqual(runs, [2])
+    const wire = yield* Schema.encodeEffect(Schema.Array(Approval.Answer))(outcome.decisions ?? [])
+    assert.deepStrictEqual(yield* Schema.decodeUnknownEffect(Schema.Array(Approval.Answer))(wire), outcome.decisions)
+  })
+)
+
+it.effect("the answer stands also where the run is suspended again; without decisions there is none [P1533]", () =>
+  Effect.gen(function* () {
+    const { runs, tool } = paying({ validFor: "1 hour" })
+    const agent = agentWith(tool)
+    const model = yield* make(pay(1, 2))
+    const started = yield* outcomeOf(agent, "go", model)
+    assert.notProperty(started, "decisions")
+    const from = yield* snapshotOf(started)
+    const { decisions } = deciding(from)
+    const second = yield* outcomeOf(Agent.resume(agent), { from, decisions: decisions.slice(1) }, model)
+    assert(second._tag === "Suspended")
+    assert.deepStrictEqual(fatesOf(second), ["Counted"])
+    assert.deepStrictEqual(runs, [2])
+    yield* TestClock.adjust("2 hours")
+    const late = yield* outcomeOf(Agent.resume(agent), deciding(yield* snapshotOf(second)), model)
+    assert(late._tag === "Suspended")
+    assert.deepStrictEqual(fatesOf(late), ["late"])
+    const last = yield* outcomeOf(Agent.resume(agent), { from: yield* snapshotOf(late) }, model)
+    assert.notProperty(last, "decisions")
+  })
+)
+
+it.effect("a request about a tool that has changed is another one, and the run asks again [P1533]", () =>
+  Effect.gen(function* () {
+    const { tool } = paying()
+    const changed = Tool.make("pay", {
+      description: "Pays.",
+      parameters: Schema.Struct({ cents: Schema.Int, to: Schema.optionalKey(Schema.String) }),
+      success: Schema.String,
+      run: () => Effect.succeed("paid")
+    }).pipe(Tool.requireApproval())
+    const model = yield* make(pay(1))
+    const from = yield* snapshotOf(yield* outcomeOf(agentWith(tool), "go", model))
+    const outcome = yield* outcomeOf(Agent.resume(agentWith(changed)), deciding(from), model)
+    assert.strictEqual(outcome._tag, "Suspended")
+    assert.deepStrictEqual(fatesOf(outcome), ["other-digest"])
+  })
+)
+
+it.effect("a decision about a call that is denied before it reaches a person is withdrawn [P1533]", () =>
+  Effect.gen(function* () {
+    const { runs, tool } = paying()
+    const model = yield* make(pay(1), done)
+    const from = yield* snapshotOf(yield* outcomeOf(agentWith(tool), "go", model))
+    const stricter = agentWith(tool).pipe(Agent.toolPolicy(() => Effect.fail("closed")))
+    const outcome = yield* outcomeOf(Agent.resume(stricter), deciding(from), model)
+    assert.strictEqual(outcome._tag, "Completed")
+    assert.deepStrictEqual(fatesOf(outcome), ["withdrawn"])
+    assert.deepStrictEqual(runs, [])
+    assert.match(read(model)[0] ?? "", /^denied/)
+  })
+)
+
+it.effect("decisions about calls of a sub-agent are answered with those of its parent [P1533]", () =>
+  Effect.gen(function* () {
+    const { runs, tool } = paying()
+    const helper = Agent.make("helper", { tools: [tool] })
+    const boss = agentWith(Agent.asTool(helper, { description: "Helps." }))
+    const model = yield* make(calls(call("helper", { input: "pay" }, "c0")), pay(1), done, done)
+    const from = yield* snapshotOf(yield* outcomeOf(boss, "go", model))
+    const outcome = yield* outcomeOf(Agent.resume(boss), deciding(from), model)
+    assert.deepStrictEqual(fatesOf(outcome), ["Counted"])
+    assert.deepStrictEqual(runs, [1])
+  })
+)
+
+it.effect("after a transcript there is no request that a decision could be about [P1533]", () =>
+  Effect.gen(function* () {
+    const { tool } = paying()
+    const model = yield* make(done)
+    const decisions = [{ digest: "d", decision: Approval.approve }]
+    const outcome = yield* outcomeOf(Agent.resume(agentWith(tool)), { from: [], input: "go", decisions }, model)
+    assert.deepStrictEqual(fatesOf(outcome), ["unknown-request"])
+  })
+)
