@@ -55,7 +55,8 @@ const changed = (verdict: "refuse" | "accept") => {
     digest: "1",
     now: Effect.sync(() => ({ digest: looks++ === 0 ? "1" : "2", tool: () => tool.definition })),
     verdict: (offered, now) => (offered === now ? "same" : verdict),
-    ...{ change: () => ({ server: "shop", after: null }), accept: () => Effect.void }
+    change: () => ({ server: "shop", after: null }),
+    accept: () => Effect.void
   })
 }
 
@@ -385,16 +386,3 @@ export const ofFixers: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
   reportOf("A fixer whose only tools end it", [Tool.escalate, Tool.throwException]),
   resultReport
 ])
-
-/** What the built-in tools say of themselves, and an agent that is a tool. */
-export const ofTools = (): ReadonlyArray<ReadText> =>
-  [Tool.escalate, Tool.throwException, Tool.complete].map(({ definition, name }) => ({
-    when: `\`Tool.${name}\``,
-    text: [definition.spec().description, ...describedIn(definition.spec().parameters)].join("\n")
-  }))
-
-/** The descriptions of the parameters of a tool, each with its name. */
-const describedIn = ({ properties }: Schema.JsonObject): ReadonlyArray<string> =>
-  Object.entries(properties ?? {}).flatMap(([name, schema]: readonly [string, unknown]) =>
-    typeof schema === "object" && schema !== null && "description" in schema ? [`${name}: ${schema.description}`] : []
-  )

@@ -9,7 +9,7 @@ import { process, watched } from "./_support/engines.ts"
 import { Busy } from "./_support/scenarios.ts"
 
 /** What became of a decision. */
-const fateOf = (answer: Approval.Answer): string => (answer._tag === "Counted" ? answer._tag : answer.reason)
+const fateOf = (answer: Approval.DecisionReceipt): string => (answer._tag === "Counted" ? answer._tag : answer.reason)
 
 const quiet = Effect.forEach([1, 2, 3, 4, 5, 6], () => calm, { discard: true })
 

@@ -14,7 +14,7 @@ const quiet = Effect.forEach(Array.from({ length: 60 }), () => calm, { discard: 
 
 class Locked extends Schema.TaggedError<Locked>()("Locked", { message: Schema.String }) {}
 
-const fateOf = (answer: Approval.Answer): string => (answer._tag === "Counted" ? answer._tag : answer.reason)
+const fateOf = (answer: Approval.DecisionReceipt): string => (answer._tag === "Counted" ? answer._tag : answer.reason)
 
 /** A run whose tool fails as often as this. `isForgetful`: all of it is replayed after each step. */
 const opening = (failures: number, isForgetful: boolean, args: Schema.Json = { code: 1 }) =>

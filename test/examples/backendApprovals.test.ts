@@ -11,7 +11,7 @@ const { answers, call, calls, fails, make, reply, text } = ScriptedModel
 
 const refunding = calls(call("refund", { orderId: "B-4", cents: 78_000 }))
 
-const reasonOf = (answer: Approval.Answer) => (answer._tag === "Counted" ? answer._tag : answer.reason)
+const reasonOf = (answer: Approval.DecisionReceipt) => (answer._tag === "Counted" ? answer._tag : answer.reason)
 
 /** The run that waits, and what for. */
 const waitingOf = (ending: Ending) => {

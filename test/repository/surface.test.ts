@@ -32,6 +32,10 @@ const added: Readonly<Record<string, string>> = {
   "Approval.Conversation": "names the conversation of a run",
   "Approval.Grant": "an approval of more than one call",
   "Approval.approvalsOfProcess": "the limits of the store in memory",
+  "Approval.DecisionReceipt": "whether a decision counts",
+  "Approval.result": "a person gives the result of a failed call",
+  "Recovery.ask": "a person as a rung",
+  "ToolError.ApprovalExpiredError": "no decision came in time",
   "Approval.approveFor": "a person approves more than one call",
   "Budget.LimitAction": "the type of what happens at a limit",
   "Budget.answer": "a run at its limit answers in one last turn",
@@ -45,6 +49,8 @@ const added: Readonly<Record<string, string>> = {
 /** The same for the other packages. */
 const addedElsewhere: Readonly<Record<string, string>> = {
   "Durable.settle": "what ends such a call of a durable run",
+  "ScriptedApprover.after": "a decision with a delay",
+  "ScriptedApprover.make": "an approver that plays a script",
   "Mcp.Pins": "the store of the definitions of MCP tools that are taken",
   "Mcp.layerPins": "these definitions in a KeyValueStore"
 }

@@ -114,7 +114,7 @@ describe("words", () => {
 
   it.each([
     ["asked", "model call"],
-    ["consults", "model call"],
+    ["asks", "model call"],
     ["heard", "listener"],
     ["hooks", "listener"],
     ["captured", "checkpoint"],

@@ -329,7 +329,11 @@ export const decide = (
   self: { readonly workflow: Workflow.Any },
   { executionId, request, workflow: startedAs }: DurableRequest,
   decision: Approval.Decision
-): Effect.Effect<Approval.Answer, UnknownRunError | OtherWorkflowError | DoorError.RunLostError, WorkflowEngine> =>
+): Effect.Effect<
+  Approval.DecisionReceipt,
+  UnknownRunError | OtherWorkflowError | DoorError.RunLostError,
+  WorkflowEngine
+> =>
   Effect.gen(function* () {
     const { workflow } = self
     if (startedAs !== workflow._tag) {

@@ -132,20 +132,20 @@ export const decide = (
   executionId: string,
   request: Approval.ApprovalRequest,
   decision: Approval.Decision
-): Effect.Effect<Approval.Answer, never, WorkflowEngine> =>
+): Effect.Effect<Approval.DecisionReceipt, never, WorkflowEngine> =>
   Effect.gen(function* () {
     const engine = yield* WorkflowEngine
     const instance = WorkflowInstance.initial(workflow, executionId)
     const run = { engine, executionId, instance }
     const { digest } = request
-    const no = (reason: NotCounted["reason"]): Approval.Answer => ({ _tag: "NotCounted", digest, reason })
+    const no = (reason: NotCounted["reason"]): Approval.DecisionReceipt => ({ _tag: "NotCounted", digest, reason })
     const deferred = deferredOf(request)
     const read = Effect.map(
       Effect.provideService(engine.deferredResult(deferred), WorkflowInstance, instance),
       Option.flatMap((exit) => (Exit.isSuccess(exit) ? Option.some(exit.value) : Option.none()))
     )
     const fateOf = (stored: Schema.Json, id?: string) =>
-      Effect.map(Effect.orDie(decodeAnswer(stored)), (answer): Approval.Answer => {
+      Effect.map(Effect.orDie(decodeAnswer(stored)), (answer): Approval.DecisionReceipt => {
         if (answer.decision === undefined || answer.at > request.expiresAt) return no("late")
         return id !== undefined && answer.id === id ? { _tag: "Counted", digest } : no("already-decided")
       })
@@ -169,7 +169,7 @@ export const decide = (
     return at > request.expiresAt ? no("late") : { _tag: "Counted", digest }
   })
 
-type NotCounted = Extract<Approval.Answer, { readonly _tag: "NotCounted" }>
+type NotCounted = Extract<Approval.DecisionReceipt, { readonly _tag: "NotCounted" }>
 
 /** Whether a run has ended: also with what no schema reads. */
 const isOver = (

@@ -38,8 +38,11 @@ it.effect("each decision is answered in its order: the first counts, a second an
       { _tag: "NotCounted", digest: second, reason: "already-decided" }
     ])
     assert.deepStrictEqual(runs, [2])
-    const wire = yield* Schema.encodeEffect(Schema.Array(Approval.Answer))(outcome.decisions ?? [])
-    assert.deepStrictEqual(yield* Schema.decodeUnknownEffect(Schema.Array(Approval.Answer))(wire), outcome.decisions)
+    const wire = yield* Schema.encodeEffect(Schema.Array(Approval.DecisionReceipt))(outcome.decisions ?? [])
+    assert.deepStrictEqual(
+      yield* Schema.decodeUnknownEffect(Schema.Array(Approval.DecisionReceipt))(wire),
+      outcome.decisions
+    )
   })
 )
 

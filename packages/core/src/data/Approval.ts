@@ -153,15 +153,11 @@ const NotCountedReason = Schema.Literals([
   "nothing-to-run"
 ])
 
-/**
- * The answer to one decision: whether it counts, and if not, why. The first decision about a request counts.
- *
- * @hidden
- */
-export type Answer = typeof Answer.Type
+/** What becomes of one decision: it counts, or it does not and why. The first decision about a request counts. */
+export type DecisionReceipt = typeof DecisionReceipt.Type
 
-/** @hidden */
-export const Answer = Schema.Union([
+/** The schema of a `DecisionReceipt`, for a wire. */
+export const DecisionReceipt = Schema.Union([
   Schema.Struct({ _tag: Schema.tag("Counted"), digest: Schema.String }),
   Schema.Struct({ _tag: Schema.tag("NotCounted"), digest: Schema.String, reason: NotCountedReason })
 ])

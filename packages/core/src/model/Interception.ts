@@ -64,7 +64,7 @@ export type InterceptedStep =
   | { readonly kind: "choice"; readonly about: "route" | "limit" }
   /** All tool policies of the agent together. */
   | { readonly kind: "policy"; readonly tool: string; readonly callId: string }
-  /** Waits for a decision. With `endsAt`, the wait ends after that instant with `Approval.expired`; otherwise a late decision is asked for again. */
+  /** Waits for a decision. With `endsAt`, the wait ends after that instant as expired; otherwise a late decision leads to another request. */
   | { readonly kind: "approval"; readonly request: Approval.ApprovalRequest; readonly endsAt?: number }
   /** Looks for a grant that admits a call, and gives its id, or stores a grant. */
   | { readonly kind: "grant"; readonly tool: string; readonly callId: string }

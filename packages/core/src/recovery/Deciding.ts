@@ -23,7 +23,7 @@ interface Decisions {
   readonly note: (digest: string, fate: Fate) => void
 }
 
-type Fate = "counted" | Extract<Approval.Answer, { readonly _tag: "NotCounted" }>["reason"]
+type Fate = "counted" | Extract<Approval.DecisionReceipt, { readonly _tag: "NotCounted" }>["reason"]
 
 /** How a layer asks: its events, and its interceptor. */
 export interface Asks {

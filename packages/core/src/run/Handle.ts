@@ -28,7 +28,7 @@ export type Outcome<O> = Completed<O> | Suspended
 /** What both outcomes have. */
 interface Answering {
   /** The answer to each decision that the run was resumed with, in their order; absent without decisions. */
-  readonly decisions?: ReadonlyArray<Approval.Answer>
+  readonly decisions?: ReadonlyArray<Approval.DecisionReceipt>
 }
 
 /** A run that came to its end, with its output. */

@@ -39,7 +39,7 @@ export const decisionsOf = (
     // the first one counts
     settlement: (token) => settlements.find((settlement) => settlement.token === token)?.exit,
     answers: () =>
-      decisions.map((decided): Approval.Answer => {
+      decisions.map((decided): Approval.DecisionReceipt => {
         const { digest } = decided
         const fate = fateOf(decided)
         return fate === "counted" ? { _tag: "Counted", digest } : { _tag: "NotCounted", digest, reason: fate }

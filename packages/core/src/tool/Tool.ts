@@ -40,7 +40,7 @@ export type { CallError, RowKeys, Rows } from "./rows.ts"
 export type { AnyTool, ErrorOf, NameOf, ServicesOf, SideEffectsOf, SuccessOf, Tool } from "./shape.ts"
 /** @internal */
 export { fromDefinition, isTool } from "./shape.ts"
-export { digestOf, type PinChange, pinned, type PinSource, type PinVerdict } from "./pinned.ts"
+export { digestOf, pinned, type PinSource } from "./pinned.ts"
 export { around, provide } from "./adapting.ts"
 export { deferred } from "./deferred.ts"
 export { settle, type Receipt } from "./waiting.ts"

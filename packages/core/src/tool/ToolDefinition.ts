@@ -259,7 +259,7 @@ export interface DeferredSite {
   readonly decisions: Decisions | undefined
 }
 
-type NotCounted = Extract<Approval.Answer, { readonly _tag: "NotCounted" }>
+type NotCounted = Extract<Approval.DecisionReceipt, { readonly _tag: "NotCounted" }>
 
 /** What was decided while a run was suspended. `resume` brings it along, so a bundle without `resume` does not contain it. */
 export interface Decisions {
@@ -270,7 +270,7 @@ export interface Decisions {
   /** The failure of a call that waited for a person, read by the schema of its tool's failures; `undefined` if it does not fit. */
   readonly failureOf: (failure: Schema.Codec<unknown, unknown> | undefined, error: Schema.Json) => unknown
   /** The answers to all decisions, in their order. */
-  readonly answers: () => ReadonlyArray<Approval.Answer>
+  readonly answers: () => ReadonlyArray<Approval.DecisionReceipt>
   /** The gate of a call that was asked about, of a tool that no longer needs approval. */
   readonly gate: ApprovalGate
   /** The settlement with this token. */

@@ -17,19 +17,10 @@ import { type AnyTool, fromDefinition } from "./shape.ts"
 export { digestOf } from "../data/Digest.ts"
 
 /**
- * Both versions of a definition.
- *
- * @hidden
- */
-export type PinChange = Approval.DefinitionChange
-
-/**
  * What holds for a tool that a run has offered with one definition and that has another one now: withheld, asked about, or accepted. `same`:
  * the definition has not changed.
- *
- * @hidden
  */
-export type PinVerdict = "same" | "refuse" | "ask" | "accept"
+type PinVerdict = "same" | "refuse" | "ask" | "accept"
 
 /**
  * The definition of a tool as its server has it.

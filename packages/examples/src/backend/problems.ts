@@ -77,6 +77,6 @@ export class StaleDecision extends HttpApiError.Problem<StaleDecision>()(
     /** The requests for approval now; empty if the run is at work or over. */
     requests: Schema.Array(Approval.ApprovalRequest),
     /** The answer to each decision, with the reason if it does not count. */
-    answers: Schema.Array(Approval.Answer)
+    answers: Schema.Array(Approval.DecisionReceipt)
   }
 ) {}

@@ -30,7 +30,7 @@ interface Ended {
   readonly row: Row
   readonly runId?: string
   /** What became of the decisions. */
-  readonly answers: ReadonlyArray<Approval.Answer>
+  readonly answers: ReadonlyArray<Approval.DecisionReceipt>
 }
 
 const ended = (run: Run): Effect.Effect<Ended, RunFailed> =>
@@ -114,7 +114,7 @@ const goOn = (from: Snapshot.Snapshot, decisions: ReadonlyArray<Approval.Decided
     return { row, ending: Effect.fail(new StaleDecision({ runId, requests, answers })) }
   }).pipe(Effect.scoped)
 
-const notCounted = (digest: string, reason: "unknown-request" | "already-decided"): Approval.Answer => ({
+const notCounted = (digest: string, reason: "unknown-request" | "already-decided"): Approval.DecisionReceipt => ({
   _tag: "NotCounted",
   digest,
   reason

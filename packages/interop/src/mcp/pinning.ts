@@ -1,4 +1,5 @@
 /** The tools of one server beside their pins: which are taken, and what holds for the others. */
+import type * as Approval from "@kintsugi/core/Approval"
 import type * as Redaction from "@kintsugi/core/Redaction"
 import type * as Tool from "@kintsugi/core/Tool"
 import type * as McpSchema from "effect/ai/McpSchema"
@@ -165,7 +166,7 @@ export class Pinning {
     })
   }
 
-  #verdict(name: string, offered: string, now: string): Tool.PinVerdict {
+  #verdict(name: string, offered: string, now: string): ReturnType<Tool.PinSource["verdict"]> {
     const { onChange, onNew } = this.#policy
     const pin = this.#pins.get(name)
     if (pin === undefined) return onNew === "offer" ? (offered === now ? "same" : "accept") : onNew
@@ -173,7 +174,7 @@ export class Pinning {
     return offered === now ? "same" : pin.replaced.includes(offered) ? "accept" : onChange
   }
 
-  #change(name: string, offered: string): Tool.PinChange {
+  #change(name: string, offered: string): Approval.DefinitionChange {
     const pin = this.#pins.get(name)
     const latest = this.#latest?.get(name)
     const after = latest?.definition ?? null

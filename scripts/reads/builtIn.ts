@@ -1,0 +1,17 @@
+/** What the built-in tools say of themselves to a model. */
+import { Tool } from "@kintsugi/core"
+import type { Schema } from "effect"
+import type { ReadText } from "./texts.ts"
+
+/** The descriptions of the built-in tools and of their parameters. */
+export const ofTools = (): ReadonlyArray<ReadText> =>
+  [Tool.escalate, Tool.throwException, Tool.complete].map(({ definition, name }) => ({
+    when: `\`Tool.${name}\``,
+    text: [definition.spec().description, ...describedIn(definition.spec().parameters)].join("\n")
+  }))
+
+/** The descriptions of the parameters of a tool, each with its name. */
+const describedIn = ({ properties }: Schema.JsonObject): ReadonlyArray<string> =>
+  Object.entries(properties ?? {}).flatMap(([name, schema]: readonly [string, unknown]) =>
+    typeof schema === "object" && schema !== null && "description" in schema ? [`${name}: ${schema.description}`] : []
+  )
