@@ -83,7 +83,9 @@ const instances: Record<Tag, RecoveryAdvice.RecoveryAdvice> = {
   LoopExhaustedError: RunError.LoopExhaustedError.make({ iterations: 1, last: null }),
   InputTooLargeError: DoorError.InputTooLargeError.make({ what: "what", bound: "depth", limit: 1 }),
   RunLostError: DoorError.RunLostError.make({ executionId: "run", what: "a row" }),
-  SnapshotRefusedError: DoorError.SnapshotRefusedError.make({ reason: "unsigned", what: "what" })
+  SnapshotRefusedError: DoorError.SnapshotRefusedError.make({ reason: "unsigned", what: "what" }),
+  RunOverError: DoorError.RunOverError.make({ runId: "run" }),
+  InboxFullError: DoorError.InboxFullError.make({ runId: "run", limit: 64 })
 }
 
 /** What depends on an error's own data, in words; the numbers are those of the instances. */

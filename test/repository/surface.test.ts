@@ -25,7 +25,7 @@ const doubled = (all: ReadonlyArray<Public>, key: (name: Public) => string): Rea
   )
 }
 
-/** Names of core and providers that came with a feature, by what they are for: the limit is about the others. */
+/** Names that came with a feature, by what they are for: the limits are about the others. */
 const added: Readonly<Record<string, string>> = {
   "Agent.withRunId": "a caller gives the id of a run",
   "Approval.Approvals": "keeps the grants of conversations",
@@ -39,6 +39,9 @@ const added: Readonly<Record<string, string>> = {
   "Approval.approveFor": "a person approves more than one call",
   "Budget.LimitAction": "the type of what happens at a limit",
   "Budget.answer": "a run at its limit answers in one last turn",
+  "DoorError.InboxFullError": "a run takes no further message just now",
+  "DoorError.RunOverError": "a run takes no message any more",
+  "Message.SaidMessage": "what a run has not read",
   "Snapshot.handlesOf": "what a suspended run waits for",
   "Tool.deferred": "a tool that ends later",
   "Tool.digestOf": "the digest of a definition, for pins",
@@ -48,6 +51,8 @@ const added: Readonly<Record<string, string>> = {
 
 /** The same for the other packages. */
 const addedElsewhere: Readonly<Record<string, string>> = {
+  "Durable.say": "a person says something to a durable run",
+  "Durable.unread": "what a durable run has not read",
   "Durable.settle": "what ends such a call of a durable run",
   "ScriptedApprover.after": "a decision with a delay",
   "ScriptedApprover.make": "an approver that plays a script",

@@ -52,7 +52,13 @@ const forRuns = {
   LoopExhaustedError: handled
 }
 
-const forDoors = { InputTooLargeError: handled, RunLostError: handled, SnapshotRefusedError: handled }
+const forDoors = {
+  InputTooLargeError: handled,
+  RunLostError: handled,
+  SnapshotRefusedError: handled,
+  RunOverError: handled,
+  InboxFullError: handled
+}
 
 const forAll = { ...forModel, ...forTool, ...aroundTools, ...forRuns, ...forDoors }
 

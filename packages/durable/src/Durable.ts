@@ -3,7 +3,6 @@
  * another one. Each agent becomes a `Workflow`: it records each model call, tool attempt, wait and decision once, and a replay reads
  * the records.
  */
-import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
 import * as Clock from "effect/Clock"
@@ -28,19 +27,21 @@ import {
   OtherWorkflowError,
   ReplayError,
   UnfitInputError,
-  UnknownRunError,
+  type UnknownRunError,
   UnreadableStepError,
   unfit,
   unreadable
 } from "./errors.ts"
+import { demanding, knowing } from "./knowing.ts"
 import { Instant, intercepting } from "./intercepting.ts"
 import { Lines } from "./lines.ts"
-import { repeated, demandRow, isNoted, lose, note, orLost } from "./losing.ts"
+import { repeated, isNoted, lose, note, orLost } from "./losing.ts"
 import { type AtWork, record, type Replay } from "./recording.ts"
 import { rowsOf } from "./rows.ts"
 import * as Time from "./time.ts"
 import type { ErrorOf, For, ServicesOf } from "./types.ts"
 
+export { say, unread } from "./saying.ts"
 export {
   ChangedAgentError,
   OtherWorkflowError,
@@ -75,6 +76,11 @@ interface Options<Name extends string, Input, Output, R> {
   readonly output: Output
   /** Gets each call that needs a decision, at least once: `decide` answers it. By default no function does. */
   readonly onApproval?: (asked: DurableRequest) => Effect.Effect<void, never, R>
+  /**
+   * Whether messages can be said to its runs, see `say`. Each safe point of a run records then what it has read. `false` by default. A change
+   * is a change of the steps of runs.
+   */
+  readonly inbox?: boolean
 }
 
 /** The payload of the workflow of an agent. */
@@ -87,6 +93,8 @@ export interface Durable<Name extends string, Input extends Schema.Top, Output e
    * the agent does, and with a `ReplayError` if the stored steps are not those of this agent.
    */
   readonly workflow: Workflow.Workflow<Name, Payload<Input>, Output, Schema.Codec<E | ReplayError, unknown>>
+  /** Whether messages can be said to its runs. */
+  readonly hasInbox: boolean
   /** Serves the workflow: each process with this layer can take its runs. */
   readonly layer: Layer.Layer<never, never, R | WorkflowEngine>
 }
@@ -114,7 +122,7 @@ export const workflow = <
   agent: A & Agent.AnyPart,
   options: Options<Name, Input, Output, R> & { readonly error?: Failure } & For<NoInfer<A>, Input, Output, Failure>
 ): Durable<Name, Input, Output, ErrorOf<A>, Exclude<ServicesOf<A> | R, Approval.Approver>> => {
-  const { name, version } = options
+  const { inbox = false, name, version } = options
   // a schema where the agent has failures of its own, by `For`
   const error = options.error as AnyCodec | undefined
   // its services are in the type of the layer, and in the context in which the layer is built
@@ -159,7 +167,7 @@ export const workflow = <
           const tell = (request: Approval.ApprovalRequest) =>
             hear?.({ workflow: made._tag, executionId, request }) ?? Effect.void
           // an engine may wake a workflow inside another run: the context of that run must not be seen here
-          const ended = watched(taken, asFailures(orLost(replay, running(replay, run, input, tell))))
+          const ended = watched(taken, asFailures(orLost(replay, running(replay, run, input, tell, inbox))))
           return yield* Effect.updateContext(ended, (around) =>
             Option.match(Context.getOption(around, Activation), {
               onNone: () => context,
@@ -171,7 +179,7 @@ export const workflow = <
     })
   )
   // the schemas are those of the options and of the errors of the agent, which the types of this function have matched
-  return { workflow: made, layer } as unknown as Durable<
+  return { workflow: made, hasInbox: inbox, layer } as unknown as Durable<
     Name,
     Input,
     Output,
@@ -210,11 +218,12 @@ const running = (
   replay: Replay,
   agent: (input: unknown) => Effect.Effect<unknown, unknown>,
   input: unknown,
-  tell: (request: Approval.ApprovalRequest) => Effect.Effect<void>
+  tell: (request: Approval.ApprovalRequest) => Effect.Effect<void>,
+  hasInbox: boolean
 ): Effect.Effect<unknown, unknown> =>
   Effect.gen(function* () {
     const { lines } = replay
-    const { interceptor, watch } = intercepting(replay, tell)
+    const { interceptor, watch } = intercepting(replay, tell, hasInbox)
     const { executionId, instance } = replay
     const marked = Effect.provideService(knowing(instance.workflow, executionId), WorkflowEngine, replay.engine)
     const wasBegun = yield* isNoted(replay, "begin")
@@ -236,26 +245,6 @@ const running = (
       Effect.provideService(Clock.Clock, Time.clock(lines, replay.clock)),
       Effect.provideService(Random.Random, Time.random(lines))
     )
-  })
-
-/** Stored for each run: an engine does not distinguish a run at work from an unknown one. */
-const Begun = DurableDeferred.make("begun")
-
-const knowing = (self: Workflow.Any, executionId: string): Effect.Effect<void, never, WorkflowEngine> => {
-  const token = DurableDeferred.tokenFromExecutionId(Begun, { workflow: self, executionId })
-  return DurableDeferred.done(Begun, { token, exit: Exit.void })
-}
-
-const demanding = (
-  self: Workflow.Any,
-  executionId: string
-): Effect.Effect<void, UnknownRunError | DoorError.RunLostError, WorkflowEngine> =>
-  Effect.gen(function* () {
-    const engine = yield* WorkflowEngine
-    const instance = WorkflowInstance.initial(self, executionId)
-    const begun = yield* Effect.provideService(engine.deferredResult(Begun), WorkflowInstance, instance)
-    if (Option.isNone(begun)) return yield* Effect.fail(UnknownRunError.make({ workflow: self._tag, executionId }))
-    yield* demandRow(self, executionId)
   })
 
 /**

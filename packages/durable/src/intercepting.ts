@@ -11,6 +11,7 @@ import type { Line } from "./lines.ts"
 import { listening } from "./listening.ts"
 import { type AnyCodec, record, type Replay, Said, saying } from "./recording.ts"
 import { fingerprint } from "./random.ts"
+import { reading } from "./saying.ts"
 import { attempt, compensation } from "./tool.ts"
 import { wait } from "./wait.ts"
 
@@ -18,8 +19,9 @@ import { wait } from "./wait.ts"
 export type Tell = (request: Approval.ApprovalRequest) => Effect.Effect<void>
 
 /** The interceptor of a run, and the observer of its events. */
-export const intercepting = (replay: Replay, tell: Tell) => {
+export const intercepting = (replay: Replay, tell: Tell, hasInbox: boolean) => {
   const { handle, watch } = listening(replay)
+  const read = hasInbox ? reading(replay) : undefined
   const intercept = (
     step: Interception.InterceptedStep,
     self: Effect.Effect<unknown, unknown>,
@@ -67,6 +69,12 @@ export const intercepting = (replay: Replay, tell: Tell) => {
     wait: (delay) =>
       within((run) => wait(replay, replay.lines.of(run), named(replay.lines.of(run), run, "wait"), delay)),
     deferring: deferring(replay),
+    ...(read && {
+      said: (run: RunContext.RunContext) => {
+        const line = replay.lines.of(run)
+        return read(line, named(line, run, "said"), run)
+      }
+    }),
     beforeCall: (key) => within((run) => (run === undefined ? Effect.void : begun(replay, key, run)))
   }
   return { interceptor, watch }

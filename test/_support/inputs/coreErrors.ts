@@ -37,7 +37,9 @@ export const coreErrors: Table = {
   "core/src/errors/DoorError.ts": {
     InputTooLargeError: made((text) => DoorError.InputTooLargeError.make({ what: text, bound: "depth", limit: 1 })),
     RunLostError: made((text) => DoorError.RunLostError.make({ executionId: text, what: text })),
-    SnapshotRefusedError: made((text) => DoorError.SnapshotRefusedError.make({ reason: "other-agent", what: text }))
+    SnapshotRefusedError: made((text) => DoorError.SnapshotRefusedError.make({ reason: "other-agent", what: text })),
+    RunOverError: made((text) => DoorError.RunOverError.make({ runId: text })),
+    InboxFullError: made((text) => DoorError.InboxFullError.make({ runId: text, limit: 64 }))
   },
   "core/src/errors/Limit.ts": each(fixed, "limitOf"),
   "core/src/errors/LlmError.ts": {

@@ -279,6 +279,14 @@ export const samples = {
       what: "The snapshot of run 'r' was resumed before"
     }),
     new DoorError.SnapshotRefusedError({ message: "m", reason: "bad-signature" })
+  ],
+  RunOverError: [
+    DoorError.RunOverError.make({ runId: "run-1" }),
+    new DoorError.RunOverError({ message: "m", runId: "" })
+  ],
+  InboxFullError: [
+    DoorError.InboxFullError.make({ runId: "run-1", limit: 64 }),
+    new DoorError.InboxFullError({ message: "m", runId: "run-1", limit: 1 })
   ]
 } as const
 

@@ -45,7 +45,9 @@ const table: ReadonlyMap<string, Row> = new Map(
     LoopExhaustedError: ["KINTSUGI-LOOP-EXHAUSTED", "no", "none", 0, 1, 500],
     InputTooLargeError: ["KINTSUGI-INPUT-TOO-LARGE", "no", "shrink", 0, 1, 413],
     RunLostError: ["KINTSUGI-RUN-LOST", "no", "none", 0, 1, 410],
-    SnapshotRefusedError: ["KINTSUGI-SNAPSHOT-REFUSED", "no", "none", 0, 1, 409]
+    SnapshotRefusedError: ["KINTSUGI-SNAPSHOT-REFUSED", "no", "none", 0, 1, 409],
+    RunOverError: ["KINTSUGI-RUN-OVER", "no", "none", 0, 1, 409],
+    InboxFullError: ["KINTSUGI-INBOX-FULL", "yes", "resend", 1000, 3, 429]
   })
 )
 
@@ -148,8 +150,8 @@ it("an error that is not retryable has no delay and one attempt; a retryable one
   }
 })
 
-it("maxAttempts counts the first call: 4 is three retries, 6 is five, 2 is one, 1 is none [T4]", () => {
-  assert.deepStrictEqual([...new Set(all.map(({ maxAttempts }) => maxAttempts))].toSorted(), [1, 2, 4, 6])
+it("maxAttempts counts the first call: 4 is three retries, 6 is five, 3 is two, 2 is one, 1 is none [T4]", () => {
+  assert.deepStrictEqual([...new Set(all.map(({ maxAttempts }) => maxAttempts))].toSorted(), [1, 2, 3, 4, 6])
   assert.strictEqual(Factories.serverError("m", 1).maxAttempts, 4)
   assert.strictEqual(Factories.connectionRefused("h", 1).maxAttempts, 6)
 })

@@ -54,8 +54,9 @@ const use: Required<AgentEvent.OfType<"tool-end">["use"]> = {
   recoveredBy: "tell",
   attempts: 2
 }
+const said: Required<Message.SaidMessage> = { id: "m1", message: Message.user("and this"), supersede: true }
 const asked = { model: "m", attempt: 2, spent: entry }
-const spent = { usage, ledger: [entry] }
+const spent = { usage, ledger: [entry], unread: [said] }
 const error = ToolError.InvalidArgs.make({ tool: "t", callId: "c", rawArgs: "{", parseError: "no JSON" })
 const endedBy = { reason: "maxTurns", limit: 5 } as const
 const limit = { reason: "maxTurns", spent: 4, limit: 5 } as const
@@ -116,6 +117,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
     wasOff: false
   },
   limits: { maxTurns: 8, maxToolCalls: 32, maxTokens: Infinity, maxCost: Infinity, maxDuration: 300_000 },
+  inbox: [said],
   turn: 1,
   spent: { turns: 1, toolCalls: 1, millis: 5 },
   ledger: [entry],
@@ -200,18 +202,13 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     error
   },
   "turn-end": { ...around, type: "turn-end", message },
+  "message-queued": { ...around, type: "message-queued", id: said.id, message: said.message },
+  "message-read": { ...around, type: "message-read", id: said.id, message: said.message },
+  "message-returned": { ...around, type: "message-returned", id: said.id, message: said.message },
   "budget-warning": { ...around, type: "budget-warning", ...limit },
   "budget-exceeded": { ...around, type: "budget-exceeded", ...limit, action: "stop", wanted: "answer" },
   "run-completed": { ...around, type: "run-completed", output: { keys: 3 }, finish: "length", endedBy, ...spent },
-  "run-failed": {
-    ...around,
-    type: "run-failed",
-    error,
-    isDefect: false,
-    reasons: [error, error],
-    transcript,
-    ...spent
-  },
+  "run-failed": { ...around, type: "run-failed", error, isDefect: false, reasons: [error], transcript, ...spent },
   "output-coerced": { ...around, type: "output-coerced", change: converted },
   "output-rejected": {
     isCut: true,

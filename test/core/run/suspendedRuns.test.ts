@@ -139,7 +139,7 @@ it.effect("a limit that was passed when the run was suspended still ends it [P90
   })
 )
 
-it.effect("resume refuses another agent's snapshot, and new input while a decision is missing [P903]", () =>
+it.effect("resume refuses another agent's snapshot [P903]", () =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const agent = agentWith(tool)
@@ -154,9 +154,6 @@ it.effect("resume refuses another agent's snapshot, and new input while a decisi
       Effect.provide(model.layer)
     )
     assert.deepInclude(refused, { _tag: "SnapshotRefusedError", reason: "other-agent" })
-    const further = Agent.resume(agent).start({ from, decisions, input: "and?" })
-    const exit = yield* Effect.flatMap(further, ({ outcome }) => Effect.exit(outcome)).pipe(Effect.provide(model.layer))
-    assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
     assert.deepStrictEqual(runs, [])
   })
 )

@@ -206,10 +206,25 @@ const varied = Effect.gen(function* () {
     says("300 millis", 100, { type: "reasoning", text: "A car, then." }, call("car", {})),
     says("300 millis", 100, text('```json\n{"car": "red"}\n```')),
     says("300 millis", 100, call("car", {}), call("ferry", {})),
-    says("300 millis", 100, call("room", {}))
+    says("300 millis", 100, call("room", {})),
+    says("300 millis", 100, text("I go.")),
+    says("300 millis", 100, text("And I come back.")),
+    says("300 millis", 100, text("I go."))
   )
   const run = Effect.exit(Stream.runDrain(traveller.stream("Go.")))
-  return yield* Effect.provide(Effect.andThen(run, run), model.layer)
+  return yield* Effect.provide(Effect.andThen(Effect.andThen(run, run), spokenTo), model.layer)
+})
+
+/** One message is read, another is not. */
+const spokenTo = Effect.gen(function* () {
+  const walker = Agent.make("walker", {})
+  for (const words of ["Come back, too.", "No, stay."]) {
+    const run = yield* walker.start("Go.")
+    yield* Effect.sleep("100 millis")
+    yield* run.say(words)
+    if (words.startsWith("No")) yield* run.interrupt
+    yield* Effect.exit(run.outcome)
+  }
 })
 
 /** A run of the demo. */

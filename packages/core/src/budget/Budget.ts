@@ -32,6 +32,8 @@ export interface Budget {
   readonly maxDepth: number
   /** The longest arguments of a call, in bytes of UTF-8; longer ones are denied. 1 MiB by default. */
   readonly maxArgsBytes: number
+  /** Messages that may wait in the inbox of the run, see `run.say`; 64 by default. A run does not share this limit. */
+  readonly maxUnread: number
   /** Calls of one reply that run at once; all of them by default. */
   readonly toolConcurrency: number
   /** The share of a limit at which a run emits a warning about it, once for each limit. 0.8 by default; 1 switches warnings off. */
@@ -68,6 +70,7 @@ const defaults: Budget = {
   maxConsecutiveSameTool: Infinity,
   maxDepth: 16,
   maxArgsBytes: 1024 * 1024,
+  maxUnread: 64,
   toolConcurrency: Infinity,
   warnAt: 0.8,
   prices: undefined,
@@ -76,7 +79,7 @@ const defaults: Budget = {
 }
 
 /** The limits that must be finite: they keep a run from going on for ever. */
-const mustEnd: ReadonlySet<string> = new Set(["maxTurns", "maxToolCalls", "maxDepth"])
+const mustEnd: ReadonlySet<string> = new Set(["maxTurns", "maxToolCalls", "maxDepth", "maxUnread"])
 
 /** Makes a budget from limits; others get their defaults. Throws a `RangeError` on an invalid limit: counts have to be whole numbers of at least 1. */
 export const make = (limits: Limits = {}): Budget => over(defaults, limits)

@@ -16,6 +16,7 @@ export {
   Message,
   Opaque,
   ProviderItem,
+  SaidMessage,
   Settlement,
   ToolCall,
   Transcript,
@@ -126,6 +127,26 @@ export { interrupted } from "./messageRepair.ts"
 export const unapproved: Parts.Settlement = {
   kind: "interrupted",
   text: "The call was not run: it was still waiting for approval."
+}
+
+/**
+ * The settlement of a call that had not begun when the user said something that comes before it.
+ *
+ * @internal
+ */
+export const passedOver: Parts.Settlement = {
+  kind: "interrupted",
+  text: "The call was not run: a message of the user came before it."
+}
+
+/**
+ * The settlement of a call whose open request a message of the user has withdrawn.
+ *
+ * @internal
+ */
+export const superseded: Parts.Settlement = {
+  kind: "interrupted",
+  text: "The call was not run: superseded by a message of the user."
 }
 
 /**

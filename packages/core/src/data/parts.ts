@@ -113,6 +113,18 @@ export interface User extends Schema.Schema.Type<typeof User> {}
 export const User = Schema.Struct({ role: Schema.tag("user"), content: UserContent })
 
 /**
+ * A message of the user to a run at work, see `run.say`. The id tells it apart from other messages with the same words.
+ */
+export interface SaidMessage extends Schema.Schema.Type<typeof SaidMessage> {}
+
+export const SaidMessage = Schema.Struct({
+  id: Schema.String,
+  message: User,
+  /** Whether it withdraws the requests that the run waits for. */
+  supersede: Schema.optionalKey(Schema.Literal(true))
+})
+
+/**
  * The message of a model: its parts in its own order, each tool call with its settlement. A `paused` message is no answer: the provider
  * continues it in the next reply. An `incomplete` message is no answer either: it has the text that a reader had seen when the model call
  * was stopped, and no calls.

@@ -60,12 +60,43 @@ export class SnapshotRefusedError extends advised<SnapshotRefusedError>()("Snaps
   }
 }
 
+const ofOver = {
+  message: Schema.String,
+  /** Empty if the run never began. */
+  runId: Schema.String
+}
+
+/** The run is not at work: it has ended or was suspended, or there is no such run. Nothing was said to it. */
+export class RunOverError extends advised<RunOverError>()("RunOverError", ofOver) {
+  static override make({ what, ...fields }: Made<typeof ofOver>): RunOverError {
+    const over = what ?? `Run '${fields.runId}' is not at work`
+    return new RunOverError({ message: sentence("RunOverError", { what: over }), ...fields })
+  }
+}
+
+const ofInbox = {
+  message: Schema.String,
+  runId: Schema.String,
+  /** How many messages may wait. */
+  limit: Schema.Finite
+}
+
+/** As many messages wait for the run as its inbox takes: this one was not added. */
+export class InboxFullError extends advised<InboxFullError>()("InboxFullError", ofInbox) {
+  static override make({ what, ...fields }: Made<typeof ofInbox>): InboxFullError {
+    const full = what ?? `The inbox of run '${fields.runId}' is full: ${fields.limit} messages wait`
+    return new InboxFullError({ message: sentence("InboxFullError", { what: full }), ...fields })
+  }
+}
+
 /** The errors of data from outside. */
-export type DoorError = InputTooLargeError | RunLostError | SnapshotRefusedError
+export type DoorError = InputTooLargeError | RunLostError | SnapshotRefusedError | RunOverError | InboxFullError
 
 /** The closed union, as a schema: decodes each error to its own class. */
 export const DoorError: Schema.Codec<DoorError, unknown> = Schema.Union([
   InputTooLargeError,
   RunLostError,
-  SnapshotRefusedError
+  SnapshotRefusedError,
+  RunOverError,
+  InboxFullError
 ])

@@ -298,7 +298,9 @@ export const facts = {
   LoopExhaustedError: fixed("KINTSUGI-LOOP-EXHAUSTED", 500, final("none")),
   InputTooLargeError: fixed("KINTSUGI-INPUT-TOO-LARGE", 413, final("shrink")),
   RunLostError: fixed("KINTSUGI-RUN-LOST", 410, final("none")),
-  SnapshotRefusedError: fixed("KINTSUGI-SNAPSHOT-REFUSED", 409, final("none"))
+  SnapshotRefusedError: fixed("KINTSUGI-SNAPSHOT-REFUSED", 409, final("none")),
+  RunOverError: fixed("KINTSUGI-RUN-OVER", 409, final("none")),
+  InboxFullError: fixed("KINTSUGI-INBOX-FULL", 429, resend("1 second", 3))
 } satisfies Record<string, Facts<never>>
 
 export type FactsTable = typeof facts
@@ -336,7 +338,9 @@ export const wording: Readonly<Record<keyof FactsTable, readonly [title: string,
   LoopExhaustedError: ["Loop used up", "Use its last output, or allow more iterations"],
   InputTooLargeError: ["Input too large", "Make it smaller, or raise the bound where you trust it"],
   RunLostError: ["Run lost", "Look up what was done in it, and start another one"],
-  SnapshotRefusedError: ["Snapshot refused", "Resume the newest document of your own store"]
+  SnapshotRefusedError: ["Snapshot refused", "Resume the newest document of your own store"],
+  RunOverError: ["Run not at work", "Start another run, or resume from its snapshot or transcript"],
+  InboxFullError: ["Inbox full", "Wait until the run has read some messages, then send it again"]
 }
 
 /**

@@ -61,6 +61,7 @@ const saidAfter = (said: Array<Message.Message>, event: AgentEvent): Array<Messa
     }
     case "turn-start":
     case "turn-end":
+    case "message-read":
     case "output-rejected":
     case "run-suspended":
       if (event.message !== undefined) said.push(event.message)

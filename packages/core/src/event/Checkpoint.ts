@@ -131,6 +131,8 @@ const fields = {
   inputIndex: Schema.optionalKey(Count),
   /** What a person has approved for the whole run. */
   grants: Schema.optionalKey(Schema.Array(Approval.Grant)),
+  /** What was said to the run and is not read yet, in its order; absent if there is nothing. */
+  inbox: Schema.optionalKey(Schema.Array(Message.SaidMessage)),
   turn: Count,
   /** How often tools with `maxCalls` were called, by the name of the tool; absent in a run within another. */
   cappedCalls: Schema.optionalKey(Schema.Record(Schema.String, Count)),

@@ -154,6 +154,12 @@ export type Happening =
       readonly isCut?: boolean
       readonly message?: Message.User
     }
+  /** A message was said to the run at work, and waits in its inbox. */
+  | ({ readonly type: "message-queued" } & Said)
+  /** It is in the transcript now; `turn` is the turn that reads it. */
+  | ({ readonly type: "message-read" } & Said)
+  /** The run has ended before it was read. */
+  | ({ readonly type: "message-returned" } & Said)
   /** A limit is near: once for each, by default when four fifths of it are spent. */
   | ({ readonly type: "budget-warning" } & Limit)
   /**
@@ -191,6 +197,9 @@ export type Happening =
     } & Spent)
   | ({ readonly type: "run-interrupted"; readonly transcript: Message.Transcript } & Spent)
 
+/** A said message, and its id. */
+type Said = Pick<Message.SaidMessage, "id" | "message">
+
 /** One attempt of a model call, and what was booked for it. */
 export interface ModelAttempt {
   readonly model: string
@@ -200,6 +209,8 @@ export interface ModelAttempt {
 
 /** What a run and its descendants have consumed. */
 export interface Spent {
+  /** The said messages that the run has not read, in their order; absent if there are none. */
+  readonly unread?: ReadonlyArray<Message.SaidMessage>
   readonly usage: Usage.Usage
   /** Every attempt of every model call, oldest first. */
   readonly ledger: ReadonlyArray<Ledger.Entry>

@@ -17,7 +17,7 @@ import { identity } from "effect/Function"
 import * as Scope from "effect/Scope"
 import type { Meter } from "../budget/Meter.ts"
 import * as AgentEvent from "./AgentEvent.ts"
-import { type Handle, Inbox, Lost } from "./inbox.ts"
+import { Deliveries, type Handle, Lost } from "./deliveries.ts"
 import * as RunContext from "./RunContext.ts"
 import type { Happening } from "./Happening.ts"
 
@@ -75,23 +75,23 @@ const listened = <A, E, R>(
     // a listener is no part of a run
     const context = Context.add(yield* Effect.context<never>(), RunContext.Current, undefined)
     const lost = new Lost(tree)
-    const own: Array<Inbox> = []
-    const inboxes: Array<Inbox> = []
+    const own: Array<Deliveries> = []
+    const deliveries: Array<Deliveries> = []
     const receivers: Array<(event: AgentEvent.AgentEvent) => void> = []
     for (const { attached, handle, reach } of listeners) {
-      const inbox = attached?.inbox ?? new Inbox(handle, lost)
-      inboxes.push(inbox)
-      if (attached === undefined) own.push(inbox)
+      const queue = attached?.queue ?? new Deliveries(handle, lost)
+      deliveries.push(queue)
+      if (attached === undefined) own.push(queue)
       else yield* attached.attach
       receivers.push((event) => {
-        if (reach === "tree" || event.runId === runId) inbox.add(event, context)
+        if (reach === "tree" || event.runId === runId) queue.add(event, context)
       })
     }
     // events are handed over whenever the run gives way, and at its end
     let handing: Fiber.Fiber<void> | undefined
     const later = Effect.map(Effect.yieldNow, () => {
       handing = undefined
-      handOver(inboxes)
+      handOver(deliveries)
     })
     const hear: Observer = (event) => {
       for (const receive of receivers) receive(event)
@@ -99,7 +99,7 @@ const listened = <A, E, R>(
     }
     return yield* Effect.onExit(body([...observers, hear], restore), (exit) => {
       handing?.interruptUnsafe()
-      handOver(inboxes)
+      handOver(deliveries)
       const isInterrupted = Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)
       const waiting = isInterrupted ? Effect.void : Effect.exit(restore(caughtUp(own)))
       const end = Effect.andThen(waiting, stopped(own, lost, { agent, runId }))
@@ -108,46 +108,46 @@ const listened = <A, E, R>(
   })
 
 /** Each event is handed to all listeners that are not at work, in the order in which they were attached, before the next one is. */
-const handOver = (inboxes: ReadonlyArray<Inbox>): void => {
+const handOver = (deliveries: ReadonlyArray<Deliveries>): void => {
   for (let isAny = true; isAny;) {
     isAny = false
-    for (const inbox of inboxes) if (inbox.next()) isAny = true
+    for (const queue of deliveries) if (queue.next()) isAny = true
   }
 }
 
 /** Waits until all events are handled, at most `grace`. */
-const caughtUp = (inboxes: ReadonlyArray<Inbox>): Effect.Effect<void> => {
+const caughtUp = (deliveries: ReadonlyArray<Deliveries>): Effect.Effect<void> => {
   const idle: Effect.Effect<void> = Effect.suspend(() => {
-    const fibers = inboxes.flatMap(({ fiber }) => fiber ?? [])
+    const fibers = deliveries.flatMap(({ fiber }) => fiber ?? [])
     return fibers.length === 0 ? Effect.void : Effect.flatMap(Fiber.awaitAll(fibers), () => idle)
   })
   return Effect.asVoid(Effect.timeoutOption(idle, grace))
 }
 
 const stopped = (
-  inboxes: ReadonlyArray<Inbox>,
+  deliveries: ReadonlyArray<Deliveries>,
   lost: Lost,
   labels: { readonly agent: string; readonly runId?: string }
 ): Effect.Effect<void> =>
   Effect.suspend(() => {
-    for (const inbox of inboxes) inbox.stop()
+    for (const queue of deliveries) queue.stop()
     return lost.report(labels) ?? Effect.void
   })
 
-/** The inbox of a listener that lives with a scope: one for all runs. */
+/** The queue of a listener that lives with a scope: one for all runs. */
 export class Attached {
-  readonly inbox: Inbox
+  readonly queue: Deliveries
   readonly attach: Effect.Effect<void>
 
   constructor(agent: string, handle: Handle, scope: Scope.Scope) {
     const lost = new Lost({ lost: 0 })
-    const inbox = new Inbox(handle, lost)
-    this.inbox = inbox
+    const queue = new Deliveries(handle, lost)
+    this.queue = queue
     let isAttached = false
     const detach = Effect.suspend(() => {
-      inbox.close()
-      handOver([inbox])
-      return Effect.ensuring(caughtUp([inbox]), stopped([inbox], lost, { agent }))
+      queue.close()
+      handOver([queue])
+      return Effect.ensuring(caughtUp([queue]), stopped([queue], lost, { agent }))
     })
     this.attach = Effect.suspend(() => {
       if (isAttached) return Effect.void

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Tracer from "effect/Tracer"
 import type { Ledger } from "../budget/Ledger.ts"
+import type * as Message from "../data/Message.ts"
 import { type Because, end, Exceeded, Halted, type Meter } from "../budget/Meter.ts"
 import { approachable } from "../data/Foreign.ts"
 import { type Bounds, unbounded } from "../recovery/Layer.ts"
@@ -75,6 +76,55 @@ type Tree = {
   lost: number
   /** How many runs have begun on each branch that several runs may share. */
   begun: Map<string, number> | undefined
+  /** What is said to these runs; absent if nothing can be said to any of them. */
+  inbox: Inbox | undefined
+}
+
+/**
+ * What is said to the runs of a tree while they are at work.
+ *
+ * @internal
+ */
+export interface Inbox {
+  /** From now on, messages to this run are accepted: so many may wait. */
+  readonly begin: (run: RunContext, capacity: number) => void
+  /** Adds a message to a run at work: `Infinity`, or the limit that refuses it; `undefined` if the run is not at work. */
+  readonly add: (fiber: Fiber.Fiber<unknown, unknown>, to: string, said: Addressed) => number | undefined
+  /** Whether messages wait for this run. */
+  readonly waits: (run: RunContext) => Effect.Effect<boolean>
+  /** Whether a message that waits ends such work of this run. */
+  readonly ends: (run: RunContext, what: Endable) => boolean
+  /** Reads the messages to this run: each goes to `take`, in their order. */
+  readonly read: (run: RunContext, take: (message: Message.User) => void) => Effect.Effect<void>
+  /** The messages to this run, for its snapshot. */
+  readonly keep: (run: RunContext) => ReadonlyArray<Message.SaidMessage>
+  /** No message to this run is accepted from now on. Returns the messages that are neither read nor kept. */
+  readonly end: (run: RunContext) => ReadonlyArray<Message.SaidMessage>
+  /** Runs this, until a message ends such work; `undefined` then. */
+  readonly during: <A, E, R>(
+    run: RunContext,
+    what: Endable,
+    self: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A | undefined, E, R>
+}
+
+/**
+ * What a message may end: a model call, with all that has not begun; the calls of a reply; the wait for a decision, here or in a descendant.
+ *
+ * @internal
+ */
+export type Endable = "model" | "tools" | "request"
+
+/**
+ * A message for an inbox.
+ *
+ * @internal
+ */
+export interface Addressed {
+  readonly said: Message.SaidMessage
+  readonly interrupt?: boolean | "tools" | undefined
+  /** Whether its event was emitted before. */
+  readonly isEmitted?: boolean
 }
 
 /**

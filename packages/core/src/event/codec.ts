@@ -32,7 +32,13 @@ const ofAttempt = { model: Schema.String, attempt: Schema.Finite, spent: Ledger.
 
 const ofFix = { ...ofCall, repair: Schema.Finite }
 
-const spent = { usage: Usage.Usage, ledger: Schema.Array(Ledger.Entry) }
+const spent = {
+  usage: Usage.Usage,
+  ledger: Schema.Array(Ledger.Entry),
+  unread: Schema.optionalKey(Schema.Array(Message.SaidMessage))
+}
+
+const said = { id: Schema.String, message: Message.User }
 
 const limit = { reason: BudgetReason, spent: Schema.Number, limit: Schema.Number }
 
@@ -150,6 +156,9 @@ export const schemas = {
     isCut: Schema.optionalKey(Schema.Boolean),
     message: Schema.optionalKey(Message.User)
   }),
+  "message-queued": event("message-queued", said),
+  "message-read": event("message-read", said),
+  "message-returned": event("message-returned", said),
   "budget-warning": event("budget-warning", limit),
   "budget-exceeded": event("budget-exceeded", {
     ...limit,

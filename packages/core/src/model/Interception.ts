@@ -101,6 +101,8 @@ export interface Interceptor {
   readonly wait?: (delay: Duration.Duration) => Effect.Effect<void>
   /** Replaces the wait of deferred calls. */
   readonly deferring?: DeferringElsewhere
+  /** Gives the messages that have come to a run since the safe point before this one, or since its last answer. */
+  readonly said?: (run: RunContext.RunContext) => Effect.Effect<ReadonlyArray<Message.SaidMessage>>
   /** Runs before a call that has waited for other calls of its reply; `key` is the idempotency key of the call. */
   readonly beforeCall?: (key: string) => Effect.Effect<void>
 }

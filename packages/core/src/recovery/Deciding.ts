@@ -29,6 +29,8 @@ type Fate = "counted" | Extract<Approval.DecisionReceipt, { readonly _tag: "NotC
 export interface Asks {
   readonly requested: (request: Approval.ApprovalRequest) => Effect.Effect<void>
   readonly decided: (request: Approval.ApprovalRequest, decision: Approval.Decision) => Effect.Effect<void>
+  /** Runs this, until a message of the user withdraws the request; `undefined` then. */
+  readonly untilWithdrawn: <A>(self: Effect.Effect<A>) => Effect.Effect<A | undefined>
   readonly step: <A>(
     request: Approval.ApprovalRequest,
     endsAt: { readonly endsAt?: number },
@@ -50,7 +52,7 @@ export const decided = (
     const isFinal = onExpiry !== "ask-again"
     yield* asks.requested(request)
     const decision = yield* asks.step(request, isFinal ? { endsAt: request.expiresAt } : {}, () =>
-      Effect.map(decide(request, isFinal, site), shallow)
+      Effect.map(decide(request, isFinal, site, asks), shallow)
     )
     if (decision === undefined || decision === Approval.expired) return decision
     const { digest, expiresAt, failed } = request
@@ -80,11 +82,12 @@ const aDecision: Returned.Kind = { name: "a decision", is: (value) => Predicate.
 const decide = (
   request: Approval.ApprovalRequest,
   isFinal: boolean,
-  { decisions, isSuspendable, run }: Site
+  { decisions, isSuspendable, run }: Site,
+  { untilWithdrawn }: Pick<Asks, "untilWithdrawn">
 ): Effect.Effect<Approval.Decision | Expired | undefined> => {
   const decision = decisions?.about(request.digest)
   if (decision !== undefined || isSuspendable) return Effect.succeed(decision)
-  return Effect.flatMap(
+  const asked = Effect.flatMap(
     Effect.serviceOption(Approval.Approver),
     Option.match({
       // without a type that was cast away, this cannot be
@@ -97,6 +100,7 @@ const decide = (
       }
     })
   )
+  return untilWithdrawn(asked)
 }
 
 /** A decision that comes at the very instant of the expiry counts: the request has expired one millisecond later. */

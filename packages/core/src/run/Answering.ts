@@ -16,6 +16,7 @@ import { untouchable } from "../recovery/Layer.ts"
 import * as Render from "../recovery/Render.ts"
 import { trailOf } from "../recovery/VerdictTrail.ts"
 import * as RunBudget from "./budget.ts"
+import { hear } from "./hearing.ts"
 import { callModel, type Asked, type Replied } from "./modelCall.ts"
 import type { Loop, Looping } from "./running.ts"
 import { Suspension } from "./Start.ts"
@@ -93,7 +94,7 @@ const meterOf = ({ agent, ledger, limits: { maxDuration }, ownDeadline, parent, 
 /**
  * Closes what is open, and goes on with `next`; a reply that is an answer already is the output. Calls that have not begun are not run.
  * The work of deferred calls that wait is cancelled. This is the place for what else may be open when a run ends at a limit: requests to
- * withdraw, and messages of the user that are unread, which the model reads before the message of the run.
+ * withdraw.
  */
 const whenClosed = (running: Looping, next: () => Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> => {
   const { plan, run, state } = running
@@ -140,7 +141,10 @@ const lastTurn = (running: Looping): Effect.Effect<unknown, unknown> => {
     state.add(message)
     return message
   }
-  return RunBudget.takeTurn(run, () =>
+  const { inbox } = run.tree
+  // the model reads what was said before the message of the run
+  const heard = inbox === undefined ? Effect.void : hear(running, inbox)
+  const answering = RunBudget.takeTurn(run, () =>
     RunContext.record(
       run,
       begin,
@@ -151,15 +155,20 @@ const lastTurn = (running: Looping): Effect.Effect<unknown, unknown> => {
         const request = usual.tools.length === 0 ? usual : { ...usual, toolChoice: "none" as const }
         return offered(running, request).pipe(
           Effect.flatMap((request) => callModel(running, request, true)),
-          Effect.flatMap((called) => taken(running, called))
+          // no message interrupts a model that is asked once
+          Effect.flatMap((called) => (called.type === "interrupted" ? Effect.interrupt : taken(running, called)))
         )
       }
     )
   )
+  return Effect.andThen(heard, answering)
 }
 
 /** The output of the last turn. */
-const taken = (running: Looping, called: Asked): Effect.Effect<unknown, unknown> => {
+const taken = (
+  running: Looping,
+  called: Exclude<Asked, { readonly type: "interrupted" }>
+): Effect.Effect<unknown, unknown> => {
   if (called.type === "answered") return Effect.succeed(called.value)
   const { plan, run, state } = running
   const { calls, reply } = called

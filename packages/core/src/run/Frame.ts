@@ -13,7 +13,9 @@ import type { Decisions, Nesting } from "../tool/ToolDefinition.ts"
 import { Meter, type OnExceeded } from "../budget/Meter.ts"
 import { markOf } from "./mark.ts"
 import { Suspension } from "./Start.ts"
+import { Inbox } from "../event/Inbox.ts"
 import * as Listening from "../event/Listening.ts"
+import * as Interception from "../model/Interception.ts"
 import * as Limits from "./Limits.ts"
 import type { Happening } from "../event/Happening.ts"
 
@@ -99,7 +101,8 @@ const begin = <A, E, R>(
   const { agent, input, listeners, mode, resumed, sink, state } = frame
   const { isForked = false } = mode
   const runId = resumed?.runId ?? mode.runId ?? `run-${RunContext.drawId(fiber)}`
-  const tree = parent?.tree ?? { lost: 0, begun: undefined }
+  const tree = parent?.tree ?? { lost: 0, begun: undefined, inbox: inboxOf(fiber) }
+  if (isForked) tree.inbox ??= new Inbox()
   const outer = Listening.around(fiber, parent)
   const observers = sink === undefined ? outer : [...outer, sink]
   return Listening.heard({ agent, runId, observers, listeners, tree, isForked }, (observers, restore) => {
@@ -158,6 +161,7 @@ const contextOf = (
     seed: frame.resumed?.seed ?? seedOf(frame, runId, parent)
   }
   if (frame.budget !== undefined) Listening.announcing(run, meter)
+  tree.inbox?.begin(run, (frame.budget ?? Budget.unlimited).maxUnread)
   return run
 }
 
@@ -166,6 +170,12 @@ const isApart = (parent: RunContext.RunContext, { branch }: Mode): boolean =>
 
 /** The branch of the run of an agent that is a tool: each attempt of a call has one such run, and all have the same keys. */
 export const ofAgent = "agent"
+
+/** What an interceptor has for the runs of this program. */
+const inboxOf = (fiber: Fiber.Fiber<unknown, unknown>): Inbox | undefined => {
+  const said = fiber.getRef(Interception.Current)?.said
+  return said && new Inbox(said)
+}
 
 /**
  * Within another run, its place there: the call in which it begins, and which of the runs there it is. A second try of the run around it
@@ -210,15 +220,23 @@ const last = (
 ): ReadonlyArray<Happening> => {
   // a turn that waits is not over: it ends where the run goes on
   const message = waitingIn(exit) === undefined ? frame.state.unfinished() : undefined
-  const end = terminal(frame, run, exit)
-  return message === undefined ? [end] : [{ type: "turn-end", message }, end]
+  const unread = run.tree.inbox?.end(run) ?? []
+  const end = terminal(frame, run, exit, unread)
+  const returned = unread.map(({ id, message }): Happening => ({ type: "message-returned", id, message }))
+  return message === undefined ? [...returned, end] : [{ type: "turn-end", message }, ...returned, end]
 }
 
 const waitingIn = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isSuccess(exit) && exit.value instanceof Suspension ? exit.value.snapshot.unfinished : undefined
 
-const terminal = (frame: Frame, run: RunContext.RunContext, exit: Exit.Exit<unknown, unknown>): Happening => {
-  const spent = { usage: run.ledger.usage, ledger: [...run.ledger.entries] }
+const terminal = (
+  frame: Frame,
+  run: RunContext.RunContext,
+  exit: Exit.Exit<unknown, unknown>,
+  unread: ReadonlyArray<Message.SaidMessage>
+): Happening => {
+  const { entries, usage } = run.ledger
+  const spent = { usage, ledger: [...entries], ...(unread.length === 0 ? {} : { unread }) }
   if (Exit.isSuccess(exit) && exit.value instanceof Suspension) {
     const message = waitingIn(exit) === undefined ? undefined : frame.state.unfinished()
     return {

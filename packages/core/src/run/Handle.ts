@@ -8,12 +8,13 @@ import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import type * as Approval from "../data/Approval.ts"
 import type * as Ledger from "../budget/Ledger.ts"
-import type * as Message from "../data/Message.ts"
+import * as Message from "../data/Message.ts"
 import type { Snapshot } from "../event/Snapshot.ts"
 import * as Usage from "../data/Usage.ts"
-import type { RunContext } from "../event/RunContext.ts"
 import type { Decisions } from "../tool/ToolDefinition.ts"
 import type { EndedBy } from "../errors/Limit.ts"
+import { InboxFullError, RunOverError } from "../errors/DoorError.ts"
+import * as RunContext from "../event/RunContext.ts"
 import type { Mode, Sink, State } from "./Frame.ts"
 import { markOf } from "./mark.ts"
 import { Suspension } from "./Start.ts"
@@ -39,6 +40,8 @@ export interface Completed<out O> extends Answering {
   readonly finish?: Message.FinishReason
   /** The limit at which the run has answered, see `Budget.answer`. Absent if the run came to its end by itself. */
   readonly endedBy?: EndedBy
+  /** What was said to the run and not read, in its order. Absent if there is nothing. */
+  readonly unread?: ReadonlyArray<Message.SaidMessage>
 }
 
 /** A run that waits for a decision or a larger budget; nothing of it is at work. */
@@ -46,6 +49,21 @@ export interface Suspended extends Answering {
   readonly _tag: "Suspended"
   /** Where it goes on, with `Agent.resume`. */
   readonly snapshot: Snapshot
+  /** What was said to the run and not read: a run that goes on with the snapshot reads it. Absent if there is nothing. */
+  readonly unread?: ReadonlyArray<Message.SaidMessage>
+}
+
+/** To which run a message goes, and what it ends. */
+interface SayOptions {
+  /** The id of the run that reads it: a sub-agent, or a part of a composition. By default the run that was started. */
+  readonly to?: string
+  /**
+   * `true` ends the model call under way, and skips the calls that have not begun; tools that run go on. `"tools"` interrupts these too. By
+   * default the message waits for the next safe point.
+   */
+  readonly interrupt?: boolean | "tools"
+  /** Withdraws all open requests, such as approvals: their calls are not run, and the run goes on. By default they stay open. */
+  readonly supersede?: boolean
 }
 
 /**
@@ -68,6 +86,14 @@ export interface Run<out O, out E> {
    * live with a scope do not count here. `events` loses none.
    */
   readonly lost: Effect.Effect<number>
+  /**
+   * Says something to the run while it is at work. Returns the id of the message as soon as the message waits in the inbox of the run. The
+   * run reads it at its next safe point, after the calls of the last reply; if the model has answered by then, one more turn begins.
+   */
+  readonly say: (
+    message: string | Message.UserContent,
+    options?: SayOptions
+  ) => Effect.Effect<string, RunOverError | InboxFullError>
   /** Stops it, and waits until it has stopped. */
   readonly interrupt: Effect.Effect<void>
 }
@@ -75,7 +101,7 @@ export interface Run<out O, out E> {
 /** A run that has begun, for its handle. */
 export interface Started {
   readonly state: State
-  readonly run: RunContext
+  readonly run: RunContext.RunContext
 }
 
 type Execute = (sink: Sink, mode: Mode) => Effect.Effect<unknown, unknown, unknown>
@@ -95,19 +121,39 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
       },
       started: (value) => {
         started = value
+        wake()
       }
     })
+    // the layers of an agent, and the store that admits a snapshot, may take their time
+    let sleepers: Array<() => void> | undefined
+    const wake = () => {
+      for (const sleeper of sleepers ?? []) sleeper()
+    }
+    const beginning = Effect.andThen(
+      Effect.callback<void>((resume) => void (sleepers ??= []).push(() => resume(Effect.void))),
+      // the first event of the run comes before that of the message
+      Effect.yieldNow
+    )
     // what the run needs is in the type of `start`
     const fiber = yield* Effect.forkScoped(running as Effect.Effect<unknown, unknown>, {
       uninterruptible: true,
       startImmediately: true
     })
-    fiber.addObserver(() => log.end())
+    fiber.addObserver(() => {
+      log.end()
+      wake()
+    })
     return {
       outcome: Effect.map(Fiber.join(fiber), (value) => ({
-        ...outcomeOf(value, started?.state ?? {}),
+        ...outcomeOf(value, started?.state ?? {}, log.returned),
         ...(decisions === undefined ? {} : { decisions: decisions.answers() })
       })),
+      say: (message, options) => {
+        const saying = Effect.suspend(() => say(started?.run, Message.user(message), options))
+        return Effect.suspend(() =>
+          started === undefined && fiber.pollUnsafe() === undefined ? Effect.andThen(beginning, saying) : saying
+        )
+      },
       events: log.stream,
       transcript: Effect.sync(() => started?.state.transcript() ?? []),
       usage: Effect.sync(() => started?.run.ledger.usage ?? Usage.empty),
@@ -117,18 +163,44 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
     }
   })
 
-const outcomeOf = (value: unknown, said: Pick<State, "endedBy" | "finish">): Outcome<unknown> =>
-  value instanceof Suspension
-    ? { _tag: "Suspended", snapshot: value.snapshot }
-    : { _tag: "Completed", output: value, ...markOf(said) }
+/** Says something to a run, or to one of its tree. */
+const say = (
+  run: RunContext.RunContext | undefined,
+  message: Message.User,
+  { interrupt, supersede = false, to: runId = run?.runId ?? "" }: SayOptions = {}
+): Effect.Effect<string, RunOverError | InboxFullError> =>
+  Effect.withFiber((fiber): Effect.Effect<string, RunOverError | InboxFullError> => {
+    const id = RunContext.drawId(fiber)
+    const said = { id, message, ...(supersede ? { supersede } : {}) }
+    const limit = run?.tree.inbox?.add(fiber, runId, { said, interrupt })
+    if (limit === undefined) return Effect.fail(RunOverError.make({ runId }))
+    return limit === Infinity ? Effect.succeed(id) : Effect.fail(InboxFullError.make({ runId, limit }))
+  })
+
+const outcomeOf = (
+  value: unknown,
+  state: Pick<State, "endedBy" | "finish">,
+  returned: ReadonlyArray<Message.SaidMessage> = []
+): Outcome<unknown> => {
+  if (value instanceof Suspension) {
+    const { snapshot } = value
+    return { _tag: "Suspended", snapshot, ...unreadOf([...(snapshot.inbox ?? []), ...returned]) }
+  }
+  return { _tag: "Completed", output: value, ...markOf(state), ...unreadOf(returned) }
+}
+
+const unreadOf = (unread: ReadonlyArray<Message.SaidMessage>) => (unread.length === 0 ? {} : { unread })
 
 /** Keeps all events, and hands them to each reader, early or late. */
 class Log {
   readonly #events: Array<AgentEvent.AgentEvent> = []
   readonly #queues = new Set<Queue.Queue<AgentEvent.AgentEvent, Cause.Done>>()
   #isOver = false
+  /** The messages that no run has read; absent if there are none. */
+  returned: Array<Message.SaidMessage> | undefined
 
   push(event: AgentEvent.AgentEvent): void {
+    if (event.type === "message-returned") (this.returned ??= []).push({ id: event.id, message: event.message })
     this.#events.push(event)
     for (const queue of this.#queues) Queue.offerUnsafe(queue, event)
   }

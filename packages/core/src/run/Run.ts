@@ -1,10 +1,11 @@
 /** One invocation of an agent: the model is called, its tool calls are settled, and it is called again, until there is an output. */
 import * as Effect from "effect/Effect"
+import { goesOn } from "./hearing.ts"
 import { callModel } from "./modelCall.ts"
 import type * as Frame from "./Frame.ts"
 import type { Plan } from "./plan.ts"
 import type { Loop } from "./running.ts"
-import { answer, safePoint } from "./turn.ts"
+import { answer, keepShown, safePoint } from "./turn.ts"
 import { settle } from "./settle.ts"
 import type { Start } from "./Start.ts"
 import { resume, within } from "./beginning.ts"
@@ -34,13 +35,23 @@ export interface Around {
 const loop: Loop = Effect.fnUntraced(function* (running) {
   // a run that goes on has calls that are not settled, or its answer
   const before = yield* resume(running)
-  if (before !== undefined) return before.value
+  const { inbox } = running.run.tree
+  if (before !== undefined && (inbox === undefined || !(yield* goesOn(inbox, running, before.value)))) {
+    return before.value
+  }
   while (true) {
     const request = yield* safePoint(running)
     const outcome = yield* callModel(running, request)
     // a row of `onLlmError` has answered in the place of a model
     if (outcome.type === "answered") return outcome.value
+    // the next safe point reads the message that has interrupted the model
+    if (outcome.type === "interrupted") {
+      yield* keepShown(running, () => Effect.void)
+      continue
+    }
     const end = yield* outcome.calls.length === 0 ? answer(running, outcome.reply) : settle(running, outcome)
+    // the model has answered, and something was said that it has not read
+    if (end !== undefined && inbox !== undefined && (yield* goesOn(inbox, running, end.value))) continue
     if (end !== undefined) return end.value
   }
 })

@@ -18,8 +18,13 @@ import type { Decisions, Deferral } from "../tool/ToolDefinition.ts"
 export interface Resumption<out I> {
   /** Calls that are settled in it never run again. */
   readonly from: Snapshot | Message.Transcript
-  /** What the user says next; after a transcript only. */
+  /** What the user says next. While calls of the snapshot wait, it is said as with `say`. */
   readonly input?: I
+  /**
+   * Messages of the user. The decisions are applied first; the run reads the messages at its next safe point. If calls still wait, the run is
+   * suspended again, with the messages in `inbox` of its snapshot. A message with `supersede` withdraws these calls instead.
+   */
+  readonly say?: string | ReadonlyArray<Saying>
   /** Decisions about the requests of the snapshot. A decision about another request, or a late one, does not count. */
   readonly decisions?: ReadonlyArray<Approval.Decided>
   /**
@@ -51,6 +56,13 @@ export interface Fitting {
   readonly deferrals: (from: Snapshot) => ReadonlyArray<{ readonly token: string; readonly deferral: Deferral }>
 }
 
+/** A message of the user to a run that goes on. */
+export interface Saying {
+  readonly message: string | Message.UserContent
+  /** Withdraws the open requests of the run: their calls are not run. */
+  readonly supersede?: boolean
+}
+
 /** Refuses to go on, before there is a run. */
 export type Admit = (fitting: Fitting, resumption: Resumption<unknown>) => Effect.Effect<void, SnapshotRefusedError>
 
@@ -62,9 +74,10 @@ export interface Going {
 
 export type Start = { readonly kind: "input"; readonly input: unknown } | Resuming
 
-interface Resuming extends Pick<Resumption<unknown>, "from" | "input" | "budget"> {
+interface Resuming extends Pick<Resumption<unknown>, "from" | "input" | "say" | "budget"> {
   readonly kind: "resumption"
-  readonly decisions: Decisions
+  /** Absent for a sub-agent that goes on although its parent was not suspended. */
+  readonly decisions: Decisions | undefined
 }
 
 /** A run that ends neither with an answer nor with a failure: it waits. */

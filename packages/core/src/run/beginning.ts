@@ -1,12 +1,14 @@
 /** What a run begins with: its input, its transcript so far, and its limits. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Budget from "../budget/Budget.ts"
 import { end, Exceeded } from "../budget/Meter.ts"
 import * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
+import { Inbox } from "../event/Inbox.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Model from "../model/Model.ts"
 import * as Sharing from "../model/Sharing.ts"
@@ -14,12 +16,13 @@ import * as Render from "../recovery/Render.ts"
 import * as RunBudget from "./budget.ts"
 import { capture, endAt, restore } from "./checkpoint.ts"
 import * as Frame from "./Frame.ts"
+import { goesOn } from "./hearing.ts"
 import * as Limits from "./Limits.ts"
 import type { Choice, Loop as Looped, Plain, Plan, ReadInput, Said, Skilled } from "./plan.ts"
 import * as Router from "./Router.ts"
 import type { Choice as Chosen, Routing } from "./Routing.ts"
-import type { Beginning, End, Loop, Looping, Running } from "./running.ts"
-import type { Start } from "./Start.ts"
+import type { Beginning, End, Heard, Loop, Looping, Running } from "./running.ts"
+import type { Saying, Start } from "./Start.ts"
 import { settleAdmitted } from "./settle.ts"
 import { RunState } from "./state.ts"
 import { read, turn } from "./turn.ts"
@@ -34,26 +37,39 @@ const of = (start: Start, { agent, readInput }: Resumed, says: string | undefine
   if (start.kind === "input") {
     const said = readInput(start.input)
     const messages = (prompt: string) => headed(prompt, [said.message])
-    return { said, from: undefined, isNew: true, messages, messagesFor: messages }
+    return { said, from: undefined, isNew: true, heard: nothing, messages, messagesFor: messages }
   }
-  const { from, input } = start
+  const { from, input: given, say = [] } = start
   const snapshot = "version" in from ? from : undefined
   if (snapshot !== undefined && snapshot.agent !== agent) {
     throw new TypeError(`Agent '${agent}' cannot resume a snapshot of agent '${snapshot.agent}'`)
   }
-  if (snapshot?.unfinished !== undefined && input !== undefined) {
-    throw new TypeError(`Agent '${agent}': a run that waits for a decision takes no further input`)
-  }
+  // while calls wait, a further input is one of the messages that wait for the next safe point
+  const isWaiting = snapshot?.unfinished !== undefined
+  const input = isWaiting ? undefined : given
+  const heard = [
+    ...(snapshot?.inbox ?? []),
+    ...(isWaiting && given !== undefined ? [readInput(given)] : []),
+    ...(Predicate.isString(say) ? [{ message: say }] : say).map(toHear)
+  ]
+  const latest = isWaiting || say.length === 0 ? undefined : heard.at(-1)
   const before = "version" in from ? from.transcript : from
-  const said = input === undefined ? lastOf(before, says, snapshot?.inputIndex) : readInput(input)
-  const all = input === undefined ? goingOn(before) : [...before, said.message]
+  const said =
+    input !== undefined
+      ? readInput(input)
+      : latest !== undefined
+        ? { message: latest.message, text: Message.textOf(latest.message) }
+        : lastOf(before, says, snapshot?.inputIndex)
+  const isAdded = input !== undefined
+  const all = isAdded ? [...before, said.message] : latest === undefined ? goingOn(before) : before
   const messages = (prompt: string) => (all.some(({ role }) => role === "system") ? [...all] : headed(prompt, all))
   const messagesFor = (prompt: string) =>
     headed(
       prompt,
       all.filter(({ role }) => role !== "system")
     )
-  return { said, from: snapshot, isNew: input !== undefined, messages, messagesFor }
+  const isNew = input !== undefined || latest !== undefined
+  return { said, from: snapshot, isNew, heard, messages, messagesFor }
 }
 
 /** A stopped answer needs a word of the user behind it: many providers take no request that ends with a model's message. */
@@ -61,6 +77,12 @@ const goingOn = (before: Message.Transcript): Message.Transcript => {
   const last = before.at(-1)
   return last?.role === "assistant" && last.incomplete === true ? [...before, Message.user(Render.stopped)] : before
 }
+const nothing: ReadonlyArray<Heard> = []
+
+const toHear = ({ message, supersede = false }: Saying): Heard => ({
+  message: Message.user(message),
+  ...(supersede ? { supersede } : {})
+})
 
 const headed = (prompt: string, messages: ReadonlyArray<Message.Message>): Array<Message.Message> =>
   prompt === "" ? [...messages] : [Message.system(prompt), ...messages]
@@ -119,12 +141,28 @@ export const within = (
       if (from !== undefined) restore(run, from, limits ?? {})
       mode.started?.({ state, run })
       mode.nesting?.started(capture(running))
-      return work(running, loop).pipe(
+      return (beginning.heard.length === 0 ? work(running, loop) : hearing(running, loop)).pipe(
         Limits.inTime(run),
         Limits.ending(run, state, (exceeded, isOwn) => endAt(exceeded, isOwn, running)),
         Limits.undoing(run)
       )
     })
+  })
+
+/** A run that goes on begins with what was said to it meanwhile. */
+const hearing = (running: Running, loop: Loop): Effect.Effect<unknown, unknown, Model.Model> =>
+  Effect.withFiber((fiber) => {
+    const { beginning, plan, run } = running
+    const inbox = (run.tree.inbox ??= new Inbox())
+    inbox.begin(run, Infinity)
+    for (const { id, ...said } of beginning.heard) {
+      inbox.add(fiber, run.runId, {
+        said: { ...said, id: id ?? RunContext.drawId(fiber) },
+        isEmitted: id !== undefined
+      })
+    }
+    inbox.begin(run, plan.budget.maxUnread)
+    return work(running, loop)
   })
 
 /** Does the work of a run, `loop` where a model does it. */
@@ -168,7 +206,10 @@ const choosing = Effect.fnUntraced(function* (
 ): Effect.fn.Return<unknown, unknown, Model.Model> {
   const { beginning, plan, run, state } = running
   const answer = yield* answered(running)
-  if (answer !== undefined) return answer.value
+  const { inbox } = run.tree
+  if (answer !== undefined && (inbox === undefined || !(yield* goesOn(inbox, running, answer.value)))) {
+    return answer.value
+  }
   // a new word is routed afresh: it need not be about what the last one was about
   const before = beginning.isNew ? undefined : beginning.from?.skill
   if (before !== undefined) {

@@ -44,6 +44,7 @@ import {
 import { trailOf } from "../recovery/VerdictTrail.ts"
 import type { Compact, Compacted, CompactEvent, VerdictRecord } from "../recovery/Node.ts"
 import * as RunBudget from "./budget.ts"
+import { untilSaid } from "./hearing.ts"
 import type { ModelCallOptions, Attempting, Idle } from "./modelCallState.ts"
 import type { Looping } from "./running.ts"
 import type { ModelAttempt as AgentEventAsked, Happening } from "../event/Happening.ts"
@@ -53,8 +54,8 @@ export type Answer =
   | { readonly type: "reply"; readonly reply: Message.Reply }
   | { readonly type: "answered"; readonly value: unknown }
 
-/** The reply of the model that a run has called, with its tool calls; or the answer of a row. */
-export type Asked = Replied | Extract<Answer, { readonly type: "answered" }>
+/** The reply of the model that a run has called, with its tool calls; the answer of a row; or nothing, if a message came first. */
+export type Asked = Replied | Extract<Answer, { readonly type: "answered" }> | { readonly type: "interrupted" }
 
 export interface Replied extends Extract<Answer, { readonly type: "reply" }> {
   readonly calls: ReadonlyArray<Message.ToolCall>
@@ -62,20 +63,20 @@ export interface Replied extends Extract<Answer, { readonly type: "reply" }> {
 
 /** Calls the model of a run. Its reply is unfinished until its tool calls are settled. */
 export const callModel = (running: Looping, request: Model.Request, isOnce = false): Effect.Effect<Asked, unknown> => {
-  const { beginning, model, plan, run, state } = running
+  const { beginning, model, plan, run, state: conversation } = running
   const { onLlmError: rows, onPartial, transport } = plan
   const { isStreamed } = running.mode
   const input = beginning.said.message
   const mayBeEmpty = () => plan.output !== undefined && Result.isSuccess(plan.output.read(""))
-  return ask(
-    { model, request, rows, onPartial, transport, isStreamed, run, input, conversation: state, mayBeEmpty, isOnce },
-    (answer): Effect.Effect<Asked> => {
-      if (answer.type === "answered") return Effect.succeed(answer)
-      const { reply, type } = answer
-      const calls = state.take(reply)
-      return RunBudget.spent(run, () => Effect.succeed({ type, reply, calls }))
-    }
-  )
+  const how = { model, request, rows, onPartial, transport, isStreamed, run, input, conversation, mayBeEmpty, isOnce }
+  const taking = (answer: Answer): Effect.Effect<Asked> => {
+    if (answer.type === "answered") return Effect.succeed(answer)
+    const { reply, type } = answer
+    const calls = conversation.take(reply)
+    return RunBudget.spent(run, () => Effect.succeed({ type, reply, calls }))
+  }
+  const { inbox } = run.tree
+  return inbox === undefined || isOnce ? ask(how, taking) : untilSaid(inbox, run, (take) => ask(how, take), taking)
 }
 
 /** Asks, recovers by the table, and goes on with `next`; each attempt's usage is booked. */

@@ -10,6 +10,11 @@ import type { Plan, Said } from "./plan.ts"
 import type { Start } from "./Start.ts"
 import type { RunState } from "./state.ts"
 
+/** What was said before a run goes on; with an id if it was said to the run itself. */
+export interface Heard extends Partial<Message.SaidMessage> {
+  readonly message: Message.User
+}
+
 /** What a run begins with. */
 export interface Beginning {
   /** What the user says now, or has said last. */
@@ -18,6 +23,8 @@ export interface Beginning {
   readonly from: Snapshot | undefined
   /** Whether the user says something now. */
   readonly isNew: boolean
+  /** What waits for its first safe point. */
+  readonly heard: ReadonlyArray<Heard>
   /** The conversation, with this prompt at its head unless another stands there. */
   readonly messages: (prompt: string) => Array<Message.Message>
   /** The conversation, with this prompt at its head and no other anywhere: skills have their own. */

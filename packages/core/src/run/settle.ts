@@ -15,6 +15,7 @@ import type { Capture } from "../tool/ToolDefinition.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import * as RunBudget from "./budget.ts"
 import { isCheckpoint, suspend } from "./checkpoint.ts"
+import { passOver, withdraw } from "./hearing.ts"
 import type { Replied } from "./modelCall.ts"
 import type { End, Looping, Running } from "./running.ts"
 import type { Admission } from "./state.ts"
@@ -129,8 +130,15 @@ const settleAll = <A, E>(
 ): Effect.Effect<A, E> => {
   const { plan, run, state, toolset } = running
   const sites = Message.callsOf(reply).map((call, index) => siteOf(running, call, keys[index] as string, index))
-  const over = (found: Pick<Batch, "outcomes" | "isWaiting"> & Partial<Batch>): Effect.Effect<A, E> => {
+  const { inbox } = run.tree
+  const over = (ended: Pick<Batch, "outcomes" | "isWaiting"> & Partial<Batch>): Effect.Effect<A, E> => {
     run.meter.endBatch()
+    const isWithdrawn = ended.isWaiting && inbox?.ends(run, "request") === true && run.meter.ended === undefined
+    // sub-agents that wait go on without the requests of theirs
+    if (isWithdrawn && ended.failure === undefined && withdraw(state.slots)) {
+      return Effect.suspend(() => settleAll(running, reply, keys, admitted, next))
+    }
+    const found = isWithdrawn ? { ...ended, isWaiting: false } : ended
     const batch = { message: Message.settle(reply, state.settlements()), calls: sites.length, ...found }
     return goesOn(running, batch) ? next(batch) : skipped(sites, run, () => next(batch))
   }
@@ -143,8 +151,11 @@ const settleAll = <A, E>(
   const started = builtIn === undefined ? sites.slice(0, admitted) : [builtIn]
   const { toolConcurrency: concurrency } = plan.budget
   const isCutShort = plan.siblings === "interrupt"
+  // of calls that a message of the user may interrupt: those that are over
+  const early = inbox === undefined ? undefined : new Array<Toolset.Outcome>()
   const settleOne = (site: CallSite, offset: number): Effect.Effect<Toolset.Outcome, Ended> => {
-    const outcome = inTurn(toolset, site, offset, concurrency)
+    const turn = inTurn(toolset, site, offset, concurrency)
+    const outcome = early === undefined ? turn : Effect.map(turn, (outcome) => (early[offset] = outcome))
     return isCutShort ? Effect.flatMap(outcome, endedBy) : outcome
   }
   const finish = (outcomes: ReadonlyArray<Toolset.Outcome>): Effect.Effect<A, E> => {
@@ -157,12 +168,19 @@ const settleAll = <A, E>(
       : over({ outcomes, isWaiting, failure })
   }
   const [first, ...others] = started
-  if (first !== undefined && others.length === 0) {
+  if (early === undefined && first !== undefined && others.length === 0) {
     return Effect.flatMap(inTurn(toolset, first, 0, concurrency), (outcome) => finish([outcome]))
   }
-  run.meter.beginBatch(isCutShort ? cutShort : whole)
-  return Effect.matchEffect(Effect.forEach(started, settleOne, { concurrency }), {
-    onSuccess: finish,
+  if (others.length > 0) run.meter.beginBatch(isCutShort ? cutShort : whole)
+  const together = Effect.forEach(started, settleOne, { concurrency })
+  const interruptible = inbox === undefined ? together : inbox.during(run, "tools", together)
+  return Effect.matchEffect(interruptible, {
+    onSuccess: (outcomes) => {
+      if (outcomes !== undefined) return finish(outcomes)
+      for (const { slot } of started) if (!slot.isBegun) slot.settlement = Message.passedOver
+      // calls that were cut off have no outcome
+      return finish((early ?? []).filter((outcome) => outcome !== undefined))
+    },
     onFailure: ({ failure }) => over({ outcomes: [], isWaiting: false, failure })
   })
 }
@@ -210,9 +228,9 @@ const siteOf = (running: Looping, call: Message.ToolCall, key: string, index: nu
   const { mode, run, start, state } = running
   // call ids repeat over turns, and with some models within one
   const callKey = `${run.runId}/${run.turn()}/${index}`
-  const from = callOf(running, index)
   // there is one for each call
   const slot = state.slots[index] as Slot
+  const from = slot.from ?? callOf(running, index)
   return {
     call,
     key,
@@ -252,7 +270,8 @@ const nestingOf = (
       }
       slot.checkpoint = checkpoint
     }
-    const resumption = from === undefined || start.kind === "input" ? undefined : { from, decisions: start.decisions }
+    const decisions = start.kind === "input" ? undefined : start.decisions
+    const resumption = from === undefined ? undefined : { from, decisions }
     return { isSuspendable, parents, resumption, started }
   }
 }
@@ -271,6 +290,7 @@ const inTurn = (
       const { record = Toolset.recordOf(call, slot.settlement), settlement } = slot
       return Effect.succeed({ settlement, record })
     }
+    if (site.run.tree.inbox?.ends(site.run, "model") === true) return passOver(site)
     slot.settlement = Message.interrupted
     return Effect.map(Toolset.settle(toolset, site), (outcome) => {
       slot.settlement = outcome.settlement

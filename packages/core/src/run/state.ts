@@ -151,6 +151,7 @@ export class RunState implements State {
       ...(this.#compacted === undefined ? {} : { compacted: abridged(this.messages, this.#compacted) }),
       ...(inputIndex < 0 ? {} : { inputIndex }),
       ...(run.done.granted === undefined ? {} : { grants: run.done.granted }),
+      ...inboxOf(run),
       turn: this.turn,
       limits: run.meter.limits,
       warned: run.meter.warned,
@@ -294,6 +295,11 @@ export class RunState implements State {
       usage: run.ledger.usage
     })
   }
+}
+
+const inboxOf = (run: RunContext): Pick<Snapshot, "inbox"> => {
+  const inbox = run.tree.inbox?.keep(run) ?? []
+  return inbox.length === 0 ? {} : { inbox }
 }
 
 const callOf = ({ checkpoint, record, settlement }: Slot, now: number): UnfinishedReply["calls"][number] =>

@@ -10,16 +10,21 @@ import * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunBudget from "./budget.ts"
+import { goesOnAsItIs, hear } from "./hearing.ts"
 import type { Answer, Output } from "./Output.ts"
 import type { End, Looping, Running } from "./running.ts"
 
 /**
- * What is done between two turns, in this order, and nowhere else: (1) the limits of tokens, cost and turns are checked, and the turn is counted; (2) the turn
- * begins for listeners; (3) the request is made: of what the model reads of the conversation, without tools that are withheld or
- * that their server has changed, and with the demand to call none where tools are off.
+ * What is done between two turns, in this order, and nowhere else: (1) the run reads what was said to it; (2) the limits of tokens, cost and
+ * turns are checked, and the turn is counted; (3) the turn begins for listeners; (4) the request is made: of what the model reads of the conversation,
+ * without tools that are withheld or that their server has changed, and with the demand to call none where tools are off.
  */
-export const safePoint = (running: Looping): Effect.Effect<Model.Request> =>
-  turn(running, () => offered(running, requestOf(running)))
+export const safePoint = (running: Looping): Effect.Effect<Model.Request> => {
+  const { inbox } = running.run.tree
+  if (inbox === undefined || goesOnAsItIs(running, inbox))
+    return turn(running, () => offered(running, requestOf(running)))
+  return Effect.flatMap(hear(running, inbox), () => turn(running, () => offered(running, requestOf(running))))
+}
 
 /** The request, with the tools that have a pin as they are offered now. */
 export const offered = (

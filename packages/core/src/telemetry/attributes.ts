@@ -145,6 +145,9 @@ export const ofNote: Table = {
     "kintsugi.server": server,
     "kintsugi.change_action": action
   }),
+  "message-queued": ({ id }) => ({ "kintsugi.message": id }),
+  "message-read": ({ id }) => ({ "kintsugi.message": id }),
+  "message-returned": ({ id }) => ({ "kintsugi.message": id }),
   "budget-warning": (event) => ofLimit(event),
   "budget-exceeded": (event) => ({ ...ofLimit(event), "kintsugi.limit_action": event.action }),
   "skill-chosen": ({ by, skill }) => ({ "kintsugi.skill": skill, "kintsugi.chosen_by": by })

@@ -36,6 +36,8 @@ export class Slot {
   isBegun = false
   /** Its settlement; before it has one, the settlement if its run ended now. Absent before its turn. */
   settlement: Message.Settlement | undefined
+  /** Where it goes on, if it has waited within this run. */
+  from: CallCheckpoint | undefined
   /** Its entry in the failure history, once it is settled. */
   record: FailureHistory.CallOutcome | undefined
   /** Of a call that waits, or whose sub-agent is at work: its checkpoint, were its run suspended now; nothing where it cannot go on. */

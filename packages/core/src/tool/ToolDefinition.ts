@@ -214,7 +214,7 @@ export interface Nesting {
   /** The meters of the parents that are suspended with it, nearest first. */
   readonly parents: ReadonlyArray<Meter>
   /** Where it was suspended, and the decisions since; absent for a new run. */
-  readonly resumption: { readonly from: Snapshot; readonly decisions: Decisions } | undefined
+  readonly resumption: { readonly from: Snapshot; readonly decisions: Decisions | undefined } | undefined
   readonly started: (capture: Capture) => void
 }
 

@@ -17,5 +17,6 @@ export const asksOf = (run: RunContext.RunContext, mayRunTwice: () => boolean = 
       decision,
       ...(decision.type === "approve" && mayRunTwice() ? { mayRunTwice: true } : {})
     })),
+  untilWithdrawn: (self) => run.tree.inbox?.during(run, "request", self) ?? self,
   step: (request, endsAt, self) => Interception.step(() => ({ kind: "approval", request, ...endsAt }), self)
 })

@@ -165,6 +165,12 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       const then = event.message === undefined ? "" : ", and is asked for again"
       return { column: "run", text: `the answer does not fit what is wanted${then}`, tone: "bad" }
     }
+    case "message-queued":
+      return { column: "run", text: `hears: ${clip(Message.textOf(event.message))}`, tone: "quiet" }
+    case "message-read":
+      return { column: "run", text: `reads what was said: ${clip(Message.textOf(event.message))}`, tone: "good" }
+    case "message-returned":
+      return { column: "run", text: `has not read: ${clip(Message.textOf(event.message))}`, tone: "bad" }
     case "budget-exceeded":
       return {
         column: "run",

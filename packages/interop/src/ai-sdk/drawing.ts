@@ -75,6 +75,8 @@ export class Drawing {
         return event.run === undefined ? this.#discard() : undefined
       case "model-end":
         return this.#reply(event.reply, event.turn)
+      case "model-interrupted":
+        return this.#close()
       case "turn-end":
         return this.#endStep()
       case "run-completed":
@@ -90,6 +92,7 @@ export class Drawing {
         this.#isEnded = true
         return this.#say({ type: "abort" })
       // A server that has changed a tool is a matter of operators, as limits and verdicts are: no part of a message is about it.
+      // What was said to the run (`message-queued` and the like) is no part of the message of its model.
       default:
         return "callId" in event ? this.#ofCall(event) : undefined
     }

@@ -231,6 +231,12 @@ export class RunWeaver {
         return note("note", `skill ${textAt(event, "skill") ?? "?"}`)
       case "tool-changed":
         return note(textAt(event, "action") === "refuse" ? "lost" : "note", changed(event))
+      case "message-queued":
+        return note("asked", "a message is said")
+      case "message-read":
+        return note("note", "the message is read")
+      case "message-returned":
+        return note("lost", "the message is not read")
       case "budget-warning":
         return note("note", `budget: ${limit(event)} is near`)
       case "budget-exceeded":

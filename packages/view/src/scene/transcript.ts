@@ -185,6 +185,8 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
       "asked"
     ),
   "turn-end": (event) => ofAssistant(event["message"]),
+  "message-read": (event) => one("user", "Said meanwhile", contentOf(event["message"])),
+  "message-returned": (event) => one("run", "Said, and not read", contentOf(event["message"]), "lost"),
   "output-coerced": (event) =>
     one("recovery", `Output read by ${textAt(event, "change", "step") ?? "?"}`, "", "mended"),
   "output-rejected": (event) =>

@@ -27,7 +27,7 @@ interface Work {
   fiber?: Fiber.Fiber<unknown, unknown>
 }
 
-export class Inbox {
+export class Deliveries {
   readonly #handle: Handle
   readonly #lost: Lost
   readonly #waiting = new Backlog<Item>()

@@ -1,0 +1,71 @@
+/** What a run does about what is said to it while it is at work: what it reads, what it no longer begins, and what it withdraws. */
+import * as Effect from "effect/Effect"
+import * as Message from "../data/Message.ts"
+import * as RunContext from "../event/RunContext.ts"
+import type { CallSite, Slot } from "../tool/CallSite.ts"
+import type { Outcome } from "../tool/Toolset.ts"
+import type { Running } from "./running.ts"
+import { Suspension } from "./Start.ts"
+
+/** Each message is a user message of its own. */
+export const hear = ({ run, state }: Running, inbox: RunContext.Inbox): Effect.Effect<void> =>
+  inbox.read(run, (message) => state.add(message))
+
+/** A provider that is at work on its own side wants the reply back as it is, unless a message interrupts it. */
+export const goesOnAsItIs = ({ run, state: { messages } }: Running, inbox: RunContext.Inbox): boolean => {
+  const last = messages.at(-1)
+  return last?.role === "assistant" && last.paused === true && !inbox.ends(run, "model")
+}
+
+/** Whether a run that could end with this value goes on: something was said that it has not read. */
+export const goesOn = (inbox: RunContext.Inbox, { run }: Running, value: unknown): Effect.Effect<boolean> =>
+  value instanceof Suspension ? Effect.succeed(false) : inbox.waits(run)
+
+/** Asks the model until there is an answer, or until a message interrupts it. Without an answer, the next safe point reads the message. */
+export const untilSaid = <Answer, Asked>(
+  inbox: RunContext.Inbox,
+  run: RunContext.RunContext,
+  ask: (take: (answer: Answer) => Effect.Effect<void>) => Effect.Effect<unknown, unknown>,
+  next: (answer: Answer) => Effect.Effect<Asked>
+): Effect.Effect<Asked | { readonly type: "interrupted" }, unknown> => {
+  let found: { readonly answer: Answer } | undefined
+  const asked = ask((answer) => Effect.sync(() => void (found = { answer })))
+  type Ended = Asked | { readonly type: "interrupted" }
+  return Effect.flatMap(inbox.during(run, "model", asked), (): Effect.Effect<Ended> =>
+    found === undefined ? Effect.succeed({ type: "interrupted" }) : next(found.answer)
+  )
+}
+
+/** The user has said something that comes before this call. */
+export const passOver = ({ call: { id: callId, name: tool }, run, slot }: CallSite): Effect.Effect<Outcome> => {
+  const settlement = Message.passedOver
+  const record = { tool, isError: false }
+  Object.assign(slot, { settlement, record })
+  return RunContext.emitThen(
+    run,
+    () => ({ type: "tool-skipped", callId, tool, settlement }),
+    () => Effect.succeed({ settlement, record })
+  )
+}
+
+/**
+ * Settles the calls that wait as superseded. One whose sub-agent waits goes on instead, so that the sub-agent settles its own calls:
+ * returns whether there is such a call.
+ */
+export const withdraw = (slots: ReadonlyArray<Slot>): boolean => {
+  let isAny = false
+  for (const slot of slots) {
+    const waiting = slot.record === undefined ? undefined : slot.checkpoint?.(0)
+    if (waiting?.type === "agent") {
+      isAny = true
+      Object.assign(slot, {
+        from: waiting,
+        isBegun: false,
+        settlement: undefined,
+        record: undefined,
+        checkpoint: undefined
+      })
+    } else if (waiting !== undefined) slot.settlement = Message.superseded
+  }
+  return isAny
+}

@@ -1,0 +1,30 @@
+/** That a run was begun: an engine cannot tell. */
+import * as DurableDeferred from "effect/workflow/DurableDeferred"
+import type * as Workflow from "effect/workflow/Workflow"
+import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import type * as DoorError from "@kintsugi/core/DoorError"
+import { UnknownRunError } from "./errors.ts"
+import { demandRow } from "./losing.ts"
+
+/** Stored for each run: an engine does not distinguish a run at work from an unknown one. */
+const Begun = DurableDeferred.make("begun")
+
+export const knowing = (self: Workflow.Any, executionId: string): Effect.Effect<void, never, WorkflowEngine> => {
+  const token = DurableDeferred.tokenFromExecutionId(Begun, { workflow: self, executionId })
+  return DurableDeferred.done(Begun, { token, exit: Exit.void })
+}
+
+export const demanding = (
+  self: Workflow.Any,
+  executionId: string
+): Effect.Effect<void, UnknownRunError | DoorError.RunLostError, WorkflowEngine> =>
+  Effect.gen(function* () {
+    const engine = yield* WorkflowEngine
+    const instance = WorkflowInstance.initial(self, executionId)
+    const begun = yield* Effect.provideService(engine.deferredResult(Begun), WorkflowInstance, instance)
+    if (Option.isNone(begun)) return yield* Effect.fail(UnknownRunError.make({ workflow: self._tag, executionId }))
+    yield* demandRow(self, executionId)
+  })
