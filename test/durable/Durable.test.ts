@@ -15,14 +15,16 @@ const counts = (events: ReadonlyArray<AgentEvent.AgentEvent>): Record<string, nu
 const isNoPart = ({ type }: AgentEvent.AgentEvent): boolean => type !== "text-delta" && type !== "reasoning-delta"
 
 describe.each(Object.entries({ ...scenarios, ...choices }))("%s", (_, scenario) => {
-  it.effect("as a workflow it is the same as in memory: answer or error, requests, tools, ledger, events [P1113]", () =>
-    Effect.gen(function* () {
-      const { events, instants: _, ...plain } = yield* inMemory(scenario)
-      const { engine, events: heard, instants: __, ...durable } = yield* asWorkflow(scenario, false)
-      assert.deepStrictEqual(durable, plain)
-      assert.deepStrictEqual(counts(heard), counts(events))
-      assert.strictEqual(new Set(engine.done).size, engine.done.length)
-    })
+  it.effect(
+    "as a workflow it is the same as in memory: answer or error, requests, tools, ledger, events [P1113 P1590]",
+    () =>
+      Effect.gen(function* () {
+        const { events, instants: _, ...plain } = yield* inMemory(scenario)
+        const { engine, events: heard, instants: __, ...durable } = yield* asWorkflow(scenario, false)
+        assert.deepStrictEqual(durable, plain)
+        assert.deepStrictEqual(counts(heard), counts(events))
+        assert.strictEqual(new Set(engine.done).size, engine.done.length)
+      })
   )
 
   it.effect(
