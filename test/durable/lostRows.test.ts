@@ -82,7 +82,7 @@ const losses: Readonly<Record<string, Loss>> = {
     says: "/1/model/1' is gone from its storage"
   },
   "the result of an unsafe tool": { what: /\/run\/1\/1$/, all: false, behind: 0, says: "/run/1' is gone" },
-  "who was asked": { what: /\/asked\/1$/, all: false, behind: 0, says: "/asked' is gone" },
+  "who was asked": { what: /\/requested\/1$/, all: false, behind: 0, says: "/requested' is gone" },
   "all steps": { what: /\/activity\//, all: true, behind: 0, says: "what was recorded of its steps is gone" },
   "the first step": { what: /\/activity\/begin\/1$/, all: true, behind: 0, says: "what was recorded of its steps" },
   "all of an unsafe tool": {
@@ -91,7 +91,7 @@ const losses: Readonly<Record<string, Loss>> = {
     behind: 0,
     says: "/run/1' had begun is gone"
   },
-  "a decision": { what: /\/deferred\/(?!.*\/open\/noted).*\/approval\//, all: true, behind: 1, says: "what ended '" }
+  "a decision": { what: /\/deferred\/(?!.*\/waiting\/noted).*\/approval\//, all: true, behind: 1, says: "what ended '" }
 }
 
 const run = (loss: Loss | undefined) =>

@@ -41,7 +41,7 @@ const reply = (content: Message.Reply["content"]): Message.Reply => ({
 const asked: ModelAttempt = {
   model: "m",
   attempt: 1,
-  spent: {
+  entry: {
     runId: "r1",
     agent: "counter",
     turn: 1,

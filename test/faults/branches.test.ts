@@ -130,7 +130,7 @@ law("every model-start is closed and booked once, and all replies are paid for [
   assert(end !== undefined && "ledger" in end)
   assert.deepStrictEqual(
     end.ledger,
-    played.events.flatMap((event) => (isClosing(event) && "spent" in event ? [event.spent] : []))
+    played.events.flatMap((event) => (isClosing(event) && "entry" in event ? [event.entry] : []))
   )
   assert.deepStrictEqual(end.usage, played.sent.reduce(Usage.add, Usage.empty))
 })
@@ -139,7 +139,7 @@ law(
   "no call is an orphan: each reply is one message with all of its calls settled, in order [P401 L1001]",
   (played) => {
     const replies = played.events.flatMap((event) =>
-      event.type === "model-end" && event.agent === "worker" && event.spent.purpose === "agent"
+      event.type === "model-end" && event.agent === "worker" && event.entry.purpose === "agent"
         ? [event.reply.content]
         : []
     )

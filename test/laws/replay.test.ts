@@ -42,7 +42,7 @@ const replay = (events: ReadonlyArray<AgentEvent.AgentEvent>): ReadonlyMap<strin
     if (event.type === "turn-end") run.transcript.push(event.message)
     if (event.type === "model-end" || event.type === "model-failed" || event.type === "model-interrupted") {
       for (let spending: Replayed | undefined = run; spending !== undefined; spending = spending.parent) {
-        spending.ledger.push(event.spent)
+        spending.ledger.push(event.entry)
       }
     }
     if (event.type === "verdict" && "callId" in event) {
@@ -197,7 +197,7 @@ it.skipIf(runs < 100)(
       "model-interrupted",
       "attempt-discarded",
       "arguments-coerced",
-      "tool-refused",
+      "tool-denied",
       "fix-end",
       "fix-failed",
       "trail of a call",

@@ -269,7 +269,7 @@ law("an unsafe tool runs at most once per call; budgets bound turns and calls [L
     for (const [index, { kind }] of calls.entries()) assert.isAtMost(runs(`${turn}.${index}`), kind === "flaky" ? 3 : 1)
   }
   assert.isAtMost(requests, story.maxTurns)
-  const tools = (event: AgentEvent.AgentEvent) => event.type === "tool-start" || event.type === "tool-refused"
+  const tools = (event: AgentEvent.AgentEvent) => event.type === "tool-start" || event.type === "tool-denied"
   assert.isAtMost(events.filter(tools).length, story.maxToolCalls)
   const heard = new Set(events.flatMap((event) => ("callId" in event ? [event.callId] : [])))
   const isCut = end?.type === "run-interrupted" || (end?.type === "run-failed" && end.isDefect)

@@ -41,7 +41,7 @@ const nameOf = ({ digest, key }: Pick<Approval.ApprovalRequest, "digest" | "key"
   `${key}/approval/${digest}`
 
 /** Notes that this was asked, and that something was asked about its call. */
-const asked = (request: Approval.ApprovalRequest): string => `${nameOf(request)}/open`
+const asked = (request: Approval.ApprovalRequest): string => `${nameOf(request)}/waiting`
 const askedAbout = ({ key }: Approval.ApprovalRequest): string => `${key}/approval/open`
 
 /**
@@ -59,7 +59,13 @@ export const decided = (
   const marking = Effect.forEach([asked(request), askedAbout(request)], (mark) => markOnce(replay, mark), {
     discard: true
   })
-  const telling = record(replay, { line, name: `${name}/asked`, value: Schema.Void, error: Schema.Never, work: tell })
+  const telling = record(replay, {
+    line,
+    name: `${name}/requested`,
+    value: Schema.Void,
+    error: Schema.Never,
+    work: tell
+  })
   const deferred = deferredOf(request)
   const answered = DurableDeferred.await(deferred)
   // a decision at the very instant counts

@@ -90,7 +90,7 @@ const named = (line: Line, run: RunContext.RunContext | undefined, kind: string)
 const begun = (replay: Replay, key: string, run: RunContext.RunContext): Effect.Effect<void> => {
   const work = Effect.sync(() => replay.clock.currentTimeMillisUnsafe())
   const { root } = replay.lines
-  const at = record(replay, { line: replay.lines.of(run), name: `${key}/turn`, ...Instant, work })
+  const at = record(replay, { line: replay.lines.of(run), name: `${key}/begin`, ...Instant, work })
   return Effect.map(at, (at) => void replay.lines.call(key, run, Math.max(at, root.time)))
 }
 

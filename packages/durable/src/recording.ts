@@ -84,12 +84,12 @@ type Outcome =
   | ({ readonly _tag: "Late" } & Spent)
 
 interface Stamped extends Spent {
-  readonly asked?: string
+  readonly requestDigest?: string
 }
 
 /** The spending of agents within a step, since its previous part. */
 interface Spent {
-  readonly spent?: ReadonlyArray<Ledger.Entry>
+  readonly ledger?: ReadonlyArray<Ledger.Entry>
 }
 
 /** Runs a step, or reads its stored result, and advances the time of its line. */
@@ -113,7 +113,7 @@ export const record = <A, E>(
         return Effect.flatMap(working(replay, key, span, { run, work }), ({ ended, books }) =>
           outcome.encode({
             ...ended,
-            ...(asks === undefined || ended._tag === "Late" ? {} : { asked: asks }),
+            ...(asks === undefined || ended._tag === "Late" ? {} : { requestDigest: asks }),
             ...spentOf(books)
           })
         )
@@ -121,8 +121,8 @@ export const record = <A, E>(
       const step = part === 1 ? name : `${name}~${part}`
       const stored = yield* replay.lines.busy(activity(replay, step, doing))
       const ended = yield* reading(replay, step, outcome.decode(stored))
-      if (ended._tag !== "Late" && ended.asked !== asks) return yield* Effect.die(changed(replay, step))
-      if (!isDone) rebook(run, ended.spent)
+      if (ended._tag !== "Late" && ended.requestDigest !== asks) return yield* Effect.die(changed(replay, step))
+      if (!isDone) rebook(run, ended.ledger)
       if (ended._tag !== "Late") {
         line.advance(ended.at)
         // by the schemas of the step
@@ -175,9 +175,9 @@ const cutOff = (
   const keeping = Effect.gen(function* () {
     const stored = yield* replay.lines.busy(activity(apart, step, doing))
     if (isDone) return
-    const { spent } = yield* reading(replay, step, decodeSpent(stored))
+    const { ledger } = yield* reading(replay, step, decodeSpent(stored))
     yield* stopping
-    rebook(run, spent)
+    rebook(run, ledger)
   })
   // an activity gives up in a fiber that is interrupted
   return Effect.flatMap(Effect.forkChild(keeping), (fiber) =>
@@ -187,11 +187,11 @@ const cutOff = (
 
 const spentOf = (books: Books | undefined): Spent => {
   const spent = books?.take() ?? []
-  return spent.length === 0 ? {} : { spent }
+  return spent.length === 0 ? {} : { ledger: spent }
 }
 
-const rebook = (run: RunContext.RunContext | undefined, spent: Spent["spent"]): void => {
-  for (const entry of spent ?? []) run?.ledger.record(entry)
+const rebook = (run: RunContext.RunContext | undefined, ledger: Spent["ledger"]): void => {
+  for (const entry of ledger ?? []) run?.ledger.record(entry)
 }
 
 /** Records that a wait outside of steps is over: one replay learns from it that it is the first to go on. */
@@ -335,7 +335,7 @@ const working = (
 
 const late: Outcome = { _tag: "Late" }
 
-const spentFields = { spent: Schema.optionalKey(Schema.Array(Ledger.Entry)) }
+const spentFields = { ledger: Schema.optionalKey(Schema.Array(Ledger.Entry)) }
 
 const SpentJson = Schema.toCodecJson(Schema.Struct(spentFields))
 const encodeSpent = Schema.encodeEffect(SpentJson)
@@ -361,7 +361,7 @@ const outcomes = new WeakMap<object, WeakMap<object, OutcomeCodec>>()
 const outcomeOf = (value: AnyCodec, error: AnyCodec): OutcomeCodec => {
   const compiled = outcomes.get(value)?.get(error)
   if (compiled !== undefined) return compiled
-  const stampFields = { asked: Schema.optionalKey(Schema.String), ...spentFields }
+  const stampFields = { requestDigest: Schema.optionalKey(Schema.String), ...spentFields }
   const schema = Schema.toCodecJson(
     Schema.Union([
       Schema.Struct({ _tag: Schema.tag("Done"), at: Schema.Finite, value, ...stampFields }),

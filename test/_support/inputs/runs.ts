@@ -22,7 +22,7 @@ const textsOf = (text: string): ReadonlyArray<object> => {
     { ...at, type: "model-start", model: text, provider: text, attempt: 1 },
     { ...at, type: "text-delta", text, attempt: 1 },
     { ...at, type: "verdict", layer: "transport", tag: text, verdict: text, rung: 0, attempt: 1, delay: 50, error },
-    { ...at, type: "model-end", model: text, attempt: 1, spent, reply: { content, usage } },
+    { ...at, type: "model-end", model: text, attempt: 1, entry: spent, reply: { content, usage } },
     { ...at, type: "tool-start", ...call, arguments: text, shown: text },
     { ...at, type: "tool-failed", ...call, attempt: 1, error },
     { ...at, type: "fix-start", ...call, repair: 1, input: text },

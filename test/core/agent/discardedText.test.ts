@@ -42,7 +42,7 @@ const counted = (events: ReadonlyArray<AgentEvent.AgentEvent>): string => {
     if (event.type === "run-start") parents.set(event.runId, event.parent?.runId)
     if (event.type === "text-delta") texts.set(event.runId, (texts.get(event.runId) ?? "") + event.text)
     if (event.type === "attempt-discarded") {
-      for (const run of texts.keys()) if (isWithin(run, event.run ?? event.runId)) texts.delete(run)
+      for (const run of texts.keys()) if (isWithin(run, event.discardedRunId ?? event.runId)) texts.delete(run)
     }
   }
   return [...texts.values()].join("|")
@@ -80,7 +80,7 @@ it.run("a fallback discards the text of a failed part before the next part runs 
     ])
     const runs = log.of("run-failed").map(({ runId }) => runId)
     assert.deepStrictEqual(
-      log.of("attempt-discarded").map((event) => event.run),
+      log.of("attempt-discarded").map((event) => event.discardedRunId),
       runs
     )
     return assert.strictEqual(counted(log.all), "three")

@@ -69,7 +69,7 @@ it.run("usage that is no amount is replaced by an estimate with a flag, and the 
       assert.isTrue(entry.usage.outputTokens >= 10 && entry.usage.outputTokens < 30, kind)
       assert.isTrue(entry.usage.inputTokens >= 5 && entry.usage.inputTokens < 60, kind)
       const [end] = only(events, "model-end")
-      assert.deepStrictEqual(end?.spent, entry)
+      assert.deepStrictEqual(end?.entry, entry)
       assert.deepStrictEqual([end?.reply.usage, end?.reply.isEstimated], [entry.usage, true])
     }
   })

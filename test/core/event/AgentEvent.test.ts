@@ -160,9 +160,9 @@ it.run(
       assert.strictEqual(first?.error, limited)
       assert.deepInclude(log.of("model-end")[0]?.reply.usage, { inputTokens: 10, outputTokens: 5 })
       assert.deepStrictEqual(
-        [...log.of("model-failed"), ...log.of("model-end")].map(({ spent }) => [
-          spent.outcome,
-          spent.usage.inputTokens
+        [...log.of("model-failed"), ...log.of("model-end")].map(({ entry }) => [
+          entry.outcome,
+          entry.usage.inputTokens
         ]),
         [
           ["failed", 0],

@@ -55,7 +55,7 @@ const use: Required<AgentEvent.OfType<"tool-end">["use"]> = {
   attempts: 2
 }
 const said: Required<Message.SaidMessage> = { id: "m1", message: Message.user("and this"), supersede: true }
-const asked = { model: "m", attempt: 2, spent: entry }
+const asked = { model: "m", attempt: 2, entry }
 const spent = { usage, ledger: [entry], unread: [said] }
 const error = ToolError.InvalidArgs.make({ tool: "t", callId: "c", rawArgs: "{", parseError: "no JSON" })
 const endedBy = { reason: "maxTurns", limit: 5 } as const
@@ -158,7 +158,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "model-interrupted": { ...around, type: "model-interrupted", ...asked },
   "text-delta": { ...around, type: "text-delta", text: "we" },
   "reasoning-delta": { ...around, type: "reasoning-delta", text: "hm" },
-  "attempt-discarded": { ...around, type: "attempt-discarded", attempt: 1, text: "we", run: "r2" },
+  "attempt-discarded": { ...around, type: "attempt-discarded", attempt: 1, text: "we", discardedRunId: "r2" },
   compacted: {
     ...around,
     type: "compacted",
@@ -176,7 +176,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   },
   "tool-progress": { ...around, ...ofCall, type: "tool-progress", data: { done: 0.5 } },
   "tool-changed": { ...around, ...ofChange, type: "tool-changed" },
-  "tool-refused": { ...around, ...ofCall, type: "tool-refused", settlement },
+  "tool-denied": { ...around, ...ofCall, type: "tool-denied", settlement },
   "tool-skipped": { ...around, ...ofCall, type: "tool-skipped", settlement },
   "tool-compensated": { ...around, ...ofCall, type: "tool-compensated", key: "run-1/1/0", error },
   "tool-failed": { ...around, ...ofCall, type: "tool-failed", attempt: 2, error },

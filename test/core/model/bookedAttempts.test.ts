@@ -31,7 +31,7 @@ const attemptsOf = (log: ReturnType<typeof eventLog>) => ({
   begun: log.of("model-start").map(({ attempt }) => attempt),
   closed: log.all.flatMap((event) =>
     event.type === "model-end" || event.type === "model-failed" || event.type === "model-interrupted"
-      ? [`${event.type} ${event.attempt} ${event.spent.outcome}`]
+      ? [`${event.type} ${event.attempt} ${event.entry.outcome}`]
       : []
   ),
   booked: log.all.flatMap((event) => (isTerminal(event) && "ledger" in event ? event.ledger : []))
@@ -58,7 +58,7 @@ it.run("an attempt that is interrupted is booked, and its start is closed, befor
       assert.deepStrictEqual(closed, ["model-interrupted 1 interrupted"])
       assert.deepStrictEqual(
         booked,
-        log.of("model-interrupted").map(({ spent }) => spent)
+        log.of("model-interrupted").map(({ entry }) => entry)
       )
       assert.deepStrictEqual(booked[0]?.usage, Usage.empty)
       assert.deepInclude(booked[0], { model: "planned", provider: "here", purpose: "agent", turn: 1, attempt: 1 })

@@ -30,7 +30,7 @@ it.run("an empty reply is requested once more, as a booked attempt, before any r
       assert.lengthOf(model.requests, 2)
       assert.deepStrictEqual(model.requests[0]?.messages, model.requests[1]?.messages)
       assert.deepStrictEqual(
-        [...log.of("model-failed"), ...log.of("model-end")].map(({ spent }) => spent.outcome),
+        [...log.of("model-failed"), ...log.of("model-end")].map(({ entry }) => entry.outcome),
         ["failed", "used"]
       )
       assert.lengthOf(log.of("turn-start"), 1)

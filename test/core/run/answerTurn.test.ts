@@ -225,7 +225,7 @@ it.run("calls in the last turn are denied, and the text beside them is the answe
     assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "so far")
     assert.lengthOf(runs, 1)
     assert.lengthOf(log.of("tool-start"), 1)
-    const [refused] = log.of("tool-refused")
+    const [refused] = log.of("tool-denied")
     assert.deepInclude(refused, { callId: "c9", tool: "look", turn: 2 })
     const [, second] = settlements(AgentEvent.transcriptOf(log.all))
     assert.strictEqual(second, "denied: The call of tool 'look' was denied and not run: the run has reached its limit")

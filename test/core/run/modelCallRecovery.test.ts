@@ -98,7 +98,7 @@ it.run("a reply that a content filter held back is a failure of the model call [
     )
     assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "I may not say.")
     assert.deepStrictEqual(
-      log.of("model-failed").map(({ spent }) => spent.outcome),
+      log.of("model-failed").map(({ entry }) => entry.outcome),
       ["failed"]
     )
   })

@@ -54,7 +54,7 @@ it.run("the work of a provider is priced by kind, and a given price wins over it
       const heard = reader({ maxTurns: 3, ...(prices === undefined ? {} : { prices }) }).pipe(
         Agent.onEvent((event) =>
           Effect.sync(() => {
-            if (event.type === "model-end") costs.push(event.spent.cost)
+            if (event.type === "model-end") costs.push(event.entry.cost)
           })
         )
       )

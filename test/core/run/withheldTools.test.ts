@@ -45,7 +45,7 @@ it.run("a model that calls tools nevertheless is denied for one more turn, then 
     assert.deepInclude(error, { reason: "toolsOff", limit: 1, spent: 2 })
     const text = "No tool can be called any more. Answer in words."
     assert.deepStrictEqual(
-      log.of("tool-refused").map(({ callId, settlement, tool, turn }) => ({ turn, callId, tool, settlement })),
+      log.of("tool-denied").map(({ callId, settlement, tool, turn }) => ({ turn, callId, tool, settlement })),
       [
         { turn: 2, callId: "c1", tool: "fetch", settlement: { kind: "denied", text } },
         { turn: 2, callId: "c2", tool: "other", settlement: { kind: "denied", text } },

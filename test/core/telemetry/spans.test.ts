@@ -128,7 +128,7 @@ it.run("spans have, by the conventions, the request, the usage and the verdicts 
       "kintsugi.turn": 1,
       "kintsugi.attempts": 1,
       "kintsugi.settlement": "result",
-      "kintsugi.outcome": "done"
+      "kintsugi.outcome": "completed"
     })
     assert.deepInclude(Object.fromEntries(whole?.attributes ?? []), {
       "gen_ai.operation.name": "invoke_agent",
@@ -136,7 +136,7 @@ it.run("spans have, by the conventions, the request, the usage and the verdicts 
       "gen_ai.usage.input_tokens": 110,
       "gen_ai.usage.output_tokens": 25,
       "kintsugi.turns": 2,
-      "kintsugi.outcome": "done"
+      "kintsugi.outcome": "completed"
     })
     assert.strictEqual(whole?.kind, "internal")
     assert.deepStrictEqual(seen.spans.map(millisOf), [30, 0, 30, 0])
@@ -175,7 +175,7 @@ it.run("the span of a run that has answered at its limit names the limit [P1594]
     assert.deepInclude(attributes, {
       "kintsugi.ended_by": "maxTurns",
       "kintsugi.ended_by.limit": 1,
-      "kintsugi.outcome": "done"
+      "kintsugi.outcome": "completed"
     })
   })
 )

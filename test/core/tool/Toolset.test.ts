@@ -50,7 +50,7 @@ it.run("the model reads the names that this skill offers instead of an unknown t
     yield* run(agentWith(tool, scripted("fetch").tool).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(read(model), ["told: unknown tool: sing; available tools: look, fetch", "result: seen"])
     assert.deepStrictEqual(
-      log.of("tool-refused").map(({ callId, tool, turn }) => [callId, tool, turn]),
+      log.of("tool-denied").map(({ callId, tool, turn }) => [callId, tool, turn]),
       [["c1", "sing", 1]]
     )
   })

@@ -48,7 +48,7 @@ it.run("the call after the last one is denied, and the tool stays in the request
       Array.from({ length: 5 }, () => ["look", "other"])
     )
     assert.deepStrictEqual(
-      log.of("tool-refused").map(({ callId, settlement, turn }) => [turn, callId, settlement.kind]),
+      log.of("tool-denied").map(({ callId, settlement, turn }) => [turn, callId, settlement.kind]),
       [
         [3, "c1", "denied"],
         [4, "c1", "denied"]
@@ -167,7 +167,7 @@ it.effect("a run that goes on after a limit keeps the count of its sub-agents to
     yield* outcomeOf(Agent.resume(boss.pipe(log.listen)), { from, budget: { maxTurns: 9 } }, model)
     assert.strictEqual(runs.length, 1)
     assert.deepStrictEqual(
-      log.of("tool-refused").map(({ agent, settlement }) => [agent, `${settlement.kind}: ${settlement.text}`]),
+      log.of("tool-denied").map(({ agent, settlement }) => [agent, `${settlement.kind}: ${settlement.text}`]),
       [["sub", denial("look", 1)]]
     )
   })

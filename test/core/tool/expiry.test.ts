@@ -46,7 +46,7 @@ it.run("at its expiry a call is refused, and no text says that a person has refu
     assert.deepStrictEqual(read(model), [undecided])
     assert.deepStrictEqual(log.of("approval-decided"), [])
     assert.deepStrictEqual(
-      log.of("tool-refused").map(({ settlement }) => settlement.kind),
+      log.of("tool-denied").map(({ settlement }) => settlement.kind),
       ["denied"]
     )
   })

@@ -59,7 +59,7 @@ it.run("a denied call is not run: the model reads the reason, no row decides, si
     assert.deepStrictEqual(denied.runs, [])
     assert.deepStrictEqual(heard, ["look"])
     assert.deepStrictEqual(
-      log.of("tool-refused").map(({ callId, tool }) => [callId, tool]),
+      log.of("tool-denied").map(({ callId, tool }) => [callId, tool]),
       [["c1", "pay"]]
     )
   })

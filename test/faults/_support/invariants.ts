@@ -33,7 +33,7 @@ const errorOf = ({ exit }: Played): unknown => (Exit.isFailure(exit) ? Cause.squ
 /** What was told of a call when it ended. */
 const ending = (run: ReadonlyArray<AgentEvent.AgentEvent>, callId: string): Message.Settlement | undefined => {
   const end = ofType(run, "tool-end").find((event) => event.callId === callId)
-  return end?.use.settlement ?? ofType(run, "tool-refused").find((event) => event.callId === callId)?.settlement
+  return end?.use.settlement ?? ofType(run, "tool-denied").find((event) => event.callId === callId)?.settlement
 }
 
 /** Every reply is one message, each of its calls settled once, where it was; in the last event, the error, the requests. */

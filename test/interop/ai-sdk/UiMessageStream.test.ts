@@ -289,7 +289,7 @@ it.effect("a value that is too deep to write is shown as its text, or as a mark 
       const spent: Ledger.Entry = { ...asked, purpose: "agent", outcome: "used", usage: Usage.empty }
       const said: ReadonlyArray<AgentEvent.AgentEvent> = [
         { ...origin, type: "run-start", turn: 0, input: "go", transcript: [] },
-        { ...origin, type: "model-end", turn: 1, attempt: 1, model: "m", reply, spent },
+        { ...origin, type: "model-end", turn: 1, attempt: 1, model: "m", reply, entry: spent },
         { ...ofCall, type: "tool-progress", data: deep },
         { ...origin, type: "run-completed", turn: 1, output: deep, usage: Usage.empty, ledger: [] }
       ]

@@ -51,7 +51,7 @@ export const hostileRun = (text: string): Recording.Recording => {
       type: "model-end",
       model: text,
       attempt: 1,
-      spent,
+      entry: spent,
       reply: {
         content: [
           { type: "text", text },

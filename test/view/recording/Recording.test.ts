@@ -159,7 +159,7 @@ describe("totals [P1216]", () => {
     at: 0,
     type: "model-end",
     ...(parent === undefined ? {} : { parent: { runId: parent } }),
-    spent: { outcome, purpose, usage: { inputTokens: 10, outputTokens: 1 }, cost: 0.5, ...fields }
+    entry: { outcome, purpose, usage: { inputTokens: 10, outputTokens: 1 }, cost: 0.5, ...fields }
   })
 
   it("takes as recovery what failed or does not count, fixers, summaries and repeated model calls [P1216]", () => {
@@ -178,7 +178,7 @@ describe("totals [P1216]", () => {
     assert.deepStrictEqual(sums(attempt("r", {}), rejected, attempt("r", {}), turn, attempt("r", {})), [2, 1])
     assert.deepStrictEqual(sums(attempt("r", {}), last, attempt("r", {})), [2, 0])
     // of a composition, the part that lost, with what it has started
-    const lost = { ...own, type: "attempt-discarded", attempt: 1, text: "", run: "part" }
+    const lost = { ...own, type: "attempt-discarded", attempt: 1, text: "", discardedRunId: "part" }
     const nested = [attempt("part", {}, "agent", "used", "r"), attempt("deep", {}, "agent", "used", "part")]
     assert.deepStrictEqual(sums(attempt("r", {}), ...nested, lost, attempt("other", {}, "agent", "used", "r")), [2, 2])
   })

@@ -67,7 +67,7 @@ const said: fc.Arbitrary<object> = fc.oneof(
   fc
     .tuple(drawnCall, fc.constantFrom<object>({ type: "tool-start" }, failed, ended("result"), ended("told")))
     .map(([call, event]) => ({ ...call, ...event })),
-  fc.record({ type: fc.constantFrom("model-end", "model-failed"), attempt: fc.constant(1), spent }),
+  fc.record({ type: fc.constantFrom("model-end", "model-failed"), attempt: fc.constant(1), entry: spent }),
   fc.constantFrom<object>(
     { type: "run-start" },
     { type: "turn-start" },
@@ -286,7 +286,7 @@ describe("statistics", () => {
     const asked = (outcome: string, cost?: number) => ({
       type: outcome === "failed" ? "model-failed" : "model-end",
       attempt: 1,
-      spent: {
+      entry: {
         purpose: "agent",
         outcome,
         usage: { inputTokens: 100, outputTokens: 0 },

@@ -65,7 +65,7 @@ export const play = (
         Effect.provide(Logger.layer([])),
         Effect.exit
       )
-    const text = events.all.findLast((event) => event.type === "tool-end" || event.type === "tool-refused")
+    const text = events.all.findLast((event) => event.type === "tool-end" || event.type === "tool-denied")
     const last = text?.type === "tool-end" ? text.use.settlement : text?.settlement
     const output = Exit.isSuccess(exit) ? exit.value : undefined
     const error = Exit.isSuccess(exit) ? undefined : Cause.squash(exit.cause)

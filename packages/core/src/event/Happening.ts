@@ -77,7 +77,12 @@ export type Happening =
    * The streamed text of this attempt does not count: another attempt or the answer of a row replaces it. In a composition, `run` is
    * the part that has failed or lost; the text of its descendants is discarded too.
    */
-  | { readonly type: "attempt-discarded"; readonly attempt: number; readonly text: string; readonly run?: string }
+  | {
+      readonly type: "attempt-discarded"
+      readonly attempt: number
+      readonly text: string
+      readonly discardedRunId?: string
+    }
   /**
    * The conversation was too long for the model, and was shortened: `transcript` is what the model reads from here on. The transcript of
    * the run stays whole.
@@ -124,7 +129,7 @@ export type Happening =
       readonly after?: string
     }
   /** A call that was not admitted: no such tool, or denied. */
-  | ({ readonly type: "tool-refused"; readonly settlement: Message.Settlement } & OfCall)
+  | ({ readonly type: "tool-denied"; readonly settlement: Message.Settlement } & OfCall)
   /**
    * A call that was not run, because its reply was cut off or the run ended before its turn came: it was beyond a limit, another call
    * ended the run, or it still waited for approval when another call failed.
@@ -204,7 +209,7 @@ type Said = Pick<Message.SaidMessage, "id" | "message">
 export interface ModelAttempt {
   readonly model: string
   readonly attempt: number
-  readonly spent: Ledger.Entry
+  readonly entry: Ledger.Entry
 }
 
 /** What a run and its descendants have consumed. */
@@ -232,7 +237,7 @@ export type OfOneCall =
   /** A deferred tool has begun. The call waits for its settlement until `expiresAt`, in milliseconds since the epoch. */
   | { readonly type: "tool-waiting"; readonly handle: Schema.Json; readonly expiresAt: number }
   /** Denied before it ran. */
-  | { readonly type: "tool-refused"; readonly settlement: Message.Settlement }
+  | { readonly type: "tool-denied"; readonly settlement: Message.Settlement }
   | { readonly type: "tool-failed"; readonly attempt: number; readonly error: unknown }
   | { readonly type: "fix-start"; readonly repair: number; readonly input: string }
   | { readonly type: "fix-end"; readonly repair: number; readonly answer: string }

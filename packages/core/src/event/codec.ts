@@ -28,7 +28,7 @@ const event = <const Type extends string, const Fields extends Schema.Struct.Fie
 
 const ofCall = { callId: Schema.String, tool: Schema.String }
 
-const ofAttempt = { model: Schema.String, attempt: Schema.Finite, spent: Ledger.Entry }
+const ofAttempt = { model: Schema.String, attempt: Schema.Finite, entry: Ledger.Entry }
 
 const ofFix = { ...ofCall, repair: Schema.Finite }
 
@@ -104,7 +104,7 @@ export const schemas = {
   "attempt-discarded": event("attempt-discarded", {
     attempt: Schema.Finite,
     text: Schema.String,
-    run: Schema.optionalKey(Schema.String)
+    discardedRunId: Schema.optionalKey(Schema.String)
   }),
   compacted: event("compacted", {
     compaction: Schema.String,
@@ -128,7 +128,7 @@ export const schemas = {
     after: Schema.optionalKey(Schema.String)
   }),
   "tool-waiting": event("tool-waiting", { ...ofCall, handle: Schema.Json, expiresAt: Schema.Finite }),
-  "tool-refused": event("tool-refused", { ...ofCall, settlement: Message.Settlement }),
+  "tool-denied": event("tool-denied", { ...ofCall, settlement: Message.Settlement }),
   "tool-skipped": event("tool-skipped", { ...ofCall, settlement: Message.Settlement }),
   "tool-compensated": event("tool-compensated", {
     ...ofCall,

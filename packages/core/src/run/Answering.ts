@@ -181,7 +181,7 @@ const taken = (
     calls.entries(),
     ([index, { id: callId, name: tool }]) =>
       RunContext.emit(run, () => ({
-        type: "tool-refused",
+        type: "tool-denied",
         callId,
         tool,
         settlement: settlements[index] as Message.Settlement

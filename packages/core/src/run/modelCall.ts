@@ -331,7 +331,7 @@ const book = <A, E>(
   return RunContext.record(
     call.options.run,
     record,
-    (spent) => make({ model: model.name, attempt: attempts, spent }),
+    (entry) => make({ model: model.name, attempt: attempts, entry }),
     () => next
   )
 }

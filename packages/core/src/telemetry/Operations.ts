@@ -18,7 +18,7 @@ export interface Ending {
   /** Nanoseconds since the epoch. */
   readonly at: bigint
   /** `interrupted` also where the end of its run cut it off. */
-  readonly how: "done" | "failed" | "suspended" | "interrupted"
+  readonly how: "completed" | "failed" | "suspended" | "interrupted"
   /** What it failed with, where that is known. */
   readonly error?: unknown
   readonly isDefect?: boolean
@@ -87,7 +87,7 @@ export class Operations<Operation> {
       case "model-start":
         return (active.model = begin(event))
       case "model-end":
-        return this.#endModel(active, { at: now, how: "done", event })
+        return this.#endModel(active, { at: now, how: "completed", event })
       case "model-failed":
         return this.#endModel(active, { at: now, how: "failed", error: event.error, event })
       case "model-interrupted":
@@ -99,7 +99,7 @@ export class Operations<Operation> {
       }
       case "tool-end":
         return this.#settle(active, event.callId, event.use.settlement, event, now)
-      case "tool-refused": {
+      case "tool-denied": {
         const call = callOf(active, event.callId)
         if (call === undefined) return this.#note(active, event, now)
         call.failure = {
@@ -157,7 +157,7 @@ export class Operations<Operation> {
     active.calls = active.calls.filter((one) => one !== call)
     const at = isLate && kind !== "result" ? call.heard : now
     const failed = { at, how: "failed", event, ...call.failure } as const
-    this.#watcher.end(call.operation, kind === "result" ? { at, how: "done", event } : failed)
+    this.#watcher.end(call.operation, kind === "result" ? { at, how: "completed", event } : failed)
   }
 
   #endRun(active: ActiveRun<Operation>, event: Terminal, at: bigint): undefined {
@@ -176,7 +176,7 @@ export class Operations<Operation> {
 const endingOf = (event: Terminal, at: bigint): Ending => {
   switch (event.type) {
     case "run-completed":
-      return { at, how: "done", event }
+      return { at, how: "completed", event }
     case "run-suspended":
       return { at, how: "suspended", event }
     case "run-interrupted":

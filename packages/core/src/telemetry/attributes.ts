@@ -46,18 +46,18 @@ export const ofOperation: Table = {
     "gen_ai.tool.type": "function",
     "kintsugi.turn": turn
   }),
-  "model-end": ({ reply, spent }) => ({
-    ...ofEntry(spent),
+  "model-end": ({ entry, reply }) => ({
+    ...ofEntry(entry),
     "gen_ai.response.finish_reasons": [finishReasons[reply.finish]],
     ...given("gen_ai.response.model", reply.model)
   }),
-  "model-failed": ({ spent }) => ofEntry(spent),
+  "model-failed": ({ entry }) => ofEntry(entry),
   "tool-end": ({ use }) => ({
     "kintsugi.attempts": use.attempts,
     "kintsugi.settlement": use.settlement.kind,
     ...given("kintsugi.recovered_by", use.recoveredBy)
   }),
-  "tool-refused": ({ settlement }) => ({ "kintsugi.settlement": settlement.kind }),
+  "tool-denied": ({ settlement }) => ({ "kintsugi.settlement": settlement.kind }),
   "run-completed": (event) => ({
     ...ofRun(event),
     ...given("kintsugi.ended_by", event.endedBy?.reason),
@@ -139,7 +139,7 @@ export const ofNote: Table = {
   "approval-requested": () => ({}),
   "tool-waiting": ({ callId, tool }) => ({ "gen_ai.tool.name": tool, "gen_ai.tool.call.id": callId }),
   "approval-decided": ({ by, decision }) => ({ "kintsugi.decision": decision.type, ...given("kintsugi.grant", by) }),
-  "tool-refused": ({ callId, tool }) => ({ "gen_ai.tool.name": tool, "gen_ai.tool.call.id": callId }),
+  "tool-denied": ({ callId, tool }) => ({ "gen_ai.tool.name": tool, "gen_ai.tool.call.id": callId }),
   "tool-changed": ({ action, server, tool }) => ({
     "gen_ai.tool.name": tool,
     "kintsugi.server": server,
@@ -149,7 +149,7 @@ export const ofNote: Table = {
   "message-read": ({ id }) => ({ "kintsugi.message": id }),
   "message-returned": ({ id }) => ({ "kintsugi.message": id }),
   "budget-warning": (event) => ofLimit(event),
-  "budget-exceeded": (event) => ({ ...ofLimit(event), "kintsugi.limit_action": event.action }),
+  "budget-exceeded": (event) => ({ ...ofLimit(event), "kintsugi.limit.action": event.action }),
   "skill-chosen": ({ by, skill }) => ({ "kintsugi.skill": skill, "kintsugi.chosen_by": by })
 }
 

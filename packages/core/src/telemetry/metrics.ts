@@ -95,7 +95,7 @@ const answeredBy = (event: AgentEvent.AgentEvent | undefined): Labels =>
 /** A failed attempt has mostly cost nothing, and one that was interrupted what its provider had told until then. */
 const countSpent = ({ event }: Ending, context: Context.Context<never>, labels: Labels): void => {
   if (event?.type !== "model-end" && event?.type !== "model-failed" && event?.type !== "model-interrupted") return
-  const { usage, cost: spent } = event.spent
+  const { usage, cost: spent } = event.entry
   const { inputTokens, outputTokens } = usage
   if (inputTokens > 0) count(tokens, inputTokens, context, { ...labels, "gen_ai.token.type": "input" })
   if (outputTokens > 0) count(tokens, outputTokens, context, { ...labels, "gen_ai.token.type": "output" })

@@ -96,7 +96,7 @@ const misreported = (run: Events, turn: number, message: Message.Assistant): Rea
     const own = run.filter((event) => event.turn === turn)
     const said =
       ofType(own, "tool-end").find(({ callId }) => callId === call.id)?.use.settlement ??
-      ofType(own, "tool-refused").find(({ callId }) => callId === call.id)?.settlement
+      ofType(own, "tool-denied").find(({ callId }) => callId === call.id)?.settlement
     if (said !== undefined) return unequal(`The settlement of ${call.id}`, settlement, said)
     return settlement.kind === "result" || settlement.kind === "denied"
       ? [`${call.id} is settled as '${settlement.kind}', and no event says so`]
@@ -117,7 +117,7 @@ const booked: Invariant = ({ events, sent }) => {
     const entries = events.flatMap((event) =>
       isWithin(event.runId, end.runId) &&
       (event.type === "model-end" || event.type === "model-failed" || event.type === "model-interrupted")
-        ? [event.spent]
+        ? [event.entry]
         : []
     )
     const begun = ofType(run, "model-start").map(({ attempt, model, turn }) => [turn, attempt, model])

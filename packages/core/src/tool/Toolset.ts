@@ -164,7 +164,7 @@ const begin = <A>(
 const refuse = ({ call, run }: CallSite, text: string): Effect.Effect<Outcome> => {
   const settlement: Message.Settlement = { kind: "denied", text }
   return Effect.as(
-    RunContext.emit(run, () => ({ type: "tool-refused", callId: call.id, tool: call.name, settlement })),
+    RunContext.emit(run, () => ({ type: "tool-denied", callId: call.id, tool: call.name, settlement })),
     { settlement, record: denialOf(call.name) }
   )
 }

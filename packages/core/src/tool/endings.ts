@@ -152,7 +152,7 @@ const over = (self: ToolCall, why: Exclude<Why, { readonly type: "capped" }>): E
       const settlement = denied(self, why)
       return RunContext.emitThen(
         self.site.run,
-        () => ({ type: "tool-refused", settlement, ...callOf(self) }),
+        () => ({ type: "tool-denied", settlement, ...callOf(self) }),
         () => Effect.succeed({ settlement, record: denialOf(name, signatureOf(why.error)) })
       )
     }

@@ -81,7 +81,7 @@ const granted = (rules: Rules, call: CallAtGate): Effect.Effect<Grant | undefine
       conversation === undefined
         ? []
         : (yield* store.grantsOf(conversation)).filter((grant) => isForAgent(grant, call.site.run))
-    // Mutant `near` survives: speed only. The definition has the name of its tool
+    // faster than to compare definitions, which have the name of the tool too
     const grants = [...near, ...ofConversation].filter(({ tool }) => tool === call.tool.name)
     if (grants.length === 0) return undefined
     const definition = yield* definitionOf(call)

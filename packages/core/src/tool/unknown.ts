@@ -29,7 +29,7 @@ export const settle = (
     const signature = FailureHistory.signatureOf(key, call.name)
     const wish = wantsToolsOff === undefined ? {} : { wantsToolsOff }
     return Effect.as(
-      RunContext.emit(run, () => ({ type: "tool-refused", callId: call.id, tool: call.name, settlement })),
+      RunContext.emit(run, () => ({ type: "tool-denied", callId: call.id, tool: call.name, settlement })),
       {
         settlement,
         record: { tool: FailureHistory.unknownTool, isError: true, signature, ...wish },

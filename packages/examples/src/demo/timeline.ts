@@ -113,7 +113,7 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
     case "model-interrupted":
       return { column: "model", text: `attempt ${event.attempt} was interrupted`, tone: "quiet" }
     case "attempt-discarded":
-      if (event.run !== undefined)
+      if (event.discardedRunId !== undefined)
         return { column: "run", text: `what part ${event.attempt} said does not count`, tone: "quiet" }
       return { column: "model", text: `what attempt ${event.attempt} said does not count`, tone: "quiet" }
     case "compacted": {
@@ -123,7 +123,7 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
     }
     case "tool-changed":
       return { column: "tool", text: `${event.server} has changed ${event.tool} → ${event.action}`, tone: "bad" }
-    case "tool-refused":
+    case "tool-denied":
       return { column: "tool", text: `${event.tool} refused: ${clip(event.settlement.text)}`, tone: "bad" }
     case "tool-skipped":
       return { column: "tool", text: `${event.tool} is not run: ${clip(event.settlement.text)}`, tone: "quiet" }

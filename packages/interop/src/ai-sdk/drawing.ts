@@ -72,7 +72,7 @@ export class Drawing {
         return this.#write("reasoning", event.text)
       case "attempt-discarded":
         // Text of a composition's part was not shown.
-        return event.run === undefined ? this.#discard() : undefined
+        return event.discardedRunId === undefined ? this.#discard() : undefined
       case "model-end":
         return this.#reply(event.reply, event.turn)
       case "model-interrupted":
@@ -183,7 +183,7 @@ export class Drawing {
       // `tool-waiting` has no part in this protocol: the call has its input, and its output comes with `tool-end`
       case "tool-end":
         return this.#settle(toolCallId, event.use.settlement)
-      case "tool-refused":
+      case "tool-denied":
       case "tool-skipped":
         return this.#settle(toolCallId, event.settlement)
       case "approval-requested": {

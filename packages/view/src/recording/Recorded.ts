@@ -27,7 +27,7 @@ export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>
   "tool-progress",
   "tool-changed",
   "tool-waiting",
-  "tool-refused",
+  "tool-denied",
   "tool-skipped",
   "tool-compensated",
   "tool-failed",

@@ -94,7 +94,7 @@ export const make = (events: Iterable<Recorded>): Totals => {
         if (event["layer"] === "transport") counts.sendFailures++
         break
       case "attempt-discarded": {
-        const part = textAt(event, "run")
+        const part = textAt(event, "discardedRunId")
         if (part !== undefined) lost.add(part)
         break
       }
@@ -115,16 +115,16 @@ export const make = (events: Iterable<Recorded>): Totals => {
 }
 
 const attemptOf = (event: Recorded, isRetrying: boolean): Attempt => {
-  const purpose = textAt(event, "spent", "purpose")
-  const outcome = textAt(event, "spent", "outcome") ?? (event.type === "model-failed" ? "failed" : "used")
+  const purpose = textAt(event, "entry", "purpose")
+  const outcome = textAt(event, "entry", "outcome") ?? (event.type === "model-failed" ? "failed" : "used")
   return {
     runId: event.runId,
     isRecovery:
       isRetrying || purpose === "fixer" || purpose === "compaction" || outcome === "failed" || outcome === "discarded",
     tokens:
-      (amountAt(event, "spent", "usage", "inputTokens") ?? 0) +
-      (amountAt(event, "spent", "usage", "outputTokens") ?? 0),
-    cost: amountAt(event, "spent", "cost")
+      (amountAt(event, "entry", "usage", "inputTokens") ?? 0) +
+      (amountAt(event, "entry", "usage", "outputTokens") ?? 0),
+    cost: amountAt(event, "entry", "cost")
   }
 }
 

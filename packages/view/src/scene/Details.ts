@@ -112,7 +112,7 @@ const ofVerdict = (event: Recorded): ReadonlyArray<readonly [string, string | un
 }
 
 const spentOf = (event: Recorded): string | undefined => {
-  const spent = fieldOf(event, "spent")
+  const spent = fieldOf(event, "entry")
   if (typeof spent === "object") return spentLine(spent)
   return fieldOf(event, "usage") === undefined ? undefined : spentLine(event)
 }

@@ -98,9 +98,9 @@ export class CallWeaver {
       case "fix-failed":
         this.#fixed(event, index)
         return false
-      case "tool-refused":
+      case "tool-denied":
       case "tool-skipped":
-        this.#refused(at, index, "refused", type === "tool-refused" ? "refused" : "not run")
+        this.#refused(at, index, "refused", type === "tool-denied" ? "refused" : "not run")
         return true
       default:
         return this.#ended(event, index)

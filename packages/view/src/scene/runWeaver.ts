@@ -163,7 +163,7 @@ export class RunWeaver {
     if (modelCall === undefined) return
     const { strand } = modelCall
     const state = type === "model-end" ? "ok" : type === "model-failed" ? "failed" : "interrupted"
-    const outcome = textAt(event, "spent", "outcome")
+    const outcome = textAt(event, "entry", "outcome")
     // its beginning is missing: it has this event once
     const isAlone = strand.current?.events.includes(index) === true
     strand.end(at, outcome === "discarded" ? "discarded" : state, isAlone ? undefined : index)

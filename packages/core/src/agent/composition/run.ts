@@ -172,7 +172,11 @@ const parentOf = (run: RunContext.RunContext, state: State, { isStreamed }: Fram
         ([index, { answer, shown }]) => {
           const text = winner !== undefined && answer === winner ? undefined : shown?.take()
           if (text === undefined) return Effect.void
-          const discarded = { attempt: index + 1, text, ...(shown?.runId === undefined ? {} : { run: shown.runId }) }
+          const discarded = {
+            attempt: index + 1,
+            text,
+            ...(shown?.runId === undefined ? {} : { discardedRunId: shown.runId })
+          }
           return RunContext.emit(run, () => ({ type: "attempt-discarded", ...discarded }))
         },
         { discard: true }

@@ -22,11 +22,11 @@ export class Shown {
         this.#texts.set(runId, this.#textOf(runId))
         return
       case "attempt-discarded": {
-        const { run, text } = event
+        const { discardedRunId, text } = event
         const left = this.#textOf(runId).slice(0, -text.length || undefined)
-        if (run === undefined && left === "") this.#texts.delete(runId)
-        else if (run === undefined) this.#texts.set(runId, left)
-        else for (const one of this.#texts.keys()) if (this.#isWithin(one, run)) this.#texts.delete(one)
+        if (discardedRunId === undefined && left === "") this.#texts.delete(runId)
+        else if (discardedRunId === undefined) this.#texts.set(runId, left)
+        else for (const one of this.#texts.keys()) if (this.#isWithin(one, discardedRunId)) this.#texts.delete(one)
       }
     }
   }
