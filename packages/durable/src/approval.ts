@@ -11,10 +11,11 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import { Approval } from "@kintsugi/core"
+import { Approval, Snapshot } from "@kintsugi/core"
 import type { Line } from "./lines.ts"
 import { isNoted, note, stillThere } from "./losing.ts"
 import { acted, type AnyCodec, goingOn, reading, record, type Replay, underWay } from "./recording.ts"
+import { list, untilOver } from "./waiting.ts"
 
 /** What was decided, when, and under which id. Without a decision, the request has expired. */
 const Answer = Schema.toCodecJson(
@@ -56,6 +57,9 @@ export const decided = (
   tell: Effect.Effect<void>
 ): Effect.Effect<Approval.Decision | "expired"> => {
   const name = nameOf(request)
+  const listing = Effect.flatMap(isNoted(replay, asked(request)), (isListed) =>
+    isListed ? Effect.void : list(replay, Snapshot.waitingFor(request), name)
+  )
   const marking = Effect.forEach([asked(request), askedAbout(request)], (mark) => markOnce(replay, mark), {
     discard: true
   })
@@ -107,8 +111,9 @@ export const decided = (
     yield* goingOn(replay, line, name)
     return decision ?? ("expired" as const)
   })
-  const announced = Effect.andThen(marking, telling)
-  return Effect.andThen(announced, underWay(line, Effect.andThen(replay.lines.calm, waiting)))
+  const announced = Effect.andThen(Effect.andThen(listing, marking), telling)
+  const untilDecided = untilOver(replay, name, underWay(line, Effect.andThen(replay.lines.calm, waiting)))
+  return Effect.andThen(announced, untilDecided)
 }
 
 const markOnce = (replay: Replay, mark: string): Effect.Effect<void> =>

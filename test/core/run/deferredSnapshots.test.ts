@@ -24,8 +24,10 @@ it.effect("when all other calls are settled, start gives Suspended with the wait
     yield* calm
     yield* TestClock.adjust("1 minute")
     const from = yield* snapshotOf(yield* Fiber.join(waiting))
-    assert.deepStrictEqual(Snapshot.handlesOf(from), [
-      { tool: "order", callId: "c1", token: tokenOf(), handle: { job: 1 }, expiresAt: 3_600_000 }
+    const { runId } = from
+    const waiting = { type: "deferred", runId, agent: "worker", callId: "c1", tool: "order" } as const
+    assert.deepStrictEqual(Snapshot.waitingOf(from), [
+      { ...waiting, handle: { job: 1 }, expiresAt: 3_600_000, token: tokenOf() }
     ])
     assert.deepStrictEqual(yield* Tool.settle(tokenOf(), Exit.succeed({ at: 1 })), {
       _tag: "NotCounted",

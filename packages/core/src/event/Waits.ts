@@ -27,7 +27,7 @@ export const waitingOf = (snapshot: Snapshot): ReadonlyArray<Exclude<Waiting, De
       case "agent":
         return waitingOf(call.snapshot)
       case "decision":
-        return [ofRequest(call.request)]
+        return [waitingFor(call.request)]
       case "deferred": {
         const { expiresAt, handle, token } = call
         const [callId, tool] = [made[index]?.id ?? "", Token.partsOf(token)?.tool ?? ""]
@@ -45,7 +45,7 @@ export const waitingOf = (snapshot: Snapshot): ReadonlyArray<Exclude<Waiting, De
  *
  * @internal
  */
-export const ofRequest = (request: Approval.ApprovalRequest): Request => {
+export const waitingFor = (request: Approval.ApprovalRequest): Request => {
   const { agent, callId, expiresAt, failed, runId, tool } = request
   return { type: failed === undefined ? "approval" : "ask", runId, agent, callId, tool, request, expiresAt }
 }
@@ -85,7 +85,7 @@ class Waits {
         const { request } = event
         // a request that has expired is made anew
         this.#drop((one) => "request" in one && one.request.key === request.key)
-        this.all = [...this.all, ofRequest(request)]
+        this.all = [...this.all, waitingFor(request)]
         return
       }
       case "tool-waiting": {
