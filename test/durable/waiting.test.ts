@@ -34,12 +34,12 @@ const three = [
 ]
 
 /** A run that waits for three things, by itself or in a sub-agent. */
-const waiting = (isForgetful: boolean, kind: "plain" | "sub-agent", isOpen = false) =>
+const waiting = (isForgetful: boolean, kind: "plain" | "sub-agent", isUndecided = false) =>
   Effect.gen(function* () {
     const { tokenOf, tool: order } = deferring({ deadline: "5 hours" })
     const pay = paying({ validFor: "1 hour" })
     let runs = 0
-    const open = Tool.make("open", {
+    const unlock = Tool.make("open", {
       description: "Opens.",
       parameters: Schema.Struct({}),
       success: Schema.String,
@@ -47,7 +47,7 @@ const waiting = (isForgetful: boolean, kind: "plain" | "sub-agent", isOpen = fal
       run: () => Effect.suspend(() => (++runs === 1 ? Effect.fail(new Locked()) : Effect.succeed("open")))
     }).pipe(Tool.onError({ Locked: Recovery.ladder(Recovery.ask({ validFor: "2 hours" }), Recovery.tell()) }))
     const late = order.pipe(Tool.onError({ ToolTimeoutError: Recovery.tell(), Declined: Recovery.tell() }))
-    const worker = Agent.make("worker", { tools: [pay.tool, open, late], budget: { maxDuration: "9 days" } }).pipe(
+    const worker = Agent.make("worker", { tools: [pay.tool, unlock, late], budget: { maxDuration: "9 days" } }).pipe(
       Agent.toolDefaults({ InvalidArgs: Recovery.tell() })
     )
     const boss = Agent.make("boss", {
@@ -56,7 +56,7 @@ const waiting = (isForgetful: boolean, kind: "plain" | "sub-agent", isOpen = fal
     }).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))
     const reply = calls(call("pay", { cents: 5 }, "c1"), call("open", {}, "c2"), call("order", {}, "c3"))
     const model = yield* kind === "plain"
-      ? make(reply, ...(isOpen ? [] : [done]))
+      ? make(reply, ...(isUndecided ? [] : [done]))
       : make(calls(call("worker", { input: "go" }, "p1")), reply, text("worker done"), done)
     const asked: Array<Durable.DurableRequest> = []
     const durable = Durable.workflow(

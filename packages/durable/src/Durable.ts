@@ -269,7 +269,7 @@ export const start = <Name extends string, Input extends AnyCodec, Output extend
   })
 
 /** A run that waits without a process. */
-interface Pending {
+interface Idle {
   readonly _tag: "Suspended"
   /** What it and its sub-agents wait for: nothing if it waits for a time, such as that of its next attempt. */
   readonly waiting: ReadonlyArray<Snapshot.Waiting>
@@ -284,7 +284,7 @@ export const poll = <Name extends string, Input extends AnyCodec, Output extends
   self: Durable<Name, Input, Output, E, R>,
   executionId: string
 ): Effect.Effect<
-  Option.Option<Workflow.Complete<Output["Type"], E | ReplayError> | Pending>,
+  Option.Option<Workflow.Complete<Output["Type"], E | ReplayError> | Idle>,
   UnknownRunError | UnreadableStepError | DoorError.RunLostError,
   WorkflowEngine
 > =>

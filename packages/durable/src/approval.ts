@@ -11,11 +11,11 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import { Approval, Snapshot } from "@kintsugi/core"
+import { Approval } from "@kintsugi/core"
 import type { Line } from "./lines.ts"
 import { isNoted, note, stillThere } from "./losing.ts"
 import { acted, type AnyCodec, goingOn, reading, record, type Replay, underWay } from "./recording.ts"
-import { list, untilOver } from "./waiting.ts"
+import { list, untilOver, waitingFor } from "./waiting.ts"
 
 /** What was decided, when, and under which id. Without a decision, the request has expired. */
 const Answer = Schema.toCodecJson(
@@ -58,7 +58,7 @@ export const decided = (
 ): Effect.Effect<Approval.Decision | "expired"> => {
   const name = nameOf(request)
   const listing = Effect.flatMap(isNoted(replay, asked(request)), (isListed) =>
-    isListed ? Effect.void : list(replay, Snapshot.waitingFor(request), name)
+    isListed ? Effect.void : list(replay, waitingFor(request), name)
   )
   const marking = Effect.forEach([asked(request), askedAbout(request)], (mark) => markOnce(replay, mark), {
     discard: true

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { Snapshot } from "@kintsugi/core"
+import { type Approval, Snapshot } from "@kintsugi/core"
 import { isLeft, isNoted, note } from "./losing.ts"
 import type { Replay } from "./recording.ts"
 import { unreadOf } from "./saying.ts"
@@ -31,6 +31,12 @@ const storedAt = (of: Execution, nth: number): Effect.Effect<typeof Stored.Type 
   Effect.flatMap(resultOf(of, rowOf(nth)), (found) =>
     Option.isNone(found) || Exit.isFailure(found.value) ? Effect.undefined : Effect.orDie(decode(found.value.value))
   )
+
+/** A request, as what its call waits for. */
+export const waitingFor = (request: Approval.ApprovalRequest): Snapshot.Waiting => {
+  const { agent, callId, expiresAt, failed, runId, tool } = request
+  return { type: failed === undefined ? "approval" : "ask", runId, agent, callId, tool, request, expiresAt }
+}
 
 /** Lists a call, until `end` is stored: under the first number that is free, unless it is listed. */
 export const list = (replay: Replay, waiting: Snapshot.Waiting, end: string): Effect.Effect<void> =>

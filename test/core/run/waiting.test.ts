@@ -23,7 +23,7 @@ const lines = (waiting: ReadonlyArray<Snapshot.Waiting>): ReadonlyArray<string> 
   )
 
 /** A tool that a person is asked about after its failure. */
-const asking = (validFor: "2 hours" | "3 hours" = "2 hours") =>
+const helped = (validFor: "2 hours" | "3 hours" = "2 hours") =>
   play("open", {}, [Effect.fail(busy()), Effect.succeed("open")]).tool.pipe(
     Tool.onError({ Busy: Recovery.ladder(Recovery.ask({ validFor }), Recovery.tell()) })
   )
@@ -34,7 +34,7 @@ const slow = () => play("slow", {}, [Effect.as(Effect.sleep("30 minutes"), "slep
 const worker = () => {
   const { begun, tokenOf, tool: order } = deferring({ deadline: "5 hours" })
   const pay = paying({ validFor: "1 hour" })
-  const tools = [pay.tool, asking(), order, slow()] as const
+  const tools = [pay.tool, helped(), order, slow()] as const
   const agent = Agent.make("worker", {
     budget: { maxDuration: "1 day" },
     skills: [Skill.make("work", { description: "Works.", tools })]
@@ -88,10 +88,10 @@ it.effect("a run lists what it waits for while it is at work, suspended and resu
     // one is decided: the others wait on, and the run is suspended again
     const [first] = Snapshot.requestsOf(from)
     const decisions = [{ digest: first?.digest ?? "", decision: Approval.approve }]
-    const again = yield* started(Agent.resume(agent).start({ from, decisions }), model)
-    const second = yield* snapshotOf(yield* again.outcome)
+    const next = yield* started(Agent.resume(agent).start({ from, decisions }), model)
+    const second = yield* snapshotOf(yield* next.outcome)
     const rest = [...three.slice(1), said]
-    assert.deepStrictEqual([lines(yield* again.waiting), lines(Snapshot.waitingOf(second))], [rest, rest])
+    assert.deepStrictEqual([lines(yield* next.waiting), lines(Snapshot.waitingOf(second))], [rest, rest])
     const settlements = [{ token: tokenOf(), exit: Exit.succeed({ at: 1 }) }]
     const last = yield* started(Agent.resume(agent).start({ ...deciding(second), settlements }), model)
     assert.strictEqual((yield* last.outcome)._tag, "Completed")
@@ -142,9 +142,9 @@ it.effect(
       const waiting = yield* run.waiting
       assert.deepStrictEqual([lines(waiting), lines(Snapshot.waitingOf(from))], [three, three])
       assert.isTrue(waiting.every(({ runId }) => runId !== undefined && runId !== from.runId))
-      const again = yield* started(Agent.resume(boss).start({ from }), model)
-      yield* again.outcome
-      assert.deepStrictEqual(lines(yield* again.waiting), three)
+      const next = yield* started(Agent.resume(boss).start({ from }), model)
+      yield* next.outcome
+      assert.deepStrictEqual(lines(yield* next.waiting), three)
     })
 )
 

@@ -24,7 +24,7 @@ export { Snapshot } from "./Checkpoint.ts"
 export { Claims, claimsOfProcess } from "./claims.ts"
 export { type Signer, Signing } from "../data/Signing.ts"
 export { Waiting } from "./waiting.ts"
-export { waitingFor, waitingOf } from "./Waits.ts"
+export { waitingOf } from "./stored.ts"
 
 /**
  * Whether a value is a `Snapshot`, by its shape.
