@@ -1,14 +1,14 @@
 /** What a run waits for, as its handle and its snapshot list it. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Message, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
+import { Agent, Approval, Budget, Message, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Exit, Fiber, Schema } from "effect"
+import { Effect, Exit, Fiber, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { batch, busy, calm, done, play } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
 import { deciding, paying, snapshotOf } from "../../_support/suspension.ts"
 import { deferring } from "../tool/_support/deferring.ts"
-import { started } from "./_support/saying.ts"
+import { slowReply, started } from "./_support/saying.ts"
 
 const { call, calls, make, text } = ScriptedModel
 
@@ -99,22 +99,57 @@ it.effect("a run lists what it waits for while it is at work, suspended and resu
   })
 )
 
-it.effect("what a resumed run has not reached again waits still, while an earlier call is at work", () =>
+for (const toolConcurrency of [1, 2])
+  it.effect(`what waits when a run goes on waits still, once, with ${toolConcurrency} calls at a time`, () =>
+    Effect.gen(function* () {
+      const pay = paying({ validFor: "1 hour" })
+      const slowly = slow().pipe(Tool.requireApproval({ validFor: "4 hours" }))
+      const agent = Agent.make("worker", { tools: [slowly, pay.tool], budget: { toolConcurrency } })
+      const model = yield* make(calls(call("slow", {}, "c1"), call("pay", { cents: 1 }, "c2")))
+      const first = yield* started(agent.start("go"), model)
+      const from = yield* snapshotOf(yield* first.outcome)
+      const both = ["approval of worker: slow c1 until 4 h", "approval of worker: pay c2 until 1 h"]
+      assert.deepStrictEqual(lines(Snapshot.waitingOf(from)), both)
+      const decisions = deciding(from).decisions.slice(0, 1)
+      const run = yield* started(Agent.resume(agent).start({ from, decisions }), model)
+      yield* calm
+      assert.deepStrictEqual(lines(yield* run.waiting), both.slice(1))
+      yield* run.interrupt
+      assert.deepStrictEqual(yield* run.waiting, [])
+    })
+  )
+
+it.effect("what a limit withdraws waits no longer in the last turn, also of a sub-agent that is suspended", () =>
   Effect.gen(function* () {
-    const pay = paying({ validFor: "1 hour" })
-    const slowly = slow().pipe(Tool.requireApproval({ validFor: "4 hours" }))
-    const agent = Agent.make("worker", { tools: [slowly, pay.tool], budget: { toolConcurrency: 1 } })
-    const model = yield* make(calls(call("slow", {}, "c1"), call("pay", { cents: 1 }, "c2")))
-    const first = yield* started(agent.start("go"), model)
-    const from = yield* snapshotOf(yield* first.outcome)
-    const both = ["approval of worker: slow c1 until 4 h", "approval of worker: pay c2 until 1 h"]
-    assert.deepStrictEqual(lines(Snapshot.waitingOf(from)), both)
-    const decisions = deciding(from).decisions.slice(0, 1)
-    const run = yield* started(Agent.resume(agent).start({ from, decisions }), model)
-    yield* calm
-    assert.deepStrictEqual(lines(yield* run.waiting), both.slice(1))
-    yield* run.interrupt
+    const pays = yield* make(calls(call("pay", { cents: 1 }, "c1")))
+    const looks = yield* make(batch("look"), batch("look"))
+    const pay = () => paying({ validFor: "1 hour" }).tool
+    const look = play("look", {}, [Effect.succeed("seen"), Effect.succeed("seen")]).tool
+    const inner = Agent.make("inner", { tools: [pay()], model: pays.layer })
+    const looker = Agent.make("looker", { tools: [look], model: looks.layer })
+    const description = "Works."
+    const agent = Agent.make("worker", {
+      tools: [Agent.asTool(inner, { description }), pay(), Agent.asTool(looker, { description })],
+      budget: { maxTurns: 4 }
+    }).pipe(Agent.onBudgetExceeded(() => Budget.answer))
+    const reply = calls(
+      call("inner", { input: "go" }, "p1"),
+      call("pay", { cents: 2 }, "p2"),
+      call("looker", { input: "go" }, "p3")
+    )
+    const last = slowReply(ScriptedModel.reply({ content: [{ type: "text", text: "so far" }] }))
+    const model = yield* make(reply, last.step)
+    const run = yield* started(agent.start("go"), model)
+    yield* last.begun
+    const requested = yield* run.events.pipe(
+      Stream.takeUntil(({ type }) => type === "tool-skipped"),
+      Stream.filter(({ type }) => type === "approval-requested"),
+      Stream.runCount
+    )
+    assert.strictEqual(requested, 2)
     assert.deepStrictEqual(yield* run.waiting, [])
+    yield* last.end
+    assert.strictEqual((yield* run.outcome)._tag, "Completed")
   })
 )
 
