@@ -1,35 +1,39 @@
+/** What waits, as a handle, a snapshot and `Durable.poll` give it. */
 import { type Agent, Snapshot } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
 import type { Effect } from "effect"
-import type { Equal, Expect } from "./_support/Identity.ts"
+import { describe, it } from "vitest"
+import { sameType } from "./_support/Identity.ts"
 
 declare const run: Agent.Run<string, never>
 declare const snapshot: Snapshot.Snapshot
 declare const durable: Parameters<typeof Durable.poll>[0]
+declare const one: Snapshot.Waiting
 
-// the handle of a run tells without needs, and never fails
-export type _Run = Expect<Equal<typeof run.waiting, Effect.Effect<ReadonlyArray<Snapshot.Waiting>>>>
+describe("what waits", () => {
+  it("is told by a handle without needs and without failures", () => {
+    sameType<Effect.Effect<ReadonlyArray<Snapshot.Waiting>>>()(run.waiting)
+  })
 
-// what is read of a snapshot is what waits, and the tokens besides
-const stored = Snapshot.waitingOf(snapshot)
-export const waiting: ReadonlyArray<Snapshot.Waiting> = stored
-export const tokens = stored.flatMap((one) => (one.type === "deferred" ? one.token : []))
+  it("has the tokens of deferred calls in snapshots alone", () => {
+    const stored = Snapshot.waitingOf(snapshot)
+    const waiting: ReadonlyArray<Snapshot.Waiting> = stored
+    const tokens: ReadonlyArray<string> = stored.flatMap((found) => (found.type === "deferred" ? found.token : []))
+    // @ts-expect-error - the token is in snapshots alone
+    const secret = one.type === "deferred" ? one.token : ""
+    return [waiting, tokens, secret]
+  })
 
-export const read = (one: Snapshot.Waiting): unknown => {
-  switch (one.type) {
-    case "approval":
-    case "ask":
-      return [one.request.digest, one.expiresAt]
-    case "deferred":
-      // @ts-expect-error - the token is in snapshots alone
-      return [one.handle, one.token]
-    case "message":
-      // @ts-expect-error - a message has no deadline
-      return [one.message, one.expiresAt]
-  }
-}
+  it("has a deadline, except a message", () => {
+    if (one.type !== "message") return sameType<number>()(one.expiresAt)
+    // @ts-expect-error - a message has no deadline
+    return one.expiresAt
+  })
 
-export const polled = Durable.poll(durable, "1")
-type Found = Effect.Success<typeof polled>
-type Suspended = Extract<Extract<Found, { readonly _tag: "Some" }>["value"], { readonly _tag: "Suspended" }>
-export type _Poll = Expect<Equal<Suspended["waiting"], ReadonlyArray<Snapshot.Waiting>>>
+  it("is in the suspended state of a durable run", () => {
+    const polled = Durable.poll(durable, "1")
+    type Found = Extract<Effect.Success<typeof polled>, { readonly _tag: "Some" }>["value"]
+    type Suspended = Extract<Found, { readonly _tag: "Suspended" }>
+    sameType<ReadonlyArray<Snapshot.Waiting>>()(undefined as unknown as Suspended["waiting"])
+  })
+})
