@@ -215,3 +215,44 @@ it.effect("backend: a chat that waits shows what to decide; the chat cannot deci
     assert.deepStrictEqual(paid, ["refund 1: 78000 cents for B-4"])
   })
 )
+
+it.effect("backend: what waits is listed for each user, until it is decided", () =>
+  Effect.gen(function* () {
+    const { layer } = till()
+    const model = yield* make(refunding, refunding, refunding, text("Done."))
+    const { client, url } = yield* serving(model.layer, layer)
+    const start = (user?: string) =>
+      client.runs.ask({ payload: { input: "Refund order B-4.", ...(user === undefined ? {} : { user }) } })
+    const listed = (user: string) => client.approvals.list({ query: { user } })
+    const first = waitingOf(yield* start("ada"))
+    yield* TestClock.adjust("1 hour")
+    const second = waitingOf(yield* start("ada"))
+    yield* start()
+    const expected = [first, second].map(({ requests: [request], runId }) => ({
+      runId,
+      waiting: [
+        {
+          type: "approval" as const,
+          runId,
+          agent: "desk",
+          callId: request?.callId,
+          tool: "refund",
+          request,
+          expiresAt: request?.expiresAt
+        }
+      ]
+    }))
+    assert.deepStrictEqual<unknown>(yield* listed("ada"), expected)
+    assert.deepStrictEqual(yield* listed("bob"), [])
+    // a decision that does not count leaves the run where it is listed
+    const other = { decisions: [{ digest: "another", decision: Approval.approve }] as const }
+    yield* Effect.flip(client.approvals.decide({ params: first.params, payload: other }))
+    assert.sameMembers(
+      (yield* listed("ada")).map(({ runId }) => runId),
+      [first.runId, second.runId]
+    )
+    yield* client.approvals.decide(first.approving)
+    assert.deepStrictEqual<unknown>(yield* listed("ada"), expected.slice(1))
+    assert.strictEqual((yield* raw(url, "/approvals?user=ada")).status, 401)
+  })
+)

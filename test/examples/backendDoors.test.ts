@@ -178,7 +178,7 @@ it.effect("backend: a run that is stored a second time waits as the newest, and 
   Effect.gen(function* () {
     const store = yield* Suspended
     for (const runId of ["a", "b", "c"]) yield* store.put(runId, { state: "waiting", document: runId })
-    yield* store.put("a", { state: "waiting", document: yield* store.take("a") })
+    yield* store.put("a", { state: "waiting", ...(yield* store.take("a")) })
     yield* store.put("d", { state: "waiting", document: "d" })
     assert.strictEqual(yield* store.show("a"), "a")
     assert.strictEqual((yield* Effect.flip(store.show("b")))._tag, "ExpiredRun")

@@ -15,7 +15,7 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
-import { type Agent, Approval, KintsugiError, type Tool } from "@kintsugi/core"
+import { type Agent, Approval, KintsugiError, type Snapshot, type Tool } from "@kintsugi/core"
 import type * as DoorError from "@kintsugi/core/DoorError"
 import * as Interception from "@kintsugi/core/Interception"
 import * as Issue from "@kintsugi/core/Issue"
@@ -40,6 +40,7 @@ import { type AtWork, record, type Replay } from "./recording.ts"
 import { rowsOf } from "./rows.ts"
 import * as Time from "./time.ts"
 import type { ErrorOf, For, ServicesOf } from "./types.ts"
+import { waitingNow } from "./waiting.ts"
 
 export { say, unread } from "./saying.ts"
 export {
@@ -267,8 +268,15 @@ export const start = <Name extends string, Input extends AnyCodec, Output extend
     return executionId
   })
 
+/** A run that waits without a process. */
+interface Idle {
+  readonly _tag: "Suspended"
+  /** What it and its sub-agents wait for: nothing if it waits for a time, such as that of its next attempt. */
+  readonly waiting: ReadonlyArray<Snapshot.Waiting>
+}
+
 /**
- * The status of a run: its end, `Suspended` while it waits without a process, or `Option.none()` while it runs. Fails with
+ * The status of a run: its end, `Suspended` while it waits without a process, with what it waits for, or `Option.none()` while it runs. Fails with
  * `UnknownRunError` if there is no such run, and with `UnreadableStepError` if its stored end does not fit the schemas. With the
  * storage of a cluster in the context (`MessageStorage`), it fails with `RunLostError` if the row with the status is gone.
  */
@@ -276,7 +284,7 @@ export const poll = <Name extends string, Input extends AnyCodec, Output extends
   self: Durable<Name, Input, Output, E, R>,
   executionId: string
 ): Effect.Effect<
-  Option.Option<Workflow.Result<Output["Type"], E | ReplayError>>,
+  Option.Option<Workflow.Complete<Output["Type"], E | ReplayError> | Idle>,
   UnknownRunError | UnreadableStepError | DoorError.RunLostError,
   WorkflowEngine
 > =>
@@ -294,8 +302,13 @@ export const poll = <Name extends string, Input extends AnyCodec, Output extends
           )
         : Effect.die(defect)
     )
-    if (Option.isNone(result)) yield* demanding(workflow, executionId)
-    return result
+    if (Option.isNone(result)) {
+      yield* demanding(workflow, executionId)
+      return Option.none()
+    }
+    const { value } = result
+    if (value._tag === "Complete") return Option.some(value)
+    return Option.some({ _tag: value._tag, waiting: yield* waitingNow(self, executionId) })
   })
 
 /** Resumes a run that waits, at once; a run at work or at its end ignores it. Fails as `poll` does. */

@@ -15,6 +15,7 @@ import { Approval } from "@kintsugi/core"
 import type { Line } from "./lines.ts"
 import { isNoted, note, stillThere } from "./losing.ts"
 import { acted, type AnyCodec, goingOn, reading, record, type Replay, underWay } from "./recording.ts"
+import { list, untilOver, waitingFor } from "./waiting.ts"
 
 /** What was decided, when, and under which id. Without a decision, the request has expired. */
 const Answer = Schema.toCodecJson(
@@ -56,6 +57,9 @@ export const decided = (
   tell: Effect.Effect<void>
 ): Effect.Effect<Approval.Decision | "expired"> => {
   const name = nameOf(request)
+  const listing = Effect.flatMap(isNoted(replay, asked(request)), (isListed) =>
+    isListed ? Effect.void : list(replay, waitingFor(request), name)
+  )
   const marking = Effect.forEach([asked(request), askedAbout(request)], (mark) => markOnce(replay, mark), {
     discard: true
   })
@@ -113,8 +117,9 @@ export const decided = (
     yield* goingOn(replay, line, name)
     return decision ?? ("expired" as const)
   })
-  const announced = Effect.andThen(marking, telling)
-  return Effect.andThen(announced, underWay(line, Effect.andThen(replay.lines.calm, waiting)))
+  const announced = Effect.andThen(Effect.andThen(listing, marking), telling)
+  const untilDecided = untilOver(replay, name, underWay(line, Effect.andThen(replay.lines.calm, waiting)))
+  return Effect.andThen(announced, untilDecided)
 }
 
 const markOnce = (replay: Replay, mark: string): Effect.Effect<void> =>

@@ -13,9 +13,10 @@ import * as Schema from "effect/Schema"
 import type * as Interception from "@kintsugi/core/Interception"
 import * as RunContext from "@kintsugi/core/RunContext"
 import type { Line } from "./lines.ts"
-import { stillThere } from "./losing.ts"
+import { isLeft, isNoted, note, stillThere } from "./losing.ts"
 import { acted, type AnyCodec, goingOn, reading, record, type Replay, Said, saying, underWay } from "./recording.ts"
 import { failuresOf } from "./tool.ts"
+import { list } from "./waiting.ts"
 
 type Deferring = NonNullable<Interception.Interceptor["deferring"]>
 type Call = Parameters<Deferring["wait"]>[0]
@@ -23,7 +24,9 @@ type Stored = Call["stored"]
 type Ended = Exit.Exit<unknown, unknown>
 
 /** Holds what ended the wait of a call: its settlement, or why none counts. The first one stays. */
-const deferredOf = (token: string) => DurableDeferred.make(`deferred/${token}`, { success: Schema.Json })
+const deferredOf = (token: string) => DurableDeferred.make(nameOf(token), { success: Schema.Json })
+
+const nameOf = (token: string): string => `deferred/${token}`
 
 const fields = { at: Schema.Finite, id: Schema.String }
 
@@ -117,14 +120,28 @@ export const deferring = (replay: Replay): Deferring => {
     Effect.flatMap(RunContext.Current, (run) => make(replay.lines.of(run)))
   return {
     store: replay.executionId,
-    wait: (call) => within((line) => wait(replay, line, call)),
+    wait: (call) =>
+      Effect.flatMap(RunContext.Current, (run) =>
+        Effect.andThen(listed(replay, run, call), wait(replay, replay.lines.of(run), call))
+      ),
     close: (token) => (isLeft(replay) ? Effect.void : within((line) => close(replay, line, token)))
   }
 }
 
-/** Whether the run goes on in another replay: what stops now has not ended. */
-const isLeft = ({ instance, scope, taken }: Replay): boolean =>
-  !instance.interrupted && (instance.suspended || taken.isSo || scope.state._tag === "Closed")
+/** Lists the call once. */
+const listed = (
+  replay: Replay,
+  run: RunContext.RunContext | undefined,
+  { callId, expiresAt, handle, token, tool }: Call
+): Effect.Effect<void> => {
+  const name = nameOf(token)
+  const mark = `${name}/listed`
+  const { agent = "", runId = "" } = run ?? {}
+  const waiting = { type: "deferred" as const, runId, agent, callId, tool, handle, expiresAt }
+  return Effect.flatMap(isNoted(replay, mark), (isListed) =>
+    isListed ? Effect.void : Effect.andThen(list(replay, waiting, name), note(replay, mark))
+  )
+}
 
 const close = (replay: Replay, line: Line, token: string): Effect.Effect<void> => {
   const { engine, executionId, instance } = replay
@@ -148,7 +165,7 @@ const wait = (
   line: Line,
   { expiresAt, polls, stored, token }: Call
 ): Effect.Effect<Ended | undefined> => {
-  const name = `deferred/${token}`
+  const name = nameOf(token)
   const pausing = pauses(replay, line, token, expiresAt)
   // a poll is a step of its own
   const polled =
@@ -183,7 +200,7 @@ const late = "late"
 
 /** Waits until an instant; fails when the wait of the call is over, at its deadline at the latest. */
 const pauses = (replay: Replay, line: Line, token: string, expiresAt: number) => {
-  const name = `deferred/${token}`
+  const name = nameOf(token)
   const deferred = deferredOf(token)
   const answered = DurableDeferred.await(deferred)
   let part = 0

@@ -69,8 +69,8 @@ const all = Effect.fnUntraced(function* (of: Of) {
 })
 
 /** The messages of a run that no safe point has read. */
-const unreadOf = (of: Of): Effect.Effect<ReadonlyArray<Message.SaidMessage>> =>
-  Effect.map(all(of), (found) => found.flatMap(({ isRead, said: { id, message } }) => (isRead ? [] : { id, message })))
+export const unreadOf = (of: Of): Effect.Effect<ReadonlyArray<typeof Stored.Type>> =>
+  Effect.map(all(of), (found) => found.flatMap(({ isRead, said }) => (isRead ? [] : said)))
 
 /** Stores a message under the first number that is free, unless one with its id is stored. */
 const put = Effect.fnUntraced(function* (of: Of, said: typeof Stored.Type) {
@@ -189,5 +189,6 @@ export const unread = (
 ): Effect.Effect<ReadonlyArray<Message.SaidMessage>, UnknownRunError | DoorError.RunLostError, WorkflowEngine> =>
   Effect.gen(function* () {
     yield* demanding(workflow, executionId)
-    return yield* unreadOf({ engine: yield* WorkflowEngine, workflow, executionId })
+    const found = yield* unreadOf({ engine: yield* WorkflowEngine, workflow, executionId })
+    return found.map(({ id, message }) => ({ id, message }))
   })

@@ -149,7 +149,7 @@ it.effect("a suspended run polls once when it goes on, and is suspended again wi
     for (const times of [1, 2]) {
       from = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), { from }, model))
       assert.strictEqual(polls.length, times)
-      assert.strictEqual(Snapshot.handlesOf(from).length, 1)
+      assert.strictEqual(Snapshot.waitingOf(from).length, 1)
     }
     const end = yield* outcomeOf(Agent.resume(agent), { from }, model)
     assert.strictEqual(end._tag, "Completed")

@@ -23,6 +23,8 @@ import type { SnapshotRefusedError } from "../errors/DoorError.ts"
 export { Snapshot } from "./Checkpoint.ts"
 export { Claims, claimsOfProcess } from "./claims.ts"
 export { type Signer, Signing } from "../data/Signing.ts"
+export { Waiting } from "./waiting.ts"
+export { waitingOf } from "./stored.ts"
 
 /**
  * Whether a value is a `Snapshot`, by its shape.
@@ -178,26 +180,3 @@ export const requestsOf = ({ unfinished }: Snapshot): ReadonlyArray<Approval.App
   (unfinished?.calls ?? []).flatMap((call) =>
     call.type === "decision" ? [call.request] : call.type === "agent" ? requestsOf(call.snapshot) : []
   )
-
-/** A deferred call that waits for its settlement. */
-interface WaitingCall {
-  readonly tool: string
-  readonly callId: string
-  /** `Agent.resume` takes the settlement of this token. The token alone settles the call: keep it from clients. */
-  readonly token: string
-  /** What `start` has returned. */
-  readonly handle: Schema.Json
-  /** When the wait ends, in milliseconds since the epoch. */
-  readonly expiresAt: number
-}
-
-/** The deferred calls that wait for their settlements, of the run and its sub-agents. */
-export const handlesOf = ({ unfinished }: Snapshot): ReadonlyArray<WaitingCall> => {
-  const made = unfinished === undefined ? [] : Message.callsOf(unfinished.reply)
-  return (unfinished?.calls ?? []).flatMap((call, index) => {
-    if (call.type === "agent") return handlesOf(call.snapshot)
-    if (call.type !== "deferred") return []
-    const { expiresAt, handle, token } = call
-    return [{ tool: Token.partsOf(token)?.tool ?? "", callId: made[index]?.id ?? "", token, handle, expiresAt }]
-  })
-}

@@ -120,6 +120,10 @@ type DeferringElsewhere = {
 /** A deferred call that has begun. */
 type DeferredCall = {
   readonly token: string
+  readonly callId: string
+  readonly tool: string
+  /** What `start` has returned. */
+  readonly handle: Schema.Json
   /** When the wait ends, in milliseconds since the epoch. */
   readonly expiresAt: number
   readonly stored: Stored

@@ -9,6 +9,7 @@ import { Ledger } from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
 import type { EndedBy } from "../errors/Limit.ts"
 import * as RunContext from "../event/RunContext.ts"
+import type { Snapshot } from "../event/Checkpoint.ts"
 import type { Decisions, Nesting } from "../tool/ToolDefinition.ts"
 import { Meter, type OnExceeded } from "../budget/Meter.ts"
 import { markOf } from "./mark.ts"
@@ -72,7 +73,15 @@ export interface Mode {
   /** Gets what was decided while the run was suspended, if decisions were given. */
   readonly deciding?: (decisions: Decisions) => void
   /** Gets the run as soon as it begins. */
-  readonly started?: (started: { readonly state: State; readonly run: RunContext.RunContext }) => void
+  readonly started?: (started: Started) => void
+}
+
+/** A run that has begun. */
+export interface Started {
+  readonly state: State
+  readonly run: RunContext.RunContext
+  /** Where it goes on, if it was suspended. */
+  readonly from?: Snapshot | undefined
 }
 
 /**

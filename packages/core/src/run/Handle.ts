@@ -9,13 +9,14 @@ import type * as AgentEvent from "../event/AgentEvent.ts"
 import type * as Approval from "../data/Approval.ts"
 import type * as Ledger from "../budget/Ledger.ts"
 import * as Message from "../data/Message.ts"
-import type { Snapshot } from "../event/Snapshot.ts"
+import type { Snapshot, Waiting } from "../event/Snapshot.ts"
+import { waitingAfter } from "../event/Waits.ts"
 import * as Usage from "../data/Usage.ts"
 import type { Decisions } from "../tool/ToolDefinition.ts"
 import type { EndedBy } from "../errors/Limit.ts"
 import { InboxFullError, RunOverError } from "../errors/DoorError.ts"
 import * as RunContext from "../event/RunContext.ts"
-import type { Mode, Sink, State } from "./Frame.ts"
+import type { Mode, Sink, Started, State } from "./Frame.ts"
 import { markOf } from "./mark.ts"
 import { Suspension } from "./Start.ts"
 
@@ -94,14 +95,13 @@ export interface Run<out O, out E> {
     message: string | Message.UserContent,
     options?: SayOptions
   ) => Effect.Effect<string, RunOverError | InboxFullError>
+  /**
+   * What the run and its sub-agents wait for just now: approvals, people who are asked about failed calls, deferred calls, each with its
+   * deadline, and said messages that are not read yet. Of a suspended run it is what its snapshot waits for, see `Snapshot.waitingOf`.
+   */
+  readonly waiting: Effect.Effect<ReadonlyArray<Waiting>>
   /** Stops it, and waits until it has stopped. */
   readonly interrupt: Effect.Effect<void>
-}
-
-/** A run that has begun, for its handle. */
-export interface Started {
-  readonly state: State
-  readonly run: RunContext.RunContext
 }
 
 type Execute = (sink: Sink, mode: Mode) => Effect.Effect<unknown, unknown, unknown>
@@ -159,6 +159,7 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
       usage: Effect.sync(() => started?.run.ledger.usage ?? Usage.empty),
       ledger: Effect.sync(() => [...(started?.run.ledger.entries ?? [])]),
       lost: Effect.sync(() => started?.run.tree.lost ?? 0),
+      waiting: Effect.sync(() => waitingAfter(log.events, started?.from)),
       interrupt: Fiber.interrupt(fiber)
     }
   })
@@ -193,7 +194,7 @@ const unreadOf = (unread: ReadonlyArray<Message.SaidMessage>) => (unread.length 
 
 /** Keeps all events, and hands them to each reader, early or late. */
 class Log {
-  readonly #events: Array<AgentEvent.AgentEvent> = []
+  readonly events: Array<AgentEvent.AgentEvent> = []
   readonly #queues = new Set<Queue.Queue<AgentEvent.AgentEvent, Cause.Done>>()
   #isOver = false
   /** The messages that no run has read; absent if there are none. */
@@ -201,7 +202,7 @@ class Log {
 
   push(event: AgentEvent.AgentEvent): void {
     if (event.type === "message-returned") (this.returned ??= []).push({ id: event.id, message: event.message })
-    this.#events.push(event)
+    this.events.push(event)
     for (const queue of this.#queues) Queue.offerUnsafe(queue, event)
   }
 
@@ -213,7 +214,7 @@ class Log {
   readonly stream: Stream.Stream<AgentEvent.AgentEvent> = Stream.callback((queue) =>
     Effect.acquireRelease(
       Effect.sync(() => {
-        for (const event of this.#events) Queue.offerUnsafe(queue, event)
+        for (const event of this.events) Queue.offerUnsafe(queue, event)
         if (this.#isOver) Queue.endUnsafe(queue)
         else this.#queues.add(queue)
       }),

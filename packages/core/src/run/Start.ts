@@ -28,7 +28,7 @@ export interface Resumption<out I> {
   /** Decisions about the requests of the snapshot. A decision about another request, or a late one, does not count. */
   readonly decisions?: ReadonlyArray<Approval.Decided>
   /**
-   * Settlements of deferred calls that the snapshot waits for, see `Snapshot.handlesOf` and `Tool.settle`. The first one for a token counts;
+   * Settlements of deferred calls that the snapshot waits for, see `Snapshot.waitingOf` and `Tool.settle`. The first one for a token counts;
    * one for another token, or after the deadline, does not. One that does not fit its tool is refused. Calls without one keep waiting.
    */
   readonly settlements?: ReadonlyArray<{ readonly token: string; readonly exit: Exit.Exit<unknown, unknown> }>

@@ -139,7 +139,7 @@ export const within = (
         mode
       }
       if (from !== undefined) restore(run, from, limits ?? {})
-      mode.started?.({ state, run })
+      mode.started?.({ state, run, from })
       mode.nesting?.started(capture(running))
       return (beginning.heard.length === 0 ? work(running, loop) : hearing(running, loop)).pipe(
         Limits.inTime(run),

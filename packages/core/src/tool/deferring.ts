@@ -138,7 +138,15 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
       const { failure, success } = tool
       const stored = { failure, success }
       const polls = pollsOf(options, call, handle)
-      entry.settlement = yield* state.elsewhere.wait({ token, expiresAt, stored, polls })
+      entry.settlement = yield* state.elsewhere.wait({
+        token,
+        callId,
+        tool: tool.name,
+        handle,
+        expiresAt,
+        stored,
+        polls
+      })
     }
     if (entry.settlement === undefined && state.elsewhere === undefined) {
       const inTime = Effect.timeoutOption(arrival(options, call, entry, handle), Duration.millis(expiresAt - now))

@@ -1,5 +1,5 @@
 /** The contract of server and clients. It imports neither the agent nor its tools. */
-import { AgentEvent, Approval, Usage } from "@kintsugi/core"
+import { AgentEvent, Approval, Snapshot, Usage } from "@kintsugi/core"
 import { Schema } from "effect"
 import {
   HttpApi,
@@ -12,7 +12,13 @@ import {
 } from "effect/http-api"
 import { ExpiredRun, RunFailed, runFailures, StaleDecision, Unauthorized, UnknownRun } from "./problems.ts"
 
-export const NewRun = Schema.Struct({ input: Schema.NonEmptyString.check(Schema.isMaxLength(4000)) })
+const User = Schema.NonEmptyString.check(Schema.isMaxLength(200))
+
+/** With the name of a user, what the run waits for is listed under it. Your backend may take that name from a session. */
+export const NewRun = Schema.Struct({
+  input: Schema.NonEmptyString.check(Schema.isMaxLength(4000)),
+  user: Schema.optionalKey(User)
+})
 
 /** The run is over. */
 export const Answered = Schema.Struct({ type: Schema.tag("answered"), answer: Schema.String, usage: Usage.Usage })
@@ -23,6 +29,9 @@ export const Waiting = Schema.Struct({
   runId: Schema.String,
   requests: Schema.Array(Approval.ApprovalRequest)
 }).pipe(HttpApiSchema.status("Accepted"))
+
+/** What a run waits for: without the tokens of deferred calls. */
+const WaitingRun = Schema.Struct({ runId: Schema.String, waiting: Schema.Array(Snapshot.Waiting) })
 
 export type Ending = typeof Answered.Type | typeof Waiting.Type
 
@@ -50,6 +59,8 @@ export class Deciding extends HttpApiMiddleware.Service<Deciding>()("examples/ba
 
 const approvals = HttpApiGroup.make("approvals")
   .add(
+    /** What the runs of a user wait for, the oldest run first. */
+    HttpApiEndpoint.get("list", "/approvals", { query: { user: User }, success: Schema.Array(WaitingRun) }),
     HttpApiEndpoint.get("show", "/approvals/:runId", {
       params: runId,
       success: Waiting,

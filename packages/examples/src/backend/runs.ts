@@ -11,11 +11,12 @@ type Run = Agent.Run<string, KintsugiError.KintsugiError>
 
 const going = Agent.resume(desk)
 
-export const ask = (input: string) => Effect.scoped(Effect.flatMap(desk.start(input), stored))
+export const ask = (input: string, user?: string) =>
+  Effect.scoped(Effect.flatMap(desk.start(input), (run) => stored(run, user)))
 
 /** The end of a run; one that waits is stored first. */
-const stored = (run: Run) =>
-  Effect.flatMap(ended(run), ({ ending, row, runId }) =>
+const stored = (run: Run, user: string | undefined) =>
+  Effect.flatMap(ended(run, user), ({ ending, row, runId }) =>
     runId === undefined
       ? Effect.succeed(ending)
       : Effect.as(
@@ -33,7 +34,7 @@ interface Ended {
   readonly answers: ReadonlyArray<Approval.DecisionReceipt>
 }
 
-const ended = (run: Run): Effect.Effect<Ended, RunFailed> =>
+const ended = (run: Run, user: string | undefined): Effect.Effect<Ended, RunFailed> =>
   Effect.gen(function* () {
     const outcome = yield* Effect.mapError(run.outcome, RunFailed.from)
     const { decisions: answers = [] } = outcome
@@ -44,7 +45,7 @@ const ended = (run: Run): Effect.Effect<Ended, RunFailed> =>
     const { snapshot } = outcome
     return {
       ending: waiting(snapshot),
-      row: { state: "waiting", document: Snapshot.toJson(snapshot) },
+      row: { state: "waiting", document: Snapshot.toJson(snapshot), user },
       runId: snapshot.runId,
       answers
     }
@@ -62,6 +63,19 @@ const read = (document: unknown) => Effect.orDie(Snapshot.fromJson(document))
 export const show = (runId: string) =>
   Suspended.use((store) => Effect.map(Effect.flatMap(store.show(runId), read), waiting))
 
+/** What the runs of a user wait for. */
+export const waitingOf = (user: string) =>
+  Suspended.use((store) =>
+    Effect.flatMap(store.list(user), (documents) =>
+      Effect.forEach(documents, (document) =>
+        Effect.map(read(document), (snapshot) => ({
+          runId: snapshot.runId,
+          waiting: Snapshot.waitingOf(snapshot)
+        }))
+      )
+    )
+  )
+
 /**
  * Goes on with a run. If it fails or is interrupted, it waits as before: the same decision may be sent again, and the
  * idempotency keys of its tools are the same then.
@@ -70,8 +84,8 @@ export const decide = (runId: string, decisions: ReadonlyArray<Approval.Decided>
   Suspended.use((store) =>
     Effect.acquireUseRelease(
       store.take(runId),
-      (document) => Effect.flatMap(read(document), (snapshot) => goOn(snapshot, decisions)),
-      (document, exit) => store.put(runId, exit._tag === "Success" ? exit.value.row : { state: "waiting", document })
+      (before) => Effect.flatMap(read(before.document), (snapshot) => goOn(snapshot, decisions, before.user)),
+      (before, exit) => store.put(runId, exit._tag === "Success" ? exit.value.row : { state: "waiting", ...before })
     )
   ).pipe(
     Effect.flatMap(({ ending }) => ending),
@@ -95,7 +109,7 @@ interface Gone {
   readonly ending: Effect.Effect<Ending, StaleDecision>
 }
 
-const goOn = (from: Snapshot.Snapshot, decisions: ReadonlyArray<Approval.Decided>) =>
+const goOn = (from: Snapshot.Snapshot, decisions: ReadonlyArray<Approval.Decided>, user: string | undefined) =>
   Effect.gen(function* (): Effect.fn.Return<Gone, RunFailed, Model.Model | Shop | Scope.Scope> {
     const { runId } = from
     const asked = Snapshot.requestsOf(from)
@@ -105,10 +119,12 @@ const goOn = (from: Snapshot.Snapshot, decisions: ReadonlyArray<Approval.Decided
     )
     if (unknown.length > 0) {
       const stale = new StaleDecision({ runId, requests: asked, answers: unknown })
-      return { row: { state: "waiting", document: Snapshot.toJson(from) }, ending: Effect.fail(stale) }
+      return { row: { state: "waiting", document: Snapshot.toJson(from), user }, ending: Effect.fail(stale) }
     }
     // the store has given the document to this decision alone, and has it back after a failure
-    const { answers, ending, row } = yield* Effect.flatMap(going.start({ from, decisions, repeat: true }), ended)
+    const { answers, ending, row } = yield* Effect.flatMap(going.start({ from, decisions, repeat: true }), (run) =>
+      ended(run, user)
+    )
     if (answers.every(({ _tag }) => _tag === "Counted")) return { row, ending: Effect.succeed(ending) }
     const requests = ending.type === "waiting" ? ending.requests : []
     return { row, ending: Effect.fail(new StaleDecision({ runId, requests, answers })) }
@@ -122,10 +138,11 @@ const notCounted = (digest: string, reason: "unknown-request" | "already-decided
 
 /** The events of a run, as they happen. The run is interrupted when its reader goes away, and stored before the stream ends. */
 const eventsOf = <E extends KintsugiError.KintsugiError, R>(
-  starting: Effect.Effect<Agent.Run<string, E>, never, R | Scope.Scope>
-) => Stream.unwrap(Effect.map(starting, (run) => Stream.concat(run.events, Stream.fromEffectDrain(stored(run)))))
+  starting: Effect.Effect<Agent.Run<string, E>, never, R | Scope.Scope>,
+  user?: string
+) => Stream.unwrap(Effect.map(starting, (run) => Stream.concat(run.events, Stream.fromEffectDrain(stored(run, user)))))
 
-export const watch = (input: string) => eventsOf(desk.start(input))
+export const watch = (input: string, user?: string) => eventsOf(desk.start(input), user)
 
 /** The next turn of a conversation. */
 export const chat = (from: Message.Transcript, input: string) => eventsOf(going.start({ from, input }))

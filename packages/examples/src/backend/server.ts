@@ -20,13 +20,14 @@ const here = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
 
 const runs = HttpApiBuilder.group(Api, "runs", (handlers) =>
   handlers.handleAll({
-    ask: ({ payload }) => Runs.ask(payload.input),
-    watch: ({ payload }) => here(Runs.watch(payload.input))
+    ask: ({ payload }) => Runs.ask(payload.input, payload.user),
+    watch: ({ payload }) => here(Runs.watch(payload.input, payload.user))
   })
 )
 
 const approvals = HttpApiBuilder.group(Api, "approvals", (handlers) =>
   handlers.handleAll({
+    list: ({ query }) => Runs.waitingOf(query.user),
     show: ({ params }) => Runs.show(params.runId),
     decide: ({ params, payload }) => Runs.decide(params.runId, payload.decisions)
   })

@@ -3,15 +3,23 @@ import { Clock, Context, Duration, Effect, Layer, type Schema } from "effect"
 import { ExpiredRun, StaleDecision, UnknownRun } from "./problems.ts"
 
 /** A row. One decision at a time resumes a run. A decided run keeps its row, so that a second click gets an answer. */
-export type Row = { readonly state: "waiting"; readonly document: Schema.Json } | { readonly state: "decided" }
+export type Row = ({ readonly state: "waiting" } & Stored) | { readonly state: "decided" }
+
+export interface Stored {
+  readonly document: Schema.Json
+  /** Whose run it is, if that is known. */
+  readonly user?: string | undefined
+}
 
 export class Suspended extends Context.Service<
   Suspended,
   {
     readonly put: (runId: string, row: Row) => Effect.Effect<void>
+    /** The runs of a user, the oldest first. */
+    readonly list: (user: string) => Effect.Effect<ReadonlyArray<Schema.Json>>
     readonly show: (runId: string) => Effect.Effect<Schema.Json, UnknownRun | ExpiredRun>
     /** Takes a run out for a decision; `put` gives it back. */
-    readonly take: (runId: string) => Effect.Effect<Schema.Json, UnknownRun | ExpiredRun | StaleDecision>
+    readonly take: (runId: string) => Effect.Effect<Stored, UnknownRun | ExpiredRun | StaleDecision>
   }
 >()("examples/backend/Suspended") {}
 
@@ -23,9 +31,8 @@ export interface Limits {
 
 export const limits: Limits = { age: Duration.days(7), count: 1000 }
 
-interface Waiting {
+interface Waiting extends Stored {
   readonly since: number
-  readonly document: Schema.Json
 }
 
 /** Runs live as long as the process, within the limits. As many ids of runs that no longer wait are stored besides. */
@@ -52,7 +59,7 @@ export const layerMemoryOf = ({ age, count }: Limits): Layer.Layer<Suspended> =>
     const found = (runId: string) =>
       Effect.flatMap(swept, () => {
         const row = waiting.get(runId)
-        if (row !== undefined) return Effect.succeed(row.document)
+        if (row !== undefined) return Effect.succeed(row)
         return Effect.fail(past.get(runId) === "expired" ? new ExpiredRun({ runId }) : new UnknownRun({ runId }))
       })
     return {
@@ -62,16 +69,18 @@ export const layerMemoryOf = ({ age, count }: Limits): Layer.Layer<Suspended> =>
           if (row.state === "decided") return remember(runId, "decided")
           past.delete(runId)
           waiting.delete(runId)
-          waiting.set(runId, { since, document: row.document })
+          waiting.set(runId, { since, document: row.document, user: row.user })
           yield* swept
         }),
-      show: found,
+      list: (user) =>
+        Effect.map(swept, () => [...waiting.values()].flatMap((row) => (row.user === user ? [row.document] : []))),
+      show: (runId) => Effect.map(found(runId), ({ document }) => document),
       take: (runId) =>
         Effect.gen(function* () {
           if (past.get(runId) === "decided") return yield* new StaleDecision({ runId, requests: [], answers: [] })
-          const document = yield* found(runId)
+          const { document, user } = yield* found(runId)
           remember(runId, "decided")
-          return document
+          return { document, user }
         })
     }
   })

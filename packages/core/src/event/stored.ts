@@ -1,0 +1,46 @@
+/** What a suspended run waits for, by its snapshot. */
+import type * as Approval from "../data/Approval.ts"
+import * as Message from "../data/Message.ts"
+import * as Token from "../data/Token.ts"
+import type { Snapshot } from "./Checkpoint.ts"
+import type { Waiting } from "./waiting.ts"
+
+type Deferred = Extract<Waiting, { readonly type: "deferred" }>
+type Request = Extract<Waiting, { readonly request: unknown }>
+
+/** A deferred call in a snapshot. */
+type Tokened = Deferred & {
+  /** `Agent.resume` takes the settlement of this token. The token alone settles the call: keep it from clients. */
+  readonly token: string
+}
+
+/**
+ * What a suspended run and its sub-agents wait for, in the order of the calls: nothing if the run waits for a larger budget alone. A deferred
+ * call has its `token` besides, which the schema `Waiting` leaves out.
+ */
+export const waitingOf = (snapshot: Snapshot): ReadonlyArray<Exclude<Waiting, Deferred> | Tokened> => {
+  const { agent, inbox = [], runId, unfinished } = snapshot
+  const made = unfinished === undefined ? [] : Message.callsOf(unfinished.reply)
+  const calls = (unfinished?.calls ?? []).flatMap((call, index): ReturnType<typeof waitingOf> => {
+    switch (call.type) {
+      case "agent":
+        return waitingOf(call.snapshot)
+      case "decision":
+        return [waitingFor(call.request)]
+      case "deferred": {
+        const { expiresAt, handle, token } = call
+        const [callId, tool] = [made[index]?.id ?? "", Token.partsOf(token)?.tool ?? ""]
+        return [{ type: "deferred", runId, agent, callId, tool, handle, expiresAt, token }]
+      }
+      default:
+        return []
+    }
+  })
+  return [...calls, ...inbox.map(({ id, message }) => ({ type: "message" as const, runId, agent, id, message }))]
+}
+
+/** A request, as what its call waits for. */
+export const waitingFor = (request: Approval.ApprovalRequest): Request => {
+  const { agent, callId, expiresAt, failed, runId, tool } = request
+  return { type: failed === undefined ? "approval" : "ask", runId, agent, callId, tool, request, expiresAt }
+}

@@ -1,0 +1,37 @@
+/** One thing that a run waits for, as data. */
+import * as Schema from "effect/Schema"
+import * as Approval from "../data/Approval.ts"
+import * as Message from "../data/Message.ts"
+
+/** The run that waits: the run that was asked about, or a sub-agent. */
+const ofRun = { runId: Schema.String, agent: Schema.String }
+
+const ofCall = {
+  ...ofRun,
+  callId: Schema.String,
+  tool: Schema.String,
+  /** When the wait ends, in milliseconds since the epoch. */
+  expiresAt: Schema.Finite
+}
+
+const ofRequest = { ...ofCall, request: Approval.ApprovalRequest }
+
+/**
+ * What a run waits for, by its `type`: the `approval` of a call, a person who is asked about a failed call (`ask`, see `Recovery.ask`), the
+ * settlement of a call that is `deferred`, or the next safe point, for a `message` that was said to it.
+ */
+export type Waiting = typeof Waiting.Type
+
+export const Waiting = Schema.Union([
+  Schema.Struct({ type: Schema.tag("approval"), ...ofRequest }),
+  Schema.Struct({ type: Schema.tag("ask"), ...ofRequest }),
+  Schema.Struct({ type: Schema.tag("deferred"), ...ofCall, handle: Schema.Json }),
+  Schema.Struct({
+    type: Schema.tag("message"),
+    /** Both absent for a message to a durable run as a whole. */
+    runId: Schema.optionalKey(Schema.String),
+    agent: Schema.optionalKey(Schema.String),
+    id: Schema.String,
+    message: Message.User
+  })
+])
