@@ -161,7 +161,7 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
       "",
       textAt(event, "action") === "refuse" ? "lost" : "note"
     ),
-  "tool-refused": (event) => ofSettlement(nameOf(event), event["settlement"]),
+  "tool-denied": (event) => ofSettlement(nameOf(event), event["settlement"]),
   "tool-skipped": (event) => ofSettlement(nameOf(event), event["settlement"]),
   "tool-compensated": (event) =>
     one(
