@@ -59,9 +59,26 @@ const readable = Effect.fnUntraced(function* (
   }
 })
 
+/**
+ * The digests of the requests and the tokens of the deferred calls that an unread message of the snapshot withdraws: it was recorded before
+ * any decision of the resumption.
+ */
+const withdrawnIn = ({ inbox = [], unfinished }: Snapshot.Snapshot, isWithin = false): ReadonlyArray<string> => {
+  const isWithdrawn = isWithin || inbox.some(({ supersede }) => supersede === true)
+  return (unfinished?.calls ?? []).flatMap((call) => {
+    if (call.type === "agent") return withdrawnIn(call.snapshot, isWithdrawn)
+    if (!isWithdrawn) return []
+    return call.type === "decision" ? call.request.digest : call.type === "deferred" ? call.token : []
+  })
+}
+
 /** How a resumption is checked, and its decisions. */
 export const going: Going = {
   admit,
   decisionsOf: ({ decisions, from, settlements }) =>
-    decisionsOf({ decisions, settlements }, () => (isTranscript(from) ? [] : Snapshot.requestsOf(from)))
+    decisionsOf(
+      { decisions, settlements },
+      () => (isTranscript(from) ? [] : Snapshot.requestsOf(from)),
+      () => (isTranscript(from) ? [] : withdrawnIn(from))
+    )
 }

@@ -100,8 +100,15 @@ const decide = (
       }
     })
   )
-  return untilWithdrawn(asked)
+  const decided = untilWithdrawn(asked)
+  // a request that has expired is not withdrawn
+  return isFinal
+    ? Effect.flatMap(decided, (decision) => (decision === undefined ? expiredBy(request) : Effect.succeed(decision)))
+    : decided
 }
+
+const expiredBy = ({ expiresAt }: Approval.ApprovalRequest): Effect.Effect<Expired | undefined> =>
+  Effect.map(Clock.currentTimeMillis, (now) => (now > expiresAt ? Approval.expired : undefined))
 
 /** A decision that comes at the very instant of the expiry counts: the request has expired one millisecond later. */
 const inTime = <A>(deciding: Effect.Effect<A>, expiresAt: number): Effect.Effect<A | Expired> =>

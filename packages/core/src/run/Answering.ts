@@ -7,7 +7,6 @@ import * as Budget from "../budget/Budget.ts"
 import { Meter } from "../budget/Meter.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Message from "../data/Message.ts"
-import * as Token from "../data/Token.ts"
 import * as Usage from "../data/Usage.ts"
 import { EmptyReplyError } from "../errors/LlmError.ts"
 import type { Trail } from "../errors/Trail.ts"
@@ -16,7 +15,7 @@ import { untouchable } from "../recovery/Layer.ts"
 import * as Render from "../recovery/Render.ts"
 import { trailOf } from "../recovery/VerdictTrail.ts"
 import * as RunBudget from "./budget.ts"
-import { hear } from "./hearing.ts"
+import { cancelled, hear } from "./hearing.ts"
 import { callModel, type Asked, type Replied } from "./modelCall.ts"
 import type { Loop, Looping } from "./running.ts"
 import { Suspension } from "./Start.ts"
@@ -120,17 +119,8 @@ const whenClosed = (running: Looping, next: () => Effect.Effect<unknown, unknown
 }
 
 /** Cancels the work of the deferred calls that wait. */
-const withdrawing = ({ state, toolset }: Looping): Effect.Effect<void> =>
-  Effect.forEach(
-    state.slots,
-    ({ checkpoint }) => {
-      const waiting = checkpoint?.(0)
-      if (waiting?.type !== "deferred") return Effect.void
-      const entry = toolset.entries.get(Token.partsOf(waiting.token)?.tool ?? "")
-      return entry?.tool.deferral?.withdraw(waiting.token) ?? Effect.void
-    },
-    { discard: true }
-  )
+const withdrawing = (running: Looping): Effect.Effect<void> =>
+  Effect.forEach(running.state.slots, (slot) => cancelled(running, slot), { discard: true })
 
 const lastTurn = (running: Looping): Effect.Effect<unknown, unknown> => {
   const { run, state } = running

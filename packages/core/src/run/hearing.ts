@@ -1,10 +1,11 @@
 /** What a run does about what is said to it while it is at work: what it reads, what it no longer begins, and what it withdraws. */
 import * as Effect from "effect/Effect"
 import * as Message from "../data/Message.ts"
+import * as Token from "../data/Token.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { CallSite, Slot } from "../tool/CallSite.ts"
 import type { Outcome } from "../tool/Toolset.ts"
-import type { Running } from "./running.ts"
+import type { Looping, Running } from "./running.ts"
 import { Suspension } from "./Start.ts"
 
 /** Each message is a user message of its own. */
@@ -49,23 +50,30 @@ export const passOver = ({ call: { id: callId, name: tool }, run, slot }: CallSi
 }
 
 /**
- * Settles the calls that wait as superseded. One whose sub-agent waits goes on instead, so that the sub-agent settles its own calls:
- * returns whether there is such a call.
+ * Settles the calls that wait as superseded, and cancels the work of deferred calls. A call that may have taken effect says so instead. One
+ * whose sub-agent waits goes on, so that the sub-agent settles its own calls: returns whether there is such a call.
  */
-export const withdraw = (slots: ReadonlyArray<Slot>): boolean => {
-  let isAny = false
-  for (const slot of slots) {
-    const waiting = slot.record === undefined ? undefined : slot.checkpoint?.(0)
-    if (waiting?.type === "agent") {
-      isAny = true
-      Object.assign(slot, {
-        from: waiting,
-        isBegun: false,
-        settlement: undefined,
-        record: undefined,
-        checkpoint: undefined
+export const withdraw = (running: Looping): Effect.Effect<boolean> =>
+  Effect.map(
+    Effect.forEach(running.state.slots, (slot) => {
+      const waiting = slot.record === undefined ? undefined : slot.checkpoint?.(0)
+      if (waiting === undefined) return Effect.succeed(false)
+      if (waiting.type === "agent") {
+        const anew = { isBegun: false, settlement: undefined, record: undefined, checkpoint: undefined }
+        return Effect.sync(() => Object.assign(slot, anew, { from: waiting }) === slot)
+      }
+      return Effect.map(cancelled(running, slot), (isCancelled) => {
+        if (isCancelled || slot.settlement?.kind !== "unknown") slot.settlement = Message.superseded
+        return false
       })
-    } else if (waiting !== undefined) slot.settlement = Message.superseded
-  }
-  return isAny
+    }),
+    (found) => found.includes(true)
+  )
+
+/** Cancels the work of a deferred call that waits; gives whether its tool has confirmed that. */
+export const cancelled = ({ toolset }: Looping, { checkpoint }: Slot): Effect.Effect<boolean> => {
+  const waiting = checkpoint?.(0)
+  if (waiting?.type !== "deferred") return Effect.succeed(false)
+  const entry = toolset.entries.get(Token.partsOf(waiting.token)?.tool ?? "")
+  return entry?.tool.deferral?.withdraw(waiting.token) ?? Effect.succeed(false)
 }

@@ -15,7 +15,7 @@ import type { Capture } from "../tool/ToolDefinition.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import * as RunBudget from "./budget.ts"
 import { isCheckpoint, suspend } from "./checkpoint.ts"
-import { passOver, withdraw } from "./hearing.ts"
+import { goesOnAsItIs, hear, passOver, withdraw } from "./hearing.ts"
 import type { Replied } from "./modelCall.ts"
 import type { End, Looping, Running } from "./running.ts"
 import type { Admission } from "./state.ts"
@@ -66,9 +66,15 @@ const endOf = (
   }
   if (failure !== undefined) return Effect.fail(state.attach(failure, run))
   if (batch.output !== undefined) return Effect.succeed(batch.output)
-  return tooMany === undefined
-    ? unlessInARow(running, batch, admission)
-    : RunBudget.tooMany(run, tooMany, () => unlessInARow(running, batch, admission))
+  const limits = () =>
+    tooMany === undefined
+      ? unlessInARow(running, batch, admission)
+      : RunBudget.tooMany(run, tooMany, () => unlessInARow(running, batch, admission))
+  // the run reads what was said before it checks its limits
+  const { inbox } = run.tree
+  if (inbox === undefined || goesOnAsItIs(running, inbox)) return limits()
+  state.heardAfter = state.turn
+  return Effect.flatMap(hear(running, inbox), limits)
 }
 
 const unlessInARow = (running: Looping, batch: Batch, { inARow, wasOff }: Admission): Effect.Effect<End> => {
@@ -135,10 +141,13 @@ const settleAll = <A, E>(
     run.meter.endBatch()
     const isWithdrawn = ended.isWaiting && inbox?.ends(run, "request") === true && run.meter.ended === undefined
     // sub-agents that wait go on without the requests of theirs
-    if (isWithdrawn && ended.failure === undefined && withdraw(state.slots)) {
-      return Effect.suspend(() => settleAll(running, reply, keys, admitted, next))
-    }
-    const found = isWithdrawn ? { ...ended, isWaiting: false } : ended
+    if (!isWithdrawn) return closing(ended)
+    const withdrawn = ended.failure === undefined ? withdraw(running) : Effect.succeed(false)
+    return Effect.flatMap(withdrawn, (isAny) =>
+      isAny ? settleAll(running, reply, keys, admitted, next) : closing({ ...ended, isWaiting: false })
+    )
+  }
+  const closing = (found: Pick<Batch, "outcomes" | "isWaiting"> & Partial<Batch>): Effect.Effect<A, E> => {
     const batch = { message: Message.settle(reply, state.settlements()), calls: sites.length, ...found }
     return goesOn(running, batch) ? next(batch) : skipped(sites, run, () => next(batch))
   }

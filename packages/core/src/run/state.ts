@@ -55,6 +55,8 @@ export class RunState implements State {
   /** The finish reason of the reply that is the output, once there is one. */
   finish: Message.FinishReason | undefined
   turn = 0
+  /** The turn after which the run has read what was said to it, where it has done so before the limits of its calls. */
+  heardAfter: number | undefined
   /** The skill that was chosen, where there was a choice. */
   skill: string | undefined
   /** Final texts that did not fit, and after which the model was called again. */

@@ -21,7 +21,8 @@ import type { End, Looping, Running } from "./running.ts"
  */
 export const safePoint = (running: Looping): Effect.Effect<Model.Request> => {
   const { inbox } = running.run.tree
-  if (inbox === undefined || goesOnAsItIs(running, inbox))
+  const { heardAfter, turn: before } = running.state
+  if (inbox === undefined || heardAfter === before || goesOnAsItIs(running, inbox))
     return turn(running, () => offered(running, requestOf(running)))
   return Effect.flatMap(hear(running, inbox), () => turn(running, () => offered(running, requestOf(running))))
 }

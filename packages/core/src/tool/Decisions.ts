@@ -14,10 +14,14 @@ interface Decided {
     | undefined
 }
 
-/** Of several decisions about one request the first counts. `requests` are those that the run waits for. */
+/**
+ * Of several decisions about one request the first counts. `requests` are those that the run waits for; `withdrawn` has the digests and
+ * tokens of what a message of the user had withdrawn before.
+ */
 export const decisionsOf = (
   { decisions = [], settlements = [] }: Decided,
-  requests: () => ReadonlyArray<Approval.ApprovalRequest>
+  requests: () => ReadonlyArray<Approval.ApprovalRequest>,
+  withdrawn: () => ReadonlyArray<string>
 ): Decisions => {
   const first = new Map<string, Approval.Decided>()
   for (const decided of decisions) if (!first.has(decided.digest)) first.set(decided.digest, decided)
@@ -29,7 +33,7 @@ export const decisionsOf = (
     return noted.get(digest) ?? (requests().some((one) => one.digest === digest) ? "withdrawn" : "unknown-request")
   }
   return {
-    about: (digest) => first.get(digest)?.decision,
+    about: (digest) => (withdrawn().includes(digest) ? undefined : first.get(digest)?.decision),
     note: (digest, fate) => void (noted.has(digest) || noted.set(digest, fate)),
     failureOf: (failure, error) => {
       const codec = Schema.toCodecJson(failure === undefined ? KintsugiError : Schema.Union([failure, KintsugiError]))
@@ -37,7 +41,8 @@ export const decisionsOf = (
     },
     gate: always,
     // the first one counts
-    settlement: (token) => settlements.find((settlement) => settlement.token === token)?.exit,
+    settlement: (token) =>
+      withdrawn().includes(token) ? undefined : settlements.find((settlement) => settlement.token === token)?.exit,
     answers: () =>
       decisions.map((decided): Approval.DecisionReceipt => {
         const { digest } = decided

@@ -226,7 +226,7 @@ export interface Deferral {
     start: (context: ToolContext) => Effect.Effect<unknown, unknown>
   ) => Effect.Effect<unknown, unknown>
   /** Cancels the work of a call that waits to be suspended with its run, if the run goes on without it. */
-  readonly withdraw: (token: string) => Effect.Effect<void>
+  readonly withdraw: (token: string) => Effect.Effect<boolean>
   /** How long an attempt may take after its start. */
   readonly longest: Duration.Duration
   /** Decodes a settlement. */

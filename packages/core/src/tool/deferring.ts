@@ -127,12 +127,7 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
     if (entry.settlement === undefined && site?.isSuspendable === true && now < expiresAt) {
       const found = isResumed ? yield* once(options, call, handle) : undefined
       if (found !== undefined) return yield* found
-      handOver(token, Effect.asVoid(cancel(options, call, handle)))
-      // a run that ends without an answer while the call waits has failed, or was interrupted
-      yield* Scope.addFinalizerExit(call.context.runScope, (exit) =>
-        Exit.isSuccess(exit) ? release(token) : withdraw(token)
-      )
-      return yield* Effect.fail(new Waits({ type: "deferred", token, handle, expiresAt }))
+      return yield* handedOver(options, call, { token, handle, expiresAt })
     }
     if (entry.settlement === undefined && state.elsewhere !== undefined) {
       const { failure, success } = tool
@@ -150,10 +145,44 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
     }
     if (entry.settlement === undefined && state.elsewhere === undefined) {
       const inTime = Effect.timeoutOption(arrival(options, call, entry, handle), Duration.millis(expiresAt - now))
-      yield* site === undefined ? inTime : RunContext.untilHalted(site.run, Effect.asVoid(inTime), Effect.die)
+      if (site === undefined) yield* inTime
+      else if (yield* isWithdrawn(site.run, entry, Effect.asVoid(inTime))) {
+        // at the very instant of the deadline, the deadline comes first
+        if ((yield* Clock.currentTimeMillis) < expiresAt) {
+          return yield* handedOver(options, call, { token, handle, expiresAt })
+        }
+      }
     }
     return yield* entry.settlement ?? expired(options, call, state, handle)
   })
+
+/** The call waits for the end of its batch: it is suspended with its run, or withdrawn. */
+const handedOver = Effect.fnUntraced(function* (
+  options: Options,
+  call: DeferredCall,
+  handed: Pick<ForSettlement, "token" | "handle" | "expiresAt">
+): Effect.fn.Return<never, Waits> {
+  const { handle, token } = handed
+  handOver(token, cancel(options, call, handle))
+  // a run that ends without an answer while the call waits has failed, or was interrupted
+  yield* Scope.addFinalizerExit(call.context.runScope, (exit) =>
+    Exit.isSuccess(exit) ? release(token) : withdraw(token)
+  )
+  return yield* Effect.fail(new Waits({ type: "deferred", ...handed }))
+})
+
+/** Waits; gives whether a message of the user has ended the wait before a settlement came. */
+const isWithdrawn = (run: RunContext.RunContext, entry: Entry, wait: Effect.Effect<void>): Effect.Effect<boolean> => {
+  const waiting = RunContext.untilHalted(run, wait, Effect.die)
+  const { inbox } = run.tree
+  if (inbox === undefined) return Effect.as(waiting, false)
+  const withdrawn = () => inbox.ends(run, "request")
+  entry.isWithdrawn = withdrawn
+  return Effect.map(
+    inbox.during(run, "request", Effect.as(waiting, true)),
+    (isOver) => isOver === undefined && entry.settlement === undefined
+  )
+}
 
 /** Waits in this process, and polls meanwhile. */
 const arrival = (options: Options, call: DeferredCall, entry: Entry, handle: Schema.Json): Effect.Effect<void> => {

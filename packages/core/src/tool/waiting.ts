@@ -44,6 +44,8 @@ export class Entry {
   readonly arrived = Deferred.makeUnsafe<void>()
   settlement: Exit.Exit<unknown, unknown> | undefined
   closed: Closed | undefined
+  /** Whether a message of the user has withdrawn the call, although its wait has not ended yet. */
+  isWithdrawn: () => boolean = () => false
 
   constructor(decode: Decode) {
     this.decode = decode
@@ -52,6 +54,7 @@ export class Entry {
   /** Whether this settlement counts. */
   take(exit: Exit.Exit<unknown, unknown>): Receipt {
     if (this.closed !== undefined || this.settlement !== undefined) return notCounted(this.closed ?? "already-settled")
+    if (this.isWithdrawn()) return notCounted("run-over")
     this.settlement = exit
     Deferred.doneUnsafe(this.arrived, Exit.void)
     return counted
@@ -91,22 +94,23 @@ export const close = (token: string, entry: Entry, why: Closed): void => {
 }
 
 /** How the work of the calls is cancelled that wait for the suspension of their runs, or in it. */
-const handedOver = new Map<string, Effect.Effect<void>>()
+const handedOver = new Map<string, Effect.Effect<boolean>>()
 
 /** From now on the run of a call has to withdraw it where it ends otherwise. */
-export const handOver = (token: string, cancel: Effect.Effect<void>): void => {
+export const handOver = (token: string, cancel: Effect.Effect<boolean>): void => {
   handedOver.set(token, cancel)
 }
 
 /** The run goes on elsewhere. */
 export const release = (token: string): Effect.Effect<void> => Effect.sync(() => void handedOver.delete(token))
 
-/** Cancels the work of a call that was handed over; once. */
-export const withdraw = (token: string): Effect.Effect<void> =>
+/** Cancels the work of a call that was handed over; once. Gives whether its tool has confirmed that. From now on the call is over. */
+export const withdraw = (token: string): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     const cancel = handedOver.get(token)
     handedOver.delete(token)
-    return cancel ?? Effect.void
+    if (over.get(token) === "suspended") over.set(token, "run-over")
+    return cancel ?? Effect.succeed(false)
   })
 
 /**
