@@ -1,50 +1,132 @@
 /** The safe point: the place between two turns at which every call of the last reply has a settlement. */
-import { assert } from "@effect/vitest"
-import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
+import { assert, it } from "@effect/vitest"
+import { Agent, type AgentEvent, Approval, Recovery, Snapshot, Tool } from "@kintsugi/core"
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
+import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Cause, Effect, Exit } from "effect"
-import { batch, busy, done, eventLog, scripted, settlements } from "../../_support/dialogue.ts"
-import { it, type Runner } from "../../_support/run.ts"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { deferring } from "../tool/_support/deferring.ts"
+import { batch, busy, done, scripted, settlements } from "../../_support/dialogue.ts"
+import { snapshotOf } from "../../_support/suspension.ts"
+import { eventsOf, started } from "./_support/saying.ts"
 
 const { make } = ScriptedModel
 
-/** What is done at a safe point, in this order: where two of these are due, the run does the one that comes first. */
+/**
+ * What is done at a safe point, in this order, with its number in P1501. The steps 4 and 7 to 9 are not made yet. Where two of these are due,
+ * the run does the one that comes first, and no other if that ends the run.
+ */
 const order = [
-  { step: "a hard failure ends the run", ends: "Busy" },
-  { step: "a limit ends the run", ends: "BudgetExceededError" },
-  { step: "tools are switched off", ends: "asked with none" },
-  { step: "the model is asked", ends: "asked with auto" }
+  { number: 1, step: "an interruption is honoured", does: "interrupted", isLast: true },
+  { number: 2, step: "a hard failure ends the run", does: "failed: Busy", isLast: true },
+  { number: 3, step: "what has expired is settled", does: "expired" },
+  { number: 5, step: "what was said is read, in its order", does: "read: first, second" },
+  { number: 6, step: "a limit ends the run", does: "failed: BudgetExceededError", isLast: true },
+  { number: 10, step: "tools are switched off", does: "asked with none", isLast: true },
+  { number: 11, step: "the model is asked", does: "asked with auto", isLast: true }
 ] as const
 
-/** How a run ends, or what its second request is, in which this step and all after it are due once its first reply is settled. */
-const dueFrom = (first: number, run: Runner) =>
+type StepNumber = (typeof order)[number]["number"]
+
+/** The limits that a run checks at a safe point. */
+const limits = {
+  maxTurns: { maxTurns: 1 },
+  maxToolCalls: { maxToolCalls: 2 },
+  maxConsecutiveSameTool: { maxConsecutiveSameTool: 1 },
+  repeatedFailure: { repeatedFailures: { stop: 1 } }
+} as const
+
+/** What a call has expired to, and what it would be if the message had withdrawn it. */
+const undecided = /^denied: .*in time/
+const late = /^told: late/
+
+/** What a run does at the safe point after its first reply, in order, if these steps are due there. */
+const doneAt = (due: (number: StepNumber) => boolean, limit: keyof typeof limits = "maxTurns") =>
   Effect.gen(function* () {
-    const log = eventLog()
-    const verdict = first <= 2 ? Recovery.tell(() => "off", { then: "tools-off" }) : Recovery.tell()
-    const telling = scripted("told", Effect.fail(busy())).tool.pipe(Tool.onError({ Busy: verdict }))
-    const last = scripted("last", first === 0 ? Effect.fail(busy()) : Effect.succeed("seen")).tool
+    const verdict = due(10) ? Recovery.tell(() => "off", { then: "tools-off" }) : Recovery.tell()
+    const told = scripted("told", ...Array.from({ length: 3 }, () => Effect.fail(busy())))
+    const last = scripted("last", due(2) ? Effect.fail(busy()) : Effect.succeed("seen"))
+    const paid = scripted("pay", Effect.succeed("paid"))
+    const { tool: ordered } = deferring({ deadline: "1 hour" })
     const agent = Agent.make("worker", {
-      skills: [Skill.make("work", { description: "Works.", tools: [telling, last] })],
-      budget: { maxTurns: first <= 1 ? 1 : 9 }
-    }).pipe(log.listen)
-    const model = yield* make(batch("told", "last"), ...(first >= 2 ? [done] : []))
-    const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
-    const [, second] = model.requests
-    if (second !== undefined) return { ends: `asked with ${second.toolChoice}`, log }
-    assert(Exit.isFailure(exit))
-    return { ends: ErrorCause.tagOf(Cause.squash(exit.cause)), log }
+      tools: [
+        told.tool.pipe(Tool.onError({ Busy: verdict })),
+        // decided about: it runs where the run goes on
+        last.tool.pipe(Tool.requireApproval({ validFor: "1 day" })),
+        paid.tool.pipe(Tool.requireApproval({ validFor: "1 hour", onExpiry: "refuse" })),
+        ordered.pipe(Tool.onError({ orElse: Recovery.tell(() => "late") }))
+      ],
+      budget: { maxDuration: "2 days", ...(due(6) ? limits[limit] : {}) }
+    })
+    const expiring = due(3) ? ["pay", "order"] : []
+    const asked = !due(2) && !due(1) && !due(6)
+    const model = yield* make(batch("last", ...expiring, "told", "told"), ...(asked ? [done] : []))
+    const first = yield* started(agent.start("go"), model)
+    const from = yield* snapshotOf(yield* Effect.orDie(first.outcome))
+    yield* TestClock.adjust("2 hours")
+    const decisions = Snapshot.requestsOf(from).flatMap(({ digest, tool }) =>
+      tool === "last" ? { digest, decision: Approval.approve } : []
+    )
+    const say = due(5) ? [{ message: "first", supersede: true }, { message: "second" }] : []
+    let stop: Effect.Effect<unknown> = Effect.void
+    const observer = (event: AgentEvent.AgentEvent) => {
+      if (event.type === "turn-end" && due(1)) Effect.runFork(stop)
+    }
+    const run: Agent.Run<unknown, unknown> = yield* started(
+      Agent.resume(agent).start({ from, decisions, say }),
+      model
+    ).pipe(Effect.provideService(RunContext.Observers, [() => observer]))
+    stop = run.interrupt
+    yield* Fiber.await(yield* Effect.forkChild(run.outcome))
+    const events = yield* eventsOf(run)
+    const end = events.findIndex(({ type }) => type === "turn-end")
+    assert.lengthOf(settlements(yield* run.transcript), 3 + expiring.length)
+    const [, pay = "", order = ""] = settlements(yield* run.transcript)
+    const read = events.flatMap((event) => (event.type === "message-read" ? event.message.content : []))
+    const said = read.map((part) => (part.type === "text" ? part.text : ""))
+    const terminal = events.at(-1)
+    const did = [
+      ...(undecided.test(pay) && late.test(order) ? ["expired"] : []),
+      ...(said.length === 0 ? [] : [`read: ${said.join(", ")}`]),
+      ...(model.requests[1] === undefined ? [] : [`asked with ${model.requests[1].toolChoice}`]),
+      ...(terminal?.type === "run-failed" ? [`failed: ${ErrorCause.tagOf(terminal.error)}`] : []),
+      ...(terminal?.type === "run-interrupted" ? ["interrupted"] : [])
+    ]
+    return { did, after: events.slice(end).map(({ type }) => type) }
   })
 
-it.run("what is done between two turns is done in one order, when every call is settled [P1501]", (run) =>
+/** What of these steps a run does: all up to the first that ends the safe point. */
+const expected = (due: ReadonlyArray<(typeof order)[number]>): ReadonlyArray<string> => {
+  const last = due.findIndex((one) => "isLast" in one)
+  return due.slice(0, last + 1).map(({ does }) => does)
+}
+
+it.effect("what is done between two turns is done in one order, when every call is settled [P1501]", () =>
   Effect.gen(function* () {
-    for (const [index, { ends, step }] of order.entries()) {
-      const found = yield* dueFrom(index, run)
-      assert.strictEqual(found.ends, ends, step)
-      const [turn] = found.log.of("turn-end")
-      assert.lengthOf(settlements(turn === undefined ? [] : [turn.message]), 2, step)
-      // a step that ends the run comes before the next turn begins for listeners
-      assert.lengthOf(found.log.of("turn-start"), ends.startsWith("asked") ? 2 : 1, step)
+    for (const [index, { step }] of order.entries()) {
+      const due = order.slice(index)
+      const found = yield* doneAt((number) => due.some((one) => one.number === number))
+      assert.deepStrictEqual(found.did, expected(due), step)
+    }
+  })
+)
+
+it.effect("of two neighbours that are due at one instant, the earlier acts first [P1501]", () =>
+  Effect.gen(function* () {
+    for (const [index, earlier] of order.entries()) {
+      const later = order[index + 1]
+      if (later === undefined) continue
+      for (const limit of ["maxTurns", "maxToolCalls", "maxConsecutiveSameTool", "repeatedFailure"] as const) {
+        if (limit !== "maxTurns" && earlier.number !== 6 && later.number !== 6) continue
+        const due = [earlier, later, ...order.slice(-1)].filter((one, at, all) => all.indexOf(one) === at)
+        const found = yield* doneAt((number) => due.some((one) => one.number === number), limit)
+        const wanted = expected(due)
+        assert.deepStrictEqual(found.did, wanted, `${earlier.step}, ${later.step}, ${limit}`)
+        // a step that ends the run comes before the next turn begins for listeners
+        const isAsked = wanted.some((one) => one.startsWith("asked"))
+        assert.strictEqual(found.after.includes("turn-start"), isAsked, earlier.step)
+      }
     }
   })
 )

@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, Approval, Budget, Message, Recovery, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Deferred, Effect, Exit, Fiber, Schema } from "effect"
+import { Deferred, Effect, Exit, Fiber, type Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { deferring } from "../tool/_support/deferring.ts"
 import { agentWith, calm, done, settlements } from "../../_support/dialogue.ts"
@@ -185,7 +185,7 @@ it.effect(
       for (const when of ["at work", "suspended", "in memory"] as const) {
         const order = deferring()
         if (when === "in memory") {
-          const { end, run, say, settled } = yield* playedInMemory(order.tool, "order", {}, Effect.never)
+          const { end, say, settled } = yield* playedInMemory(order.tool, "order", {}, Effect.never)
           yield* say
           yield* end
           assert.strictEqual(yield* settled, superseded)
@@ -223,7 +223,7 @@ it.effect(
       for (const isConfirmed of [true, false]) {
         const order = deferring({ sideEffects: "unsafe", cancel: () => (isConfirmed ? Effect.void : Effect.never) })
         const tool = order.tool.pipe(Tool.onError({ orElse: Recovery.tell() }))
-        const { end, run, say, settled } = yield* playedInMemory(tool, "order", {}, Effect.never)
+        const { end, say, settled } = yield* playedInMemory(tool, "order", {}, Effect.never)
         yield* say
         yield* calm
         if (!isConfirmed) {
@@ -245,7 +245,7 @@ it.effect("of a settlement and a message at one instant, the first counts [P1521
   Effect.gen(function* () {
     for (const first of ["settlement", "message"] as const) {
       const order = deferring()
-      const { end, run, say, settled } = yield* playedInMemory(order.tool, "order", {}, Effect.never)
+      const { end, say, settled } = yield* playedInMemory(order.tool, "order", {}, Effect.never)
       const settle = Tool.settle(order.tokenOf(), Exit.succeed({ at: 1 }))
       const [receipt] =
         first === "message"
