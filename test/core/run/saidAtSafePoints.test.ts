@@ -4,8 +4,11 @@ import { Agent, type AgentEvent, Budget, Compaction, Recovery, Tool } from "@kin
 import * as Factories from "@kintsugi/core/Factories"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Schema } from "effect"
-import { done } from "../../_support/dialogue.ts"
+import { type Duration, Effect, Schema, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { deferring } from "../tool/_support/deferring.ts"
+import { done, settlements } from "../../_support/dialogue.ts"
+import { outcomeOf, paying, snapshotOf } from "../../_support/suspension.ts"
 import { it } from "../../_support/run.ts"
 import { accounted, eventsOf, lines, started, wordsOf } from "./_support/saying.ts"
 
@@ -18,6 +21,8 @@ type Spot =
   | "the limit"
   | "the model"
   | "the compaction"
+  | "the cancellation"
+  | "the resumption"
 
 /** What the message does: read in this turn, or returned. */
 type Fate = number | "returned"
@@ -25,17 +30,29 @@ type Fate = number | "returned"
 interface Case {
   readonly where: Spot
   /** How the run ends after its first reply; it goes on by default. */
-  readonly end?: "interruption" | "failure" | "limit" | "tools-off"
+  readonly end?: "interruption" | "failure" | "limit" | "calls" | "tools-off"
+  /** What has expired while the run was suspended: it is settled where the run goes on. */
+  readonly expired?: "approval" | "deferred call"
   readonly fate: Fate
 }
 
-/** The places of P1501. Expiry, late results, guardrails and `prepareTurn` have no code yet: their places have none either. */
+/** The places of P1501. Late results, guardrails and `prepareTurn` have no code yet: their places have none either. */
 const cases: Readonly<Record<string, Case>> = {
   "1: before an interruption": { where: "the tool", end: "interruption", fate: "returned" },
   "2: before a hard failure": { where: "the tool", end: "failure", fate: "returned" },
+  "3: before an approval expires": { where: "the resumption", expired: "approval", fate: 2 },
+  "3: when an approval has expired": { where: { event: "tool-refused" }, expired: "approval", fate: 2 },
+  "3: before a deferred call expires": { where: "the resumption", expired: "deferred call", fate: 2 },
+  "3: while an expired deferred call is cancelled": { where: "the cancellation", expired: "deferred call", fate: 2 },
+  "3: when a deferred call has expired": { where: { event: "tool-failed" }, expired: "deferred call", fate: 2 },
   "3 and 4: after the last settlement": { where: { event: "turn-end" }, fate: 2 },
   "5: while another message is read": { where: { event: "message-read" }, fate: 2 },
   "5: before the messages are read, when a limit then ends the run": { where: "the tool", end: "limit", fate: 2 },
+  "5: before the messages are read, when a limit of calls then ends the run": {
+    where: "the tool",
+    end: "calls",
+    fate: 2
+  },
   "6: while a limit is decided about": { where: "the limit", fate: 3 },
   "6: while a limit is decided about that ends the run": { where: "the limit", end: "limit", fate: "returned" },
   "8: while the conversation is shortened": { where: "the compaction", fate: 3 },
@@ -46,7 +63,10 @@ const cases: Readonly<Record<string, Case>> = {
   "11: when the model has answered": { where: { event: "model-end", nth: 2 }, fate: 3 }
 }
 
-const play = ({ end, fate, where }: Case) =>
+const suspendedFor = <E>(time: Duration.Input, outcome: Effect.Effect<Agent.Outcome<unknown>, E, Scope.Scope>) =>
+  Effect.tap(Effect.flatMap(Effect.orDie(outcome), snapshotOf), TestClock.adjust(time))
+
+const play = ({ end, expired, fate, where }: Case) =>
   Effect.gen(function* () {
     let saying: Effect.Effect<unknown, unknown> = Effect.void
     const say = Effect.suspend(() => Effect.orDie(saying))
@@ -71,13 +91,19 @@ const play = ({ end, fate, where }: Case) =>
         )
     })
     const rows = end === "tools-off" ? { orElse: Recovery.tell(() => "off", { then: "tools-off" }) } : {}
+    const pay = paying().tool.pipe(Tool.requireApproval({ validFor: "1 hour", onExpiry: "refuse" }))
+    const order = deferring({ cancel: () => at("the cancellation") }).tool.pipe(
+      Tool.onError({ orElse: Recovery.tell(() => "late") })
+    )
     const isLimited = where === "the limit" || end === "limit"
     const overflow = Factories.contextTooLong("scripted")
     const agent = Agent.make("worker", {
-      tools: [tool.pipe(Tool.onError(rows))],
-      budget: { maxTurns: isLimited ? 1 : 9 }
+      tools: [tool.pipe(Tool.onError(rows)), pay, order],
+      budget: { maxTurns: isLimited ? 1 : 9, maxToolCalls: end === "calls" ? 1 : 9, maxDuration: "1 day" }
     }).pipe(
-      Agent.onBudgetExceeded(() => Effect.as(at("the limit"), end === "limit" ? Budget.stop : Budget.extend(9))),
+      Agent.onBudgetExceeded(() =>
+        Effect.as(at("the limit"), end === "limit" || end === "calls" ? Budget.stop : Budget.extend(9))
+      ),
       Agent.onLlmError({
         ContextTooLongError: Recovery.ladder(
           Recovery.compact(
@@ -90,13 +116,28 @@ const play = ({ end, fate, where }: Case) =>
     const last = ScriptedModel.answers(() =>
       Effect.as(at("the model"), ScriptedModel.reply({ content: [{ type: "text", text: "done" }] }))
     )
+    const others =
+      expired === "approval"
+        ? [call("pay", { cents: 5 }, "c2")]
+        : expired === "deferred call"
+          ? [call("order", {}, "c2")]
+          : end === "calls"
+            ? [call("look", {}, "c2")]
+            : []
     const goesOn = end === undefined || end === "tools-off"
     const model = yield* make(
-      calls(call("look", {})),
+      calls(call("look", {}), ...others),
       ...(goesOn ? [...(where === "the compaction" ? [fails(overflow)] : []), last] : []),
       ...(fate === 3 ? [done] : [])
     )
-    const run = yield* started(agent.start("go"), model).pipe(
+    const beginning =
+      expired === undefined
+        ? agent.start("go")
+        : Agent.resume(agent).start({
+            from: yield* suspendedFor("2 hours", outcomeOf(agent, "go", model)),
+            ...(where === "the resumption" ? { say: "said" } : {})
+          })
+    const run: Agent.Run<unknown, unknown> = yield* started(beginning, model).pipe(
       Effect.provideService(RunContext.Observers, [() => observer])
     )
     saying = run.say("said")
@@ -123,6 +164,9 @@ it.effect.each(Object.entries(cases))("said at place %s [P1361 P1501 P1581 P1582
     assert.strictEqual(said.filter((line) => line === "user: said").length, one.fate === "returned" ? 0 : 1)
     // never between a call and its settlement: the first turn has both
     assert.isTrue(said.some((line) => line.startsWith("model: look: ")))
+    const [, second = ""] = settlements(yield* run.transcript)
+    if (one.expired === "approval") assert.match(second, /^denied: .*in time/)
+    if (one.expired === "deferred call") assert.match(second, /^told: late/)
     yield* accounted(run)
   })
 )
