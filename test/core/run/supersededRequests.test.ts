@@ -5,7 +5,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Deferred, Effect, Exit, Fiber, type Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { deferring } from "../tool/_support/deferring.ts"
-import { agentWith, calm, done, settlements } from "../../_support/dialogue.ts"
+import { agentWith, busy, calm, done, play, settlements } from "../../_support/dialogue.ts"
 import { deciding, only, outcomeOf, paying, snapshotOf } from "../../_support/suspension.ts"
 import { accounted, eventsOf, lines, runIdOf, slowTool, started } from "./_support/saying.ts"
 
@@ -116,6 +116,26 @@ it.effect("a message that supersedes after a recorded decision changes nothing a
       yield* accounted(run)
     }
   })
+)
+
+it.effect(
+  "a superseded question about a failed call is not run again, and stays unknown where it may have taken effect [P1511 P1584]",
+  () =>
+    Effect.gen(function* () {
+      for (const sideEffects of ["none", "unsafe"] as const) {
+        const { runs, tool } = play("send", { sideEffects }, [Effect.fail(busy())])
+        const agent = agentWith(tool.pipe(Tool.onError({ orElse: Recovery.ask() })))
+        const model = yield* make(calls(call("send", {}, "c1")), done)
+        const from = yield* snapshotOf(yield* Effect.orDie(outcomeOf(agent, "go", model)))
+        const run = yield* started(Agent.resume(agent).start({ from, say: superseding }), model)
+        assert.deepInclude(yield* Effect.orDie(run.outcome), { output: "done" })
+        assert.lengthOf(runs, 1)
+        assert.deepStrictEqual(settlements(yield* run.transcript), [
+          sideEffects === "none" ? superseded : `${Message.unknown.kind}: ${Message.unknown.text}`
+        ])
+        yield* accounted(run)
+      }
+    })
 )
 
 /** A part of a composition is not suspended: it waits for its approver, or for a settlement. */
