@@ -2,10 +2,10 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, Approval, Budget, Message, Recovery, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Deferred, Effect, Exit, Fiber, type Schema } from "effect"
+import { Deferred, Effect, Exit, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { deferring } from "../tool/_support/deferring.ts"
-import { agentWith, busy, calm, done, play, settlements } from "../../_support/dialogue.ts"
+import { agentWith, calm, done, settlements } from "../../_support/dialogue.ts"
 import { deciding, only, outcomeOf, paying, snapshotOf } from "../../_support/suspension.ts"
 import { accounted, eventsOf, lines, runIdOf, slowTool, started } from "./_support/saying.ts"
 
@@ -123,13 +123,29 @@ it.effect(
   () =>
     Effect.gen(function* () {
       for (const sideEffects of ["none", "unsafe"] as const) {
-        const { runs, tool } = play("send", { sideEffects }, [Effect.fail(busy())])
+        let runs = 0
+        const tool = Tool.make("send", {
+          description: "Sends.",
+          parameters: Schema.Struct({}),
+          success: Schema.String,
+          sideEffects,
+          timeout: "1 second",
+          run: () =>
+            Effect.andThen(
+              Effect.sync(() => runs++),
+              Effect.never
+            )
+        })
         const agent = agentWith(tool.pipe(Tool.onError({ orElse: Recovery.ask() })))
         const model = yield* make(calls(call("send", {}, "c1")), done)
-        const from = yield* snapshotOf(yield* Effect.orDie(outcomeOf(agent, "go", model)))
+        const first = yield* Effect.forkChild(Effect.orDie(outcomeOf(agent, "go", model)))
+        while (runs === 0) yield* Effect.yieldNow
+        yield* calm
+        yield* TestClock.adjust("1 second")
+        const from = yield* snapshotOf(yield* Fiber.join(first))
         const run = yield* started(Agent.resume(agent).start({ from, say: superseding }), model)
         assert.deepInclude(yield* Effect.orDie(run.outcome), { output: "done" })
-        assert.lengthOf(runs, 1)
+        assert.strictEqual(runs, 1)
         assert.deepStrictEqual(settlements(yield* run.transcript), [
           sideEffects === "none" ? superseded : `${Message.unknown.kind}: ${Message.unknown.text}`
         ])
