@@ -30,7 +30,7 @@ type Fate = number | "returned"
 interface Case {
   readonly where: Spot
   /** How the run ends after its first reply; it goes on by default. */
-  readonly end?: "interruption" | "failure" | "limit" | "calls" | "tools-off"
+  readonly end?: "interruption" | "failure" | "limit" | "calls" | "repeats" | "tools-off"
   /** What has expired while the run was suspended: it is settled where the run goes on. */
   readonly expired?: "approval" | "deferred call"
   readonly fate: Fate
@@ -54,6 +54,7 @@ const cases: Readonly<Record<string, Case>> = {
     fate: 2
   },
   "6: while a limit is decided about": { where: "the limit", fate: 3 },
+  "6: while a limit of repeated failures is decided about": { where: "the limit", end: "repeats", fate: 3 },
   "6: while a limit is decided about that ends the run": { where: "the limit", end: "limit", fate: "returned" },
   "8: while the conversation is shortened": { where: "the compaction", fate: 3 },
   "10: before the tools are withheld": { where: "the tool", end: "tools-off", fate: 2 },
@@ -85,21 +86,27 @@ const play = ({ end, expired, fate, where }: Case) =>
           at("the tool"),
           end === "interruption"
             ? Effect.never
-            : end === "failure" || end === "tools-off"
+            : end === "failure" || end === "tools-off" || end === "repeats"
               ? Effect.fail(new Error("broken"))
               : Effect.succeed("seen")
         )
     })
-    const rows = end === "tools-off" ? { orElse: Recovery.tell(() => "off", { then: "tools-off" }) } : {}
+    const isTold = end === "repeats" ? { orElse: Recovery.tell() } : {}
+    const rows = end === "tools-off" ? { orElse: Recovery.tell(() => "off", { then: "tools-off" }) } : isTold
     const pay = paying().tool.pipe(Tool.requireApproval({ validFor: "1 hour", onExpiry: "refuse" }))
     const order = deferring({ cancel: () => at("the cancellation") }).tool.pipe(
       Tool.onError({ orElse: Recovery.tell(() => "late") })
     )
-    const isLimited = where === "the limit" || end === "limit"
+    const isLimited = (where === "the limit" && end !== "repeats") || end === "limit"
     const overflow = Factories.contextTooLong("scripted")
     const agent = Agent.make("worker", {
       tools: [tool.pipe(Tool.onError(rows)), pay, order],
-      budget: { maxTurns: isLimited ? 1 : 9, maxToolCalls: end === "calls" ? 1 : 9, maxDuration: "1 day" }
+      budget: {
+        maxTurns: isLimited ? 1 : 9,
+        maxToolCalls: end === "calls" ? 1 : 9,
+        maxDuration: "1 day",
+        repeatedFailures: { stop: end === "repeats" ? 1 : 9 }
+      }
     }).pipe(
       Agent.onBudgetExceeded(() =>
         Effect.as(at("the limit"), end === "limit" || end === "calls" ? Budget.stop : Budget.extend(9))
@@ -124,7 +131,7 @@ const play = ({ end, expired, fate, where }: Case) =>
           : end === "calls"
             ? [call("look", {}, "c2")]
             : []
-    const goesOn = end === undefined || end === "tools-off"
+    const goesOn = end === undefined || end === "tools-off" || end === "repeats"
     const model = yield* make(
       calls(call("look", {}), ...others),
       ...(goesOn ? [...(where === "the compaction" ? [fails(overflow)] : []), last] : []),

@@ -1,6 +1,7 @@
 /** A message that supersedes beside decisions, settlements and expiries: what is recorded first counts. */
 import { assert, it } from "@effect/vitest"
-import { Agent, Approval, Budget, Message, Recovery, Snapshot, Tool } from "@kintsugi/core"
+import { Agent, type AgentEvent, Approval, Budget, Message, Recovery, Snapshot, Tool } from "@kintsugi/core"
+import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Deferred, Effect, Exit, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -123,7 +124,7 @@ it.effect(
   () =>
     Effect.gen(function* () {
       for (const sideEffects of ["none", "unsafe"] as const) {
-        let runs = 0
+        const runs: Array<string> = []
         const tool = Tool.make("send", {
           description: "Sends.",
           parameters: Schema.Struct({}),
@@ -132,20 +133,20 @@ it.effect(
           timeout: "1 second",
           run: () =>
             Effect.andThen(
-              Effect.sync(() => runs++),
+              Effect.sync(() => runs.push("send")),
               Effect.never
             )
         })
         const agent = agentWith(tool.pipe(Tool.onError({ orElse: Recovery.ask() })))
         const model = yield* make(calls(call("send", {}, "c1")), done)
         const first = yield* Effect.forkChild(Effect.orDie(outcomeOf(agent, "go", model)))
-        while (runs === 0) yield* Effect.yieldNow
+        while (runs.length === 0) yield* Effect.yieldNow
         yield* calm
         yield* TestClock.adjust("1 second")
         const from = yield* snapshotOf(yield* Fiber.join(first))
         const run = yield* started(Agent.resume(agent).start({ from, say: superseding }), model)
         assert.deepInclude(yield* Effect.orDie(run.outcome), { output: "done" })
-        assert.strictEqual(runs, 1)
+        assert.lengthOf(runs, 1)
         assert.deepStrictEqual(settlements(yield* run.transcript), [
           sideEffects === "none" ? superseded : `${Message.unknown.kind}: ${Message.unknown.text}`
         ])
@@ -279,18 +280,25 @@ it.effect(
 
 it.effect("of a settlement and a message at one instant, the first counts [P1521 P1584]", () =>
   Effect.gen(function* () {
-    for (const first of ["settlement", "message"] as const) {
+    for (const first of ["settlement", "message", "message, not yet noticed"] as const) {
       const order = deferring()
-      const { end, say, settled } = yield* playedInMemory(order.tool, "order", {}, Effect.never)
-      const settle = Tool.settle(order.tokenOf(), Exit.succeed({ at: 1 }))
-      const [receipt] =
-        first === "message"
-          ? yield* Effect.map(Effect.zip(say, settle), ([, receipt]) => [receipt])
-          : yield* Effect.zip(settle, say)
+      const isFirst = first !== "settlement"
+      let noticed: Tool.Receipt | undefined
+      // the message is in the inbox, and the call still waits
+      const observer = (event: AgentEvent.AgentEvent) => {
+        if (event.type === "message-queued" && first === "message, not yet noticed") noticed = Effect.runSync(settle)
+      }
+      const { end, say, settled } = yield* playedInMemory(order.tool, "order", {}, Effect.never).pipe(
+        Effect.provideService(RunContext.Observers, [() => observer])
+      )
+      const settle = Effect.orDie(Tool.settle(order.tokenOf(), Exit.succeed({ at: 1 })))
+      const [receipt] = isFirst
+        ? yield* Effect.map(Effect.zip(say, settle), ([, receipt]) => [receipt])
+        : yield* Effect.zip(settle, say)
       yield* end
-      assert.strictEqual(receipt?._tag, first === "message" ? "NotCounted" : "Counted")
-      assert.strictEqual(yield* settled, first === "message" ? superseded : 'result: {"at":1}')
-      assert.deepStrictEqual(order.cancelled, first === "message" ? [1] : [])
+      assert.strictEqual((noticed ?? receipt)?._tag, isFirst ? "NotCounted" : "Counted")
+      assert.strictEqual(yield* settled, isFirst ? superseded : 'result: {"at":1}')
+      assert.deepStrictEqual(order.cancelled, isFirst ? [1] : [])
     }
   })
 )
