@@ -10,14 +10,16 @@ import { accounted, eventsOf, lines, runIdOf, slowReply, slowTool, started } fro
 
 const { call, calls, make, reply, text } = ScriptedModel
 
-/** An agent whose only call has arguments that do not decode, with this fixer of them. */
-const mendedBy = <E, R>(mender: Agent.Agent<string, string, E, R>) =>
+const fetching = () => play("fetch", { coercion: [] }, [Effect.succeed("page")])
+
+/** A run whose only call, of this tool, has arguments that do not decode. */
+const playing = (tool: Tool.AnyTool) =>
   Effect.gen(function* () {
-    const { runs, tool } = play("fetch", { coercion: [] }, [Effect.succeed("page")])
-    const mended = tool.pipe(Tool.onError({ InvalidArgs: Recovery.fix(mender as Agent.Agent<string, string>) }))
-    const agent = Agent.make("worker", { tools: [mended], budget: { maxDuration: "1 day" } })
+    const agent = Agent.make("worker", { tools: [tool], budget: { maxDuration: "1 day" } })
     const model = yield* make(calls(call("fetch", '{"n":1,}', "c1")), done)
-    return { runs, model, run: yield* started(agent.start("go"), model) }
+    // what it needs is the model, and the scope of the test
+    const starting = agent.start("go") as Effect.Effect<Agent.Run<unknown, unknown>>
+    return { model, run: yield* started(starting, model) }
   })
 
 it.effect("a message to the run of a fixer is read at its safe point, and nowhere else [P1580 P1586]", () =>
@@ -25,7 +27,8 @@ it.effect("a message to the run of a fixer is read at its safe point, and nowher
     const slow = slowTool("look")
     const fixing = yield* make(batch("look"), text('{"n":2}'))
     const mender = Agent.make("mender", { tools: [slow.tool], model: fixing.layer })
-    const { model, run, runs } = yield* mendedBy(mender)
+    const { runs, tool } = fetching()
+    const { model, run } = yield* playing(tool.pipe(Tool.onError({ InvalidArgs: Recovery.fix(mender) })))
     yield* slow.begun
     yield* run.say("n is 2", { to: yield* runIdOf(run, "mender") })
     yield* slow.end
@@ -45,7 +48,8 @@ it.effect("a message that is said while a fixer is at work is read by its run, a
   Effect.gen(function* () {
     const slow = slowReply(reply({ content: [{ type: "text", text: '{"n":2}' }] }))
     const fixing = yield* make(slow.step)
-    const { model, run } = yield* mendedBy(Agent.make("mender", { model: fixing.layer }))
+    const mender = Agent.make("mender", { model: fixing.layer })
+    const { model, run } = yield* playing(fetching().tool.pipe(Tool.onError({ InvalidArgs: Recovery.fix(mender) })))
     yield* slow.begun
     yield* run.say("hurry")
     yield* slow.end
@@ -63,7 +67,8 @@ it.effect("a fixer answers at its own limit: its answer is the repair, and the r
     const mender = Agent.make("mender", { tools: [look.tool], model: fixing.layer, budget: { maxTurns: 1 } }).pipe(
       Agent.onBudgetExceeded(() => Budget.answer)
     )
-    const { model, run, runs } = yield* mendedBy(mender)
+    const { runs, tool } = fetching()
+    const { model, run } = yield* playing(tool.pipe(Tool.onError({ InvalidArgs: Recovery.fix(mender) })))
     const outcome = yield* Effect.orDie(run.outcome)
     assert.deepInclude(outcome, { output: "done" })
     assert.notProperty(outcome, "endedBy")
@@ -81,7 +86,7 @@ it.effect("a fixer answers at its own limit: its answer is the repair, and the r
 
 it.effect("a deferred call of a fixer waits in memory, until it is settled or superseded [P1523 P1526 P1584]", () =>
   Effect.gen(function* () {
-    for (const isSettled of [true, false]) {
+    for (const isInTime of [true, false]) {
       const order = deferring()
       const fixing = yield* make(batch("order"), text('{"n":2}'))
       const mender = Agent.make("mender", {
@@ -89,21 +94,22 @@ it.effect("a deferred call of a fixer waits in memory, until it is settled or su
         model: fixing.layer,
         budget: { maxDuration: "1 day" }
       })
-      const { model, run, runs } = yield* mendedBy(mender)
+      const { runs, tool } = fetching()
+      const { model, run } = yield* playing(tool.pipe(Tool.onError({ InvalidArgs: Recovery.fix(mender) })))
       yield* calm
-      if (isSettled) yield* Tool.settle(order.tokenOf(), Exit.succeed({ at: 1 }))
+      if (isInTime) yield* Tool.settle(order.tokenOf(), Exit.succeed({ at: 1 }))
       // a message to the run withdraws what its descendants wait for
       else yield* run.say("never mind", { supersede: true })
       assert.deepInclude(yield* Effect.orDie(run.outcome), { output: "done" })
       const superseded = "interrupted: The call was not run: superseded by a message of the user."
       assert.deepStrictEqual(settlements(fixing.requests[1]?.messages ?? []), [
-        isSettled ? 'result: {"at":1}' : superseded
+        isInTime ? 'result: {"at":1}' : superseded
       ])
-      assert.deepStrictEqual(order.cancelled, isSettled ? [] : [1])
+      assert.deepStrictEqual(order.cancelled, isInTime ? [] : [1])
       assert.lengthOf(runs, 1)
       assert.deepStrictEqual(
         lines(model.requests[1]?.messages ?? []).slice(1),
-        isSettled ? ["model: fetch: result"] : ["model: fetch: result", "user: never mind"]
+        isInTime ? ["model: fetch: result"] : ["model: fetch: result", "user: never mind"]
       )
       yield* accounted(run)
     }

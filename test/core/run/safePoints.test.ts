@@ -45,13 +45,13 @@ const late = /^told: late/
 const doneAt = (due: (number: StepNumber) => boolean, limit: keyof typeof limits = "maxTurns") =>
   Effect.gen(function* () {
     const verdict = due(10) ? Recovery.tell(() => "off", { then: "tools-off" }) : Recovery.tell()
-    const told = scripted("told", ...Array.from({ length: 3 }, () => Effect.fail(busy())))
+    const failing = scripted("told", ...Array.from({ length: 3 }, () => Effect.fail(busy())))
     const last = scripted("last", due(2) ? Effect.fail(busy()) : Effect.succeed("seen"))
     const paid = scripted("pay", Effect.succeed("paid"))
     const { tool: ordered } = deferring({ deadline: "1 hour" })
     const agent = Agent.make("worker", {
       tools: [
-        told.tool.pipe(Tool.onError({ Busy: verdict })),
+        failing.tool.pipe(Tool.onError({ Busy: verdict })),
         // decided about: it runs where the run goes on
         last.tool.pipe(Tool.requireApproval({ validFor: "1 day" })),
         paid.tool.pipe(Tool.requireApproval({ validFor: "1 hour", onExpiry: "refuse" })),

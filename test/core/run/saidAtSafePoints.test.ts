@@ -91,8 +91,8 @@ const play = ({ end, expired, fate, where }: Case) =>
               : Effect.succeed("seen")
         )
     })
-    const isTold = end === "repeats" ? { orElse: Recovery.tell() } : {}
-    const rows = end === "tools-off" ? { orElse: Recovery.tell(() => "off", { then: "tools-off" }) } : isTold
+    const failingRows = end === "repeats" ? { orElse: Recovery.tell() } : {}
+    const rows = end === "tools-off" ? { orElse: Recovery.tell(() => "off", { then: "tools-off" }) } : failingRows
     const pay = paying().tool.pipe(Tool.requireApproval({ validFor: "1 hour", onExpiry: "refuse" }))
     const order = deferring({ cancel: () => at("the cancellation") }).tool.pipe(
       Tool.onError({ orElse: Recovery.tell(() => "late") })

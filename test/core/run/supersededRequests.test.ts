@@ -80,15 +80,15 @@ it.effect(
           settlements: Snapshot.handlesOf(from).map(({ token }) => ({ token, exit: Exit.succeed({ at: 1 }) })),
           budget: { maxTokens: 1_000 }
         }
-        const again = yield* started(Agent.resume(outer).start(resumption), model)
-        const outcome = yield* Effect.orDie(again.outcome)
+        const resumed = yield* started(Agent.resume(outer).start(resumption), model)
+        const outcome = yield* Effect.orDie(resumed.outcome)
         assert.deepInclude(outcome, { _tag: "Completed", output: "done" })
         assert.deepStrictEqual(fatesOf(outcome), ["withdrawn"])
         assert.deepStrictEqual(runs, [])
         assert.deepStrictEqual(order.cancelled, [1])
         if (!isNested)
-          assert.deepStrictEqual(settlements(yield* again.transcript).slice(0, 2), [superseded, superseded])
-        assert.include(lines(yield* again.transcript), "user: never mind")
+          assert.deepStrictEqual(settlements(yield* resumed.transcript).slice(0, 2), [superseded, superseded])
+        assert.include(lines(yield* resumed.transcript), "user: never mind")
       }
     })
 )
@@ -180,9 +180,9 @@ const playedInMemory = (
     ).pipe(Effect.provide(model), Effect.provideService(Approval.Approver, { decide: () => decide }))
     yield* calm
     const say = Effect.orDie(run.say("never mind", { supersede: true, to: yield* runIdOf(run, "first") }))
-    const settled = Effect.sync(() => settlements(seen)[0])
+    const settlement = Effect.sync(() => settlements(seen)[0])
     const end = Effect.andThen(Deferred.succeed(goOn, undefined), Effect.orDie(run.outcome))
-    return { run, say, settled, end }
+    return { run, say, settlement, end }
   })
 
 it.effect("a decision and a message at one instant: one of them counts, and all show the same one [P1533 P1584]", () =>
@@ -196,7 +196,7 @@ it.effect("a decision and a message at one instant: one of them counts, and all 
           isEarly ? Effect.sleep(1_000) : Effect.andThen(Deferred.await(gate), Effect.sleep(1_000)),
           Approval.approve
         )
-        const { end, run, say, settled } = yield* playedInMemory(tool, "pay", { cents: 5 }, decide)
+        const { end, run, say, settlement } = yield* playedInMemory(tool, "pay", { cents: 5 }, decide)
         const saying = yield* Effect.forkChild(Effect.andThen(Effect.sleep(1_000 + offset), say))
         yield* calm
         yield* Deferred.succeed(gate, undefined)
@@ -206,7 +206,7 @@ it.effect("a decision and a message at one instant: one of them counts, and all 
         yield* end
         const counts = only(yield* eventsOf(run), "approval-decided").length
         assert.lengthOf(runs, counts)
-        assert.strictEqual(yield* settled, counts === 1 ? "result: paid 1" : superseded)
+        assert.strictEqual(yield* settlement, counts === 1 ? "result: paid 1" : superseded)
         if (offset !== 0) assert.strictEqual(counts, offset === 1 ? 1 : 0)
         found.add(`${offset} ${counts}`)
         yield* accounted(run)
@@ -222,10 +222,10 @@ it.effect(
       for (const when of ["at work", "suspended", "in memory"] as const) {
         const order = deferring()
         if (when === "in memory") {
-          const { end, say, settled } = yield* playedInMemory(order.tool, "order", {}, Effect.never)
+          const { end, say, settlement } = yield* playedInMemory(order.tool, "order", {}, Effect.never)
           yield* say
           yield* end
-          assert.strictEqual(yield* settled, superseded)
+          assert.strictEqual(yield* settlement, superseded)
         } else {
           const slow = slowTool("look")
           const agent = agentWith(order.tool, slow.tool)
@@ -260,17 +260,17 @@ it.effect(
       for (const isConfirmed of [true, false]) {
         const order = deferring({ sideEffects: "unsafe", cancel: () => (isConfirmed ? Effect.void : Effect.never) })
         const tool = order.tool.pipe(Tool.onError({ orElse: Recovery.tell() }))
-        const { end, say, settled } = yield* playedInMemory(tool, "order", {}, Effect.never)
+        const { end, say, settlement } = yield* playedInMemory(tool, "order", {}, Effect.never)
         yield* say
         yield* calm
         if (!isConfirmed) {
           yield* TestClock.adjust(4_999)
-          assert.isUndefined(yield* settled)
+          assert.isUndefined(yield* settlement)
           yield* TestClock.adjust(1)
         }
         yield* end
         assert.strictEqual(
-          yield* settled,
+          yield* settlement,
           isConfirmed ? superseded : `${Message.unknown.kind}: ${Message.unknown.text}`
         )
         assert.deepStrictEqual(order.cancelled, [1])
@@ -288,7 +288,7 @@ it.effect("of a settlement and a message at one instant, the first counts [P1521
       const observer = (event: AgentEvent.AgentEvent) => {
         if (event.type === "message-queued" && first === "message, not yet noticed") noticed = Effect.runSync(settle)
       }
-      const { end, say, settled } = yield* playedInMemory(order.tool, "order", {}, Effect.never).pipe(
+      const { end, say, settlement } = yield* playedInMemory(order.tool, "order", {}, Effect.never).pipe(
         Effect.provideService(RunContext.Observers, [() => observer])
       )
       const settle = Effect.orDie(Tool.settle(order.tokenOf(), Exit.succeed({ at: 1 })))
@@ -297,7 +297,7 @@ it.effect("of a settlement and a message at one instant, the first counts [P1521
         : yield* Effect.zip(settle, say)
       yield* end
       assert.strictEqual((noticed ?? receipt)?._tag, isFirst ? "NotCounted" : "Counted")
-      assert.strictEqual(yield* settled, isFirst ? superseded : 'result: {"at":1}')
+      assert.strictEqual(yield* settlement, isFirst ? superseded : 'result: {"at":1}')
       assert.deepStrictEqual(order.cancelled, isFirst ? [1] : [])
     }
   })
@@ -328,9 +328,9 @@ it.effect("what has expired is not withdrawn, also at the instant of the message
           yield* TestClock.adjust(5_000)
           yield* Fiber.join(early ?? late ?? (yield* Effect.forkChild(Effect.void)))
           yield* played.end
-          const settled = (yield* played.settled) ?? ""
-          if (offset === -1) assert.strictEqual(settled, superseded, name)
-          else assert.match(settled, name === "order" ? /^told: late/ : /^denied: .*in time/, name)
+          const settlement = (yield* played.settlement) ?? ""
+          if (offset === -1) assert.strictEqual(settlement, superseded, name)
+          else assert.match(settlement, name === "order" ? /^told: late/ : /^denied: .*in time/, name)
         }
       }
   })

@@ -15,8 +15,8 @@ import type { Answer, Output } from "./Output.ts"
 import type { End, Looping, Running } from "./running.ts"
 
 /**
- * What is done between two turns, in this order, and nowhere else: (1) the run reads what was said to it; (2) the limits of tokens, cost and
- * turns are checked, and the turn is counted; (3) the turn begins for listeners; (4) the request is made: of what the model reads of the conversation,
+ * What is done between two turns, in this order, and nowhere else: (1) the run reads what was said to it, unless it has done so before the
+ * limits of its calls; (2) the limits of tokens, cost and turns are checked, and the turn is counted; (3) the turn begins for listeners; (4) the request is made: of what the model reads of the conversation,
  * without tools that are withheld or that their server has changed, and with the demand to call none where tools are off.
  */
 export const safePoint = (running: Looping): Effect.Effect<Model.Request> => {
