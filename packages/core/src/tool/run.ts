@@ -203,7 +203,7 @@ const unknown = ({ context: { callId, idempotencyKey }, tool: { name: tool } }: 
   OutcomeUnknownError.make({ tool, callId, idempotencyKey })
 
 /** Gives what was found, or goes on where it took no effect. */
-export const lookUp = (
+const lookUp = (
   self: Cut,
   verify: NonNullable<ToolDefinition["verify"]>,
   limit: Duration.Duration | undefined,
@@ -229,6 +229,14 @@ export const lookUp = (
     }
   })
 }
+
+/** Gives what was found, or nothing where it took no effect; fails with `Unverifiable`. It may take as long as the tool itself. */
+export const lookUpAlone = (
+  self: Cut,
+  verify: NonNullable<ToolDefinition["verify"]>
+): Effect.Effect<Found | undefined, unknown> =>
+  // what is found succeeds as that, and nothing else
+  lookUp(self, verify, self.tool.timeout, () => Effect.undefined) as Effect.Effect<Found | undefined, unknown>
 
 /** Whether after this failure the outcome of the tool is unknown. */
 export const isUncertain = (error: unknown): boolean =>
