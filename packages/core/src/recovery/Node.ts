@@ -58,8 +58,6 @@ export interface Asked extends Asks {
   readonly answer: (answer: { readonly value: Schema.Json }) => Fixed
   /** The call ends as denied; `text` is what the model reads if the tool has run before. */
   readonly deny: (reason: string, text: string | undefined) => void
-  /** The failure of a call whose request has expired. */
-  readonly expired: () => unknown
   /** The run is suspended with this request; `error` is the failure as data, if its schema is known. */
   readonly suspend: (request: ApprovalRequest, error: Schema.Json | undefined) => void
 }

@@ -12,7 +12,7 @@ import { property } from "../data/Foreign.ts"
 import * as Message from "../data/Message.ts"
 import * as Redaction from "../data/Redaction.ts"
 import { tags } from "../errors/RecoveryAdvice.ts"
-import type { ApprovalExpiredError } from "../errors/ToolError.ts"
+import { ApprovalExpiredError } from "../errors/ToolError.ts"
 import * as Backoff from "./Backoff.ts"
 import * as Deciding from "./Deciding.ts"
 import { verdict } from "./making.ts"
@@ -102,18 +102,18 @@ const run: Ask["run"] = (self, seen, fixRun, asked) =>
     const verified = from === undefined ? yield* lookedUp(call) : undefined
     if (Predicate.isObject(verified) && "found" in verified)
       return { type: "answered", value: verified.found, by: "verify" }
-    let open = from === undefined ? undefined : yield* earlier(call, from)
-    while (open !== Approval.expired) {
-      const request: Approval.ApprovalRequest = open ?? (yield* requestOf(call, verified))
+    let request = from === undefined ? undefined : yield* earlier(call, from)
+    while (request !== Approval.expired) {
+      const current: Approval.ApprovalRequest = request ?? (yield* requestOf(call, verified))
       const asks = { ...asked, mayRunTwice: () => call.hasBegun && !isCleared(asked.call) }
-      const decision = yield* waiting(call, Deciding.decided(request, self.onExpiry, site, asks))
+      const decision = yield* waiting(call, Deciding.decided(current, self.onExpiry, site, asks))
       if (decision === undefined || (decision === "nothing-to-run" && site.isSuspendable)) {
-        asked.suspend(request, encoded(call))
+        asked.suspend(current, encoded(call))
         return over(call)
       }
       if (decision === "nothing-to-run") return { type: "not-counted" }
       if (decision !== "late" && decision !== Approval.expired) return yield* answer(call, decision)
-      open = decision === "late" ? undefined : decision
+      request = decision === "late" ? undefined : decision
     }
     return expire(call)
   })
@@ -266,10 +266,12 @@ const fitting = (fixed: Fixed): Fixed => (fixed.type === "failed" ? unfitting(fi
 
 const unfitting = (unfit: unknown): Fixed => ({ type: "not-counted", unfit })
 
-const expire = (call: Failed): Fixed =>
-  call.self.onExpiry === "fail"
-    ? { type: "left", why: "failed", error: call.asked.expired() }
+const expire = (call: Failed): Fixed => {
+  const { callId, tool } = call.about
+  return call.self.onExpiry === "fail"
+    ? { type: "left", why: "failed", error: ApprovalExpiredError.make({ tool, callId }) }
     : deny(call, "no decision about running it once more came in time", Render.undecided)
+}
 
 /** A call that has run is told as failed; the model reads both. */
 const deny = (call: Failed, then: string, reason: string): Fixed => {

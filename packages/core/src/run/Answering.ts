@@ -7,7 +7,6 @@ import * as Budget from "../budget/Budget.ts"
 import { Meter } from "../budget/Meter.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Message from "../data/Message.ts"
-import * as Token from "../data/Token.ts"
 import * as Usage from "../data/Usage.ts"
 import { EmptyReplyError } from "../errors/LlmError.ts"
 import type { Trail } from "../errors/Trail.ts"
@@ -119,18 +118,19 @@ const whenClosed = (running: Looping, next: () => Effect.Effect<unknown, unknown
   )
 }
 
-/** Cancels the work of the deferred calls that wait. */
-const withdrawing = ({ state, toolset }: Looping): Effect.Effect<void> =>
-  Effect.forEach(
+/** Cancels the work of the deferred calls that wait. Any deferred tool knows the tokens of all. */
+const withdrawing = ({ state, toolset }: Looping): Effect.Effect<void> => {
+  const deferral = Array.from(toolset.entries.values()).find(({ tool }) => tool.deferral !== undefined)?.tool.deferral
+  if (deferral === undefined) return Effect.void
+  return Effect.forEach(
     state.slots,
     ({ checkpoint }) => {
       const waiting = checkpoint?.(0)
-      if (waiting?.type !== "deferred") return Effect.void
-      const entry = toolset.entries.get(Token.partsOf(waiting.token)?.tool ?? "")
-      return entry?.tool.deferral?.withdraw(waiting.token) ?? Effect.void
+      return waiting?.type === "deferred" ? deferral.withdraw(waiting.token) : Effect.void
     },
     { discard: true }
   )
+}
 
 const lastTurn = (running: Looping): Effect.Effect<unknown, unknown> => {
   const { run, state } = running

@@ -9,7 +9,7 @@ import * as Arguments from "../data/Arguments.ts"
 import { canonical } from "../data/Digest.ts"
 import { isDeep } from "../data/Foreign.ts"
 import * as Message from "../data/Message.ts"
-import { ApprovalExpiredError, OutcomeUnknownError, ToolDeniedError } from "../errors/ToolError.ts"
+import { OutcomeUnknownError, ToolDeniedError } from "../errors/ToolError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import type { CallCheckpoint } from "../event/Checkpoint.ts"
@@ -129,7 +129,7 @@ const approve = (self: ToolCall, state: Decoded, gate: ApprovalGate): Attempt =>
       suspend(self, state, passed)
       return Effect.fail(passed.request)
     }
-    if ("expired" in passed) return expire(self, passed.expired)
+    if ("expired" in passed) return Effect.fail(passed.expired)
     const { decision } = passed
     // everything but an approval refuses, also a value of another type: JSON that was not decoded
     if (decision.type !== "approve") {
@@ -174,14 +174,6 @@ const edit = (self: ToolCall, state: Decoded, args: Schema.Json): Attempt =>
     self.state = now
     return pass(self, now)
   })
-
-/** No decision came in time. No person has refused. */
-const expire = (self: ToolCall, onExpiry: "refuse" | "fail"): Attempt => {
-  const at = { tool: self.entry.tool.name, callId: self.site.call.id }
-  return onExpiry === "fail"
-    ? Effect.fail(ApprovalExpiredError.make(at))
-    : deny(self, ToolDeniedError.make({ ...at, reason: Render.undecided }))
-}
 
 /** A denied call stays denied: no row decides. */
 const deny = (self: ToolCall, error: ToolDeniedError): Attempt => {

@@ -1,6 +1,6 @@
 /** A failed call about which a person is asked: what a decision does to it. The verdict has the rest. */
 import type * as Effect from "effect/Effect"
-import { ApprovalExpiredError, ToolDeniedError } from "../errors/ToolError.ts"
+import { ToolDeniedError } from "../errors/ToolError.ts"
 import * as Interception from "../model/Interception.ts"
 import type { Ask, Fixed, FixRun } from "../recovery/Node.ts"
 import { asksOf } from "./asks.ts"
@@ -14,7 +14,6 @@ export const ask = (self: ToolCall, rung: Ask, seen: unknown, fixRun: FixRun): E
   const { entry, site } = self
   const { tool } = entry
   const { call, key, run } = site
-  const at = { tool: tool.name, callId: call.id }
   return rung.run(rung, seen, fixRun, {
     ...asksOf(run),
     call: self,
@@ -27,10 +26,9 @@ export const ask = (self: ToolCall, rung: Ask, seen: unknown, fixRun: FixRun): E
     accept: (args) => accept(self, args),
     answer: (answer) => asResult(answer, tool, call.id),
     deny: (reason, text) => {
-      const error = ToolDeniedError.make({ ...at, reason })
+      const error = ToolDeniedError.make({ tool: tool.name, callId: call.id, reason })
       self.state = over(self.state, { type: "denied", error, ...(text === undefined ? {} : { text }) })
     },
-    expired: () => ApprovalExpiredError.make(at),
     suspend: (request, error) => suspend(self, self.state, { request, ...(error === undefined ? {} : { error }) })
   })
 }
