@@ -13,16 +13,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Minified and gzipped, in KB of 1,000 bytes, as it was reached last. A bundle that is much smaller by now has its size set anew. */
 const sizes: Readonly<Record<(typeof agents)[number], number>> = {
-  hello: 145.5,
-  table: 145.9,
-  fixer: 146.2,
-  streamed: 145.6,
-  approval: 148.2,
-  resumed: 152,
-  structured: 148.3,
-  telemetry: 150.9,
-  composed: 148.3,
-  models: 164.6
+  hello: 146.2,
+  table: 146.6,
+  fixer: 146.9,
+  streamed: 146.2,
+  approval: 149.5,
+  resumed: 153.7,
+  structured: 149,
+  telemetry: 151.7,
+  composed: 149,
+  models: 165.4
 }
 
 /** How far a size may be from what it was. */
@@ -64,6 +64,20 @@ const parts: Readonly<Record<string, readonly [using: string, marks: ReadonlyArr
   ],
   "what was decided while a run was suspended": [sourceOf("resumed"), [/it was asked for when the call was made/]],
   "the gate of approvals": [sourceOf("approval"), [/has a tool that needs an Approver, and there is none/]],
+  "a person as a rung": [
+    agentWith('import { ask } from "@kintsugi/core/Recovery"', "show(ask())"),
+    [/Recovery\.ask: validFor must be/, /a person has refused to run it once more/]
+  ],
+  grants: [sourceOf("approval"), [/Grants could not be/, /\.isRevoked\(/]],
+  "the wait of deferred tools": [
+    agentWith('import { deferred } from "@kintsugi/core/Tool"', "show(deferred)"),
+    [/: start returned no JSON/, /"tool-waiting"/]
+  ],
+  "the pins of tools that their servers may change": [
+    agentWith('import { pinned } from "@kintsugi/core/Tool"', "show(pinned)"),
+    [/its server has changed what the tool is/, /"tool-changed"/]
+  ],
+  "what a snapshot says of the tools that wait in it": [sourceOf("resumed"), [/is for another definition of the tool/]],
   "the reports of fixers": [sourceOf("fixer"), [/This is repair attempt /, /the corrected arguments as JSON/]],
   explanations: [
     agentWith(

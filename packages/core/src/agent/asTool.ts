@@ -157,9 +157,9 @@ export const asTool: AsTool = (
 }
 
 /** An agent that waits makes its call wait. One that goes on has its input already: the parameters may be others by now. */
-const nestedIn = ({ deferrals, fits, run }: Nest, toInput: (params: unknown) => unknown): Nested => ({
-  fits,
-  deferrals,
+const nestedIn = ({ name, run, tools }: Nest, toInput: (params: unknown) => unknown): Nested => ({
+  name,
+  tools,
   run: (params, nesting) => {
     const running = Effect.suspend(() => run(nesting.resumption === undefined ? toInput(params) : undefined, nesting))
     // the needs of an agent are in the type of its tool

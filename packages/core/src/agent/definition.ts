@@ -21,9 +21,8 @@ import type { CallError, CallServices, ModelError, ModelServices, Deciders } fro
 import type { Composed, Part, Runner } from "./composition/run.ts"
 import { type Means, Reads } from "../recovery/FixerInput.ts"
 import * as Handle from "../run/Handle.ts"
-import type { Fitting, Going, Resumption, Start } from "../run/Start.ts"
-import { fitting } from "./snapshots.ts"
-import type { Nesting } from "../tool/ToolDefinition.ts"
+import type { Going, Resumption, Start } from "../run/Start.ts"
+import type { Nesting, Suspendable } from "../tool/ToolDefinition.ts"
 import * as Frame from "../run/Frame.ts"
 import * as Message from "../data/Message.ts"
 import * as Thrown from "../errors/Thrown.ts"
@@ -219,7 +218,7 @@ const Proto = {
 const shown = (skill: Skill.AnySkill) => ({ name: skill.name, tools: toolsOf(skill).map(({ name }) => name) })
 
 /** A sub-agent that is suspended with its parent. */
-export interface Nest extends Fitting {
+export interface Nest extends Suspendable {
   readonly run: (input: unknown, nesting: Nesting) => Effect.Effect<unknown, unknown, Model.Model>
 }
 
@@ -245,7 +244,7 @@ const nesting = (definition: Definition): Nest | undefined => {
   if (body !== undefined || composed !== undefined || going !== undefined) return undefined
   const plan = once(() => planOf(definition))
   return {
-    ...fittingOf(definition),
+    ...suspendable(definition),
     run: (input, nesting) => {
       const { isSuspendable, resumption } = nesting
       const start: Start = resumption === undefined ? { kind: "input", input } : { kind: "resumption", ...resumption }
@@ -256,7 +255,7 @@ const nesting = (definition: Definition): Nest | undefined => {
   }
 }
 
-const fittingOf = ({ name, skills }: Definition): Fitting => fitting(name, () => skills.flatMap(toolsOf))
+const suspendable = ({ name, skills }: Definition): Suspendable => ({ name, tools: () => skills.flatMap(toolsOf) })
 
 /** Its tools, those of its fixers and of the agents that shorten its conversations, and all parts of a composition. */
 const mayBeUnsafe = ({ byTool, composed, defaults, onLlmError, router, skills }: Definition): boolean => {
@@ -299,7 +298,6 @@ const runner = (definition: Definition): Runner => {
       })
   }
   const plan = planOf(definition)
-  const fitting = fittingOf(definition)
   return going === undefined
     ? (input, sink, mode) => Run.run(plan, { kind: "input", input }, sink, mode, around)
     : (input, sink, mode) => {
@@ -308,7 +306,7 @@ const runner = (definition: Definition): Runner => {
         const decisions = going.decisionsOf(resumption)
         if (resumption.decisions !== undefined) mode.deciding?.(decisions)
         const running = Run.run(plan, { ...resumption, kind: "resumption", decisions }, sink, mode, around)
-        const admitted = going.admit(fitting, resumption)
+        const admitted = going.admit(suspendable(definition), resumption)
         // the fiber of a handle lets no interruption through until its run begins, and claims may wait for a store
         return Effect.andThen(mode.isForked === true ? Effect.interruptible(admitted) : admitted, running)
       }

@@ -9,19 +9,20 @@ import { refused } from "../event/Refused.ts"
 import * as Snapshot from "../event/Snapshot.ts"
 import { SnapshotRefusedError } from "../errors/DoorError.ts"
 import * as Token from "../data/Token.ts"
-import type { Admit, Fitting, Going, Resumption } from "../run/Start.ts"
+import type { Admit, Going, Resumption } from "../run/Start.ts"
 import { decisionsOf } from "../tool/Decisions.ts"
+import * as Snapshots from "./snapshots.ts"
 
 const isTranscript = Schema.is(Message.Transcript)
 
 /** Looks first, and claims last: what is refused for another reason can still be resumed. */
-const admit: Admit = ({ deferrals, fits }, { repeat, audience, decisions = [], from, settlements = [] }) =>
+const admit: Admit = (agent, { repeat, audience, decisions = [], from, settlements = [] }) =>
   Effect.gen(function* () {
     if (isTranscript(from)) return
     if (!genuine.has(from) && !Snapshot.isSnapshot(from)) return yield* refused("malformed", "The value")
     const what = `The snapshot of run '${from.runId}'`
     // that of a sub-agent has no id: it goes on with the run that it is part of, and never apart from it
-    if (!fits(from) || from.id === undefined) return yield* refused("other-agent", what)
+    if (!Snapshots.fits(agent, from) || from.id === undefined) return yield* refused("other-agent", what)
     if ((yield* Snapshot.Signing) !== undefined && !genuine.has(from)) return yield* refused("unsigned", what)
     const verifiedFor = genuine.get(from)
     if (audience !== undefined && verifiedFor !== undefined && canonical(audience) !== canonical(verifiedFor)) {
@@ -31,7 +32,7 @@ const admit: Admit = ({ deferrals, fits }, { repeat, audience, decisions = [], f
     for (const decided of decisions) {
       yield* Snapshot.verifyDecision(decided, expected === undefined ? {} : { audience: expected })
     }
-    if (settlements.length > 0) yield* readable(deferrals(from), settlements)
+    if (settlements.length > 0) yield* readable(Snapshots.deferrals(agent, from), settlements)
     const { claim } = yield* Snapshot.Claims
     // drawn where the run is: a replay of a durable run draws the same
     const isMine = yield* claim({ snapshot: from.id, claimant: yield* RunContext.makeId })
@@ -40,7 +41,7 @@ const admit: Admit = ({ deferrals, fits }, { repeat, audience, decisions = [], f
 
 /** Refuses a settlement that does not fit its tool, or is for another definition of it. */
 const readable = Effect.fnUntraced(function* (
-  deferrals: ReturnType<Fitting["deferrals"]>,
+  deferrals: ReturnType<typeof Snapshots.deferrals>,
   settlements: NonNullable<Resumption<unknown>["settlements"]>
 ) {
   for (const { exit, token } of settlements) {

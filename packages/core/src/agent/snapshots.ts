@@ -1,32 +1,39 @@
-/** What an agent knows of the snapshots of its runs: whether a snapshot is one of them, and which of its tools wait in it. */
+/** What a snapshot says of the agents whose runs are suspended in it: whether it is one of them, and which of their tools wait. */
 import type { Snapshot } from "../event/Checkpoint.ts"
 import * as Message from "../data/Message.ts"
-import type { Fitting } from "../run/Start.ts"
 import { meant } from "../tool/Meant.ts"
-import type { ToolDefinition } from "../tool/ToolDefinition.ts"
+import type { Deferral, Suspendable } from "../tool/ToolDefinition.ts"
 
-/** Of an agent with this name and these tools; those within a snapshot are of its sub-agents. */
-export const fitting = (name: string, tools: () => ReadonlyArray<ToolDefinition>): Fitting => {
-  const waiting = ({ unfinished }: Snapshot) => {
-    const made = unfinished === undefined ? [] : Message.callsOf(unfinished.reply)
-    return (unfinished?.calls ?? []).map((call, index) => {
-      const name = made[index]?.name ?? ""
-      const tool = () => tools().find((tool) => tool.name === name) ?? meant(tools(), name)
-      return { call, tool }
-    })
-  }
-  return {
-    fits: (from) =>
-      from.agent === name &&
-      waiting(from).every(({ call, tool }) => {
-        if (call.type === "deferred") return tool()?.deferral !== undefined
-        return call.type !== "agent" || tool()?.nested?.fits(call.snapshot) === true
-      }),
-    deferrals: (from) =>
-      waiting(from).flatMap(({ call, tool }) => {
-        if (call.type === "agent") return tool()?.nested?.deferrals(call.snapshot) ?? []
-        const deferral = call.type === "deferred" ? tool()?.deferral : undefined
-        return call.type === "deferred" && deferral !== undefined ? [{ token: call.token, deferral }] : []
-      })
-  }
+/** The calls that wait in a snapshot, with their tools. */
+const waiting = ({ tools }: Suspendable, { unfinished }: Snapshot) => {
+  const made = unfinished === undefined ? [] : Message.callsOf(unfinished.reply)
+  return (unfinished?.calls ?? []).map((call, index) => {
+    const name = made[index]?.name ?? ""
+    const tool = () => tools().find((tool) => tool.name === name) ?? meant(tools(), name)
+    return { call, tool }
+  })
 }
+
+/** Whether a snapshot is one of a run of this agent; those within it are of its sub-agents. */
+export const fits = (agent: Suspendable, from: Snapshot): boolean =>
+  from.agent === agent.name &&
+  waiting(agent, from).every(({ call, tool }) => {
+    if (call.type === "deferred") return tool()?.deferral !== undefined
+    if (call.type !== "agent") return true
+    const nested = tool()?.nested
+    return nested !== undefined && fits(nested, call.snapshot)
+  })
+
+/** The deferred tools that wait in a snapshot, of the agent and of its sub-agents. */
+export const deferrals = (
+  agent: Suspendable,
+  from: Snapshot
+): ReadonlyArray<{ readonly token: string; readonly deferral: Deferral }> =>
+  waiting(agent, from).flatMap(({ call, tool }) => {
+    if (call.type === "agent") {
+      const nested = tool()?.nested
+      return nested === undefined ? [] : deferrals(nested, call.snapshot)
+    }
+    const deferral = call.type === "deferred" ? tool()?.deferral : undefined
+    return call.type === "deferred" && deferral !== undefined ? [{ token: call.token, deferral }] : []
+  })

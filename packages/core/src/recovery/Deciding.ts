@@ -25,18 +25,22 @@ interface Decisions {
 
 type Fate = "counted" | Extract<Approval.DecisionReceipt, { readonly _tag: "NotCounted" }>["reason"]
 
-/** How a layer asks: its events, and its interceptor. */
+/** How a layer asks: its events, its interceptor, and what is said to its run meanwhile. */
 export interface Asks {
-  readonly requested: (request: Approval.ApprovalRequest) => Effect.Effect<void>
-  readonly decided: (request: Approval.ApprovalRequest, decision: Approval.Decision) => Effect.Effect<void>
+  readonly emit: (event: () => AskEvent) => Effect.Effect<void>
   /** Runs this, until a message of the user withdraws the request; `undefined` then. */
   readonly untilWithdrawn: <A>(self: Effect.Effect<A>) => Effect.Effect<A | undefined>
-  readonly step: <A>(
-    request: Approval.ApprovalRequest,
-    endsAt: { readonly endsAt?: number },
-    self: () => Effect.Effect<A>
-  ) => Effect.Effect<A>
+  readonly step: <A>(describe: () => AskStep, self: () => Effect.Effect<A>) => Effect.Effect<A>
+  /** Whether what a person approves may have taken effect before. */
+  readonly mayRunTwice?: () => boolean
 }
+
+type AskEvent = { readonly callId: string; readonly tool: string } & (
+  | { readonly type: "approval-requested"; readonly request: Approval.ApprovalRequest }
+  | { readonly type: "approval-decided"; readonly decision: Approval.Decision; readonly mayRunTwice?: true }
+)
+
+type AskStep = { readonly kind: "approval"; readonly request: Approval.ApprovalRequest; readonly endsAt?: number }
 
 /**
  * Asks once. `undefined` if the run has to be suspended for the decision; `"late"` if a decision came after the request had expired, and
@@ -50,19 +54,26 @@ export const decided = (
 ): Effect.Effect<Approval.Decision | Expired | "late" | "nothing-to-run" | undefined> =>
   Effect.gen(function* () {
     const isFinal = onExpiry !== "ask-again"
-    yield* asks.requested(request)
-    const decision = yield* asks.step(request, isFinal ? { endsAt: request.expiresAt } : {}, () =>
-      Effect.map(decide(request, isFinal, site, asks), shallow)
+    const { callId, digest, expiresAt, failed, tool } = request
+    yield* asks.emit(() => ({ type: "approval-requested", callId, tool, request }))
+    const decision = yield* asks.step(
+      () => ({ kind: "approval", request, ...(isFinal ? { endsAt: expiresAt } : {}) }),
+      () => Effect.map(decide(request, isFinal, site, asks), shallow)
     )
     if (decision === undefined || decision === Approval.expired) return decision
-    const { digest, expiresAt, failed } = request
     if ((yield* Clock.currentTimeMillis) > expiresAt) return isFinal ? Approval.expired : "late"
     if (failed?.needsArguments === true && decision.type === "approve" && decision.arguments === undefined) {
       site.decisions?.note(digest, "nothing-to-run")
       return "nothing-to-run"
     }
     site.decisions?.note(digest, "counted")
-    yield* asks.decided(request, decision)
+    yield* asks.emit(() => ({
+      type: "approval-decided",
+      callId,
+      tool,
+      decision,
+      ...(decision.type === "approve" && asks.mayRunTwice?.() === true ? { mayRunTwice: true } : {})
+    }))
     return decision
   })
 

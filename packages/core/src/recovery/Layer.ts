@@ -62,12 +62,11 @@ export type About = Omit<FailureContext, "attempt" | "previous" | "elapsed">
 /** Outside of tools there are no earlier calls. */
 const nothing: About = { failingBatches: 0, failuresInARow: 0 }
 
-type Where = Pick<AskedCall, "isApart" | "isSuspendable">
-
 export interface Repairs<R> {
-  readonly fix?: (rung: Fix, seen: unknown, fixRun: FixRun) => Effect.Effect<Fixed, never, R>
+  /** Runs a fixer once, or asks a person once. */
+  readonly fix?: (rung: Fix | Ask, seen: unknown, fixRun: FixRun) => Effect.Effect<Fixed, never, R>
   /** Of a call that a person can decide about. */
-  readonly ask?: Where & { readonly run: (rung: Ask, seen: unknown, fixRun: FixRun) => Effect.Effect<Fixed, never, R> }
+  readonly site?: AskedCall["site"]
   readonly compact?: (rung: Compact, error: unknown) => Effect.Effect<Compacted, never, R>
   /** Shared by all tables around a model call: together they shorten its conversation. */
   readonly compactions?: Compactions

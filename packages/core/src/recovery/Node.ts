@@ -1,6 +1,7 @@
 /** What a verdict is made of at run time. Its type parameters live in `Recovery.Verdict` only. */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type * as Schedule from "effect/Schedule"
 import type { ApprovalRequest, OnExpiry } from "../data/Approval.ts"
@@ -36,42 +37,64 @@ export interface Ask {
   readonly maxRuns: number
   readonly onExpiry: OnExpiry
   /** Whether a person can be asked about a call there; a field, as `run` is, so that a bundle without this verdict has no code for it. */
-  readonly isReachable: (where: Pick<AskedCall, "isApart" | "isSuspendable">) => Effect.Effect<boolean>
+  readonly isReachable: (site: AskedCall["site"]) => Effect.Effect<boolean>
   /** Asks once. */
-  readonly run: (self: Ask, call: AskedCall) => Effect.Effect<Fixed>
+  readonly run: (self: Ask, seen: unknown, fixRun: FixRun, asked: Asked) => Effect.Effect<Fixed>
 }
 
-/** A failed call about which a person is asked. */
-export interface AskedCall extends Site, Asks {
-  /** Whether its run is apart from its parent: no person sees it, and it is not suspended with its parent. */
-  readonly isApart: boolean
-  /** What the request says of the call. */
-  readonly about: Pick<ApprovalRequest, "runId" | "agent" | "tool" | "callId" | "key" | "arguments">
-  readonly failed: Omit<NonNullable<ApprovalRequest["failed"]>, "verified" | "tag" | "full">
-  readonly error: unknown
-  readonly parameters: Schema.Json
-  /** The arguments as the model wrote them. */
-  readonly written: Schema.Json
+/** A failed call about which a person is asked, and what a decision can do to it. */
+export interface Asked extends Asks {
+  readonly call: AskedCall
+  /** Waits for a decision, as long as the run is at work. */
+  readonly untilDecided: <A>(decided: Effect.Effect<A>) => Effect.Effect<A>
+  /** What the `verify` of the tool finds; nothing if the tool took no effect. Fails if that is unknown. */
+  readonly lookUp: (
+    verify: NonNullable<AskedTool["verify"]>
+  ) => Effect.Effect<{ readonly value: unknown } | undefined, unknown>
+  readonly change: (fields: Partial<Pick<AskedState, "edited" | "isCleared" | "isUncertain">>) => void
+  /** Takes other arguments; gives the error of those that do not decode. */
+  readonly accept: (args: Schema.Json) => Effect.Effect<unknown>
+  /** Takes a value in the place of the result. */
+  readonly answer: (answer: { readonly value: Schema.Json }) => Fixed
+  /** The call ends as denied; `text` is what the model reads if the tool has run before. */
+  readonly deny: (reason: string, text: string | undefined) => void
+  /** The run is suspended with this request; `error` is the failure as data, if its schema is known. */
+  readonly suspend: (request: ApprovalRequest, error: Schema.Json | undefined) => void
+}
+
+/** A tool call, as far as a request is made of it. */
+export interface AskedCall {
+  readonly entry: { readonly tool: AskedTool }
+  readonly site: Site & {
+    readonly call: Message.ToolCall
+    readonly key: string
+    readonly run: { readonly runId: string; readonly isApart?: boolean | undefined }
+    /** Where it goes on, with the request that the run was suspended with. */
+    readonly from: { readonly type: string; readonly request?: ApprovalRequest } | undefined
+    readonly slot: { settlement: Message.Settlement | undefined }
+  }
+  readonly state: AskedState
+}
+
+interface AskedTool {
+  readonly name: string
+  readonly sideEffects: SideEffects
+  readonly spec: () => Pick<Message.ToolSpec, "parameters">
   /** The schema of the tool's own failures. */
   readonly failure: Schema.Codec<unknown, unknown> | undefined
-  /** The request that the run was suspended with. */
-  readonly from: ApprovalRequest | undefined
-  /** Looks up whether the tool took effect; absent if it has not begun, has no `verify`, or was looked up already. */
-  readonly verify: Effect.Effect<Verified> | undefined
-  readonly wasCleared: boolean
-  /** Wraps the wait for a decision. */
-  readonly waiting: <A>(decided: Effect.Effect<A>) => Effect.Effect<A>
-  /** The call runs again, perhaps with other arguments. */
-  readonly approve: (args?: Schema.Json) => Effect.Effect<Fixed>
-  readonly answer: (value: Schema.Json) => Fixed
-  /** The call ends as denied; `text` is what the model reads if the call has failed before. */
-  readonly deny: (reason: string, text: string) => Fixed
-  /** The run is suspended with this request; `error` is the failure as data, if its schema is known. */
-  readonly suspend: (request: ApprovalRequest, error: Schema.Json | undefined) => Fixed
+  readonly verify: ((idempotencyKey: string) => Effect.Effect<Option.Option<unknown>, unknown>) | undefined
 }
 
-/** What `verify` says: a result, no effect, or why it is unknown. */
-export type Verified = { readonly found: unknown } | NonNullable<NonNullable<ApprovalRequest["failed"]>["verified"]>
+interface AskedState {
+  readonly type: string
+  readonly args: Schema.Json
+  readonly runs: number
+  readonly isUncertain: boolean
+  readonly edited?: string | undefined
+  readonly decoded?: { readonly json: Schema.Json } | undefined
+  /** Whether it was looked up that the tool has not taken effect. */
+  readonly isCleared?: boolean
+}
 
 export interface Compact {
   readonly kind: "compact"
@@ -154,18 +177,24 @@ export interface Broken {
   readonly ended: (error: unknown) => Fixed
 }
 
-/** The outcome of one run of a fixer. */
+/** The outcome of one run of a fixer, or of one decision of a person. */
 export type Fixed =
   | { readonly type: "repaired" }
-  | { readonly type: "answered"; readonly value: unknown; readonly by?: string }
-  | { readonly type: "escalated"; readonly reason: string; readonly severity: Severity }
+  | { readonly type: "answered"; readonly value: unknown; readonly by: string }
+  /** `error` is what was to be repaired. */
+  | {
+      readonly type: "escalated"
+      readonly reason: string
+      readonly severity: Severity
+      readonly by: "fix"
+      readonly error: unknown
+    }
   /** `next` is what the fixer reads next, where its own answer is what fails now. */
   | { readonly type: "failed"; readonly error: unknown; readonly next?: unknown }
-  | { readonly type: "fatal"; readonly error: unknown }
+  /** `failed`: for good. `rethrown`: a person was asked, and the call is denied, or waits. */
+  | { readonly type: "left"; readonly why: "failed" | "rethrown"; readonly error: unknown }
   /** This fixer already runs in an ancestor: it is not started within itself. */
   | { readonly type: "skipped" }
-  /** A person was asked: the call is denied, or waits. */
-  | { readonly type: "over" }
   /** A person has given a decision that does not count, or one that does not fit: then `unfit` says why. */
   | { readonly type: "not-counted"; readonly unfit?: unknown }
 

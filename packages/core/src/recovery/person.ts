@@ -6,16 +6,17 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Approval from "../data/Approval.ts"
-import { digestOf, digestOfRequest } from "../data/Digest.ts"
+import { canonical, digestOf, digestOfRequest } from "../data/Digest.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import { property } from "../data/Foreign.ts"
+import * as Message from "../data/Message.ts"
 import * as Redaction from "../data/Redaction.ts"
-import { KintsugiError } from "../errors/KintsugiError.ts"
+import { tags } from "../errors/RecoveryAdvice.ts"
 import { ApprovalExpiredError } from "../errors/ToolError.ts"
 import * as Backoff from "./Backoff.ts"
 import * as Deciding from "./Deciding.ts"
 import { verdict } from "./making.ts"
-import type { Ask, AskedCall, Fixed, Verified } from "./Node.ts"
+import type { Ask, Asked, AskedCall, Fixed, FixRun } from "./Node.ts"
 import * as Render from "./Render.ts"
 import type { Verdict } from "./verdictTypes.ts"
 
@@ -89,71 +90,159 @@ const timeOf = (validFor: Duration.Input): Duration.Duration => {
   throw new RangeError(`Recovery.ask: validFor must be a time above zero, got ${String(validFor)}`)
 }
 
-const isReachable: Ask["isReachable"] = ({ isApart, isSuspendable }) => {
-  if (isApart) return Effect.succeed(false)
+const isReachable: Ask["isReachable"] = ({ isSuspendable, run }) => {
+  if (run.isApart === true) return Effect.succeed(false)
   return isSuspendable ? Effect.succeed(true) : Effect.map(Effect.serviceOption(Approval.Approver), Option.isSome)
 }
 
-const run: Ask["run"] = (self, call) =>
+const run: Ask["run"] = (self, seen, fixRun, asked) =>
   Effect.gen(function* () {
-    const verified = call.verify === undefined ? undefined : yield* call.verify
+    const call = new Failed(self, seen, fixRun, asked)
+    const { from, site } = call
+    const verified = from === undefined ? yield* lookedUp(call) : undefined
     if (Predicate.isObject(verified) && "found" in verified)
       return { type: "answered", value: verified.found, by: "verify" }
-    let asked = yield* earlier(self, call)
-    while (asked !== Approval.expired) {
-      const request: Approval.ApprovalRequest = asked ?? (yield* requestOf(self, call, verified))
-      const decision = yield* call.waiting(Deciding.decided(request, self.onExpiry, call, call))
-      if (decision === undefined || (decision === "nothing-to-run" && call.isSuspendable)) {
-        return call.suspend(request, encoded(call))
+    let request = from === undefined ? undefined : yield* earlier(call, from)
+    while (request !== Approval.expired) {
+      const current: Approval.ApprovalRequest = request ?? (yield* requestOf(call, verified))
+      const asks = { ...asked, mayRunTwice: () => call.hasBegun && !isCleared(asked.call) }
+      const decision = yield* waiting(call, Deciding.decided(current, self.onExpiry, site, asks))
+      if (decision === undefined || (decision === "nothing-to-run" && site.isSuspendable)) {
+        asked.suspend(current, encoded(call))
+        return over(call)
       }
       if (decision === "nothing-to-run") return { type: "not-counted" }
       if (decision !== "late" && decision !== Approval.expired) return yield* answer(call, decision)
-      asked = decision === "late" ? undefined : decision
+      request = decision === "late" ? undefined : decision
     }
-    return expire(self, call)
+    return expire(call)
   })
 
+/** A failed call, as it was when its failure reached this rung. */
+class Failed {
+  readonly self: Ask
+  readonly seen: unknown
+  readonly fixRun: FixRun
+  readonly asked: Asked
+  readonly tool: AskedCall["entry"]["tool"]
+  readonly site: AskedCall["site"]
+  readonly state: AskedCall["state"]
+  readonly hasBegun: boolean
+  readonly wasCleared: boolean
+  /** The request that the run was suspended with. */
+  readonly from: Approval.ApprovalRequest | undefined
+  /** What the request says of the call. */
+  readonly about: Pick<Approval.ApprovalRequest, "runId" | "agent" | "tool" | "callId" | "key" | "arguments">
+
+  constructor(self: Ask, seen: unknown, fixRun: FixRun, asked: Asked) {
+    const { entry, site, state } = asked.call
+    this.self = self
+    this.seen = seen
+    this.fixRun = fixRun
+    this.asked = asked
+    this.tool = entry.tool
+    this.site = site
+    this.state = state
+    this.hasBegun = state.runs > 0
+    this.wasCleared = isCleared(asked.call)
+    this.from = fixRun.wasAsked && site.from?.type === "decision" ? site.from.request : undefined
+    const { agent, runId } = site.run
+    this.about = {
+      runId,
+      agent,
+      tool: this.tool.name,
+      callId: site.call.id,
+      key: site.key,
+      arguments: argumentsOf(state)
+    }
+  }
+}
+
+const argumentsOf = ({ args, decoded }: AskedCall["state"]): Schema.Json => decoded?.json ?? args
+
+/** Whether it was looked up that the tool has not taken effect. */
+const isCleared = ({ state }: AskedCall): boolean => state.type === "Admitted" && state.isCleared === true
+
+/** The call is denied, or waits. */
+const over = ({ fixRun: { error } }: Failed): Fixed => ({ type: "left", why: "rethrown", error })
+
+/** Of an unsafe tool that has begun: what its `verify` says. */
+const lookedUp = ({ asked, hasBegun, tool, wasCleared }: Failed): Effect.Effect<Verified | undefined> => {
+  const { sideEffects, verify } = tool
+  if (!hasBegun || wasCleared || sideEffects !== "unsafe" || verify === undefined) return Effect.undefined
+  return Effect.match(asked.lookUp(verify), {
+    onFailure: (error): Verified => ({ unknown: String(property(error, "why") ?? error) }),
+    onSuccess: (found): Verified => {
+      if (found !== undefined) return { found: found.value }
+      if (asked.call.state.type === "Admitted") asked.change({ isCleared: true, isUncertain: false })
+      return "no-effect"
+    }
+  })
+}
+
+/** What `verify` says: a result, no effect, or why it is unknown. */
+type Verified = { readonly found: unknown } | Said
+
+type Said = NonNullable<NonNullable<Approval.ApprovalRequest["failed"]>["verified"]>
+
 /** The request with which the run was suspended, if it is still the same; it may have expired meanwhile. */
-const earlier = (self: Ask, { about, decisions, from, parameters, written }: AskedCall) =>
+const earlier = ({ about, self, site, tool }: Failed, from: Approval.ApprovalRequest) =>
   Effect.gen(function* () {
-    if (from === undefined) return undefined
     const isLate = (yield* Clock.currentTimeMillis) > from.expiresAt
-    const subject = { ...from, ...about, schema: yield* digestOf(parameters) }
-    if (!isLate && (yield* digestOfRequest(subject, written)) === from.digest) return from
-    decisions?.note(from.digest, isLate ? "late" : "other-digest")
+    const subject = { ...from, ...about, schema: yield* digestOf(tool.spec().parameters) }
+    if (!isLate && (yield* digestOfRequest(subject, site.call.arguments)) === from.digest) return from
+    site.decisions?.note(from.digest, isLate ? "late" : "other-digest")
     return isLate && self.onExpiry !== "ask-again" ? Approval.expired : undefined
   })
 
-const requestOf = (
-  { reason, validFor }: Ask,
-  call: AskedCall,
-  verified: Exclude<Verified, { found: unknown }> | undefined
-) =>
+const requestOf = (call: Failed, verified: Said | undefined) =>
   Effect.gen(function* () {
-    const { about, failed, parameters, wasCleared, written } = call
+    const { about, fixRun, hasBegun, seen, self, site, state, tool, wasCleared } = call
+    const { context, error, unfit } = fixRun
+    const { sideEffects } = tool
     const said = verified ?? (wasCleared ? "no-effect" : undefined)
     const fresh = {
       ...about,
       failed: {
-        ...failed,
-        tag: ErrorCause.tagOf(call.error),
-        full: inFull(call.error),
-        mayHaveTakenEffect: failed.mayHaveTakenEffect && said !== "no-effect",
+        forModel: Render.labelled(seen, context),
+        attempts: context.attempt,
+        runs: state.runs,
+        sideEffects,
+        ...(state.decoded === undefined ? { needsArguments: true as const } : {}),
+        ...(unfit === undefined ? {} : { unfit: Render.messageOf(unfit) }),
+        tag: ErrorCause.tagOf(error),
+        full: inFull(error),
+        mayHaveTakenEffect: hasBegun && sideEffects !== "none" && said !== "no-effect",
         ...(said === undefined ? {} : { verified: said })
       },
-      reason: Redaction.own(reason ?? `The call of tool '${about.tool}' has failed`),
-      schema: yield* digestOf(parameters),
-      expiresAt: (yield* Clock.currentTimeMillis) + Duration.toMillis(validFor)
+      reason: Redaction.own(self.reason ?? `The call of tool '${about.tool}' has failed`),
+      schema: yield* digestOf(tool.spec().parameters),
+      expiresAt: (yield* Clock.currentTimeMillis) + Duration.toMillis(self.validFor)
     }
-    return new Approval.ApprovalRequest({ ...fresh, digest: yield* digestOfRequest(fresh, written) })
+    return new Approval.ApprovalRequest({ ...fresh, digest: yield* digestOfRequest(fresh, site.call.arguments) })
   })
 
-const answer = (call: AskedCall, decision: Approval.Decision): Effect.Effect<Fixed> => {
+/** If the run ends during the wait, the settlement says that nothing has run. */
+const waiting = <A>({ asked, hasBegun, site: { slot } }: Failed, decided: Effect.Effect<A>): Effect.Effect<A> => {
+  const wait = asked.untilDecided(decided)
+  if (hasBegun) return wait
+  return Effect.suspend(() => {
+    slot.settlement = Message.unapproved
+    return Effect.tap(wait, () =>
+      Effect.sync(() => {
+        slot.settlement = Message.interrupted
+      })
+    )
+  })
+}
+
+const answer = (call: Failed, decision: Approval.Decision): Effect.Effect<Fixed> => {
+  const { asked } = call
   switch (decision.type) {
     case "approve":
-      return call.approve(decision.arguments)
+      return decision.arguments === undefined ? Effect.sync(() => approve(asked)) : edit(asked, decision.arguments)
     case "result":
-      return Effect.succeed(call.answer(decision.value))
+      return Effect.succeed(fitting(asked.answer({ value: decision.value })))
     default:
       // everything else refuses, also a value of another type: JSON that was not decoded
       return Effect.succeed(
@@ -162,25 +251,58 @@ const answer = (call: AskedCall, decision: Approval.Decision): Effect.Effect<Fix
   }
 }
 
-const expire = ({ onExpiry }: Ask, call: AskedCall): Fixed => {
+/** The decision about these arguments is an approval of them, too. */
+const approve = ({ call: { state }, change }: Asked): Fixed => {
+  if (state.type === "Raw" || state.type === "Decoded") change({ edited: canonical(argumentsOf(state)) })
+  return { type: "repaired" }
+}
+
+/** Other arguments pass every gate, but for the approval. */
+const edit = ({ accept }: Asked, args: Schema.Json): Effect.Effect<Fixed> =>
+  Effect.map(accept(args), (error) => (error === undefined ? { type: "repaired" } : unfitting(error)))
+
+/** The failure of the call stays what is decided about, also where an answer of a person does not fit. */
+const fitting = (fixed: Fixed): Fixed => (fixed.type === "failed" ? unfitting(fixed.error) : fixed)
+
+const unfitting = (unfit: unknown): Fixed => ({ type: "not-counted", unfit })
+
+const expire = (call: Failed): Fixed => {
   const { callId, tool } = call.about
-  if (onExpiry === "fail") return { type: "fatal", error: ApprovalExpiredError.make({ tool, callId }) }
-  return deny(call, "no decision about running it once more came in time", Render.undecided)
+  return call.self.onExpiry === "fail"
+    ? { type: "left", why: "failed", error: ApprovalExpiredError.make({ tool, callId }) }
+    : deny(call, "no decision about running it once more came in time", Render.undecided)
 }
 
 /** A call that has run is told as failed; the model reads both. */
-const deny = (call: AskedCall, then: string, reason: string): Fixed =>
-  call.deny(
-    reason,
-    `The call of tool '${call.about.tool}' failed: ${ErrorCause.trimmed(call.failed.forModel)}. ${Redaction.own(sentenceOf(then))}`
-  )
+const deny = (call: Failed, then: string, reason: string): Fixed => {
+  const { about, asked, fixRun, hasBegun, seen } = call
+  const failure = ErrorCause.trimmed(Render.labelled(seen, fixRun.context))
+  const text = `The call of tool '${about.tool}' failed: ${failure}. ${Redaction.own(sentenceOf(then))}`
+  asked.deny(reason, hasBegun ? text : undefined)
+  return over(call)
+}
 
 const sentenceOf = (clause: string): string => clause.charAt(0).toUpperCase() + clause.slice(1)
 
-/** The failure as data: with it the call goes on in another process with an error of the same class. */
-const encoded = ({ error, failure }: AskedCall): Schema.Json | undefined => {
-  const codec = Schema.toCodecJson(failure === undefined ? KintsugiError : Schema.Union([failure, KintsugiError]))
-  return Option.getOrUndefined(Schema.encodeUnknownOption(codec)(error)) as Schema.Json | undefined
+/**
+ * The failure as data: with it the call goes on in another process with an error of the same class. An error of this library is written by
+ * the schema that its class is.
+ */
+const encoded = ({ fixRun: { error }, tool: { failure } }: Failed): Schema.Json | undefined => {
+  const own = ownClassOf(error)
+  const schemas = [failure, own].filter(Predicate.isNotUndefined)
+  const encode = Schema.encodeUnknownOption(Schema.toCodecJson(Schema.Union(schemas)))
+  return Option.getOrUndefined(encode(error)) as Schema.Json | undefined
+}
+
+const ownTags: ReadonlySet<string> = new Set(tags)
+
+const ownClassOf = (error: unknown): Schema.Codec<unknown, unknown> | undefined => {
+  const made = property(error, "constructor")
+  // the classes of this library have no needs
+  return Schema.isSchema(made) && ownTags.has(ErrorCause.tagOf(error))
+    ? (made as Schema.Codec<unknown, unknown>)
+    : undefined
 }
 
 /** A failure and what lies beneath it, in one text. */

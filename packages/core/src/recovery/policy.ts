@@ -11,7 +11,7 @@ import { type Bounds, type Leaves, type Origin, type Progress, type Repairs, typ
 import { firstRepeat, isRepeating } from "./repeating.ts"
 import { isOptions, Names } from "./names.ts"
 import type { Ask, Compact, VerdictRecord, FailureContext, Fix, Ladder, Node, Retry, When } from "./Node.ts"
-import { answerOf, broken, type Ending, type Fixing, outcomeOf, repeat, type Step } from "./repairing.ts"
+import { answerOf, broken, type Ending, repeat, type Step } from "./repairing.ts"
 import type { Position } from "./Position.ts"
 import { Latest } from "./RetryBudget.ts"
 import { begun, type StoredSlot, type SlotPath, replayed, type Seen, type Slot, type Stepper } from "./slots.ts"
@@ -131,7 +131,7 @@ export class Policy<R> implements Progress {
       case "retry":
         return this.#retry(node, failure)
       case "fix":
-        return this.#fix(node, failure)
+        return failure.row.admits(node) ? this.#fix(node, failure) : this.#gaveUp(node, failure)
       case "ask":
         return this.#askPerson(node, failure)
       case "compact":
@@ -263,53 +263,49 @@ export class Policy<R> implements Progress {
     })
   }
 
-  #fix(node: Fix, failure: Failure): Effect.Effect<Step, never, R> {
-    return this.#layer.repairs.fix !== undefined && failure.row.admits(node)
-      ? this.#fixNext(node, this.#layer.repairs.fix, failure)
-      : this.#gaveUp(node, failure)
-  }
-
   #askPerson(node: Ask, failure: Failure): Effect.Effect<Step, never, R> {
-    const { ask } = this.#layer.repairs
-    if (ask === undefined) return this.#gaveUp(node, failure)
-    return Effect.flatMap(node.isReachable(ask), (isReachable) =>
-      isReachable ? this.#fixNext(node, ask.run, failure) : this.#gaveUp(node, failure, undefined, false, "no-approver")
+    const { site } = this.#layer.repairs
+    if (site === undefined) return this.#gaveUp(node, failure)
+    return Effect.flatMap(node.isReachable(site), (isReachable) =>
+      isReachable ? this.#fix(node, failure) : this.#gaveUp(node, failure, undefined, false, "no-approver")
     )
   }
 
-  #fixNext<N extends Fix | Ask>(
-    node: N,
-    fix: Fixing<N, R>,
-    failure: Failure,
-    unfit?: unknown
-  ): Effect.Effect<Step, never, R> {
+  /** Runs a fixer, or asks a person, until an answer fits. */
+  #fix(node: Fix | Ask, failure: Failure, unfit?: unknown): Effect.Effect<Step, never, R> {
+    const { fix } = this.#layer.repairs
     const slot = this.#slotOf(node.kind, failure)
     const { wasAsked = false, ...later } = failure
     const run = slot.count + (wasAsked ? 0 : 1)
-    if (this.#isHalted || run > node.maxRuns) return this.#gaveUp(node, failure)
+    if (fix === undefined || this.#isHalted || run > node.maxRuns) return this.#gaveUp(node, failure)
     if (this.#made >= maxAttemptsPerCall) return this.#gaveUp(node, failure, attemptCap)
     if (this.#repairs >= maxRepairs && !wasAsked) return this.#gaveUp(node, failure, `${maxRepairs} repairs per call`)
     slot.count = run
     if (!wasAsked) this.#repairs++
     const { error, row } = failure
-    const { kind: by } = node
     const fixRun = { run, maxRuns: node.maxRuns, context: this.#context(failure), error, unfit, wasAsked }
     const fixed = Effect.flatMap(
       Effect.suspend(() => fix(node, row.seen, fixRun)),
       (fixed): Effect.Effect<Step, never, R> => {
-        if (fixed.type === "not-counted") return this.#fixNext(node, fix, later, fixed.unfit)
-        if (fixed.type !== "failed") {
-          const outcome = outcomeOf(fixed, by, error)
-          return outcome === "gave-up" ? this.#gaveUp(node, later) : Effect.succeed(outcome)
+        switch (fixed.type) {
+          case "not-counted":
+            return this.#fix(node, later, fixed.unfit)
+          case "skipped":
+            return this.#gaveUp(node, later)
+          case "repaired":
+            return Effect.succeed(repeat)
+          case "failed": {
+            this.#remember(this.#failures, fixed.error)
+            const { next } = fixed
+            return this.#fix(node, "next" in fixed ? { ...later, error: next, row: { ...row, seen: next } } : later)
+          }
+          default:
+            return Effect.succeed(fixed)
         }
-        this.#remember(this.#failures, fixed.error)
-        const { next } = fixed
-        const unfixed = "next" in fixed ? { ...later, error: next, row: { ...row, seen: next } } : later
-        return this.#fixNext(node, fix, unfixed)
       }
     )
     // what was decided before the run was suspended is noted already
-    return wasAsked ? fixed : this.#then(by, failure, fixed)
+    return wasAsked ? fixed : this.#then(node.kind, failure, fixed)
   }
 
   get #isHalted(): boolean {

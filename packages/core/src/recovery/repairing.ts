@@ -1,10 +1,10 @@
-/** The outcomes of repairs and handlers: what each means for the call. */
+/** The steps of a policy, and what handlers mean for the call. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { tagOf } from "../data/ErrorCause.ts"
 import * as Returned from "../data/Returned.ts"
 import { type Answered, type Leaves, type Says, untouchable } from "./Layer.ts"
-import type { Ask, Fix, Fixed, FixRun, RespondWith } from "./Node.ts"
+import type { RespondWith } from "./Node.ts"
 
 type Spoken = Says<unknown, unknown, unknown>
 
@@ -14,31 +14,6 @@ export type Ending = Answered | Leaves | Parameters<Spoken[keyof Spoken]>[0]
 export type Step = Ending | { readonly type: "repeat" }
 
 export const repeat: Step = { type: "repeat" }
-
-/** Runs a fixer, or asks a person, once. */
-export type Fixing<N extends Fix | Ask, R> = (rung: N, seen: unknown, fixRun: FixRun) => Effect.Effect<Fixed, never, R>
-
-/** The step that an outcome means. */
-export const outcomeOf = (
-  fixed: Exclude<Fixed, { readonly type: "failed" | "not-counted" }>,
-  by: "fix" | "ask",
-  error: unknown
-): Step | "gave-up" => {
-  switch (fixed.type) {
-    case "repaired":
-      return repeat
-    case "answered":
-      return { type: "answered", value: fixed.value, by: fixed.by ?? by }
-    case "escalated":
-      return { ...fixed, by, error }
-    case "fatal":
-      return { type: "left", why: "failed", error: fixed.error }
-    case "over":
-      return { type: "left", why: "rethrown", error }
-    case "skipped":
-      return "gave-up"
-  }
-}
 
 /** The answer of `respondWith`. */
 export const answerOf = (

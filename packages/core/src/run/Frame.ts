@@ -229,11 +229,15 @@ const last = (
 ): ReadonlyArray<Happening> => {
   // a turn that waits is not over: it ends where the run goes on
   const message = waitingIn(exit) === undefined ? frame.state.unfinished() : undefined
-  const unread = run.tree.inbox?.end(run) ?? []
+  const unread = run.tree.inbox?.end(run) ?? nothing
   const end = terminal(frame, run, exit, unread)
-  const returned = unread.map(({ id, message }): Happening => ({ type: "message-returned", id, message }))
-  return message === undefined ? [...returned, end] : [{ type: "turn-end", message }, ...returned, end]
+  const all: Array<Happening> = message === undefined ? [] : [{ type: "turn-end", message }]
+  for (const { id, message } of unread) all.push({ type: "message-returned", id, message })
+  all.push(end)
+  return all
 }
+
+const nothing: ReadonlyArray<never> = []
 
 const waitingIn = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isSuccess(exit) && exit.value instanceof Suspension ? exit.value.snapshot.unfinished : undefined

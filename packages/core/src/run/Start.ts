@@ -8,7 +8,7 @@ import { genuine } from "../event/Genuine.ts"
 import type * as Message from "../data/Message.ts"
 import type { Audience } from "../data/Signing.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
-import type { Decisions, Deferral } from "../tool/ToolDefinition.ts"
+import type { Decisions, Suspendable } from "../tool/ToolDefinition.ts"
 
 /**
  * Goes on where a run was suspended, or after a transcript.
@@ -49,13 +49,6 @@ export interface Resumption<out I> {
   readonly repeat?: boolean
 }
 
-/** What an agent knows of the snapshots of its runs. */
-export interface Fitting {
-  readonly fits: (from: Snapshot) => boolean
-  /** The deferred tools that wait in a snapshot, of the agent and of its sub-agents. */
-  readonly deferrals: (from: Snapshot) => ReadonlyArray<{ readonly token: string; readonly deferral: Deferral }>
-}
-
 /** A message of the user to a run that goes on. */
 export interface Saying {
   readonly message: string | Message.UserContent
@@ -64,7 +57,7 @@ export interface Saying {
 }
 
 /** Refuses to go on, before there is a run. */
-export type Admit = (fitting: Fitting, resumption: Resumption<unknown>) => Effect.Effect<void, SnapshotRefusedError>
+export type Admit = (agent: Suspendable, resumption: Resumption<unknown>) => Effect.Effect<void, SnapshotRefusedError>
 
 /** What `Agent.resume` adds to an agent. */
 export interface Going {

@@ -1,7 +1,6 @@
 /** What a run does about what is said to it while it is at work: what it reads, what it no longer begins, and what it withdraws. */
 import * as Effect from "effect/Effect"
 import * as Message from "../data/Message.ts"
-import * as Token from "../data/Token.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { CallSite, Slot } from "../tool/CallSite.ts"
 import type { Outcome } from "../tool/Toolset.ts"
@@ -74,6 +73,7 @@ export const withdraw = (running: Looping): Effect.Effect<boolean> =>
 export const cancelled = ({ toolset }: Looping, { checkpoint }: Slot): Effect.Effect<boolean> => {
   const waiting = checkpoint?.(0)
   if (waiting?.type !== "deferred") return Effect.succeed(false)
-  const entry = toolset.entries.get(Token.partsOf(waiting.token)?.tool ?? "")
-  return entry?.tool.deferral?.withdraw(waiting.token) ?? Effect.succeed(false)
+  // each deferred tool knows the tokens of all
+  const { deferral } = Array.from(toolset.entries.values(), ({ tool }) => tool).find((tool) => tool.deferral) ?? {}
+  return deferral?.withdraw(waiting.token) ?? Effect.succeed(false)
 }

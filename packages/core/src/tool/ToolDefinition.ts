@@ -16,7 +16,7 @@ import type { RunContext } from "../event/RunContext.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type * as Model from "../model/Model.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
-import type { Kind } from "../errors/ToolError.ts"
+import type { ApprovalExpiredError, Kind } from "../errors/ToolError.ts"
 import type { Around } from "./around.ts"
 import type { Read } from "./reading.ts"
 import type { Rows } from "../recovery/Node.ts"
@@ -88,13 +88,13 @@ export interface ApprovalGate extends NeedsApproval {
 }
 
 /**
- * The decision; or the request that the run is suspended with, if no decision comes during the run; or what becomes of a call without a
+ * The decision; or the request that the run is suspended with, if no decision comes during the run; or the failure of a call without a
  * decision in time.
  */
 export type Passed =
   | { readonly decision: Approval.Decision }
   | { readonly request: Approval.ApprovalRequest }
-  | { readonly expired: Exclude<Approval.OnExpiry, "ask-again"> }
+  | { readonly expired: ApprovalExpiredError }
 
 /** Predicates by name; `params` gives each of them parameters of its own. */
 export type Rules = Readonly<Record<string, NeedsApproval["when"]>>
@@ -199,12 +199,14 @@ export type Compensate<in Params, in A, out R> = (call: Undoable<Params, A>) => 
 /** The snapshot of a sub-agent's run at this time; `undefined` if it cannot be suspended. */
 export type Capture = (now: number) => Snapshot | undefined
 
+/** An agent whose runs may be suspended, as their snapshots know it. */
+export interface Suspendable {
+  readonly name: string
+  readonly tools: () => ReadonlyArray<ToolDefinition>
+}
+
 /** A sub-agent that is suspended with the run that calls it. */
-export interface Nested {
-  /** Whether a snapshot is one of a run of this sub-agent. */
-  readonly fits: (from: Snapshot) => boolean
-  /** The deferred tools that wait in it. */
-  readonly deferrals: (from: Snapshot) => ReadonlyArray<{ readonly token: string; readonly deferral: Deferral }>
+export interface Nested extends Suspendable {
   readonly run: (params: unknown, nesting: Nesting) => Effect.Effect<unknown, unknown>
 }
 
@@ -221,9 +223,9 @@ export interface Nesting {
 /** How a deferred tool waits. `Tool.deferred` brings it along, so a bundle without it does not wait. */
 export interface Deferral {
   /** Begins with `start`, unless the call has begun, and waits. */
-  readonly attempt: (
-    call: DeferredCall,
-    start: (context: ToolContext) => Effect.Effect<unknown, unknown>
+  readonly attempt: <E extends Attempt>(
+    attempt: E,
+    begin: (attempt: E) => Effect.Effect<unknown, unknown>
   ) => Effect.Effect<unknown, unknown>
   /** Cancels the work of a call that waits to be suspended with its run, if the run goes on without it. */
   readonly withdraw: (token: string) => Effect.Effect<boolean>
@@ -238,19 +240,17 @@ export interface Deferral {
 }
 
 /** One attempt of a deferred tool. */
-export interface DeferredCall {
+interface Attempt {
   readonly tool: ToolDefinition
   readonly context: ToolContext
   /** Absent outside of a run. */
-  readonly site: DeferredSite | undefined
-  /** Called when the work was cancelled, and took no effect. */
-  readonly onCleared: () => void
-  /** What it means that it has not ended in time. */
-  readonly cutOff: (limit: Duration.Duration) => Effect.Effect<unknown, unknown>
+  readonly deferredIn?: DeferredSite | undefined
+  readonly onCleared?: () => void
+  readonly keep: object
 }
 
 /** How a deferred call waits in its run. */
-export interface DeferredSite {
+interface DeferredSite {
   readonly run: RunContext
   /** Whether its run is suspended, and does not wait. */
   readonly isSuspendable: boolean

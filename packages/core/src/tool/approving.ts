@@ -7,7 +7,9 @@ import * as Approval from "../data/Approval.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Redaction from "../data/Redaction.ts"
 import { canonical, digestOf, digestOfRequest } from "../data/Digest.ts"
+import { ApprovalExpiredError } from "../errors/ToolError.ts"
 import * as Deciding from "../recovery/Deciding.ts"
+import * as Render from "../recovery/Render.ts"
 import { asksOf } from "./asks.ts"
 import type { ApprovalGate, CallAtGate, NeedsApproval, Passed } from "./ToolDefinition.ts"
 
@@ -16,20 +18,26 @@ export const gate = (needs: NeedsApproval): ApprovalGate => ({
   ...needs,
   pass: (call) =>
     Effect.flatMap(request(needs, call), (request): Effect.Effect<Passed> => {
-      if (request === Approval.expired) return Effect.succeed(passed(needs, request))
+      if (request === Approval.expired) return Effect.succeed(passed(needs, call, request))
       return request === undefined || canonical(request.arguments) === call.edited
         ? Effect.succeed({ decision: Approval.approve })
         : Effect.map(
             call.waiting(Interception.untilDecided(call.site.run, decided(request, needs, call))),
-            (decision) => (decision === undefined ? { request } : passed(needs, decision))
+            (decision) => (decision === undefined ? { request } : passed(needs, call, decision))
           )
     })
 })
 
-const passed = ({ onExpiry }: NeedsApproval, decision: Approval.Decision | Deciding.Expired): Passed => {
+/** A request that is asked again does not expire. */
+const passed = (
+  { onExpiry }: NeedsApproval,
+  { site, tool }: CallAtGate,
+  decision: Approval.Decision | Deciding.Expired
+): Passed => {
   if (decision !== Approval.expired) return { decision }
-  // a request that is asked again does not expire
-  return { expired: onExpiry === "fail" ? "fail" : "refuse" }
+  // no person has refused
+  if (onExpiry !== "fail") return { decision: Approval.refuse(Render.undecided) }
+  return { expired: ApprovalExpiredError.make({ tool: tool.name, callId: site.call.id }) }
 }
 
 /** For a call with a request for approval, of a tool that no longer needs approval. */

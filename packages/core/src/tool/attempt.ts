@@ -9,15 +9,17 @@ import * as Arguments from "../data/Arguments.ts"
 import { canonical } from "../data/Digest.ts"
 import { isDeep } from "../data/Foreign.ts"
 import * as Message from "../data/Message.ts"
-import { ApprovalExpiredError, OutcomeUnknownError, ToolDeniedError } from "../errors/ToolError.ts"
+import { OutcomeUnknownError, ToolDeniedError } from "../errors/ToolError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
+import type { CallCheckpoint } from "../event/Checkpoint.ts"
 import type { Fix } from "../recovery/Node.ts"
 import * as Render from "../recovery/Render.ts"
 import * as Call from "./call.ts"
 import {
   type Admitted,
   admitted,
+  type CallState,
   waited,
   cleared,
   type Decoded,
@@ -124,13 +126,10 @@ const approve = (self: ToolCall, state: Decoded, gate: ApprovalGate): Attempt =>
   return Effect.flatMap(gate.pass({ tool: entry.tool, site, decoded, edited, waiting }), (passed) => {
     if ("request" in passed) {
       // the run waits for a decision elsewhere: this call is neither settled nor failed
-      self.state = over(state, {
-        type: "waits",
-        checkpoint: checkpointOf(self, state.runs, { type: "decision", request: passed.request })
-      })
+      suspend(self, state, passed)
       return Effect.fail(passed.request)
     }
-    if ("expired" in passed) return expire(self, passed.expired)
+    if ("expired" in passed) return Effect.fail(passed.expired)
     const { decision } = passed
     // everything but an approval refuses, also a value of another type: JSON that was not decoded
     if (decision.type !== "approve") {
@@ -139,6 +138,16 @@ const approve = (self: ToolCall, state: Decoded, gate: ApprovalGate): Attempt =>
     }
     return decision.arguments === undefined ? start(self, admitted(state)) : edit(self, state, decision.arguments)
   })
+}
+
+/** The call is over for its run, which is suspended with this request. */
+export const suspend = (
+  self: ToolCall,
+  state: CallState,
+  waiting: Omit<Extract<CallCheckpoint, { readonly type: "decision" }>, "type">
+): void => {
+  const checkpoint = checkpointOf(self, state.runs, { type: "decision", ...waiting })
+  self.state = over(state, { type: "waits", checkpoint })
 }
 
 /** If the run ends during the wait for a decision, the settlement says that nothing has run. */
@@ -165,14 +174,6 @@ const edit = (self: ToolCall, state: Decoded, args: Schema.Json): Attempt =>
     self.state = now
     return pass(self, now)
   })
-
-/** No decision came in time. No person has refused. */
-const expire = (self: ToolCall, onExpiry: "refuse" | "fail"): Attempt => {
-  const at = { tool: self.entry.tool.name, callId: self.site.call.id }
-  return onExpiry === "fail"
-    ? Effect.fail(ApprovalExpiredError.make(at))
-    : deny(self, ToolDeniedError.make({ ...at, reason: Render.undecided }))
-}
 
 /** A denied call stays denied: no row decides. */
 const deny = (self: ToolCall, error: ToolDeniedError): Attempt => {
@@ -256,18 +257,20 @@ const watch = (self: ToolCall, ran: Attempt): Attempt =>
     })
   })
 
-/** Takes a fixer's answer as the new arguments; gives the error of one that does not decode. */
-export const accept = (self: ToolCall, rung: Fix, answer: string): Effect.Effect<unknown> =>
+/** Takes the answer of a fixer, or of a person, as the new arguments; gives the error of one that does not decode. */
+export const accept = (self: ToolCall, answer: Schema.Json, by?: Fix): Effect.Effect<unknown> =>
   Call.decode<unknown, never>(self.entry.tool, { ...self.site.call, arguments: answer }, (read) => {
     if (Result.isFailure(read)) {
-      self.state = { ...self.state, draft: { rung, text: answer } }
+      if (by !== undefined) self.state = { ...self.state, draft: { rung: by, text: String(answer) } }
       return Effect.succeed(read.failure)
     }
-    self.state = repaired(self.state, answer, read.success)
+    // what a person has written is approved
+    const edited = by === undefined ? canonical(read.success.json) : undefined
+    self.state = repaired(self.state, answer, read.success, edited)
     return Effect.as(emitChanges(self, read.success.changes), undefined)
   })
 
-export const emitChanges = (self: ToolCall, changes: Call.Decoded["changes"]): Effect.Effect<void> =>
+const emitChanges = (self: ToolCall, changes: Call.Decoded["changes"]): Effect.Effect<void> =>
   // Mutants `{}`, `false` survive: all callers drop the value of the loop
   Effect.forEach(changes, (change) => emit(self, () => ({ type: "arguments-coerced", change })), { discard: true })
 

@@ -21,8 +21,8 @@ import { untouchable } from "../recovery/Layer.ts"
 import { Waits } from "./CallSite.ts"
 import * as Polling from "./polling.ts"
 import type { Poll } from "./polling.ts"
-import { Found } from "./run.ts"
-import type { Deferral, DeferredCall, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import { cutOff, Found } from "./run.ts"
+import type { Deferral, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import { close, type Decode, enter, Entry, handOver, release, withdraw } from "./waiting.ts"
 
 /** What a user wrote about the wait. */
@@ -44,7 +44,22 @@ export const make = (
   tool: Pick<ToolDefinition, "name" | "success" | "failure" | "spec">,
   options: Options
 ): Deferral => ({
-  attempt: (call, start) => attempt(options, decoder(tool), call, start),
+  attempt: (execution, begin) => {
+    const { context, deferredIn: site, tool } = execution
+    const cleared = () => execution.onCleared?.()
+    const call = {
+      tool,
+      context,
+      site,
+      onCleared: cleared,
+      cutOff: (limit: Duration.Duration) => cutOff(execution, limit)
+    }
+    // what begins is its `start`, which gives a handle
+    const starting = { ...tool, success: Schema.Json }
+    return attempt(options, decoder(tool), call, (context) =>
+      begin({ ...execution, context, tool: starting, keep: {} })
+    )
+  },
   longest: options.cancel === undefined ? options.deadline : Duration.sum(options.deadline, patience),
   withdraw,
   decode: decoder(tool),
@@ -67,6 +82,18 @@ const storeOf = Effect.fnUntraced(function* ({ name, spec }: Pick<ToolDefinition
   const isOurs = parts?.tool === name && parts.definition === (yield* Token.definitionOf(name, spec().parameters))
   return parts !== undefined && isOurs ? { store: parts.store } : "unknown-token"
 })
+
+/** One attempt of a deferred tool. */
+interface DeferredCall {
+  readonly tool: ToolDefinition
+  readonly context: ToolContext
+  /** Absent outside of a run. */
+  readonly site: Parameters<Deferral["attempt"]>[0]["deferredIn"]
+  /** Called when the work was cancelled, and took no effect. */
+  readonly onCleared: () => void
+  /** What it means that it has not ended in time. */
+  readonly cutOff: (limit: Duration.Duration) => Effect.Effect<unknown, unknown>
+}
 
 /** What is known of an attempt at any time. */
 interface State {

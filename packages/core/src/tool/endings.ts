@@ -68,7 +68,7 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
   toModel(ending: Spoken["toModel"], trace: Trace) {
     const context = { ...ending.context, ...fateOf(this.call, ending.error) }
     return Effect.flatMap(
-      rendered({ ...ending, context }, this.call.site.run, ending.byDefault ?? Render.labelled),
+      textFor({ ...ending, context }, this.call.site.run, ending.byDefault ?? Render.labelled),
       (text) => {
         const wantsToolsOff = wishOf(ending.afterwards)
         const wish = wantsToolsOff === undefined ? {} : { wantsToolsOff }
@@ -337,6 +337,16 @@ const result = (tool: ToolDefinition, value: unknown, text: string): Message.Set
   kind: tool.isError?.(value) === true ? "told" : "result",
   text: tool.maxResultChars === undefined ? text : Render.truncated(text, tool.maxResultChars)
 })
+
+/** The text of a failure: by the renderer of its row, or by default. */
+export const textFor = (
+  { context, render, seen }: Pick<Spoken["toModel"], "context" | "render" | "seen">,
+  run: RunContext.RunContext,
+  byDefault: NonNullable<Spoken["toModel"]["byDefault"]>
+): Effect.Effect<string> =>
+  render === undefined
+    ? Effect.sync(() => byDefault(seen, context))
+    : rendered({ context, render, seen }, run, byDefault)
 
 /** Whether the row that told a failure wants tools to be switched off; nothing where it does not say. */
 export const wishOf = (afterwards: Afterwards | undefined): boolean | undefined =>

@@ -34,10 +34,10 @@ const broken = (self: ToolCall, rung: Fix, seen: unknown, repair: FixRun): Broke
     take: (answer) =>
       rung.as === "result"
         ? Effect.succeed(asResult(answer, tool, call.id))
-        : Effect.map(accept(self, rung, answer), (error): Fixed =>
+        : Effect.map(accept(self, answer, rung), (error): Fixed =>
             error === undefined ? { type: "repaired" } : next(error)
           ),
-    ended
+    ended: (error) => ended(error, repair.error)
   }
 }
 
@@ -48,8 +48,9 @@ export const asResult = (
   callId: string
 ): Fixed => {
   const decoded = decodeResult(answer)
-  if (Result.isSuccess(decoded)) return { type: "answered", value: decoded.success }
-  const [whose, rawValue] = Predicate.isString(answer) ? ["the fixer", answer] : ["a person", answer.value]
+  const isOfFixer = Predicate.isString(answer)
+  if (Result.isSuccess(decoded)) return { type: "answered", value: decoded.success, by: isOfFixer ? "fix" : "ask" }
+  const [whose, rawValue] = isOfFixer ? ["the fixer", answer] : ["a person", answer.value]
   const fields = { tool: name, callId, rawValue, targetType: `${name} result`, issues: decoded.failure }
   return next(
     DeserializationError.make({ what: `The answer of ${whose} does not fit the result of tool '${name}'`, ...fields })
@@ -60,8 +61,9 @@ export const asResult = (
 const next = (error: unknown): Fixed => ({ type: "failed", error, next: error })
 
 /** The model reads an escalation, a hard failure ends the call; anything else is one failed run. */
-const ended = (error: unknown): Fixed => {
-  if (error instanceof EscalationError) return { type: "escalated", reason: error.reason, severity: error.severity }
-  if (error instanceof ToolExecutionError) return { type: "fatal", error }
+const ended = (error: unknown, repaired: unknown): Fixed => {
+  if (error instanceof EscalationError)
+    return { type: "escalated", reason: error.reason, severity: error.severity, by: "fix", error: repaired }
+  if (error instanceof ToolExecutionError) return { type: "left", why: "failed", error }
   return { type: "failed", error }
 }

@@ -9,18 +9,17 @@ import { untouchable } from "../recovery/Layer.ts"
 import type { FailureContext, Renderer } from "../recovery/Node.ts"
 
 interface Rendering {
-  readonly render: Renderer | undefined
+  readonly render: Renderer
   readonly seen: unknown
   readonly context: FailureContext
 }
 
-/** The text of the renderer; `byDefault` when there is none, when it says nothing, or when it fails. Interruption and defects pass. */
+/** The text of the renderer; `byDefault` when it says nothing, or when it fails. Interruption and defects pass. */
 export const rendered = (
   { context, render, seen }: Rendering,
   run: RunContext.RunContext,
   byDefault: (error: unknown, context: FailureContext) => string
 ): Effect.Effect<string> => {
-  if (render === undefined) return Effect.sync(() => byDefault(seen, context))
   const rendering = Effect.suspend(() => {
     return Returned.valueOf(render(seen, context), Returned.aText, "The renderer for tool", context.tool)
   })

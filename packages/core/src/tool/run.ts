@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Returned from "../data/Returned.ts"
@@ -14,7 +13,7 @@ import * as RunContext from "../event/RunContext.ts"
 import { OutcomeUnknownError, ToolTimeoutError } from "../errors/ToolError.ts"
 import { untouchable } from "../recovery/Layer.ts"
 import type { Decoded } from "./call.ts"
-import type { Deferral, Nesting, DeferredSite, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import type { Deferral, Nesting, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import { remember } from "./undoing.ts"
 import { Cost } from "../recovery/Cost.ts"
 
@@ -52,7 +51,7 @@ export interface Execution {
   /** What the run that calls it says to a sub-agent. */
   readonly nesting?: Nesting | undefined
   /** How a deferred tool waits in its run. */
-  readonly deferredIn?: DeferredSite | undefined
+  readonly deferredIn?: Parameters<Deferral["attempt"]>[0]["deferredIn"]
   /** Hears that it was cut off, looked up, and had taken no effect: a `ToolTimeoutError` by itself may be anybody's. */
   readonly onCleared?: () => void
   /** Keeps the text of a result whose function had acquired something: it was made before that was released. */
@@ -68,7 +67,7 @@ export interface Execution {
 export const run = (self: Execution): Effect.Effect<unknown, unknown> => {
   const { context, decoded, tool } = self
   const { compensate, deferral, timeout } = tool
-  const running = deferral === undefined ? begun(self) : deferred(self, deferral)
+  const running = deferral === undefined ? begun(self) : deferral.attempt(self, begun)
   const inTime = timeout === undefined ? running : within(self, running, timeout, () => cutOff(self, timeout))
   return compensate === undefined
     ? inTime
@@ -77,16 +76,6 @@ export const run = (self: Execution): Effect.Effect<unknown, unknown> => {
 
 const begun = (self: Execution): Effect.Effect<unknown, unknown> =>
   self.tool.sideEffects === "unsafe" ? announced(self) : started(self)
-
-/** What begins is its `start`, which gives a handle. */
-const deferred = (self: Execution, deferral: Deferral): Effect.Effect<unknown, unknown> => {
-  const { context, deferredIn: site, tool } = self
-  const starting = { ...tool, success: Schema.Json }
-  return deferral.attempt(
-    { tool, context, site, onCleared: () => self.onCleared?.(), cutOff: (limit) => cutOff(self, limit) },
-    (context) => begun({ ...self, context, tool: starting, keep: {} })
-  )
-}
 
 /** Within a time limit. The release takes none of that time: an outcome that is known stays known. */
 const within = <A>(
@@ -203,7 +192,7 @@ const unknown = ({ context: { callId, idempotencyKey }, tool: { name: tool } }: 
   OutcomeUnknownError.make({ tool, callId, idempotencyKey })
 
 /** Gives what was found, or goes on where it took no effect. */
-export const lookUp = (
+const lookUp = (
   self: Cut,
   verify: NonNullable<ToolDefinition["verify"]>,
   limit: Duration.Duration | undefined,
@@ -229,6 +218,14 @@ export const lookUp = (
     }
   })
 }
+
+/** Gives what was found, or nothing where it took no effect; fails with `Unverifiable`. It may take as long as the tool itself. */
+export const lookUpAlone = (
+  self: Cut,
+  verify: NonNullable<ToolDefinition["verify"]>
+): Effect.Effect<Found | undefined, unknown> =>
+  // what is found succeeds as that, and nothing else
+  lookUp(self, verify, self.tool.timeout, () => Effect.undefined) as Effect.Effect<Found | undefined, unknown>
 
 /** Whether after this failure the outcome of the tool is unknown. */
 export const isUncertain = (error: unknown): boolean =>

@@ -131,14 +131,9 @@ class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
 
   get repairs(): Repairs<never> {
     const { call } = this
-    const { isSuspendable, run } = call.site
     return {
-      fix: (rung, seen, repair) => fix(call, rung, seen, repair),
-      ask: {
-        isApart: run.isApart === true,
-        isSuspendable,
-        run: (rung, seen, repair) => ask(call, rung, seen, repair)
-      }
+      site: call.site,
+      fix: (rung, seen, fixRun) => (rung.kind === "fix" ? fix(call, rung, seen, fixRun) : ask(call, rung, seen, fixRun))
     }
   }
 

@@ -6,8 +6,7 @@ import type * as Message from "../data/Message.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { ToolExecutionError, UnknownToolError } from "../errors/ToolError.ts"
-import { wishOf } from "./endings.ts"
-import { rendered } from "./rendering.ts"
+import { textFor, wishOf } from "./endings.ts"
 import type { Outcome } from "./outcome.ts"
 import type { CallSite } from "./CallSite.ts"
 import * as Driver from "../recovery/Driver.ts"
@@ -59,7 +58,7 @@ export const settle = (
       answered: (_, trace) => tell(byDefault, trace),
       left: (_, trace) => tell(byDefault, trace),
       toModel: (ending, trace) => {
-        const text = rendered(ending, run, ending.byDefault ?? (() => byDefault))
+        const text = textFor(ending, run, ending.byDefault ?? (() => byDefault))
         return Effect.flatMap(text, (said) => tell(said, trace, wishOf(ending.afterwards)))
       },
       escalated: ({ severity }, trace) => tell(Render.escalation(call.name, byDefault, severity), trace),
