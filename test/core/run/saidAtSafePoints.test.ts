@@ -41,7 +41,7 @@ const cases: Readonly<Record<string, Case>> = {
   "1: before an interruption": { where: "the tool", end: "interruption", fate: "returned" },
   "2: before a hard failure": { where: "the tool", end: "failure", fate: "returned" },
   "3: before an approval expires": { where: "the resumption", expired: "approval", fate: 2 },
-  "3: when an approval has expired": { where: { event: "tool-refused" }, expired: "approval", fate: 2 },
+  "3: when an approval has expired": { where: { event: "tool-denied" }, expired: "approval", fate: 2 },
   "3: before a deferred call expires": { where: "the resumption", expired: "deferred call", fate: 2 },
   "3: while an expired deferred call is cancelled": { where: "the cancellation", expired: "deferred call", fate: 2 },
   "3: when a deferred call has expired": { where: { event: "tool-failed" }, expired: "deferred call", fate: 2 },

@@ -77,7 +77,9 @@ it.effect(
         assert.lengthOf(Snapshot.requestsOf(from), 1)
         const resumption = {
           ...deciding(from),
-          settlements: Snapshot.handlesOf(from).map(({ token }) => ({ token, exit: Exit.succeed({ at: 1 }) })),
+          settlements: Snapshot.waitingOf(from).flatMap((one) =>
+            one.type === "deferred" ? { token: one.token, exit: Exit.succeed({ at: 1 }) } : []
+          ),
           budget: { maxTokens: 1_000 }
         }
         const resumed = yield* started(Agent.resume(outer).start(resumption), model)
