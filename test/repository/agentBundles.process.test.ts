@@ -71,7 +71,7 @@ const parts: Readonly<Record<string, readonly [using: string, marks: ReadonlyArr
   grants: [sourceOf("approval"), [/Grants could not be/, /\.isRevoked\(/]],
   "the wait of deferred tools": [
     agentWith('import { deferred } from "@kintsugi/core/Tool"', "show(deferred)"),
-    [/: start returned no JSON/, /"tool-waiting"/]
+    [/: start returned no JSON/, /The cancel of tool/]
   ],
   "the pins of tools that their servers may change": [
     agentWith('import { pinned } from "@kintsugi/core/Tool"', "show(pinned)"),
