@@ -26,7 +26,7 @@ const pay = calls(call("pay", { cents: 5 }, "c1"))
 
 const undecided = "denied: The call of tool 'pay' was denied and not run: no decision about it came in time"
 
-it.run("at its expiry a call is refused, and no text says that a person has refused [P1530]", (run) =>
+it.run("at its expiry a call is refused, and no text says that a person has refused [P1373 P1530]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying("refuse")
     const model = yield* make(pay, done)

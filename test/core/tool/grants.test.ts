@@ -50,7 +50,7 @@ const centsOf = (asked: ReadonlyArray<Schema.Json>) => asked.map((args) => JSON.
 const withStore = (store = Approval.approvalsOfProcess()) => Effect.provideService(Approval.Approvals, store)
 
 it.run(
-  "an approval holds for its call alone, for equal calls of the run, or for those of a rule [P1531 P1532]",
+  "an approval holds for its call alone, for equal calls of the run, or for those of a rule [P1373 P1531 P1532]",
   (run) =>
     Effect.gen(function* () {
       const cases: ReadonlyArray<readonly [Approval.Decision, ReadonlyArray<string>]> = [

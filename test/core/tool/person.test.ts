@@ -44,38 +44,40 @@ const unlock = (args: Schema.Json = { code: 1 }) => calls(call("open", args, "c1
 
 const approved = Approval.approve
 
-it.run("a person reads what has failed and approves: the tool runs again, under the same key [P1510 P1511]", (run) =>
-  Effect.gen(function* () {
-    const { runs, tool } = opening(1)
-    const model = yield* make(unlock(), done)
-    const approver = yield* ScriptedApprover.make(approved)
-    const log = eventLog()
-    yield* run(agentWith(tool).pipe(log.listen), "go").pipe(Effect.provide([approver.layer, model.layer]))
-    assert.deepStrictEqual(runs, [1, 1])
-    assert.deepStrictEqual(read(model), ['result: {"isFree":true}'])
-    const [request] = approver.requests
-    assert.deepInclude(request, {
-      tool: "open",
-      callId: "c1",
-      arguments: { code: 1 },
-      reason: "The call of tool 'open' has failed"
+it.run(
+  "a person reads what has failed and approves: the tool runs again, under the same key [P1365 P1510 P1511]",
+  (run) =>
+    Effect.gen(function* () {
+      const { runs, tool } = opening(1)
+      const model = yield* make(unlock(), done)
+      const approver = yield* ScriptedApprover.make(approved)
+      const log = eventLog()
+      yield* run(agentWith(tool).pipe(log.listen), "go").pipe(Effect.provide([approver.layer, model.layer]))
+      assert.deepStrictEqual(runs, [1, 1])
+      assert.deepStrictEqual(read(model), ['result: {"isFree":true}'])
+      const [request] = approver.requests
+      assert.deepInclude(request, {
+        tool: "open",
+        callId: "c1",
+        arguments: { code: 1 },
+        reason: "The call of tool 'open' has failed"
+      })
+      assert.deepStrictEqual(request?.failed, {
+        tag: "Locked",
+        forModel: "permanent: locked 1; consider asking the user for clarification",
+        full: "Locked: locked 1",
+        attempts: 1,
+        runs: 1,
+        sideEffects: "undeclared",
+        mayHaveTakenEffect: true
+      })
+      assert.deepStrictEqual(
+        log.all.flatMap(({ type }) => (/^(tool|verdict|approval)/.test(type) ? [type] : [])),
+        ["tool-start", "tool-failed", "verdict", "approval-requested", "approval-decided", "tool-end"]
+      )
+      assert.deepInclude(log.of("verdict")[0], { verdict: "ask", gaveUp: false, rung: 0, attempt: 1 })
+      assert.deepInclude(log.of("tool-end")[0]?.use, { attempts: 2, recoveredBy: "ask" })
     })
-    assert.deepStrictEqual(request?.failed, {
-      tag: "Locked",
-      forModel: "permanent: locked 1; consider asking the user for clarification",
-      full: "Locked: locked 1",
-      attempts: 1,
-      runs: 1,
-      sideEffects: "undeclared",
-      mayHaveTakenEffect: true
-    })
-    assert.deepStrictEqual(
-      log.all.flatMap(({ type }) => (/^(tool|verdict|approval)/.test(type) ? [type] : [])),
-      ["tool-start", "tool-failed", "verdict", "approval-requested", "approval-decided", "tool-end"]
-    )
-    assert.deepInclude(log.of("verdict")[0], { verdict: "ask", gaveUp: false, rung: 0, attempt: 1 })
-    assert.deepInclude(log.of("tool-end")[0]?.use, { attempts: 2, recoveredBy: "ask" })
-  })
 )
 
 it.run("other arguments of a person pass all gates again, but for the approval [P1511]", (run) =>

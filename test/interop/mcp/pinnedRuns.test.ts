@@ -89,7 +89,7 @@ it.run("with accept the new definition is offered from the next safe point on, a
 )
 
 it.run(
-  "another order of keys is no change, and a tool that the server no longer has is withheld [P1547 P1548]",
+  "another order of keys is no change, and a tool that the server no longer has is withheld [P1379 P1547 P1548]",
   (run) =>
     Effect.gen(function* () {
       const { change, layer, ran } = changing(sell)
