@@ -16,11 +16,6 @@ export const allowed: ReadonlyArray<Allowed> = [
     name: '"asked"',
     because: "the tone of a mark where a person is asked for a decision"
   },
-  {
-    path: "packages/view/src/stats/incidents.ts",
-    name: '"ask again"',
-    because: "the word of statistics for an answer that did not fit, in their JSON"
-  },
   { path: ".", name: '"ask-again"', because: "the option by which an expired request for approval is made anew" },
   { path: "packages/view/src/browser/summary.ts", name: "open", because: "the attribute of HTML" },
   { path: "tools/durable-lab/src/postgres.ts", name: "nobody", because: "the account of Unix" }

@@ -49,7 +49,7 @@ const agentWith = (imports: string, rest: string): string =>
 const parts: Readonly<Record<string, readonly [using: string, marks: ReadonlyArray<RegExp>]>> = {
   "the codec of snapshots": [
     sourceOf("resumed"),
-    [/inARow: ?[\w$.]+\(\{ ?tool:/, /Expected a document that is not nested so deeply/]
+    [/sameTool: ?[\w$.]+\(\{ ?tool:/, /Expected a document that is not nested so deeply/]
   ],
   "the claims and signatures of snapshots": [
     sourceOf("resumed"),

@@ -73,14 +73,14 @@ const waiting = (size: number, callOf: (n: number) => string): Schema.JsonObject
     warned: [],
     ledger: [],
     failures: { failingBatches: 0, isToolsOff: false, withheld: [], streaks: [] },
-    callsWhileOff: 0,
+    callsWithToolsOff: 0,
     outputsRejected: 0,
-    inARow: none,
+    sameTool: none,
     unfinished: {
       reply: { content: ids.map((id) => call(id)), finish: "tool-calls", usage },
       admitted: ids.length,
-      inARow: ids.length,
-      wasOff: false,
+      admittedInARow: ids.length,
+      toolsWereOff: false,
       calls: ids.map((callId, index) => {
         const about = { runId: "r1", agent: "clerk", tool: "look", callId, key: `r1/1/${index}`, schema: "s" }
         const request = { ...about, arguments: {}, reason: "asked", digest: `d${index}`, expiresAt: 1 }

@@ -90,7 +90,7 @@ const progress: CallProgress = {
       }
     ]
   },
-  runs: 2,
+  executions: 2,
   isUncertain: true,
   failures: [{ _tag: "Busy", message: "busy", isRetryable: true, suggestedDelay: Duration.seconds(2), maxAttempts: 3 }],
   trail: [
@@ -113,8 +113,8 @@ const snapshot: Required<Snapshot.Snapshot> = {
     keys: ["k-0"],
     calls: [{ type: "decision", request, progress }],
     admitted: 1,
-    inARow: 1,
-    wasOff: false
+    admittedInARow: 1,
+    toolsWereOff: false
   },
   limits: { maxTurns: 8, maxToolCalls: 32, maxTokens: Infinity, maxCost: Infinity, maxDuration: 300_000 },
   inbox: [said],
@@ -136,9 +136,9 @@ const snapshot: Required<Snapshot.Snapshot> = {
     }
   ],
   failures: { failingBatches: 1, isToolsOff: false, withheld: ["t"], streaks: [] },
-  callsWhileOff: 0,
+  callsWithToolsOff: 0,
   outputsRejected: 0,
-  inARow: { tool: "t", calls: 1 },
+  sameTool: { tool: "t", calls: 1 },
   made: [{ digest: "k", times: 1 }],
   pins: { "shop/sell": "d1" }
 }

@@ -71,7 +71,7 @@ it.effect("a call whose sub-agent is at work at that end keeps the attempts that
     }).pipe(Agent.onBudgetExceeded(() => Budget.checkpoint))
     const model = yield* make(calls(calling()), look, look, look)
     const from = yield* Effect.flatMap(yield* overADay(outcomeOf(boss, "go", model)), snapshotOf)
-    assert.deepInclude(waitingCalls(from)[0]?.progress, { runs: 1 })
+    assert.deepInclude(waitingCalls(from)[0]?.progress, { executions: 1 })
     assert.deepInclude(waitingCalls(from)[0]?.progress?.position, { attempts: 1 })
     const resumed = outcomeOf(Agent.resume(boss), { from, budget: { maxDuration: "3 days" } }, model)
     const error = yield* Effect.flip(Effect.flatten(overADay(resumed)))

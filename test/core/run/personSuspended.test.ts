@@ -102,7 +102,7 @@ it.effect("a suspension that is left without a decision, again and again, change
     assert.deepStrictEqual(Snapshot.requestsOf(from), Snapshot.requestsOf(first))
     const progressOf = (snapshot: Snapshot.Snapshot) => {
       const { progress } = waitingCalls(snapshot)[0] ?? {}
-      return [progress?.runs, progress?.position.attempts, progress?.position.repairs, progress?.trail.length]
+      return [progress?.executions, progress?.position.attempts, progress?.position.repairs, progress?.trail.length]
     }
     assert.deepStrictEqual(progressOf(from), progressOf(first))
     assert.deepStrictEqual(progressOf(from), [2, 2, 1, 3])

@@ -194,7 +194,7 @@ it.effect("suspending repeatedly without a decision changes no count [P1104 P907
     )
     from = yield* snapshotOf(yield* resumed(deciding(from)))
     const progress = waitingCalls(from)[0]?.progress
-    assert.deepInclude(progress, { runs: 2, isUncertain: false })
+    assert.deepInclude(progress, { executions: 2, isUncertain: false })
     assert.deepInclude(progress?.position, { attempts: 2, repairs: 1 })
     for (let lap = 0; lap < 3; lap++) {
       const next = yield* snapshotOf(yield* resumed({ from }))
@@ -299,7 +299,7 @@ it.run("what may have taken effect before a suspension may still have after it [
     const first = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
     const second = yield* after(began, "5 seconds", outcomeOf(Agent.resume(agent), deciding(first), model))
     const from = yield* snapshotOf(second)
-    assert.deepInclude(waitingCalls(from)[0]?.progress, { isUncertain: true, runs: 1 })
+    assert.deepInclude(waitingCalls(from)[0]?.progress, { isUncertain: true, executions: 1 })
     const asked = yield* Queue.unbounded<void>()
     const thinking = Approval.layer(() => Effect.andThen(Queue.offer(asked, undefined), Effect.never))
     const resumed = Effect.flip(run(Agent.resume(agent), { from }))
@@ -329,7 +329,7 @@ it.run("what has failed before a suspension and is cut off after it was just cut
     const model = yield* make(calls(call("pay", { cents: 5 }, "c1")))
     const first = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
     const from = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), deciding(first), model))
-    assert.deepInclude(waitingCalls(from)[0]?.progress, { isUncertain: false, runs: 1 })
+    assert.deepInclude(waitingCalls(from)[0]?.progress, { isUncertain: false, executions: 1 })
     const resumed = run(Agent.resume(agent.pipe(log.listen)), deciding(from))
     yield* interruptedAt(1000, resumed.pipe(Effect.provide(approving), Effect.provide(model.layer)))
     assert.strictEqual(runs, 2)

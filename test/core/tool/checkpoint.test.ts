@@ -22,7 +22,7 @@ it.effect(
         delay: Duration.zero
       } as const
       const trail = [{ ...decision, message: "later" }]
-      const origin = yield* originOf({ runs: 3, isUncertain: false, position, failures: [before], trail })
+      const origin = yield* originOf({ executions: 3, isUncertain: false, position, failures: [before], trail })
       assert.deepStrictEqual(origin, {
         position: { ...position, startedAt: 57_000, wakeAt: 60_000 },
         failures: [before],

@@ -177,10 +177,10 @@ describe("statistics", () => {
   it("answers that did not fit are healed by the run that completes [P1231]", () => {
     const rejected = { type: "output-rejected", text: "", message: {} }
     expect(healedBy(rejected, rejected, { type: "run-completed" })).toEqual([
-      { tag: "InvalidOutputError", failures: 2, incidents: 1, healed: 1, by: once("ask again") }
+      { tag: "InvalidOutputError", failures: 2, incidents: 1, healed: 1, by: once("output-retry") }
     ])
     expect(healedBy({ type: "output-rejected", text: "" }, { type: "run-failed" })).toMatchObject([
-      { healed: 0, by: once("ask again", { gaveUp: true }) }
+      { healed: 0, by: once("output-retry", { gaveUp: true }) }
     ])
   })
 

@@ -33,9 +33,9 @@ export const CallProgress = Schema.Struct({
       Schema.Struct({ ...Position.fields.slots.value.fields, rungs: Schema.Array(Count), count: Count })
     )
   }),
-  /** How often the tool itself has run. */
-  runs: Count,
-  /** Whether one of these runs may have taken effect. */
+  /** How often the function of the tool was executed. */
+  executions: Count,
+  /** Whether one of these executions may have taken effect. */
   isUncertain: Schema.Boolean,
   /** Every error on the way, and what was decided about them. */
   failures: Schema.Array(Seen),
@@ -102,9 +102,9 @@ const unfinishedFields = {
   keys: Schema.Array(Schema.String),
   /** How many of its calls the budget admits, and how many come before one tool was called too often in a row. */
   admitted: Count,
-  inARow: Count,
+  admittedInARow: Count,
   /** Whether tools were switched off when the model was called. */
-  wasOff: Schema.Boolean
+  toolsWereOff: Schema.Boolean
 }
 
 /** A reply with unsettled calls. */
@@ -172,10 +172,10 @@ const fields = {
       })
     )
   }),
-  callsWhileOff: Count,
+  callsWithToolsOff: Count,
   /** Answers that did not decode, after which the model was called again. */
   outputsRejected: Count,
-  inARow: Schema.Struct({ tool: Schema.String, calls: Count }),
+  sameTool: Schema.Struct({ tool: Schema.String, calls: Count }),
   /** The digests of the definitions of the tools that it has offered and whose servers may change them; absent without such tools. */
   pins: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   /** How often the run has made each call, by the digest of its tool and its arguments: the next equal one has another key. */

@@ -276,7 +276,7 @@ export const resume = (running: Looping): Effect.Effect<End, unknown> => {
   const { beginning, run, start, state } = running
   const unfinished = beginning.from?.unfinished
   if (unfinished !== undefined) {
-    const wanted = Math.min(Message.callsOf(unfinished.reply).length, unfinished.inARow)
+    const wanted = Math.min(Message.callsOf(unfinished.reply).length, unfinished.admittedInARow)
     return settleAdmitted(
       running,
       unfinished.reply,

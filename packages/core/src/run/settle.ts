@@ -24,11 +24,11 @@ import { close } from "./turn.ts"
 /** Settles the calls of a reply. The run ends with a failure that no table handles, and with the value of a built-in tool. */
 export const settle = (running: Looping, { calls, reply }: Replied): Effect.Effect<End, unknown> => {
   const { run, state, toolset } = running
-  const inARow = state.inARow(calls.map((call) => Toolset.nameOf(toolset, call)))
-  const wasOff = state.history.isToolsOff
+  const admittedInARow = state.inARow(calls.map((call) => Toolset.nameOf(toolset, call)))
+  const toolsWereOff = state.history.isToolsOff
   return RunBudget.takeCalls(run, calls.length, (taken) => {
     const tooMany = taken < calls.length ? RunBudget.callsExceeded(run) : undefined
-    const admission = { admitted: Math.min(taken, inARow), inARow, wasOff }
+    const admission = { admitted: Math.min(taken, admittedInARow), admittedInARow, toolsWereOff }
     return RunBudget.warn(run, () => settleAdmitted(running, reply, admission, tooMany))
   })
 }
@@ -77,15 +77,19 @@ const endOf = (
   return Effect.flatMap(hear(running, inbox), limits)
 }
 
-const unlessInARow = (running: Looping, batch: Batch, { inARow, wasOff }: Admission): Effect.Effect<End> => {
+const unlessInARow = (
+  running: Looping,
+  batch: Batch,
+  { admittedInARow, toolsWereOff }: Admission
+): Effect.Effect<End> => {
   const { plan, run, state } = running
-  if (inARow < batch.calls) {
+  if (admittedInARow < batch.calls) {
     const limit = plan.budget.maxConsecutiveSameTool
     return end(run.meter, new Exceeded(run.meter, "maxConsecutiveSameTool", limit, limit + 1))
   }
   // a model that calls tools although there are none is called once more
-  return wasOff
-    ? RunBudget.whileOff(run, ++state.callsWhileOff, () => unlessRepeated(running, batch))
+  return toolsWereOff
+    ? RunBudget.whileOff(run, ++state.callsWithToolsOff, () => unlessRepeated(running, batch))
     : unlessRepeated(running, batch)
 }
 

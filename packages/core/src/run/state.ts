@@ -16,9 +16,9 @@ export interface Admission {
   /** Calls beyond these are not run. */
   readonly admitted: number
   /** How many come before one tool was called too often in a row. */
-  readonly inARow: number
+  readonly admittedInARow: number
   /** Whether tools were off when the model was called. */
-  readonly wasOff: boolean
+  readonly toolsWereOff: boolean
 }
 
 /** What the state of a run begins with. */
@@ -62,7 +62,7 @@ export class RunState implements State {
   /** Final texts that did not fit, and after which the model was called again. */
   outputsRejected = 0
   /** Batches that were called with tools switched off. */
-  callsWhileOff = 0
+  callsWithToolsOff = 0
   /** The limit at which the run had its last turn: the run ends as that turn did. */
   endedBy: EndedBy | undefined
   /** The failure of the run, although its limit was to suspend it. */
@@ -97,10 +97,10 @@ export class RunState implements State {
 
   /** Goes on where a run was suspended. */
   #restore({
-    callsWhileOff,
+    callsWithToolsOff,
     compacted,
     failures,
-    inARow,
+    sameTool,
     made,
     unfinished,
     outputsRejected,
@@ -118,9 +118,9 @@ export class RunState implements State {
     }
     this.turn = turn
     this.outputsRejected = outputsRejected
-    this.callsWhileOff = callsWhileOff
-    this.#last = inARow.tool
-    this.#inARow = inARow.calls
+    this.callsWithToolsOff = callsWithToolsOff
+    this.#last = sameTool.tool
+    this.#inARow = sameTool.calls
     this.history.restore(failures)
     this.#made = new Map(made.map(({ digest, times }) => [digest, times]))
     if (unfinished === undefined) return
@@ -161,9 +161,9 @@ export class RunState implements State {
       ledger: [...run.ledger.entries],
       ...(cappedCalls === undefined ? {} : { cappedCalls }),
       failures: this.history.state,
-      callsWhileOff: this.callsWhileOff,
+      callsWithToolsOff: this.callsWithToolsOff,
       outputsRejected: this.outputsRejected,
-      inARow: { tool: this.#last, calls: this.#inARow },
+      sameTool: { tool: this.#last, calls: this.#inARow },
       made: Array.from(this.#made ?? [], ([digest, times]) => ({ digest, times })),
       ...(this.#pins === undefined
         ? {}

@@ -107,8 +107,8 @@ export interface ToolCall {
 /** The state in which a call begins, or goes on with these runs behind it. */
 export const beginning = (
   args: Message.ToolCall["arguments"],
-  progress: Pick<CallProgress, "runs" | "isUncertain"> | undefined
-): Raw => ({ type: "Raw", args, runs: progress?.runs ?? 0, isUncertain: progress?.isUncertain ?? false })
+  progress: Pick<CallProgress, "executions" | "isUncertain"> | undefined
+): Raw => ({ type: "Raw", args, runs: progress?.executions ?? 0, isUncertain: progress?.isUncertain ?? false })
 
 export const decodedOf = (state: CallState): Call.Decoded | undefined =>
   state.type === "Raw" ? undefined : state.decoded

@@ -25,7 +25,7 @@ const progressOf = ({ progress, state }: ToolCall, runs: number, begun: number):
   const { attempts = 0, failures = [], trail = [] } = progress?.trace() ?? {}
   if (progress === undefined || attempts <= begun) return undefined
   return {
-    runs,
+    executions: runs,
     isUncertain: state.isUncertain,
     position: { ...progress.position(), attempts: attempts - begun },
     failures: failures.map(seenOf),

@@ -178,7 +178,7 @@ const denied = (
 /** There is nothing to settle yet, unless the run ends before the decision. */
 const waits = ({ entry: { tool } }: ToolCall, checkpoint: CallCheckpoint): Outcome => {
   const { progress, type } = checkpoint
-  const hasRun = type !== "decision" || (progress !== undefined && progress.runs > 0)
+  const hasRun = type !== "decision" || (progress !== undefined && progress.executions > 0)
   const cutOff = hasRun ? Message.interrupted : Message.unapproved
   // what a sub-agent has done before it waits may have taken effect
   const isUncertain = progress?.isUncertain === true || (type !== "decision" && tool.sideEffects === "unsafe")

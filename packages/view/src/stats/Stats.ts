@@ -24,7 +24,7 @@ type Runs = {
 
 /** A count by the last verdict. */
 type ByVerdict = {
-  /** The kind of the verdict; `ask again` for an answer that did not fit its schema. */
+  /** The kind of the verdict; `output-retry` for an answer that did not fit its schema. */
   readonly verdict: string
   /** Whether the rung of that verdict gave up. */
   readonly gaveUp: boolean

@@ -21,7 +21,7 @@ export interface Incident {
   readonly tool: string | undefined
   /** Attempts that failed with this tag. */
   readonly failures: number
-  /** The kind of the last verdict; `ask again` for an answer that did not fit. */
+  /** The kind of the last verdict; `output-retry` for an answer that did not fit. */
   readonly verdict: string
   /** Whether the rung of that verdict gave up. */
   readonly gaveUp: boolean
@@ -133,7 +133,7 @@ export const find = (events: Iterable<Recorded>): Found => {
         break
       }
       case "output-rejected": {
-        const said = { verdict: "ask again", gaveUp: fieldOf(event, "message") === undefined }
+        const said = { verdict: "output-retry", gaveUp: fieldOf(event, "message") === undefined }
         const attempt = (run.rest.get("output")?.attempts.size ?? 0) + 1
         add(run.rest, "output", { layer: "output", tag: "InvalidOutputError", tool: undefined, ...said, attempt })
         break
