@@ -13,6 +13,7 @@ import { isNear, nearest } from "../../../packages/core/src/data/Nearest.ts"
 import * as Redaction from "../../../packages/core/src/data/Redaction.ts"
 import * as RetryAfter from "../../../packages/core/src/data/RetryAfter.ts"
 import * as Signing from "../../../packages/core/src/data/Signing.ts"
+import * as Token from "../../../packages/core/src/data/Token.ts"
 import { repair } from "../../../packages/core/src/data/messageRepair.ts"
 import * as Snapshot from "../../../packages/core/src/event/Snapshot.ts"
 import * as RawSchema from "../../../packages/core/src/tool/RawSchema.ts"
@@ -77,7 +78,7 @@ export const coreData: Table = {
   "core/src/data/Approval.ts": {
     ...each(schema, "ApprovalRequest"),
     ...each(effectOnly, "Approver", "layer"),
-    ...each(wraps, "approveWith", "refuse")
+    ...each(wraps, "approveWith", "approveFor", "refuse", "result")
   },
   "core/src/data/Arguments.ts": { readable: grows(any, Arguments.readable) },
   "core/src/data/Bounds.ts": {
@@ -125,12 +126,14 @@ export const coreData: Table = {
     ...each(reached, "format", "formatPath"),
     formatAll: grows(misfits, ({ input, issue }) => Issue.formatAll(Issue.fromSchema(issue, input)))
   },
+  "core/src/data/Grants.ts": each(effectOnly, "approvalsOfProcess"),
   "core/src/data/Message.ts": {
     ...each(wraps, "text", "system", "user", "image", "file", "assistant"),
     textOf: grows(replies, Message.textOf),
     callsOf: grows(replies, Message.callsOf),
     settle: grows(replies, (reply) => Message.settle(reply, [])),
-    ...each(looksOnce, "isError")
+    ...each(looksOnce, "isError"),
+    ...each(wraps, "incomplete")
   },
   "core/src/data/Nearest.ts": {
     nearest: grows(texts, (text) => nearest(text, ["look", text.slice(1), `${text}a`]), 64),
@@ -158,6 +161,15 @@ export const coreData: Table = {
   "core/src/data/Signing.ts": {
     signatureOf: grows(values, (value) => signing(Signing.signatureOf("snapshot", value))),
     refusalOf: grows(values, (value) => signing(Signing.refusalOf("snapshot", value, signature)))
+  },
+  "core/src/data/Token.ts": {
+    partsOf: grows(texts, Token.partsOf),
+    isGenuine: grows(texts, (text) => Effect.runPromise(Token.isGenuine(text))),
+    isBound: grows(texts, (text) => Effect.runPromise(Token.isBound(`${text}.a.b.c.d`, { key: "k", runId: "r" }))),
+    definitionOf: grows(texts, (text) => Effect.runPromise(Token.definitionOf("look", { text }))),
+    make: grows(texts, (text) =>
+      Effect.runPromise(Token.make({ runId: "r", key: "k", tool: "look", definition: "d", draw: "w", store: text }))
+    )
   },
   "core/src/data/Usage.ts": each(fixed, "make", "add", "total", "isSound", "isAmount", "sum"),
   "core/src/data/credentials.ts": each(reached, "credentialsIn"),

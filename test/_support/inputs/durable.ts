@@ -80,14 +80,15 @@ export const durable: Table = {
       )
     }),
     ...each(reached, "start", "poll"),
-    ...each(effectOnly, "resume", "decide")
+    ...each(effectOnly, "resume", "decide", "settle")
   },
   "durable/src/SnapshotClaims.ts": each(none("stores ids of snapshots, which a schema has read"), "layerSql"),
   "durable/src/SnapshotKeys.ts": {
     layer: grows(texts, (text) => Effect.runPromise(Effect.provide(signedAndVerified(text), keys)))
   },
-  "durable/src/approval.ts": each(effectOnly, "answerOf", "deferredOf", "refusalOf", "decided"),
+  "durable/src/approval.ts": each(effectOnly, "decide", "decided"),
   "durable/src/books.ts": each(reached, "Books"),
+  "durable/src/deferred.ts": each(effectOnly, "settle", "deferring", "poll", "cancel"),
   "durable/src/errors.ts": {
     ...each(unread, "UnknownRunError", "OtherWorkflowError", "ChangedAgentError"),
     UnfitInputError: grows(misfits, ({ input, issue }) =>
@@ -112,9 +113,10 @@ export const durable: Table = {
     ...each(effectOnly, "asFailures")
   },
   "durable/src/intercepting.ts": each(reached, "intercepting"),
+  "durable/src/knowing.ts": each(effectOnly, "knowing", "demanding"),
   "durable/src/lines.ts": each(reached, "Line", "Lines"),
   "durable/src/listening.ts": each(reached, "listening"),
-  "durable/src/losing.ts": each(effectOnly, "lose", "isNoted", "note", "stillThere", "orLost", "demandRow"),
+  "durable/src/losing.ts": each(effectOnly, "lose", "isNoted", "note", "isLeft", "stillThere", "orLost", "demandRow"),
   "durable/src/random.ts": { fingerprint: grows(texts, fingerprint), seeded: grows(texts, seeded) },
   "durable/src/recording.ts": {
     ...each(reached, "record", "underWay", "reading", "activity"),
@@ -123,7 +125,9 @@ export const durable: Table = {
     saying: grows(texts, (text) => saying(new Error(text)))
   },
   "durable/src/rows.ts": each(none("asks a storage for rows by ids, and reads none of them"), "stepId", "rowsOf"),
+  "durable/src/saying.ts": each(effectOnly, "unreadOf", "reading", "say", "unread"),
   "durable/src/time.ts": each(fixed, "present", "clock", "random"),
-  "durable/src/tool.ts": { ...each(reached, "attempt"), ...each(effectOnly, "compensation") },
-  "durable/src/wait.ts": each(effectOnly, "wait")
+  "durable/src/tool.ts": { ...each(reached, "attempt"), ...each(effectOnly, "compensation", "failuresOf") },
+  "durable/src/wait.ts": each(effectOnly, "wait"),
+  "durable/src/waiting.ts": each(effectOnly, "waitingFor", "list", "untilOver", "waitingNow")
 }

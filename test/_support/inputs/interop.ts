@@ -136,7 +136,13 @@ export const interop: Table = {
   },
   "interop/src/mcp/Mcp.ts": {
     ...each(none("names a program; its lines are read as those of a server over HTTP are"), "stdio"),
-    ...each(reached, "http", "toolsOf"),
+    ...each(reached, "http", "toolsOf")
+  },
+  "interop/src/mcp/McpServer.ts": {
+    ...each(none("hands requests that Effect's server has read to serverCall.ts"), "stdio", "http")
+  },
+  "interop/src/mcp/connection.ts": {
+    ...each(fixed, "isLost"),
     connect: merged({
       "a text": grows(texts, (text) => answered(ofText(text))),
       "a failure": grows(texts, (text) => answered({ ...ofText(text), isError: true })),
@@ -147,18 +153,17 @@ export const interop: Table = {
       tools: grows(lists, offered)
     })
   },
-  "interop/src/mcp/McpServer.ts": {
-    ...each(none("hands requests that Effect's server has read to serverCall.ts"), "stdio", "http")
-  },
-  "interop/src/mcp/connection.ts": { ...each(reached, "connect", "renewed"), ...each(fixed, "isLost") },
   "interop/src/mcp/failure.ts": {
     ...each(schema, "McpError"),
     ...each(reached, "fromClient"),
+    ...each(fixed, "notPinned"),
+    withoutInput: grows(texts, (text) => Failure.withoutInput(where, [text], text)),
     fromResult: grows(texts, (text) => Failure.fromResult(where, text)),
     misfit: grows(texts, (text) => Failure.misfit(where, text))
   },
   "interop/src/mcp/hints.ts": each(fixed, "sideEffectsOf", "hintsOf"),
   "interop/src/mcp/http.ts": each(reached, "secretsOf", "connect"),
+  "interop/src/mcp/last.ts": each(effectOnly, "Last"),
   "interop/src/mcp/names.ts": {
     resolve: grows(lists, (tools) =>
       Names.resolve(
@@ -167,6 +172,10 @@ export const interop: Table = {
       )
     )
   },
+  "interop/src/mcp/notices.ts": { ...each(reached, "make"), ...each(effectOnly, "Requested") },
+  "interop/src/mcp/pinning.ts": each(reached, "Pinning"),
+  "interop/src/mcp/pins.ts": each(reached, "memory", "definitionOf", "digestOf"),
+  "interop/src/mcp/renewed.ts": each(reached, "renewed"),
   "interop/src/mcp/result.ts": {
     fromWire: grows(blocks, (result) => McpResult.fromWire(decoded(result), redact)),
     dataOf: grows(values, (value) => McpResult.dataOf(decoded({ structuredContent: { value } }))),
@@ -174,6 +183,7 @@ export const interop: Table = {
     ...each(reached, "textOf")
   },
   "interop/src/mcp/serverCall.ts": each(none("one call of an agent, whose parts are measured in core"), "settle"),
+  "interop/src/mcp/session.ts": { ...each(effectOnly, "Begun", "counted"), ...each(fixed, "isForgotten", "isUnknown") },
   "interop/src/mcp/shallow.ts": {
     shallow: grows({ ...texts, ...documents }, (text) => shallow(text, wide)),
     Shallow: grows(texts, (text) => {

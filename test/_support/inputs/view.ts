@@ -125,7 +125,7 @@ export const viewRecording: Table = {
   "view/src/recording/Totals.ts": { make: grows(recordings, ({ events }) => Totals.make(events)) },
   "view/src/cli/failure.ts": { ...each(schema, "Failed", "Misused"), ...each(fixed, "reasonOf") },
   "view/src/cli/finding.ts": each(reached, "find"),
-  "view/src/cli/loading.ts": each(policies, "parse", "load", "coreOf"),
+  "view/src/cli/loading.ts": each(policies, "parse", "load", "valueAt", "coreOf"),
   "view/src/cli/policy.ts": each(policies, "policyOf"),
   "view/src/cli/process.ts": each(none("starts the command line, which program.ts runs"), "start"),
   "view/src/cli/program.ts": {
