@@ -269,7 +269,7 @@ export const start = <Name extends string, Input extends AnyCodec, Output extend
   })
 
 /** A run that waits without a process. */
-interface Idle {
+type Idle = {
   readonly _tag: "Suspended"
   /** What it and its sub-agents wait for: nothing if it waits for a time, such as that of its next attempt. */
   readonly waiting: ReadonlyArray<Snapshot.Waiting>

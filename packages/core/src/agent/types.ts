@@ -54,7 +54,7 @@ export type Deciders<T, ByTool, Defaults> = T extends Tool.AnyTool
     ? Approver
     : Tool.SideEffectsOf<T> extends "builtin"
       ? never
-      : Asked<RowsOf<TableOf<T>> | RowsOf<TableFor<ByTool, Tool.NameOf<T>>> | RowsOf<Defaults>>
+      : Asked<RowsOf<TableOf<T>>> | Asked<RowsOf<TableFor<ByTool, Tool.NameOf<T>>>> | Asked<RowsOf<Defaults>>
   : never
 
 /** The service for rows that ask a person. */

@@ -76,7 +76,11 @@ type Tree = {
   lost: number
   /** How many runs have begun on each branch that several runs may share. */
   begun: Map<string, number> | undefined
-  /** What is said to these runs; absent if nothing can be said to any of them. */
+  /**
+   * What is said to these runs; absent if nothing can be said to any of them.
+   *
+   * @internal
+   */
   inbox: Inbox | undefined
 }
 

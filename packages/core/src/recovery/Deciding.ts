@@ -8,7 +8,8 @@ import * as Approval from "../data/Approval.ts"
 import { isDeep } from "../data/Foreign.ts"
 import * as Returned from "../data/Returned.ts"
 
-export type Expired = typeof Approval.expired
+/** What a step gives that no decision has ended in time: `Approval.expired`. */
+export type Expired = "expired"
 
 /** A call that asks, as far as this reads it. */
 export interface Site {

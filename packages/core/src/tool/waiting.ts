@@ -13,12 +13,12 @@ import * as Token from "../data/Token.ts"
 export type Receipt = Counted | NotCounted
 
 /** The settlement is the one of the call. */
-interface Counted {
+type Counted = {
   readonly _tag: "Counted"
 }
 
 /** The settlement changes nothing. */
-interface NotCounted {
+type NotCounted = {
   readonly _tag: "NotCounted"
   /**
    * - `already-settled`: an earlier settlement counts, or the token is one of an earlier attempt.

@@ -1,6 +1,7 @@
 /** What a package of a team exports: tools, skills, agents and compositions of every kind, and functions of its own. */
 import {
   Agent,
+  Approval,
   Budget,
   Coercion,
   Compaction,
@@ -268,3 +269,12 @@ export const idOf = (pair: Message.SettledCall) => pair.call.id
 export const isCut = (finish: Message.FinishReason) => finish === "length"
 export const isMissing = (capability: LlmError.Capability) => capability === "vision"
 export const spentOn = (entry: RunError.TrailEntry) => entry.attempt
+export const admitted = (scope: Approval.ApprovalScope) => Approval.approveFor(scope)
+export const changedBy = (change: Approval.DefinitionChange) => change.server
+export const consulting = (onExpiry: Approval.OnExpiry) => Recovery.ask({ onExpiry })
+export const serverOf = (source: Tool.PinSource) => source.server
+export const isCounted = (receipt: Tool.Receipt) => receipt._tag === "Counted"
+export const careful = (options: Mcp.AskOptions) => Mcp.connect("docs", docs, options)
+export const takenBy = (pin: Mcp.Pin) => pin.digest
+export const listed = (store: Mcp.PinStore) => store.read("docs")
+export const stateOf = (tool: Mcp.PinnedTool) => tool.state
