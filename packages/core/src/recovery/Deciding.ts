@@ -8,7 +8,7 @@ import * as Approval from "../data/Approval.ts"
 import { isDeep } from "../data/Foreign.ts"
 import * as Returned from "../data/Returned.ts"
 
-/** What a step gives that no decision has ended in time: `Approval.expired`. */
+/** What a step gives if no decision came in time. */
 export type Expired = "expired"
 
 /** A call that asks, as far as this reads it. */
