@@ -52,7 +52,7 @@ export const make = (bound: Bound): Effect.Effect<string> =>
 
 /** Many parts, of which the first may be joined already. */
 const joined = ([first = "", ...others]: ReadonlyArray<string>): string =>
-  [first, ...others.map((part) => encodeURIComponent(part).replaceAll(".", "%2E"))].join(".")
+  [first, ...others.map((part) => encodeURIComponent(part.toWellFormed()).replaceAll(".", "%2E"))].join(".")
 
 const many = 5
 
