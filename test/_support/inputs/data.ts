@@ -83,7 +83,7 @@ const waiting = (size: number, callOf: (n: number) => string): Schema.JsonObject
       toolsWereOff: false,
       calls: ids.map((callId, index) => {
         const about = { runId: "r1", agent: "clerk", tool: "look", callId, key: `r1/1/${index}`, schema: "s" }
-        const request = { ...about, arguments: {}, reason: "asked", digest: `d${index}`, expiresAt: 1 }
+        const request = { ...about, arguments: {}, reason: "asked", digest: `d${index}`, requestedAt: 0, expiresAt: 1 }
         return { type: "decision", request }
       })
     }

@@ -71,6 +71,7 @@ const request = new Approval.ApprovalRequest({
   reason: "why",
   schema: "s",
   digest: "d",
+  requestedAt: 1,
   expiresAt: 9
 })
 const progress: CallProgress = {
@@ -220,6 +221,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   },
   "tool-waiting": { ...around, ...ofCall, type: "tool-waiting", handle: { job: 1 }, expiresAt: 9 },
   "approval-requested": { ...around, ...ofCall, type: "approval-requested", request },
+  "approval-expired": { ...around, ...ofCall, type: "approval-expired", request },
   "approval-decided": { ...around, ...ofCall, type: "approval-decided", decision: approved, ...marks },
   "run-suspended": { ...around, type: "run-suspended", snapshot, message, ...spent },
   "run-interrupted": { ...around, type: "run-interrupted", transcript, ...spent }

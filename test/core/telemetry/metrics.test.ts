@@ -2,21 +2,11 @@ import { assert } from "@effect/vitest"
 import { Agent, LlmError, Model, Recovery, Skill, Telemetry, Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Layer, Metric, Stream } from "effect"
+import { linesOf } from "./_support/metrics.ts"
 import { it } from "../../_support/run.ts"
 import { batch, busy, gone, interruptedAt, overADay, scripted } from "../../_support/dialogue.ts"
 
 const { answers, fails, make, reply } = ScriptedModel
-
-/** What was counted, as `name {labels}: count sum`, in any order. */
-const lines = (snapshot: ReadonlyArray<Metric.Metric.Snapshot>): ReadonlyArray<string> =>
-  snapshot
-    .flatMap((metric) => {
-      const labels = Object.entries({ ...metric.attributes }).map(([key, value]) => `${key}=${value}`)
-      const name = `${metric.id} {${labels.toSorted().join(", ")}}`
-      if (metric.type === "Counter") return [`${name}: ${metric.state.count}`]
-      return metric.type === "Histogram" ? [`${name}: ${metric.state.count} ${metric.state.sum}`] : []
-    })
-    .toSorted()
 
 const usage = Usage.make({ inputTokens: 100, outputTokens: 20 })
 
@@ -64,7 +54,7 @@ it.run("tokens, durations, costs and verdicts are counted, by the conventions [A
       "kintsugi.verdicts {code=Gone, gave_up=true, layer=tool, verdict=retry}: 1",
       "kintsugi.verdicts {code=KINTSUGI-MODEL-OVERLOADED, gave_up=false, layer=model, verdict=retry}: 1"
     ]
-    assert.deepStrictEqual(lines(yield* counted), expected)
+    assert.deepStrictEqual(linesOf(yield* counted), expected)
   })
 )
 
@@ -84,7 +74,7 @@ it.effect("an interrupted attempt is booked with the usage reported so far [A120
       return yield* Metric.snapshot
     }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
     const asked = "gen_ai.operation.name=chat, gen_ai.provider.name=scripted, gen_ai.request.model=scripted"
-    assert.deepStrictEqual(lines(yield* counted), [
+    assert.deepStrictEqual(linesOf(yield* counted), [
       `gen_ai.client.operation.duration {${asked}, unit=s}: 1 1`,
       `gen_ai.client.token.usage {${asked}, gen_ai.token.type=input, unit={token}}: 1 100`,
       `gen_ai.client.token.usage {${asked}, gen_ai.token.type=output, unit={token}}: 1 20`,

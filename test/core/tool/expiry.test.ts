@@ -46,6 +46,10 @@ it.run("at its expiry a call is refused, and no text says that a person has refu
     assert.deepStrictEqual(read(model), [undecided])
     assert.deepStrictEqual(log.of("approval-decided"), [])
     assert.deepStrictEqual(
+      log.of("approval-expired").map(({ request }) => [request.requestedAt, request.expiresAt]),
+      [[0, 60_000]]
+    )
+    assert.deepStrictEqual(
       log.of("tool-denied").map(({ settlement }) => settlement.kind),
       ["denied"]
     )
@@ -100,7 +104,8 @@ it.effect("a suspended run applies it when it is resumed, with or without decisi
   Effect.gen(function* () {
     for (const isDecided of [true, false]) {
       const { runs, tool } = paying("refuse")
-      const agent = agentWith(tool)
+      const log = eventLog()
+      const agent = agentWith(tool).pipe(log.listen)
       const model = yield* make(pay, done)
       const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
       yield* TestClock.adjust("61 seconds")
@@ -108,6 +113,7 @@ it.effect("a suspended run applies it when it is resumed, with or without decisi
       assert.strictEqual(outcome._tag, "Completed")
       assert.deepStrictEqual(runs, [])
       assert.deepStrictEqual(read(model), [undecided])
+      assert.strictEqual(log.of("approval-expired").length, 1)
       assert.deepStrictEqual(
         outcome.decisions?.map((answer) => ("reason" in answer ? answer.reason : answer._tag)),
         isDecided ? ["late"] : undefined

@@ -212,7 +212,7 @@ const varied = Effect.gen(function* () {
     says("300 millis", 100, text("I go."))
   )
   const run = Effect.exit(Stream.runDrain(traveller.stream("Go.")))
-  return yield* Effect.provide(Effect.andThen(Effect.andThen(run, run), spokenTo), model.layer)
+  return yield* Effect.provide(Effect.andThen(Effect.andThen(Effect.andThen(run, run), spokenTo), unanswered), model.layer)
 })
 
 /** One message is read, another is not. */
@@ -225,6 +225,25 @@ const spokenTo = Effect.gen(function* () {
     if (words.startsWith("No")) yield* run.interrupt
     yield* Effect.exit(run.outcome)
   }
+})
+
+/** No decision comes in time. */
+const unanswered = Effect.gen(function* () {
+  const pay = Tool.make("pay", {
+    description: "Pays.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    run: () => Effect.succeed("paid")
+  }).pipe(Tool.requireApproval({ validFor: "1 minute", onExpiry: "refuse" }))
+  const clerk = Agent.make("clerk", { skills: [Skill.make("pay", { description: "Pays", tools: [pay] })] })
+  const model = yield* ScriptedModel.make(
+    says("300 millis", 100, ScriptedModel.call("pay", {})),
+    says("300 millis", 100, text("Not paid."))
+  )
+  return yield* clerk("Pay.").pipe(
+    Effect.provideService(Approval.Approver, { decide: () => Effect.never }),
+    Effect.provide(model.layer)
+  )
 })
 
 /** A run of the demo. */

@@ -67,6 +67,8 @@ export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequ
    * decision is valid for this digest only.
    */
   digest: Schema.String,
+  /** In milliseconds since the epoch. */
+  requestedAt: Schema.Finite,
   /** In milliseconds since the epoch. A decision that comes later does not count. */
   expiresAt: Schema.Finite,
   /** Set if the call has failed, and `Recovery.ask` asks how it goes on. */

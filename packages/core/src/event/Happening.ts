@@ -115,6 +115,8 @@ export type Happening =
       /** Set if the call runs once more by this decision, and may have taken effect before. */
       readonly mayRunTwice?: true
     } & OfCall)
+  /** No decision about this request came in time. Who asks again makes a new request. */
+  | ({ readonly type: "approval-expired"; readonly request: Approval.ApprovalRequest } & OfCall)
   /**
    * The server of a tool has changed its definition since the run has offered it: from this turn on, the tool is withheld (`refuse`), its
    * calls wait for an approval (`ask`), or the model is offered the new definition (`accept`). `before` and `after` are the digests of the

@@ -57,6 +57,7 @@ class Waits {
       case "message-returned":
         return this.#drop((one) => one.type === "message" && one.id === event.id)
       case "approval-decided":
+      case "approval-expired":
       case "tool-denied":
       case "tool-skipped":
       case "tool-failed":

@@ -141,6 +141,7 @@ export const schemas = {
   "fix-failed": event("fix-failed", { ...ofFix, error: Failure }),
   "tool-end": event("tool-end", { ...ofCall, use }),
   "approval-requested": event("approval-requested", { ...ofCall, request: Approval.ApprovalRequest }),
+  "approval-expired": event("approval-expired", { ...ofCall, request: Approval.ApprovalRequest }),
   "approval-decided": event("approval-decided", {
     ...ofCall,
     decision: Approval.Decision,

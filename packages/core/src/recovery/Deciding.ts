@@ -37,7 +37,7 @@ export interface Asks {
 }
 
 type AskEvent = { readonly callId: string; readonly tool: string } & (
-  | { readonly type: "approval-requested"; readonly request: Approval.ApprovalRequest }
+  | { readonly type: "approval-requested" | "approval-expired"; readonly request: Approval.ApprovalRequest }
   | { readonly type: "approval-decided"; readonly decision: Approval.Decision; readonly mayRunTwice?: true }
 )
 
@@ -61,8 +61,11 @@ export const decided = (
       () => ({ kind: "approval", request, ...(isFinal ? { endsAt: expiresAt } : {}) }),
       () => Effect.map(decide(request, isFinal, site, asks), shallow)
     )
-    if (decision === undefined || decision === Approval.expired) return decision
-    if ((yield* Clock.currentTimeMillis) > expiresAt) return isFinal ? Approval.expired : "late"
+    if (decision === undefined) return undefined
+    if (decision === Approval.expired || (yield* Clock.currentTimeMillis) > expiresAt) {
+      yield* expires(request, asks)
+      return isFinal ? Approval.expired : "late"
+    }
     if (failed?.needsArguments === true && decision.type === "approve" && decision.arguments === undefined) {
       site.decisions?.note(digest, "nothing-to-run")
       return "nothing-to-run"
@@ -77,6 +80,10 @@ export const decided = (
     }))
     return decision
   })
+
+/** Tells that no decision about this request came in time. */
+export const expires = (request: Approval.ApprovalRequest, { emit }: Pick<Asks, "emit">): Effect.Effect<void> =>
+  emit(() => ({ type: "approval-expired", callId: request.callId, tool: request.tool, request }))
 
 /** Edited arguments and results that are too deep cannot be stored: such a decision refuses the call. */
 const shallow = <A>(decision: A | Approval.Decision): A | Approval.Decision => {

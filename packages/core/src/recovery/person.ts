@@ -186,12 +186,13 @@ type Verified = { readonly found: unknown } | Said
 type Said = NonNullable<NonNullable<Approval.ApprovalRequest["failed"]>["verified"]>
 
 /** The request with which the run was suspended, if it is still the same; it may have expired meanwhile. */
-const earlier = ({ about, self, site, tool }: Failed, from: Approval.ApprovalRequest) =>
+const earlier = ({ about, asked, self, site, tool }: Failed, from: Approval.ApprovalRequest) =>
   Effect.gen(function* () {
     const isLate = (yield* Clock.currentTimeMillis) > from.expiresAt
     const subject = { ...from, ...about, schema: yield* digestOf(tool.spec().parameters) }
     if (!isLate && (yield* digestOfRequest(subject, site.call.arguments)) === from.digest) return from
     site.decisions?.note(from.digest, isLate ? "late" : "other-digest")
+    if (isLate) yield* Deciding.expires(from, asked)
     return isLate && self.onExpiry !== "ask-again" ? Approval.expired : undefined
   })
 
@@ -201,6 +202,7 @@ const requestOf = (call: Failed, verified: Said | undefined) =>
     const { context, error, unfit } = fixRun
     const { sideEffects } = tool
     const said = verified ?? (wasCleared ? "no-effect" : undefined)
+    const now = yield* Clock.currentTimeMillis
     const fresh = {
       ...about,
       failed: {
@@ -217,7 +219,8 @@ const requestOf = (call: Failed, verified: Said | undefined) =>
       },
       reason: Redaction.own(self.reason ?? `The call of tool '${about.tool}' has failed`),
       schema: yield* digestOf(tool.spec().parameters),
-      expiresAt: (yield* Clock.currentTimeMillis) + Duration.toMillis(self.validFor)
+      requestedAt: now,
+      expiresAt: now + Duration.toMillis(self.validFor)
     }
     return new Approval.ApprovalRequest({ ...fresh, digest: yield* digestOfRequest(fresh, site.call.arguments) })
   })

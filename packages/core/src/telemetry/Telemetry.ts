@@ -7,6 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metrics from "./metrics.ts"
+import { promiseCounter } from "./promises.ts"
 import { Operations } from "./Operations.ts"
 import * as Spans from "./spans.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -27,7 +28,10 @@ type Options = {
  * inner one counts.
  */
 export const layerWith = ({ content = false, metrics = true, spans = true }: Options): Layer.Layer<never> => {
-  const own = [...(spans ? [spansOf(content)] : []), ...(metrics ? [durations, Metrics.errorCounter] : [])]
+  const own = [
+    ...(spans ? [spansOf(content)] : []),
+    ...(metrics ? [durations, Metrics.errorCounter, promiseCounter] : [])
+  ]
   for (const make of own) ours.add(make)
   return Layer.effect(
     RunContext.Observers,

@@ -137,6 +137,7 @@ export const ofNote: Table = {
   "output-coerced": ({ change }) => ({ "kintsugi.coercion": change.step }),
   "output-rejected": ({ issues }) => ({ "kintsugi.issues": issues.length }),
   "approval-requested": () => ({}),
+  "approval-expired": ({ callId, tool }) => ({ "gen_ai.tool.name": tool, "gen_ai.tool.call.id": callId }),
   "tool-waiting": ({ callId, tool }) => ({ "gen_ai.tool.name": tool, "gen_ai.tool.call.id": callId }),
   "approval-decided": ({ by, decision }) => ({ "kintsugi.decision": decision.type, ...given("kintsugi.grant", by) }),
   "tool-denied": ({ callId, tool }) => ({ "gen_ai.tool.name": tool, "gen_ai.tool.call.id": callId }),

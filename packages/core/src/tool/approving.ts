@@ -84,9 +84,10 @@ const request = (
         : yield* digestOfRequest({ ...subject, expiresAt: asked.expiresAt }, call.arguments)
       if (digest === asked.digest) return asked
       site.decisions?.note(asked.digest, isLate ? "late" : "other-digest")
+      if (isLate) yield* Deciding.expires(asked, asksOf(run))
       if (isLate && needs.onExpiry !== "ask-again") return Approval.expired
     }
-    const fresh = { ...subject, expiresAt: now + Duration.toMillis(needs.validFor) }
+    const fresh = { ...subject, requestedAt: now, expiresAt: now + Duration.toMillis(needs.validFor) }
     return new Approval.ApprovalRequest({ ...fresh, digest: yield* digestOfRequest(fresh, call.arguments) })
   })
 

@@ -155,6 +155,8 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       return verdictOf(event)
     case "approval-requested":
       return { column: "tool", text: `${event.tool}: waits for approval: ${event.request.reason}`, tone: "quiet" }
+    case "approval-expired":
+      return { column: "tool", text: `${event.tool}: no decision came in time`, tone: "bad" }
     case "approval-decided":
       return { column: "tool", text: `${event.tool}: ${event.decision.type}d`, tone: "quiet" }
     case "run-suspended":

@@ -191,6 +191,7 @@ export class Drawing {
         this.#approvals.set(event.callId, digest)
         return this.#say({ type: "tool-approval-request", toolCallId, approvalId: digest, reason })
       }
+      // `approval-expired` has no part in this format: what becomes of the call follows it
       case "approval-decided": {
         // The reader has the requests of an earlier stream in its own record. A call that a grant admits has no request.
         const approvalId = this.#approvals.get(event.callId)

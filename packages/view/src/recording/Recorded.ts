@@ -37,6 +37,7 @@ export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>
   "tool-end",
   "approval-requested",
   "approval-decided",
+  "approval-expired",
   "verdict",
   "turn-end",
   "output-coerced",

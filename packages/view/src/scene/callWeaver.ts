@@ -93,6 +93,9 @@ export class CallWeaver {
         if (textAt(event, "decision", "type") === "approve") this.#next = { at, subject: index }
         this.strand.mark(at, "asked", `decided: ${textAt(event, "decision", "type") ?? "?"}`, index)
         return false
+      case "approval-expired":
+        this.strand.mark(at, "lost", "no decision in time", index)
+        return false
       case "fix-start":
       case "fix-end":
       case "fix-failed":

@@ -184,6 +184,7 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
       textAt(event, "decision", "reason") ?? "",
       "asked"
     ),
+  "approval-expired": (event) => one("run", `${nameOf(event)}: no decision came in time`, "", "lost"),
   "turn-end": (event) => ofAssistant(event["message"]),
   "message-read": (event) => one("user", "Said meanwhile", contentOf(event["message"])),
   "message-returned": (event) => one("run", "Said, and not read", contentOf(event["message"]), "lost"),
