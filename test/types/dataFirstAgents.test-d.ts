@@ -58,7 +58,7 @@ describe("an agent, as an argument of its combinators", () => {
     // @ts-expect-error a reserve is made of output tokens
     Agent.onBudgetExceeded(clerk, () => Budget.answer, { reserve: { inputTokens: 5 } })
     // @ts-expect-error there is no such action
-    Agent.onBudgetExceeded(clerk, () => ({ kind: "finish" }))
+    Agent.onBudgetExceeded(clerk, () => ({ type: "finish" }))
     const policy = {} as ToolPolicy.Policy<Db>
     const [guarded, guardedPiped] = [Agent.toolPolicy(clerk, policy), clerk.pipe(Agent.toolPolicy(policy))] as const
     type _5 = Expect<Equal<typeof guarded, typeof guardedPiped>>

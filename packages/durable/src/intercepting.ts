@@ -198,9 +198,9 @@ const pins = (
   })
 
 const Limit = Schema.Union([
-  Schema.Struct({ kind: Schema.Literals(["stop", "checkpoint", "answer"]) }),
+  Schema.Struct({ type: Schema.Literals(["stop", "checkpoint", "answer"]) }),
   // `Number`, not `Finite`: `Infinity` takes a limit away
-  Schema.Struct({ kind: Schema.tag("extend"), limit: Schema.Number })
+  Schema.Struct({ type: Schema.tag("extend"), limit: Schema.Number })
 ])
 
 /** The function that chooses may ask a person: what it chose is recorded. */

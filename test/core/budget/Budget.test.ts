@@ -279,6 +279,6 @@ it("a limit cannot be extended to a number that is valid for no limit [A909]", (
   for (const limit of [0, -1, Number.NaN]) {
     assert.throws(() => Budget.extend(limit), `Budget.extend: the new limit must be above 0, got ${limit}`)
   }
-  assert.deepStrictEqual(Budget.extend(0.5), { kind: "extend", limit: 0.5 })
-  assert.deepStrictEqual([Budget.stop, Budget.checkpoint], [{ kind: "stop" }, { kind: "checkpoint" }])
+  assert.deepStrictEqual(Budget.extend(0.5), { type: "extend", limit: 0.5 })
+  assert.deepStrictEqual([Budget.stop, Budget.checkpoint], [{ type: "stop" }, { type: "checkpoint" }])
 })

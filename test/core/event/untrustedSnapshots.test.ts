@@ -142,7 +142,7 @@ it.effect("a document whose numbers, places or requests no run could have fails,
 
 it("a new limit has to be valid in a budget: a number that is valid for no limit is refused by Budget.extend [A909]", () => {
   for (const limit of [Number.NaN, 0, -1, -Infinity]) assert.throws(() => Budget.extend(limit), RangeError)
-  assert.deepStrictEqual(Budget.extend(2.5), { kind: "extend", limit: 2.5 })
+  assert.deepStrictEqual(Budget.extend(2.5), { type: "extend", limit: 2.5 })
 })
 
 it.run(

@@ -148,7 +148,7 @@ it.effect("a message that comes where nothing is at work skips the model call th
   Effect.gen(function* () {
     let saying: Effect.Effect<unknown, unknown> = Effect.void
     const agent = Agent.make("worker", { budget: { maxTurns: 1 } }).pipe(
-      Agent.onBudgetExceeded(() => Effect.as(Effect.orDie(saying), { kind: "extend", limit: 5 }))
+      Agent.onBudgetExceeded(() => Effect.as(Effect.orDie(saying), { type: "extend", limit: 5 }))
     )
     const slow = slowReply(ScriptedModel.reply({ content: [{ type: "text", text: "blue" }] }))
     const model = yield* make(slow.step, text("red"))
@@ -299,7 +299,7 @@ it.effect("no combination of what a run goes on with is a defect [P1585]", () =>
             const pay = paying()
             const limited = from === "limit" ? { budget: { maxTurns: 1 } } : {}
             const agent = Agent.make("worker", { tools: [pay.tool], ...limited }).pipe(
-              Agent.onBudgetExceeded(() => Effect.succeed({ kind: "checkpoint" }))
+              Agent.onBudgetExceeded(() => Effect.succeed({ type: "checkpoint" }))
             )
             const calling = ScriptedModel.calls(ScriptedModel.call("pay", { cents: 5 }))
             const model = yield* make(...(from === "snapshot" || from === "limit" ? [calling] : []))

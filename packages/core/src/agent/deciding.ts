@@ -168,7 +168,7 @@ type Decide<R> = (exceeded: BudgetExceeded) => Budget.LimitAction | Effect.Effec
 
 const decides = "The function of Agent.onBudgetExceeded of agent"
 
-const aDecision = Returned.decision("kind", ["stop", "extend", "checkpoint", "answer"])
+const aDecision = Returned.decision(["stop", "extend", "checkpoint", "answer"])
 
 /**
  * Allows or denies the calls of this agent's tools: once the arguments fit, before the tool runs, and once more after each repair. A denied

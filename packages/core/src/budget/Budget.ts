@@ -164,29 +164,29 @@ const millisOf = (input: Duration.Input): number => {
 
 /** What happens when a run has reached a limit: `Agent.onBudgetExceeded` returns it. */
 export type LimitAction =
-  | { readonly kind: "stop" }
-  | { readonly kind: "extend"; readonly limit: number }
-  | { readonly kind: "checkpoint" }
-  | { readonly kind: "answer" }
+  | { readonly type: "stop" }
+  | { readonly type: "extend"; readonly limit: number }
+  | { readonly type: "checkpoint" }
+  | { readonly type: "answer" }
 
 /** The run ends with a `BudgetExceededError`. */
-export const stop: LimitAction = { kind: "stop" }
+export const stop: LimitAction = { type: "stop" }
 
 /**
  * The run goes on with a new limit above the present one, in milliseconds for `maxDuration`. Throws a `RangeError` for a number at or
  * below 0. A number that cannot be the exceeded limit, such as a fraction for a count, is a defect of the run.
  */
 export const extend = (limit: number): LimitAction => {
-  if (limit > 0) return { kind: "extend", limit }
+  if (limit > 0) return { type: "extend", limit }
   throw new RangeError(`Budget.extend: the new limit must be above 0, got ${String(limit)}`)
 }
 
 /** The run is suspended: a larger budget can resume it. A run that cannot be resumed ends as with `stop`. */
-export const checkpoint: LimitAction = { kind: "checkpoint" }
+export const checkpoint: LimitAction = { type: "checkpoint" }
 
 /**
  * The run has one last turn, in which the model calls no tool and answers with what it knows. The answer is the output of the run, and
  * `endedBy` of the outcome has the limit. The turn is none of `maxTurns`. If its reply is empty, fails or does not fit, the run fails with
  * the `BudgetExceededError` of the limit. At `maxDuration`, and where an ancestor has no turn left, this is `stop`.
  */
-export const answer: LimitAction = { kind: "answer" }
+export const answer: LimitAction = { type: "answer" }

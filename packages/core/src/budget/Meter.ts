@@ -145,7 +145,7 @@ export class Meter {
   }
 
   /** What happens at this limit, if `onExceeded` has decided about it. */
-  actionAt(reason: BudgetReason): LimitAction["kind"] | undefined {
+  actionAt(reason: BudgetReason): LimitAction["type"] | undefined {
     return (this.#asked as ReadonlyMap<BudgetReason, Asked> | undefined)?.get(reason)?.action
   }
 

@@ -6,5 +6,5 @@ export interface Asked {
   readonly limit: number
   readonly answer: Deferred.Deferred<LimitAction | undefined>
   /** What `onExceeded` has decided, as far as it is possible. */
-  action: LimitAction["kind"] | undefined
+  action: LimitAction["type"] | undefined
 }

@@ -62,8 +62,8 @@ export const aBoolean: Kind = { name: "a boolean", is: Predicate.isBoolean }
 /** A text. */
 export const aText: Kind = { name: "a string", is: Predicate.isString }
 
-/** A decision of which kind this property tells. */
-export const decision = (key: "type" | "kind", names: ReadonlyArray<string>): Kind => ({
+/** A decision of one of these types. */
+export const decision = (names: ReadonlyArray<string>): Kind => ({
   name: "a decision",
-  is: (value) => Predicate.hasProperty(value, key) && names.some((name) => name === value[key])
+  is: (value) => Predicate.hasProperty(value, "type") && names.some((name) => name === value.type)
 })

@@ -175,7 +175,7 @@ export type Happening =
    */
   | ({
       readonly type: "budget-exceeded"
-      readonly action: Budget.LimitAction["kind"]
+      readonly action: Budget.LimitAction["type"]
       readonly wanted?: "answer"
     } & Limit)
   /**

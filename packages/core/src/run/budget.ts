@@ -29,7 +29,7 @@ export const extended = (exceeded: ExtendableExceeded, run: RunContext.RunContex
     const answer = asked?.limit === limit ? Deferred.await(asked.answer) : decide(exceeded, meter.onExceeded, run)
     // the run that asked was stopped before there was an answer
     return Effect.flatMap(answer, (action) =>
-      action === undefined ? extended(exceeded, run) : Effect.succeed(action.kind === "extend")
+      action === undefined ? extended(exceeded, run) : Effect.succeed(action.type === "extend")
     )
   })
 
@@ -48,19 +48,19 @@ const decide = (
       // an agent that decides has none of the limits of this run: it would wait for itself
       () => RunContext.afterwards(onExceeded(exceeded))
     )
-    const action = wanted.kind === "answer" && !mayAnswer(exceeded) ? Budget.stop : wanted
+    const action = wanted.type === "answer" && !mayAnswer(exceeded) ? Budget.stop : wanted
     yield* RunContext.emit(run, () => ({
       type: "budget-exceeded",
       reason,
       limit,
       spent,
-      action: action.kind,
+      action: action.type,
       ...(action === wanted ? {} : { wanted: "answer" })
     }))
-    if (action.kind === "extend") meter.extend(reason, action.limit)
-    asked.action = action.kind
+    if (action.type === "extend") meter.extend(reason, action.limit)
+    asked.action = action.type
     // the calls beside the one that has reached the limit wait for nothing more, so that the run can answer
-    if (action.kind === "answer") meter.halt(yield* RunContext.within(run, Clock.currentTimeMillis))
+    if (action.type === "answer") meter.halt(yield* RunContext.within(run, Clock.currentTimeMillis))
     return action
   })
   return Effect.onExit(decided, (exit) => {

@@ -78,7 +78,7 @@ const failingClosed = (
   })
 }
 
-const aDecision = Returned.decision("type", ["allow", "deny"])
+const aDecision = Returned.decision(["allow", "deny"])
 
 const undecided = (error: unknown): Permission =>
   deny(`the policy could not decide: ${Redaction.foreign(ErrorCause.sayingOf(error))}`)
