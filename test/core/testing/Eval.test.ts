@@ -100,7 +100,7 @@ describe("compare", () => {
       const [row] = policies
       assert.strictEqual(yield* Clock.currentTimeMillis, before)
       assert(row !== undefined)
-      assert.deepStrictEqual([row.waited, row.modelCalls], [180_000, 2])
+      assert.deepStrictEqual([row.waitMillis, row.modelCalls], [180_000, 2])
       assert.isAbove(row.tokens, 0)
     })
   )

@@ -124,7 +124,7 @@ describe("statistics", () => {
           expect(sum(lostAfter)).toBe(incidents - healed)
           expect(failures).toBeGreaterThanOrEqual(incidents)
         }
-        for (const { healed, troubled } of tools) expect(healed).toBeLessThanOrEqual(troubled)
+        for (const { healed, withFailures } of tools) expect(healed).toBeLessThanOrEqual(withFailures)
       })
     )
   })
@@ -222,7 +222,7 @@ describe("statistics", () => {
       type: "run-completed"
     })
     expect(errors).toMatchObject([{ incidents: 1, healed: 1 }])
-    expect(tools).toMatchObject([{ troubled: 1, healed: 1 }])
+    expect(tools).toMatchObject([{ withFailures: 1, healed: 1 }])
   })
 
   it("name the tools that never heal, and no others [P1232]", () => {
@@ -237,22 +237,22 @@ describe("statistics", () => {
       { ...call("3", "broken"), ...failed },
       { type: "run-failed" }
     )
-    expect(neverHealed(stats)).toEqual([{ tool: "broken", calls: 1, troubled: 1, healed: 0 }])
+    expect(neverHealed(stats)).toEqual([{ tool: "broken", calls: 1, withFailures: 1, healed: 0 }])
     expect(stats.tools).toEqual([
-      { tool: "broken", calls: 1, troubled: 1, healed: 0 },
-      { tool: "fine", calls: 1, troubled: 0, healed: 0 },
-      { tool: "mended", calls: 1, troubled: 1, healed: 1 }
+      { tool: "broken", calls: 1, withFailures: 1, healed: 0 },
+      { tool: "fine", calls: 1, withFailures: 0, healed: 0 },
+      { tool: "mended", calls: 1, withFailures: 1, healed: 1 }
     ])
-    expect(stats.runs).toEqual({ completed: 0, failed: 1, interrupted: 0, suspended: 0, unfinished: 0, nested: 0 })
+    expect(stats.runs).toEqual({ completed: 0, failed: 1, interrupted: 0, suspended: 0, unfinished: 0, children: 0 })
   })
 
   it("tell work from recovery in a real run [P1232]", () => {
     const text = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
     const stats = Stats.of(Recording.parse(text))
-    expect(stats.runs).toMatchObject({ completed: 1, nested: 1, unfinished: 0 })
+    expect(stats.runs).toMatchObject({ completed: 1, children: 1, unfinished: 0 })
     expect(stats.work).toMatchObject({ attempts: 3, tokens: 478 })
     expect(stats.recovery).toMatchObject({ attempts: 2, tokens: 358 })
-    expect(stats.waited).toBe(1300)
+    expect(stats.waitMillis).toBe(1300)
     expect(stats.unpriced).toBe(1)
     expect(stats.errors.map(({ healed, incidents, layer, tag }) => [layer, tag, incidents, healed])).toEqual([
       ["model", "ModelOverloadedError", 1, 1],

@@ -93,7 +93,7 @@ const PolicyRow = Schema.Struct({
   modelCalls: Schema.Finite,
   tokens: Schema.Finite,
   /** The waits of the policy, in milliseconds. */
-  waited: Schema.Finite
+  waitMillis: Schema.Finite
 })
 
 /** The report of a comparison. */
@@ -116,7 +116,7 @@ interface Outcome {
   readonly failure: string | undefined
   readonly modelCalls: number
   readonly tokens: number
-  readonly waited: number
+  readonly waitMillis: number
 }
 
 /**
@@ -235,7 +235,7 @@ const play = <World, I, O, A, R>(
       failure: Exit.isSuccess(exit) ? undefined : nameOf(exit.cause),
       modelCalls: ledger.length,
       tokens: sum(ledger.map(({ usage }) => Usage.total(usage))),
-      waited: sum(events.of("verdict").map(({ delay }) => Duration.toMillis(delay)))
+      waitMillis: sum(events.of("verdict").map(({ delay }) => Duration.toMillis(delay)))
     }
   })
 
@@ -291,7 +291,7 @@ const rowOf = (policy: string, outcomes: ReadonlyArray<Outcome>): EvalReport["po
     failures: Object.fromEntries(failures),
     modelCalls: mean(({ modelCalls }) => modelCalls),
     tokens: mean(({ tokens }) => tokens),
-    waited: mean(({ waited }) => waited)
+    waitMillis: mean(({ waitMillis }) => waitMillis)
   }
 }
 
@@ -353,7 +353,7 @@ export const format = ({ policies, runs, scenarios, seed }: EvalReport): string 
     "",
     ...columns([
       ["policy", "passed (95 %)", "silent", "failed with", "calls", "tokens", "waited"],
-      ...policies.map(({ failures, modelCalls, passed, policy, silent, tokens, waited }) => [
+      ...policies.map(({ failures, modelCalls, passed, policy, silent, tokens, waitMillis }) => [
         policy,
         formatShare(passed),
         String(silent),
@@ -362,7 +362,7 @@ export const format = ({ policies, runs, scenarios, seed }: EvalReport): string 
           .join(", ") || "–",
         modelCalls.toFixed(1),
         tokens.toFixed(0),
-        `${(waited / 1000).toFixed(1)} s`
+        `${(waitMillis / 1000).toFixed(1)} s`
       ])
     ]),
     "",

@@ -37,7 +37,7 @@ export const policyColumns: ReadonlyArray<Column> = [
 
 /** A row for each policy; amounts are means of a run. */
 export const policyRows = ({ policies }: EvalReport): ReadonlyArray<ReadonlyArray<string>> =>
-  policies.map(({ failures, modelCalls, passed, policy, silent, tokens, waited }) => [
+  policies.map(({ failures, modelCalls, passed, policy, silent, tokens, waitMillis }) => [
     policy,
     shareText(passed),
     String(silent),
@@ -46,7 +46,7 @@ export const policyRows = ({ policies }: EvalReport): ReadonlyArray<ReadonlyArra
       .join(", ") || "–",
     modelCalls.toFixed(1),
     tokens.toFixed(0),
-    duration(waited)
+    duration(waitMillis)
   ])
 
 /** The columns of scenarios: one for each policy. */

@@ -19,7 +19,7 @@ type Runs = {
   /** Runs whose end is missing. */
   readonly unfinished: number
   /** Fixers and sub-agents, however they have ended. */
-  readonly nested: number
+  readonly children: number
 }
 
 /** A count by the last verdict. */
@@ -55,7 +55,7 @@ type ToolStats = {
   readonly tool: string
   readonly calls: number
   /** Calls that failed at least once, or whose failure was told to the model. */
-  readonly troubled: number
+  readonly withFailures: number
   /** Of these, calls that ended with a result, and calls with a later result of the same tool in the same run. */
   readonly healed: number
 }
@@ -71,7 +71,7 @@ export interface Stats {
   readonly toolCalls: number
   readonly verdicts: number
   /** Milliseconds of all waits that were decided on. */
-  readonly waited: number
+  readonly waitMillis: number
   readonly work: Totals.Spending
   readonly recovery: Totals.Spending
   /** Recordings with attempts of models whose price is unknown. */
@@ -89,11 +89,11 @@ export const empty: Stats = {
   recordings: 0,
   events: 0,
   problems: 0,
-  runs: { completed: 0, failed: 0, interrupted: 0, suspended: 0, unfinished: 0, nested: 0 },
+  runs: { completed: 0, failed: 0, interrupted: 0, suspended: 0, unfinished: 0, children: 0 },
   turns: 0,
   toolCalls: 0,
   verdicts: 0,
-  waited: 0,
+  waitMillis: 0,
   work: nothing,
   recovery: nothing,
   unpriced: 0,
@@ -107,7 +107,9 @@ export const of = ({ events, problems }: Recording): Stats => {
   const { incidents, troubles } = find(events)
   const tools = events.flatMap((event): ReadonlyArray<ToolStats> => {
     const tool = event["tool"]
-    return event.type === "tool-start" && typeof tool === "string" ? [{ tool, calls: 1, troubled: 0, healed: 0 }] : []
+    return event.type === "tool-start" && typeof tool === "string"
+      ? [{ tool, calls: 1, withFailures: 0, healed: 0 }]
+      : []
   })
   const asked = work.attempts + recovery.attempts
   return {
@@ -118,13 +120,16 @@ export const of = ({ events, problems }: Recording): Stats => {
     turns,
     toolCalls,
     verdicts,
-    waited: rounded(waited, micro),
+    waitMillis: rounded(waited, micro),
     work: { ...work, cost: rounded(work.cost, nano) },
     recovery: { ...recovery, cost: rounded(recovery.cost, nano) },
     unpriced: asked > 0 && !totals.isPriced ? 1 : 0,
     errors: merged(incidents.map(ofIncident), errorKey, addErrors),
     tools: merged(
-      [...tools, ...troubles.map(({ isHealed, tool }) => ({ tool, calls: 0, troubled: 1, healed: isHealed ? 1 : 0 }))],
+      [
+        ...tools,
+        ...troubles.map(({ isHealed, tool }) => ({ tool, calls: 0, withFailures: 1, healed: isHealed ? 1 : 0 }))
+      ],
       toolKey,
       addTools
     )
@@ -142,12 +147,12 @@ export const add = (a: Stats, b: Stats): Stats => ({
     interrupted: a.runs.interrupted + b.runs.interrupted,
     suspended: a.runs.suspended + b.runs.suspended,
     unfinished: a.runs.unfinished + b.runs.unfinished,
-    nested: a.runs.nested + b.runs.nested
+    children: a.runs.children + b.runs.children
   },
   turns: a.turns + b.turns,
   toolCalls: a.toolCalls + b.toolCalls,
   verdicts: a.verdicts + b.verdicts,
-  waited: rounded(a.waited + b.waited, micro),
+  waitMillis: rounded(a.waitMillis + b.waitMillis, micro),
   work: addSpending(a.work, b.work),
   recovery: addSpending(a.recovery, b.recovery),
   unpriced: a.unpriced + b.unpriced,
@@ -204,7 +209,7 @@ const addErrors = (a: ErrorStats, b: ErrorStats): ErrorStats => ({
 const addTools = (a: ToolStats, b: ToolStats): ToolStats => ({
   tool: a.tool,
   calls: a.calls + b.calls,
-  troubled: a.troubled + b.troubled,
+  withFailures: a.withFailures + b.withFailures,
   healed: a.healed + b.healed
 })
 
@@ -236,11 +241,11 @@ const endings = new Map<string, keyof Runs>([
 const runsOf = (events: ReadonlyArray<Recorded>): Runs => {
   const ends = new Map<string, keyof Runs>()
   for (const event of events) {
-    if (event.parent !== undefined) ends.set(event.runId, "nested")
+    if (event.parent !== undefined) ends.set(event.runId, "children")
     else if (isTerminal(event)) ends.set(event.runId, endings.get(event.type) ?? "unfinished")
     else if (!ends.has(event.runId) || event.type === "run-start") ends.set(event.runId, "unfinished")
   }
-  const counts = { completed: 0, failed: 0, interrupted: 0, suspended: 0, unfinished: 0, nested: 0 }
+  const counts = { completed: 0, failed: 0, interrupted: 0, suspended: 0, unfinished: 0, children: 0 }
   for (const end of ends.values()) counts[end]++
   return counts
 }

@@ -1,7 +1,7 @@
 /** Statistics as one SVG: how often each error came and healed, how each tool did, and what recovery has cost beside work. */
 import { type Bar, drawn, headline, left, lineHeight, right, sheet, sizeOf } from "../drawing/Bars.ts"
 import type { Stats } from "./Stats.ts"
-import { byFrequency, byTrouble, isPriced, neverLine, percent, sentences, shareOf } from "./words.ts"
+import { byFrequency, byFailures, isPriced, neverLine, percent, sentences, shareOf } from "./words.ts"
 import { count, money } from "../text/Words.ts"
 
 /** How it is drawn. */
@@ -32,7 +32,7 @@ export const draw = (stats: Stats, { maxBars = 15, width = 960 }: Options = {}):
     y += 26
   }
   panel("Errors", "incidents: healed, then lost (cracked)", byFrequency(stats).map(errorBar))
-  panel("Tools", "calls: in order, then healed, then never healed (cracked)", byTrouble(stats).map(toolBar))
+  panel("Tools", "calls: in order, then healed, then never healed (cracked)", byFailures(stats).map(toolBar))
   panel("Spent", isPriced(stats) ? "money" : "tokens", [spentBar(stats)])
   return sheet(
     { width, height: y },
@@ -51,14 +51,14 @@ const errorBar = ({ healed, incidents, layer, tag }: Stats["errors"][number]): B
   says: `${percent(healed / incidents)} of ${incidents.toLocaleString("en-US")} healed`
 })
 
-const toolBar = ({ calls, healed, tool, troubled }: Stats["tools"][number]): Bar => ({
+const toolBar = ({ calls, healed, tool, withFailures }: Stats["tools"][number]): Bar => ({
   name: tool,
   parts: [
-    { size: Math.max(0, calls - troubled), fill: "tool", says: `${Math.max(0, calls - troubled)} in order` },
+    { size: Math.max(0, calls - withFailures), fill: "tool", says: `${Math.max(0, calls - withFailures)} in order` },
     { size: healed, fill: "gold", says: `${healed} healed` },
-    { size: troubled - healed, fill: "failed", says: `${troubled - healed} never healed` }
+    { size: withFailures - healed, fill: "failed", says: `${withFailures - healed} never healed` }
   ],
-  says: troubled === 0 ? `${calls.toLocaleString("en-US")}, no trouble` : `${healed} of ${troubled} healed`
+  says: withFailures === 0 ? `${calls.toLocaleString("en-US")}, no failures` : `${healed} of ${withFailures} healed`
 })
 
 const spentBar = (stats: Stats): Bar => {

@@ -38,7 +38,7 @@ const spent = ({ attempts, cost, tokens }: Stats["work"], withMoney: boolean): s
 
 /** The sums, a sentence each. */
 export const sentences = (stats: Stats): ReadonlyArray<string> => {
-  const { events, problems, recordings, recovery, runs, toolCalls, turns, unpriced, verdicts, waited, work } = stats
+  const { events, problems, recordings, recovery, runs, toolCalls, turns, unpriced, verdicts, waitMillis, work } = stats
   const endings = [
     [runs.completed, "completed"],
     [runs.failed, "failed"],
@@ -50,8 +50,8 @@ export const sentences = (stats: Stats): ReadonlyArray<string> => {
   const withMoney = work.cost + recovery.cost > 0
   return [
     `${count(recordings, "recording")}, ${count(events, "event")}${problems === 0 ? "" : `, ${count(problems, "problem")} in them`}.`,
-    `Runs: ${ended.length === 0 ? "none" : ended.join(", ")}${runs.nested === 0 ? "" : `; ${figure(runs.nested)} below them`}.`,
-    `${count(turns, "turn")}, ${count(toolCalls, "tool call")}, ${count(verdicts, "verdict")}, ${duration(waited)} of waits.`,
+    `Runs: ${ended.length === 0 ? "none" : ended.join(", ")}${runs.children === 0 ? "" : `; ${count(runs.children, "child run")}`}.`,
+    `${count(turns, "turn")}, ${count(toolCalls, "tool call")}, ${count(verdicts, "verdict")}, ${duration(waitMillis)} of waits.`,
     `Work: ${spent(work, withMoney)}.`,
     `Recovery: ${spent(recovery, withMoney)}, which is ${percent(shareOf(stats))} of all ${isPriced(stats) ? "money" : "tokens"}.`,
     ...(withMoney && unpriced > 0 ? [`Prices are not known in ${count(unpriced, "recording")}.`] : [])
@@ -96,31 +96,31 @@ export const errorRows = (stats: Stats): ReadonlyArray<ReadonlyArray<string>> =>
 export const toolColumns = [
   { heading: "tool" },
   { heading: "calls", isNumber: true },
-  { heading: "troubled", isNumber: true },
+  { heading: "with failures", isNumber: true },
   { heading: "healed", isNumber: true }
 ] as const
 
-/** Tools with the most trouble first. */
-export const byTrouble = ({ tools }: Stats): ReadonlyArray<ToolStats> =>
-  tools.toSorted((a, b) => b.troubled - a.troubled || b.calls - a.calls)
+/** Tools with the most failing calls first. */
+export const byFailures = ({ tools }: Stats): ReadonlyArray<ToolStats> =>
+  tools.toSorted((a, b) => b.withFailures - a.withFailures || b.calls - a.calls)
 
 /** A row for each tool. */
 export const toolRows = (stats: Stats): ReadonlyArray<ReadonlyArray<string>> =>
-  byTrouble(stats).map(({ calls, healed, tool, troubled }) => [
+  byFailures(stats).map(({ calls, healed, tool, withFailures }) => [
     tool,
     figure(calls),
-    figure(troubled),
-    troubled === 0 ? "" : `${figure(healed)} (${percent(healed / troubled)})`
+    figure(withFailures),
+    withFailures === 0 ? "" : `${figure(healed)} (${percent(healed / withFailures)})`
   ])
 
-/** Tools with trouble whose calls never healed, those with the most trouble first. */
+/** Tools whose calls failed and never healed, those with the most failing calls first. */
 export const neverHealed = ({ tools }: Stats): ReadonlyArray<ToolStats> =>
-  tools.filter(({ healed, troubled }) => troubled > 0 && healed === 0).toSorted((a, b) => b.troubled - a.troubled)
+  tools
+    .filter(({ healed, withFailures }) => withFailures > 0 && healed === 0)
+    .toSorted((a, b) => b.withFailures - a.withFailures)
 
 /** Which tools never heal, in one sentence. */
 export const neverLine = (stats: Stats): string => {
-  const never = neverHealed(stats).map(({ tool, troubled }) => `${tool} (${count(troubled, "troubled call")})`)
-  return never.length === 0
-    ? "Every tool that was in trouble has healed at least once."
-    : `Never healed: ${never.join(", ")}.`
+  const never = neverHealed(stats).map(({ tool, withFailures }) => `${tool} (${count(withFailures, "failing call")})`)
+  return never.length === 0 ? "Every tool that failed has healed at least once." : `Never healed: ${never.join(", ")}.`
 }

@@ -18,7 +18,7 @@ export const reportOf = (
     failures: { [failure]: index === 0 ? 12 : 2 },
     modelCalls: 2.5,
     tokens: 120.4,
-    waited: 1500
+    waitMillis: 1500
   })),
   scenarios: scenarios.map((scenario, at) => ({
     scenario,
