@@ -132,10 +132,10 @@ it.effect("backend: for a failure of any step, the client gets an answer or a pr
     }).pipe(Effect.scoped)
     const { exit, steps } = yield* FaultPlan.steps(answered)
     assert.deepStrictEqual(exit, Exit.succeed("answered"))
-    const failing = ({ number, kind }: (typeof steps)[number]) =>
-      FaultPlan.error(number, () => (kind === "tool attempt" ? new ShopBusy({ message: "busy" }) : overloaded))
+    const failing = ({ number, type }: (typeof steps)[number]) =>
+      FaultPlan.error(number, () => (type === "tool attempt" ? new ShopBusy({ message: "busy" }) : overloaded))
     const under = yield* Effect.forEach(steps, (step) =>
-      Effect.map(FaultPlan.inject(failing(step))(answered), (got) => `${step.kind}: ${got}`)
+      Effect.map(FaultPlan.inject(failing(step))(answered), (got) => `${step.type}: ${got}`)
     )
     assert.deepStrictEqual(under, [
       "model call: KINTSUGI-MODEL-OVERLOADED",

@@ -242,7 +242,7 @@ const pauses = (replay: Replay, line: Line, token: string, expiresAt: number) =>
     )
 }
 
-type Step<Kind> = Extract<Interception.InterceptedStep, { readonly kind: Kind }>
+type Step<Kind> = Extract<Interception.InterceptedStep, { readonly type: Kind }>
 
 const options = new WeakMap<AnyCodec, AnyCodec>()
 

@@ -28,7 +28,7 @@ export const intercepting = (replay: Replay, tell: Tell, hasInbox: boolean) => {
     run: RunContext.RunContext | undefined
   ): Effect.Effect<unknown, unknown> => {
     const line = replay.lines.of(run)
-    switch (step.kind) {
+    switch (step.type) {
       case "model call":
         return step.isStreamed
           ? Effect.succeed(
@@ -47,7 +47,7 @@ export const intercepting = (replay: Replay, tell: Tell, hasInbox: boolean) => {
         return cancel(replay, line, run, self)
       case "policy":
       case "grant":
-        return policy(replay, line, run, step.kind, self)
+        return policy(replay, line, run, step.type, self)
       case "choice":
         return choice(replay, line, run, step, self)
       case "approval":
@@ -106,7 +106,7 @@ const modelCall = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
-  { request }: Extract<Interception.InterceptedStep, { readonly kind: "model call" }>,
+  { request }: Extract<Interception.InterceptedStep, { readonly type: "model call" }>,
   // by their step, models give replies and fail with their errors
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<Message.Reply, unknown> => {
@@ -184,7 +184,7 @@ const pins = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
-  { schema }: Extract<Interception.InterceptedStep, { readonly kind: "pins" }>,
+  { schema }: Extract<Interception.InterceptedStep, { readonly type: "pins" }>,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown> =>
   record(replay, {
@@ -208,7 +208,7 @@ const choice = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
-  { about }: Extract<Interception.InterceptedStep, { readonly kind: "choice" }>,
+  { about }: Extract<Interception.InterceptedStep, { readonly type: "choice" }>,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
   const name = named(line, run, about)
@@ -229,7 +229,7 @@ const lookUp = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
-  { idempotencyKey, stored: { success } }: Extract<Interception.InterceptedStep, { readonly kind: "look-up" }>,
+  { idempotencyKey, stored: { success } }: Extract<Interception.InterceptedStep, { readonly type: "look-up" }>,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
   const base = `${run?.callKey ?? idempotencyKey}/look-up`

@@ -8,7 +8,7 @@ import type { Line } from "./lines.ts"
 import { repeated, isNoted, lose, note } from "./losing.ts"
 import { type AnyCodec, record, type Replay, Said, saying } from "./recording.ts"
 
-type Attempt = Extract<Interception.InterceptedStep, { readonly kind: "tool attempt" }>
+type Attempt = Extract<Interception.InterceptedStep, { readonly type: "tool attempt" }>
 
 export const attempt = (
   replay: Replay,
@@ -37,7 +37,7 @@ export const compensation = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
-  { callId, callKey, idempotencyKey, tool }: Extract<Interception.InterceptedStep, { readonly kind: "compensation" }>,
+  { callId, callKey, idempotencyKey, tool }: Extract<Interception.InterceptedStep, { readonly type: "compensation" }>,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
   const base = `${callKey ?? idempotencyKey}/undo`

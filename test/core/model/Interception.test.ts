@@ -57,7 +57,7 @@ it.run("each member of a model that is made of others is a step, and an entry of
     )
     const layer = Model.fallback(Layer.succeed(Model.Model, failing), second.layer)
     const intercept: Interception.Interceptor["intercept"] = (step, self) => {
-      if (step.kind === "model call") asked.push(step.model)
+      if (step.type === "model call") asked.push(step.model)
       return self
     }
     yield* run(agent, "go").pipe(intercepted({ intercept }), Effect.provide(layer))
@@ -73,7 +73,7 @@ it.run(
       const order: Array<string> = []
       const turn = (key: string) => Effect.sync(() => void order.push(`turn ${key.split("/").slice(1).join("/")}`))
       const intercept: Interception.Interceptor["intercept"] = (step, self) => {
-        if (step.kind === "tool attempt") order.push(step.tool)
+        if (step.type === "tool attempt") order.push(step.tool)
         return self
       }
       const model = yield* callingOnce("a", "b", "c")
@@ -119,7 +119,7 @@ const Pay = {
 const losing = () => {
   let attempts = 0
   const intercept: Interception.Interceptor["intercept"] = (step, self) =>
-    step.kind === "tool attempt" && ++attempts === 1 ? Effect.fail(new Interception.Lost()) : self
+    step.type === "tool attempt" && ++attempts === 1 ? Effect.fail(new Interception.Lost()) : self
   return intercepted({ intercept })
 }
 

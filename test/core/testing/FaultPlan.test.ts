@@ -26,7 +26,7 @@ it.effect("a plan lets the n-th step of any program go wrong [P1105]", () =>
     const counted = yield* played(FaultPlan.steps(once))
     assert(Exit.isSuccess(counted))
     assert.deepStrictEqual(
-      counted.value.steps.map(({ kind, name }) => `${kind}: ${name}`),
+      counted.value.steps.map(({ type, name }) => `${type}: ${name}`),
       [
         "model call: scripted",
         "tool attempt: look, call c1, attempt 1",

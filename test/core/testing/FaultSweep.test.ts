@@ -242,7 +242,7 @@ it.effect("a sweep checks the invariants of the program too [P1105]", () =>
       FaultSweep.run(agent, { input: "go", script: script("look"), invariants: { "all tools work": quiet } })
     )
     assert.deepStrictEqual(invariantsOf(error), ["all tools work"])
-    assert.isTrue(error.violations.every(({ step }) => step?.kind === "tool attempt"))
+    assert.isTrue(error.violations.every(({ step }) => step?.type === "tool attempt"))
   })
 )
 
@@ -259,11 +259,11 @@ it.effect(
           invariants: { "nothing happens": () => ["something has"] }
         })
       )
-      const injectedAt = (kind: FaultStep["kind"], mode: "whole" | "streamed") =>
+      const injectedAt = (kind: FaultStep["type"], mode: "whole" | "streamed") =>
         error.violations.flatMap(({ fault, mode: its, step }) =>
-          step?.kind !== kind || its !== mode || fault === undefined
+          step?.type !== kind || its !== mode || fault === undefined
             ? []
-            : [fault.kind === "interruption" ? `interruption ${fault.when}` : fault.kind]
+            : [fault.type === "interruption" ? `interruption ${fault.when}` : fault.type]
         )
       const always = ["error", "defect", "latency", "interruption before"]
       const everywhere = [...always, "interruption within", "interruption after"]

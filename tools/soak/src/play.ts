@@ -48,10 +48,10 @@ export const playAll = (
   })
 
 /** Steps that are the user's own work, and can be interrupted amid it. */
-const working: ReadonlySet<Step["kind"]> = new Set(["tool attempt", "look-up", "fixer run"])
+const working: ReadonlySet<Step["type"]> = new Set(["tool attempt", "look-up", "fixer run"])
 
 /** Not every fault fits every step: a listener has no failures, and a wait runs no code. */
-const planOf = ({ kind: at, number }: Step, kind: FaultData["kind"]): FaultPlan.FaultPlan => {
+const planOf = ({ type: at, number }: Step, kind: FaultData["kind"]): FaultPlan.FaultPlan => {
   if (at === "wait") return FaultPlan.interruption(number)
   switch (kind) {
     case "error":

@@ -174,7 +174,7 @@ const listening = <A, R2>(
   const { definition } = self[TypeId]
   const handle = (event: AgentEvent.AgentEvent) =>
     Interception.step(
-      () => ({ kind: "listener", event }),
+      () => ({ type: "listener", event }),
       // the listener's needs are in the agent's type
       () => Returned.effect(handler(event) as Effect.Effect<void>, "A listener of agent", definition.name)
     )

@@ -25,16 +25,16 @@ import * as ModelCall from "./ModelCall.ts"
  */
 export type InterceptedStep =
   | {
-      readonly kind: "model call"
+      readonly type: "model call"
       readonly model: string
       readonly request: Model.Request
       readonly isStreamed: boolean
     }
   /** A part of a streamed reply has arrived, before any listener gets it. */
-  | { readonly kind: "stream part"; readonly model: string; readonly part: Model.Part }
+  | { readonly type: "stream part"; readonly model: string; readonly part: Model.Part }
   /** One run of a tool; `attempt` counts from 1. */
   | {
-      readonly kind: "tool attempt"
+      readonly type: "tool attempt"
       readonly tool: string
       readonly isUnsafe: boolean
       readonly callId: string
@@ -45,33 +45,33 @@ export type InterceptedStep =
       readonly stored: Stored
     }
   /** The `verify` of a tool after an attempt that was cut off. */
-  | { readonly kind: "look-up"; readonly tool: string; readonly idempotencyKey: string; readonly stored: Stored }
+  | { readonly type: "look-up"; readonly tool: string; readonly idempotencyKey: string; readonly stored: Stored }
   /** One poll of a deferred tool. */
-  | { readonly kind: "poll"; readonly tool: string; readonly callId: string; readonly stored: Stored }
+  | { readonly type: "poll"; readonly tool: string; readonly callId: string; readonly stored: Stored }
   /** The `cancel` of a deferred tool whose call no longer waits. */
-  | { readonly kind: "cancel"; readonly tool: string; readonly callId: string; readonly idempotencyKey: string }
+  | { readonly type: "cancel"; readonly tool: string; readonly callId: string; readonly idempotencyKey: string }
   /** The compensation of a tool call whose run has failed. */
   | {
-      readonly kind: "compensation"
+      readonly type: "compensation"
       readonly tool: string
       readonly callId: string
       /** The place of the call, as in `RunContext`. */
       readonly callKey: string | undefined
       readonly idempotencyKey: string
     }
-  | { readonly kind: "fixer run"; readonly tool: string; readonly callId: string; readonly repair: number }
+  | { readonly type: "fixer run"; readonly tool: string; readonly callId: string; readonly repair: number }
   /** The rule of a router chooses a skill, or `Agent.onBudgetExceeded` chooses what happens at a limit. */
-  | { readonly kind: "choice"; readonly about: "route" | "limit" }
+  | { readonly type: "choice"; readonly about: "route" | "limit" }
   /** All tool policies of the agent together. */
-  | { readonly kind: "policy"; readonly tool: string; readonly callId: string }
+  | { readonly type: "policy"; readonly tool: string; readonly callId: string }
   /** Waits for a decision. With `endsAt`, the wait ends after that instant as expired; otherwise a late decision leads to another request. */
-  | { readonly kind: "approval"; readonly request: Approval.ApprovalRequest; readonly endsAt?: number }
+  | { readonly type: "approval"; readonly request: Approval.ApprovalRequest; readonly endsAt?: number }
   /** Looks for a grant that admits a call, and gives its id, or stores a grant. */
-  | { readonly kind: "grant"; readonly tool: string; readonly callId: string }
+  | { readonly type: "grant"; readonly tool: string; readonly callId: string }
   /** The definitions of tools are compared with what their servers have now. */
-  | { readonly kind: "pins"; readonly schema: Schema.Codec<unknown, unknown> }
+  | { readonly type: "pins"; readonly schema: Schema.Codec<unknown, unknown> }
   /** A listener is about to get an event. */
-  | { readonly kind: "listener"; readonly event: AgentEvent.AgentEvent }
+  | { readonly type: "listener"; readonly event: AgentEvent.AgentEvent }
 
 /** The schemas of a tool's results and failures. `failure` is absent if the tool has no failures of its own, or no schema for them. */
 type Stored = {
@@ -203,17 +203,17 @@ export const model = (self: Model.Service): Model.Service => ({
   ...self,
   generate: (request) =>
     step<Message.Reply, LlmError, never>(
-      () => ({ kind: "model call", model: self.name, request, isStreamed: false }),
+      () => ({ type: "model call", model: self.name, request, isStreamed: false }),
       () => Effect.map(ModelCall.generate(self, request), (reply) => ModelCall.sound(reply, request, reply.content))
     ),
   stream: (request) => {
     const shown = (part: Model.Part) =>
       step<Model.Part, LlmError, never>(
-        () => ({ kind: "stream part", model: self.name, part }),
+        () => ({ type: "stream part", model: self.name, part }),
         () => Effect.succeed(part)
       )
     const parts = () => Effect.succeed(Stream.mapEffect(soundParts(ModelCall.stream(self, request), request), shown))
-    return Stream.unwrap(step(() => ({ kind: "model call", model: self.name, request, isStreamed: true }), parts))
+    return Stream.unwrap(step(() => ({ type: "model call", model: self.name, request, isStreamed: true }), parts))
   }
 })
 

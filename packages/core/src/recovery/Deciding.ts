@@ -41,7 +41,7 @@ type AskEvent = { readonly callId: string; readonly tool: string } & (
   | { readonly type: "approval-decided"; readonly decision: Approval.Decision; readonly mayRunTwice?: true }
 )
 
-type AskStep = { readonly kind: "approval"; readonly request: Approval.ApprovalRequest; readonly endsAt?: number }
+type AskStep = { readonly type: "approval"; readonly request: Approval.ApprovalRequest; readonly endsAt?: number }
 
 /**
  * Asks once. `undefined` if the run has to be suspended for the decision; `"late"` if a decision came after the request had expired, and
@@ -58,7 +58,7 @@ export const decided = (
     const { callId, digest, expiresAt, failed, tool } = request
     yield* asks.emit(() => ({ type: "approval-requested", callId, tool, request }))
     const decision = yield* asks.step(
-      () => ({ kind: "approval", request, ...(isFinal ? { endsAt: expiresAt } : {}) }),
+      () => ({ type: "approval", request, ...(isFinal ? { endsAt: expiresAt } : {}) }),
       () => Effect.map(decide(request, isFinal, site, asks), shallow)
     )
     if (decision === undefined) return undefined

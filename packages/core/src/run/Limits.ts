@@ -119,7 +119,7 @@ const undo = Effect.fnUntraced(function* (run: RunContext.RunContext, first: Eff
     const { callId, callKey, key, tool, undo: compensation } = one
     const exit: Exit.Exit<void, unknown> = yield* Effect.exit(
       Interception.step<void, unknown, never>(
-        () => ({ kind: "compensation", tool, callId, callKey, idempotencyKey: key }),
+        () => ({ type: "compensation", tool, callId, callKey, idempotencyKey: key }),
         () => RunContext.afterwards(compensation)
       )
     )

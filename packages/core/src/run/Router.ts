@@ -176,7 +176,7 @@ export const rule = ({ rule: ask }: Definition, routing: Routing): Effect.Effect
     ? Effect.undefined
     : Effect.flatMap(
         Interception.step(
-          () => ({ kind: "choice", about: "route" }),
+          () => ({ type: "choice", about: "route" }),
           () => ask(routing.input)
         ),
         (skill) => (skill === undefined ? Effect.undefined : checked({ skill, by: "rule" }, skill, routing))

@@ -44,7 +44,7 @@ const decide = (
   meter.asked.set(reason, asked)
   const decided = Effect.gen(function* () {
     const wanted = yield* Interception.step(
-      () => ({ kind: "choice", about: "limit" }),
+      () => ({ type: "choice", about: "limit" }),
       // an agent that decides has none of the limits of this run: it would wait for itself
       () => RunContext.afterwards(onExceeded(exceeded))
     )

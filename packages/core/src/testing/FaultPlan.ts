@@ -36,16 +36,16 @@ const numbered = (at: number): number => {
  */
 export const error = (at: number, make?: (step: FaultStep) => unknown): FaultPlan => ({
   at: numbered(at),
-  fault: { kind: "error", ...(make === undefined ? {} : { make }) }
+  fault: { type: "error", ...(make === undefined ? {} : { make }) }
 })
 
 /** Dies at the n-th step. */
-export const defect = (at: number): FaultPlan => ({ at: numbered(at), fault: { kind: "defect" } })
+export const defect = (at: number): FaultPlan => ({ at: numbered(at), fault: { type: "defect" } })
 
 /** Delays the n-th step on Effect's `Clock`. */
 export const latency = (at: number, by: Duration.Input): FaultPlan => ({
   at: numbered(at),
-  fault: { kind: "latency", by: Duration.fromInputUnsafe(by) }
+  fault: { type: "latency", by: Duration.fromInputUnsafe(by) }
 })
 
 /**
@@ -54,7 +54,7 @@ export const latency = (at: number, by: Duration.Input): FaultPlan => ({
  */
 export const interruption = (at: number, when: When = "before"): FaultPlan => ({
   at: numbered(at),
-  fault: { kind: "interruption", when }
+  fault: { type: "interruption", when }
 })
 
 /** The default failure of a step that is not a model's. */
@@ -65,7 +65,7 @@ class InjectedError extends Data.TaggedError("InjectedError")<{ readonly message
  *
  * @internal
  */
-export const format = ({ kind, name, number }: FaultStep): string => `step ${number}, ${kind}: ${name}`
+export const format = ({ name, number, type }: FaultStep): string => `step ${number}, ${type}: ${name}`
 
 /** Watches steps as they are reached, and may replace one. */
 interface Hearing {
@@ -117,7 +117,7 @@ export const injecting =
           root?.interruptUnsafe()
         })
         const reach = (
-          described: Pick<FaultStep, "kind" | "name" | "of">,
+          described: Pick<FaultStep, "type" | "name" | "of">,
           at: number,
           run: Where
         ): [FaultStep, Fault | undefined] => {
@@ -131,7 +131,7 @@ export const injecting =
             const run = fiber.getRef(RunContext.Current)
             const where = { agent: run?.agent, runId: run?.runId, turn: run?.turn() ?? 0 }
             const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-            const [step, fault] = reach({ kind: of.kind, name: nameOf(of), of }, at, where)
+            const [step, fault] = reach({ type: of.type, name: nameOf(of), of }, at, where)
             const faulty = withFault(step, fault, inner, interrupt)
             const heard = Effect.onExit(hearing.substitute?.(step, faulty) ?? faulty, (exit) =>
               Effect.sync(() => hearing.ended?.(step, exit))
@@ -144,8 +144,8 @@ export const injecting =
           const { agent, at, runId, turn } = event
           const lasts = Duration.toMillis(event.delay)
           const name = `${lasts} ms, after ${event.tag}`
-          const [, fault] = reach({ kind: "wait", name, of: undefined }, at, { agent, runId, turn })
-          const amid = fault?.kind === "interruption" ? Effect.andThen(Effect.sleep(lasts / 2), interrupt) : undefined
+          const [, fault] = reach({ type: "wait", name, of: undefined }, at, { agent, runId, turn })
+          const amid = fault?.type === "interruption" ? Effect.andThen(Effect.sleep(lasts / 2), interrupt) : undefined
           if (amid !== undefined) Effect.runForkWith(context)(amid)
         }
         const model = hearing.model ?? outer?.model
@@ -171,7 +171,7 @@ const withFault = (
   self: Effect.Effect<unknown, unknown>,
   interrupt: Effect.Effect<void>
 ): Effect.Effect<unknown, unknown> => {
-  switch (fault?.kind) {
+  switch (fault?.type) {
     case undefined:
       return self
     case "error":
@@ -182,7 +182,7 @@ const withFault = (
       return Effect.delay(self, fault.by)
     case "interruption":
       // the run is interrupted, not its listener; the other steps wait until they are interrupted
-      if (step.kind === "listener") return Effect.andThen(interrupt, self)
+      if (step.type === "listener") return Effect.andThen(interrupt, self)
       if (fault.when === "before") return Effect.andThen(interrupt, Effect.never)
       if (fault.when === "within") return Effect.andThen(Effect.forkDetach(Effect.andThen(soon, interrupt)), self)
       return Effect.flatMap(Effect.exit(self), () => Effect.andThen(interrupt, Effect.never))
@@ -193,12 +193,12 @@ const withFault = (
 const soon = Effect.forEach([1, 2, 3], () => Effect.yieldNow, { discard: true })
 
 const failureOf = (step: FaultStep): unknown =>
-  step.kind === "model call" || step.kind === "stream part"
+  step.type === "model call" || step.type === "stream part"
     ? LlmError.ModelOverloadedError.make({ model: step.name })
     : new InjectedError({ message: `injected at ${format(step)}` })
 
 const nameOf = (step: Interception.InterceptedStep): string => {
-  switch (step.kind) {
+  switch (step.type) {
     case "model call":
       return step.isStreamed ? `${step.model}, streamed` : step.model
     case "stream part":

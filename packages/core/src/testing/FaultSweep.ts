@@ -67,7 +67,7 @@ interface Violation {
 interface Report {
   readonly runs: number
   /** How many faults the sweep injected, by the kind of step. */
-  readonly injections: ReadonlyMap<FaultStep["kind"], number>
+  readonly injections: ReadonlyMap<FaultStep["type"], number>
 }
 
 /** The violations of a sweep; `message` shows the first three. */
@@ -93,9 +93,9 @@ export const format = ({ events, fault, found, mode, step }: Violation): string 
   ].join("\n")
 
 const nameOf = (fault: Fault | undefined): string => {
-  if (fault?.kind === "latency") return `latency of ${Duration.format(fault.by)}`
-  if (fault?.kind === "interruption") return `interruption ${whens[fault.when]}`
-  return fault?.kind ?? "nothing"
+  if (fault?.type === "latency") return `latency of ${Duration.format(fault.by)}`
+  if (fault?.type === "interruption") return `interruption ${whens[fault.when]}`
+  return fault?.type ?? "nothing"
 }
 
 const whens = { before: "as it begins", within: "while it is at work", after: "when it is done" }
@@ -115,7 +115,7 @@ export const run = <I, O, E, R, Services = never>(
   Effect.gen(function* () {
     const { invariants = Invariants.all } = scenario
     const violations: Array<Violation> = []
-    const injections = new Map<FaultStep["kind"], number>()
+    const injections = new Map<FaultStep["type"], number>()
     let runs = 0
     const look = (mode: Mode, { recording }: Played, step?: FaultStep, fault?: Fault) => {
       runs++
@@ -132,7 +132,7 @@ export const run = <I, O, E, R, Services = never>(
       for (const step of clean.steps) {
         for (const fault of faultsOf(step, scenario)) {
           look(mode, yield* play(agent, scenario, mode, { at: step.number, fault }), step, fault)
-          injections.set(step.kind, (injections.get(step.kind) ?? 0) + 1)
+          injections.set(step.type, (injections.get(step.type) ?? 0) + 1)
         }
       }
     }
@@ -148,19 +148,19 @@ const faultsOf = (
   { failures = {}, latencies = ["1 minute", "10 minutes"] }: Pick<Scenario<unknown>, "failures" | "latencies">
 ): ReadonlyArray<Fault> => {
   const interruption = FaultPlan.interruption(1).fault
-  if (step.kind === "wait") return [interruption]
+  if (step.type === "wait") return [interruption]
   const delays = latencies.map((by) => FaultPlan.latency(1, by).fault)
   const always = [FaultPlan.defect(1).fault, ...delays, interruption]
-  if (step.kind === "listener" || step.kind === "approval") return always
-  const own = step.of?.kind === "tool attempt" ? failures[step.of.tool] : undefined
+  if (step.type === "listener" || step.type === "approval") return always
+  const own = step.of?.type === "tool attempt" ? failures[step.of.tool] : undefined
   // a scripted step is over at once: the interruption would hit a later step
-  const within = working.has(step.kind) ? [FaultPlan.interruption(1, "within").fault] : []
-  const after = step.kind === "tool attempt" ? [FaultPlan.interruption(1, "after").fault] : []
+  const within = working.has(step.type) ? [FaultPlan.interruption(1, "within").fault] : []
+  const after = step.type === "tool attempt" ? [FaultPlan.interruption(1, "after").fault] : []
   return [FaultPlan.error(1, own).fault, ...always, ...within, ...after]
 }
 
 /** Steps that are the user's own work. */
-const working: ReadonlySet<FaultStep["kind"]> = new Set(["tool attempt", "look-up", "fixer run"])
+const working: ReadonlySet<FaultStep["type"]> = new Set(["tool attempt", "look-up", "fixer run"])
 
 interface Played {
   readonly recording: Recording

@@ -5,13 +5,13 @@ import type * as Interception from "../model/Interception.ts"
 /** What goes wrong at a step. */
 export type Fault =
   /** Fails instead of the step; `make` gives the failure, by default the failure of the step's kind. */
-  | { readonly kind: "error"; readonly make?: (step: FaultStep) => unknown }
+  | { readonly type: "error"; readonly make?: (step: FaultStep) => unknown }
   /** Dies instead of the step. */
-  | { readonly kind: "defect" }
+  | { readonly type: "defect" }
   /** The step begins later by this duration. */
-  | { readonly kind: "latency"; readonly by: Duration.Duration }
+  | { readonly type: "latency"; readonly by: Duration.Duration }
   /** The whole program is interrupted; see `When`. */
-  | { readonly kind: "interruption"; readonly when: When }
+  | { readonly type: "interruption"; readonly when: When }
 
 /**
  * `before`: instead of the step; in the middle of a wait. `within`: as soon as the step waits. `after`: when the step is complete, and its
@@ -27,7 +27,7 @@ export type When = "before" | "within" | "after"
 export interface FaultStep {
   /** Counted from 1. */
   readonly number: number
-  readonly kind: Interception.InterceptedStep["kind"] | "wait"
+  readonly type: Interception.InterceptedStep["type"] | "wait"
   /** A text that distinguishes the step from others of its kind. */
   readonly name: string
   /** Milliseconds, by the clock of the program. */

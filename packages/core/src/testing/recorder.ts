@@ -77,14 +77,14 @@ export class Recorder {
 
   readonly substitute = (step: FaultStep, self: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> => {
     const { of } = step
-    if (of?.kind === "stream part" && of.part.type === "finish") {
+    if (of?.type === "stream part" && of.part.type === "finish") {
       const { usage } = of.part
       // it was sent, and counts once the run has it
       this.sent.splice(this.sent.lastIndexOf(usage), 1)
       return Effect.tap(self, () => Effect.sync(() => this.sent.push(usage)))
     }
-    if (of?.kind === "tool attempt" && of.isUnsafe) return this.#started(step, of, self)
-    if (of?.kind === "look-up") {
+    if (of?.type === "tool attempt" && of.isUnsafe) return this.#started(step, of, self)
+    if (of?.type === "look-up") {
       return Effect.tap(self, (found) =>
         Effect.sync(() => {
           const start = this.starts.findLast(({ key }) => key === of.idempotencyKey)

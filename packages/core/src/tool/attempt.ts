@@ -308,7 +308,7 @@ const denied = (
 ): Effect.Effect<ToolDeniedError | undefined> =>
   Effect.map(
     Interception.step(
-      () => ({ kind: "policy", tool: call.tool, callId: call.callId }),
+      () => ({ type: "policy", tool: call.tool, callId: call.callId }),
       () => ToolPolicy.ask(policies, () => ({ ...call, params: decoded.params() }))
     ),
     (reason) =>

@@ -259,7 +259,7 @@ const checked = (
       Option.isOption(value) ? Effect.succeed(value) : Effect.die(Returned.wrong(value, "an Option", whose, name))
   )
   return Interception.step(
-    () => ({ kind: "poll", tool: name, callId, stored: { success, failure } }),
+    () => ({ type: "poll", tool: name, callId, stored: { success, failure } }),
     () => RunContext.scoped(found, name, callId)
   )
 }
@@ -316,7 +316,7 @@ const cancel = (
 ): Effect.Effect<boolean> => {
   if (cancel === undefined) return Effect.succeed(false)
   const cancelling = Interception.step<void, unknown, never>(
-    () => ({ kind: "cancel", tool: name, callId, idempotencyKey }),
+    () => ({ type: "cancel", tool: name, callId, idempotencyKey }),
     () => {
       const made = Effect.suspend(() => Returned.effect(cancel(handle), "The cancel of tool", name))
       const late = () => Effect.fail(`it took longer than ${Duration.format(patience)}`)

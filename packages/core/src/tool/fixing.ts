@@ -29,7 +29,7 @@ const broken = (self: ToolCall, rung: Fix, seen: unknown, repair: FixRun): Broke
     messageOf: Render.messageOf,
     helping: {
       ...others,
-      within: (start) => within(() => Interception.step(() => ({ kind: "fixer run", ...at }), start))
+      within: (start) => within(() => Interception.step(() => ({ type: "fixer run", ...at }), start))
     },
     take: (answer) =>
       rung.as === "result"

@@ -53,7 +53,7 @@ const admitted = (rules: Rules, call: CallAtGate, person: Effect.Effect<Passed>)
   const { site, tool } = call
   const callId = site.call.id
   const looked = Interception.step(
-    () => ({ kind: "grant", tool: tool.name, callId }),
+    () => ({ type: "grant", tool: tool.name, callId }),
     () => Effect.map(granted(rules, call), (grant) => grant?.id)
   )
   return Effect.flatMap(looked, (by) =>
@@ -175,7 +175,7 @@ const grantOf = (
 /** A durable run stores it once: a replay would store again what was revoked since. */
 const stored = (conversation: string, grant: Grant, { site, tool }: CallAtGate): Effect.Effect<void> =>
   Interception.step(
-    () => ({ kind: "grant", tool: tool.name, callId: site.call.id }),
+    () => ({ type: "grant", tool: tool.name, callId: site.call.id }),
     () =>
       Effect.flatMap(Approvals, (store) => store.add(conversation, grant)).pipe(
         Effect.as(undefined),

@@ -126,7 +126,7 @@ const offer: Pin["offer"] = (tools, pins, run, request) =>
 
 const recorded = <A>(schema: Schema.Codec<A, unknown>, self: Effect.Effect<A>) =>
   Interception.step(
-    () => ({ kind: "pins", schema }),
+    () => ({ type: "pins", schema }),
     () => self
   )
 

@@ -121,7 +121,7 @@ const started = (self: Execution): Effect.Effect<unknown, unknown> =>
       const { attempt, callId, idempotencyKey } = context
       const isUnsafe = tool.sideEffects === "unsafe"
       const about = { tool: tool.name, isUnsafe, isAgent: isAgent(tool), stored: storedOf(tool) }
-      return { kind: "tool attempt", ...about, callId, idempotencyKey, attempt }
+      return { type: "tool attempt", ...about, callId, idempotencyKey, attempt }
     },
     () => {
       const { context, decoded, nesting, tool } = self
@@ -200,7 +200,7 @@ const lookUp = (
 ): Effect.Effect<unknown, unknown> => {
   const { idempotencyKey } = self.context
   const looking = Interception.step(
-    () => ({ kind: "look-up", tool: self.tool.name, idempotencyKey, stored: storedOf(self.tool) }),
+    () => ({ type: "look-up", tool: self.tool.name, idempotencyKey, stored: storedOf(self.tool) }),
     () => scoped(self, Returned.effect(verify(idempotencyKey), "The verify of tool", self.tool.name), Option.toArray)
   )
   const inTime =

@@ -246,7 +246,7 @@ export const coerced = Coercion.steps
 export const signing = Effect.service(Snapshot.Signing)
 export const context = Effect.service(RunContext.Current)
 export const interceptor = Effect.service(Interception.Current)
-export const naming2 = (step: Interception.InterceptedStep) => step.kind
+export const naming2 = (step: Interception.InterceptedStep) => step.type
 export const worstOf = (verdict: Recovery.AnyVerdict) => Recovery.explain(verdict).worst
 export const bounded = (bounds: Bounds.Bounds) => RawSchema.make({ type: "object" }, { bounds })
 export const surrounded = (surrounding: Model.Surrounding) => Model.around(surrounding)
