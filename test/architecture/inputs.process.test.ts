@@ -10,6 +10,7 @@ const read = [
   "core/src/coercion",
   "core/src/errors",
   "core/src/budget/FailureHistory.ts",
+  "core/src/event/Cursor.ts",
   "core/src/event/Snapshot.ts",
   "core/src/event/snapshotChecks.ts",
   "core/src/recovery/Render.ts",

@@ -15,6 +15,7 @@ import * as RetryAfter from "../../../packages/core/src/data/RetryAfter.ts"
 import * as Signing from "../../../packages/core/src/data/Signing.ts"
 import * as Token from "../../../packages/core/src/data/Token.ts"
 import { repair } from "../../../packages/core/src/data/messageRepair.ts"
+import * as Cursor from "../../../packages/core/src/event/Cursor.ts"
 import * as Snapshot from "../../../packages/core/src/event/Snapshot.ts"
 import * as RawSchema from "../../../packages/core/src/tool/RawSchema.ts"
 import { exceededBy } from "../../../packages/core/src/tool/schemaSize.ts"
@@ -179,6 +180,13 @@ export const coreData: Table = {
     ...each(none("takes one of our own lists of characters"), "alphabetOf")
   },
   "core/src/data/messageRepair.ts": { repair: grows({ ...any, ...histories }, repair) },
+  "core/src/event/Cursor.ts": {
+    read: grows(
+      { ...texts, escapes: (size) => `${repeated("~000a", size)}.e.1`, dots: (size) => repeated(".", size) },
+      Cursor.read
+    ),
+    ...each(reached, "of")
+  },
   "core/src/event/Snapshot.ts": {
     fromJson: grows({ ...documentsOfRuns, ...any }, (document) => Effect.runSyncExit(Snapshot.fromJson(document))),
     ...each(none("writes what fromJson has read, or a run of this process"), "toJson", "sign", "requestsOf"),

@@ -1,0 +1,32 @@
+/** Where a reader of events has arrived, as an opaque text; and fewer events with the same meaning, for what keeps them. */
+
+export { merge } from "./merging.ts"
+
+/** What a cursor names: an outermost run, its epoch, and the number of the last event that was read. */
+type Position = {
+  readonly runId: string
+  /** Another one after each resumption or takeover: numbers are comparable within an epoch only. */
+  readonly epoch: string
+  /** The first event of an epoch has number 1. */
+  readonly number: number
+}
+
+/** Letters, digits, `_`, `-`, `~` and `.` alone: it fits into a header, a query and an `id:` line. */
+export const of = ({ epoch, number, runId }: Position): string => `${escaped(runId)}.${escaped(epoch)}.${number}`
+
+/** What the cursor names; `undefined` for a text that `of` has not made. */
+export const read = (text: string): Position | undefined => {
+  const [runId = "", epoch = "", digits = "", ...more] = text.split(".", 4)
+  const number = Number(digits)
+  if (more.length > 0 || !Number.isSafeInteger(number) || number < 0) return undefined
+  const position = { runId: unescaped(runId), epoch: unescaped(epoch), number }
+  // one position has one text
+  return of(position) === text ? position : undefined
+}
+
+/** By units of UTF-16: a lone half of a character comes back as it was. */
+const escaped = (text: string): string =>
+  text.replaceAll(/[^\w-]/g, (unit) => `~${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
+const unescaped = (text: string): string =>
+  text.replaceAll(/~([\da-f]{4})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))

@@ -1,0 +1,100 @@
+/** Events with their numbers: what is behind one, and adjacent deltas as one event. */
+import * as AgentEvent from "./AgentEvent.ts"
+
+/** An event with its number. */
+export type Numbered = {
+  readonly number: number
+  readonly event: AgentEvent.AgentEvent
+  /** Set if the event is several deltas: where the text of each ends. The last one has `number`, those before it the numbers before. */
+  readonly ends?: ReadonlyArray<number>
+}
+
+/**
+ * The events with a number above `after`, in their order, adjacent deltas of finished model calls merged into one. Only their number is
+ * less: what is behind any cursor stays the same, one that names a merged delta included. `all` merges those of open model calls too.
+ */
+export const merge = (
+  events: Iterable<Numbered>,
+  { after = 0, all = false }: { readonly after?: number; readonly all?: boolean } = {}
+): Array<Numbered> => {
+  const wanted = [...events].flatMap((one) => behind(one, after) ?? [])
+  const isFinished = all ? () => true : finishedIn(wanted)
+  const merged: Array<Numbered> = []
+  let group: Array<Numbered> = []
+  const close = () => {
+    const [only] = group
+    if (only !== undefined) merged.push(group.length === 1 ? only : joined(group))
+    group = []
+  }
+  for (const one of wanted) {
+    const last = group.at(-1)
+    if (last !== undefined && !(isFinished(one) && follows(one, last))) close()
+    group.push(one)
+  }
+  close()
+  return merged
+}
+
+/** What of it is behind a number. */
+const behind = (one: Numbered, after: number): Numbered | undefined => {
+  const { ends, event, number } = one
+  if (number <= after) return undefined
+  const gone = after - firstOf(one) + 1
+  if (ends === undefined || gone <= 0 || !isDelta(event)) return one
+  const start = ends[gone - 1] ?? 0
+  const rest = ends.slice(gone).map((end) => end - start)
+  const shorter = { ...event, text: event.text.slice(start) }
+  return rest.length === 1 ? { number, event: shorter } : { number, event: shorter, ends: rest }
+}
+
+const firstOf = ({ ends, number }: Numbered): number => (ends === undefined ? number : number - ends.length + 1)
+
+type Delta = AgentEvent.OfType<"text-delta" | "reasoning-delta">
+
+const isDelta = (event: AgentEvent.AgentEvent): event is Delta =>
+  event.type === "text-delta" || event.type === "reasoning-delta"
+
+/** The deltas that an end of their model call, or of their run, comes after. */
+const finishedIn = (events: ReadonlyArray<Numbered>) => {
+  const last = new Map<string, number>()
+  for (const { event, number } of events) if (isEnd(event)) last.set(event.runId, number)
+  return ({ event, number }: Numbered): boolean => number < (last.get(event.runId) ?? 0)
+}
+
+const ends: ReadonlySet<AgentEvent.AgentEvent["type"]> = new Set([
+  "model-end",
+  "model-failed",
+  "model-interrupted",
+  "attempt-discarded",
+  "turn-end"
+])
+
+/** Whether an event ends the model call that its run has open, if there is one. */
+const isEnd = (event: AgentEvent.AgentEvent): boolean => ends.has(event.type) || AgentEvent.isTerminal(event)
+
+/** Whether both are deltas of one text, without an event in between. */
+const follows = (one: Numbered, before: Numbered): boolean => {
+  if (firstOf(one) !== before.number + 1 || !isDelta(one.event) || !isDelta(before.event)) return false
+  const earlier = new Map<string, unknown>(Object.entries(before.event))
+  const later = Object.entries(one.event)
+  // a run has one parent
+  return (
+    later.length === earlier.size &&
+    later.every(([key, value]) => key === "text" || key === "at" || key === "parent" || earlier.get(key) === value)
+  )
+}
+
+/** Several deltas as one, at the instant of the last. */
+const joined = (group: ReadonlyArray<Numbered>): Numbered => {
+  const texts: Array<string> = []
+  const ends: Array<number> = []
+  let length = 0
+  for (const one of group) {
+    if (!isDelta(one.event)) continue
+    texts.push(one.event.text)
+    for (const end of one.ends ?? [one.event.text.length]) ends.push(length + end)
+    length += one.event.text.length
+  }
+  const { event, number } = group[group.length - 1] as Numbered
+  return { number, event: { ...event, text: texts.join("") } as Delta, ends }
+}
