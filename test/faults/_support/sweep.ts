@@ -102,7 +102,7 @@ export const differences = (
   let pairs = 0
   for (const played of all) {
     const { injection } = played
-    if (injection?.step.layer === "listener" || injection?.step.layer === "model") continue
+    if (injection !== undefined && hasOwnPace(injection.step)) continue
     const name = nameOf(played).replace(/^\w+: /, "")
     const leaves = JSON.stringify(leftBy(played))
     const other = left.get(name)
@@ -113,6 +113,9 @@ export const differences = (
   }
   return { pairs, found }
 }
+
+const hasOwnPace = ({ kind, layer }: Step): boolean =>
+  layer === "listener" || layer === "model" || (layer === "fixer" && kind === "call")
 
 /** All that a run leaves behind, but for the ids that were drawn for it. */
 const leftBy = ({ events, exit, requests, sent, starts }: Played) => ({

@@ -116,7 +116,7 @@ export interface Definition extends Skilled, Omit<Run.Plan, "agent" | "work" | "
   /** How often the model is called again for an answer that does not fit; by default once, or as `resilient` has it. */
   readonly outputRetries: number | undefined
   /** What happens to a streamed reply that breaks off; by default it fails, or as `resilient` has it. */
-  readonly onPartial: Run.Plan["onPartial"] | undefined
+  readonly onPartial: Run.Plan["onPartial"]
   /** What stands behind all tables. */
   readonly resilient?: Resilient | undefined
   readonly budget: Budget.Budget
@@ -319,7 +319,7 @@ export const planOf = (definition: Definition): Run.Plan => {
     agent: name,
     budget: Budget.patient(budget, patienceOf(definition)),
     outputRetries: outputRetries ?? resilient?.outputRetries ?? 1,
-    onPartial: onPartial ?? (resilient === undefined ? "fail" : "restart")
+    onPartial: onPartial ?? (resilient === undefined ? undefined : "restart")
   }
   if (resilient === undefined) return { ...plan, work: workOf(definition) }
   const given = router ?? Router.byModel().definition

@@ -227,14 +227,14 @@ interface ToolDefaults {
 
 /** Options beside a table of `onLlmError`. */
 export interface LlmErrorOptions extends LlmTable.TableOptions {
-  /** Whether a streamed attempt may be repeated after its first text; by default it fails. */
+  /** Whether a streamed attempt may be repeated after its first text. By default that of a sub-agent is repeated, and any other fails. */
   readonly onPartial?: OnPartial
 }
 
 /**
  * Recovers from failures of model calls, by a table or by a function. It applies to each failed attempt, after the transport has given
  * up. Counts start afresh in every turn. Rows are added to those of earlier tables; a function takes the place of all of them.
- * With `onPartial: "restart"` an attempt may be repeated after its first text was streamed; by default it fails.
+ * With `onPartial: "restart"` an attempt may be repeated after its first text was streamed. By default it fails, except in a sub-agent.
  *
  * @example
  * ```ts

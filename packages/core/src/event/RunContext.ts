@@ -55,6 +55,8 @@ export interface RunContext {
   readonly isApart?: boolean | undefined
   /** Whether this run shortens the conversation of an ancestor for a compaction. */
   readonly isCompacting?: boolean | undefined
+  /** Whether its models are asked for parts, so that its words are events while they are written. A child has it from its parent. */
+  readonly isStreamed?: boolean | undefined
   /** Emits an event. Absent without listeners: then no event is built. */
   readonly emit?: Observer | undefined
   readonly ledger: Ledger

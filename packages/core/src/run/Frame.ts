@@ -59,6 +59,7 @@ export interface Frame {
 
 /** How a run is watched, and whether it waits or is suspended for a decision. */
 export interface Mode {
+  /** Whether its caller reads its words while they are written. Else they are events if the run around it is streamed. */
   readonly isStreamed: boolean
   /** It is suspended then, and can be resumed; else it waits. */
   readonly isSuspendable: boolean
@@ -160,6 +161,7 @@ const contextOf = (
     onUnsafe: parent?.onUnsafe,
     isCompacting: parent?.isCompacting,
     isApart: parent !== undefined && isApart(parent, frame.mode),
+    isStreamed: frame.mode.isStreamed || parent?.isStreamed === true,
     repairing: parent?.repairing,
     emit,
     parent: parent === undefined ? undefined : startedBy(parent),

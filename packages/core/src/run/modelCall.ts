@@ -64,8 +64,10 @@ export interface Replied extends Extract<Answer, { readonly type: "reply" }> {
 /** Calls the model of a run. Its reply is unfinished until its tool calls are settled. */
 export const callModel = (running: Looping, request: Model.Request, isOnce = false): Effect.Effect<Asked, unknown> => {
   const { beginning, model, plan, run, state: conversation } = running
-  const { onLlmError: rows, onPartial, transport } = plan
-  const { isStreamed } = running.mode
+  const { onLlmError: rows, transport } = plan
+  const { isStreamed = false } = run
+  // who reads the words of an ancestor has not asked for these: they are taken back
+  const { onPartial = running.mode.isStreamed ? "fail" : "restart" } = plan
   const input = beginning.said.message
   const mayBeEmpty = () => plan.output !== undefined && Result.isSuccess(plan.output.read(""))
   const how = { model, request, rows, onPartial, transport, isStreamed, run, input, conversation, mayBeEmpty, isOnce }

@@ -36,7 +36,8 @@ export interface Plan {
   /** How long its layers stay built after their last run where no runtime closes them, in milliseconds. */
   readonly modelIdle: number
   readonly onLlmError: Rows
-  readonly onPartial: OnPartial
+  /** By default an attempt fails if the caller of the run has asked for its words, and is repeated otherwise. */
+  readonly onPartial: OnPartial | undefined
   /** Whether its table takes the place of what transports send again. */
   readonly transport: "off" | undefined
   readonly siblings: Siblings | undefined

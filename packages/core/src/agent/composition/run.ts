@@ -144,7 +144,7 @@ const parentOf = (run: RunContext.RunContext, state: State, { isStreamed }: Fram
     ask: (part, input) =>
       Effect.suspend(() => {
         let ofPart: Frame.State | undefined
-        const shown = isStreamed ? new Shown() : undefined
+        const shown = run.isStreamed === true ? new Shown() : undefined
         const one: Asked = { shown, answer: undefined }
         asked.push(one)
         const sink: Frame.Sink | undefined = shown && ((event) => shown.hear(event))
