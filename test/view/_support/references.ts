@@ -212,7 +212,10 @@ const varied = Effect.gen(function* () {
     says("300 millis", 100, text("I go."))
   )
   const run = Effect.exit(Stream.runDrain(traveller.stream("Go.")))
-  return yield* Effect.provide(Effect.andThen(Effect.andThen(Effect.andThen(run, run), spokenTo), unanswered), model.layer)
+  return yield* Effect.provide(
+    Effect.andThen(Effect.andThen(Effect.andThen(run, run), spokenTo), unanswered),
+    model.layer
+  )
 })
 
 /** One message is read, another is not. */
