@@ -352,6 +352,8 @@ interface ExplainOptions extends Explained.Options {
    * outside, or whose layer does not say.
    */
   readonly model?: Explanation.Explanation
+  /** The most tokens of one request. With these and the `prices` of its budget, `worst.cost` is known. */
+  readonly tokens?: { readonly input: number; readonly output: number }
 }
 
 /**
@@ -383,5 +385,11 @@ export const explain = <
   Name extends string
 >(
   self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
-  options?: ExplainOptions
-): Explanation.RunExplanation => explainRun(planOf(self[TypeId].definition), options)
+  { tokens, ...options }: ExplainOptions = {}
+): Explanation.RunExplanation => {
+  const plan = planOf(self[TypeId].definition)
+  const explained = explainRun(plan, options)
+  const ofRequest = tokens && Budget.mostOf(plan.budget.prices, tokens)
+  if (ofRequest === undefined) return explained
+  return { ...explained, worst: { ...explained.worst, cost: explained.worst.requests * ofRequest } }
+}

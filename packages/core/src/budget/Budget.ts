@@ -8,7 +8,7 @@ import type { Prices } from "./Price.ts"
 
 export type { Price } from "./Price.ts"
 /** @internal */
-export { costOf, costOfItems } from "./Price.ts"
+export { costOf, costOfItems, mostOf } from "./Price.ts"
 
 /**
  * All limits of a run, with the defaults filled in.

@@ -21,7 +21,28 @@ export interface Price {
 /** Prices by the name of the model; `*` is the price of every model without its own. */
 export type Prices = Readonly<Record<string, Price>>
 
+/**
+ * The most tokens of one request: of all that it sends, and of its reply.
+ *
+ * @internal
+ */
+export type TokensOfRequest = { readonly input: number; readonly output: number }
+
 const perMillion = 1_000_000
+
+/**
+ * The most that one request costs with the dearest of these prices, without what the provider does on its own side; unknown without prices.
+ *
+ * @internal
+ */
+export const mostOf = (prices: Prices = {}, { input, output }: TokensOfRequest): number | undefined => {
+  const costs = Object.values(prices).map(
+    (price) =>
+      (input * Math.max(price.input, price.cachedInput ?? 0, price.cacheWrite ?? 0) + output * price.output) /
+      perMillion
+  )
+  return costs.length === 0 ? undefined : Math.max(...costs)
+}
 
 /**
  * The cost of the work that a provider did on its own side for a reply: the sum of the prices of its items.

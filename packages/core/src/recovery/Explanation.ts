@@ -109,15 +109,15 @@ export interface RunBounds {
   readonly modelCalls: number
   /** Requests of the transport for these, if its retries are known. */
   readonly requests: number
+  /** What these cost by the budget's `prices`, absent if those or the tokens of a request are not known; `maxCost` ends a run earlier. */
+  readonly cost?: number
   /** All waits, if servers ask for the longest admitted ones, and the timeouts of tools. */
   readonly time: Duration.Duration
 }
 
-/**
- * Makes text tables of one run of an agent: of its model calls and of each tool, with the bounds of the run.
- */
+/** Makes text tables of one run of an agent: of its model calls and of each tool, with the bounds of the run. */
 export const formatRun = ({ answerTurn, model, outputRetries = 0, routing, tools, worst }: RunExplanation): string => {
-  const { fixerRuns, modelCalls, requests, time, toolCalls, turns } = worst
+  const { cost, fixerRuns, modelCalls, requests, time, toolCalls, turns } = worst
   const sections = [
     ...(routing === undefined || routing.rows.length === 0 ? [] : [`routing\n${format(routing)}`]),
     ...(model.rows.length === 0 && model.warning === undefined ? [] : [`model\n${format(model)}`]),
@@ -133,6 +133,7 @@ export const formatRun = ({ answerTurn, model, outputRetries = 0, routing, tools
     counted(modelCalls, "model call"),
     ...(requests === modelCalls ? [] : [counted(requests, "request")]),
     ...(fixerRuns === 0 ? [] : [counted(fixerRuns, "fixer run")]),
+    ...(cost === undefined ? [] : [`a cost of ${Number(cost.toPrecision(4))}`]),
     Duration.isFinite(time) ? `${duration(time)} of waits and timeouts` : "waits unknown"
   ]
   return [...sections, `a run, at worst: ${bounds.join(", ")}`].join("\n\n")

@@ -1,5 +1,5 @@
 /** Words and figures that text, SVG and page of a policy have in common. */
-import { count, duration as lasting } from "../text/Words.ts"
+import { count, duration as lasting, money } from "../text/Words.ts"
 import type { View } from "./PolicyView.ts"
 
 /** One stack of layers. */
@@ -24,13 +24,14 @@ export const boundsLine = ({ factors, fixerRuns, modelCalls, requests, time, wai
 
 /** What bounds a run, in one line. */
 export const runLine = (run: NonNullable<View["run"]>, millis: number): string => {
-  const { fixerRuns = 0, modelCalls, requests, toolCalls = 0, turns = 0 } = run
+  const { cost, fixerRuns = 0, modelCalls, requests, toolCalls = 0, turns = 0 } = run
   return [
     ...(turns === 0 ? [] : [count(turns, "turn")]),
     ...(toolCalls === 0 ? [] : [count(toolCalls, "tool call")]),
     count(modelCalls, "model call"),
     ...(requests === modelCalls ? [] : [count(requests, "request")]),
     ...(fixerRuns === 0 ? [] : [count(fixerRuns, "fixer run")]),
+    ...(cost === undefined ? [] : [`a cost of ${money(cost)}`]),
     Number.isFinite(millis) ? `${duration(millis)} of waits and timeouts` : "waits unknown"
   ].join(", ")
 }
