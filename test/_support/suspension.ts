@@ -11,6 +11,7 @@ export const paying = (
     readonly when?: (params: { readonly cents: number }) => boolean | Effect.Effect<boolean, unknown, never>
     readonly reason?: string
     readonly validFor?: Duration.Input
+    readonly onExpiry?: "ask-again" | "refuse" | "fail"
   } = {}
 ) => {
   const runs: Array<number> = []

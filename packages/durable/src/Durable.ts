@@ -42,7 +42,7 @@ import * as Time from "./time.ts"
 import type { ErrorOf, For, ServicesOf } from "./types.ts"
 import { waitingNow } from "./waiting.ts"
 
-export { say, unread } from "./saying.ts"
+export { say, unread } from "./say.ts"
 export {
   ChangedAgentError,
   OtherWorkflowError,
@@ -164,11 +164,13 @@ export const workflow = <
           const instance = yield* WorkflowInstance
           const taken = { isSo: false }
           const stored = { rows: yield* rowsOf(made, executionId), waiting: new Set<string>() }
-          const replay: Replay = { ...process, ...stored, executionId, instance, taken, lines: new Lines(executionId) }
+          const lines = new Lines(executionId)
+          const known = { executionId, instance, taken, lines, hasInbox: inbox, parents: new Map<string, string>() }
+          const replay: Replay = { ...process, ...stored, ...known }
           const tell = (request: Approval.ApprovalRequest) =>
             hear?.({ workflow: made._tag, executionId, request }) ?? Effect.void
           // an engine may wake a workflow inside another run: the context of that run must not be seen here
-          const ended = watched(taken, asFailures(orLost(replay, running(replay, run, input, tell, inbox))))
+          const ended = watched(taken, asFailures(orLost(replay, running(replay, run, input, tell))))
           return yield* Effect.updateContext(ended, (around) =>
             Option.match(Context.getOption(around, Activation), {
               onNone: () => context,
@@ -219,12 +221,11 @@ const running = (
   replay: Replay,
   agent: (input: unknown) => Effect.Effect<unknown, unknown>,
   input: unknown,
-  tell: (request: Approval.ApprovalRequest) => Effect.Effect<void>,
-  hasInbox: boolean
+  tell: (request: Approval.ApprovalRequest) => Effect.Effect<void>
 ): Effect.Effect<unknown, unknown> =>
   Effect.gen(function* () {
     const { lines } = replay
-    const { interceptor, watch } = intercepting(replay, tell, hasInbox)
+    const { interceptor, watch } = intercepting(replay, tell)
     const { executionId, instance } = replay
     const marked = Effect.provideService(knowing(instance.workflow, executionId), WorkflowEngine, replay.engine)
     const wasBegun = yield* isNoted(replay, "begin")

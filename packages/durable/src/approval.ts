@@ -15,22 +15,28 @@ import { Approval } from "@kintsugi/core"
 import type { Line } from "./lines.ts"
 import { isNoted, note, stillThere } from "./losing.ts"
 import { acted, type AnyCodec, goingOn, reading, record, type Replay, underWay } from "./recording.ts"
-import { list, untilOver, waitingFor } from "./waiting.ts"
+import { isSuperseded } from "./saying.ts"
+import { isWithdrawn, list, untilOver, waitingFor } from "./waiting.ts"
 
-/** What was decided, when, and under which id. Without a decision, the request has expired. */
+/** What was decided, when, and under which id. Without a decision, the request has expired, or was withdrawn. */
 const Answer = Schema.toCodecJson(
   Schema.Struct({
     at: Schema.Finite,
     decision: Schema.optionalKey(Approval.Decision),
-    id: Schema.optionalKey(Schema.String)
+    id: Schema.optionalKey(Schema.String),
+    /** Set if a message of the user has withdrawn the request. */
+    superseded: Schema.optionalKey(Schema.Literal(true))
   })
 )
 
 const decodeAnswer = Schema.decodeUnknownEffect(Answer)
 
 /** A decision as it is stored. */
-const answerOf = (at: number, decided: { readonly decision?: Approval.Decision; readonly id?: string }) =>
+const answerOf = (at: number, decided: Omit<typeof Answer.Type, "at">) =>
   Effect.orDie(Schema.encodeEffect(Answer)({ at, ...decided }))
+
+/** What ends the wait for a decision when a message of the user withdraws it. */
+export const superseding = (at: number) => answerOf(at, { superseded: true })
 
 const late = "late"
 
@@ -47,7 +53,7 @@ const askedAbout = ({ key }: Approval.ApprovalRequest): string => `${key}/approv
 
 /**
  * Announces the request once; then waits for its decision, no longer than the time of the call. With `endsAt` the wait ends after that
- * instant, unless a decision was stored before.
+ * instant, unless a decision was stored before. Gives `undefined` if a message of the user has withdrawn the request.
  */
 export const decided = (
   replay: Replay,
@@ -55,7 +61,7 @@ export const decided = (
   request: Approval.ApprovalRequest,
   endsAt: number | undefined,
   tell: Effect.Effect<void>
-): Effect.Effect<Approval.Decision | "expired"> => {
+): Effect.Effect<Approval.Decision | "expired" | undefined> => {
   const name = nameOf(request)
   const listing = Effect.flatMap(isNoted(replay, asked(request)), (isListed) =>
     isListed ? Effect.void : list(replay, waitingFor(request), name)
@@ -76,6 +82,9 @@ export const decided = (
   const over = endsAt === undefined ? Infinity : endsAt + 1
   const waiting = Effect.gen(function* () {
     yield* stillThere(replay, name, deferred)
+    if (yield* isSuperseded(replay, request.runId)) {
+      yield* store(deferred, replay, yield* superseding(yield* Clock.currentTimeMillis))
+    }
     for (let part = 1; ; part++) {
       const { time, until } = line
       const end = Math.min(until, over)
@@ -112,10 +121,11 @@ export const decided = (
     Effect.provideService(WorkflowInstance, replay.instance)
   )
   const taken = Effect.fnUntraced(function* (waited: Schema.Json) {
-    const { at, decision } = yield* reading(replay, name, decodeAnswer(waited))
+    const { at, decision, superseded = false } = yield* reading(replay, name, decodeAnswer(waited))
     line.advance(at)
     yield* goingOn(replay, line, name)
-    return decision ?? ("expired" as const)
+    // a request that has expired is not withdrawn
+    return decision ?? (superseded && at < over ? undefined : ("expired" as const))
   })
   const announced = Effect.andThen(Effect.andThen(listing, marking), telling)
   const untilDecided = untilOver(replay, name, underWay(line, Effect.andThen(replay.lines.calm, waiting)))
@@ -157,7 +167,8 @@ export const decide = (
     )
     const fateOf = (stored: Schema.Json, id?: string) =>
       Effect.map(Effect.orDie(decodeAnswer(stored)), (answer): Approval.DecisionReceipt => {
-        if (answer.decision === undefined || answer.at > request.expiresAt) return no("late")
+        if (answer.at > request.expiresAt) return no("late")
+        if (answer.decision === undefined) return no(answer.superseded === true ? "withdrawn" : "late")
         return id !== undefined && answer.id === id ? { _tag: "Counted", digest } : no("already-decided")
       })
     const before = yield* read
@@ -166,6 +177,7 @@ export const decide = (
     if (!(yield* isNoted(run, asked(request)))) {
       return no((yield* isNoted(run, askedAbout(request))) ? "other-digest" : "unknown-request")
     }
+    if (yield* isWithdrawn(run, nameOf(request))) return no("withdrawn")
     const isEmpty = decision.type === "approve" && decision.arguments === undefined
     if (isEmpty && request.failed?.needsArguments === true) return no("nothing-to-run")
     const id = String(yield* Random.next)

@@ -16,6 +16,7 @@ import type { Line } from "./lines.ts"
 import { isLeft, isNoted, note, stillThere } from "./losing.ts"
 import { acted, type AnyCodec, goingOn, reading, record, type Replay, Said, saying, underWay } from "./recording.ts"
 import { failuresOf } from "./tool.ts"
+import { isSuperseded } from "./saying.ts"
 import { list } from "./waiting.ts"
 
 type Deferring = NonNullable<Interception.Interceptor["deferring"]>
@@ -33,13 +34,16 @@ const fields = { at: Schema.Finite, id: Schema.String }
 /** What ended the wait of a call. */
 const Ending = Schema.Union([
   Schema.Struct({ _tag: Schema.tag("Settlement"), ...fields, exit: Schema.Json }),
-  Schema.Struct({ _tag: Schema.tag("Closed"), ...fields, reason: Schema.Literals(["late", "run-over"]) })
+  Schema.Struct({ _tag: Schema.tag("Closed"), ...fields, reason: Schema.Literals(["late", "run-over", "superseded"]) })
 ])
 
 type Ending = typeof Ending.Type
 
 const decodeEnding = Schema.decodeUnknownEffect(Ending)
 const encodeEnding = Schema.encodeSync(Ending)
+
+/** What ends the wait of a call when a message of the user withdraws it. */
+export const withdrawing = (at: number) => encodeEnding({ _tag: "Closed", at, id: "", reason: "superseded" })
 
 /** How the settlement of a tool is stored. */
 const codecOf = ({ failure, success }: Stored) =>
@@ -110,7 +114,7 @@ export const settle = (
     const at = yield* Clock.currentTimeMillis
     const exit = yield* encoded(stored, settlement.exit)
     const ending = before ?? (yield* end(workflow, executionId, token, { _tag: "Settlement", at, id, exit }))
-    if (ending._tag === "Closed") return ending.reason
+    if (ending._tag === "Closed") return ending.reason === "superseded" ? "run-over" : ending.reason
     return ending.id === id ? "counted" : "already-settled"
   })
 
@@ -122,7 +126,10 @@ export const deferring = (replay: Replay): Deferring => {
     store: replay.executionId,
     wait: (call) =>
       Effect.flatMap(RunContext.Current, (run) =>
-        Effect.andThen(listed(replay, run, call), wait(replay, replay.lines.of(run), call))
+        listed(replay, run, call).pipe(
+          Effect.andThen(unlessSuperseded(replay, run, call)),
+          Effect.andThen(wait(replay, replay.lines.of(run), call))
+        )
       ),
     close: (token) => (isLeft(replay) ? Effect.void : within((line) => close(replay, line, token)))
   }
@@ -142,6 +149,18 @@ const listed = (
     isListed ? Effect.void : Effect.andThen(list(replay, waiting, name), note(replay, mark))
   )
 }
+
+/** Ends the wait at its beginning where a message waits that withdraws it. */
+const unlessSuperseded = (
+  replay: Replay,
+  run: RunContext.RunContext | undefined,
+  { token }: Call
+): Effect.Effect<void> =>
+  Effect.flatMap(isSuperseded(replay, run?.runId ?? ""), (is) => {
+    if (!is) return Effect.void
+    const at = replay.clock.currentTimeMillisUnsafe()
+    return Effect.asVoid(ended(replay, token, { _tag: "Closed", at, id: "", reason: "superseded" }))
+  })
 
 const close = (replay: Replay, line: Line, token: string): Effect.Effect<void> => {
   const { engine, executionId, instance } = replay
@@ -164,7 +183,7 @@ const wait = (
   replay: Replay,
   line: Line,
   { expiresAt, polls, stored, token }: Call
-): Effect.Effect<Ended | undefined> => {
+): Effect.Effect<Ended | "withdrawn" | undefined> => {
   const name = nameOf(token)
   const pausing = pauses(replay, line, token, expiresAt)
   // a poll is a step of its own
@@ -179,9 +198,10 @@ const wait = (
     })
   })
   return found.pipe(
-    Effect.catch(({ ending }) => {
+    Effect.catch(({ ending }): Effect.Effect<Ended | "withdrawn" | undefined> => {
       line.advance(ending.at)
-      return ending._tag === "Closed" ? Effect.undefined : reading(replay, name, decoded(stored, ending.exit))
+      if (ending._tag === "Closed") return Effect.succeed(ending.reason === "superseded" ? "withdrawn" : undefined)
+      return reading(replay, name, decoded(stored, ending.exit))
     })
   )
 }

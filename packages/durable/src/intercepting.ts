@@ -19,9 +19,9 @@ import { wait } from "./wait.ts"
 export type Tell = (request: Approval.ApprovalRequest) => Effect.Effect<void>
 
 /** The interceptor of a run, and the observer of its events. */
-export const intercepting = (replay: Replay, tell: Tell, hasInbox: boolean) => {
+export const intercepting = (replay: Replay, tell: Tell) => {
   const { handle, watch } = listening(replay)
-  const read = hasInbox ? reading(replay) : undefined
+  const read = replay.hasInbox ? reading(replay) : undefined
   const intercept = (
     step: Interception.InterceptedStep,
     self: Effect.Effect<unknown, unknown>,

@@ -17,6 +17,7 @@ export const listening = (replay: Replay) => {
   const replayed = new WeakSet<AgentEvent.AgentEvent>()
   /** Marks events that are emitted once more. An observer gets them before any listener. */
   const watch: NonNullable<RunContext.RunContext["emit"]> = (event) => {
+    if (event.type === "run-start" && event.parent !== undefined) replay.parents.set(event.runId, event.parent.runId)
     const isEnd = event.parent === undefined && AgentEvent.isTerminal(event)
     // the run is suspended, not at its end
     const isAside = replay.instance.suspended || replay.instance.abandoned

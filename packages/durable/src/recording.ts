@@ -60,6 +60,10 @@ export interface Replay {
   /** The stored rows of the run, if the storage can be read, and the steps that wait for their engine. */
   readonly rows: Rows | undefined
   readonly waiting: Set<string>
+  /** Whether messages can be said to the run. */
+  readonly hasInbox: boolean
+  /** The parents of the runs that have begun, by their ids. */
+  readonly parents: Map<string, string>
   /** The failures of the run, and so of the functions that decide within it. */
   readonly failures: { readonly schema: AnyCodec; readonly isDeclared: (error: unknown) => boolean }
 }

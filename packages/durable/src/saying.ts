@@ -12,8 +12,6 @@ import * as Schema from "effect/Schema"
 import { Message } from "@kintsugi/core"
 import * as DoorError from "@kintsugi/core/DoorError"
 import type * as RunContext from "@kintsugi/core/RunContext"
-import type { UnknownRunError } from "./errors.ts"
-import { demanding } from "./knowing.ts"
 import type { Line } from "./lines.ts"
 import { record, type Replay } from "./recording.ts"
 
@@ -24,7 +22,9 @@ const Stored = Schema.Struct({
   id: Schema.String,
   message: Message.User,
   /** The id of the run that reads it; the outermost run by default. */
-  to: Schema.optionalKey(Schema.String)
+  to: Schema.optionalKey(Schema.String),
+  /** Whether it withdraws the requests for which that run waits. */
+  supersede: Schema.optionalKey(Schema.Literal(true))
 })
 
 const StoredJson = Schema.toCodecJson(Stored)
@@ -35,6 +35,9 @@ const rowOf = (nth: number) => DurableDeferred.make(`said/${nth}`, { success: Sc
 
 /** Stored when the run has read the message with this number. */
 const readOf = (nth: number) => DurableDeferred.make(`said/${nth}/read`)
+
+/** A message to a run, as it is stored. */
+export type Said = typeof Stored.Type
 
 interface Of {
   readonly engine: WorkflowEngine["Service"]
@@ -53,14 +56,14 @@ const resultOf = <S extends Schema.Constraint, E extends Schema.Constraint>(
   )
 
 /** The message with this number. */
-const storedAt = (of: Of, nth: number): Effect.Effect<typeof Stored.Type | undefined> =>
+const storedAt = (of: Of, nth: number): Effect.Effect<Said | undefined> =>
   Effect.flatMap(resultOf(of, rowOf(nth)), (result) =>
     Option.isNone(result) || Exit.isFailure(result.value) ? Effect.undefined : Effect.orDie(decode(result.value.value))
   )
 
 /** All messages that were said, with whether each is read. */
 const all = Effect.fnUntraced(function* (of: Of) {
-  const found: Array<{ readonly said: typeof Stored.Type; readonly isRead: boolean }> = []
+  const found: Array<{ readonly said: Said; readonly isRead: boolean }> = []
   for (let nth = 0; ; nth++) {
     const said = yield* storedAt(of, nth)
     if (said === undefined) return found
@@ -69,11 +72,29 @@ const all = Effect.fnUntraced(function* (of: Of) {
 })
 
 /** The messages of a run that no safe point has read. */
-export const unreadOf = (of: Of): Effect.Effect<ReadonlyArray<typeof Stored.Type>> =>
+export const unreadOf = (of: Of): Effect.Effect<ReadonlyArray<Said>> =>
   Effect.map(all(of), (found) => found.flatMap(({ isRead, said }) => (isRead ? [] : said)))
 
+/** Whether a message withdraws the requests of a run: that run, or one of its ancestors, is to read it. */
+export const withdraws = ({ supersede, to }: Said, within: ReadonlyArray<string>): boolean =>
+  supersede === true && (to === undefined || within.includes(to))
+
+/** A run and its ancestors, the nearest first. */
+export const ancestry = ({ parents }: Pick<Replay, "parents">, runId: string): ReadonlyArray<string> => {
+  const parent = parents.get(runId)
+  return parent === undefined ? [runId] : [runId, ...ancestry({ parents }, parent)]
+}
+
+/** Whether a message waits that withdraws what this run is about to wait for. */
+export const isSuperseded = (replay: Replay, runId: string): Effect.Effect<boolean> => {
+  if (!replay.hasInbox) return Effect.succeed(false)
+  const { engine, executionId, instance } = replay
+  const unread = unreadOf({ engine, executionId, workflow: instance.workflow })
+  return Effect.map(unread, (found) => found.some((said) => withdraws(said, ancestry(replay, runId))))
+}
+
 /** Stores a message under the first number that is free, unless one with its id is stored. */
-const put = Effect.fnUntraced(function* (of: Of, said: typeof Stored.Type) {
+export const put = Effect.fnUntraced(function* (of: Of, said: Said) {
   const { engine, executionId, workflow } = of
   const found = yield* all(of)
   if (found.some((one) => one.said.id === said.id)) return
@@ -108,9 +129,9 @@ export const reading = (replay: Replay) => {
       for (let nth = from.get(runId) ?? 0; ; nth++) {
         const said = yield* storedAt(of, nth)
         if (said === undefined) return { next: nth, messages }
-        const { id, message, to } = said
+        const { id, message, supersede, to } = said
         if (to === undefined ? parent !== undefined : to !== runId) continue
-        messages.push({ id, message })
+        messages.push({ id, message, ...(supersede === undefined ? {} : { supersede }) })
         const token = DurableDeferred.tokenFromExecutionId(readOf(nth), { workflow: of.workflow, executionId })
         yield* Effect.provideService(
           DurableDeferred.done(readOf(nth), { token, exit: Exit.void }),
@@ -125,70 +146,3 @@ export const reading = (replay: Replay) => {
     })
   }
 }
-
-/** A message for a durable run. */
-interface Saying {
-  readonly executionId: string
-  /** The same message may be said again, with the same id: it is read once. */
-  readonly id: string
-  readonly message: string | Message.UserContent
-  /** The id of the run that reads it, such as a sub-agent, from its events. The outermost run by default. */
-  readonly to?: string
-}
-
-/** A workflow whose runs may hear messages. */
-interface Hearing {
-  readonly workflow: Workflow.Any
-  readonly hasInbox: boolean
-}
-
-/**
- * Says something to a run, from any process. The run reads the message at its next safe point, and records that: a replay reads the same
- * messages at the same turns. While a call waits for a decision, the message waits too. At most 64 messages wait. The workflow needs the
- * option `inbox`: without it, this dies.
- */
-export const say = (
-  { hasInbox, workflow }: Hearing,
-  { executionId, id, message, to }: Saying
-): Effect.Effect<
-  void,
-  UnknownRunError | DoorError.RunLostError | DoorError.RunOverError | DoorError.InboxFullError,
-  WorkflowEngine
-> =>
-  Effect.gen(function* () {
-    if (!hasInbox) {
-      return yield* Effect.die(new TypeError(`Durable.say: give Durable.workflow of '${workflow._tag}' inbox: true`))
-    }
-    yield* demanding(workflow, executionId)
-    const engine = yield* WorkflowEngine
-    if (yield* isOver(engine, workflow, executionId)) {
-      return yield* Effect.fail(DoorError.RunOverError.make({ runId: executionId }))
-    }
-    const said = { id, message: Message.user(message), ...(to === undefined ? {} : { to }) }
-    yield* put({ engine, workflow, executionId }, said)
-  })
-
-/** An end that cannot be read is an end too. */
-const isOver = (
-  { poll }: WorkflowEngine["Service"],
-  workflow: Workflow.Any,
-  executionId: string
-): Effect.Effect<boolean> => {
-  // of any workflow, the engine reads no more than its name and its schemas
-  const result = poll(workflow as never, executionId) as unknown as Effect.Effect<
-    Option.Option<{ readonly _tag: string }>
-  >
-  const found = Effect.map(result, (one) => Option.isSome(one) && one.value._tag === "Complete")
-  return Effect.catchDefect(found, () => Effect.succeed(true))
-}
-
-/** The messages that were said to a run and that no safe point has read, in the order of their arrival. Fails as `resume` does. */
-export const unread = (
-  { workflow }: Hearing,
-  executionId: string
-): Effect.Effect<ReadonlyArray<Message.SaidMessage>, UnknownRunError | DoorError.RunLostError, WorkflowEngine> =>
-  Effect.gen(function* () {
-    yield* demanding(workflow, executionId)
-    const found = yield* unreadOf({ engine: yield* WorkflowEngine, workflow, executionId })
-    return found.map(({ id, message }) => ({ id, message }))
-  })

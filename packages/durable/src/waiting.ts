@@ -12,11 +12,18 @@ import * as Schema from "effect/Schema"
 import { type Approval, Snapshot } from "@kintsugi/core"
 import { isLeft, isNoted, note } from "./losing.ts"
 import type { Replay } from "./recording.ts"
-import { unreadOf } from "./saying.ts"
+import { ancestry, unreadOf } from "./saying.ts"
 
 type Execution = Pick<Replay, "engine" | "executionId" | "instance">
 
-const Stored = Schema.toCodecJson(Schema.Struct({ waiting: Snapshot.Waiting, end: Schema.String }))
+const Stored = Schema.toCodecJson(
+  Schema.Struct({
+    waiting: Snapshot.Waiting,
+    end: Schema.String,
+    /** The ancestors of the run that waits, the nearest first. */
+    ancestors: Schema.optionalKey(Schema.Array(Schema.String))
+  })
+)
 const encode = Schema.encodeEffect(Stored)
 const decode = Schema.decodeUnknownEffect(Stored)
 
@@ -41,7 +48,8 @@ export const waitingFor = (request: Approval.ApprovalRequest): Snapshot.Waiting 
 /** Lists a call, until `end` is stored: under the first number that is free, unless it is listed. */
 export const list = (replay: Replay, waiting: Snapshot.Waiting, end: string): Effect.Effect<void> =>
   Effect.gen(function* () {
-    const value = yield* Effect.orDie(encode({ waiting, end }))
+    const ancestors = ancestry(replay, waiting.runId ?? "").slice(1)
+    const value = yield* Effect.orDie(encode({ waiting, end, ...(ancestors.length === 0 ? {} : { ancestors }) }))
     for (let nth = 0; ; nth++) {
       const before = yield* storedAt(replay, nth)
       if (before?.end === end) return
@@ -58,9 +66,34 @@ export const list = (replay: Replay, waiting: Snapshot.Waiting, end: string): Ef
 
 const withdrawn = (end: string): string => `${end}/withdrawn`
 
+/** Whether the call of this wait has ended without what it waited for. */
+export const isWithdrawn = (of: Execution, end: string): Effect.Effect<boolean> => isNoted(of, withdrawn(end))
+
 /** A call that ends while it waits is no longer listed, unless the run goes on in another replay. */
 export const untilOver = <A>(replay: Replay, end: string, self: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.onExit(self, (exit) => (Exit.isSuccess(exit) || isLeft(replay) ? Effect.void : note(replay, withdrawn(end))))
+
+/** What is listed and not over: what the call waits for, what ends it, and its run with the ancestors of that. */
+export const listedIn = Effect.fnUntraced(function* (of: Execution) {
+  // storage that shows a row late may have got it twice
+  const found = new Map<string, typeof Stored.Type>()
+  for (let nth = 0; ; nth++) {
+    const stored = yield* storedAt(of, nth)
+    if (stored === undefined) break
+    found.set(stored.end, stored)
+  }
+  const all: Array<{
+    readonly end: string
+    readonly waiting: Snapshot.Waiting
+    readonly within: ReadonlyArray<string>
+  }> = []
+  for (const { ancestors = [], end, waiting } of found.values()) {
+    const isOver = Option.isSome(yield* resultOf(of, DurableDeferred.make(end, { success: Schema.Json })))
+    const within = [waiting.runId ?? "", ...ancestors]
+    if (!isOver && !(yield* isWithdrawn(of, end))) all.push({ end, waiting, within })
+  }
+  return all
+})
 
 /** What a run waits for now, with the messages to it that it has not read. */
 export const waitingNow = (
@@ -70,18 +103,7 @@ export const waitingNow = (
   Effect.gen(function* () {
     const engine = yield* WorkflowEngine
     const of: Execution = { engine, executionId, instance: WorkflowInstance.initial(workflow, executionId) }
-    // storage that shows a row late may have got it twice
-    const found = new Map<string, Snapshot.Waiting>()
-    for (let nth = 0; ; nth++) {
-      const stored = yield* storedAt(of, nth)
-      if (stored === undefined) break
-      found.set(stored.end, stored.waiting)
-    }
-    const all: Array<Snapshot.Waiting> = []
-    for (const [end, waiting] of found) {
-      const isOver = Option.isSome(yield* resultOf(of, DurableDeferred.make(end, { success: Schema.Json })))
-      if (!isOver && !(yield* isNoted(of, withdrawn(end)))) all.push(waiting)
-    }
+    const all = (yield* listedIn(of)).map(({ waiting }) => waiting)
     if (!hasInbox) return all
     const unread = yield* unreadOf({ engine, workflow, executionId })
     return [

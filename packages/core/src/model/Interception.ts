@@ -111,8 +111,8 @@ export interface Interceptor {
 type DeferringElsewhere = {
   /** A part of the tokens of the program: where their settlements are stored. */
   readonly store: string
-  /** The settlement of a call; nothing at its deadline. From then on no other settlement counts. */
-  readonly wait: (call: DeferredCall) => Effect.Effect<Exit.Exit<unknown, unknown> | undefined>
+  /** The settlement of a call; nothing at its deadline. From then on no other settlement counts. A message may withdraw the call before. */
+  readonly wait: (call: DeferredCall) => Effect.Effect<Exit.Exit<unknown, unknown> | "withdrawn" | undefined>
   /** From now on no settlement with this token counts: the call has ended without one. */
   readonly close: (token: string) => Effect.Effect<void>
 }

@@ -138,12 +138,14 @@ const settleAll = <A, E>(
   admitted: number,
   next: (batch: Batch) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
-  const { plan, run, state, toolset } = running
+  const { mode, plan, run, state, toolset } = running
   const sites = Message.callsOf(reply).map((call, index) => siteOf(running, call, keys[index] as string, index))
   const { inbox } = run.tree
   const over = (ended: Pick<Batch, "outcomes" | "isWaiting"> & Partial<Batch>): Effect.Effect<A, E> => {
     run.meter.endBatch()
-    const isWithdrawn = ended.isWaiting && inbox?.ends(run, "request") === true && run.meter.ended === undefined
+    // a call waits in a run that cannot be suspended only if its request was withdrawn
+    const isSaid = !mode.isSuspendable || inbox?.ends(run, "request") === true
+    const isWithdrawn = ended.isWaiting && isSaid && run.meter.ended === undefined
     // sub-agents that wait go on without the requests of theirs
     if (!isWithdrawn) return closing(ended)
     const withdrawn = ended.failure === undefined ? withdraw(running) : Effect.succeed(false)

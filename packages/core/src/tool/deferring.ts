@@ -160,7 +160,7 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
       const { failure, success } = tool
       const stored = { failure, success }
       const polls = pollsOf(options, call, handle)
-      entry.settlement = yield* state.elsewhere.wait({
+      const found = yield* state.elsewhere.wait({
         token,
         callId,
         tool: tool.name,
@@ -169,6 +169,8 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
         stored,
         polls
       })
+      if (found === "withdrawn") return yield* handedOver(options, call, { token, handle, expiresAt })
+      entry.settlement = found
     }
     if (entry.settlement === undefined && state.elsewhere === undefined) {
       const inTime = Effect.timeoutOption(arrival(options, call, entry, handle), Duration.millis(expiresAt - now))

@@ -1,0 +1,117 @@
+/** Saying something to a durable run, from any process: the message is stored, and may withdraw what the run waits for. */
+import * as DurableDeferred from "effect/workflow/DurableDeferred"
+import type * as Workflow from "effect/workflow/Workflow"
+import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { Message } from "@kintsugi/core"
+import * as DoorError from "@kintsugi/core/DoorError"
+import { superseding } from "./approval.ts"
+import { withdrawing } from "./deferred.ts"
+import type { UnknownRunError } from "./errors.ts"
+import { demanding } from "./knowing.ts"
+import { put, type Said, unreadOf, withdraws } from "./saying.ts"
+import { listedIn } from "./waiting.ts"
+
+/** A message for a durable run. */
+interface Saying {
+  readonly executionId: string
+  /** The same message may be said again, with the same id: it is read once. */
+  readonly id: string
+  readonly message: string | Message.UserContent
+  /** The id of the run that reads it, such as a sub-agent, from its events. The outermost run by default. */
+  readonly to?: string
+  /**
+   * Withdraws all that the run and its sub-agents wait for, such as approvals: these calls are not run, and the run goes on. Of a decision and
+   * such a message the first that is stored counts. By default the requests stay open.
+   */
+  readonly supersede?: boolean
+}
+
+/** A workflow whose runs may hear messages. */
+interface Hearing {
+  readonly workflow: Workflow.Any
+  readonly hasInbox: boolean
+}
+
+/**
+ * Says something to a run, from any process. The run reads the message at its next safe point, and records that: a replay reads the same
+ * messages at the same turns. While a call waits for a decision, the message waits too, unless it supersedes. At most 64 messages wait. The workflow needs the
+ * option `inbox`: without it, this dies.
+ */
+export const say = (
+  { hasInbox, workflow }: Hearing,
+  { executionId, id, message, supersede = false, to }: Saying
+): Effect.Effect<
+  void,
+  UnknownRunError | DoorError.RunLostError | DoorError.RunOverError | DoorError.InboxFullError,
+  WorkflowEngine
+> =>
+  Effect.gen(function* () {
+    if (!hasInbox) {
+      return yield* Effect.die(new TypeError(`Durable.say: give Durable.workflow of '${workflow._tag}' inbox: true`))
+    }
+    yield* demanding(workflow, executionId)
+    const engine = yield* WorkflowEngine
+    if (yield* isOver(engine, workflow, executionId)) {
+      return yield* Effect.fail(DoorError.RunOverError.make({ runId: executionId }))
+    }
+    const said: Said = {
+      id,
+      message: Message.user(message),
+      ...(to === undefined ? {} : { to }),
+      ...(supersede ? { supersede } : {})
+    }
+    const of = { engine, workflow, executionId }
+    yield* put(of, said)
+    if (supersede) yield* withdraw(of, said)
+  })
+
+/** Ends the waits that a message withdraws, until the run has read it: what it asks after that is asked anew. */
+const withdraw = Effect.fnUntraced(function* (
+  of: {
+    readonly engine: WorkflowEngine["Service"]
+    readonly workflow: Workflow.Any
+    readonly executionId: string
+  },
+  said: Said
+) {
+  const { engine, executionId, workflow } = of
+  const instance = WorkflowInstance.initial(workflow, executionId)
+  for (const { end, waiting, within } of yield* listedIn({ engine, executionId, instance })) {
+    if (waiting.type === "message" || !withdraws(said, within)) continue
+    if (!(yield* unreadOf(of)).some(({ id }) => id === said.id)) return
+    const at = yield* Clock.currentTimeMillis
+    const row = DurableDeferred.make(end, { success: Schema.Json })
+    const value = waiting.type === "deferred" ? withdrawing(at) : yield* superseding(at)
+    const token = DurableDeferred.tokenFromExecutionId(row, { workflow, executionId })
+    yield* DurableDeferred.succeed(row, { token, value })
+  }
+})
+
+/** An end that cannot be read is an end too. */
+const isOver = (
+  { poll }: WorkflowEngine["Service"],
+  workflow: Workflow.Any,
+  executionId: string
+): Effect.Effect<boolean> => {
+  // of any workflow, the engine reads no more than its name and its schemas
+  const result = poll(workflow as never, executionId) as unknown as Effect.Effect<
+    Option.Option<{ readonly _tag: string }>
+  >
+  const found = Effect.map(result, (one) => Option.isSome(one) && one.value._tag === "Complete")
+  return Effect.catchDefect(found, () => Effect.succeed(true))
+}
+
+/** The messages that were said to a run and that no safe point has read, in the order of their arrival. Fails as `resume` does. */
+export const unread = (
+  { workflow }: Hearing,
+  executionId: string
+): Effect.Effect<ReadonlyArray<Message.SaidMessage>, UnknownRunError | DoorError.RunLostError, WorkflowEngine> =>
+  Effect.gen(function* () {
+    yield* demanding(workflow, executionId)
+    const found = yield* unreadOf({ engine: yield* WorkflowEngine, workflow, executionId })
+    return found.map(({ id, message }) => ({ id, message }))
+  })
