@@ -217,6 +217,30 @@ it.effect("a message decides about no call that waits for a person, and is read 
   })
 )
 
+it.effect("a run at work lists the messages that it has not read, and nothing when it has [P1586]", () =>
+  Effect.gen(function* () {
+    for (const isForgetful of [false, true]) {
+      const { durable, ends, id, say, within } = yield* talking(isForgetful)
+      const state = Effect.map(within(Durable.poll(durable, id)), (found) =>
+        Option.isNone(found)
+          ? undefined
+          : [
+              found.value._tag,
+              found.value._tag === "Complete"
+                ? []
+                : found.value.waiting.flatMap((one) => (one.type === "message" ? one.id : [one.type]))
+            ]
+      )
+      assert.isUndefined(yield* state)
+      yield* say("m1", "the red one")(id)
+      yield* say("m2", "not the blue one")(id)
+      assert.deepStrictEqual(yield* state, ["Running", ["m1", "m2"]])
+      yield* ends
+      assert.deepStrictEqual(yield* state, ["Complete", []])
+    }
+  })
+)
+
 it.effect("64 messages wait at most; a run that is over or unknown takes none [P1580 P1586]", () =>
   Effect.gen(function* () {
     const { ends, id, say, within, durable } = yield* talking(false)

@@ -1,9 +1,9 @@
 /** What a durable run waits for, as `Durable.poll` lists it in any process. */
 import { assert, it } from "@effect/vitest"
-import { Agent, Recovery } from "@kintsugi/core"
+import { Agent, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Durable } from "@kintsugi/durable"
-import { Effect, Exit, Layer, Option, Schema } from "effect"
+import { Deferred, Effect, Exit, Layer, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { paying } from "../_support/suspension.ts"
 import { watched } from "./_support/engines.ts"
@@ -73,5 +73,35 @@ it.effect("an approval that ends with the time of its call is listed no longer, 
     yield* TestClock.adjust("1 hour")
     yield* quiet
     assert.deepStrictEqual(yield* listed, ["approval of worker: pay c2 until 73 h"])
+  })
+)
+
+it.effect("an approval is listed while another call of its reply is at work", () =>
+  Effect.gen(function* () {
+    const pay = paying({ validFor: "3 days" })
+    const begun = yield* Deferred.make<void>()
+    const goOn = yield* Deferred.make<void>()
+    const look = Tool.make("look", {
+      description: "Looks.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      run: () => Effect.as(Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(goOn)), "seen")
+    })
+    const model = yield* make(calls(call("look", {}, "c1"), call("pay", { cents: 1 }, "c2")))
+    const agent = Agent.make("worker", { tools: [look, pay.tool], budget: { maxDuration: "9 days" } })
+    const durable = Durable.workflow(agent, { name: "beside", input: Schema.String, output: Schema.String })
+    const engine = yield* watched(false)
+    const context = yield* Layer.build(Layer.provideMerge(durable.layer.pipe(Layer.provide(model.layer)), engine.layer))
+    const within = Effect.provideContext(context)
+    const id = yield* within(Durable.start(durable, { id: "one", input: "go" }))
+    yield* Deferred.await(begun)
+    yield* quiet
+    const state = Effect.map(within(Durable.poll(durable, id)), (found) =>
+      Option.isSome(found) && found.value._tag !== "Complete" ? [found.value._tag, lines(found.value.waiting)] : []
+    )
+    assert.deepStrictEqual(yield* state, ["Running", ["approval of worker: pay c2 until 72 h"]])
+    yield* Deferred.succeed(goOn, undefined)
+    yield* quiet
+    assert.deepStrictEqual(yield* state, ["Suspended", ["approval of worker: pay c2 until 72 h"]])
   })
 )

@@ -269,23 +269,23 @@ export const start = <Name extends string, Input extends AnyCodec, Output extend
     return executionId
   })
 
-/** A run that waits without a process. */
-type Idle = {
-  readonly _tag: "Suspended"
+/** A run that has not ended: it waits without a process, or a part of it is at work. */
+type Unended<State> = {
+  readonly _tag: State
   /** What it and its sub-agents wait for: nothing if it waits for a time, such as that of its next attempt. */
   readonly waiting: ReadonlyArray<Snapshot.Waiting>
 }
 
 /**
- * The status of a run: its end, `Suspended` while it waits without a process, with what it waits for, or `Option.none()` while it runs. Fails with
- * `UnknownRunError` if there is no such run, and with `UnreadableStepError` if its stored end does not fit the schemas. With the
+ * The status of a run: its end, `Suspended` while it waits without a process, or `Running` while it is at work and some of its calls, or
+ * messages to it, wait; both with what waits. `Option.none()` while it is at work and nothing waits. Fails with `UnknownRunError` if there is no such run, and with `UnreadableStepError` if its stored end does not fit the schemas. With the
  * storage of a cluster in the context (`MessageStorage`), it fails with `RunLostError` if the row with the status is gone.
  */
 export const poll = <Name extends string, Input extends AnyCodec, Output extends AnyCodec, E, R>(
   self: Durable<Name, Input, Output, E, R>,
   executionId: string
 ): Effect.Effect<
-  Option.Option<Workflow.Complete<Output["Type"], E | ReplayError> | Idle>,
+  Option.Option<Workflow.Complete<Output["Type"], E | ReplayError> | Unended<"Suspended"> | Unended<"Running">>,
   UnknownRunError | UnreadableStepError | DoorError.RunLostError,
   WorkflowEngine
 > =>
@@ -305,7 +305,8 @@ export const poll = <Name extends string, Input extends AnyCodec, Output extends
     )
     if (Option.isNone(result)) {
       yield* demanding(workflow, executionId)
-      return Option.none()
+      const waiting = yield* waitingNow(self, executionId)
+      return waiting.length === 0 ? Option.none() : Option.some({ _tag: "Running", waiting })
     }
     const { value } = result
     if (value._tag === "Complete") return Option.some(value)
