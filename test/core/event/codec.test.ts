@@ -160,6 +160,13 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "text-delta": { ...around, type: "text-delta", text: "we" },
   "reasoning-delta": { ...around, type: "reasoning-delta", text: "hm" },
   "attempt-discarded": { ...around, type: "attempt-discarded", attempt: 1, text: "we", discardedRunId: "r2" },
+  "attempt-continued": {
+    ...around,
+    type: "attempt-continued",
+    attempt: 1,
+    kept: "we",
+    dropped: [{ callId: "c1", tool: "t" }]
+  },
   compacted: {
     ...around,
     type: "compacted",

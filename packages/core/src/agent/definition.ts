@@ -305,7 +305,9 @@ const runner = (definition: Definition): Runner => {
         const resumption = input as Resumption<unknown>
         const decisions = going.decisionsOf(resumption)
         if (resumption.decisions !== undefined) mode.deciding?.(decisions)
-        const running = Run.run(plan, { ...resumption, kind: "resumption", decisions }, sink, mode, around)
+        const begun = going.beginning(resumption, around)
+        const from = { ...resumption, from: begun.from, kind: "resumption", decisions } as const
+        const running = Run.run(plan, from, sink, mode, begun.around)
         const admitted = going.admit(suspendable(definition), resumption)
         // the fiber of a handle lets no interruption through until its run begins, and claims may wait for a store
         return Effect.andThen(mode.isForked === true ? Effect.interruptible(admitted) : admitted, running)

@@ -1,5 +1,6 @@
 /** The checks before a run goes on from a snapshot: its agent, its signature, and that it is resumed once. */
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Schema from "effect/Schema"
 import { canonical } from "../data/Digest.ts"
 import * as Message from "../data/Message.ts"
@@ -9,6 +10,7 @@ import { refused } from "../event/Refused.ts"
 import * as Snapshot from "../event/Snapshot.ts"
 import { SnapshotRefusedError } from "../errors/DoorError.ts"
 import * as Token from "../data/Token.ts"
+import { goingOn } from "../run/Continuing.ts"
 import type { Admit, Going, Resumption } from "../run/Start.ts"
 import { decisionsOf } from "../tool/Decisions.ts"
 import * as Snapshots from "./snapshots.ts"
@@ -73,9 +75,22 @@ const withdrawnIn = ({ inbox = [], unfinished }: Snapshot.Snapshot, isWithin = f
   })
 }
 
-/** How a resumption is checked, and its decisions. */
+/** Without what a stopped model call has shown at its end. */
+const withoutIncomplete = (from: Resumption<unknown>["from"]): Resumption<unknown>["from"] => {
+  const transcript = "version" in from ? from.transcript : from
+  const last = transcript.at(-1)
+  if (last?.role !== "assistant" || last.incomplete !== true) return from
+  const before = transcript.slice(0, -1)
+  return "version" in from ? { ...from, transcript: before } : before
+}
+
+/** How a resumption is checked, where its run begins, and its decisions. */
 export const going: Going = {
   admit,
+  beginning: ({ from, incomplete }, around) => {
+    if (incomplete !== "continue") return { from: incomplete === "drop" ? withoutIncomplete(from) : from, around }
+    return { from, around: { ...around, loop: (loop) => (around?.loop ?? identity)(goingOn(loop)) } }
+  },
   decisionsOf: ({ decisions, from, settlements }) =>
     decisionsOf(
       { decisions, settlements },

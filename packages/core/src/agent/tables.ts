@@ -3,6 +3,7 @@ import { dual } from "effect/Function"
 import * as Recovery from "../recovery/Recovery.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type { UnknownToolError } from "../errors/ToolError.ts"
+import { continuing } from "../run/Continuing.ts"
 import type { OnPartial } from "../run/Run.ts"
 import { type Agent, fromDefinition } from "./definition.ts"
 import type * as Fitting from "./fitting.ts"
@@ -227,14 +228,23 @@ interface ToolDefaults {
 
 /** Options beside a table of `onLlmError`. */
 export interface LlmErrorOptions extends LlmTable.TableOptions {
-  /** Whether a streamed attempt may be repeated after its first text. By default that of a sub-agent is repeated, and any other fails. */
+  /**
+   * What happens to a streamed attempt that breaks off after its first text. It fails, it is discarded and requested again (`restart`), or
+   * the next attempt goes on from the text (`continue`). By default that of a sub-agent is requested again, and any other fails.
+   */
   readonly onPartial?: OnPartial
+  /**
+   * How a model is asked to go on that declares no `continuation`: by a message of the user. Such a model may repeat what it has said.
+   * Without this, the retry gives up. It counts only beside `onPartial: "continue"`.
+   */
+  readonly continueBy?: "message"
 }
 
 /**
  * Recovers from failures of model calls, by a table or by a function. It applies to each failed attempt, after the transport has given
  * up. Counts start afresh in every turn. Rows are added to those of earlier tables; a function takes the place of all of them.
  * With `onPartial: "restart"` an attempt may be repeated after its first text was streamed. By default it fails, except in a sub-agent.
+ * With `onPartial: "continue"` the next attempt goes on from that text, if the model declares that it can.
  *
  * @example
  * ```ts
@@ -287,10 +297,11 @@ export const onLlmError: {
     options: LlmErrorOptions = {}
   ): A => {
     const definition = definitionOf(self)
+    const { continueBy, onPartial = definition.onPartial } = options
     return fromDefinition({
       ...definition,
       onLlmError: LlmTable.rowsAfter(definition.onLlmError, given, options),
-      onPartial: options.onPartial ?? definition.onPartial,
+      onPartial: onPartial === "continue" ? continuing(continueBy) : onPartial,
       transport: options.transport ?? definition.transport
     })
   }

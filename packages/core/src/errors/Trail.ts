@@ -38,8 +38,8 @@ export const TrailEntry = Schema.Struct({
   verdict: VerdictKind,
   /** Whether the rung of this verdict gave up: it did not act on this failure. */
   gaveUp: Schema.Boolean,
-  /** Why it gave up, where its counts do not say so: no person can be asked. */
-  why: Schema.optionalKey(Schema.Literal("no-approver")),
+  /** Why it gave up, where its counts do not say so: no person can be asked, or no model can go on from the text. */
+  why: Schema.optionalKey(Schema.Literals(["no-approver", "no-continuation"])),
   /** The rung of the ladder, from 0. */
   rung: Schema.Finite,
   /** How many attempts had been made. */

@@ -66,6 +66,9 @@ const saidAfter = (said: Array<Message.Message>, event: AgentEvent): Array<Messa
     case "run-suspended":
       if (event.message !== undefined) said.push(event.message)
       return said
+    case "attempt-continued":
+      // a run goes on from the incomplete message: it and the word behind it leave the transcript, the whole reply comes with the turn
+      return event.attempt === 0 ? said.slice(0, -2) : said
     default:
       return said
   }

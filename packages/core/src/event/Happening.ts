@@ -84,6 +84,17 @@ export type Happening =
       readonly discardedRunId?: string
     }
   /**
+   * The next attempt goes on from `kept`, all the text that this reply has shown so far: what is streamed from here on comes behind it.
+   * `dropped` are the calls that the broken reply had made; they are not run. `attempt` is the attempt that broke off, or 0 if a run goes on
+   * from the incomplete message of its transcript.
+   */
+  | {
+      readonly type: "attempt-continued"
+      readonly attempt: number
+      readonly kept: string
+      readonly dropped?: ReadonlyArray<OfCall>
+    }
+  /**
    * The conversation was too long for the model, and was shortened: `transcript` is what the model reads from here on. The transcript of
    * the run stays whole.
    */

@@ -67,7 +67,7 @@ const verdict = {
   tag: Schema.String,
   verdict: VerdictKind,
   gaveUp: Schema.Boolean,
-  why: Schema.optionalKey(Schema.Literal("no-approver")),
+  why: Schema.optionalKey(Schema.Literals(["no-approver", "no-continuation"])),
   rung: Schema.Finite,
   attempt: Schema.Finite,
   delay: wait,
@@ -105,6 +105,11 @@ export const schemas = {
     attempt: Schema.Finite,
     text: Schema.String,
     discardedRunId: Schema.optionalKey(Schema.String)
+  }),
+  "attempt-continued": event("attempt-continued", {
+    attempt: Schema.Finite,
+    kept: Schema.String,
+    dropped: Schema.optionalKey(Schema.Array(Schema.Struct(ofCall)))
   }),
   compacted: event("compacted", {
     compaction: Schema.String,

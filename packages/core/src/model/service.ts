@@ -62,4 +62,9 @@ export interface Service {
   readonly provider: string
   readonly generate: (request: Request) => Effect.Effect<Message.Reply, LlmError.LlmError>
   readonly stream: (request: Request) => Stream.Stream<Part, LlmError.LlmError>
+  /**
+   * Set if the model goes on from a message of its own: a request may then end with an assistant message that is `incomplete`. The reply is
+   * the `rest` of the message, or the `whole` of it. A model without this is never continued by `onPartial: "continue"`.
+   */
+  readonly continuation?: "rest" | "whole"
 }

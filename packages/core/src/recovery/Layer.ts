@@ -55,6 +55,8 @@ export interface Row {
   readonly about: About
   /** Whether a rung that runs something again may do so after this failure. */
   readonly admits: (rung: Retry | Fix) => boolean
+  /** Why it may not, where the layer says so. */
+  readonly why?: VerdictRecord["why"]
 }
 
 export type About = Omit<FailureContext, "attempt" | "previous" | "elapsed">

@@ -204,7 +204,12 @@ export type FixEvent =
   | { readonly type: "fix-failed"; readonly error: unknown }
 
 /** The outcome of a compaction: it gives up if it fails or makes nothing shorter. */
-export type Compacted = { readonly type: "shorter" } | { readonly type: "gave up"; readonly error?: unknown }
+export type Compacted = { readonly type: "shorter" } | GaveUp
+
+interface GaveUp extends Pick<VerdictRecord, "why"> {
+  readonly type: "gave up"
+  readonly error?: unknown
+}
 
 export interface CompactEvent {
   readonly type: "compacted"
@@ -290,8 +295,8 @@ export interface VerdictRecord {
   readonly verdict: VerdictKind
   /** Whether the rung of this verdict gave up: it did not act on this failure. */
   readonly gaveUp: boolean
-  /** Why it gave up, where its counts do not say so: no person can be asked. */
-  readonly why?: "no-approver"
+  /** Why it gave up, where its counts do not say so: no person can be asked, or no model can go on from the text. */
+  readonly why?: "no-approver" | "no-continuation"
   /** The rung of the ladder, from 0. */
   readonly rung: number
   /** How many attempts were made so far. */

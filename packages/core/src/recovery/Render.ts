@@ -295,6 +295,14 @@ export const invalidOutput = (
 export const stopped =
   "Your last answer was stopped before its end. The user has seen what you wrote. Give the whole answer."
 
+/**
+ * Asks for the rest of an answer that broke off, where `continueBy: "message"` is given.
+ *
+ * @internal
+ */
+export const continued =
+  "Your last answer broke off before its end. The user has seen what you wrote. Go on exactly where it ends, and repeat nothing of it."
+
 const maxIssues = 10
 
 const maxIssueChars = 300

@@ -213,7 +213,8 @@ export class Policy<R> implements Progress {
   }
 
   #retry(node: Retry, failure: Failure): Effect.Effect<Step, never, R> {
-    if (this.#isHalted || !failure.row.admits(node)) return this.#gaveUp(node, failure)
+    if (this.#isHalted) return this.#gaveUp(node, failure)
+    if (!failure.row.admits(node)) return this.#gaveUp(node, failure, undefined, false, failure.row.why)
     if (this.#made >= this.#maxAttempts) return this.#gaveUp(node, failure, attemptCap)
     const slot = this.#slotOf("retry", failure)
     const stepper = slot.stepper === undefined ? begun(node, slot) : Effect.succeed(slot.stepper)
@@ -259,7 +260,7 @@ export class Policy<R> implements Progress {
         return this.#then(node.kind, failure, Effect.succeed(repeat))
       }
       if ("error" in compacted) this.#remember(this.#failures, compacted.error)
-      return this.#gaveUp(node, failure)
+      return this.#gaveUp(node, failure, undefined, false, compacted.why)
     })
   }
 

@@ -4,12 +4,13 @@ import { goesOn } from "./hearing.ts"
 import { callModel } from "./modelCall.ts"
 import type * as Frame from "./Frame.ts"
 import type { Plan } from "./plan.ts"
-import type { Loop } from "./running.ts"
+import type { Around, Loop } from "./running.ts"
 import { answer, keepShown, safePoint } from "./turn.ts"
 import { settle } from "./settle.ts"
 import type { Start } from "./Start.ts"
 import { resume, within } from "./beginning.ts"
 
+export type { Around } from "./running.ts"
 export type { OnPartial, Plain, Plan, ReadInput, Siblings, Skilled, Work } from "./plan.ts"
 
 /**
@@ -18,13 +19,6 @@ export type { OnPartial, Plain, Plan, ReadInput, Siblings, Skilled, Work } from 
  */
 export const run = (plan: Plan, start: Start, sink: Frame.Sink | undefined, mode: Frame.Mode, around?: Around) =>
   within(plan, start, sink, mode, around === undefined ? loop : around.loop(loop), around?.says)
-
-/** What is around the loop, such as the last turn of `Answering.ts`. */
-export interface Around {
-  readonly loop: (loop: Loop) => Loop
-  /** What it says to the model. It is no word of the user. */
-  readonly says: string
-}
 
 /**
  * - A tool that fails and is told: its call is settled with the text of the failure, and the model reads that in the next turn.

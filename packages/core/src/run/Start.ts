@@ -9,6 +9,7 @@ import type * as Message from "../data/Message.ts"
 import type { Audience } from "../data/Signing.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import type { Decisions, Suspendable } from "../tool/ToolDefinition.ts"
+import type { Around } from "./running.ts"
 
 /**
  * Goes on where a run was suspended, or after a transcript.
@@ -38,6 +39,12 @@ export interface Resumption<out I> {
    */
   readonly budget?: Budget.Limits
   /**
+   * What becomes of an `incomplete` message at the end of the conversation. By default it stays, and the model is asked for the whole answer
+   * (`keep`). With `continue`, the model goes on from it, if it declares a `continuation`; with `drop`, it leaves the conversation. New
+   * input, or a message, stands behind it: then it is kept or dropped.
+   */
+  readonly incomplete?: "keep" | "continue" | "drop"
+  /**
    * For whom the decisions were signed, see `Snapshot.signDecision`; by default the audience with which `Snapshot.fromJson` has read
    * the snapshot. Another audience than that is refused.
    */
@@ -59,9 +66,13 @@ export interface Saying {
 /** Refuses to go on, before there is a run. */
 export type Admit = (agent: Suspendable, resumption: Resumption<unknown>) => Effect.Effect<void, SnapshotRefusedError>
 
+type Begun = Pick<Resumption<unknown>, "from"> & { readonly around: Around | undefined }
+
 /** What `Agent.resume` adds to an agent. */
 export interface Going {
   readonly admit: Admit
+  /** Where the run begins, and what is around its loop for that. */
+  readonly beginning: (resumption: Resumption<unknown>, around: Around | undefined) => Begun
   readonly decisionsOf: (resumption: Pick<Resumption<unknown>, "from" | "decisions" | "settlements">) => Decisions
 }
 

@@ -45,8 +45,10 @@ import { trailOf } from "../recovery/VerdictTrail.ts"
 import type { Compact, Compacted, CompactEvent, VerdictRecord } from "../recovery/Node.ts"
 import * as RunBudget from "./budget.ts"
 import { untilSaid } from "./hearing.ts"
-import type { ModelCallOptions, Attempting, Idle } from "./modelCallState.ts"
+import { type Attempting, type Calling, entryOf, type Idle, type ModelCallOptions } from "./modelCallState.ts"
+import type { Kept } from "./plan.ts"
 import type { Looping } from "./running.ts"
+import { added, admits, again, discard, whyNot } from "./shown.ts"
 import type { ModelAttempt as AgentEventAsked, Happening } from "../event/Happening.ts"
 
 /** A reply, or what the table answered in its place. */
@@ -77,8 +79,11 @@ export const callModel = (running: Looping, request: Model.Request, isOnce = fal
     const calls = conversation.take(reply)
     return RunBudget.spent(run, () => Effect.succeed({ type, reply, calls }))
   }
+  const kept = running.kept?.(request)
+  const asking = <A>(next: (answer: Answer) => Effect.Effect<A>): Effect.Effect<A, unknown> =>
+    kept === undefined ? ask(how, next) : Effect.flatMap(kept, (kept) => ask({ ...how, kept }, next))
   const { inbox } = run.tree
-  return inbox === undefined || isOnce ? ask(how, taking) : untilSaid(inbox, run, (take) => ask(how, take), taking)
+  return inbox === undefined || isOnce ? asking(taking) : untilSaid(inbox, run, asking, taking)
 }
 
 /** Asks, recovers by the table, and goes on with `next`; each attempt's usage is booked. */
@@ -90,7 +95,7 @@ export const ask = <A, E>(
 const idle = { type: "Idle", attempts: 0, shown: undefined } as const
 
 /** A model call: the layer that recovers it, and the asker of each model that the run's model consists of. */
-class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Message.Reply, never> {
+class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Message.Reply, never>, Calling {
   readonly options: ModelCallOptions
   readonly next: (answer: Answer) => Effect.Effect<A, unknown>
   state: Idle | Attempting = idle
@@ -98,6 +103,8 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   readonly extra = { made: 0 }
   /** The request, with the conversation as the model reads it now. */
   request: Model.Request
+  /** The text from which the next attempt goes on. */
+  kept: Kept | undefined
   /** Whether the call was repeated after an empty reply, which no row decides. */
   hasRepeated = false
   /** The last failure that no row was for. */
@@ -107,6 +114,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
     this.options = options
     this.next = next
     this.request = options.request
+    this.kept = options.kept
   }
 
   ask(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {
@@ -142,7 +150,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   row(error: unknown): Row | undefined {
     const row = rowOf(this.options.rows, error, () => admits(this))
     if (row === undefined) this.unguarded = error
-    return row
+    return row && { ...row, ...whyNot(this) }
   }
 
   get repairs(): Repairs<never> {
@@ -159,7 +167,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
     const { options } = this
     const decided = RunContext.emit(options.run, () => ({ type: "verdict", layer: "model", ...decision }))
     const isRepeated = !decision.gaveUp && (decision.verdict === "retry" || decision.verdict === "compact")
-    return isRepeated ? Effect.andThen(decided, discard(this)) : decided
+    return isRepeated ? Effect.andThen(decided, again(this)) : decided
   }
 
   get end(): Ends<Message.Reply, A, unknown, never> {
@@ -195,7 +203,7 @@ const compact = (
   error: unknown
 ): Effect.Effect<Compacted> => {
   const { conversation, input, run } = call.options
-  if (!admits(call)) return Effect.succeed({ type: "gave up" })
+  if (!admits(call)) return Effect.succeed({ type: "gave up", ...whyNot(call) })
   const overflow = {
     transcript: call.request.messages,
     // rows see nothing but failures of models
@@ -225,23 +233,26 @@ const attempt = (
 const begun = (
   call: ModelCall<unknown>,
   model: Model.Service,
-  request: Model.Request,
+  asked: Model.Request,
   fiber: Fiber.Fiber<unknown, unknown>
 ): Effect.Effect<Message.Reply, LlmError> => {
-  const { options } = call
+  const { kept, options } = call
   const { isStreamed, run } = options
   const attempts = call.state.attempts + 1
   const spent = { usage: Usage.empty }
+  const request = kept === undefined ? asked : kept.request(model, asked)
   const attempting: Attempting = { type: "Attempting", attempts, shown: undefined, model, request, spent }
   // Mutant `true` survives: speed only. Each step of the model then looks for an interceptor, and finds none
-  const within = fiber.getRef(Interception.Current) === undefined ? model : Interception.model(model)
+  const stepped = fiber.getRef(Interception.Current) === undefined ? model : Interception.model(model)
+  const within = kept === undefined ? stepped : kept.around(stepped)
   const whole = isStreamed ? streamed(call, attempting, within) : Effect.suspend(() => generate(within, request))
   const replied = Effect.flatMap(whole, (came) => {
     const put = isStreamed ? came : Model.collected(came)
     const counted = sound(put, request, put.content)
-    const reply = model === options.model ? counted : named(model, counted)
+    const own = model === options.model ? counted : named(model, counted)
+    const reply = kept === undefined ? own : kept.joined(own)
     const { shown } = call.state
-    const spent: Attempting = { type: "Attempting", attempts, shown, model, request, spent: reply }
+    const spent: Attempting = { type: "Attempting", attempts, shown, model, request, spent: own }
     const refusal = refused(model, reply) ?? (options.mayBeEmpty?.() === true ? undefined : empty(model, reply))
     // a refused answer came to its end, and has no place in a conversation: the model would refuse again
     if (refusal !== undefined) options.conversation?.show(undefined)
@@ -271,20 +282,6 @@ const begun = (
   )
 }
 
-/** Whether another attempt may be made after what a reader has seen of this one. */
-const admits = ({ options: { onPartial }, state: { shown } }: ModelCall<unknown>): boolean =>
-  shown === undefined || shown.text === "" || onPartial === "restart"
-
-/** Discards the shown text of the last attempt. */
-const discard = (call: ModelCall<unknown>): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    const { attempts: attempt, shown } = call.state
-    if (shown === undefined) return Effect.void
-    call.state = { type: "Idle", attempts: attempt, shown: undefined }
-    call.options.conversation?.show(undefined)
-    return RunContext.emit(call.options.run, () => ({ type: "attempt-discarded", attempt, text: shown.text }))
-  })
-
 const broken = (call: ModelCall<unknown>, state: Attempting, cause: Cause.Cause<LlmError>): Effect.Effect<unknown> => {
   // a wait that the run has no time for ends the attempt as the end of its time would
   const defect = Cause.squash(cause)
@@ -298,7 +295,8 @@ const broken = (call: ModelCall<unknown>, state: Attempting, cause: Cause.Cause<
     )
   }
   const error = approachable(Cause.squash(untouchable(cause) ?? cause))
-  const isDiscarded = !Cause.hasDies(cause) && state.shown !== undefined && admits(call)
+  const isKept = typeof call.options.onPartial === "object" && added(call) !== undefined
+  const isDiscarded = !Cause.hasDies(cause) && state.shown !== undefined && !isKept && admits(call)
   const spent = isLlmError(error) && error.usage !== undefined ? { usage: error.usage } : state.spent
   return book(
     call,
@@ -338,28 +336,6 @@ const book = <A, E>(
   )
 }
 
-const entryOf = (
-  { purpose, run }: ModelCallOptions,
-  { attempts, model, spent }: Attempting,
-  outcome: Ledger.Entry["outcome"]
-): Ledger.Entry => {
-  const { content = [], cost: reported, isEstimated, usage } = spent
-  const cost = run.meter.costOf(model.name, usage, content) ?? reported
-  return {
-    runId: run.runId,
-    agent: run.agent,
-    turn: run.turn(),
-    attempt: attempts,
-    model: model.name,
-    provider: model.provider,
-    purpose: purpose ?? (run.isCompacting === true ? "compaction" : run.fixers.length > 0 ? "fixer" : "agent"),
-    outcome,
-    usage,
-    ...(isEstimated === undefined ? {} : { isEstimated }),
-    ...(cost === undefined ? {} : { cost })
-  }
-}
-
 const streamed = (
   call: ModelCall<unknown>,
   begun: Attempting,
@@ -368,15 +344,16 @@ const streamed = (
   Effect.suspend(() => {
     const { run } = call.options
     const collector = new Model.Collector()
+    const before = call.kept?.text ?? ""
     // a reply is whole with its last part: nothing that comes after can fail it
     const whole = Stream.takeUntil(stream(model, begun.request), (part) => part.type === "finish")
     const collecting = Stream.runForEachArray(whole, (parts) =>
       Effect.withFiber((fiber) => {
         for (const part of parts) collector.push(part)
         const isSeen = call.state.shown !== undefined || parts.some(isShown)
-        const shown = isSeen ? { text: collector.partial } : undefined
+        const shown = isSeen ? { text: before + collector.partial, of: collector } : undefined
         call.state = { ...begun, shown, spent: collector.spent ?? begun.spent }
-        call.options.conversation?.show(shown?.text)
+        if (shown !== undefined) call.options.conversation?.show(shown.text)
         for (const part of parts) {
           if (isShown(part)) RunContext.emitNow(run, fiber, () => ({ type: part.type, text: part.text }))
         }
@@ -387,7 +364,7 @@ const streamed = (
       const reply = collector.reply()
       return reply === undefined ? Effect.fail(cutOff(model)) : Effect.succeed(reply)
     })
-    return Effect.mapError(collected, (error) => withPartial(error, collector.partial))
+    return Effect.mapError(collected, (error) => withPartial(error, before + collector.partial))
   })
 
 const isShown = (part: Model.Part) => part.type === "text-delta" || part.type === "reasoning-delta"

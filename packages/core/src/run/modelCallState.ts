@@ -4,7 +4,7 @@ import type * as Message from "../data/Message.ts"
 import type * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
 import type { Counted } from "../model/ModelCall.ts"
-import type { OnPartial, Plan } from "./plan.ts"
+import type { Kept, Plan } from "./plan.ts"
 import type { Rows } from "../recovery/Node.ts"
 
 /** One model call, and what guards it. */
@@ -13,7 +13,9 @@ export interface ModelCallOptions {
   readonly request: Model.Request
   /** The table of `onLlmError`. */
   readonly rows: Rows
-  readonly onPartial: OnPartial
+  readonly onPartial: Plan["onPartial"]
+  /** The text from which its first attempt goes on, where a run goes on in the middle of a reply. */
+  readonly kept?: Kept | undefined
   readonly transport?: Plan["transport"]
   readonly isStreamed: boolean
   readonly run: RunContext.RunContext
@@ -41,8 +43,13 @@ export interface Idle {
   readonly type: "Idle"
   /** How many attempts there were so far, of all models that the model is made of. */
   readonly attempts: number
-  /** What a reader has seen of the last attempt, reasoning included. */
-  readonly shown: { readonly text: string } | undefined
+  /** What a reader has seen of the last attempt, reasoning included; the text also has what the attempt goes on from. */
+  readonly shown: Shown | undefined
+}
+
+export interface Shown {
+  readonly text: string
+  readonly of: Model.Collector
 }
 
 /** An attempt has begun and is not booked yet. */
@@ -52,4 +59,37 @@ export interface Attempting extends Omit<Idle, "type"> {
   readonly request: Model.Request
   /** Its reply, or the usage that the provider has reported for it so far. */
   readonly spent: Counted & { readonly content?: Message.Reply["content"] }
+}
+
+/** A model call under way. */
+export interface Calling {
+  readonly options: ModelCallOptions
+  /** The request, with the conversation as the model reads it now. */
+  readonly request: Model.Request
+  state: Idle | Attempting
+  /** The text from which the next attempt goes on. */
+  kept: Kept | undefined
+}
+
+/** What is booked for an attempt. */
+export const entryOf = (
+  { purpose, run }: ModelCallOptions,
+  { attempts, model, spent }: Attempting,
+  outcome: Ledger.Entry["outcome"]
+): Ledger.Entry => {
+  const { content = [], cost: reported, isEstimated, usage } = spent
+  const cost = run.meter.costOf(model.name, usage, content) ?? reported
+  return {
+    runId: run.runId,
+    agent: run.agent,
+    turn: run.turn(),
+    attempt: attempts,
+    model: model.name,
+    provider: model.provider,
+    purpose: purpose ?? (run.isCompacting === true ? "compaction" : run.fixers.length > 0 ? "fixer" : "agent"),
+    outcome,
+    usage,
+    ...(isEstimated === undefined ? {} : { isEstimated }),
+    ...(cost === undefined ? {} : { cost })
+  }
 }

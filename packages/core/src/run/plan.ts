@@ -11,8 +11,25 @@ import type * as Frame from "./Frame.ts"
 import type { Output } from "./Output.ts"
 import type { Rows } from "../recovery/Node.ts"
 
-/** Whether a streamed attempt that broke off after its first text is repeated or fails. */
-export type OnPartial = "fail" | "restart"
+/** What happens to a streamed attempt that broke off after its first text: it fails, is repeated, or goes on from that text. */
+export type OnPartial = "fail" | "restart" | "continue"
+
+/** How replies that break off go on from the text that was shown. */
+export interface Continuing {
+  /** Whether a model can go on from this text, for this request. */
+  readonly admits: (model: Model.Service, request: Model.Request, text: string) => boolean
+  readonly keep: (text: string) => Kept
+}
+
+/** The text of a reply that broke off, from which the next attempts go on. */
+export interface Kept {
+  readonly text: string
+  readonly request: (model: Model.Service, request: Model.Request) => Model.Request
+  /** The same model, whose reply has nothing of the text. */
+  readonly around: (model: Model.Service) => Model.Service
+  /** The whole reply. */
+  readonly joined: (reply: Message.Reply) => Message.Reply
+}
 
 /** What happens to the other calls of a batch when one of them ends the run. */
 export type Siblings = "settleAll" | "interrupt"
@@ -37,7 +54,7 @@ export interface Plan {
   readonly modelIdle: number
   readonly onLlmError: Rows
   /** By default an attempt fails if the caller of the run has asked for its words, and is repeated otherwise. */
-  readonly onPartial: OnPartial | undefined
+  readonly onPartial: Exclude<OnPartial, "continue"> | Continuing | undefined
   /** Whether its table takes the place of what transports send again. */
   readonly transport: "off" | undefined
   readonly siblings: Siblings | undefined

@@ -6,7 +6,7 @@ import type { Snapshot } from "../event/Checkpoint.ts"
 import type * as Model from "../model/Model.ts"
 import type { Toolset } from "../tool/Toolset.ts"
 import type { Mode } from "./Frame.ts"
-import type { Plan, Said } from "./plan.ts"
+import type { Kept, Plan, Said } from "./plan.ts"
 import type { Start } from "./Start.ts"
 import type { RunState } from "./state.ts"
 
@@ -44,10 +44,19 @@ export interface Running {
 export interface Looping extends Running {
   readonly toolset: Toolset
   readonly model: Model.Service
+  /** The text from which the run goes on, if its conversation still ends with it: see `Continuing.ts`. */
+  readonly kept?: (request: Model.Request) => Effect.Effect<Kept> | undefined
 }
 
 /** The work of such a run. */
 export type Loop = (running: Looping) => Effect.Effect<unknown, unknown>
+
+/** What is around the loop, such as the last turn of `Answering.ts`. */
+export interface Around {
+  readonly loop: (loop: Loop) => Loop
+  /** What it says to the model, if it says something. It is no word of the user. */
+  readonly says?: string
+}
 
 /** What a run ends with; `undefined` while it goes on. */
 export type End = { readonly value: unknown } | undefined

@@ -232,6 +232,12 @@ export class RunState implements State {
     this.#compacted?.push(message)
   }
 
+  /** Takes the last messages back, for the model too. */
+  takeBack(count: number): void {
+    this.messages.splice(-count)
+    this.#compacted?.splice(-count)
+  }
+
   /** Replaces the conversation. */
   begin(messages: ReadonlyArray<Message.Message>): void {
     this.messages.splice(0, this.messages.length, ...messages)

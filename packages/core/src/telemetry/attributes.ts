@@ -128,6 +128,10 @@ export const ofNote: Table = {
   "fix-end": ({ repair }) => ({ "kintsugi.repair": repair }),
   "fix-failed": ({ error, repair }) => ({ ...ofCode(error), "kintsugi.repair": repair }),
   "attempt-discarded": ({ attempt }) => ({ "kintsugi.attempt": attempt }),
+  "attempt-continued": ({ attempt, kept }) => ({
+    "kintsugi.attempt": attempt,
+    "kintsugi.characters_kept": kept.length
+  }),
   compacted: ({ after, before, compaction }) => ({
     "kintsugi.compaction": compaction,
     "kintsugi.characters_before": before.characters,

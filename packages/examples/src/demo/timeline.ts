@@ -116,6 +116,8 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       if (event.discardedRunId !== undefined)
         return { column: "run", text: `what part ${event.attempt} said does not count`, tone: "quiet" }
       return { column: "model", text: `what attempt ${event.attempt} said does not count`, tone: "quiet" }
+    case "attempt-continued":
+      return { column: "model", text: `the model goes on from ${event.kept.length} characters`, tone: "good" }
     case "compacted": {
       const { after, before, compaction } = event
       const sizes = `${before.messages} → ${after.messages} messages, ${before.characters} → ${after.characters} characters`

@@ -32,6 +32,8 @@ export class Drawing {
   #blocks = 0
   /** Whether the current attempt was streamed. Its reply is then not shown again. */
   #isStreamed = false
+  /** The text that the reply goes on from: a reader has it, of this stream or of the one before it. */
+  #kept = ""
   /** The ids of this turn's calls as sent to the reader, and all ids sent so far. */
   #ids = new Map<string, string>()
   readonly #given = new Set<string>()
@@ -70,7 +72,12 @@ export class Drawing {
       case "reasoning-delta":
         this.#isStreamed = true
         return this.#write("reasoning", event.text)
+      case "attempt-continued":
+        // What is written from here on comes behind it.
+        this.#kept = event.kept
+        return
       case "attempt-discarded":
+        this.#kept = ""
         // Text of a composition's part was not shown.
         return event.discardedRunId === undefined ? this.#discard() : undefined
       case "model-end":
@@ -155,10 +162,18 @@ export class Drawing {
         this.#say({ type: "tool-input-available", toolCallId, toolName: part.name, input, dynamic: true })
       } else if (!this.#isStreamed && (part.type === "text" || part.type === "reasoning")) {
         this.#close()
-        this.#write(part.type, part.text)
+        this.#write(part.type, part.type === "text" ? this.#unseen(part.text) : part.text)
       }
     }
+    this.#kept = ""
     this.#close()
+  }
+
+  /** What of a whole text a reader does not have yet. */
+  #unseen(text: string): string {
+    const kept = this.#kept
+    this.#kept = ""
+    return text.startsWith(kept) ? text.slice(kept.length) : text
   }
 
   /** Makes call ids unique: they may repeat from turn to turn, and a reader treats equal ids as one call. */

@@ -21,6 +21,7 @@ export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>
   "text-delta",
   "reasoning-delta",
   "attempt-discarded",
+  "attempt-continued",
   "compacted",
   "tool-start",
   "arguments-coerced",

@@ -219,6 +219,8 @@ export class RunWeaver {
       case "attempt-discarded":
         if (event["run"] !== undefined) return note("lost", "what a part said does not count")
         return this.#marked("model", at, "lost", `attempt ${numberAt(event, "attempt") ?? "?"} does not count`, index)
+      case "attempt-continued":
+        return this.#marked("model", at, "mended", "the model goes on from what it has said", index)
       case "verdict":
         return this.#decided(event, index)
       case "compacted":

@@ -132,6 +132,7 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
   "model-failed": (event) => one("recovery", "The model failed", errorLine(event["error"], 2000), "lost"),
   "model-interrupted": () => one("recovery", "The model was interrupted", ""),
   "attempt-discarded": (event) => one("recovery", "What was said does not count", textAt(event, "text") ?? "", "lost"),
+  "attempt-continued": (event) => one("recovery", "The model goes on from this", textAt(event, "kept") ?? "", "mended"),
   compacted: (event) =>
     one("recovery", `The conversation was shortened by ${textAt(event, "compaction") ?? "?"}`, "", "mended"),
   "arguments-coerced": (event) =>

@@ -21,6 +21,9 @@ export class Shown {
       case "reasoning-delta":
         this.#texts.set(runId, this.#textOf(runId))
         return
+      case "attempt-continued":
+        this.#texts.set(runId, event.kept)
+        return
       case "attempt-discarded": {
         const { discardedRunId, text } = event
         const left = this.#textOf(runId).slice(0, -text.length || undefined)

@@ -1,0 +1,162 @@
+/** Replies that broke off are continued: the next request ends with the text that a reader has seen, and the reply goes on from it. */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Message from "../data/Message.ts"
+import * as RunContext from "../event/RunContext.ts"
+import type * as Model from "../model/Model.ts"
+import { isLlmError } from "../errors/LlmError.ts"
+import { generate, leavesOf, stream, withPartial } from "../model/ModelCall.ts"
+import * as Render from "../recovery/Render.ts"
+import type { Continuing, Kept } from "./plan.ts"
+import type { Loop } from "./running.ts"
+
+/** What asks a model for the rest that does not go on from a message of its own: nothing, or a message of the user. */
+type By = "message" | undefined
+
+/** For `onPartial: "continue"`. No model goes on from a blank text, and none in a reply that is JSON or a forced call. */
+export const continuing = (by?: By): Continuing => ({
+  admits: (model, { output, toolChoice }, text) =>
+    text.trim() !== "" &&
+    output === undefined &&
+    (toolChoice === "auto" || toolChoice === "none") &&
+    (by === "message" || leavesOf(model).every(({ continuation }) => continuation !== undefined)),
+  keep: (text) => keep(text)
+})
+
+const keep = (text: string): Kept => {
+  const sent = text.trimEnd()
+  const white = text.slice(sent.length)
+  const message: Message.Assistant = { ...Message.assistant(sent), incomplete: true }
+  return {
+    text,
+    request: ({ continuation }, request) => ({
+      ...request,
+      messages: [...request.messages, message, ...(continuation === undefined ? [Message.user(Render.continued)] : [])]
+    }),
+    around: (model) => around(model, text, () => new Rest(model.continuation === "whole" ? sent : "", white)),
+    joined: (reply) => joined(text, reply)
+  }
+}
+
+/** The same model, whose replies have nothing of the text. */
+const around = (model: Model.Service, text: string, make: () => Rest): Model.Service => ({
+  ...model,
+  generate: (request) =>
+    generate(model, request).pipe(
+      Effect.map((reply) => ({ ...reply, content: make().contentOf(reply.content) })),
+      Effect.mapError((error) => (isLlmError(error) ? withPartial(error, text + (error.partial ?? "")) : error))
+    ),
+  stream: (request) =>
+    Stream.mapAccum(stream(model, request), make, (rest, part) => [rest, rest.partsOf(part)] as const)
+})
+
+/**
+ * Leaves out of a reply what comes again: the text, if the model repeats it, and the white space at its end, which was not sent. What only
+ * resembles the text is not left out.
+ */
+class Rest {
+  /** What may come again, in order. */
+  readonly #expected: ReadonlyArray<string>
+  /** Which of them comes next, and how much of it has come. */
+  #at = 0
+  #come = 0
+
+  constructor(sent: string, white: string) {
+    this.#expected = [sent, white]
+  }
+
+  /** The part of a text that is new. */
+  textOf(text: string): string {
+    let left = text
+    while (this.#at < this.#expected.length) {
+      const expected = this.#expected[this.#at]?.slice(this.#come) ?? ""
+      const same = sameStart(expected, left)
+      this.#come += same
+      left = left.slice(same)
+      if (same < expected.length && left === "") return ""
+      if (same < expected.length) left = this.#taken() + left
+      this.#at++
+      this.#come = 0
+    }
+    return left
+  }
+
+  /** What was left out of the repeated text, where it turns out to be no repetition: white space is left out all the same. */
+  #taken(): string {
+    return this.#at === 0 ? (this.#expected[0]?.slice(0, this.#come) ?? "") : ""
+  }
+
+  /** What is held back at the end of the reply. */
+  end(): string {
+    const held = this.#taken()
+    this.#at = this.#expected.length
+    return held
+  }
+
+  partsOf(part: Model.Part): ReadonlyArray<Model.Part> {
+    if (part.type === "text-delta") {
+      const text = this.textOf(part.text)
+      return text === "" ? [] : [{ ...part, text }]
+    }
+    const held = part.type === "finish" ? this.end() : ""
+    return held === "" ? [part] : [{ type: "text-delta", text: held }, part]
+  }
+
+  contentOf(content: Message.Reply["content"]): Message.Reply["content"] {
+    const rest = content.flatMap((part): Message.Reply["content"] => {
+      if (part.type !== "text") return [part]
+      const text = this.textOf(part.text)
+      return text === "" ? [] : [{ ...part, text }]
+    })
+    const held = this.end()
+    return held === "" ? rest : [...rest, Message.text(held)]
+  }
+}
+
+const sameStart = (one: string, other: string): number => {
+  let length = 0
+  while (length < one.length && length < other.length && one[length] === other[length]) length++
+  return length
+}
+
+/** The reply with the text before its own. Its thoughts stay first: providers demand that. */
+const joined = (text: string, reply: Message.Reply): Message.Reply => {
+  const { content } = reply
+  const found = content.findIndex(({ type }) => type !== "reasoning")
+  const at = found === -1 ? content.length : found
+  const first = content[at]
+  const whole = first?.type === "text" ? { ...first, text: text + first.text } : Message.text(text)
+  return { ...reply, content: content.toSpliced(at, first?.type === "text" ? 1 : 0, whole) }
+}
+
+/**
+ * The same loop, which goes on from the incomplete message at the end of its conversation instead of asking for the whole answer, if its
+ * model can.
+ */
+export const goingOn =
+  (loop: Loop): Loop =>
+  (running) =>
+    loop({
+      ...running,
+      kept: (request) => {
+        const { model, plan, run, state } = running
+        const [cut, word] = state.messages.slice(-2)
+        if (cut?.role !== "assistant" || cut.incomplete !== true) return undefined
+        if (word?.role !== "user" || Message.textOf(word) !== Render.stopped) return undefined
+        const { onPartial } = plan
+        const how = typeof onPartial === "object" ? onPartial : continuing()
+        const text = Message.textOf(cut)
+        if (!how.admits(model, request, text)) return undefined
+        const take = () => {
+          state.takeBack(2)
+          state.show(text)
+          return how.keep(text)
+        }
+        return RunContext.record(
+          run,
+          take,
+          () => ({ type: "attempt-continued", attempt: 0, kept: text }),
+          Effect.succeed
+        )
+      }
+    })
