@@ -142,9 +142,12 @@ export interface ResponsesParameters extends Pick<
 /** The tool choice for this request: `auto`, unless the run or its options set another. */
 export const choiceOf = (request: Model.Request, wanted: Model.ToolChoice | undefined): Model.ToolChoice => {
   if (wanted === undefined || request.toolChoice !== "auto" || request.tools.length === 0) return request.toolChoice
-  const isForced = wanted === "required" || typeof wanted === "object"
-  return isForced && request.messages.at(-1)?.role !== "user" ? "auto" : wanted
+  return isForced(wanted) && request.messages.at(-1)?.role !== "user" ? "auto" : wanted
 }
+
+/** Whether the model has to call a tool. */
+export const isForced = (wanted: Model.ToolChoice | undefined): boolean =>
+  wanted === "required" || typeof wanted === "object"
 
 /** The numeric options of any format. */
 interface Numbers extends Pick<Every, "temperature" | "topP" | "maxTokens" | "seed"> {

@@ -42,8 +42,10 @@ const deepSeek: ChatProvider.ChatProvider = {
     capabilities,
     maxTokensField: "max_tokens",
     reasoning: "thinking-effort",
-    missingReasoning: ""
-  }
+    missingReasoning: "",
+    continuation: { field: "prefix", reply: "rest" }
+  },
+  continuationPath: "/beta/chat/completions"
 }
 
 /** The model over your own `HttpClient`. */

@@ -41,7 +41,13 @@ const kimi: ChatProvider.ChatProvider = {
   baseUrl: "https://api.moonshot.ai/v1",
   variables: { apiKey: "MOONSHOT_API_KEY", baseUrl: "MOONSHOT_BASE_URL" },
   // The server treats an empty text as absent.
-  dialect: { capabilities, maxTokensField: "max_tokens", reasoning: "thinking", missingReasoning: " " }
+  dialect: {
+    capabilities,
+    maxTokensField: "max_tokens",
+    reasoning: "thinking",
+    missingReasoning: " ",
+    continuation: { field: "partial", reply: "rest" }
+  }
 }
 
 /** The model over your own `HttpClient`. */

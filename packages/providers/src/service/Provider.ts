@@ -3,7 +3,7 @@
  * `AnthropicMessages`, `GeminiContent`, `OllamaChat`, `OpenAiChat` and `OpenAiResponses`, or your own; `failure`,
  * `undecodable` and `refusing` make the errors of your own codec.
  */
-import type * as LlmError from "@kintsugi/core/LlmError"
+import * as LlmError from "@kintsugi/core/LlmError"
 import * as Model from "@kintsugi/core/Model"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -11,6 +11,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Codec } from "../codec/Codec.ts"
+import { isContinued } from "../codec/continued.ts"
 import type { Source } from "../transport/Source.ts"
 import * as Transport from "../transport/Transport.ts"
 
@@ -27,6 +28,8 @@ interface Provider {
   readonly url: string
   /** The URL of streamed replies, if it differs. */
   readonly streamUrl?: string
+  /** The URL of requests that end with the beginning of their reply, if it differs. */
+  readonly continuationUrl?: string
   /** Sent with every request. Secrets are `Redacted`, and also among the secrets of `source`. */
   readonly headers: Readonly<Record<string, string | Redacted.Redacted>>
   readonly transport?: Transport.Options
@@ -37,30 +40,36 @@ interface Provider {
  * among the secrets of `source`. Throws a `RangeError` for invalid options of the transport.
  */
 export const layer = (self: Provider): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { codec, headers, source, streamUrl, transport, url } = self
+  const { codec, continuationUrl, headers, source, streamUrl, transport, url } = self
   const to = (url: string) => Transport.make({ source, url, headers, classify: codec.classify }, transport)
   const whole = to(url)
   const streamed = streamUrl === undefined ? whole : to(streamUrl)
+  const continued = continuationUrl === undefined ? Effect.undefined : to(continuationUrl)
   return Layer.effect(
     Model.Model,
-    Effect.zipWith(whole, streamed, (whole, streamed) => fromTransports(self, whole, streamed))
+    Effect.map(Effect.all([whole, streamed, continued]), (transports) => fromTransports(self, ...transports))
   )
 }
 
 const fromTransports = (
   { codec, source }: Provider,
   whole: Transport.Transport,
-  streamed: Transport.Transport
+  streamed: Transport.Transport,
+  continued: Transport.Transport | undefined
 ): Model.Service => ({
   name: source.model,
   provider: source.provider,
+  ...(codec.continuation === undefined ? {} : { continuation: codec.continuation }),
   // The transcript is borrowed: it is encoded when the request starts, and not read later.
   generate: (request) =>
     Model.leaving(
       source.model,
       Effect.suspend(() => {
-        const refusal = codec.refuses?.(request)
-        return refusal === undefined ? whole.post(codec.encode(request, "whole"), codec.decode) : Effect.fail(refusal)
+        const refusal = refusalOf(source, codec, request)
+        const transport = isContinued(request) ? (continued ?? whole) : whole
+        return refusal === undefined
+          ? transport.post(codec.encode(request, "whole"), codec.decode)
+          : Effect.fail(refusal)
       })
     ),
   stream: (request): Stream.Stream<Model.Part, LlmError.LlmError> =>
@@ -68,9 +77,10 @@ const fromTransports = (
       Model.leaving(
         source.model,
         Effect.sync(() => {
-          const refusal = codec.refuses?.(request)
+          const refusal = refusalOf(source, codec, request)
+          const transport = isContinued(request) ? (continued ?? streamed) : streamed
           return refusal === undefined
-            ? streamed.stream(codec.encode(request, "streamed"), codec.decoder, (answer) =>
+            ? transport.stream(codec.encode(request, "streamed"), codec.decoder, (answer) =>
                 Result.map(codec.decode(answer), Model.partsOf)
               )
             : Stream.fail(refusal)
@@ -78,3 +88,14 @@ const fromTransports = (
       )
     )
 })
+
+const refusalOf = (source: Source, codec: Codec, request: Model.Request): LlmError.LlmError | undefined =>
+  codec.continuation === undefined && isContinued(request) ? cannotGoOn(source) : codec.refuses?.(request)
+
+const cannotGoOn = ({ model, provider }: Source): LlmError.LlmError =>
+  LlmError.CapabilityMismatchError.make({
+    model,
+    provider,
+    capability: "other",
+    detail: "it does not go on from a message of its own"
+  })

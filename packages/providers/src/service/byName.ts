@@ -79,6 +79,14 @@ export const join = (baseUrl: string, path: string): string => {
   return `${base.slice(0, end)}${pathname}${all === "" ? "" : `?${all}`}`
 }
 
+/** The base URL without a version, or `beta`, at the end of its path. */
+export const withoutVersion = (baseUrl: string): string => {
+  const [base, query] = parted(baseUrl)
+  const segments = base.split("/")
+  while (segments.length > 3 && /^(?:|v\d{1,3}|beta)$/.test(segments.at(-1) ?? "")) segments.pop()
+  return query === "" ? segments.join("/") : `${segments.join("/")}?${query}`
+}
+
 /** Splits a URL into the part before the query, and the query. A fragment is never sent. */
 const parted = (url: string): readonly [before: string, query: string] => {
   const [whole = ""] = url.trim().split("#")

@@ -17,6 +17,8 @@ export interface ChatProvider {
   readonly baseUrl: string
   readonly variables: ByName.Variables
   readonly dialect: OpenAiChat.Dialect
+  /** The path of requests that end with the beginning of their reply, if it differs. It replaces the version at the end of the base URL. */
+  readonly continuationPath?: string
   /** Its own headers; the user's headers override them. */
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -40,6 +42,7 @@ export const at = (
   { apiKey, baseUrl = self.baseUrl, headers, model, transport }: ByName.Reach & Chosen,
   codec: (source: Source.Source) => Codec
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
+  const { continuationPath } = self
   const source: Source.Source = {
     provider: self.provider,
     model,
@@ -49,6 +52,9 @@ export const at = (
     source,
     codec: codec(source),
     url: ByName.join(baseUrl, path),
+    ...(continuationPath === undefined
+      ? {}
+      : { continuationUrl: ByName.join(ByName.withoutVersion(baseUrl), continuationPath) }),
     headers: {
       authorization: Redacted.make(`Bearer ${Redacted.value(apiKey).trim()}`),
       ...self.headers,

@@ -14,6 +14,8 @@
  * unsupported constraints go into the descriptions. Records and recursive schemas go into the prompt as text. A
  * format in `extra` replaces all of this.
  *
+ * Models up to Claude 4.5 go on from a message of their own if they do not think; later ones refuse that.
+ *
  * Citations of a text, `redacted_thinking` and everything that the provider does itself are `provider-item` parts,
  * and are sent back unchanged.
  */
@@ -22,6 +24,7 @@ import type * as Schema from "effect/Schema"
 import type { Answer } from "../../transport/Answer.ts"
 import type { Capabilities } from "../Capabilities.ts"
 import type { Codec } from "../Codec.ts"
+import { continuationOf } from "./continuation.ts"
 import * as MessagesError from "./error.ts"
 import * as MessagesReply from "./reply.ts"
 import * as MessagesRequest from "./request.ts"
@@ -54,6 +57,7 @@ export const make = (
   parameters: AnthropicParameters = {},
   able: Capabilities = capabilities
 ): Codec => ({
+  ...continuationOf(source.model, parameters),
   refuses: MessagesRequest.refusing(source, able),
   encode: MessagesRequest.make(source, checked(parameters)),
   decode: (answer) => MessagesReply.decode(source, answer),

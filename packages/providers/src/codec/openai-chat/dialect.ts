@@ -40,6 +40,11 @@ export interface Dialect {
    * which is never sent back.
    */
   readonly sources?: ReadonlyArray<string>
+  /**
+   * How a request says that its last message is the beginning of the reply: by this field of the message. The reply is the `rest` of it, or
+   * the `whole` of it. Absent for servers that do not go on from a message.
+   */
+  readonly continuation?: { readonly field: "prefix" | "partial"; readonly reply: "rest" | "whole" }
   /** The longest call id that the server takes; longer ids of other providers are cut. */
   readonly maxIdLength?: number
 }

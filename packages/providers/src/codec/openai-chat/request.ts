@@ -3,7 +3,7 @@
  * identity, so that a turn does not pay for the transcript before it.
  */
 import { InvalidRequestError, type LlmError } from "@kintsugi/core/LlmError"
-import type * as Message from "@kintsugi/core/Message"
+import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
@@ -13,6 +13,7 @@ import * as Parameters from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 import type { Full } from "./dialect.ts"
 import * as Messages from "./messages.ts"
+import { isContinued } from "../continued.ts"
 import * as OutputWords from "../outputWords.ts"
 import { remembering } from "../Remembering.ts"
 import * as RootSchema from "../rootSchema.ts"
@@ -40,9 +41,33 @@ export const make = (source: Source, asked: Parameters.ChatParameters, dialect: 
     const offered = [...specs.map(tools), ...provided]
     const toolFields = offered.length === 0 ? "" : `,"tools":[${offered.join(",")}]${encodeChoice(choice)}`
     const stream = mode === "streamed" ? `,"stream":true${options}` : ""
-    return `${head},"messages":[${messages(transcript)}]${toolFields}${format}${stream}}`
+    const { field } = dialect.continuation ?? {}
+    const isBegun = field !== undefined && isContinued(request)
+    const said = isBegun ? begun(transcript, messages, field) : messages(transcript)
+    return `${head},"messages":[${said}]${toolFields}${format}${stream}}`
   }
 }
+
+/** The messages, of which the last one is the beginning of the reply, marked by a field. */
+const begun = (
+  transcript: Message.Transcript,
+  messages: (transcript: Message.Transcript) => string,
+  field: string
+): string => {
+  const last = transcript.at(-1)
+  const content = last?.role === "assistant" ? Message.textOf(last) : ""
+  const before = messages(transcript.slice(0, -1))
+  return `${before === "" ? "" : `${before},`}${JSON.stringify({ role: "assistant", content, [field]: true })}`
+}
+
+/** How the model goes on from a message, unless the options of the user demand JSON or a call. */
+export const continuationOf = (
+  { extra = {}, toolChoice }: Parameters.ChatParameters,
+  { continuation }: Full
+): Pick<Codec, "continuation"> =>
+  continuation === undefined || Parameters.isForced(toolChoice) || Object.hasOwn(extra, "response_format")
+    ? {}
+    : { continuation: continuation.reply }
 
 /** Why this server cannot express a request. */
 export const refusing = (
