@@ -1,6 +1,6 @@
 /** The law of replies that break off and go on, for all who follow them: the run, its events, also as JSON, and a front end. */
 import { assert } from "@effect/vitest"
-import { Agent, AgentEvent, LlmError, Message, Model, Recovery } from "@kintsugi/core"
+import { Agent, AgentEvent, LlmError, Message, Model } from "@kintsugi/core"
 import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { Effect, Schema, Stream } from "effect"
 import fc from "fast-check"

@@ -4,7 +4,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Stream } from "effect"
 import { stopped } from "../../../packages/core/src/recovery/Render.ts"
 import { it } from "../../_support/run.ts"
-import { agentWith, eventLog, interruptedAt, lastTranscript, overADay } from "../../_support/dialogue.ts"
+import { agentWith, done, eventLog, interruptedAt, lastTranscript, overADay, read } from "../../_support/dialogue.ts"
 import { outcomeOf, snapshotOf } from "../../_support/suspension.ts"
 import { continuing, cut, goingOn, readAlong, scriptedGoingOn } from "./_support/continued.ts"
 import { collect, overloaded, restarting, says } from "./_support/streamedEvents.ts"
@@ -82,30 +82,26 @@ it.run("behind new input, and with a last message that is whole, nothing is cont
 
 it.effect("a continued run that breaks off again follows its table, and keeps all that was shown [P1563 P1561]", () =>
   Effect.gen(function* () {
-    const resumption = { from, incomplete: "continue" } as const
-    const retrying = Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) })
+    const broken = (...parts: Parameters<typeof fails> extends readonly [unknown, ...infer Parts] ? Parts : never) =>
+      fails(overloaded(), ...parts)
     const more = text("well")
+    const agent = agentWith()
+    const retrying = agent.pipe(Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) }))
     const cases = [
       // nothing new was shown: the attempt is repeated silently
-      [retrying, [fails(overloaded()), more], cut("all is"), ["all is well"], "run-completed"],
-      [retrying, [fails(overloaded(), says("not "))], undefined, ["all is not "], "run-failed"],
-      [
-        continuing(),
-        [fails(overloaded(), says("not ")), more],
-        cut("all is not"),
-        ["all is not well"],
-        "run-completed"
-      ],
-      [restarting, [fails(overloaded(), says("not ")), more], Message.user("go"), ["well"], "run-completed"]
+      [retrying, [broken(), more], cut("all is"), "all is well", "run-completed"],
+      [retrying, [broken(says("not "))], undefined, "all is not ", "run-failed"],
+      [agent.pipe(continuing()), [broken(says("not ")), more], cut("all is not"), "all is not well", "run-completed"],
+      [agent.pipe(restarting), [broken(says("not ")), more], Message.user("go"), "well", "run-completed"]
     ] as const
-    for (const [table, steps, last, texts, end] of cases) {
+    for (const [worker, steps, last, whole, end] of cases) {
       const model = yield* goingOn(...steps)
-      const stream = Agent.resume(agentWith().pipe(table)).stream(resumption)
+      const stream = Agent.resume(worker).stream({ from, incomplete: "continue" })
       const { events } = yield* collect(stream.pipe(Stream.provide(model.layer)))
       assert.strictEqual(events.at(-1)?.type, end)
-      assert.deepStrictEqual(readAlong(events), texts)
+      assert.deepStrictEqual(readAlong(events), [whole])
       assert.deepStrictEqual(model.requests[1]?.messages.at(-1), last)
-      const shown = end === "run-completed" ? Message.assistant(texts[0]) : cut(texts[0])
+      const shown = end === "run-completed" ? Message.assistant(whole) : cut(whole)
       assert.deepStrictEqual(AgentEvent.transcriptOf(events), [Message.user("go"), shown])
     }
   })
@@ -149,7 +145,22 @@ it.effect("a suspended run goes on from what it had shown, or without it, in a s
   })
 )
 
-it.effect("a sub-agent continues its own reply, by its own table [P1560]", () =>
+it.run("a sub-agent that is a tool continues its reply by its own table [P1560]", (run) =>
+  Effect.gen(function* () {
+    const inner = yield* goingOn(fails(overloaded(), says("all is ")), text("well"))
+    const expert = Agent.make("expert", { model: inner.layer }).pipe(continuing())
+    const log = eventLog()
+    const agent = agentWith(Agent.asTool(expert, { name: "ask", description: "Asks." })).pipe(log.listen)
+    const model = yield* make(ScriptedModel.calls(ScriptedModel.call("ask", { input: "why?" })), done)
+    assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
+    const whole = run.isStreamed ? "all is well" : "well"
+    assert.deepStrictEqual(read(model), [`result: ${whole}`])
+    assert.lengthOf(log.of("attempt-continued"), run.isStreamed ? 1 : 0)
+    if (run.isStreamed) assert.deepStrictEqual(inner.requests[1]?.messages.at(-1), cut("all is"))
+  })
+)
+
+it.effect("a part of a composition continues its own reply, by its own table [P1560]", () =>
   Effect.gen(function* () {
     const inner = yield* goingOn(fails(overloaded(), says("all is ")), text("well"))
     const expert = Agent.make("expert", { model: inner.layer }).pipe(continuing())

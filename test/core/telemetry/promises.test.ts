@@ -8,6 +8,7 @@ import { linesOf } from "./_support/metrics.ts"
 import { slowReply, started } from "../run/_support/saying.ts"
 import { agentWith, done, overADay } from "../../_support/dialogue.ts"
 import { overloaded, says } from "../../_support/namedModels.ts"
+import { continuing, goingOn } from "../run/_support/continued.ts"
 import { it } from "../../_support/run.ts"
 import { deciding, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
 
@@ -104,5 +105,22 @@ it.run("characters that a failed attempt has shown are counted as discarded [P13
       lines,
       run.isStreamed ? ["kintsugi.text.discarded {gen_ai.agent.name=worker, unit={character}}: 5"] : []
     )
+  })
+)
+
+it.run("characters from which a later attempt goes on are counted once, as continued [P1366 P1561]", (run) =>
+  Effect.gen(function* () {
+    const lines = yield* counted(
+      Effect.gen(function* () {
+        const broken = [fails(overloaded(), says("three ")), fails(overloaded(), says("four ")), fails(overloaded())]
+        const model = yield* goingOn(...broken, done, fails(overloaded(), says("five")), done)
+        const agent = agentWith().pipe(continuing(3))
+        for (const input of ["one", "two"]) {
+          assert.strictEqual((yield* overADay(run(agent, input).pipe(Effect.provide(model.layer))))._tag, "Success")
+        }
+      })
+    )
+    const metric = "kintsugi.text.continued {gen_ai.agent.name=worker, unit={character}}"
+    assert.deepStrictEqual(lines, run.isStreamed ? [`${metric}: 15`] : [])
   })
 )

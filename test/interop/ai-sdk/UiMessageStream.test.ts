@@ -18,6 +18,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { Cause, Effect, Exit, Schema, Stream } from "effect"
 import { agentWith, batch, busy, done, eventLog, interruptedAt, scripted } from "../../_support/dialogue.ts"
+import { continuing, cut, goingOn } from "../../core/run/_support/continued.ts"
 import { it } from "../../_support/run.ts"
 
 const { call, calls, fails, make, text } = ScriptedModel
@@ -307,5 +308,43 @@ it.effect("a value that is too deep to write is shown as its text, or as a mark 
       )
       assert.deepStrictEqual(shown, [input, "…", "…"])
     }
+  })
+)
+
+it.effect("a reply that goes on is one text, streamed or not, and its steps stay [P1561]", () =>
+  Effect.gen(function* () {
+    const broken = fails(overloaded(), says("all "), says("is "))
+    // a continuation without a word of its own: the text was whole
+    for (const [rest, whole] of [
+      ["well", "all is well"],
+      ["", "all is "]
+    ] as const) {
+      const model = yield* goingOn(broken, rest === "" ? ScriptedModel.replies(ScriptedModel.reply({})) : text(rest))
+      const agent = agentWith().pipe(continuing())
+      const drawn = UiMessageStream.fromStream(agent.stream("go").pipe(Stream.provide(model.layer)))
+      const chunks = yield* Stream.runCollect(drawn)
+      assert.deepStrictEqual(message(chunks), [
+        ["text", whole],
+        ["finish", "stop"]
+      ])
+      assert.notInclude(
+        chunks.map(({ type }) => type),
+        "reset-step"
+      )
+    }
+  })
+)
+
+it.run("a run that goes on from an incomplete message writes what comes behind it [P1563]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const model = yield* goingOn(text("well"))
+    const from = [Message.user("go"), cut("all is ")]
+    const resumed = run(Agent.resume(agentWith().pipe(log.listen)), { from, incomplete: "continue" })
+    yield* resumed.pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(message(UiMessageStream.fromEvents(log.all)), [
+      ["text", "well"],
+      ["finish", "stop"]
+    ])
   })
 )

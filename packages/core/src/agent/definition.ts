@@ -21,7 +21,7 @@ import type { CallError, CallServices, ModelError, ModelServices, Deciders } fro
 import type { Composed, Part, Runner } from "./composition/run.ts"
 import { type Means, Reads } from "../recovery/FixerInput.ts"
 import * as Handle from "../run/Handle.ts"
-import type { Going, Resumption, Start } from "../run/Start.ts"
+import type { Resumption, Start } from "../run/Start.ts"
 import type { Nesting, Suspendable } from "../tool/ToolDefinition.ts"
 import * as Frame from "../run/Frame.ts"
 import * as Message from "../data/Message.ts"
@@ -123,7 +123,7 @@ export interface Definition extends Skilled, Omit<Run.Plan, "agent" | "work" | "
   /** Gives runs an id that is not drawn, see `Agent.withRunId`. The input of runs that go on is a resumption. */
   readonly identified?: (run: Runner, goesOn: boolean) => Runner
   /** For an agent that `Agent.resume` made: how it checks a resumption and its decisions. */
-  readonly going?: Going
+  readonly going?: Run.Going
   /** Held as long as the agent is: see `Agent.secrets`. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
   /** Each is around all of a run: the first is the innermost. */

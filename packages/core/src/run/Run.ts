@@ -7,7 +7,8 @@ import type { Plan } from "./plan.ts"
 import type { Around, Loop } from "./running.ts"
 import { answer, keepShown, safePoint } from "./turn.ts"
 import { settle } from "./settle.ts"
-import type { Start } from "./Start.ts"
+import type { Decisions } from "../tool/ToolDefinition.ts"
+import type { Admit, Resumption, Start } from "./Start.ts"
 import { resume, within } from "./beginning.ts"
 
 export type { Around } from "./running.ts"
@@ -19,6 +20,17 @@ export type { OnPartial, Plain, Plan, ReadInput, Siblings, Skilled, Work } from 
  */
 export const run = (plan: Plan, start: Start, sink: Frame.Sink | undefined, mode: Frame.Mode, around?: Around) =>
   within(plan, start, sink, mode, around === undefined ? loop : around.loop(loop), around?.says)
+
+/** What `Agent.resume` adds to an agent. */
+export interface Going {
+  readonly admit: Admit
+  /** Where the run begins, and what is around its loop. */
+  readonly beginning: (
+    resumption: Resumption<unknown>,
+    around: Around | undefined
+  ) => Pick<Resumption<unknown>, "from"> & { readonly around: Around | undefined }
+  readonly decisionsOf: (resumption: Pick<Resumption<unknown>, "from" | "decisions" | "settlements">) => Decisions
+}
 
 /**
  * - A tool that fails and is told: its call is settled with the text of the failure, and the model reads that in the next turn.

@@ -9,7 +9,6 @@ import type * as Message from "../data/Message.ts"
 import type { Audience } from "../data/Signing.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import type { Decisions, Suspendable } from "../tool/ToolDefinition.ts"
-import type { Around } from "./running.ts"
 
 /**
  * Goes on where a run was suspended, or after a transcript.
@@ -65,16 +64,6 @@ export interface Saying {
 
 /** Refuses to go on, before there is a run. */
 export type Admit = (agent: Suspendable, resumption: Resumption<unknown>) => Effect.Effect<void, SnapshotRefusedError>
-
-type Begun = Pick<Resumption<unknown>, "from"> & { readonly around: Around | undefined }
-
-/** What `Agent.resume` adds to an agent. */
-export interface Going {
-  readonly admit: Admit
-  /** Where the run begins, and what is around its loop for that. */
-  readonly beginning: (resumption: Resumption<unknown>, around: Around | undefined) => Begun
-  readonly decisionsOf: (resumption: Pick<Resumption<unknown>, "from" | "decisions" | "settlements">) => Decisions
-}
 
 export type Start = { readonly kind: "input"; readonly input: unknown } | Resuming
 

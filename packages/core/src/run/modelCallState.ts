@@ -13,7 +13,7 @@ export interface ModelCallOptions {
   readonly request: Model.Request
   /** The table of `onLlmError`. */
   readonly rows: Rows
-  readonly onPartial: Plan["onPartial"]
+  readonly onPartial: NonNullable<Plan["onPartial"]>
   /** The text from which its first attempt goes on, where a run goes on in the middle of a reply. */
   readonly kept?: Kept | undefined
   readonly transport?: Plan["transport"]

@@ -33,11 +33,21 @@ const discarded = Metric.counter("kintsugi.text.discarded", {
   attributes: { unit: "{character}" }
 })
 
+/** `kintsugi.text.continued`: characters of replies that broke off, from which a later attempt went on. */
+const continued = Metric.counter("kintsugi.text.continued", {
+  description: "Characters of replies that broke off and went on",
+  incremental: true,
+  attributes: { unit: "{character}" }
+})
+
 /** Hears the events of a tree of runs, and counts. */
 export const promiseCounter = (context: Context.Context<never>): ((event: AgentEvent.AgentEvent) => void) => {
   const clock = Context.get(context, Clock.Clock)
   /** The requests without a decision, by run and call. */
   const waiting = new Map<string, Approval.ApprovalRequest>()
+
+  /** How many characters of the present reply are counted, by run. */
+  const kept = new Map<string, number>()
 
   const hear = (event: AgentEvent.AgentEvent): void => {
     switch (event.type) {
@@ -57,7 +67,16 @@ export const promiseCounter = (context: Context.Context<never>): ((event: AgentE
         return count(expired, 1, context, labelsOf(event))
       case "message-returned":
         return count(returned, 1, context, { "gen_ai.agent.name": event.agent })
+      case "attempt-continued": {
+        const more = event.kept.length - (kept.get(event.runId) ?? 0)
+        kept.set(event.runId, event.kept.length)
+        return more === 0 ? undefined : count(continued, more, context, { "gen_ai.agent.name": event.agent })
+      }
+      case "turn-end":
+        kept.delete(event.runId)
+        return
       case "attempt-discarded":
+        kept.delete(event.runId)
         return count(discarded, event.text.length, context, { "gen_ai.agent.name": event.agent })
       case "tool-denied":
       case "tool-failed":

@@ -11,7 +11,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Codec } from "../codec/Codec.ts"
-import { isContinued } from "../codec/continued.ts"
+import { isContinued } from "../codec/Continued.ts"
 import type { Source } from "../transport/Source.ts"
 import * as Transport from "../transport/Transport.ts"
 
