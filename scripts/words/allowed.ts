@@ -17,6 +17,11 @@ export const allowed: ReadonlyArray<Allowed> = [
     because: "the tone of a mark where a person is asked for a decision"
   },
   { path: ".", name: '"ask-again"', because: "the option by which an expired request for approval is made anew" },
+  {
+    path: ".",
+    name: "kept",
+    because: "the field of `attempt-continued` with the text that the next attempt goes on from"
+  },
   { path: "packages/view/src/browser/summary.ts", name: "open", because: "the attribute of HTML" },
   { path: "tools/durable-lab/src/postgres.ts", name: "nobody", because: "the account of Unix" }
 ]

@@ -81,10 +81,10 @@ const modelOf = ({ answer, breaks, continuation, piece }: Story): Model.Service 
           return Stream.fromIterable([...partsOf(said(request)), { type: "finish", finish: "stop", usage }])
         }
         const { callsTool, characters, fails, isThinking } = broken
-        const again = continuation === "whole" ? sentIn(request).length : 0
+        const echo = continuation === "whole" ? sentIn(request).length : 0
         const parts: ReadonlyArray<Model.Part> = [
           ...(isThinking ? [{ type: "reasoning-delta", text: "hm" } as const] : []),
-          ...partsOf(said(request).slice(0, again + characters)),
+          ...partsOf(said(request).slice(0, echo + characters)),
           ...(callsTool ? [{ type: "tool-call", id: "c", name: "look", arguments: "{}" } as const] : [])
         ]
         return Stream.concat(Stream.fromIterable(parts), fails ? Stream.fail(overloaded()) : Stream.empty)

@@ -1,5 +1,5 @@
 /** What goes on from a text: a table, a run that is resumed, and a model that declares it. */
-import { Agent, AgentEvent, type Model, Recovery } from "@kintsugi/core"
+import { Agent, type AgentEvent, type Model, Recovery } from "@kintsugi/core"
 import { Effect, Stream } from "effect"
 import { describe, it } from "vitest"
 import { type Equal, type Expect, sameType } from "./_support/Identity.ts"

@@ -57,8 +57,8 @@ it.run(
       const resumption = { from, incomplete: "continue" } as const
       yield* run(Agent.resume(agent), resumption).pipe(Effect.provide(model.layer))
       assert.deepStrictEqual(model.requests[0]?.messages, [...from, Message.user(stopped)])
-      const asking = Agent.resume(agent.pipe(continuing(1, "message")))
-      assert.strictEqual(yield* run(asking, resumption).pipe(Effect.provide(model.layer)), "all is well")
+      const resumed = Agent.resume(agent.pipe(continuing(1, "message")))
+      assert.strictEqual(yield* run(resumed, resumption).pipe(Effect.provide(model.layer)), "all is well")
       assert.deepStrictEqual(model.requests[1]?.messages.slice(0, 2), [Message.user("go"), cut("all is")])
     })
 )

@@ -48,11 +48,11 @@ interface Going {
   /** How many events of the stream have come with the first piece of the text. */
   readonly events: number
   readonly path: string
-  readonly last: object
+  readonly last: Schema.Json
   readonly isWhole?: boolean
 }
 
-const chat = (mark: object) => ({ role: "assistant", content: "grüße", ...mark })
+const chat = (mark: Schema.JsonObject) => ({ role: "assistant", content: "grüße", ...mark })
 
 /** The providers that go on, each with what it is sent. */
 const going: Readonly<Record<string, Going>> = {

@@ -7,7 +7,7 @@ import type * as Model from "../model/Model.ts"
 import { isLlmError } from "../errors/LlmError.ts"
 import { generate, leavesOf, stream, withPartial } from "../model/ModelCall.ts"
 import * as Render from "../recovery/Render.ts"
-import type { Continuing, Kept } from "./plan.ts"
+import type { Continuing, Prefix } from "./plan.ts"
 import type { Loop } from "./running.ts"
 
 /** What asks a model for the rest that does not go on from a message of its own: nothing, or a message of the user. */
@@ -23,7 +23,7 @@ export const continuing = (by?: By): Continuing => ({
   keep: (text) => keep(text)
 })
 
-const keep = (text: string): Kept => {
+const keep = (text: string): Prefix => {
   const sent = text.trimEnd()
   const white = text.slice(sent.length)
   const message: Message.Assistant = { ...Message.assistant(sent), incomplete: true }
@@ -138,7 +138,7 @@ export const goingOn =
   (running) =>
     loop({
       ...running,
-      kept: (request) => {
+      prefix: (request) => {
         const { model, plan, run, state } = running
         const [cut, word] = state.messages.slice(-2)
         if (cut?.role !== "assistant" || cut.incomplete !== true) return undefined

@@ -46,9 +46,9 @@ import type { Compact, Compacted, CompactEvent, VerdictRecord } from "../recover
 import * as RunBudget from "./budget.ts"
 import { untilSaid } from "./hearing.ts"
 import { type Attempting, type Calling, entryOf, type Idle, type ModelCallOptions } from "./modelCallState.ts"
-import type { Kept } from "./plan.ts"
+import type { Prefix } from "./plan.ts"
 import type { Looping } from "./running.ts"
-import { added, admits, again, discard, whyNot } from "./shown.ts"
+import { added, admits, carryOn, discard, whyNot } from "./shown.ts"
 import type { ModelAttempt as AgentEventAsked, Happening } from "../event/Happening.ts"
 
 /** A reply, or what the table answered in its place. */
@@ -79,11 +79,11 @@ export const callModel = (running: Looping, request: Model.Request, isOnce = fal
     const calls = conversation.take(reply)
     return RunBudget.spent(run, () => Effect.succeed({ type, reply, calls }))
   }
-  const kept = running.kept?.(request)
-  const asking = <A>(next: (answer: Answer) => Effect.Effect<A>): Effect.Effect<A, unknown> =>
-    kept === undefined ? ask(how, next) : Effect.flatMap(kept, (kept) => ask({ ...how, kept }, next))
+  const prefix = running.prefix?.(request)
+  const called = <A>(next: (answer: Answer) => Effect.Effect<A>): Effect.Effect<A, unknown> =>
+    prefix === undefined ? ask(how, next) : Effect.flatMap(prefix, (prefix) => ask({ ...how, prefix }, next))
   const { inbox } = run.tree
-  return inbox === undefined || isOnce ? asking(taking) : untilSaid(inbox, run, asking, taking)
+  return inbox === undefined || isOnce ? called(taking) : untilSaid(inbox, run, called, taking)
 }
 
 /** Asks, recovers by the table, and goes on with `next`; each attempt's usage is booked. */
@@ -104,7 +104,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   /** The request, with the conversation as the model reads it now. */
   request: Model.Request
   /** The text from which the next attempt goes on. */
-  kept: Kept | undefined
+  prefix: Prefix | undefined
   /** Whether the call was repeated after an empty reply, which no row decides. */
   hasRepeated = false
   /** The last failure that no row was for. */
@@ -114,7 +114,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
     this.options = options
     this.next = next
     this.request = options.request
-    this.kept = options.kept
+    this.prefix = options.prefix
   }
 
   ask(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {
@@ -167,7 +167,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
     const { options } = this
     const decided = RunContext.emit(options.run, () => ({ type: "verdict", layer: "model", ...decision }))
     const isRepeated = !decision.gaveUp && (decision.verdict === "retry" || decision.verdict === "compact")
-    return isRepeated ? Effect.andThen(decided, again(this)) : decided
+    return isRepeated ? Effect.andThen(decided, carryOn(this)) : decided
   }
 
   get end(): Ends<Message.Reply, A, unknown, never> {
@@ -236,21 +236,21 @@ const begun = (
   asked: Model.Request,
   fiber: Fiber.Fiber<unknown, unknown>
 ): Effect.Effect<Message.Reply, LlmError> => {
-  const { kept, options } = call
+  const { prefix, options } = call
   const { isStreamed, run } = options
   const attempts = call.state.attempts + 1
   const spent = { usage: Usage.empty }
-  const request = kept === undefined ? asked : kept.request(model, asked)
+  const request = prefix === undefined ? asked : prefix.request(model, asked)
   const attempting: Attempting = { type: "Attempting", attempts, shown: undefined, model, request, spent }
   // Mutant `true` survives: speed only. Each step of the model then looks for an interceptor, and finds none
   const stepped = fiber.getRef(Interception.Current) === undefined ? model : Interception.model(model)
-  const within = kept === undefined ? stepped : kept.around(stepped)
+  const within = prefix === undefined ? stepped : prefix.around(stepped)
   const whole = isStreamed ? streamed(call, attempting, within) : Effect.suspend(() => generate(within, request))
   const replied = Effect.flatMap(whole, (came) => {
     const put = isStreamed ? came : Model.collected(came)
     const counted = sound(put, request, put.content)
     const own = model === options.model ? counted : named(model, counted)
-    const reply = kept === undefined ? own : kept.joined(own)
+    const reply = prefix === undefined ? own : prefix.joined(own)
     const { shown } = call.state
     const spent: Attempting = { type: "Attempting", attempts, shown, model, request, spent: own }
     const refusal = refused(model, reply) ?? (options.mayBeEmpty?.() === true ? undefined : empty(model, reply))
@@ -295,8 +295,8 @@ const broken = (call: ModelCall<unknown>, state: Attempting, cause: Cause.Cause<
     )
   }
   const error = approachable(Cause.squash(untouchable(cause) ?? cause))
-  const isKept = typeof call.options.onPartial === "object" && added(call) !== undefined
-  const isDiscarded = !Cause.hasDies(cause) && state.shown !== undefined && !isKept && admits(call)
+  const goesOn = typeof call.options.onPartial === "object" && added(call) !== undefined
+  const isDiscarded = !Cause.hasDies(cause) && state.shown !== undefined && !goesOn && admits(call)
   const spent = isLlmError(error) && error.usage !== undefined ? { usage: error.usage } : state.spent
   return book(
     call,
@@ -344,7 +344,7 @@ const streamed = (
   Effect.suspend(() => {
     const { run } = call.options
     const collector = new Model.Collector()
-    const before = call.kept?.text ?? ""
+    const before = call.prefix?.text ?? ""
     // a reply is whole with its last part: nothing that comes after can fail it
     const whole = Stream.takeUntil(stream(model, begun.request), (part) => part.type === "finish")
     const collecting = Stream.runForEachArray(whole, (parts) =>

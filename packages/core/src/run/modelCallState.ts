@@ -4,7 +4,7 @@ import type * as Message from "../data/Message.ts"
 import type * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
 import type { Counted } from "../model/ModelCall.ts"
-import type { Kept, Plan } from "./plan.ts"
+import type { Prefix, Plan } from "./plan.ts"
 import type { Rows } from "../recovery/Node.ts"
 
 /** One model call, and what guards it. */
@@ -15,7 +15,7 @@ export interface ModelCallOptions {
   readonly rows: Rows
   readonly onPartial: NonNullable<Plan["onPartial"]>
   /** The text from which its first attempt goes on, where a run goes on in the middle of a reply. */
-  readonly kept?: Kept | undefined
+  readonly prefix?: Prefix | undefined
   readonly transport?: Plan["transport"]
   readonly isStreamed: boolean
   readonly run: RunContext.RunContext
@@ -68,7 +68,7 @@ export interface Calling {
   readonly request: Model.Request
   state: Idle | Attempting
   /** The text from which the next attempt goes on. */
-  kept: Kept | undefined
+  prefix: Prefix | undefined
 }
 
 /** What is booked for an attempt. */

@@ -18,11 +18,11 @@ export type OnPartial = "fail" | "restart" | "continue"
 export interface Continuing {
   /** Whether a model can go on from this text, for this request. */
   readonly admits: (model: Model.Service, request: Model.Request, text: string) => boolean
-  readonly keep: (text: string) => Kept
+  readonly keep: (text: string) => Prefix
 }
 
 /** The text of a reply that broke off, from which the next attempts go on. */
-export interface Kept {
+export interface Prefix {
   readonly text: string
   readonly request: (model: Model.Service, request: Model.Request) => Model.Request
   /** The same model, whose reply has nothing of the text. */

@@ -6,7 +6,7 @@ import type { Snapshot } from "../event/Checkpoint.ts"
 import type * as Model from "../model/Model.ts"
 import type { Toolset } from "../tool/Toolset.ts"
 import type { Mode } from "./Frame.ts"
-import type { Kept, Plan, Said } from "./plan.ts"
+import type { Prefix, Plan, Said } from "./plan.ts"
 import type { Start } from "./Start.ts"
 import type { RunState } from "./state.ts"
 
@@ -45,7 +45,7 @@ export interface Looping extends Running {
   readonly toolset: Toolset
   readonly model: Model.Service
   /** The text from which the run goes on, if its conversation still ends with it: see `Continuing.ts`. */
-  readonly kept?: (request: Model.Request) => Effect.Effect<Kept> | undefined
+  readonly prefix?: (request: Model.Request) => Effect.Effect<Prefix> | undefined
 }
 
 /** The work of such a run. */

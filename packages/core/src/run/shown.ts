@@ -5,8 +5,8 @@ import * as RunContext from "../event/RunContext.ts"
 import type { Calling, Shown } from "./modelCallState.ts"
 
 /** What a reader has seen of the reply, where the last attempt has added to it. */
-export const added = ({ kept, state: { shown } }: Calling): Shown | undefined =>
-  shown === undefined || shown.text === (kept?.text ?? "") ? undefined : shown
+export const added = ({ prefix, state: { shown } }: Calling): Shown | undefined =>
+  shown === undefined || shown.text === (prefix?.text ?? "") ? undefined : shown
 
 /** Whether another attempt may be made after what a reader has seen of this one. */
 export const admits = (call: Calling): boolean => {
@@ -20,14 +20,14 @@ export const whyNot = (call: Calling): { readonly why?: "no-continuation" } =>
   call.options.onPartial === "fail" || admits(call) ? {} : { why: "no-continuation" }
 
 /** Before another attempt: it replaces what the last one has shown, or goes on from its text. Thoughts are not continued. */
-export const again = (call: Calling): Effect.Effect<void> =>
+export const carryOn = (call: Calling): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const { kept, options, state } = call
+    const { prefix, options, state } = call
     const { onPartial } = options
     const shown = added(call)
-    const goesOn = shown === undefined ? kept : typeof onPartial === "object" ? onPartial.keep(shown.text) : undefined
+    const goesOn = shown === undefined ? prefix : typeof onPartial === "object" ? onPartial.keep(shown.text) : undefined
     if (goesOn === undefined) return discard(call)
-    call.kept = goesOn
+    call.prefix = goesOn
     if (state.shown === undefined) return Effect.void
     const dropped = state.shown.of.content.flatMap((part) =>
       part.type === "tool-call" ? [{ callId: part.id, tool: part.name }] : []
@@ -39,9 +39,9 @@ export const again = (call: Calling): Effect.Effect<void> =>
 /** Discards the shown text of the reply. */
 export const discard = (call: Calling): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const shown = call.state.shown ?? call.kept
+    const shown = call.state.shown ?? call.prefix
     if (shown === undefined) return Effect.void
-    call.kept = undefined
+    call.prefix = undefined
     call.options.conversation?.show(undefined)
     return forget(call, (attempt) => ({ type: "attempt-discarded", attempt, text: shown.text }))
   })

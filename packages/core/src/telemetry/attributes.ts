@@ -130,7 +130,7 @@ export const ofNote: Table = {
   "attempt-discarded": ({ attempt }) => ({ "kintsugi.attempt": attempt }),
   "attempt-continued": ({ attempt, kept }) => ({
     "kintsugi.attempt": attempt,
-    "kintsugi.characters_kept": kept.length
+    "kintsugi.characters": kept.length
   }),
   compacted: ({ after, before, compaction }) => ({
     "kintsugi.compaction": compaction,

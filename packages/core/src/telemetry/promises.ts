@@ -47,7 +47,7 @@ export const promiseCounter = (context: Context.Context<never>): ((event: AgentE
   const waiting = new Map<string, Approval.ApprovalRequest>()
 
   /** How many characters of the present reply are counted, by run. */
-  const kept = new Map<string, number>()
+  const counted = new Map<string, number>()
 
   const hear = (event: AgentEvent.AgentEvent): void => {
     switch (event.type) {
@@ -68,15 +68,15 @@ export const promiseCounter = (context: Context.Context<never>): ((event: AgentE
       case "message-returned":
         return count(returned, 1, context, { "gen_ai.agent.name": event.agent })
       case "attempt-continued": {
-        const more = event.kept.length - (kept.get(event.runId) ?? 0)
-        kept.set(event.runId, event.kept.length)
+        const more = event.kept.length - (counted.get(event.runId) ?? 0)
+        counted.set(event.runId, event.kept.length)
         return more === 0 ? undefined : count(continued, more, context, { "gen_ai.agent.name": event.agent })
       }
       case "turn-end":
-        kept.delete(event.runId)
+        counted.delete(event.runId)
         return
       case "attempt-discarded":
-        kept.delete(event.runId)
+        counted.delete(event.runId)
         return count(discarded, event.text.length, context, { "gen_ai.agent.name": event.agent })
       case "tool-denied":
       case "tool-failed":

@@ -33,7 +33,7 @@ export class Drawing {
   /** Whether the current attempt was streamed. Its reply is then not shown again. */
   #isStreamed = false
   /** The text that the reply goes on from: a reader has it, of this stream or of the one before it. */
-  #kept = ""
+  #prefix = ""
   /** The ids of this turn's calls as sent to the reader, and all ids sent so far. */
   #ids = new Map<string, string>()
   readonly #given = new Set<string>()
@@ -74,10 +74,10 @@ export class Drawing {
         return this.#write("reasoning", event.text)
       case "attempt-continued":
         // What is written from here on comes behind it.
-        this.#kept = event.kept
+        this.#prefix = event.kept
         return
       case "attempt-discarded":
-        this.#kept = ""
+        this.#prefix = ""
         // Text of a composition's part was not shown.
         return event.discardedRunId === undefined ? this.#discard() : undefined
       case "model-end":
@@ -165,15 +165,15 @@ export class Drawing {
         this.#write(part.type, part.type === "text" ? this.#unseen(part.text) : part.text)
       }
     }
-    this.#kept = ""
+    this.#prefix = ""
     this.#close()
   }
 
   /** What of a whole text a reader does not have yet. */
   #unseen(text: string): string {
-    const kept = this.#kept
-    this.#kept = ""
-    return text.startsWith(kept) ? text.slice(kept.length) : text
+    const prefix = this.#prefix
+    this.#prefix = ""
+    return text.startsWith(prefix) ? text.slice(prefix.length) : text
   }
 
   /** Makes call ids unique: they may repeat from turn to turn, and a reader treats equal ids as one call. */
