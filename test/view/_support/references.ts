@@ -213,7 +213,7 @@ const varied = Effect.gen(function* () {
   )
   const run = Effect.exit(Stream.runDrain(traveller.stream("Go.")))
   return yield* Effect.provide(
-    Effect.andThen(Effect.andThen(Effect.andThen(run, run), spokenTo), unanswered),
+    Effect.andThen(Effect.andThen(Effect.andThen(Effect.andThen(run, run), spokenTo), unanswered), goingOn),
     model.layer
   )
 })
@@ -247,6 +247,16 @@ const unanswered = Effect.gen(function* () {
     Effect.provideService(Approval.Approver, { decide: () => Effect.never }),
     Effect.provide(model.layer)
   )
+})
+
+/** A reply breaks off, and goes on. */
+const goingOn = Effect.gen(function* () {
+  const half = ScriptedModel.cutOff({ type: "text-delta", text: "The grey " })
+  const model = yield* ScriptedModel.make(half, says("300 millis", 100, text("sea")))
+  const poet = Agent.make("poet", {}).pipe(
+    Agent.onLlmError({ NetworkError: Recovery.retry({ retries: 1 }) }, { onPartial: "continue", continueBy: "message" })
+  )
+  return yield* Stream.runDrain(poet.stream("Write.")).pipe(Effect.provide(model.layer))
 })
 
 /** A run of the demo. */
