@@ -85,7 +85,8 @@ const instances: Record<Tag, RecoveryAdvice.RecoveryAdvice> = {
   RunLostError: DoorError.RunLostError.make({ executionId: "run", what: "a row" }),
   SnapshotRefusedError: DoorError.SnapshotRefusedError.make({ reason: "unsigned", what: "what" }),
   RunOverError: DoorError.RunOverError.make({ runId: "run" }),
-  InboxFullError: DoorError.InboxFullError.make({ runId: "run", limit: 64 })
+  InboxFullError: DoorError.InboxFullError.make({ runId: "run", limit: 64 }),
+  CursorExpiredError: DoorError.CursorExpiredError.make({ oldest: "run.epoch.0" })
 }
 
 /** What depends on an error's own data, in words; the numbers are those of the instances. */

@@ -42,6 +42,7 @@ const added: Readonly<Record<string, string>> = {
   "Cursor.merge": "fewer events with the same meaning, for what keeps them",
   "Cursor.of": "the text of a cursor",
   "Cursor.read": "what a cursor names",
+  "DoorError.CursorExpiredError": "what a reader missed is gone",
   "DoorError.InboxFullError": "a run takes no further message just now",
   "DoorError.RunOverError": "a run takes no message any more",
   "Message.SaidMessage": "what a run has not read",
@@ -60,6 +61,7 @@ const addedElsewhere: Readonly<Record<string, string>> = {
   "Durable.settle": "what ends such a call of a durable run",
   "ScriptedApprover.after": "a decision with a delay",
   "ScriptedApprover.make": "an approver that plays a script",
+  "EventStream.answer": "a reader of a run over HTTP",
   "Mcp.Pins": "the store of the definitions of MCP tools that are taken",
   "Mcp.layerPins": "these definitions in a KeyValueStore"
 }

@@ -57,7 +57,8 @@ const forDoors = {
   RunLostError: handled,
   SnapshotRefusedError: handled,
   RunOverError: handled,
-  InboxFullError: handled
+  InboxFullError: handled,
+  CursorExpiredError: handled
 }
 
 const forAll = { ...forModel, ...forTool, ...aroundTools, ...forRuns, ...forDoors }

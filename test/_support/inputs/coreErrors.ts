@@ -39,7 +39,8 @@ export const coreErrors: Table = {
     RunLostError: made((text) => DoorError.RunLostError.make({ executionId: text, what: text })),
     SnapshotRefusedError: made((text) => DoorError.SnapshotRefusedError.make({ reason: "other-agent", what: text })),
     RunOverError: made((text) => DoorError.RunOverError.make({ runId: text })),
-    InboxFullError: made((text) => DoorError.InboxFullError.make({ runId: text, limit: 64 }))
+    InboxFullError: made((text) => DoorError.InboxFullError.make({ runId: text, limit: 64 })),
+    CursorExpiredError: made((text) => DoorError.CursorExpiredError.make({ oldest: text }))
   },
   "core/src/errors/Limit.ts": each(fixed, "limitOf"),
   "core/src/errors/LlmError.ts": {

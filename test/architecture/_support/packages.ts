@@ -98,7 +98,7 @@ export const packages: ReadonlyArray<Package> = [
   },
   {
     name: "interop",
-    folders: ["ai-sdk", "mcp"],
+    folders: ["ai-sdk", "mcp", "sse"],
     everywhere: effect("Effect Predicate Result Schema SchemaTransformation Stream"),
     within: {
       mcp: effect(
@@ -106,7 +106,8 @@ export const packages: ReadonlyArray<Package> = [
           "Stdio ai/McpClient ai/McpClientError ai/McpProtocol ai/McpSchema ai/McpServer encoding/Sse http/HttpClient http/HttpClientError " +
           "http/HttpClientRequest http/HttpClientResponse http/HttpRouter persistence/KeyValueStore process/ChildProcess process/ChildProcessSpawner"
       ),
-      "ai-sdk": effect("Array SchemaIssue")
+      "ai-sdk": effect("Array SchemaIssue"),
+      sse: effect("Option Schedule")
     }
   },
   {

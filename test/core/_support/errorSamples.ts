@@ -287,6 +287,10 @@ export const samples = {
   InboxFullError: [
     DoorError.InboxFullError.make({ runId: "run-1", limit: 64 }),
     new DoorError.InboxFullError({ message: "m", runId: "run-1", limit: 1 })
+  ],
+  CursorExpiredError: [
+    DoorError.CursorExpiredError.make({ oldest: "run-1.e.7" }),
+    new DoorError.CursorExpiredError({ message: "m", oldest: "" })
   ]
 } as const
 

@@ -47,7 +47,8 @@ const table: ReadonlyMap<string, Row> = new Map(
     RunLostError: ["KINTSUGI-RUN-LOST", "no", "none", 0, 1, 410],
     SnapshotRefusedError: ["KINTSUGI-SNAPSHOT-REFUSED", "no", "none", 0, 1, 409],
     RunOverError: ["KINTSUGI-RUN-OVER", "no", "none", 0, 1, 409],
-    InboxFullError: ["KINTSUGI-INBOX-FULL", "yes", "resend", 1000, 3, 429]
+    InboxFullError: ["KINTSUGI-INBOX-FULL", "yes", "resend", 1000, 3, 429],
+    CursorExpiredError: ["KINTSUGI-CURSOR-EXPIRED", "no", "none", 0, 1, 410]
   })
 )
 

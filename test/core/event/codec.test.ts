@@ -25,7 +25,7 @@ type Full<Type extends AgentEvent.AgentEvent["type"]> = Required<
   (Type extends "verdict" ? OfCall : unknown)
 
 const origin = { runId: "r", agent: "a", turn: 1, at: 5 }
-const around = { ...origin, parent: { runId: "r0", callId: "c0" } }
+const around = { ...origin, parent: { runId: "r0", callId: "c0" }, cursor: "r0.e.7" }
 const ofChange = { tool: "t", server: "shop", action: "accept", before: "d1", after: "d2" } as const
 const ofCall = { callId: "c", tool: "t" }
 const usage = Usage.make({ inputTokens: 3 })
@@ -210,6 +210,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     error
   },
   "turn-end": { ...around, type: "turn-end", message },
+  "events-lost": { ...around, type: "events-lost", transcript, text: "so f" },
   "message-queued": { ...around, type: "message-queued", id: said.id, message: said.message },
   "message-read": { ...around, type: "message-read", id: said.id, message: said.message },
   "message-returned": { ...around, type: "message-returned", id: said.id, message: said.message },

@@ -89,8 +89,28 @@ export class InboxFullError extends advised<InboxFullError>()("InboxFullError", 
   }
 }
 
+const ofCursor = {
+  message: Schema.String,
+  /** The oldest cursor that a reader can still go on at. Empty if the run never began. */
+  oldest: Schema.String
+}
+
+/** The events behind a cursor are not kept any more, or the cursor is none of this run since its last resumption. */
+export class CursorExpiredError extends advised<CursorExpiredError>()("CursorExpiredError", ofCursor) {
+  static override make({ what, ...fields }: Made<typeof ofCursor>): CursorExpiredError {
+    const gone = what ?? "The events behind the cursor are gone"
+    return new CursorExpiredError({ message: sentence("CursorExpiredError", { what: gone }), ...fields })
+  }
+}
+
 /** The errors of data from outside. */
-export type DoorError = InputTooLargeError | RunLostError | SnapshotRefusedError | RunOverError | InboxFullError
+export type DoorError =
+  | InputTooLargeError
+  | RunLostError
+  | SnapshotRefusedError
+  | RunOverError
+  | InboxFullError
+  | CursorExpiredError
 
 /** The closed union, as a schema: decodes each error to its own class. */
 export const DoorError: Schema.Codec<DoorError, unknown> = Schema.Union([
@@ -98,5 +118,6 @@ export const DoorError: Schema.Codec<DoorError, unknown> = Schema.Union([
   RunLostError,
   SnapshotRefusedError,
   RunOverError,
-  InboxFullError
+  InboxFullError,
+  CursorExpiredError
 ])

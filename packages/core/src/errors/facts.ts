@@ -300,7 +300,8 @@ export const facts = {
   RunLostError: fixed("KINTSUGI-RUN-LOST", 410, final("none")),
   SnapshotRefusedError: fixed("KINTSUGI-SNAPSHOT-REFUSED", 409, final("none")),
   RunOverError: fixed("KINTSUGI-RUN-OVER", 409, final("none")),
-  InboxFullError: fixed("KINTSUGI-INBOX-FULL", 429, resend("1 second", 3))
+  InboxFullError: fixed("KINTSUGI-INBOX-FULL", 429, resend("1 second", 3)),
+  CursorExpiredError: fixed("KINTSUGI-CURSOR-EXPIRED", 410, final("none"))
 } satisfies Record<string, Facts<never>>
 
 export type FactsTable = typeof facts
@@ -340,7 +341,8 @@ export const wording: Readonly<Record<keyof FactsTable, readonly [title: string,
   RunLostError: ["Run lost", "Look up what was done in it, and start another one"],
   SnapshotRefusedError: ["Snapshot refused", "Resume the newest document of your own store"],
   RunOverError: ["Run not at work", "Start another run, or resume from its snapshot or transcript"],
-  InboxFullError: ["Inbox full", "Wait until the run has read some messages, then send it again"]
+  InboxFullError: ["Inbox full", "Wait until the run has read some messages, then send it again"],
+  CursorExpiredError: ["Cursor expired", "Begin with the transcript so far, or with the first event"]
 }
 
 /**

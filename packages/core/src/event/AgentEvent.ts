@@ -51,9 +51,15 @@ export const transcriptOf = (events: Iterable<AgentEvent>, runId?: string): Mess
   return said
 }
 
-const saidAfter = (said: Array<Message.Message>, event: AgentEvent): Array<Message.Message> => {
+/**
+ * What was said after one more event of a run. May change the list that it is given.
+ *
+ * @internal
+ */
+export const saidAfter = (said: Array<Message.Message>, event: AgentEvent): Array<Message.Message> => {
   switch (event.type) {
     case "run-start":
+    case "events-lost":
       return [...event.transcript]
     case "skill-chosen": {
       const others = said.filter(({ role }) => role !== "system")

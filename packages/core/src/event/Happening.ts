@@ -23,6 +23,8 @@ export interface Origin {
   /** Milliseconds since the epoch, by Effect's `Clock`. */
   readonly at: number
   readonly parent?: { readonly runId: string; readonly callId?: string }
+  /** Where a reader goes on behind this event. Only a reader who has asked for cursors gets it, see `events` of a handle. */
+  readonly cursor?: string
 }
 
 /** The tool call of an event. */
@@ -172,6 +174,11 @@ export type Happening =
       readonly isCut?: boolean
       readonly message?: Message.User
     }
+  /**
+   * For one reader: the events before this one are gone, those that follow are all there. `transcript` is what they made of the run, and
+   * `text` what the model call at work had written. Both are of the outermost run.
+   */
+  | { readonly type: "events-lost"; readonly transcript: Message.Transcript; readonly text?: string }
   /** A message was said to the run at work, and waits in its inbox. */
   | ({ readonly type: "message-queued" } & Said)
   /** It is in the transcript now; `turn` is the turn that reads it. */

@@ -20,7 +20,8 @@ const origin = {
   agent: Schema.String,
   turn: Schema.Finite,
   at: Schema.Finite,
-  parent: Schema.optionalKey(ofRun)
+  parent: Schema.optionalKey(ofRun),
+  cursor: Schema.optionalKey(Schema.String)
 }
 
 const event = <const Type extends string, const Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
@@ -162,6 +163,7 @@ export const schemas = {
     isCut: Schema.optionalKey(Schema.Boolean),
     message: Schema.optionalKey(Message.User)
   }),
+  "events-lost": event("events-lost", { transcript: Message.Transcript, text: Schema.optionalKey(Schema.String) }),
   "message-queued": event("message-queued", said),
   "message-read": event("message-read", said),
   "message-returned": event("message-returned", said),

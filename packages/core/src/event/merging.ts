@@ -36,7 +36,7 @@ export const merge = (
 }
 
 /** What of it is behind a number. */
-const behind = (one: Numbered, after: number): Numbered | undefined => {
+export const behind = (one: Numbered, after: number): Numbered | undefined => {
   const { ends, event, number } = one
   if (number <= after) return undefined
   const gone = after - firstOf(one) + 1
@@ -70,7 +70,7 @@ const ends: ReadonlySet<AgentEvent.AgentEvent["type"]> = new Set([
 ])
 
 /** Whether an event ends the model call that its run has open, if there is one. */
-const isEnd = (event: AgentEvent.AgentEvent): boolean => ends.has(event.type) || AgentEvent.isTerminal(event)
+export const isEnd = (event: AgentEvent.AgentEvent): boolean => ends.has(event.type) || AgentEvent.isTerminal(event)
 
 /** Whether both are deltas of one text, without an event in between. */
 const follows = (one: Numbered, before: Numbered): boolean => {

@@ -1,20 +1,18 @@
 /** A run in a fiber of its own, for callers that need more of it than its answer. */
-import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { EventLog, type ReadOptions } from "../event/EventLog.ts"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import type * as Approval from "../data/Approval.ts"
 import type * as Ledger from "../budget/Ledger.ts"
 import * as Message from "../data/Message.ts"
 import type { Snapshot, Waiting } from "../event/Snapshot.ts"
-import { waitingAfter } from "../event/Waits.ts"
 import * as Usage from "../data/Usage.ts"
 import type { Decisions } from "../tool/ToolDefinition.ts"
 import type { EndedBy } from "../errors/Limit.ts"
-import { InboxFullError, RunOverError } from "../errors/DoorError.ts"
+import { type CursorExpiredError, InboxFullError, RunOverError } from "../errors/DoorError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { Mode, Sink, Started, State } from "./Frame.ts"
 import { markOf } from "./mark.ts"
@@ -74,8 +72,15 @@ interface SayOptions {
 export interface Run<out O, out E> {
   /** Waits for its end. */
   readonly outcome: Effect.Effect<Outcome<O>, E>
-  /** All events of the run from its beginning, for each reader. The stream ends with the run, without its failure. */
-  readonly events: Stream.Stream<AgentEvent.AgentEvent>
+  /**
+   * All events of the run from its beginning, for each reader. The stream ends with the run, without its failure. A reader that leaves stops
+   * nothing. Called with options, it gives each event its `cursor`, and goes on at one: `run.events({ after: cursor })`.
+   *
+   * The run keeps 4,096 events or 4 MiB, and merges the deltas of finished model calls before it drops the oldest events. A reader that
+   * begins late, or is slower than that, gets one `events-lost` event in the place of what is gone. A reader with options fails instead, if
+   * the events behind its cursor are gone, unless `onGap` is `"state"`.
+   */
+  readonly events: Stream.Stream<AgentEvent.AgentEvent> & ReadEvents
   /** The transcript so far, the input at least. Calls that are not settled yet appear as if the run ended now. */
   readonly transcript: Effect.Effect<Message.Transcript>
   /** The usage of the run and its descendants so far. */
@@ -84,7 +89,7 @@ export interface Run<out O, out E> {
   /**
    * How many events the listeners of the run and of its descendants have lost. An event is lost if 16,384 others wait already,
    * if its listener has not handled it one second after the end of the run, or when the run was interrupted. Listeners that
-   * live with a scope do not count here. `events` loses none.
+   * live with a scope do not count here.
    */
   readonly lost: Effect.Effect<number>
   /**
@@ -104,12 +109,18 @@ export interface Run<out O, out E> {
   readonly interrupt: Effect.Effect<void>
 }
 
+/** Reads the events of a run, each with its cursor. */
+type ReadEvents = {
+  (options: ReadOptions & { readonly onGap: "state" }): Stream.Stream<AgentEvent.AgentEvent>
+  (options: ReadOptions): Stream.Stream<AgentEvent.AgentEvent, CursorExpiredError>
+}
+
 type Execute = (sink: Sink, mode: Mode) => Effect.Effect<unknown, unknown, unknown>
 
 /** Starts a run in the present scope. */
 export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const log = new Log()
+    const log = new EventLog()
     let started: Started | undefined
     let decisions: Decisions | undefined
     const running = execute((event) => log.push(event), {
@@ -121,6 +132,7 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
       },
       started: (value) => {
         started = value
+        if (value.from !== undefined) log.waits.resumed(value.from)
         wake()
       }
     })
@@ -154,12 +166,12 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
           started === undefined && fiber.pollUnsafe() === undefined ? Effect.andThen(beginning, saying) : saying
         )
       },
-      events: log.stream,
+      events: readable(log),
       transcript: Effect.sync(() => started?.state.transcript() ?? []),
       usage: Effect.sync(() => started?.run.ledger.usage ?? Usage.empty),
       ledger: Effect.sync(() => [...(started?.run.ledger.entries ?? [])]),
       lost: Effect.sync(() => started?.run.tree.lost ?? 0),
-      waiting: Effect.sync(() => waitingAfter(log.events, started?.from)),
+      waiting: Effect.sync(() => log.waits.all),
       interrupt: Fiber.interrupt(fiber)
     }
   })
@@ -192,33 +204,10 @@ const outcomeOf = (
 
 const unreadOf = (unread: ReadonlyArray<Message.SaidMessage>) => (unread.length === 0 ? {} : { unread })
 
-/** Keeps all events, and hands them to each reader, early or late. */
-class Log {
-  readonly events: Array<AgentEvent.AgentEvent> = []
-  readonly #queues = new Set<Queue.Queue<AgentEvent.AgentEvent, Cause.Done>>()
-  #isOver = false
-  /** The messages that no run has read; absent if there are none. */
-  returned: Array<Message.SaidMessage> | undefined
-
-  push(event: AgentEvent.AgentEvent): void {
-    if (event.type === "message-returned") (this.returned ??= []).push({ id: event.id, message: event.message })
-    this.events.push(event)
-    for (const queue of this.#queues) Queue.offerUnsafe(queue, event)
-  }
-
-  end(): void {
-    this.#isOver = true
-    for (const queue of this.#queues) Queue.endUnsafe(queue)
-  }
-
-  readonly stream: Stream.Stream<AgentEvent.AgentEvent> = Stream.callback((queue) =>
-    Effect.acquireRelease(
-      Effect.sync(() => {
-        for (const event of this.events) Queue.offerUnsafe(queue, event)
-        if (this.#isOver) Queue.endUnsafe(queue)
-        else this.#queues.add(queue)
-      }),
-      () => Effect.sync(() => this.#queues.delete(queue))
-    )
-  )
+/** A stream of all events, and the function for cursors. */
+const readable = (log: EventLog): Run<unknown, unknown>["events"] => {
+  const { stream } = log
+  const read = (options: ReadOptions) => log.read(options)
+  const parts = { [Stream.TypeId]: stream[Stream.TypeId], channel: stream.channel, pipe: stream.pipe }
+  return Object.assign(read as ReadEvents, parts)
 }

@@ -150,6 +150,8 @@ export const ofNote: Table = {
     "kintsugi.server": server,
     "kintsugi.change_action": action
   }),
+  // for one reader, and none of the run
+  "events-lost": () => ({}),
   "message-queued": ({ id }) => ({ "kintsugi.message": id }),
   "message-read": ({ id }) => ({ "kintsugi.message": id }),
   "message-returned": ({ id }) => ({ "kintsugi.message": id }),

@@ -169,6 +169,8 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       const then = event.message === undefined ? "" : ", and is asked for again"
       return { column: "run", text: `the answer does not fit what is wanted${then}`, tone: "bad" }
     }
+    case "events-lost":
+      return { column: "run", text: "earlier events are gone", tone: "bad" }
     case "message-queued":
       return { column: "run", text: `hears: ${clip(Message.textOf(event.message))}`, tone: "quiet" }
     case "message-read":

@@ -25,6 +25,7 @@ export class Drawing {
   readonly #resets: boolean
   /** The converted run: that of the first event. */
   #runId: string | undefined
+  #hasBegun = false
   #isInStep = false
   #isEnded = false
   /** The current block, and its number. */
@@ -58,7 +59,9 @@ export class Drawing {
   #draw(event: AgentEvent.AgentEvent): void {
     switch (event.type) {
       case "run-start":
-        return this.#say({ type: "start", messageId: event.runId })
+        return this.#begin()
+      case "events-lost":
+        return this.#goOn(event.text ?? "")
       case "turn-start":
         // What the model reads in the turn of an answer at a limit is not said to the user.
         this.#ids = new Map()
@@ -105,8 +108,23 @@ export class Drawing {
     }
   }
 
+  /** The beginning was lost, with finished replies: the message goes on with what the model call at work has written. */
+  #goOn(text: string): void {
+    if (this.#isInStep) this.#discard()
+    this.#begin()
+    this.#beginStep()
+    this.#isStreamed = text !== ""
+    this.#write("text", text)
+  }
+
   #say(chunk: Chunk): void {
     this.#chunks.push(chunk)
+  }
+
+  #begin(): void {
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    this.#say({ type: "start", messageId: this.#runId ?? "" })
   }
 
   #beginStep(): void {

@@ -43,6 +43,7 @@ export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>
   "turn-end",
   "output-coerced",
   "output-rejected",
+  "events-lost",
   "message-queued",
   "message-read",
   "message-returned",

@@ -233,6 +233,8 @@ export class RunWeaver {
         return note("note", `skill ${textAt(event, "skill") ?? "?"}`)
       case "tool-changed":
         return note(textAt(event, "action") === "refuse" ? "lost" : "note", changed(event))
+      case "events-lost":
+        return note("lost", "earlier events are gone")
       case "message-queued":
         return note("asked", "a message is said")
       case "message-read":

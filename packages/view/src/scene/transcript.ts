@@ -187,6 +187,7 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
     ),
   "approval-expired": (event) => one("run", `${nameOf(event)}: no decision came in time`, "", "lost"),
   "turn-end": (event) => ofAssistant(event["message"]),
+  "events-lost": (event) => one("run", "Earlier events are gone", textAt(event, "text") ?? "", "lost"),
   "message-read": (event) => one("user", "Said meanwhile", contentOf(event["message"])),
   "message-returned": (event) => one("run", "Said, and not read", contentOf(event["message"]), "lost"),
   "output-coerced": (event) =>

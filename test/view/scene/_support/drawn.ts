@@ -17,7 +17,8 @@ const encode = Schema.encodeSync(AgentEvent.AgentEvent)
 export const played: Effect.Effect<ReadonlyArray<ReadonlyArray<Recorded>>> = Effect.gen(function* () {
   const all: Array<ReadonlyArray<Recorded>> = []
   for (const reference of Object.values(references)) all.push((yield* reference).events)
-  all.push((yield* others).events)
+  const { events } = yield* others
+  all.push(events, slowly(events))
   for (let seed = 1; seed <= scenarios; seed++)
     yield* playAll(scenarioOf(seed), {
       collects: ({ events }) => {
@@ -27,6 +28,13 @@ export const played: Effect.Effect<ReadonlyArray<ReadonlyArray<Recorded>>> = Eff
     })
   return all
 })
+
+/** As a reader writes them down who was too slow just after the first one. */
+const slowly = ([first, ...rest]: ReadonlyArray<Recorded>): ReadonlyArray<Recorded> => {
+  if (first === undefined) return []
+  const { agent, at, runId, turn } = first
+  return [first, { runId, agent, turn, at, type: "events-lost", transcript: [], text: "so far" }, ...rest]
+}
 
 /** What may happen to a file. */
 export type Damage =

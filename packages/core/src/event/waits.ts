@@ -11,18 +11,8 @@ const withoutToken = (waiting: Waiting): Waiting => {
   return { type, runId, agent, callId, tool, handle, expiresAt }
 }
 
-/** What a run waits for after these events, all of its own or of its descendants; `from` is where the first of them goes on. */
-export const waitingAfter = (
-  events: Iterable<AgentEvent.AgentEvent>,
-  from: Snapshot | undefined
-): ReadonlyArray<Waiting> => {
-  const waits = new Waits()
-  if (from !== undefined) waits.suspended(from)
-  for (const event of events) waits.add(event)
-  return waits.all
-}
-
-class Waits {
+/** What a run waits for after each event, all of its own or of its descendants. */
+export class Waits {
   all: ReadonlyArray<Waiting> = []
   readonly #parents = new Map<string, string>()
   /** The runs of which nothing is at work. */
@@ -76,11 +66,17 @@ class Waits {
         return this.#drop((one) => this.#isWithin(one.runId, runId))
       case "run-suspended":
         this.#drop((one) => this.#isWithin(one.runId, runId))
-        return this.suspended(event.snapshot)
+        return this.#suspend(event.snapshot)
     }
   }
 
-  suspended(snapshot: Snapshot): void {
+  /** The run of the first event goes on here. */
+  resumed(from: Snapshot): void {
+    this.#suspend(from)
+    this.#suspended.delete(from.runId)
+  }
+
+  #suspend(snapshot: Snapshot): void {
     this.all = [...this.all, ...waitingOf(snapshot).map(withoutToken)]
     this.#note(snapshot)
   }

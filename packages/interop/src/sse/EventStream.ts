@@ -1,0 +1,75 @@
+/** The events of a started run as server-sent events, for readers that come back: `EventSource`, or any client of HTTP. */
+import { type Agent, AgentEvent } from "@kintsugi/core"
+import * as Cursor from "@kintsugi/core/Cursor"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+
+/** What a request says. Absent and empty texts are the same. */
+type Asked = {
+  /** The id of the run, by which the server has found it. */
+  readonly runId: string
+  /** The header `Last-Event-ID`: where `EventSource` has lost its connection. It wins over `after`, which is in every request of a reader. */
+  readonly lastEventId?: string | null | undefined
+  /** The query `?after=`: where the reader begins. */
+  readonly after?: string | null | undefined
+}
+
+/** A response of HTTP. */
+type Answer = {
+  readonly status: 200 | 204 | 400 | 404
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Stream.Stream<string>
+}
+
+/**
+ * The response to a reader of a run; `run` is `undefined` if the server knows no run of this id.
+ *
+ * - Each event has its cursor as `id:`, and a comment comes every 15 seconds. A reader that leaves stops nothing.
+ * - A reader with a cursor gets what is behind it. If that is gone, it gets one `events-lost` event with the transcript so far, and the rest.
+ * - A reader that has the last event of the run gets 204: `EventSource` does not come again then.
+ * - The cursor of another run, and any other text, is answered with 400, an unknown run with 404.
+ */
+export const answer = <O, E>(
+  run: Pick<Agent.Run<O, E>, "events" | "outcome"> | undefined,
+  asked: Asked
+): Effect.Effect<Answer> =>
+  Effect.gen(function* () {
+    if (run === undefined) return problem(404, "No such run")
+    const after = asked.lastEventId || asked.after || undefined
+    if (after !== undefined && Cursor.read(after)?.runId !== asked.runId) {
+      return problem(400, "This is no cursor of this run")
+    }
+    const events = run.events({ after, onGap: "state" })
+    if (after !== undefined && (yield* isOver(run)) && Option.isNone(yield* Stream.runHead(events))) return nothing
+    return { status: 200, headers, body: Stream.merge(Stream.map(events, written), comments, { haltStrategy: "left" }) }
+  })
+
+/** Whether the run has ended, without a wait. */
+const isOver = ({ outcome }: Pick<Agent.Run<unknown, unknown>, "outcome">): Effect.Effect<boolean> =>
+  Effect.raceFirst(Effect.as(Effect.exit(outcome), true), Effect.as(Effect.yieldNow, false))
+
+const encode = Schema.encodeSync(Schema.fromJsonString(AgentEvent.AgentEvent))
+
+/** The data has no cursor: that is its id. */
+const written = ({ cursor, ...event }: AgentEvent.AgentEvent): string =>
+  `${cursor === undefined ? "" : `id: ${cursor}\n`}data: ${encode(event)}\n\n`
+
+/** Proxies end a connection on which nothing is said. */
+const comments = Stream.as(Stream.fromSchedule(Schedule.spaced("15 seconds")), ": at work\n\n")
+
+const headers = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no"
+}
+
+const nothing: Answer = { status: 204, headers: { "cache-control": "no-store" }, body: Stream.empty }
+
+const problem = (status: 400 | 404, title: string): Answer => ({
+  status,
+  headers: { "content-type": "application/problem+json", "cache-control": "no-store" },
+  body: Stream.succeed(JSON.stringify({ type: "about:blank", status, title }))
+})

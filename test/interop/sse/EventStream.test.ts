@@ -1,0 +1,155 @@
+/** Readers of a run over HTTP: they come, leave and come back. */
+import { assert, it } from "@effect/vitest"
+import { Agent, AgentEvent } from "@kintsugi/core"
+import * as Cursor from "@kintsugi/core/Cursor"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import * as EventStream from "@kintsugi/interop/EventStream"
+import { Deferred, Effect, Fiber, Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { agentWith, batch, calm, done, scripted } from "../../_support/dialogue.ts"
+
+const decode = Schema.decodeSync(Schema.fromJsonString(AgentEvent.AgentEvent))
+
+/** What `EventSource` makes of a body: each event with the id that it stores, and the comments. */
+const parsed = (body: string) =>
+  body
+    .split("\n\n")
+    .filter((block) => block !== "")
+    .map((block) => {
+      const fields = new Map(
+        block.split("\n").map((line) => [line.split(": ", 1)[0] ?? "", line.replace(/^\w*: /, "")])
+      )
+      const data = fields.get("data")
+      return { id: fields.get("id"), event: data === undefined ? undefined : decode(data) }
+    })
+
+const textOf = ({ body }: { readonly body: Stream.Stream<string> }) => Stream.mkString(body)
+
+/** A run with a tool that waits at a gate; the run is at the gate now. */
+const gated = Effect.gen(function* () {
+  const gate = yield* Deferred.make<string>()
+  const { tool } = scripted("wait", Deferred.await(gate))
+  const model = yield* ScriptedModel.make(batch("wait"), done)
+  const run = yield* Effect.provide(agentWith(tool).start("go"), model.layer)
+  const had = yield* Stream.runCollect(Stream.takeUntil(run.events({}), ({ type }) => type === "tool-start"))
+  const runId = had[0]?.runId ?? ""
+  return { run, runId, had, open: Deferred.succeed(gate, "seen") }
+})
+
+const over = Effect.gen(function* () {
+  const model = yield* ScriptedModel.make(ScriptedModel.text("all is well"))
+  const run = yield* Effect.provide(Agent.make("poet", {}).start("Write."), model.layer)
+  yield* run.outcome
+  const events = yield* Stream.runCollect(run.events({}))
+  return { run, events, runId: events[0]?.runId ?? "" }
+})
+
+it.effect("each event has its cursor as id, and comes as it was [P1545]", () =>
+  Effect.gen(function* () {
+    const { events, run, runId } = yield* over
+    const { headers, status, ...rest } = yield* EventStream.answer(run, { runId })
+    assert.deepStrictEqual([status, headers["content-type"]], [200, "text/event-stream"])
+    const all = parsed(yield* textOf(rest))
+    assert.deepStrictEqual(
+      all.map(({ id }) => id),
+      events.map(({ cursor }) => cursor)
+    )
+    assert.deepStrictEqual(
+      all.map(({ event }) => event),
+      events.map(({ cursor, ...event }) => (cursor === undefined ? undefined : event))
+    )
+  })
+)
+
+it.effect("`Last-Event-ID` is read, and wins over `?after=`; after the last event there is nothing [P1545]", () =>
+  Effect.gen(function* () {
+    const { events, run, runId } = yield* over
+    for (const [index, { cursor }] of events.entries()) {
+      const rest = events.slice(index + 1).map(({ cursor }) => cursor)
+      for (const asked of [{ after: cursor }, { lastEventId: cursor, after: events[0]?.cursor }]) {
+        const answer = yield* EventStream.answer(run, { runId, ...asked })
+        assert.deepStrictEqual(
+          parsed(yield* textOf(answer)).map(({ id }) => id),
+          rest
+        )
+        assert.strictEqual(answer.status, rest.length === 0 ? 204 : 200)
+      }
+    }
+    // a reader that has nothing yet reads all of a run that is over
+    for (const asked of [
+      { lastEventId: null, after: null },
+      { lastEventId: "", after: "" }
+    ]) {
+      const answer = yield* EventStream.answer(run, { runId, ...asked })
+      assert.strictEqual(parsed(yield* textOf(answer)).length, events.length)
+    }
+  })
+)
+
+it.effect("an unknown run is 404, a cursor of another run and any other text 400, as problems [P1545]", () =>
+  Effect.gen(function* () {
+    const { run, runId } = yield* over
+    const other = Cursor.of({ runId: "run-0", epoch: "e", number: 1 })
+    const answers = [
+      yield* EventStream.answer(undefined, { runId }),
+      yield* EventStream.answer(run, { runId, after: other }),
+      yield* EventStream.answer(run, { runId, lastEventId: "7" })
+    ]
+    assert.deepStrictEqual(
+      answers.map(({ status }) => status),
+      [404, 400, 400]
+    )
+    for (const answer of answers) {
+      assert.strictEqual(answer.headers["content-type"], "application/problem+json")
+      assert.strictEqual(JSON.parse(yield* textOf(answer)).status, answer.status)
+    }
+    // an older epoch of this run is answered with the state
+    const older = Cursor.of({ runId, epoch: "e", number: 1 })
+    const [first] = parsed(yield* textOf(yield* EventStream.answer(run, { runId, lastEventId: older })))
+    assert.strictEqual(first?.event?.type, "events-lost")
+  })
+)
+
+it.effect("a comment comes every 15 seconds, also while nothing happens, and none after the end [P1545]", () =>
+  Effect.gen(function* () {
+    const { had, open, run, runId } = yield* gated
+    const answer = yield* EventStream.answer(run, { runId, lastEventId: had.at(-1)?.cursor })
+    assert.strictEqual(answer.status, 200)
+    const seen: Array<string> = []
+    const reading = yield* Effect.forkChild(
+      Stream.runForEach(answer.body, (text) => Effect.sync(() => void seen.push(text))),
+      { startImmediately: true }
+    )
+    yield* TestClock.adjust("14999 millis")
+    assert.deepStrictEqual(seen, [])
+    yield* TestClock.adjust("1 millis")
+    assert.deepStrictEqual(seen, [": at work\n\n"])
+    yield* TestClock.adjust("30 seconds")
+    assert.strictEqual(seen.length, 3)
+    yield* open
+    yield* Fiber.join(reading)
+    const events = parsed(seen.join("")).flatMap(({ event }) => event?.type ?? [])
+    assert.deepStrictEqual([events[0], events.at(-1)], ["tool-end", "run-completed"])
+  })
+)
+
+it.effect("two reconnections at once get each event once, and one that leaves stops nothing [P1544 P1545 P1546]", () =>
+  Effect.gen(function* () {
+    const { had, open, run, runId } = yield* gated
+    const asked = { runId, lastEventId: had.at(-1)?.cursor }
+    const [leaving, ...staying] = yield* Effect.forEach([1, 2, 3], () =>
+      Effect.forkChild(Effect.flatMap(EventStream.answer(run, asked), textOf), { startImmediately: true })
+    )
+    yield* calm
+    yield* Fiber.interrupt(leaving!)
+    yield* open
+    assert.strictEqual((yield* run.outcome)._tag, "Completed")
+    const all = yield* Stream.runCollect(run.events({}))
+    for (const reader of staying) {
+      assert.deepStrictEqual(
+        parsed(yield* Fiber.join(reader)).map(({ id }) => id),
+        all.slice(had.length).map(({ cursor }) => cursor)
+      )
+    }
+  })
+)
