@@ -179,7 +179,9 @@ it.effect("backend: an address that is none, and a method that its address does 
     const { url } = yield* serving(model.layer, layerMemory(orders))
     const strays = [
       ["GET", "/nowhere", 404, null],
-      ["POST", "/runs/r1/events", 404, null],
+      ["POST", "/runs/r1/nothing", 404, null],
+      ["POST", "/runs/r1/events", 405, "GET, HEAD"],
+      ["GET", "/runs/r1", 405, "DELETE"],
       ["GET", "/runs", 405, "POST"],
       ["DELETE", "/runs?a=1", 405, "POST"],
       ["PUT", "/approvals/r1", 405, "GET, POST, HEAD"],

@@ -117,6 +117,7 @@ export const interop: Table = {
     fromEvents: grows(runs, (events) => UiMessageStream.fromEvents(events as never)),
     ...each(effectOnly, "fromStream", "toServerSentEvents")
   },
+  "interop/src/sse/EventStream.ts": each(none("reads a cursor by `Cursor.read`, which is measured"), "answer"),
   "interop/src/ai-sdk/copy.ts": { copyOf: grows({ ...values, ...deepValues }, copyOf) },
   "interop/src/ai-sdk/drawing.ts": each(reached, "Drawing"),
   "interop/src/ai-sdk/output.ts": {

@@ -64,6 +64,21 @@ it.effect(
     })
 )
 
+it.effect("a cursor of a composition counts the events of all its parts [P1540 P1541]", () =>
+  Effect.gen(function* () {
+    const model = yield* ScriptedModel.make(ScriptedModel.text("one"), ScriptedModel.text("two"))
+    const both = Agent.andThen(Agent.make("first", {}), Agent.make("second", {}))
+    const run = yield* Effect.provide(both.start("go"), model.layer)
+    yield* run.outcome
+    const all = yield* Stream.runCollect(run.events({}))
+    assert.strictEqual(new Set(all.map(({ runId }) => runId)).size, 3)
+    assert.strictEqual(new Set(all.map(({ cursor = "" }) => Cursor.read(cursor)?.runId)).size, 1)
+    for (const [index, { cursor }] of all.entries()) {
+      assert.deepStrictEqual(yield* Stream.runCollect(run.events({ after: cursor })), all.slice(index + 1))
+    }
+  })
+)
+
 it.effect("a reader that leaves stops nothing, and two that come back at once get each event once [P1544 P1546]", () =>
   Effect.gen(function* () {
     const gate = yield* Deferred.make<string>()

@@ -33,7 +33,7 @@ const gated = Effect.gen(function* () {
   const run = yield* Effect.provide(agentWith(tool).start("go"), model.layer)
   const had = yield* Stream.runCollect(Stream.takeUntil(run.events({}), ({ type }) => type === "tool-start"))
   const runId = had[0]?.runId ?? ""
-  return { run, runId, had, open: Deferred.succeed(gate, "seen") }
+  return { run, runId, had, release: Deferred.succeed(gate, "seen") }
 })
 
 const over = Effect.gen(function* () {
@@ -112,7 +112,7 @@ it.effect("an unknown run is 404, a cursor of another run and any other text 400
 
 it.effect("a comment comes every 15 seconds, also while nothing happens, and none after the end [P1545]", () =>
   Effect.gen(function* () {
-    const { had, open, run, runId } = yield* gated
+    const { had, release, run, runId } = yield* gated
     const answer = yield* EventStream.answer(run, { runId, lastEventId: had.at(-1)?.cursor })
     assert.strictEqual(answer.status, 200)
     const seen: Array<string> = []
@@ -126,7 +126,7 @@ it.effect("a comment comes every 15 seconds, also while nothing happens, and non
     assert.deepStrictEqual(seen, [": at work\n\n"])
     yield* TestClock.adjust("30 seconds")
     assert.strictEqual(seen.length, 3)
-    yield* open
+    yield* release
     yield* Fiber.join(reading)
     const events = parsed(seen.join("")).flatMap(({ event }) => event?.type ?? [])
     assert.deepStrictEqual([events[0], events.at(-1)], ["tool-end", "run-completed"])
@@ -135,14 +135,14 @@ it.effect("a comment comes every 15 seconds, also while nothing happens, and non
 
 it.effect("two reconnections at once get each event once, and one that leaves stops nothing [P1544 P1545 P1546]", () =>
   Effect.gen(function* () {
-    const { had, open, run, runId } = yield* gated
+    const { had, release, run, runId } = yield* gated
     const asked = { runId, lastEventId: had.at(-1)?.cursor }
     const [leaving, ...staying] = yield* Effect.forEach([1, 2, 3], () =>
       Effect.forkChild(Effect.flatMap(EventStream.answer(run, asked), textOf), { startImmediately: true })
     )
     yield* calm
     yield* Fiber.interrupt(leaving!)
-    yield* open
+    yield* release
     assert.strictEqual((yield* run.outcome)._tag, "Completed")
     const all = yield* Stream.runCollect(run.events({}))
     for (const reader of staying) {

@@ -10,7 +10,7 @@ import {
   HttpApiSecurity,
   OpenApi
 } from "effect/http-api"
-import { ExpiredRun, RunFailed, runFailures, StaleDecision, Unauthorized, UnknownRun } from "./problems.ts"
+import { ExpiredRun, NoSuchRun, RunFailed, runFailures, StaleDecision, Unauthorized, UnknownRun } from "./problems.ts"
 
 const User = Schema.NonEmptyString.check(Schema.isMaxLength(200))
 
@@ -37,6 +37,11 @@ export type Ending = typeof Answered.Type | typeof Waiting.Type
 
 const endings = [Answered, Waiting] as const
 
+/** A run that goes on without its reader: its events are at `/runs/:runId/events`. */
+const Started = Schema.Struct({ runId: Schema.String }).pipe(HttpApiSchema.status("Accepted"))
+
+const runId = { runId: Schema.String }
+
 const runs = HttpApiGroup.make("runs")
   .add(
     HttpApiEndpoint.post("ask", "/runs", { payload: NewRun, success: endings, error: runFailures }),
@@ -44,11 +49,15 @@ const runs = HttpApiGroup.make("runs")
     HttpApiEndpoint.post("watch", "/runs/events", {
       payload: NewRun,
       success: HttpApiSchema.StreamSse({ data: AgentEvent.AgentEvent, error: RunFailed })
+    }),
+    HttpApiEndpoint.post("start", "/runs/start", { payload: NewRun, success: Started, error: runFailures }),
+    HttpApiEndpoint.delete("stop", "/runs/:runId", {
+      params: runId,
+      success: HttpApiSchema.NoContent,
+      error: NoSuchRun
     })
   )
   .middleware(HttpApiMiddleware.ProblemDetails)
-
-const runId = { runId: Schema.String }
 
 /** A client with the token may decide. Your backend may have sessions of people instead, with names for the books. */
 export class Deciding extends HttpApiMiddleware.Service<Deciding>()("examples/backend/Deciding", {
@@ -89,6 +98,8 @@ const isAsked = (messages: ReadonlyArray<typeof Said.Type>): boolean => {
 
 /** The request of `useChat` of the AI SDK, as far as this backend reads it. */
 export const Chat = Schema.Struct({
+  /** With the id of the chat, its run goes on without its reader, who may come back to `/chat/:id/stream`. */
+  id: Schema.optionalKey(User),
   messages: Schema.NonEmptyArray(Said).check(
     Schema.makeFilter((messages) => isAsked(messages) || "the last message is to be a text of the user")
   )
@@ -98,6 +109,7 @@ const chat = HttpApiGroup.make("chat", { topLevel: true })
   .add(
     HttpApiEndpoint.post("chat", "/chat", {
       payload: Chat,
+      error: runFailures,
       success: HttpApiSchema.WithHeaders(HttpApiSchema.StreamUint8Array({ contentType: "text/event-stream" }), {
         "cache-control": Schema.String,
         "x-vercel-ai-ui-message-stream": Schema.String,

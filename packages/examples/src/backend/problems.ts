@@ -54,6 +54,13 @@ export class UnknownRun extends HttpApiError.Problem<UnknownRun>()(
   { runId: Schema.String }
 ) {}
 
+/** No run of this id is at work, and none has ended just now. */
+export class NoSuchRun extends HttpApiError.Problem<NoSuchRun>()(
+  "NoSuchRun",
+  { type: "urn:backend:no-such-run", status: 404, title: "No such run is at work." },
+  { runId: Schema.String }
+) {}
+
 /** The run has waited for too long, or too many have come after it: it is no longer stored. */
 export class ExpiredRun extends HttpApiError.Problem<ExpiredRun>()(
   "ExpiredRun",

@@ -3,7 +3,8 @@ import { Agent, type Approval, type KintsugiError, type Message, type Model, Sna
 import { Effect, type Scope, Stream } from "effect"
 import type { Ending } from "./api.ts"
 import { desk } from "./desk.ts"
-import { RunFailed, StaleDecision } from "./problems.ts"
+import { NoSuchRun, RunFailed, StaleDecision } from "./problems.ts"
+import { Running } from "./running.ts"
 import type { Shop } from "./shop.ts"
 import { type Row, Suspended } from "./suspended.ts"
 
@@ -144,5 +145,22 @@ const eventsOf = <E extends KintsugiError.KintsugiError, R>(
 
 export const watch = (input: string, user?: string) => eventsOf(desk.start(input), user)
 
-/** The next turn of a conversation. */
-export const chat = (from: Message.Transcript, input: string) => eventsOf(going.start({ from, input }))
+/** Starts a run that goes on without its reader. */
+export const start = (input: string, user?: string) =>
+  Running.use((running) => running.start(desk.start(input), (run) => stored(run, user)))
+
+/** Stops such a run; a reader that leaves does not. */
+export const stop = (runId: string) =>
+  Running.use(({ find }) => find(runId)?.interrupt ?? Effect.fail(new NoSuchRun({ runId })))
+
+/** The next turn of a conversation. With the id of its chat, it goes on without its reader. */
+export const chat = (from: Message.Transcript, input: string, id?: string) => {
+  const starting = going.start({ from, input })
+  if (id === undefined) return Effect.succeed(eventsOf(starting))
+  return Running.use((running) =>
+    Effect.map(
+      running.start(starting, (run) => stored(run, undefined), id),
+      (runId) => running.find(runId)?.events ?? Stream.empty
+    )
+  )
+}

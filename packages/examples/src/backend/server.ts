@@ -11,7 +11,9 @@ import * as Bugs from "./bugs.ts"
 import * as Live from "./live.ts"
 import * as Origins from "./origins.ts"
 import { Unauthorized } from "./problems.ts"
+import * as Readers from "./readers.ts"
 import * as Runs from "./runs.ts"
+import * as Running from "./running.ts"
 import * as Strays from "./strays.ts"
 
 /** A stream without requirements: it is read after its handler has ended. */
@@ -21,7 +23,9 @@ const here = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
 const runs = HttpApiBuilder.group(Api, "runs", (handlers) =>
   handlers.handleAll({
     ask: ({ payload }) => Runs.ask(payload.input, payload.user),
-    watch: ({ payload }) => here(Runs.watch(payload.input, payload.user))
+    watch: ({ payload }) => here(Runs.watch(payload.input, payload.user)),
+    start: ({ payload }) => Effect.map(Runs.start(payload.input, payload.user), (runId) => ({ runId })),
+    stop: ({ params }) => Runs.stop(params.runId)
   })
 )
 
@@ -55,13 +59,13 @@ const { "content-type": _, ...streamHeaders } = UiMessageStream.headers
 
 const chat = HttpApiBuilder.group(Api, "chat", (handlers) =>
   handlers.handleAll({
-    chat: ({ payload: { messages } }) => {
-      const events = Runs.chat(messages.slice(0, -1).flatMap(spoken), textOf(messages.at(-1) ?? messages[0]))
-      const lines = UiMessageStream.toServerSentEvents(UiMessageStream.fromStream(events))
-      return Effect.map(here(Stream.encodeText(lines)), (body) =>
-        HttpApiSchema.withHeaders({ body, headers: streamHeaders })
-      )
-    }
+    chat: ({ payload: { id, messages } }) =>
+      Effect.gen(function* () {
+        const said = textOf(messages.at(-1) ?? messages[0])
+        const events = yield* Runs.chat(messages.slice(0, -1).flatMap(spoken), said, id)
+        const lines = UiMessageStream.toServerSentEvents(UiMessageStream.fromStream(events))
+        return HttpApiSchema.withHeaders({ body: yield* here(Stream.encodeText(lines)), headers: streamHeaders })
+      })
   })
 )
 
@@ -76,12 +80,14 @@ const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }),
   PrometheusMetrics.layerHttp({ path: "/metrics" }),
   Live.layer,
+  Readers.layer,
   Origins.layer,
   Strays.layer(
     new Map<HttpRouter.PathInput, ReadonlyArray<string>>([
       ["/openapi.json", ["GET"]],
       ["/metrics", ["GET"]],
-      ...Live.routes
+      ...Live.routes,
+      ...Readers.routes
     ])
   ),
   Bugs.layer
@@ -97,4 +103,4 @@ const routes = Layer.mergeAll(
  * The whole server. When its scope closes, it accepts nothing more, waits for the requests at work as long as its
  * `gracefulShutdownTimeout` says, and interrupts the rest: their runs settle their calls and end.
  */
-export const layer = HttpRouter.serve(routes)
+export const layer = Layer.provide(HttpRouter.serve(routes), Running.layer)
