@@ -1,5 +1,6 @@
 /** What a deferred tool fails with and needs, and what its options must be. */
-import { Recovery, Tool, type ToolError } from "@kintsugi/core"
+import { Agent, Recovery, type Snapshot, Tool, type ToolError } from "@kintsugi/core"
+import { Durable } from "@kintsugi/durable"
 import { Context, Effect, Option, Schedule, Schema } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"
@@ -18,6 +19,49 @@ const made = {
 } as const
 
 const plain = Tool.deferred("order", { ...made, start: ({ n }) => Effect.succeed({ job: n }) })
+
+describe("a deferred tool whose run goes on", () => {
+  it("fails as any deferred tool does: its rows see how the work ends [P1524 P1522]", () => {
+    const going = Tool.deferred("order", {
+      ...made,
+      wait: "continue",
+      failure: Declined,
+      start: ({ n }) => (n > 1 ? Effect.fail(new Declined({ why: "n" })) : Effect.succeed({ job: n }))
+    })
+    sameType<Declined | ToolError.ToolTimeoutError>()(null as unknown as Tool.ErrorOf<typeof going>)
+    going.pipe(Tool.onError({ Declined: Recovery.tell(({ why }) => why), ToolTimeoutError: Recovery.tell() }))
+    const polled = Tool.deferred("order", {
+      ...made,
+      wait: "continue",
+      start: () => Effect.succeed(1),
+      poll: { every: Schedule.spaced("1 minute"), check: () => Effect.fail(new Lost()) }
+    })
+    sameType<Lost | ToolError.ToolTimeoutError>()(null as unknown as Tool.ErrorOf<typeof polled>)
+  })
+
+  it("has no callTimeout, and may be in a durable agent [P1524]", () => {
+    // @ts-expect-error: its deadline takes the place of callTimeout
+    Tool.deferred("order", { ...made, wait: "continue", callTimeout: "1 minute", start: () => Effect.succeed(1) })
+    const going = Tool.deferred("order", { ...made, wait: "continue", start: () => Effect.succeed(1) })
+    const agent = Agent.make("worker", { tools: [going] })
+    Durable.workflow(agent, { name: "worker", input: Schema.String, output: Schema.String })
+  })
+
+  it("says what its run does at its end, and no other does [P1524]", () => {
+    const start = () => Effect.succeed({ job: 1 })
+    for (const atEnd of ["wait", "detach"] as const) {
+      Tool.deferred("order", { ...made, wait: "continue", atEnd, start })
+    }
+    // @ts-expect-error: the run waits for it anyhow
+    Tool.deferred("order", { ...made, atEnd: "detach", start })
+    // @ts-expect-error: it is one of two
+    Tool.deferred("order", { ...made, wait: "continue", atEnd: "cancel", start })
+    const ended = null as unknown as Agent.Outcome<string>
+    if (ended._tag === "Completed" && ended.open !== undefined) {
+      sameType<ReadonlyArray<Extract<Snapshot.Waiting, { readonly type: "deferred" }>>>()(ended.open)
+    }
+  })
+})
 
 describe("a deferred tool", () => {
   it("fails with its own failures, those of its settlements, and its deadline [P1520 P1525]", () => {

@@ -125,12 +125,18 @@ export const deferring = (replay: Replay): Deferring => {
   return {
     store: replay.executionId,
     wait: (call) =>
-      Effect.flatMap(RunContext.Current, (run) =>
-        listed(replay, run, call).pipe(
-          Effect.andThen(unlessSuperseded(replay, run, call)),
-          Effect.andThen(wait(replay, replay.lines.of(run), call))
+      Effect.flatMap(RunContext.Current, (run) => {
+        const line = replay.lines.of(run)
+        // the line of a call whose run has gone on is where that call has begun
+        if (call.since !== undefined) line.advance(call.since)
+        const isLate = call.since !== undefined
+        return listed(replay, run, call, isLate).pipe(
+          Effect.andThen(isLate ? Effect.void : unlessSuperseded(replay, run, call)),
+          Effect.andThen(wait(replay, line, call))
         )
-      ),
+      }),
+    begun: (call) => Effect.flatMap(RunContext.Current, (run) => listed(replay, run, call, true)),
+    look: (calls) => Effect.flatMap(RunContext.Current, (run) => look(replay, replay.lines.of(run), run, calls)),
     close: (token) => (isLeft(replay) ? Effect.void : within((line) => close(replay, line, token)))
   }
 }
@@ -139,14 +145,15 @@ export const deferring = (replay: Replay): Deferring => {
 const listed = (
   replay: Replay,
   run: RunContext.RunContext | undefined,
-  { callId, expiresAt, handle, token, tool }: Call
+  { callId, expiresAt, handle, token, tool }: Call,
+  isLate: boolean
 ): Effect.Effect<void> => {
   const name = nameOf(token)
   const mark = `${name}/listed`
   const { agent = "", runId = "" } = run ?? {}
   const waiting = { type: "deferred" as const, runId, agent, callId, tool, handle, expiresAt }
   return Effect.flatMap(isNoted(replay, mark), (isListed) =>
-    isListed ? Effect.void : Effect.andThen(list(replay, waiting, name), note(replay, mark))
+    isListed ? Effect.void : Effect.andThen(list(replay, waiting, name, isLate), note(replay, mark))
   )
 }
 
@@ -161,6 +168,43 @@ const unlessSuperseded = (
     const at = replay.clock.currentTimeMillisUnsafe()
     return Effect.asVoid(ended(replay, token, { _tag: "Closed", at, id: "", reason: "superseded" }))
   })
+type Looked = Parameters<Deferring["look"]>[0]
+
+const Endings = Schema.Array(Schema.NullOr(Ending))
+
+/** What has come of calls whose run goes on. What the run sees at this safe point is recorded. */
+const look = (
+  replay: Replay,
+  line: Line,
+  run: RunContext.RunContext | undefined,
+  calls: Looked
+): Effect.Effect<ReadonlyArray<Ended | "late" | undefined>> => {
+  const { clock, engine, executionId, instance } = replay
+  const lookUp = ({ expiresAt, found, stored, token }: Looked[number]) =>
+    Effect.gen(function* () {
+      const before = yield* Effect.orDie(endingOf(instance.workflow, executionId, token))
+      if (before !== undefined) return before
+      const at = clock.currentTimeMillisUnsafe()
+      if (found !== undefined) {
+        return yield* ended(replay, token, { _tag: "Settlement", at, id: "poll", exit: yield* encoded(stored, found) })
+      }
+      return at < expiresAt ? null : yield* ended(replay, token, { _tag: "Closed", at, id: "", reason: "late" })
+    })
+  const base = `${line.key}/${run?.turn() ?? 0}/look`
+  const name = `${base}/${line.next(base)}`
+  const work = Effect.provideService(Effect.forEach(calls, lookUp), WorkflowEngine, engine)
+  return Effect.flatMap(record(replay, { line, name, value: Endings, error: Schema.Never, work }), (endings) => {
+    // what is done about an end begins now
+    for (const call of calls) replay.lines.of(call.run).advance(line.time)
+    return Effect.forEach(endings, (ending, index): Effect.Effect<Ended | "late" | undefined> => {
+      const call = calls[index]
+      if (ending === null || call === undefined) return Effect.undefined
+      return ending._tag === "Closed"
+        ? Effect.succeed("late")
+        : reading(replay, name, decoded(call.stored, ending.exit))
+    })
+  })
+}
 
 const close = (replay: Replay, line: Line, token: string): Effect.Effect<void> => {
   const { engine, executionId, instance } = replay

@@ -80,8 +80,8 @@ const withdraw = Effect.fnUntraced(function* (
 ) {
   const { engine, executionId, workflow } = of
   const instance = WorkflowInstance.initial(workflow, executionId)
-  for (const { end, waiting, within } of yield* listedIn({ engine, executionId, instance })) {
-    if (waiting.type === "message" || !withdraws(said, within)) continue
+  for (const { end, isLate, waiting, within } of yield* listedIn({ engine, executionId, instance })) {
+    if (isLate || waiting.type === "message" || !withdraws(said, within)) continue
     if (!(yield* unreadOf(of)).some(({ id }) => id === said.id)) return
     const at = yield* Clock.currentTimeMillis
     const row = DurableDeferred.make(end, { success: Schema.Json })

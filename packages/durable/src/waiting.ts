@@ -21,7 +21,9 @@ const Stored = Schema.toCodecJson(
     waiting: Snapshot.Waiting,
     end: Schema.String,
     /** The ancestors of the run that waits, the nearest first. */
-    ancestors: Schema.optionalKey(Schema.Array(Schema.String))
+    ancestors: Schema.optionalKey(Schema.Array(Schema.String)),
+    /** Set for a call whose run goes on: no message withdraws it. */
+    isLate: Schema.optionalKey(Schema.Literal(true))
   })
 )
 const encode = Schema.encodeEffect(Stored)
@@ -46,10 +48,11 @@ export const waitingFor = (request: Approval.ApprovalRequest): Snapshot.Waiting 
 }
 
 /** Lists a call, until `end` is stored: under the first number that is free, unless it is listed. */
-export const list = (replay: Replay, waiting: Snapshot.Waiting, end: string): Effect.Effect<void> =>
+export const list = (replay: Replay, waiting: Snapshot.Waiting, end: string, isLate = false): Effect.Effect<void> =>
   Effect.gen(function* () {
     const ancestors = ancestry(replay, waiting.runId ?? "").slice(1)
-    const value = yield* Effect.orDie(encode({ waiting, end, ...(ancestors.length === 0 ? {} : { ancestors }) }))
+    const around = ancestors.length === 0 ? {} : { ancestors }
+    const value = yield* Effect.orDie(encode({ waiting, end, ...around, ...(isLate ? { isLate } : {}) }))
     for (let nth = 0; ; nth++) {
       const before = yield* storedAt(replay, nth)
       if (before?.end === end) return
@@ -73,7 +76,10 @@ export const isWithdrawn = (of: Execution, end: string): Effect.Effect<boolean> 
 export const untilOver = <A>(replay: Replay, end: string, self: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.onExit(self, (exit) => (Exit.isSuccess(exit) || isLeft(replay) ? Effect.void : note(replay, withdrawn(end))))
 
-/** What is listed and not over: what the call waits for, what ends it, and its run with the ancestors of that. */
+/**
+ * What is listed and not over: what the call waits for, what ends it, its run with the ancestors of that, and whether that run goes on without
+ * it.
+ */
 export const listedIn = Effect.fnUntraced(function* (of: Execution) {
   // storage that shows a row late may have got it twice
   const found = new Map<string, typeof Stored.Type>()
@@ -86,11 +92,12 @@ export const listedIn = Effect.fnUntraced(function* (of: Execution) {
     readonly end: string
     readonly waiting: Snapshot.Waiting
     readonly within: ReadonlyArray<string>
+    readonly isLate: boolean
   }> = []
-  for (const { ancestors = [], end, waiting } of found.values()) {
+  for (const { ancestors = [], end, isLate = false, waiting } of found.values()) {
     const isOver = Option.isSome(yield* resultOf(of, DurableDeferred.make(end, { success: Schema.Json })))
     const within = [waiting.runId ?? "", ...ancestors]
-    if (!isOver && !(yield* isWithdrawn(of, end))) all.push({ end, waiting, within })
+    if (!isOver && !(yield* isWithdrawn(of, end))) all.push({ end, waiting, within, isLate })
   }
   return all
 })

@@ -152,10 +152,10 @@ it("a reply decodes from JSON as it was encoded; a missing or wrong field is ref
   }
 })
 
-it("only a result is a success [C2]", () => {
+it("only a result is a success, and what is deferred is no error [C2 P401]", () => {
   assert.deepStrictEqual(
     Message.Settlement.fields.kind.literals.filter((kind) => !Message.isError({ kind, text: "" })),
-    ["result"]
+    ["result", "deferred"]
   )
 })
 
@@ -179,7 +179,7 @@ it("each part, attachment and settlement needs all its fields [P401]", () => {
     assistant({ type: "text", text: "well" }),
     assistant({ type: "reasoning", text: "hm", opaque }),
     assistant({ type: "provider-item", kind: "search", opaque }),
-    ...["result", "told", "denied", "interrupted", "truncated", "unknown"].map((kind) =>
+    ...["result", "told", "denied", "interrupted", "truncated", "unknown", "deferred"].map((kind) =>
       assistant({ ...callPart, settlement: { kind, text: "so" } })
     ),
     assistant({ ...callPart, call: { ...call, arguments: { n: 1 }, opaque } }),

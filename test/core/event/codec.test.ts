@@ -108,6 +108,19 @@ const snapshot: Required<Snapshot.Snapshot> = {
   warned: ["maxTurns"],
   transcript,
   compacted: { head: transcript, from: 1 },
+  late: [
+    {
+      callId: "c",
+      callKey: "r/1/0",
+      key: "k",
+      arguments: { n: 1 },
+      tool: "t",
+      token: "t.d.e.f",
+      handle: { job: 1 },
+      expiresAt: 9,
+      result: { kind: "result", text: "fine" }
+    }
+  ],
   inputIndex: 0,
   unfinished: {
     reply,
@@ -216,7 +229,15 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "message-returned": { ...around, type: "message-returned", id: said.id, message: said.message },
   "budget-warning": { ...around, type: "budget-warning", ...limit },
   "budget-exceeded": { ...around, type: "budget-exceeded", ...limit, action: "stop", wanted: "answer" },
-  "run-completed": { ...around, type: "run-completed", output: { keys: 3 }, finish: "length", endedBy, ...spent },
+  "run-completed": {
+    ...around,
+    type: "run-completed",
+    output: { keys: 3 },
+    finish: "length",
+    endedBy,
+    open: [{ type: "deferred", runId: "r", agent: "a", callId: "c", tool: "order", handle: { job: 1 }, expiresAt: 9 }],
+    ...spent
+  },
   "run-failed": { ...around, type: "run-failed", error, isDefect: false, reasons: [error], transcript, ...spent },
   "output-coerced": { ...around, type: "output-coerced", change: converted },
   "output-rejected": {
@@ -227,7 +248,22 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     issues: [{ path: ["n"], expected: "Expected number", actual: "nothing" }],
     message: Message.user("again")
   },
-  "tool-waiting": { ...around, ...ofCall, type: "tool-waiting", handle: { job: 1 }, expiresAt: 9 },
+  "tool-result": {
+    ...around,
+    ...ofCall,
+    type: "tool-result",
+    handle: { job: 1 },
+    settlement: { kind: "result", text: "fine" },
+    message: said.message
+  },
+  "tool-waiting": {
+    ...around,
+    ...ofCall,
+    type: "tool-waiting",
+    handle: { job: 1 },
+    expiresAt: 9,
+    replaces: { job: 0 }
+  },
   "approval-requested": { ...around, ...ofCall, type: "approval-requested", request },
   "approval-expired": { ...around, ...ofCall, type: "approval-expired", request },
   "approval-decided": { ...around, ...ofCall, type: "approval-decided", decision: approved, ...marks },

@@ -1,26 +1,27 @@
 /** The safe point: the place between two turns at which every call of the last reply has a settlement. */
 import { assert, it } from "@effect/vitest"
-import { Agent, type AgentEvent, Approval, Recovery, Snapshot, Tool } from "@kintsugi/core"
+import { Agent, type AgentEvent, Approval, Message, Recovery, Snapshot, Tool } from "@kintsugi/core"
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Fiber } from "effect"
+import { Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { deferring } from "../tool/_support/deferring.ts"
-import { batch, busy, done, scripted, settlements } from "../../_support/dialogue.ts"
+import { batch, busy, done, scripted, settlements as settled } from "../../_support/dialogue.ts"
 import { snapshotOf } from "../../_support/suspension.ts"
 import { eventsOf, started } from "./_support/saying.ts"
 
 const { make } = ScriptedModel
 
 /**
- * What is done at a safe point, in this order, with its number in P1501. The steps 4 and 7 to 9 are not made yet. Where two of these are due,
+ * What is done at a safe point, in this order, with its number in P1501. The steps 7 to 9 are not made yet. Where two of these are due,
  * the run does the one that comes first, and no other if that ends the run.
  */
 const order = [
   { number: 1, step: "an interruption is honoured", does: "interrupted", isLast: true },
   { number: 2, step: "a hard failure ends the run", does: "failed: Busy", isLast: true },
   { number: 3, step: "what has expired is settled", does: "expired" },
+  { number: 4, step: "the result of a deferred call is read", does: "result: parcel" },
   { number: 5, step: "what was said is read, in its order", does: "read: first, second" },
   { number: 6, step: "a limit ends the run", does: "failed: BudgetExceededError", isLast: true },
   { number: 10, step: "tools are switched off", does: "asked with none", isLast: true },
@@ -49,19 +50,22 @@ const doneAt = (due: (number: StepNumber) => boolean, limit: keyof typeof limits
     const last = scripted("last", due(2) ? Effect.fail(busy()) : Effect.succeed("seen"))
     const paid = scripted("pay", Effect.succeed("paid"))
     const { tool: ordered } = deferring({ deadline: "1 hour" })
+    const parcel = deferring({ name: "parcel", deadline: "1 day", wait: "continue" })
     const agent = Agent.make("worker", {
       tools: [
         failing.tool.pipe(Tool.onError({ Busy: verdict })),
         // decided about: it runs where the run goes on
         last.tool.pipe(Tool.requireApproval({ validFor: "1 day" })),
         paid.tool.pipe(Tool.requireApproval({ validFor: "1 hour", onExpiry: "refuse" })),
-        ordered.pipe(Tool.onError({ orElse: Recovery.tell(() => "late") }))
+        ordered.pipe(Tool.onError({ orElse: Recovery.tell(() => "late") })),
+        parcel.tool
       ],
       budget: { maxDuration: "2 days", ...(due(6) ? limits[limit] : {}) }
     })
     const expiring = due(3) ? ["pay", "order"] : []
+    const sent = due(4) ? ["parcel"] : []
     const asked = !due(2) && !due(1) && !due(6)
-    const model = yield* make(batch("last", ...expiring, "told", "told"), ...(asked ? [done] : []))
+    const model = yield* make(batch("last", ...expiring, ...sent, "told", "told"), ...(asked ? [done] : []))
     const first = yield* started(agent.start("go"), model)
     const from = yield* snapshotOf(yield* Effect.orDie(first.outcome))
     yield* TestClock.adjust("2 hours")
@@ -69,25 +73,30 @@ const doneAt = (due: (number: StepNumber) => boolean, limit: keyof typeof limits
       tool === "last" ? { digest, decision: Approval.approve } : []
     )
     const say = due(5) ? [{ message: "first", supersede: true }, { message: "second" }] : []
+    const settlements = due(4) ? [{ token: parcel.tokenOf(), exit: Exit.succeed({ at: 1 }) }] : []
     let stop: Effect.Effect<unknown> = Effect.void
     const observer = (event: AgentEvent.AgentEvent) => {
       if (event.type === "turn-end" && due(1)) Effect.runFork(stop)
     }
     const run: Agent.Run<unknown, unknown> = yield* started(
-      Agent.resume(agent).start({ from, decisions, say }),
+      Agent.resume(agent).start({ from, decisions, say, settlements }),
       model
     ).pipe(Effect.provideService(RunContext.Observers, [() => observer]))
     stop = run.interrupt
     yield* Fiber.await(yield* Effect.forkChild(run.outcome))
     const events = yield* eventsOf(run)
     const end = events.findIndex(({ type }) => type === "turn-end")
-    assert.lengthOf(settlements(yield* run.transcript), 3 + expiring.length)
-    const [, pay = "", order = ""] = settlements(yield* run.transcript)
-    const read = events.flatMap((event) => (event.type === "message-read" ? event.message.content : []))
-    const said = read.map((part) => (part.type === "text" ? part.text : ""))
+    assert.lengthOf(settled(yield* run.transcript), 3 + expiring.length + sent.length)
+    const [, pay = "", order = ""] = settled(yield* run.transcript)
+    const read = events.flatMap((event) => {
+      if (event.type === "tool-result") return `result: ${event.tool}`
+      return event.type === "message-read" ? Message.textOf(event.message) : []
+    })
+    const said = read.filter((one) => !one.startsWith("result"))
     const terminal = events.at(-1)
     const did = [
       ...(undecided.test(pay) && late.test(order) ? ["expired"] : []),
+      ...(read[0]?.startsWith("result") === true ? [read[0]] : []),
       ...(said.length === 0 ? [] : [`read: ${said.join(", ")}`]),
       ...(model.requests[1] === undefined ? [] : [`asked with ${model.requests[1].toolChoice}`]),
       ...(terminal?.type === "run-failed" ? [`failed: ${ErrorCause.tagOf(terminal.error)}`] : []),

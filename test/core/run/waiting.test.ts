@@ -256,3 +256,21 @@ it.effect("a failed attempt of a deferred call no longer waits, and its next att
     assert.match(lines(yield* run.waiting).join(), /^deferred of worker: order c1 until 2\.0/)
   })
 )
+
+it.effect("what a part of a composition waits for is listed until it is settled", () =>
+  Effect.gen(function* () {
+    for (const wait of ["suspend", "continue"] as const) {
+      const { tokenOf, tool } = deferring({ deadline: "5 hours", wait })
+      const order = tool.pipe(Tool.onError({ Declined: Recovery.tell() })) as unknown as Tool.AnyTool
+      const first = Agent.make("first", { tools: [order], budget: { maxDuration: "1 day" } })
+      const model = yield* make(batch("order"), ...(wait === "continue" ? [text("so far")] : []), text("first"), done)
+      const both = first.pipe(Agent.andThen(Agent.make("second", {}))) as unknown as ReturnType<typeof worker>["agent"]
+      const run = yield* started(both.start("go"), model)
+      yield* calm
+      assert.deepStrictEqual(lines(yield* run.waiting), ["deferred of first: order c1 until 5 h"])
+      assert.strictEqual((yield* Tool.settle(tokenOf(), Exit.succeed({ at: 1 })))._tag, "Counted")
+      assert.strictEqual((yield* run.outcome)._tag, "Completed")
+      assert.deepStrictEqual(yield* run.waiting, [])
+    }
+  })
+)

@@ -209,13 +209,30 @@ const varied = Effect.gen(function* () {
     says("300 millis", 100, call("room", {})),
     says("300 millis", 100, text("I go.")),
     says("300 millis", 100, text("And I come back.")),
-    says("300 millis", 100, text("I go."))
+    says("300 millis", 100, text("I go.")),
+    says("300 millis", 100, call("ship", {})),
+    says("300 millis", 100, text("I wait.")),
+    says("300 millis", 100, text("I sail."))
   )
   const run = Effect.exit(Stream.runDrain(traveller.stream("Go.")))
-  return yield* Effect.provide(
-    Effect.andThen(Effect.andThen(Effect.andThen(Effect.andThen(run, run), spokenTo), unanswered), goingOn),
-    model.layer
-  )
+  return yield* Effect.provide(Effect.all([run, run, spokenTo, unanswered, goingOn, sailing], { discard: true }), model.layer)
+})
+
+/** The run goes on while its tool is at work. */
+const sailing = Effect.suspend(() => {
+  const ship = Tool.deferred("ship", {
+    description: "Books a ship.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    start: (_, { token }) =>
+      Effect.as(
+        Effect.forkDetach(Effect.delay(Effect.ignore(Tool.settle(token, Exit.succeed("a ship"))), "2 seconds")),
+        { booking: 8 }
+      ),
+    wait: "continue",
+    deadline: "1 minute"
+  })
+  return Effect.exit(Stream.runDrain(Agent.make("sailor", { tools: [ship] }).stream("Go.")))
 })
 
 /** One message is read, another is not. */

@@ -1,5 +1,5 @@
 /** What a snapshot says of the agents whose runs are suspended in it: whether it is one of them, and which of their tools wait. */
-import type { Snapshot } from "../event/Checkpoint.ts"
+import type { LateCheckpoint, Snapshot } from "../event/Checkpoint.ts"
 import * as Message from "../data/Message.ts"
 import { meant } from "../tool/Meant.ts"
 import type { Deferral, Suspendable } from "../tool/ToolDefinition.ts"
@@ -14,9 +14,16 @@ const waiting = ({ tools }: Suspendable, { unfinished }: Snapshot) => {
   })
 }
 
+/** Of a tool whose run goes on. */
+const deferralOf = ({ tools }: Suspendable, late: LateCheckpoint): Deferral | undefined => {
+  const deferral = tools().find((tool) => tool.name === late.tool)?.deferral
+  return deferral?.restore === undefined ? undefined : deferral
+}
+
 /** Whether a snapshot is one of a run of this agent; those within it are of its sub-agents. */
 export const fits = (agent: Suspendable, from: Snapshot): boolean =>
   from.agent === agent.name &&
+  (from.late ?? []).every((late) => deferralOf(agent, late) !== undefined) &&
   waiting(agent, from).every(({ call, tool }) => {
     if (call.type === "deferred") return tool()?.deferral !== undefined
     if (call.type !== "agent") return true
@@ -28,8 +35,12 @@ export const fits = (agent: Suspendable, from: Snapshot): boolean =>
 export const deferrals = (
   agent: Suspendable,
   from: Snapshot
-): ReadonlyArray<{ readonly token: string; readonly deferral: Deferral }> =>
-  waiting(agent, from).flatMap(({ call, tool }) => {
+): ReadonlyArray<{ readonly token: string; readonly deferral: Deferral }> => [
+  ...(from.late ?? []).flatMap((late) => {
+    const deferral = deferralOf(agent, late)
+    return deferral === undefined ? [] : [{ token: late.token, deferral }]
+  }),
+  ...waiting(agent, from).flatMap(({ call, tool }) => {
     if (call.type === "agent") {
       const nested = tool()?.nested
       return nested === undefined ? [] : deferrals(nested, call.snapshot)
@@ -37,3 +48,4 @@ export const deferrals = (
     const deferral = call.type === "deferred" ? tool()?.deferral : undefined
     return call.type === "deferred" && deferral !== undefined ? [{ token: call.token, deferral }] : []
   })
+]

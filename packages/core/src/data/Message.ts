@@ -196,5 +196,5 @@ export type Foreign = Parts.System | Parts.User | ForeignAssistant | ForeignResu
  */
 export const repair: (history: unknown) => Parts.Transcript = Repair.repair
 
-/** Whether the model reads this settlement as an error: every kind but `result` is one. */
-export const isError = (self: Parts.Settlement): boolean => self.kind !== "result"
+/** Whether the model reads this settlement as an error: every kind but `result` and `deferred` is one. */
+export const isError = ({ kind }: Parts.Settlement): boolean => kind !== "result" && kind !== "deferred"

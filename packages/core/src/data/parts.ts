@@ -59,8 +59,11 @@ export const ProviderItem = Schema.Struct({ type: Schema.tag("provider-item"), k
 export interface Settlement extends Schema.Schema.Type<typeof Settlement> {}
 
 export const Settlement = Schema.Struct({
-  /** Only `result` is a success. The model reads every other kind with the wire's error flag. */
-  kind: Schema.Literals(["result", "told", "denied", "interrupted", "truncated", "unknown"]),
+  /**
+   * Only `result` is a success; `deferred` is none yet, and no error: the result comes in a later message. The model reads every other kind
+   * with the wire's error flag.
+   */
+  kind: Schema.Literals(["result", "told", "denied", "interrupted", "truncated", "unknown", "deferred"]),
   text: Schema.String
 })
 

@@ -68,6 +68,7 @@ export const saidAfter = (said: Array<Message.Message>, event: AgentEvent): Arra
     case "turn-start":
     case "turn-end":
     case "message-read":
+    case "tool-result":
     case "output-rejected":
     case "run-suspended":
       if (event.message !== undefined) said.push(event.message)

@@ -83,6 +83,30 @@ export const ForSettlement = Schema.Struct({
 
 export interface ForSettlement extends Schema.Schema.Type<typeof ForSettlement> {}
 
+/** A deferred call that is settled, and whose result is still to come. */
+export interface LateCheckpoint extends Schema.Schema.Type<typeof LateCheckpoint> {}
+
+export const LateCheckpoint = Schema.Struct({
+  callId: Schema.String,
+  /** The place of the call in the run. */
+  callKey: Schema.String,
+  /** Its idempotency key. */
+  key: Schema.String,
+  /** What the tool was called with. */
+  arguments: Schema.Json,
+  tool: Schema.String,
+  token: Schema.String,
+  handle: Schema.Json,
+  /** When the wait ends, in milliseconds since the epoch. */
+  expiresAt: Schema.Finite,
+  /** How far its policy had come when it began; absent for a first attempt. */
+  progress: Schema.optionalKey(CallProgress),
+  /** What the model is to read; absent until the result is there. */
+  result: Schema.optionalKey(Message.Settlement),
+  /** The failure with which it has ended, by the schema of the tool; its rows are still to be asked. */
+  failure: Schema.optionalKey(Schema.Json)
+})
+
 /** A call that waits. */
 export type CallCheckpoint = typeof ForDecision.Type | ForAgent | ForSettlement
 
@@ -133,6 +157,8 @@ const fields = {
   grants: Schema.optionalKey(Schema.Array(Approval.Grant)),
   /** What was said to the run and is not read yet, in its order; absent if there is nothing. */
   inbox: Schema.optionalKey(Schema.Array(Message.SaidMessage)),
+  /** The deferred calls whose results are to come, in the order in which they have begun; absent if there are none. */
+  late: Schema.optionalKey(Schema.Array(LateCheckpoint)),
   turn: Count,
   /** How often tools with `maxCalls` were called, by the name of the tool; absent in a run within another. */
   cappedCalls: Schema.optionalKey(Schema.Record(Schema.String, Count)),

@@ -7,7 +7,7 @@ import type * as Issue from "../data/Issue.ts"
 import type * as Ledger from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
 import type { BudgetReason, EndedBy } from "../errors/Limit.ts"
-import type { Snapshot } from "./Snapshot.ts"
+import type { Snapshot, Waiting } from "./Snapshot.ts"
 import type * as Usage from "../data/Usage.ts"
 import type { VerdictRecord as RecoveryDecision, Size } from "../recovery/Node.ts"
 
@@ -205,6 +205,8 @@ export type Happening =
       readonly output: unknown
       readonly finish?: Message.FinishReason
       readonly endedBy?: EndedBy
+      /** The deferred calls that the run has left at work. */
+      readonly open?: ReadonlyArray<Extract<Waiting, { readonly type: "deferred" }>>
     } & Spent)
   /**
    * The run waits for a decision or a larger budget, and resumes from the snapshot. `message` is the turn that waits, as
@@ -255,7 +257,20 @@ export type OfOneCall =
   /** A tool reports its progress. */
   | { readonly type: "tool-progress"; readonly data: unknown }
   /** A deferred tool has begun. The call waits for its settlement until `expiresAt`, in milliseconds since the epoch. */
-  | { readonly type: "tool-waiting"; readonly handle: Schema.Json; readonly expiresAt: number }
+  | {
+      readonly type: "tool-waiting"
+      readonly handle: Schema.Json
+      readonly expiresAt: number
+      /** The handle of the attempt whose place this one takes, if the call has been settled as `deferred` meanwhile. */
+      readonly replaces?: Schema.Json
+    }
+  /** The result of a call that was settled as `deferred` has come; `message` is what the model reads of it. */
+  | {
+      readonly type: "tool-result"
+      readonly handle: Schema.Json
+      readonly settlement: Message.Settlement
+      readonly message: Message.User
+    }
   /** Denied before it ran. */
   | { readonly type: "tool-denied"; readonly settlement: Message.Settlement }
   | { readonly type: "tool-failed"; readonly attempt: number; readonly error: unknown }

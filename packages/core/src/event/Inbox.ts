@@ -61,7 +61,7 @@ export class Inbox implements RunContext.Inbox {
   ends(run: RunContext.RunContext, what: RunContext.Endable): boolean {
     return this.#waiting.some(({ interrupt, said, to }) => {
       if (what === "request") return said.supersede === true && this.#isWithin(run, to)
-      return to === run.runId && (interrupt === "tools" || (interrupt === true && what === "model"))
+      return to === run.runId && (what === "wait" || interrupt === "tools" || (interrupt === true && what === "model"))
     })
   }
 

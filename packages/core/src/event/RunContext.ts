@@ -115,11 +115,11 @@ export interface Inbox {
 }
 
 /**
- * What a message may end: a model call, with all that has not begun; the calls of a reply; the wait for a decision, here or in a descendant.
+ * What a message may end: the wait at the end of a run; a model call, with all that has not begun; the calls of a reply; the wait for a decision, here or in a descendant.
  *
  * @internal
  */
-export type Endable = "model" | "tools" | "request"
+export type Endable = "model" | "tools" | "request" | "wait"
 
 /**
  * A message for an inbox.

@@ -95,7 +95,23 @@ type Path = ReadonlyArray<PropertyKey>
  * Fails at the place where a document contradicts itself, so that no document removes a bound: its limits are those that a budget admits, each
  * call of the reply has an entry, and each request is the one that was shown about its call.
  */
-const whole = (self: Snapshot, path: Path = []): Effect.Effect<void, Schema.SchemaError> => {
+const whole = (self: Snapshot, path: Path = []): Effect.Effect<void, Schema.SchemaError> =>
+  Effect.andThen(bound(self, path), wholeReply(self, path))
+
+/** The token of each deferred call whose result is to come is one of this run. */
+const bound = ({ late = [], runId }: Snapshot, path: Path): Effect.Effect<void, Schema.SchemaError> =>
+  Effect.forEach(
+    late,
+    ({ key, token, tool }, index) =>
+      Effect.flatMap(Token.isBound(token, { runId, key }), (isBound) =>
+        isBound && Token.partsOf(token)?.tool === tool
+          ? Effect.void
+          : misfit([...path, "late", index, "token"], "Expected the token of this call")
+      ),
+    { discard: true }
+  )
+
+const wholeReply = (self: Snapshot, path: Path): Effect.Effect<void, Schema.SchemaError> => {
   const { limits, unfinished, runId } = self
   const odd = shared.find((name) => !Budget.isLimit(name, limits[name]))
   if (odd !== undefined) return misfit([...path, "limits", odd], "Expected a limit that a budget takes")

@@ -10,6 +10,7 @@ import { VerdictKind } from "../errors/Trail.ts"
 import * as Usage from "../data/Usage.ts"
 import * as Snapshot from "./Snapshot.ts"
 import { Failure, OptionalValue, Value } from "./fields.ts"
+import { OpenCall } from "./waiting.ts"
 import { FinishReason } from "../data/FinishReason.ts"
 
 /** A run, and the call in it. */
@@ -133,7 +134,18 @@ export const schemas = {
     before: Schema.String,
     after: Schema.optionalKey(Schema.String)
   }),
-  "tool-waiting": event("tool-waiting", { ...ofCall, handle: Schema.Json, expiresAt: Schema.Finite }),
+  "tool-waiting": event("tool-waiting", {
+    ...ofCall,
+    handle: Schema.Json,
+    expiresAt: Schema.Finite,
+    replaces: Schema.optionalKey(Schema.Json)
+  }),
+  "tool-result": event("tool-result", {
+    ...ofCall,
+    handle: Schema.Json,
+    settlement: Message.Settlement,
+    message: Message.User
+  }),
   "tool-denied": event("tool-denied", { ...ofCall, settlement: Message.Settlement }),
   "tool-skipped": event("tool-skipped", { ...ofCall, settlement: Message.Settlement }),
   "tool-compensated": event("tool-compensated", {
@@ -177,7 +189,8 @@ export const schemas = {
     ...spent,
     output: Value,
     finish: Schema.optionalKey(FinishReason),
-    endedBy: Schema.optionalKey(Schema.Struct({ reason: BudgetReason, limit: Schema.Number }))
+    endedBy: Schema.optionalKey(Schema.Struct({ reason: BudgetReason, limit: Schema.Number })),
+    open: Schema.optionalKey(Schema.Array(OpenCall))
   }),
   "run-suspended": event("run-suspended", {
     ...spent,

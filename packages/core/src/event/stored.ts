@@ -15,11 +15,17 @@ type Tokened = Deferred & {
 }
 
 /**
- * What a suspended run and its sub-agents wait for, in the order of the calls: nothing if the run waits for a larger budget alone. A deferred
+ * What a suspended run and its sub-agents wait for, in the order of the calls, deferred calls whose run has gone on first: nothing if the run waits for a larger budget alone. A deferred
  * call has its `token` besides, which the schema `Waiting` leaves out.
  */
 export const waitingOf = (snapshot: Snapshot): ReadonlyArray<Exclude<Waiting, Deferred> | Tokened> => {
-  const { agent, inbox = [], runId, unfinished } = snapshot
+  const { agent, inbox = [], late = [], runId, unfinished } = snapshot
+  const open = late.flatMap(
+    ({ callId, expiresAt, failure, handle, result, token, tool }): ReturnType<typeof waitingOf> =>
+      result === undefined && failure === undefined
+        ? [{ type: "deferred", runId, agent, callId, tool, handle, expiresAt, token }]
+        : []
+  )
   const made = unfinished === undefined ? [] : Message.callsOf(unfinished.reply)
   const calls = (unfinished?.calls ?? []).flatMap((call, index): ReturnType<typeof waitingOf> => {
     switch (call.type) {
@@ -36,7 +42,11 @@ export const waitingOf = (snapshot: Snapshot): ReadonlyArray<Exclude<Waiting, De
         return []
     }
   })
-  return [...calls, ...inbox.map(({ id, message }) => ({ type: "message" as const, runId, agent, id, message }))]
+  return [
+    ...open,
+    ...calls,
+    ...inbox.map(({ id, message }) => ({ type: "message" as const, runId, agent, id, message }))
+  ]
 }
 
 /** A request, as what its call waits for. */

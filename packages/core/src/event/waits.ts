@@ -17,6 +17,8 @@ export class Waits {
   readonly #parents = new Map<string, string>()
   /** The runs of which nothing is at work. */
   readonly #suspended = new Set<string>()
+  /** The deferred calls whose run has gone on: no event of another call or turn is about them. */
+  readonly #late = new Set<Waiting>()
 
   add(event: AgentEvent.AgentEvent): void {
     const { agent, parent, runId } = event
@@ -33,9 +35,14 @@ export class Waits {
         return
       }
       case "tool-waiting": {
-        const { callId, expiresAt, handle, tool } = event
-        this.#drop((one) => isOf(one, event))
-        this.all = [...this.all, { type: "deferred", runId, agent, callId, tool, handle, expiresAt }]
+        const { callId, expiresAt, handle, replaces, tool } = event
+        const one = { type: "deferred" as const, runId, agent, callId, tool, handle, expiresAt }
+        if (replaces === undefined) this.#dropCall(event)
+        else {
+          this.#dropLate(event, replaces)
+          this.#late.add(one)
+        }
+        this.all = [...this.all, one]
         return
       }
       case "message-queued": {
@@ -46,18 +53,24 @@ export class Waits {
       case "message-read":
       case "message-returned":
         return this.#drop((one) => one.type === "message" && one.id === event.id)
+      case "tool-end":
+        if (event.use.settlement.kind !== "deferred") return this.#dropCall(event)
+        for (const one of this.all) if (isOf(one, event)) this.#late.add(one)
+        return
+      case "tool-result": {
+        return this.#dropLate(event, event.handle)
+      }
       case "approval-decided":
       case "approval-expired":
       case "tool-denied":
       case "tool-skipped":
       case "tool-failed":
-      case "tool-end":
-        return this.#drop((one) => isOf(one, event))
+        return this.#dropCall(event)
       case "turn-end":
         // the calls that a limit withdraws have no event of their own
         return this.#drop(
           (one) =>
-            (one.runId === runId && one.type !== "message") ||
+            (one.runId === runId && one.type !== "message" && !this.#late.has(one)) ||
             (one.runId !== runId && this.#suspended.has(one.runId ?? "") && this.#isWithin(one.runId, runId))
         )
       case "run-completed":
@@ -81,13 +94,30 @@ export class Waits {
     this.#note(snapshot)
   }
 
-  #note({ runId, unfinished }: Snapshot): void {
+  #note({ late = [], runId, unfinished }: Snapshot): void {
     this.#suspended.add(runId)
+    for (const { callId, handle } of late) {
+      for (const one of this.all) {
+        if (one.type === "deferred" && isOf(one, { callId, runId }) && one.handle === handle) this.#late.add(one)
+      }
+    }
     for (const call of unfinished?.calls ?? []) {
       if (call.type !== "agent") continue
       this.#parents.set(call.snapshot.runId, runId)
       this.#note(call.snapshot)
     }
+  }
+
+  #dropCall(event: { readonly runId: string; readonly callId: string }): void {
+    this.#drop((one) => isOf(one, event) && !this.#late.has(one))
+  }
+
+  /** Of several attempts, and of several calls with one id, the one with this handle. */
+  #dropLate(event: { readonly runId: string; readonly callId: string }, handle: unknown): void {
+    const text = JSON.stringify(handle)
+    this.#drop(
+      (one) => one.type === "deferred" && this.#late.has(one) && isOf(one, event) && JSON.stringify(one.handle) === text
+    )
   }
 
   #drop(isOver: (waiting: Waiting) => boolean): void {

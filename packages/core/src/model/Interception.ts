@@ -113,8 +113,22 @@ type DeferringElsewhere = {
   readonly store: string
   /** The settlement of a call; nothing at its deadline. From then on no other settlement counts. A message may withdraw the call before. */
   readonly wait: (call: DeferredCall) => Effect.Effect<Exit.Exit<unknown, unknown> | "withdrawn" | undefined>
+  /** A call has begun whose run goes on. No message withdraws it. */
+  readonly begun: (call: DeferredCall) => Effect.Effect<void>
+  /** What has come of such calls until now, in their order: the settlement, or that the deadline has passed. */
+  readonly look: (
+    calls: ReadonlyArray<LookedAt>
+  ) => Effect.Effect<ReadonlyArray<Exit.Exit<unknown, unknown> | "late" | undefined>>
   /** From now on no settlement with this token counts: the call has ended without one. */
   readonly close: (token: string) => Effect.Effect<void>
+}
+
+/** A deferred call whose run has gone on. */
+type LookedAt = DeferredCall & {
+  /** The run, as the call finds it. */
+  readonly run: RunContext.RunContext
+  /** What a poll has found, if one was due. */
+  readonly found: Exit.Exit<unknown, unknown> | undefined
 }
 
 /** A deferred call that has begun. */
@@ -133,6 +147,8 @@ type DeferredCall = {
         pause: (delay: Duration.Duration) => Effect.Effect<void, E>
       ) => Effect.Effect<Exit.Exit<unknown, unknown> | undefined, E>)
     | undefined
+  /** When its run has begun to wait for it, in milliseconds since the epoch, if the run had gone on before. */
+  readonly since?: number
 }
 
 /** The interceptor of this program; `undefined` by default. */

@@ -38,7 +38,7 @@ export interface Entry {
     readonly sideEffects: string
     readonly timeout: Duration.Duration | undefined
     /** How long a deferred tool may wait. */
-    readonly deferral?: { readonly longest: Duration.Duration }
+    readonly deferral?: { readonly longest: Duration.Duration | undefined }
     readonly callTimeout: Duration.Duration | undefined
   }
   readonly levels: ReadonlyArray<{ readonly rows: Rows }>

@@ -16,6 +16,7 @@ import * as Render from "../recovery/Render.ts"
 import { trailOf } from "../recovery/VerdictTrail.ts"
 import * as RunBudget from "./budget.ts"
 import { cancelled, hear } from "./hearing.ts"
+import { telling } from "./late.ts"
 import { callModel, type Asked, type Replied } from "./modelCall.ts"
 import type { Loop, Looping } from "./running.ts"
 import { Suspension } from "./Start.ts"
@@ -120,7 +121,10 @@ const whenClosed = (running: Looping, next: () => Effect.Effect<unknown, unknown
 
 /** Cancels the work of the deferred calls that wait. */
 const withdrawing = (running: Looping): Effect.Effect<void> =>
-  Effect.forEach(running.state.slots, (slot) => cancelled(running, slot), { discard: true })
+  Effect.andThen(
+    running.state.late?.withdraw ?? Effect.void,
+    Effect.forEach(running.state.slots, (slot) => cancelled(running, slot), { discard: true })
+  )
 
 const lastTurn = (running: Looping): Effect.Effect<unknown, unknown> => {
   const { run, state } = running
@@ -131,9 +135,8 @@ const lastTurn = (running: Looping): Effect.Effect<unknown, unknown> => {
     state.add(message)
     return message
   }
-  const { inbox } = run.tree
-  // the model reads what was said before the message of the run
-  const heard = inbox === undefined ? Effect.void : hear(running, inbox)
+  // the model reads what has come and what was said before the message of the run
+  const heard = hear(running, telling(running)) ?? Effect.void
   const answering = RunBudget.takeTurn(run, () =>
     RunContext.record(
       run,

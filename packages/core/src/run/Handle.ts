@@ -41,6 +41,11 @@ export interface Completed<out O> extends Answering {
   readonly endedBy?: EndedBy
   /** What was said to the run and not read, in its order. Absent if there is nothing. */
   readonly unread?: ReadonlyArray<Message.SaidMessage>
+  /**
+   * The deferred calls that the run has left at work, see `atEnd` of `Tool.deferred`, in the order in which they have begun. Absent if there
+   * are none. Their results are no matter of the run any more. A sub-agent has its own in its `run-completed`.
+   */
+  readonly open?: ReadonlyArray<Extract<Waiting, { readonly type: "deferred" }>>
 }
 
 /** A run that waits for a decision or a larger budget; nothing of it is at work. */
@@ -192,7 +197,7 @@ const say = (
 
 const outcomeOf = (
   value: unknown,
-  state: Pick<State, "endedBy" | "finish">,
+  state: Pick<State, "endedBy" | "finish" | "open">,
   returned: ReadonlyArray<Message.SaidMessage> = []
 ): Outcome<unknown> => {
   if (value instanceof Suspension) {

@@ -1,6 +1,6 @@
 /** One invocation of an agent: the model is called, its tool calls are settled, and it is called again, until there is an output. */
 import * as Effect from "effect/Effect"
-import { goesOn } from "./hearing.ts"
+import { atEnd } from "./hearing.ts"
 import { callModel } from "./modelCall.ts"
 import type * as Frame from "./Frame.ts"
 import type { Plan } from "./plan.ts"
@@ -41,10 +41,8 @@ export interface Going {
 const loop: Loop = Effect.fnUntraced(function* (running) {
   // a run that goes on has calls that are not settled, or its answer
   const before = yield* resume(running)
-  const { inbox } = running.run.tree
-  if (before !== undefined && (inbox === undefined || !(yield* goesOn(inbox, running, before.value)))) {
-    return before.value
-  }
+  const over = before && (yield* atEnd(running, before))
+  if (over !== undefined) return over.value
   while (true) {
     const request = yield* safePoint(running)
     const outcome = yield* callModel(running, request)
@@ -56,8 +54,7 @@ const loop: Loop = Effect.fnUntraced(function* (running) {
       continue
     }
     const end = yield* outcome.calls.length === 0 ? answer(running, outcome.reply) : settle(running, outcome)
-    // the model has answered, and something was said that it has not read
-    if (end !== undefined && inbox !== undefined && (yield* goesOn(inbox, running, end.value))) continue
-    if (end !== undefined) return end.value
+    const over = end && (yield* atEnd(running, end))
+    if (over !== undefined) return over.value
   }
 })

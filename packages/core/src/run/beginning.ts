@@ -7,7 +7,7 @@ import * as Budget from "../budget/Budget.ts"
 import { end, Exceeded } from "../budget/Meter.ts"
 import * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
-import type { Snapshot } from "../event/Checkpoint.ts"
+import type { LateCheckpoint, Snapshot } from "../event/Checkpoint.ts"
 import { Inbox } from "../event/Inbox.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Model from "../model/Model.ts"
@@ -16,7 +16,7 @@ import * as Render from "../recovery/Render.ts"
 import * as RunBudget from "./budget.ts"
 import { capture, endAt, restore } from "./checkpoint.ts"
 import * as Frame from "./Frame.ts"
-import { goesOn } from "./hearing.ts"
+import { unlessSaid } from "./hearing.ts"
 import * as Limits from "./Limits.ts"
 import type { Choice, Loop as Looped, Plain, Plan, ReadInput, Said, Skilled } from "./plan.ts"
 import * as Router from "./Router.ts"
@@ -206,10 +206,9 @@ const choosing = Effect.fnUntraced(function* (
 ): Effect.fn.Return<unknown, unknown, Model.Model> {
   const { beginning, plan, run, state } = running
   const answer = yield* answered(running)
-  const { inbox } = run.tree
-  if (answer !== undefined && (inbox === undefined || !(yield* goesOn(inbox, running, answer.value)))) {
-    return answer.value
-  }
+  // the chosen skill goes on with deferred calls whose results are to come
+  const over = answer && beginning.from?.late === undefined ? yield* unlessSaid(running, answer, undefined) : undefined
+  if (over !== undefined) return over.value
   // a new word is routed afresh: it need not be about what the last one was about
   const before = beginning.isNew ? undefined : beginning.from?.skill
   if (before !== undefined) {
@@ -273,6 +272,25 @@ const take = ({ beginning, run, state }: Running, { works }: Choice, chosen: Cho
 
 /** The first step of a resumed run: the answer that its conversation ends with, if it fits, or its unfinished calls. */
 export const resume = (running: Looping): Effect.Effect<End, unknown> => {
+  const late = running.beginning.from?.late
+  return late === undefined
+    ? resumed(running)
+    : Effect.flatMap(
+        Effect.forEach(late, (one) => restoreLate(running, one), { discard: true }),
+        () => resumed(running)
+      )
+}
+
+const restoreLate = ({ run, start, state, toolset }: Looping, late: LateCheckpoint): Effect.Effect<void> => {
+  const tool = toolset.entries.get(late.tool)?.tool
+  const decisions = start.kind === "input" ? undefined : start.decisions
+  const restored = tool?.deferral?.restore?.(tool, late, run, decisions)
+  return restored === undefined
+    ? Effect.die(new TypeError(`Agent '${run.agent}' has no tool '${late.tool}' to go on with`))
+    : Effect.map(restored, (call) => void (state.late = call.join(state.late, { type: "deferred", ...late })))
+}
+
+const resumed = (running: Looping): Effect.Effect<End, unknown> => {
   const { beginning, run, start, state } = running
   const unfinished = beginning.from?.unfinished
   if (unfinished !== undefined) {

@@ -43,6 +43,7 @@ const canGoOn = ({ plan: { work }, state: { skill } }: Running): boolean =>
 export const suspend = ({ mode, run, state }: Running): Effect.Effect<Suspension> =>
   Effect.withFiber((fiber) => {
     const snapshot = state.snapshot(run, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
+    state.late?.suspend()
     const isOutermost = mode.nesting === undefined
     return Effect.succeed(new Suspension(isOutermost ? { ...snapshot, id: RunContext.drawId(fiber) } : snapshot))
   })

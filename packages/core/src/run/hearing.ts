@@ -3,23 +3,88 @@ import * as Effect from "effect/Effect"
 import * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { CallSite, Slot } from "../tool/CallSite.ts"
+import type { LateCalls, Rows } from "../tool/Late.ts"
 import type { Outcome } from "../tool/Toolset.ts"
-import type { Looping, Running } from "./running.ts"
+import { suspend } from "./checkpoint.ts"
+import { rowsOf } from "./late.ts"
+import type { End, Looping, Running } from "./running.ts"
 import { Suspension } from "./Start.ts"
 
-/** Each message is a user message of its own. */
-export const hear = ({ run, state }: Running, inbox: RunContext.Inbox): Effect.Effect<void> =>
-  inbox.read(run, (message) => state.add(message))
-
-/** A provider that is at work on its own side wants the reply back as it is, unless a message interrupts it. */
-export const goesOnAsItIs = ({ run, state: { messages } }: Running, inbox: RunContext.Inbox): boolean => {
-  const last = messages.at(-1)
-  return last?.role === "assistant" && last.paused === true && !inbox.ends(run, "model")
+/**
+ * Reads the results of deferred calls that have come, and then what was said: each is a user message of its own. Nothing if the run has
+ * neither.
+ */
+export const hear = ({ run, state }: Looping, rows: Rows): Effect.Effect<void, unknown> | undefined => {
+  const { inbox } = run.tree
+  const { late } = state
+  const said = inbox?.read(run, (message) => state.add(message))
+  const results = late?.read(run, (message) => state.add(message), rows)
+  return results === undefined || said === undefined ? (results ?? said) : Effect.andThen(results, said)
 }
 
-/** Whether a run that could end with this value goes on: something was said that it has not read. */
-export const goesOn = (inbox: RunContext.Inbox, { run }: Running, value: unknown): Effect.Effect<boolean> =>
-  value instanceof Suspension ? Effect.succeed(false) : inbox.waits(run)
+/** The same at a safe point. A provider that is at work on its own side wants the reply back as it is, unless a message interrupts it. */
+export const hearNow = (running: Looping): Effect.Effect<void, unknown> | undefined => {
+  const { run, state } = running
+  const last = state.messages.at(-1)
+  const isPaused = last?.role === "assistant" && last.paused === true
+  return isPaused && run.tree.inbox?.ends(run, "model") !== true ? undefined : hear(running, rowsOf(running))
+}
+
+/**
+ * What a run that could end with this value ends with; nothing if it goes on: something was said that it has not read, or the result of a
+ * deferred call has come.
+ */
+export const atEnd = (running: Looping, end: NonNullable<End>): Effect.Effect<End, unknown> => {
+  const { late } = running.state
+  return unlessSaid(running, end, late && (() => unlessLate(running, late, end)))
+}
+
+/** The same of a run without deferred calls; `next` is asked where nothing was said. */
+export const unlessSaid = <E = never>(
+  { run }: Running,
+  end: NonNullable<End>,
+  next: (() => Effect.Effect<End, E>) | undefined
+): Effect.Effect<End, E> => {
+  const { inbox } = run.tree
+  if (end.value instanceof Suspension) return Effect.succeed(end)
+  const ended = next ?? (() => Effect.succeed(end))
+  return inbox === undefined
+    ? ended()
+    : Effect.flatMap(inbox.waits(run), (isSaid) => (isSaid ? Effect.undefined : ended()))
+}
+
+/**
+ * Waits for the results of deferred calls, or leaves their work where none of them is waited for. A run that is suspended waits in its
+ * snapshot, if it goes on with its answer from there.
+ */
+const unlessLate = (running: Looping, late: LateCalls, end: NonNullable<End>): Effect.Effect<End, unknown> =>
+  Effect.suspend(() => {
+    if (late.isEmpty) return Effect.succeed(end)
+    return Effect.flatMap(late.isDue, (isDue) => (isDue ? unlessRead(running, end) : waited(running, late, end)))
+  })
+
+/** A call that has begun anew has nothing to read yet: the run does not ask its model again. */
+const unlessRead = (running: Looping, end: NonNullable<End>): Effect.Effect<End, unknown> =>
+  Effect.suspend(() => {
+    const { messages } = running.state
+    const before = messages.length
+    const read = hear(running, rowsOf(running)) ?? Effect.void
+    return Effect.flatMap(read, () => (messages.length > before ? Effect.undefined : atEnd(running, end)))
+  })
+
+const waited = (running: Looping, late: LateCalls, end: NonNullable<End>): Effect.Effect<End, unknown> => {
+  const { mode, run, state } = running
+  if (late.mayStayOpen) {
+    return Effect.map(late.detach, (open) => {
+      state.open = open
+      return end
+    })
+  }
+  const last = state.messages.at(-1)
+  const isAnswer = last?.role === "assistant" && last.content.every(({ type }) => type !== "settled-call")
+  if (mode.isSuspendable && isAnswer) return Effect.map(suspend(running), (value) => ({ value }))
+  return Effect.flatMap(late.wait(run), () => atEnd(running, end))
+}
 
 /** Asks the model until there is an answer, or until a message interrupts it. Without an answer, the next safe point reads the message. */
 export const untilSaid = <Answer, Asked>(

@@ -1,15 +1,18 @@
 /** What an outcome says of its output. */
 import type { FinishReason } from "../data/FinishReason.ts"
 import type { EndedBy } from "../errors/Limit.ts"
+import type { OpenCall } from "../tool/Late.ts"
 
-/** How the reply ended that is the output, and at which limit the run has answered. */
+/** How the reply ended that is the output, at which limit the run has answered, and which deferred calls it has left at work. */
 interface Marks {
   readonly finish?: FinishReason | undefined
   readonly endedBy?: EndedBy | undefined
+  readonly open?: ReadonlyArray<OpenCall> | undefined
 }
 
 /** Only the marks that are there. */
-export const markOf = ({ endedBy, finish }: Marks) => ({
+export const markOf = ({ endedBy, finish, open }: Marks) => ({
   ...(finish === undefined ? {} : { finish }),
-  ...(endedBy === undefined ? {} : { endedBy })
+  ...(endedBy === undefined ? {} : { endedBy }),
+  ...(open === undefined ? {} : { open })
 })

@@ -15,7 +15,7 @@ import type { Capture } from "../tool/ToolDefinition.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import * as RunBudget from "./budget.ts"
 import { isCheckpoint, suspend } from "./checkpoint.ts"
-import { goesOnAsItIs, hear, passOver, withdraw } from "./hearing.ts"
+import { hearNow, passOver, withdraw } from "./hearing.ts"
 import type { Replied } from "./modelCall.ts"
 import type { End, Looping, Running } from "./running.ts"
 import type { Admission } from "./state.ts"
@@ -70,11 +70,11 @@ const endOf = (
     tooMany === undefined
       ? unlessInARow(running, batch, admission)
       : RunBudget.tooMany(run, tooMany, () => unlessInARow(running, batch, admission))
-  // the run reads what was said before it checks its limits
-  const { inbox } = run.tree
-  if (inbox === undefined || goesOnAsItIs(running, inbox)) return limits()
+  // the run reads what has come and what was said before it checks its limits
+  const heard = hearNow(running)
+  if (heard === undefined) return limits()
   state.heardAfter = state.turn
-  return Effect.flatMap(hear(running, inbox), limits)
+  return Effect.flatMap(heard, limits)
 }
 
 const unlessInARow = (
@@ -169,7 +169,7 @@ const settleAll = <A, E>(
   // of calls that a message of the user may interrupt: those that are over
   const early = inbox === undefined ? undefined : new Array<Toolset.Outcome>()
   const settleOne = (site: CallSite, offset: number): Effect.Effect<Toolset.Outcome, Ended> => {
-    const turn = inTurn(toolset, site, offset, concurrency)
+    const turn = inTurn(state, toolset, site, offset, concurrency)
     const outcome = early === undefined ? turn : Effect.map(turn, (outcome) => (early[offset] = outcome))
     return isCutShort ? Effect.flatMap(outcome, endedBy) : outcome
   }
@@ -184,7 +184,7 @@ const settleAll = <A, E>(
   }
   const [first, ...others] = started
   if (early === undefined && first !== undefined && others.length === 0) {
-    return Effect.flatMap(inTurn(toolset, first, 0, concurrency), (outcome) => finish([outcome]))
+    return Effect.flatMap(inTurn(state, toolset, first, 0, concurrency), (outcome) => finish([outcome]))
   }
   if (others.length > 0) run.meter.beginBatch(isCutShort ? cutShort : whole)
   const together = Effect.forEach(started, settleOne, { concurrency })
@@ -293,6 +293,7 @@ const nestingOf = (
 
 /** Settles one call when its turn has come; one that was settled before the run was suspended is over. */
 const inTurn = (
+  state: Running["state"],
   toolset: Toolset.Toolset,
   site: CallSite,
   offset: number,
@@ -310,6 +311,8 @@ const inTurn = (
     return Effect.map(Toolset.settle(toolset, site), (outcome) => {
       slot.settlement = outcome.settlement
       slot.record = outcome.record
+      const { late } = outcome
+      if (late !== undefined) state.late = late.call.join(state.late, late.checkpoint)
       const { checkpoint } = outcome
       slot.checkpoint = checkpoint && (() => checkpoint)
       return outcome

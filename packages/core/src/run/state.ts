@@ -7,6 +7,7 @@ import type { RunContext } from "../event/RunContext.ts"
 import { ToolExecutionError } from "../errors/ToolError.ts"
 import type { UnfinishedReply, Snapshot } from "../event/Checkpoint.ts"
 import { Slot } from "../tool/CallSite.ts"
+import type { LateCalls, OpenCall } from "../tool/Late.ts"
 import type { Pins } from "../tool/ToolDefinition.ts"
 import type { Failure } from "../tool/Toolset.ts"
 import type { State } from "./Frame.ts"
@@ -43,6 +44,10 @@ export class RunState implements State {
   /** The idempotency keys of these calls, once they are known. */
   keys: ReadonlyArray<string> = []
   #pins: Pins | undefined
+  /** The deferred calls whose results are to come, if there were any. */
+  late: LateCalls | undefined
+  /** Those that the run has left at work when it ended. */
+  open: ReadonlyArray<OpenCall> | undefined
   /** How often each call was made, by its digest. */
   #made: Map<string, number> | undefined
   /** How many of these calls may run, once that is known. */
@@ -154,6 +159,7 @@ export class RunState implements State {
       ...(inputIndex < 0 ? {} : { inputIndex }),
       ...(run.done.granted === undefined ? {} : { grants: run.done.granted }),
       ...inboxOf(run),
+      ...lateOf(this.late),
       turn: this.turn,
       limits: run.meter.limits,
       warned: run.meter.warned,
@@ -309,6 +315,9 @@ const inboxOf = (run: RunContext): Pick<Snapshot, "inbox"> => {
   const inbox = run.tree.inbox?.keep(run) ?? []
   return inbox.length === 0 ? {} : { inbox }
 }
+
+const lateOf = (late: LateCalls | undefined): Pick<Snapshot, "late"> =>
+  late === undefined || late.isEmpty ? {} : { late: late.checkpoints() }
 
 const callOf = ({ checkpoint, record, settlement }: Slot, now: number): UnfinishedReply["calls"][number] =>
   checkpoint?.(now) ??

@@ -10,21 +10,21 @@ import * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunBudget from "./budget.ts"
-import { goesOnAsItIs, hear } from "./hearing.ts"
+import { hearNow } from "./hearing.ts"
 import type { Answer, Output } from "./Output.ts"
 import type { End, Looping, Running } from "./running.ts"
 
 /**
- * What is done between two turns, in this order, and nowhere else: (1) the run reads what was said to it, unless it has done so before the
- * limits of its calls; (2) the limits of tokens, cost and turns are checked, and the turn is counted; (3) the turn begins for listeners; (4) the request is made: of what the model reads of the conversation,
+ * What is done between two turns, in this order, and nowhere else: (1) the run takes the results of deferred calls that have come, and (2) it
+ * reads what was said to it, unless it has done both before the limits of its calls; (3) the limits of tokens, cost and turns are checked, and the turn is
+ * counted; (4) the turn begins for listeners; (5) the request is made: of what the model reads of the conversation,
  * without tools that are withheld or that their server has changed, and with the demand to call none where tools are off.
  */
-export const safePoint = (running: Looping): Effect.Effect<Model.Request> => {
-  const { inbox } = running.run.tree
+export const safePoint = (running: Looping): Effect.Effect<Model.Request, unknown> => {
   const { heardAfter, turn: before } = running.state
-  if (inbox === undefined || heardAfter === before || goesOnAsItIs(running, inbox))
-    return turn(running, () => offered(running, requestOf(running)))
-  return Effect.flatMap(hear(running, inbox), () => turn(running, () => offered(running, requestOf(running))))
+  const next = () => turn(running, () => offered(running, requestOf(running)))
+  const heard = heardAfter === before ? undefined : hearNow(running)
+  return heard === undefined ? next() : Effect.flatMap(heard, next)
 }
 
 /** The request, with the tools that have a pin as they are offered now. */

@@ -143,6 +143,7 @@ export const ofNote: Table = {
   "approval-requested": () => ({}),
   "approval-expired": ({ callId, tool }) => ({ "gen_ai.tool.name": tool, "gen_ai.tool.call.id": callId }),
   "tool-waiting": ({ callId, tool }) => ({ "gen_ai.tool.name": tool, "gen_ai.tool.call.id": callId }),
+  "tool-result": ({ callId, tool }) => ({ "gen_ai.tool.name": tool, "gen_ai.tool.call.id": callId }),
   "approval-decided": ({ by, decision }) => ({ "kintsugi.decision": decision.type, ...given("kintsugi.grant", by) }),
   "tool-denied": ({ callId, tool }) => ({ "gen_ai.tool.name": tool, "gen_ai.tool.call.id": callId }),
   "tool-changed": ({ action, server, tool }) => ({

@@ -1,8 +1,10 @@
 /** Where a tool call stands in its run: made once for each call, and passed on as it is. */
+import type * as Exit from "effect/Exit"
 import type * as FailureHistory from "../budget/FailureHistory.ts"
 import type * as Message from "../data/Message.ts"
 import type { CallCheckpoint, ForSettlement, Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
+import type { LateCall } from "./outcome.ts"
 import type { Nesting, SiteAtGate } from "./ToolDefinition.ts"
 
 export interface CallSite extends SiteAtGate {
@@ -28,6 +30,15 @@ export interface CallSite extends SiteAtGate {
   /** How its sub-agent is suspended with its run, and goes on with it; absent where that cannot be. */
   readonly nesting: NestingOf | undefined
   readonly slot: Slot
+  /** Of a call that was settled as `deferred`, and whose work has ended without a result: its rows are asked now. */
+  readonly late?: LateEnd
+}
+
+/** The end of a deferred call whose run has gone on. */
+export interface LateEnd {
+  readonly handle: ForSettlement["handle"]
+  /** The settlement; absent if its deadline has passed. */
+  readonly settlement: Exit.Exit<unknown, unknown> | undefined
 }
 
 /** The state of a call at any time: what is stored if its run ends or is suspended now. */
@@ -55,7 +66,10 @@ export type Awaited =
 /** The run of a sub-agent was suspended, or a deferred tool has begun: the call waits. */
 export class Waits {
   readonly awaited: Awaited
-  constructor(awaited: Awaited) {
+  /** Set if the run does not wait for it: the call is settled, and its result comes later. */
+  readonly late: LateCall | undefined
+  constructor(awaited: Awaited, late?: LateCall) {
     this.awaited = awaited
+    this.late = late
   }
 }

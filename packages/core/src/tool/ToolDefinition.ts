@@ -11,9 +11,11 @@ import type * as Coercion from "../coercion/Coercion.ts"
 import type * as Approval from "../data/Approval.ts"
 import type * as Issue from "../data/Issue.ts"
 import type * as Message from "../data/Message.ts"
-import type { CallCheckpoint, ForSettlement, Snapshot } from "../event/Checkpoint.ts"
+import type { CallCheckpoint, ForSettlement, LateCheckpoint, Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
+import type { LateEnd } from "./CallSite.ts"
+import type { LateCall } from "./outcome.ts"
 import type * as Model from "../model/Model.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
 import type { ApprovalExpiredError, Kind } from "../errors/ToolError.ts"
@@ -227,10 +229,17 @@ export interface Deferral {
     attempt: E,
     begin: (attempt: E) => Effect.Effect<unknown, unknown>
   ) => Effect.Effect<unknown, unknown>
+  /** Of a call whose run goes on: goes on with it in a run that was suspended. Absent if the run waits for such calls. */
+  readonly restore?: (
+    tool: ToolDefinition,
+    checkpoint: LateCheckpoint,
+    run: RunContext,
+    decisions: Decisions | undefined
+  ) => Effect.Effect<LateCall>
   /** Cancels the work of a call that waits to be suspended with its run, if the run goes on without it. */
   readonly withdraw: (token: string) => Effect.Effect<boolean>
-  /** How long an attempt may take after its start. */
-  readonly longest: Duration.Duration
+  /** How long its run may wait after the start of an attempt; nothing if it does not. */
+  readonly longest: Duration.Duration | undefined
   /** Decodes a settlement. */
   readonly decode: (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<Exit.Exit<unknown, unknown>, Schema.SchemaError>
   /** Where the settlement for a token is stored: empty in memory. A token is for one definition of a tool; any other refuses it. */
@@ -247,6 +256,8 @@ interface Attempt {
   readonly deferredIn?: DeferredSite | undefined
   readonly onCleared?: () => void
   readonly keep: object
+  /** As decoded: absent if the schema of the tool could not read them at once. */
+  readonly decoded?: { readonly json: Schema.Json; readonly params: () => unknown } | undefined
 }
 
 /** How a deferred call waits in its run. */
@@ -257,6 +268,8 @@ interface DeferredSite {
   /** Where it goes on; absent where it begins. */
   readonly from: ForSettlement | undefined
   readonly decisions: Decisions | undefined
+  /** Of a call whose run has gone on, and that has ended without a result; also where it begins anew. */
+  readonly late: LateEnd | undefined
 }
 
 type NotCounted = Extract<Approval.DecisionReceipt, { readonly _tag: "NotCounted" }>

@@ -117,6 +117,14 @@ export const settle = (self: Toolset, made: CallSite): Effect.Effect<Outcome> =>
   )
 }
 
+/** Asks the rows of a call that was settled as `deferred`. Defects and interruption pass through. */
+export const settleLate = (self: Toolset, site: CallSite): Effect.Effect<Outcome> => {
+  const entry = self.entries.get(site.call.name)
+  return entry === undefined
+    ? Effect.die(new TypeError(`There is no tool '${site.call.name}' to go on with`))
+    : RunContext.within(site.run, settleTool(entry, self.gates, site))
+}
+
 const beginTool = (self: Toolset, entry: Entry, site: CallSite): Effect.Effect<Outcome> =>
   begin(entry.tool, site, RunContext.within(site.run, settleTool(entry, self.gates, site)))
 

@@ -235,7 +235,7 @@ const runOnce = (self: ToolCall, state: Admitted): Attempt => {
   )
   const { tool } = entry
   const { decisions, isSuspendable } = site
-  const deferredIn = tool.deferral && { run, isSuspendable, from: state.handed, decisions }
+  const deferredIn = tool.deferral && { run, isSuspendable, from: state.handed, decisions, late: site.late }
   const ran = ToolRun.run({ tool, decoded: state.decoded, context, nesting, deferredIn, onCleared, keep: self })
   return entry.tool.sideEffects === "unsafe" ? watch(self, ran) : ran
 }

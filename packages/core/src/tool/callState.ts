@@ -7,6 +7,7 @@ import type { Progress } from "../recovery/Layer.ts"
 import type { Rows, Fix } from "../recovery/Node.ts"
 import type * as Call from "./call.ts"
 import type { CallSite } from "./CallSite.ts"
+import type { LateCall } from "./outcome.ts"
 import type { Encoded, Unverifiable } from "./run.ts"
 import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type * as ToolPolicy from "./ToolPolicy.ts"
@@ -73,6 +74,8 @@ export type Why =
   | { readonly type: "denied"; readonly error: ToolDeniedError; readonly text?: string }
   /** It waits for a decision, or its sub-agent does: it is not settled. */
   | { readonly type: "waits"; readonly checkpoint: CallCheckpoint }
+  /** It is settled, and its result comes later. */
+  | { readonly type: "deferred"; readonly late: LateCall; readonly checkpoint: CallCheckpoint }
   | { readonly type: "unverifiable"; readonly error: Unverifiable }
   /** What stands around the tool has made as many attempts as a call may have. */
   | { readonly type: "capped" }

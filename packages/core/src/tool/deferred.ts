@@ -44,12 +44,26 @@ interface Poll<H, A, E, R> {
 }
 
 /** What a deferred tool is made of. */
-interface DeferredOptions<Params, A, E, R, S extends Recovery.SideEffects, H, RD, C, VR, CR, PE, PR>
+interface DeferredOptions<Params, A, E, R, S extends Recovery.SideEffects, H, RD, C, VR, CR, PE, PR, W>
   extends Omit<Options<Params, A, never, never, S, RD>, "run">, Omit<Limits<undefined, C, A, VR>, "timeout"> {
   /** Begins the work, and returns what it can be found by, as JSON. It passes all gates and tables, as the `run` of any tool. */
   readonly start: (params: Params, context: StartContext) => Effect.Effect<H, E, R>
-  /** The run waits for the settlement: in memory, or in a snapshot where `start` of the agent has begun the run. */
-  readonly wait: "suspend"
+  /**
+   * - `suspend`: the run waits for the settlement: in memory, or in a snapshot where `start` of the agent has begun the run.
+   * - `continue`: the run goes on. The call is settled at once as `deferred`, and its result comes to the model in a message, at a later safe
+   *   point. Its rows are asked there of a failure of the work: what they tell comes in that message, and `retry` begins anew.
+   */
+  readonly wait: W
+  /**
+   * What a run with an answer does about such a call that has no result yet:
+   *
+   * - `wait`, the default: it waits for the result, and the model reads it.
+   * - `detach`: it ends with its answer, and leaves the work as it is. The call is in `open` of its outcome and of `run-completed`, and its
+   *   settlement counts no more.
+   *
+   * Only with `wait: "continue"`. A run that ends otherwise cancels the work.
+   */
+  readonly atEnd?: [W] extends ["continue"] ? "wait" | "detach" : never
   /** How long the call waits from the return of `start` on. */
   readonly deadline: Duration.Input
   readonly poll?: Poll<NoInfer<H>, NoInfer<A>, PE, PR>
@@ -59,6 +73,9 @@ interface DeferredOptions<Params, A, E, R, S extends Recovery.SideEffects, H, RD
    */
   readonly cancel?: (handle: NoInfer<H>) => Effect.Effect<unknown, unknown, CR>
 }
+
+/** A call that is settled at once has no time limit of its own. */
+type WithinDeadline<W> = [W] extends ["continue"] ? { readonly callTimeout?: never } : unknown
 
 /** How a deferred tool ends at its deadline: where `cancel` confirms that it was in time, a tool with side effects has taken no effect. */
 type ExpiryOf<S, VR, CR> = TimeoutOf<S, Duration.Input, VR> | ([NoCancel] extends [CR] ? never : ToolTimeoutError)
@@ -111,10 +128,12 @@ export const deferred = <
   PE = never,
   PR = NoPoll,
   F extends Schema.Codec<unknown, unknown> | undefined = undefined,
-  RD = never
+  RD = never,
+  const W extends "suspend" | "continue" = "suspend"
 >(
   name: Name,
-  options: DeferredOptions<Params, A, E, R, S, H, RD, C, VR, CR, PE, PR> &
+  options: DeferredOptions<Params, A, E, R, S, H, RD, C, VR, CR, PE, PR, W> &
+    WithinDeadline<W> &
     Stored<F> &
     Covers<E | PE, F> &
     OwnFailures<E | PE, "start">
@@ -128,13 +147,23 @@ export const deferred = <
   NoInfer<S>
 > => {
   Names.check(name)
-  const { cancel, deadline, poll, start, wait, ...others } = options
-  if (wait !== "suspend") throw new TypeError(`Tool '${name}': wait must be "suspend"`)
+  const { atEnd, cancel, deadline, poll, start, wait, ...others } = options
+  if (wait !== "suspend" && wait !== "continue")
+    throw new TypeError(`Tool '${name}': wait must be "suspend" or "continue"`)
+  if (wait === "continue" && others.callTimeout !== undefined)
+    throw new TypeError(`Tool '${name}': with wait "continue", deadline takes the place of callTimeout`)
+  if (atEnd !== undefined && (wait !== "continue" || (atEnd !== "wait" && atEnd !== "detach")))
+    throw new TypeError(`Tool '${name}': atEnd must be "wait" or "detach", with wait "continue"`)
   if (!Predicate.isFunction(start)) throw new TypeError(`Tool '${name}': start must be a function`)
   // `start` is called with its token; the rest is as with `run`
   const definition = define(name, { ...(others as unknown as Given), run: start as never })
   const limit = limitOf(name, "deadline", deadline) ?? Duration.zero
   // what they need is in the type of the tool
-  const waits = { deadline: limit, cancel, poll } as unknown as Parameters<typeof Deferring.make>[1]
+  const waits = {
+    deadline: limit,
+    cancel,
+    poll,
+    atEnd: wait === "continue" ? (atEnd ?? "wait") : undefined
+  } as unknown as Parameters<typeof Deferring.make>[1]
   return fromDefinition({ ...definition, deferral: Deferring.make(definition, waits) })
 }

@@ -1,67 +1,40 @@
 /** One attempt of a deferred tool: `start` gives a handle, then the call waits for its settlement. */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
 import * as Scope from "effect/Scope"
 import { isDeep } from "../data/Foreign.ts"
-import * as ErrorCause from "../data/ErrorCause.ts"
-import * as Returned from "../data/Returned.ts"
 import * as Token from "../data/Token.ts"
-import { ToolTimeoutError } from "../errors/ToolError.ts"
 import type { ForSettlement } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
-import { untouchable } from "../recovery/Layer.ts"
+import { arrival, cancel, decoder, expired, once, patience, storedCall } from "./awaiting.ts"
+import type { DeferredCall, Options, State } from "./awaiting.ts"
 import { Waits } from "./CallSite.ts"
-import * as Polling from "./polling.ts"
-import type { Poll } from "./polling.ts"
-import { cutOff, Found } from "./run.ts"
+import { callOf, goOn, restore } from "./goingOn.ts"
+import { Found } from "./run.ts"
 import type { Deferral, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import { close, type Decode, enter, Entry, handOver, release, withdraw } from "./waiting.ts"
-
-/** What a user wrote about the wait. */
-interface Options {
-  readonly deadline: Duration.Duration
-  readonly cancel: ((handle: Schema.Json) => Effect.Effect<unknown, unknown>) | undefined
-  readonly poll: Polled | undefined
-}
-
-interface Polled {
-  readonly every: Poll["every"]
-  readonly check: (handle: Schema.Json) => Effect.Effect<Option.Option<unknown>, unknown>
-}
-
-/** How long `cancel` may take. */
-const patience = Duration.seconds(5)
 
 export const make = (
   tool: Pick<ToolDefinition, "name" | "success" | "failure" | "spec">,
   options: Options
 ): Deferral => ({
   attempt: (execution, begin) => {
-    const { context, deferredIn: site, tool } = execution
-    const cleared = () => execution.onCleared?.()
-    const call = {
-      tool,
-      context,
-      site,
-      onCleared: cleared,
-      cutOff: (limit: Duration.Duration) => cutOff(execution, limit)
-    }
+    const { deferredIn: site, tool } = execution
+    const call = { ...callOf(execution), site, onCleared: () => execution.onCleared?.() }
     // what begins is its `start`, which gives a handle
     const starting = { ...tool, success: Schema.Json }
     return attempt(options, decoder(tool), call, (context) =>
       begin({ ...execution, context, tool: starting, keep: {} })
     )
   },
-  longest: options.cancel === undefined ? options.deadline : Duration.sum(options.deadline, patience),
+  longest: longestOf(options),
   withdraw,
+  ...(options.atEnd === undefined ? {} : { restore: restore(options) }),
   decode: decoder(tool),
   storeOf: (token) => storeOf(tool, token),
   provided: (around) => {
@@ -74,7 +47,10 @@ export const make = (
   }
 })
 
-type Elsewhere = NonNullable<Interception.Interceptor["deferring"]>
+const longestOf = ({ atEnd, cancel, deadline }: Options): Duration.Duration | undefined => {
+  if (atEnd === "detach") return undefined
+  return cancel === undefined ? deadline : Duration.sum(deadline, patience)
+}
 
 const storeOf = Effect.fnUntraced(function* ({ name, spec }: Pick<ToolDefinition, "name" | "spec">, token: string) {
   if (!(yield* Token.isGenuine(token))) return "bad-signature"
@@ -82,27 +58,6 @@ const storeOf = Effect.fnUntraced(function* ({ name, spec }: Pick<ToolDefinition
   const isOurs = parts?.tool === name && parts.definition === (yield* Token.definitionOf(name, spec().parameters))
   return parts !== undefined && isOurs ? { store: parts.store } : "unknown-token"
 })
-
-/** One attempt of a deferred tool. */
-interface DeferredCall {
-  readonly tool: ToolDefinition
-  readonly context: ToolContext
-  /** Absent outside of a run. */
-  readonly site: Parameters<Deferral["attempt"]>[0]["deferredIn"]
-  /** Called when the work was cancelled, and took no effect. */
-  readonly onCleared: () => void
-  /** What it means that it has not ended in time. */
-  readonly cutOff: (limit: Duration.Duration) => Effect.Effect<unknown, unknown>
-}
-
-/** What is known of an attempt at any time. */
-interface State {
-  readonly token: string
-  readonly entry: Entry
-  readonly elsewhere: Elsewhere | undefined
-  /** Once `start` has returned. */
-  handed: Pick<ForSettlement, "handle" | "expiresAt"> | undefined
-}
 
 const attempt = (
   options: Options,
@@ -146,7 +101,20 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
     const expiresAt = site?.from?.expiresAt ?? now + Duration.toMillis(options.deadline)
     state.handed = { handle, expiresAt }
     const { callId } = call.context
-    yield* RunContext.emit(site?.run, () => ({ type: "tool-waiting", callId, tool: tool.name, handle, expiresAt }))
+    const { late } = site ?? {}
+    if (late !== undefined && site?.from !== undefined) {
+      if (late.settlement !== undefined) entry.take(late.settlement)
+      return yield* late.settlement ?? expired(options, call, state, handle)
+    }
+    const replaces = late === undefined ? {} : { replaces: late.handle }
+    const begun = { callId, tool: tool.name, handle, expiresAt, ...replaces }
+    yield* RunContext.emit(site?.run, () => ({ type: "tool-waiting", ...begun }))
+    if (options.atEnd !== undefined && site !== undefined) {
+      const { callKey = "" } = site.run
+      const of = { callId, callKey, key: call.context.idempotencyKey, tool: tool.name }
+      const going = yield* goOn(options, call, state, site.run, { ...of, token, handle, expiresAt })
+      return yield* Effect.fail(new Waits({ type: "deferred", token, handle, expiresAt }, going))
+    }
     const given = site?.decisions?.settlement(token)
     // what does not fit was refused before the run went on
     if (given !== undefined && now <= expiresAt) entry.take(yield* Effect.orDie(entry.decode(given)))
@@ -157,18 +125,7 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
       return yield* handedOver(options, call, { token, handle, expiresAt })
     }
     if (entry.settlement === undefined && state.elsewhere !== undefined) {
-      const { failure, success } = tool
-      const stored = { failure, success }
-      const polls = pollsOf(options, call, handle)
-      const found = yield* state.elsewhere.wait({
-        token,
-        callId,
-        tool: tool.name,
-        handle,
-        expiresAt,
-        stored,
-        polls
-      })
+      const found = yield* state.elsewhere.wait(storedCall(options, call, state, { handle, expiresAt }))
       if (found === "withdrawn") return yield* handedOver(options, call, { token, handle, expiresAt })
       entry.settlement = found
     }
@@ -213,80 +170,9 @@ const isWithdrawn = (run: RunContext.RunContext, entry: Entry, wait: Effect.Effe
   )
 }
 
-/** Waits in this process, and polls meanwhile. */
-const arrival = (options: Options, call: DeferredCall, entry: Entry, handle: Schema.Json): Effect.Effect<void> => {
-  const arrived = Deferred.await(entry.arrived)
-  const polls = pollsOf(options, call, handle)
-  if (polls === undefined) return arrived
-  const polling = Effect.flatMap(polls(Effect.sleep), (found) => {
-    if (found !== undefined) entry.take(found)
-    return arrived
-  })
-  return Effect.raceFirst(arrived, polling)
-}
-
-const pollsOf = ({ poll }: Options, call: DeferredCall, handle: Schema.Json) => {
-  if (poll === undefined) return undefined
-  const asked = { ...poll, check: checked(poll, call, handle) }
-  const isResumed = call.site?.from !== undefined
-  return <E>(pause: (delay: Duration.Duration) => Effect.Effect<void, E>) =>
-    Polling.settlementOf(asked, pause, isResumed)
-}
-
-/** One poll of a run that goes on: nothing where it has found nothing, or failed, for that is what the schedule is for. */
-const once = (
-  { poll }: Options,
-  call: DeferredCall,
-  handle: Schema.Json
-): Effect.Effect<Exit.Exit<unknown> | undefined> =>
-  poll === undefined
-    ? Effect.undefined
-    : Effect.matchCauseEffect(checked(poll, call, handle), {
-        onSuccess: (found) => Effect.succeed(Option.isSome(found) ? Exit.succeed(found.value) : undefined),
-        onFailure: (cause) => {
-          const passing = untouchable(cause)
-          return passing === undefined ? Effect.undefined : Effect.failCause(passing)
-        }
-      })
-
-const checked = (
-  { check }: Polled,
-  { context: { callId }, tool: { failure, name, success } }: DeferredCall,
-  handle: Schema.Json
-): Effect.Effect<Option.Option<unknown>, unknown> => {
-  const whose = "The check of tool"
-  const found = Effect.flatMap(
-    Effect.suspend(() => Returned.effect(check(handle), whose, name)),
-    (value) =>
-      Option.isOption(value) ? Effect.succeed(value) : Effect.die(Returned.wrong(value, "an Option", whose, name))
-  )
-  return Interception.step(
-    () => ({ type: "poll", tool: name, callId, stored: { success, failure } }),
-    () => RunContext.scoped(found, name, callId)
-  )
-}
-
 const isJson = Schema.is(Schema.Json)
 
 const isHandle = (value: unknown): value is Schema.Json => !isDeep(value) && isJson(value)
-
-/** The deadline has passed, and nothing has come. */
-const expired = (
-  options: Options,
-  call: DeferredCall,
-  { entry, token }: State,
-  handle: Schema.Json
-): Effect.Effect<unknown, unknown> => {
-  const { context, tool } = call
-  close(token, entry, "late")
-  return Effect.flatMap(cancel(options, call, handle), (isConfirmed) => {
-    if (tool.sideEffects !== "unsafe" || !isConfirmed) return call.cutOff(options.deadline)
-    call.onCleared()
-    const { sideEffects } = tool
-    const fields = { tool: tool.name, timeout: options.deadline, callId: context.callId, sideEffects }
-    return Effect.fail(ToolTimeoutError.make({ ...fields, tookEffect: false }))
-  })
-}
 
 /** What was begun, and neither settled nor suspended, is cancelled. */
 const ended = (
@@ -296,7 +182,10 @@ const ended = (
   exit: Exit.Exit<unknown, unknown>
 ): Effect.Effect<void> => {
   const isStopped = Exit.isFailure(exit) && (Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause))
-  const isSuspended = !isStopped && Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof Waits
+  const waits = !isStopped && Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+  const isSuspended = waits instanceof Waits
+  // its run goes on, and it waits all the same
+  if (isSuspended && waits.late !== undefined) return Effect.void
   const isUnsettled = entry.closed === undefined && entry.settlement === undefined
   close(token, entry, isSuspended ? "suspended" : "run-over")
   if (!isUnsettled || Exit.isSuccess(exit) || isSuspended) return Effect.void
@@ -309,63 +198,3 @@ const ended = (
     })
   )
 }
-
-/** Whether `cancel` has confirmed that the work is stopped, and takes no effect. */
-const cancel = (
-  { cancel }: Options,
-  { context: { callId, idempotencyKey }, tool: { name } }: DeferredCall,
-  handle: Schema.Json
-): Effect.Effect<boolean> => {
-  if (cancel === undefined) return Effect.succeed(false)
-  const cancelling = Interception.step<void, unknown, never>(
-    () => ({ type: "cancel", tool: name, callId, idempotencyKey }),
-    () => {
-      const made = Effect.suspend(() => Returned.effect(cancel(handle), "The cancel of tool", name))
-      const late = () => Effect.fail(`it took longer than ${Duration.format(patience)}`)
-      return Effect.asVoid(
-        Effect.timeoutOrElse(RunContext.scoped(made, name, callId), { duration: patience, orElse: late })
-      )
-    }
-  )
-  return Effect.matchCauseEffect(cancelling, {
-    onSuccess: () => Effect.succeed(true),
-    onFailure: (cause) =>
-      // the run goes on elsewhere
-      Cause.hasInterrupts(cause)
-        ? Effect.succeed(false)
-        : Effect.as(
-            Effect.logWarning(`The cancel of tool '${name}', call '${callId}', failed`, ErrorCause.logged(cause)),
-            false
-          )
-  })
-}
-
-/** Decodes a settlement: its JSON, or the value itself. */
-const decoder = ({ failure, success }: Pick<ToolDefinition, "failure" | "success">): Decode => {
-  const value = reader(success)
-  const error = failure === undefined ? undefined : reader(failure)
-  return (exit) => {
-    if (Exit.isSuccess(exit)) return Effect.map(value(exit.value), Exit.succeed)
-    const failed = exit.cause.reasons.find(Cause.isFailReason)
-    if (failed === undefined) return misfit("Expected a result or a failure")
-    return error === undefined
-      ? misfit("Expected a result: the tool has no schema of its failures")
-      : Effect.map(error(failed.error), Exit.fail)
-  }
-}
-
-const reader = (schema: Schema.Codec<unknown, unknown>) => {
-  const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(schema), { errors: "all" })
-  const is = Schema.is(schema)
-  return (value: unknown): Effect.Effect<unknown, Schema.SchemaError> => {
-    if (isDeep(value)) return misfit("Expected a value that is not nested so deeply")
-    return Effect.catchIf(
-      decode(value),
-      () => is(value),
-      () => Effect.succeed(value)
-    )
-  }
-}
-
-const misfit = (message: string): Effect.Effect<never, Schema.SchemaError> =>
-  Effect.fail(new Schema.SchemaError(new SchemaIssue.InvalidValue({ message })))

@@ -158,6 +158,11 @@ const over = (self: ToolCall, why: Exclude<Why, { readonly type: "capped" }>): E
     }
     case "waits":
       return Effect.succeed(waits(self, why.checkpoint))
+    case "deferred": {
+      const { checkpoint, late: call } = why
+      const outcome = settle(self, call.settlement, self.state.runs, { isSuccess: true })
+      return Effect.map(outcome, (settled) => ({ ...settled, late: { call, checkpoint } }))
+    }
     case "unverifiable": {
       const { error, why: reason } = why.error
       const settlement: Message.Settlement = { kind: "unknown", text: Redaction.own(Render.unverifiable(name, reason)) }
@@ -296,6 +301,8 @@ const settle = (
         ...(wantsToolsOff === undefined ? {} : { wantsToolsOff })
       }
   const outcome: Outcome = trail === undefined ? { settlement, record } : { settlement, record, trail }
+  // the call has its end, and this is what the model reads later
+  if (site.late !== undefined) return Effect.succeed(outcome)
   return RunContext.emitThen(
     site.run,
     () => {

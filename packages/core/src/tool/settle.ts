@@ -138,10 +138,11 @@ class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
   }
 
   get bounds(): Bounds {
-    const { isSuspendable, run } = this.call.site
-    // Mutant `true` survives: memory only. Where no run can be suspended, no code reads what is kept
+    const { entry, site } = this.call
+    const { isSuspendable, run } = site
+    // Mutant `true` survives: memory only. Where no call waits apart from its policy, no code reads what is kept
     const wait: Bounds["wait"] = (delay) => Interception.wait(run, delay)
-    const keep = isSuspendable ? seenOf : undefined
+    const keep = isSuspendable || entry.tool.deferral?.restore !== undefined ? seenOf : undefined
     return { ...RunContext.bounds(run), wait, extra: this.call.tries?.extra, keep }
   }
 
@@ -188,10 +189,8 @@ const whyOver = (self: ToolCall, error: unknown): Why | undefined => {
   const { state } = self
   if (error instanceof Waits) {
     // the run that was begun is not over
-    return {
-      type: "waits",
-      checkpoint: checkpointOf(self, state.runs - 1, { ...error.awaited, arguments: state.args })
-    }
+    const checkpoint = checkpointOf(self, state.runs - 1, { ...error.awaited, arguments: state.args })
+    return error.late === undefined ? { type: "waits", checkpoint } : { type: "deferred", late: error.late, checkpoint }
   }
   return error instanceof ToolRun.Unverifiable ? { type: "unverifiable", error } : undefined
 }

@@ -1,4 +1,5 @@
 /** The deferred calls of this process that wait for their settlements, by their tokens. */
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -46,6 +47,10 @@ export class Entry {
   closed: Closed | undefined
   /** Whether a message of the user has withdrawn the call, although its wait has not ended yet. */
   isWithdrawn: () => boolean = () => false
+  /** The last instant at which a settlement counts, where no timer closes it then. */
+  expiresAt = Infinity
+  /** Called with the settlement that counts. */
+  onTaken: ((exit: Exit.Exit<unknown, unknown>) => void) | undefined
 
   constructor(decode: Decode) {
     this.decode = decode
@@ -56,6 +61,7 @@ export class Entry {
     if (this.closed !== undefined || this.settlement !== undefined) return notCounted(this.closed ?? "already-settled")
     if (this.isWithdrawn()) return notCounted("run-over")
     this.settlement = exit
+    this.onTaken?.(exit)
     Deferred.doneUnsafe(this.arrived, Exit.void)
     return counted
   }
@@ -124,5 +130,6 @@ export const settle = (token: string, exit: Exit.Exit<unknown, unknown>): Effect
     if (!(yield* Token.isGenuine(token))) return notCounted("bad-signature")
     const entry = entries.get(token)
     if (entry === undefined) return notCounted(over.get(token) ?? "unknown-token")
+    if ((yield* Clock.currentTimeMillis) > entry.expiresAt) return notCounted("late")
     return entry.take(yield* entry.decode(exit))
   })

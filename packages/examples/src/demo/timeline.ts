@@ -137,6 +137,8 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       return { column: "tool", text: `${event.tool}: ${describeError(event.data)}`, tone: "quiet" }
     case "tool-waiting":
       return { column: "tool", text: `${event.tool} has begun, and waits for its settlement`, tone: "quiet" }
+    case "tool-result":
+      return { column: "tool", text: `the result of ${event.tool} has come`, tone: toneOf(event) }
     case "arguments-coerced":
       return { column: "tool", text: `${event.tool}: arguments read by ${event.change.step}`, tone: "quiet" }
     case "tool-failed":
@@ -253,7 +255,7 @@ const endOfTool = ({ attempts: made, recoveredBy, settlement }: AgentEvent.OfTyp
   return `${what}${how}, after ${attempts(made)}`
 }
 
-const toneOf = ({ settlement }: AgentEvent.OfType<"tool-end">["use"]): Tone =>
+const toneOf = ({ settlement }: Pick<AgentEvent.OfType<"tool-end">["use"], "settlement">): Tone =>
   Message.isError(settlement) ? "bad" : "good"
 
 const attempts = (count: number): string => (count === 1 ? "1 attempt" : `${count} attempts`)

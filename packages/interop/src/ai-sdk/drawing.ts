@@ -213,7 +213,8 @@ export class Drawing {
           dynamic: true,
           preliminary: true
         })
-      // `tool-waiting` has no part in this protocol: the call has its input, and its output comes with `tool-end`
+      // `tool-waiting` has no part in this protocol: the call has its input, and its output comes with `tool-end`. Nor has
+      // `tool-result`: the output of that call has been shown, and the message is for the model
       case "tool-end":
         return this.#settle(toolCallId, event.use.settlement)
       case "tool-denied":
@@ -239,6 +240,7 @@ export class Drawing {
   #settle(toolCallId: string, { kind, text }: Message.Settlement): void {
     switch (kind) {
       case "result":
+      case "deferred":
         return this.#say({ type: "tool-output-available", toolCallId, output: jsonOr(text), dynamic: true })
       case "denied":
         return this.#say({ type: "tool-output-denied", toolCallId })

@@ -28,6 +28,7 @@ export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>
   "tool-progress",
   "tool-changed",
   "tool-waiting",
+  "tool-result",
   "tool-denied",
   "tool-skipped",
   "tool-compensated",

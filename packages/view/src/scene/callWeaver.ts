@@ -16,6 +16,7 @@ export class CallWeaver {
   /** The repairs of its fixers, once there are any. */
   fixes: Strand | undefined
   #hasStarted = false
+  #isLate = false
   #attempts = 0
   /** The next attempt: its time, and the event that announces it. */
   #next: { readonly at: number; readonly subject: number } | undefined
@@ -33,6 +34,11 @@ export class CallWeaver {
   /** Whether a start of such a call begins another one. */
   get hasStarted(): boolean {
     return this.#hasStarted
+  }
+
+  /** Whether its run goes on, and its result comes later. */
+  get isLate(): boolean {
+    return this.#isLate
   }
 
   get isFixing(): boolean {
@@ -110,6 +116,11 @@ export class CallWeaver {
     }
   }
 
+  /** The result of a call whose run has gone on. */
+  arrive(event: Recorded, index: number): void {
+    this.strand.end(event.at, stateOf(textAt(event, "settlement", "kind")), index)
+  }
+
   /** Ends the call: no later event belongs to it. */
   close(at: number, state: State): void {
     if (this.#next !== undefined && this.#next.at < at) this.#attempt(this.#next.at, this.#next.subject, false)
@@ -168,7 +179,12 @@ export class CallWeaver {
     const { at } = event
     const kind = textAt(event, "use", "settlement", "kind")
     const attempts = numberAt(event, "use", "attempts") ?? this.#attempts
-    const state: State = kind === "result" ? "ok" : kind === "told" || kind === undefined ? "tell" : "interrupted"
+    if (kind === "deferred" && this.strand.current !== undefined) {
+      this.#isLate = true
+      this.strand.mark(at, "note", "the run goes on", index)
+      return true
+    }
+    const state = stateOf(kind)
     if (this.strand.current?.part !== "call" && attempts > this.#attempts) this.#running(at, index)
     const last = this.strand.pieces.at(-1)
     if (this.strand.current !== undefined || last === undefined) {
@@ -180,6 +196,11 @@ export class CallWeaver {
     if (last.part === "call") last.subject = index
     return true
   }
+}
+
+const stateOf = (kind: string | undefined): State => {
+  if (kind === "result" || kind === "deferred") return "ok"
+  return kind === "told" || kind === undefined ? "tell" : "interrupted"
 }
 
 /** The errors of a failed run: its own, and those of its parts. */

@@ -33,6 +33,8 @@ export class RunWeaver {
   #turn = -1
   readonly #modelCalls: Array<ModelCall> = []
   readonly #calls = new Map<string, Array<CallWeaver>>()
+  /** Those that are settled, and whose results come later. */
+  #late: ReadonlyArray<{ readonly callId: string; readonly call: CallWeaver }> = []
 
   readonly track: number
   readonly #agent: string
@@ -52,6 +54,7 @@ export class RunWeaver {
     if (event.type === "run-start") return this.#start(event, index)
     if (this.#run?.current === undefined && event.type !== "tool-compensated") this.#begin(event, index)
     if (isTerminal(event)) return this.#end(event, index)
+    if (event.type === "tool-result") return this.#arrived(event, index)
     const callId = textAt(event, "callId")
     if (callId !== undefined && event.type !== "tool-compensated") return this.#called(callId, event, index)
     if (event.type.startsWith("turn-")) return this.#turned(event, index)
@@ -66,10 +69,12 @@ export class RunWeaver {
       sends?.cut(at, state)
     }
     for (const calls of this.#calls.values()) for (const call of calls) call.close(at, state)
+    for (const { call } of this.#late) call.close(at, state)
     this.#turns?.cut(at, state)
     this.#run?.cut(at, state)
     this.#modelCalls.length = 0
     this.#calls.clear()
+    this.#late = []
     this.#turns = undefined
     this.#turn = -1
   }
@@ -91,6 +96,8 @@ export class RunWeaver {
     const state = ends[event.type] ?? "unfinished"
     const run = this.#run
     run?.end(event.at, state, index)
+    // their work goes on without the run
+    if (state === "ok") for (const { call } of this.#late) call.close(event.at, "unfinished")
     this.close(event.at, state === "suspended" ? "suspended" : "interrupted")
     this.#run = run
   }
@@ -193,6 +200,9 @@ export class RunWeaver {
 
   #called(callId: string, event: Recorded, index: number) {
     const calls = this.#calls.get(callId) ?? []
+    // its rows are asked, or it begins anew
+    const late = calls.length === 0 && event.type !== "tool-start" && this.#late.find((one) => one.callId === callId)
+    if (late) return void late.call.take(event, index)
     this.#calls.set(callId, calls)
     const isNew = event.type === "tool-start" && calls.every(({ hasStarted }) => hasStarted)
     if (calls.length === 0 || isNew)
@@ -200,11 +210,21 @@ export class RunWeaver {
     // ids repeat within a turn only by mistake, and nothing tells such calls apart
     const call = event.type === "tool-start" ? calls.find(({ hasStarted }) => !hasStarted) : calls[0]
     if (call === undefined || !call.take(event, index)) return
-    call.close(event.at, "unfinished")
+    if (call.isLate) this.#late = [...this.#late, { callId, call }]
+    else call.close(event.at, "unfinished")
     this.#calls.set(
       callId,
       calls.filter((other) => other !== call)
     )
+  }
+
+  /** Of several calls with one id, the one that has begun first. */
+  #arrived(event: Recorded, index: number) {
+    const found = this.#late.find(({ callId }) => callId === textAt(event, "callId"))
+    if (found === undefined)
+      return this.#marked("run", event.at, "note", `the result of ${textAt(event, "tool") ?? "tool"} has come`, index)
+    found.call.arrive(event, index)
+    this.#late = this.#late.filter((other) => other !== found)
   }
 
   #other(event: Recorded, index: number) {

@@ -188,6 +188,7 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
   "approval-expired": (event) => one("run", `${nameOf(event)}: no decision came in time`, "", "lost"),
   "turn-end": (event) => ofAssistant(event["message"]),
   "events-lost": (event) => one("run", "Earlier events are gone", textAt(event, "text") ?? "", "lost"),
+  "tool-result": (event) => one("user", `The result of ${nameOf(event)} has come`, contentOf(event["message"])),
   "message-read": (event) => one("user", "Said meanwhile", contentOf(event["message"])),
   "message-returned": (event) => one("run", "Said, and not read", contentOf(event["message"]), "lost"),
   "output-coerced": (event) =>

@@ -154,10 +154,12 @@ export const find = (events: Iterable<Recorded>): Found => {
       case "tool-failed":
         if (callId !== undefined && tool !== undefined) run.failed.set(callId, tool)
         break
-      case "tool-end":
+      case "tool-end": {
+        const kind = textAt(event, "use", "settlement", "kind")
         if (callId !== undefined && tool !== undefined)
-          endCall(run, callId, tool, textAt(event, "use", "settlement", "kind") === "result")
+          endCall(run, callId, tool, kind === "result" || kind === "deferred")
         break
+      }
       case "run-completed":
         closeRun(run, true)
         break

@@ -15,18 +15,25 @@ export interface Begun {
 type Started = (begun: Begun) => Effect.Effect<{ readonly job: number }, Declined>
 
 /** The n-th start gives the handle `{ job: n }`. */
-export const deferring = <const S extends Recovery.SideEffects = "undeclared">({
+export const deferring = <
+  const S extends Recovery.SideEffects = "undeclared",
+  const W extends "suspend" | "continue" = "suspend"
+>({
+  atEnd,
   cancel = () => Effect.void,
   deadline = "1 hour",
   name = "order",
   sideEffects,
-  start
+  start,
+  wait
 }: {
   readonly name?: string
   readonly sideEffects?: S
   readonly deadline?: Duration.Input
   readonly cancel?: (job: number) => Effect.Effect<void, string>
   readonly start?: Started
+  readonly wait?: W
+  readonly atEnd?: "wait" | "detach"
 } = {}) => {
   const begun: Array<Begun> = []
   const cancelled: Array<number> = []
@@ -42,7 +49,9 @@ export const deferring = <const S extends Recovery.SideEffects = "undeclared">({
         const job = begun.push(one)
         return start?.(one) ?? Effect.succeed({ job })
       }),
-    wait: "suspend",
+    wait: (wait ?? "suspend") as W,
+    // only tests of tools whose run goes on give it
+    ...((atEnd === undefined ? {} : { atEnd }) as object),
     deadline,
     cancel: ({ job }) => Effect.suspend(() => (cancelled.push(job), cancel(job)))
   })

@@ -1,0 +1,67 @@
+/** The rows of deferred calls whose run has gone on, and that have ended without a result. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Approval from "../data/Approval.ts"
+import * as Redaction from "../data/Redaction.ts"
+import * as RunContext from "../event/RunContext.ts"
+import * as Render from "../recovery/Render.ts"
+import { type CallSite, Slot } from "../tool/CallSite.ts"
+import type { Rows } from "../tool/Late.ts"
+import * as Toolset from "../tool/Toolset.ts"
+import type { Looping } from "./running.ts"
+
+/** Asks the rows of a call, at a safe point of its run. A failure that no row handles ends the run. */
+export const rowsOf =
+  (running: Looping): Rows =>
+  (checkpoint, settlement) => {
+    const { run, state, start, toolset } = running
+    const { arguments: args, callId, callKey, expiresAt, handle, key, progress, token, tool } = checkpoint
+    const site: CallSite = {
+      call: { type: "tool-call", id: callId, name: tool, arguments: args },
+      key,
+      run: { ...run, callId, callKey, within: key, repairing: undefined },
+      repairing: run.repairing,
+      history: state.history,
+      before: undefined,
+      // the call has its settlement: the run is not suspended for it
+      isSuspendable: false,
+      from: { type: "deferred", arguments: args, token, handle, expiresAt, ...(progress && { progress }) },
+      decisions: start.kind === "input" ? undefined : start.decisions,
+      nesting: undefined,
+      slot: new Slot(),
+      late: { handle, settlement }
+    }
+    const settled = Toolset.settleLate(toolset, site)
+    const needsApproval = toolset.entries.get(tool)?.tool.approval !== undefined
+    return Effect.flatMap(needsApproval ? asked(settled) : settled, (outcome) => {
+      const { failure, record } = outcome
+      if (record.isError) state.history.record([record], Infinity)
+      if (failure === undefined) return Effect.succeed(outcome)
+      const { ended } = run.meter
+      return ended !== undefined && RunContext.isLimit(failure.error)
+        ? Effect.die(ended)
+        : Effect.fail(state.attach(failure, run))
+    })
+  }
+
+/** Tells each failure as it is: nothing begins anew. */
+export const telling =
+  ({ toolset }: Looping): Rows =>
+  ({ tool }, settlement) => {
+    const kind = toolset.entries.get(tool)?.tool.kind
+    const error = settlement !== undefined && Exit.isFailure(settlement) ? Cause.squash(settlement.cause) : undefined
+    const text = Redaction.own(`ERROR: ${Render.spoken(error, kind)}`)
+    return Effect.succeed({ settlement: { kind: "told", text }, record: { tool, isError: true } })
+  }
+
+/** Nothing is approved where no approver is at hand: the run that would be suspended for it has gone on. */
+const asked = <A>(settled: Effect.Effect<A>): Effect.Effect<A> =>
+  Effect.flatMap(Effect.serviceOption(Approval.Approver), (approver) =>
+    Option.isSome(approver) ? settled : Effect.provideService(settled, Approval.Approver, absent)
+  )
+
+const absent: Approval.Approver["Service"] = {
+  decide: () => Effect.succeed(Approval.refuse("nobody can be asked about a call whose run has gone on"))
+}

@@ -1,0 +1,247 @@
+/** Deferred calls whose run goes on: each is settled as `deferred`, and its result comes to the run at a safe point. */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import * as Message from "../data/Message.ts"
+import * as Redaction from "../data/Redaction.ts"
+import type { InputTooLargeError } from "../errors/DoorError.ts"
+import type { LateCheckpoint } from "../event/Checkpoint.ts"
+import * as RunContext from "../event/RunContext.ts"
+import type * as Interception from "../model/Interception.ts"
+import { untouchable } from "../recovery/Layer.ts"
+import * as Render from "../recovery/Render.ts"
+import type { DeferredCall } from "./awaiting.ts"
+import type { LateCalls, OpenCall, Rows } from "./Late.ts"
+import type { LateCall, Outcome } from "./outcome.ts"
+import type * as Polling from "./polling.ts"
+import type { ToolDefinition } from "./ToolDefinition.ts"
+import type { Entry } from "./waiting.ts"
+
+/** A call that has begun, and how it ends. */
+export interface Begun {
+  readonly call: DeferredCall
+  readonly run: RunContext.RunContext
+  readonly checkpoint: Omit<LateCheckpoint, "arguments" | "progress" | "failure">
+  readonly entry: Entry
+  /** Whether a run with an answer ends without it. */
+  readonly detaches: boolean
+  /** How it waits outside of this process, if it does. */
+  readonly elsewhere: Outside | undefined
+  /** Takes no settlement any more: its deadline has passed. */
+  readonly expire: () => void
+  /** Stops the work, and takes no settlement any more. */
+  readonly stop: Effect.Effect<void>
+  /** Leaves the work as it is, and takes no settlement any more. */
+  readonly release: Effect.Effect<void>
+  /** The run is suspended, and takes no settlement until it goes on. */
+  readonly suspend: () => void
+}
+
+type Elsewhere = NonNullable<Interception.Interceptor["deferring"]>
+
+interface Outside extends Pick<Elsewhere, "look" | "wait"> {
+  readonly asked: Parameters<Elsewhere["wait"]>[0]
+  readonly poll: Polling.InPassing | undefined
+}
+
+export const make = (begun: Begun): LateCall => {
+  const { checkpoint } = begun
+  return {
+    settlement: { kind: "deferred", text: Render.deferred(checkpoint.handle) },
+    join: (others, from) => {
+      const late = others ?? new Late()
+      const { progress } = from
+      // a call that has begun waits for no decision
+      const args = from.type === "decision" ? null : from.arguments
+      const whole = { ...checkpoint, arguments: args, ...(progress === undefined ? {} : { progress }) }
+      if (late instanceof Late) late.add({ ...begun, checkpoint: whole })
+      return late
+    }
+  }
+}
+
+interface Joined extends Begun {
+  readonly checkpoint: LateCheckpoint
+}
+
+/** The calls of one run, in the order in which they have begun. */
+class Late implements LateCalls {
+  #calls: Array<Joined> = []
+  /** Those that have expired outside of this process. */
+  readonly #expired = new Set<Joined>()
+
+  add(begun: Joined): void {
+    this.#calls.push(begun)
+  }
+
+  get isEmpty(): boolean {
+    return this.#calls.length === 0
+  }
+
+  get mayStayOpen(): boolean {
+    return this.#calls.every(({ detaches }) => detaches)
+  }
+
+  /** With what has come meanwhile, for the model. */
+  checkpoints(): ReadonlyArray<LateCheckpoint> {
+    return this.#calls.map(({ call: { tool }, checkpoint, entry: { settlement } }) => {
+      if (settlement === undefined) return checkpoint
+      if (Exit.isSuccess(settlement)) return { ...checkpoint, result: shown(tool, settlement.value) }
+      const failure = failureOf(tool, Cause.squash(settlement.cause))
+      return { ...checkpoint, ...(failure === undefined ? { result: told(tool, settlement) } : { failure }) }
+    })
+  }
+
+  suspend(): void {
+    for (const one of this.#calls) one.suspend()
+  }
+
+  /** Whether one of them has its result, or has none in time. */
+  readonly isDue: Effect.Effect<boolean> = Effect.suspend(() => Effect.map(this.#over, (over) => over.length > 0))
+
+  /** Those that are over now: what has expired comes first, then what has arrived. */
+  get #over(): Effect.Effect<ReadonlyArray<Joined>> {
+    return Effect.flatMap(this.#looked, () =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const isExpired = (one: Joined) =>
+          !hasArrived(one) && (one.elsewhere === undefined ? now >= one.checkpoint.expiresAt : this.#expired.has(one))
+        return [...this.#calls.filter(isExpired), ...this.#calls.filter(hasArrived)]
+      })
+    )
+  }
+
+  /** Takes what has come outside of this process. */
+  get #looked(): Effect.Effect<void> {
+    const open = this.#calls.flatMap((one) => {
+      const { elsewhere } = one
+      return elsewhere === undefined || hasArrived(one) || this.#expired.has(one) ? [] : [{ one, elsewhere }]
+    })
+    const [first] = open
+    if (first === undefined) return Effect.void
+    // by the time of the run: a call has that of its beginning
+    const polled = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Effect.forEach(open, ({ elsewhere: { asked, poll }, one: { run } }) =>
+        Effect.map(RunContext.within(run, poll?.(now) ?? Effect.undefined), (found) => ({ ...asked, run, found }))
+      )
+    )
+    return Effect.map(Effect.flatMap(polled, first.elsewhere.look), (endings) => {
+      for (const [index, { one }] of open.entries()) this.#take(one, endings[index])
+    })
+  }
+
+  #take(one: Joined, ending: Exit.Exit<unknown, unknown> | "late" | undefined): void {
+    if (ending === "late") this.#expired.add(one)
+    else if (ending !== undefined) one.entry.take(ending)
+  }
+
+  /** Waits for the first result, or for a message to the run; outside of this process for all results. */
+  wait(run: RunContext.RunContext): Effect.Effect<void> {
+    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const waited = this.#calls.filter(({ detaches }) => !detaches)
+      if (waited.some(({ elsewhere }) => elsewhere !== undefined)) {
+        return Effect.forEach(waited, (one) => this.#waitOutside(one, now), { concurrency: "unbounded", discard: true })
+      }
+      const nearest = Math.min(...waited.map(({ checkpoint }) => checkpoint.expiresAt))
+      const arrivals = this.#calls.map(({ entry }) => Deferred.await(entry.arrived))
+      const first = Effect.timeoutOption(Effect.raceAllFirst(arrivals), Duration.millis(Math.max(0, nearest - now)))
+      const waiting = RunContext.untilHalted(run, Effect.asVoid(first), Effect.die)
+      const { inbox } = run.tree
+      return inbox === undefined ? waiting : Effect.asVoid(inbox.during(run, "wait", waiting))
+    })
+  }
+
+  #waitOutside(one: Joined, since: number): Effect.Effect<void> {
+    const { elsewhere, run } = one
+    if (elsewhere === undefined) return Effect.void
+    return Effect.map(RunContext.within(run, elsewhere.wait({ ...elsewhere.asked, since })), (exit) => {
+      // no message withdraws it
+      if (exit !== "withdrawn") this.#take(one, exit ?? "late")
+    })
+  }
+
+  read(run: RunContext.RunContext, take: (message: Message.User) => void, rows: Rows): Effect.Effect<void, unknown> {
+    const readOne = (one: Joined): Effect.Effect<void, unknown> =>
+      Effect.flatMap(endOf(one, rows), ({ late, settlement }) => {
+        this.#calls = this.#calls.filter((other) => other !== one)
+        // it has begun anew
+        if (late !== undefined) return Effect.sync(() => void late.call.join(this, late.checkpoint))
+        const { callId, handle, tool } = one.checkpoint
+        const message = Message.user(Render.lateResult({ tool, callId, handle }, settlement.text))
+        return RunContext.record(
+          run,
+          () => take(message),
+          () => ({ type: "tool-result", callId, tool, handle, settlement, message }),
+          () => Effect.void
+        )
+      })
+    return Effect.flatMap(
+      Effect.suspend(() => this.#over),
+      (over) => Effect.forEach(over, readOne, { discard: true })
+    )
+  }
+
+  /** Stops those without a result. */
+  readonly withdraw: Effect.Effect<void> = Effect.flatMap(
+    Effect.suspend(() => this.#looked),
+    () => {
+      const unfinished = this.#calls.filter((one) => !hasArrived(one))
+      this.#calls = this.#calls.filter(hasArrived)
+      return Effect.forEach(unfinished, ({ stop }) => stop, { discard: true })
+    }
+  )
+
+  readonly detach: Effect.Effect<ReadonlyArray<OpenCall>> = Effect.suspend(() => {
+    const open = this.#calls
+    this.#calls = []
+    return Effect.forEach(open, ({ checkpoint: { callId, expiresAt, handle, tool }, release, run: { agent, runId } }) =>
+      Effect.as(release, { type: "deferred", runId, agent, callId, tool, handle, expiresAt })
+    )
+  })
+}
+
+const hasArrived = ({ checkpoint, entry }: Joined): boolean =>
+  entry.settlement !== undefined || checkpoint.result !== undefined
+
+/** How the call has ended: what its rows say of an end without a result. */
+const endOf = (
+  { call: { tool }, checkpoint, entry, expire }: Joined,
+  rows: Rows
+): Effect.Effect<Pick<Outcome, "settlement" | "late">, unknown> => {
+  const { settlement: exit } = entry
+  const { result } = checkpoint
+  if (exit === undefined && result !== undefined) return Effect.succeed({ settlement: result })
+  if (exit !== undefined && Exit.isSuccess(exit)) return Effect.succeed({ settlement: shown(tool, exit.value) })
+  // a poll that has died
+  if (exit !== undefined && untouchable(exit.cause) !== undefined) return Effect.failCause(exit.cause)
+  expire()
+  return rows(checkpoint, exit)
+}
+
+/** A failure that no JSON is made of: its rows are not asked. */
+const told = ({ kind }: ToolDefinition, exit: Exit.Failure<unknown, unknown>): Message.Settlement => ({
+  kind: "told",
+  text: Redaction.own(`ERROR: ${Render.spoken(Cause.squash(exit.cause), kind)}`)
+})
+
+const shown = (tool: ToolDefinition, value: unknown): Message.Settlement => {
+  const text = tool.encode(value)
+  if (Exit.isSuccess(text)) {
+    const cut = tool.maxResultChars === undefined ? text.value : Render.truncated(text.value, tool.maxResultChars)
+    return { kind: tool.isError?.(value) === true ? "told" : "result", text: cut }
+  }
+  // the schema of the tool has read the value: it can only be too deep
+  const { limit } = Cause.squash(text.cause) as InputTooLargeError
+  return { kind: "told", text: Render.unshown(tool.name, limit) }
+}
+
+/** The failure as JSON; nothing without a schema of it that encodes at once. */
+const failureOf = ({ failure }: ToolDefinition, error: unknown): Schema.Json | undefined => {
+  if (failure === undefined) return undefined
+  const encoded = Schema.encodeUnknownExit(Schema.toCodecJson(failure))(error)
+  // what the JSON codec of a schema encodes is JSON
+  return Exit.isSuccess(encoded) ? (encoded.value as Schema.Json) : undefined
+}

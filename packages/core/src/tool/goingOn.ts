@@ -1,0 +1,119 @@
+/** Deferred calls whose run goes on: how one begins to wait, and how it goes on in a run that was suspended. */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
+import type { LateCheckpoint } from "../event/Checkpoint.ts"
+import * as RunContext from "../event/RunContext.ts"
+import { arrival, cancel, type DeferredCall, expired, decoder, once, type Options, type State } from "./awaiting.ts"
+import { pollOf, storedCall } from "./awaiting.ts"
+import * as Call from "./call.ts"
+import * as Continuing from "./continuing.ts"
+import type { LateCall } from "./outcome.ts"
+import * as Polling from "./polling.ts"
+import { cutOff } from "./run.ts"
+import type { Deferral } from "./ToolDefinition.ts"
+import { remember } from "./undoing.ts"
+import { close, enter } from "./waiting.ts"
+
+/** What a deferred tool does with its call. */
+export const callOf = (attempt: Parameters<Deferral["attempt"]>[0]): Omit<DeferredCall, "site" | "onCleared"> => {
+  const { context, decoded, tool } = attempt
+  const { compensate } = tool
+  return {
+    tool,
+    context,
+    cutOff: (limit) => cutOff(attempt, limit),
+    remember: (value) =>
+      compensate === undefined ? Effect.void : remember(tool, compensate, decoded?.params(), value, context)
+  }
+}
+
+/** The run goes on, and the work too: the result comes to the run at a safe point. */
+export const goOn = (
+  options: Options,
+  call: DeferredCall,
+  state: State,
+  run: RunContext.RunContext,
+  checkpoint: Continuing.Begun["checkpoint"]
+): Effect.Effect<LateCall> =>
+  Effect.gen(function* () {
+    const { elsewhere, entry, token } = state
+    const { expiresAt, handle } = checkpoint
+    entry.expiresAt = expiresAt
+    // a run that fails before it has read the result undoes the work all the same
+    const remembering = Effect.runForkWith(yield* Effect.context<never>())
+    const remember = (exit: Exit.Exit<unknown, unknown>) => {
+      if (Exit.isSuccess(exit)) remembering(RunContext.within(run, call.remember(exit.value)))
+    }
+    entry.onTaken = remember
+    if (entry.settlement !== undefined) remember(entry.settlement)
+    const over = Effect.suspend(() => {
+      const isUnsettled = entry.settlement === undefined && entry.closed === undefined
+      close(token, entry, "run-over")
+      return isUnsettled ? Effect.as(elsewhere?.close(token) ?? Effect.void, true) : Effect.succeed(false)
+    })
+    const stop = Effect.flatMap(over, (wasOpen) =>
+      wasOpen ? Effect.asVoid(cancel(options, call, handle)) : Effect.void
+    )
+    yield* Scope.addFinalizer(call.context.runScope, RunContext.within(run, stop))
+    const begun: Continuing.Begun = {
+      call,
+      run,
+      checkpoint,
+      entry,
+      detaches: options.atEnd === "detach",
+      elsewhere: undefined,
+      stop: RunContext.within(run, stop),
+      release: RunContext.within(run, Effect.asVoid(over)),
+      suspend: () => close(token, entry, "suspended"),
+      expire: () => close(token, entry, "late")
+    }
+    if (elsewhere !== undefined) {
+      const asked = storedCall(options, call, state, checkpoint, true)
+      yield* elsewhere.begun(asked)
+      const now = yield* Clock.currentTimeMillis
+      const poll = options.poll && (yield* Polling.inPassing(pollOf(options.poll, call, handle), now))
+      return Continuing.make({ ...begun, elsewhere: { ...elsewhere, asked, poll } })
+    }
+    if (options.poll !== undefined && entry.settlement === undefined) {
+      const left = Duration.millis(expiresAt - (yield* Clock.currentTimeMillis))
+      const polling = Effect.timeoutOption(arrival(options, call, entry, handle), left)
+      const broken = Effect.onExit(polling, (exit) => Effect.sync(() => void (Exit.hasDies(exit) && entry.take(exit))))
+      yield* Effect.forkIn(RunContext.within(run, Effect.exit(broken)), call.context.runScope)
+    }
+    return Continuing.make(begun)
+  })
+
+/** Goes on with a call in a run that was suspended, where it has passed every gate before. */
+export const restore =
+  (options: Options): NonNullable<Deferral["restore"]> =>
+  (tool, checkpoint, around, decisions) =>
+    Effect.gen(function* () {
+      const { callId, callKey, expiresAt, handle, key, token } = checkpoint
+      const run = { ...around, callId, callKey, within: key, repairing: undefined }
+      const runScope = run.done.scope
+      const progress = () => Effect.void
+      const context = { attempt: 1, callId, idempotencyKey: key, agent: run.agent, progress, runScope }
+      const made = { type: "tool-call", id: callId, name: tool.name, arguments: checkpoint.arguments } as const
+      const read = Call.decodeNow(tool, made)
+      const decoded = read && Result.getOrUndefined(read)
+      const site = { run, isSuspendable: false, from: undefined, decisions, late: undefined }
+      const call = { ...callOf({ tool, context, decoded, keep: {} }), site, onCleared: () => {} }
+      const entry = enter(token, decoder(tool))
+      const state: State = { token, entry, elsewhere: undefined, handed: { handle, expiresAt } }
+      const given = decisions?.settlement(token)
+      const now = yield* Clock.currentTimeMillis
+      if (checkpoint.result !== undefined) close(token, entry, "already-settled")
+      const { failure } = checkpoint
+      if (failure !== undefined) entry.take(yield* Effect.orDie(entry.decode(Exit.fail(failure))))
+      // what does not fit was refused before the run went on
+      if (given !== undefined && now <= expiresAt) entry.take(yield* Effect.orDie(entry.decode(given)))
+      else if (checkpoint.result === undefined && failure === undefined && now < expiresAt) {
+        const found = yield* RunContext.within(run, once(options, call, handle))
+        if (found !== undefined) entry.take(found)
+      }
+      return yield* goOn(options, call, state, run, checkpoint)
+    })
