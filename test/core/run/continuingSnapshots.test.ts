@@ -4,7 +4,7 @@ import { Agent, Message, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Effect, Exit, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { agentWith, deferring } from "../tool/_support/deferring.ts"
+import { agentWith, type Declined, deferring } from "../tool/_support/deferring.ts"
 import { batch, calm, done, settlements } from "../../_support/dialogue.ts"
 import { deciding, outcomeOf, paying, snapshotOf } from "../../_support/suspension.ts"
 
@@ -152,9 +152,9 @@ it.effect(
         const row = isRetried
           ? Recovery.ladder(
               rung,
-              Recovery.tell(({ why }) => `why: ${why}`)
+              Recovery.tell(({ why }: Declined) => `why: ${why}`)
             )
-          : Recovery.tell(({ why }) => `why: ${why}`)
+          : Recovery.tell(({ why }: Declined) => `why: ${why}`)
         const agent = agentWith(tool.pipe(Tool.onError({ Declined: row })), pay.tool)
         const first = calls(call("order", {}, "c1"), call("pay", { cents: 5 }, "c2"))
         const model = yield* make(first, ...(isRetried ? [text("so far")] : []), done)
@@ -182,7 +182,7 @@ it.effect("a ladder goes on in another process where it was [P1524 P1522]", () =
     const { begun, tokenOf, tool } = deferring({ wait: "continue" })
     const ladder = Recovery.ladder(
       Recovery.retry({ retries: 2 }),
-      Recovery.tell(({ why }) => `at last: ${why}`)
+      Recovery.tell(({ why }: Declined) => `at last: ${why}`)
     )
     const agent = agentWith(tool.pipe(Tool.onError({ Declined: ladder })))
     const model = yield* make(batch("order"), text("so far"), done)

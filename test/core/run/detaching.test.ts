@@ -18,7 +18,7 @@ const runOver = { _tag: "NotCounted", reason: "run-over" }
 const detaching = (options: Parameters<typeof deferring>[0] = {}) =>
   deferring({ ...options, wait: "continue", atEnd: "detach" })
 
-const openOf = (events: ReadonlyArray<AgentEvent.AgentEvent>) => only(events, "run-completed").at(-1)?.open
+const leftBy = (events: ReadonlyArray<AgentEvent.AgentEvent>) => only(events, "run-completed").at(-1)?.open
 
 it.run("a run with an answer leaves the work as it is, and its end names the call [P1524]", (run) =>
   Effect.gen(function* () {
@@ -29,8 +29,8 @@ it.run("a run with an answer leaves the work as it is, and its end names the cal
     assert.strictEqual(output, "done")
     assert.lengthOf(model.requests, 2)
     const [{ runId = "" } = {}] = log.of("run-completed")
-    const open = { type: "deferred", runId, agent: "worker", callId: "c1", tool: "order" } as const
-    assert.deepStrictEqual(log.of("run-completed")[0]?.open, [{ ...open, handle: { job: 1 }, expiresAt: 3_600_000 }])
+    const left = { type: "deferred", runId, agent: "worker", callId: "c1", tool: "order" } as const
+    assert.deepStrictEqual(log.of("run-completed")[0]?.open, [{ ...left, handle: { job: 1 }, expiresAt: 3_600_000 }])
     yield* TestClock.adjust("2 hours")
     assert.deepStrictEqual(cancelled, [])
     assert.deepStrictEqual(yield* Tool.settle(tokenOf(), Exit.succeed({ at: 7 })), runOver as never)
@@ -39,10 +39,10 @@ it.run("a run with an answer leaves the work as it is, and its end names the cal
 
 effectIt.effect("the outcome has the open calls, and a run without them has none [P1524]", () =>
   Effect.gen(function* () {
-    for (const isSettled of [false, true]) {
+    for (const isEarly of [false, true]) {
       const { tool } = detaching({
         start: ({ token }) =>
-          Effect.as(isSettled ? Effect.orDie(Tool.settle(token, Exit.succeed({ at: 9 }))) : Effect.void, { job: 1 })
+          Effect.as(isEarly ? Effect.orDie(Tool.settle(token, Exit.succeed({ at: 9 }))) : Effect.void, { job: 1 })
       })
       const model = yield* make(batch("order"), done)
       const run = yield* started(agentWith(tool).start("go"), model)
@@ -51,9 +51,9 @@ effectIt.effect("the outcome has the open calls, and a run without them has none
       assert.strictEqual(outcome.output, "done")
       assert.deepStrictEqual(
         outcome.open?.map(({ handle }) => handle),
-        isSettled ? undefined : [{ job: 1 }]
+        isEarly ? undefined : [{ job: 1 }]
       )
-      assert.deepStrictEqual(openOf(yield* eventsOf(run)), outcome.open)
+      assert.deepStrictEqual(leftBy(yield* eventsOf(run)), outcome.open)
       assert.notInclude(JSON.stringify(outcome), "token")
       assert.deepStrictEqual(yield* run.waiting, [])
     }
@@ -70,11 +70,11 @@ for (const isResultFirst of [true, false])
         const model = yield* make(batch("order"), answering.step, ...(isResultFirst ? [done] : []))
         const run = yield* started(agentWith(tool).start("go"), model)
         yield* answering.begun
-        const settling = Effect.suspend(() => Tool.settle(tokenOf(), Exit.succeed({ at: 7 })))
+        const delivering = Effect.suspend(() => Tool.settle(tokenOf(), Exit.succeed({ at: 7 })))
         // the run goes on when this fiber yields
         const receipt = isResultFirst
-          ? yield* Effect.tap(settling, answering.end)
-          : yield* Effect.flatMap(Effect.andThen(answering.end, calm), () => settling)
+          ? yield* Effect.tap(delivering, answering.end)
+          : yield* Effect.flatMap(Effect.andThen(answering.end, calm), () => delivering)
         assert.deepStrictEqual(receipt, (isResultFirst ? counted : runOver) as never)
         const outcome = yield* run.outcome
         assert(outcome._tag === "Completed")

@@ -7,7 +7,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { deferring } from "../tool/_support/deferring.ts"
-import { batch, busy, done, scripted, settlements as settled } from "../../_support/dialogue.ts"
+import { batch, busy, done, scripted, settlements as kindsOf } from "../../_support/dialogue.ts"
 import { snapshotOf } from "../../_support/suspension.ts"
 import { eventsOf, started } from "./_support/saying.ts"
 
@@ -86,8 +86,8 @@ const doneAt = (due: (number: StepNumber) => boolean, limit: keyof typeof limits
     yield* Fiber.await(yield* Effect.forkChild(run.outcome))
     const events = yield* eventsOf(run)
     const end = events.findIndex(({ type }) => type === "turn-end")
-    assert.lengthOf(settled(yield* run.transcript), 3 + expiring.length + sent.length)
-    const [, pay = "", order = ""] = settled(yield* run.transcript)
+    assert.lengthOf(kindsOf(yield* run.transcript), 3 + expiring.length + sent.length)
+    const [, pay = "", order = ""] = kindsOf(yield* run.transcript)
     const read = events.flatMap((event) => {
       if (event.type === "tool-result") return `result: ${event.tool}`
       return event.type === "message-read" ? Message.textOf(event.message) : []

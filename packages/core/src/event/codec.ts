@@ -10,7 +10,7 @@ import { VerdictKind } from "../errors/Trail.ts"
 import * as Usage from "../data/Usage.ts"
 import * as Snapshot from "./Snapshot.ts"
 import { Failure, OptionalValue, Value } from "./fields.ts"
-import { OpenCall } from "./waiting.ts"
+import { WaitingCall } from "./waiting.ts"
 import { FinishReason } from "../data/FinishReason.ts"
 
 /** A run, and the call in it. */
@@ -190,7 +190,7 @@ export const schemas = {
     output: Value,
     finish: Schema.optionalKey(FinishReason),
     endedBy: Schema.optionalKey(Schema.Struct({ reason: BudgetReason, limit: Schema.Number })),
-    open: Schema.optionalKey(Schema.Array(OpenCall))
+    open: Schema.optionalKey(Schema.Array(WaitingCall))
   }),
   "run-suspended": event("run-suspended", {
     ...spent,

@@ -20,7 +20,7 @@ type Tokened = Deferred & {
  */
 export const waitingOf = (snapshot: Snapshot): ReadonlyArray<Exclude<Waiting, Deferred> | Tokened> => {
   const { agent, inbox = [], late = [], runId, unfinished } = snapshot
-  const open = late.flatMap(
+  const unread = late.flatMap(
     ({ callId, expiresAt, failure, handle, result, token, tool }): ReturnType<typeof waitingOf> =>
       result === undefined && failure === undefined
         ? [{ type: "deferred", runId, agent, callId, tool, handle, expiresAt, token }]
@@ -43,7 +43,7 @@ export const waitingOf = (snapshot: Snapshot): ReadonlyArray<Exclude<Waiting, De
     }
   })
   return [
-    ...open,
+    ...unread,
     ...calls,
     ...inbox.map(({ id, message }) => ({ type: "message" as const, runId, agent, id, message }))
   ]

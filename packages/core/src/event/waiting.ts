@@ -17,7 +17,7 @@ const ofCall = {
 const ofRequest = { ...ofCall, request: Approval.ApprovalRequest }
 
 /** A deferred call that has begun, and that has no result yet. */
-export const OpenCall = Schema.Struct({ type: Schema.tag("deferred"), ...ofCall, handle: Schema.Json })
+export const WaitingCall = Schema.Struct({ type: Schema.tag("deferred"), ...ofCall, handle: Schema.Json })
 
 /**
  * What a run waits for, by its `type`: the `approval` of a call, a person who is asked about a failed call (`ask`, see `Recovery.ask`), the
@@ -28,7 +28,7 @@ export type Waiting = typeof Waiting.Type
 export const Waiting = Schema.Union([
   Schema.Struct({ type: Schema.tag("approval"), ...ofRequest }),
   Schema.Struct({ type: Schema.tag("ask"), ...ofRequest }),
-  OpenCall,
+  WaitingCall,
   Schema.Struct({
     type: Schema.tag("message"),
     /** Both absent for a message to a durable run as a whole. */

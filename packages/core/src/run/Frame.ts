@@ -10,7 +10,7 @@ import type * as Message from "../data/Message.ts"
 import type { EndedBy } from "../errors/Limit.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
-import type { OpenCall } from "../tool/Late.ts"
+import type { LeftCall } from "../tool/Late.ts"
 import type { Decisions, Nesting } from "../tool/ToolDefinition.ts"
 import { Meter, type OnExceeded } from "../budget/Meter.ts"
 import { markOf } from "./mark.ts"
@@ -41,7 +41,7 @@ export interface State {
   /** The limit at which the run has answered. */
   readonly endedBy?: EndedBy | undefined
   /** The deferred calls that the run has left at work. */
-  readonly open?: ReadonlyArray<OpenCall> | undefined
+  readonly left?: ReadonlyArray<LeftCall> | undefined
   /** The failures of all agents that were tried for one answer, in order. */
   readonly reasons?: ReadonlyArray<unknown> | undefined
 }

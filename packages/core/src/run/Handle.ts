@@ -197,7 +197,7 @@ const say = (
 
 const outcomeOf = (
   value: unknown,
-  state: Pick<State, "endedBy" | "finish" | "open">,
+  state: Pick<State, "endedBy" | "finish" | "left">,
   returned: ReadonlyArray<Message.SaidMessage> = []
 ): Outcome<unknown> => {
   if (value instanceof Suspension) {

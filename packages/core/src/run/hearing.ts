@@ -74,9 +74,9 @@ const unlessRead = (running: Looping, end: NonNullable<End>): Effect.Effect<End,
 
 const waited = (running: Looping, late: LateCalls, end: NonNullable<End>): Effect.Effect<End, unknown> => {
   const { mode, run, state } = running
-  if (late.mayStayOpen) {
-    return Effect.map(late.detach, (open) => {
-      state.open = open
+  if (late.mayBeLeft) {
+    return Effect.map(late.detach, (left) => {
+      state.left = left
       return end
     })
   }

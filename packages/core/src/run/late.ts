@@ -33,9 +33,9 @@ export const rowsOf =
       slot: new Slot(),
       late: { handle, settlement }
     }
-    const settled = Toolset.settleLate(toolset, site)
+    const end = Toolset.settleLate(toolset, site)
     const needsApproval = toolset.entries.get(tool)?.tool.approval !== undefined
-    return Effect.flatMap(needsApproval ? asked(settled) : settled, (outcome) => {
+    return Effect.flatMap(needsApproval ? approved(end) : end, (outcome) => {
       const { failure, record } = outcome
       if (record.isError) state.history.record([record], Infinity)
       if (failure === undefined) return Effect.succeed(outcome)
@@ -57,11 +57,11 @@ export const telling =
   }
 
 /** Nothing is approved where no approver is at hand: the run that would be suspended for it has gone on. */
-const asked = <A>(settled: Effect.Effect<A>): Effect.Effect<A> =>
+const approved = <A>(self: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.flatMap(Effect.serviceOption(Approval.Approver), (approver) =>
-    Option.isSome(approver) ? settled : Effect.provideService(settled, Approval.Approver, absent)
+    Option.isSome(approver) ? self : Effect.provideService(self, Approval.Approver, absent)
   )
 
 const absent: Approval.Approver["Service"] = {
-  decide: () => Effect.succeed(Approval.refuse("nobody can be asked about a call whose run has gone on"))
+  decide: () => Effect.succeed(Approval.refuse("no approver can be asked about a call whose run has gone on"))
 }

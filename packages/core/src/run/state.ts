@@ -7,7 +7,7 @@ import type { RunContext } from "../event/RunContext.ts"
 import { ToolExecutionError } from "../errors/ToolError.ts"
 import type { UnfinishedReply, Snapshot } from "../event/Checkpoint.ts"
 import { Slot } from "../tool/CallSite.ts"
-import type { LateCalls, OpenCall } from "../tool/Late.ts"
+import type { LateCalls, LeftCall } from "../tool/Late.ts"
 import type { Pins } from "../tool/ToolDefinition.ts"
 import type { Failure } from "../tool/Toolset.ts"
 import type { State } from "./Frame.ts"
@@ -47,7 +47,7 @@ export class RunState implements State {
   /** The deferred calls whose results are to come, if there were any. */
   late: LateCalls | undefined
   /** Those that the run has left at work when it ended. */
-  open: ReadonlyArray<OpenCall> | undefined
+  left: ReadonlyArray<LeftCall> | undefined
   /** How often each call was made, by its digest. */
   #made: Map<string, number> | undefined
   /** How many of these calls may run, once that is known. */

@@ -1,10 +1,9 @@
 /** Where a tool call stands in its run: made once for each call, and passed on as it is. */
-import type * as Exit from "effect/Exit"
 import type * as FailureHistory from "../budget/FailureHistory.ts"
 import type * as Message from "../data/Message.ts"
 import type { CallCheckpoint, ForSettlement, Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
-import type { LateCall } from "./outcome.ts"
+import type { LateCall, LateEnd } from "./Late.ts"
 import type { Nesting, SiteAtGate } from "./ToolDefinition.ts"
 
 export interface CallSite extends SiteAtGate {
@@ -32,13 +31,6 @@ export interface CallSite extends SiteAtGate {
   readonly slot: Slot
   /** Of a call that was settled as `deferred`, and whose work has ended without a result: its rows are asked now. */
   readonly late?: LateEnd
-}
-
-/** The end of a deferred call whose run has gone on. */
-export interface LateEnd {
-  readonly handle: ForSettlement["handle"]
-  /** The settlement; absent if its deadline has passed. */
-  readonly settlement: Exit.Exit<unknown, unknown> | undefined
 }
 
 /** The state of a call at any time: what is stored if its run ends or is suspended now. */

@@ -1,23 +1,42 @@
 /** Deferred calls whose run goes on, as their run sees them. */
 import type * as Effect from "effect/Effect"
-import type { LateEnd } from "./CallSite.ts"
-import type { Outcome } from "./outcome.ts"
+import type * as Exit from "effect/Exit"
 import type * as Message from "../data/Message.ts"
-import type { LateCheckpoint } from "../event/Checkpoint.ts"
+import type { CallCheckpoint, LateCheckpoint } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type { Waiting } from "../event/Snapshot.ts"
 
 /** A call that a run has left at work. */
-export type OpenCall = Extract<Waiting, { readonly type: "deferred" }>
+export type LeftCall = Extract<Waiting, { readonly type: "deferred" }>
 
-/** Asks the rows of such a call. */
-export type Rows = (checkpoint: LateCheckpoint, settlement: LateEnd["settlement"]) => Effect.Effect<Outcome, unknown>
+/** A deferred call whose run goes on. `Tool.deferred` brings it along, so a bundle without it has no such calls. */
+export interface LateCall {
+  readonly settlement: Message.Settlement
+  /** Adds it to the others of its run; the checkpoint says how it goes on when it has ended. */
+  readonly join: (others: LateCalls | undefined, checkpoint: CallCheckpoint) => LateCalls
+}
+
+/** The end of such a call. */
+export interface LateEnd {
+  readonly handle: LateCheckpoint["handle"]
+  /** The settlement; absent if its deadline has passed. */
+  readonly settlement: Exit.Exit<unknown, unknown> | undefined
+}
+
+/** Asks the rows of a call that has ended without a result. It may have begun anew: then `late` is set. */
+export type Rows = (checkpoint: LateCheckpoint, settlement: LateEnd["settlement"]) => Effect.Effect<Answered, unknown>
+
+/** What the model is to read of a call, unless it has begun anew. */
+export interface Answered {
+  readonly settlement: Message.Settlement
+  readonly late?: { readonly call: LateCall; readonly checkpoint: CallCheckpoint }
+}
 
 /** The calls of a run that are settled, and whose results are to come. */
 export interface LateCalls {
   readonly isEmpty: boolean
   /** Whether a run with an answer may end without them: none of them is one that it waits for. */
-  readonly mayStayOpen: boolean
+  readonly mayBeLeft: boolean
   /** Whether the result of one is there, or its deadline has passed. */
   readonly isDue: Effect.Effect<boolean>
   /** Waits until that is so of one that the run waits for. */
@@ -30,7 +49,7 @@ export interface LateCalls {
   /** Stops those without a result. */
   readonly withdraw: Effect.Effect<void>
   /** Leaves all at work, and gives them: the run takes no settlement any more. */
-  readonly detach: Effect.Effect<ReadonlyArray<OpenCall>>
+  readonly detach: Effect.Effect<ReadonlyArray<LeftCall>>
   /** For the snapshot of the run. */
   readonly checkpoints: () => ReadonlyArray<LateCheckpoint>
   /** The run is suspended: until it goes on, no settlement counts. */

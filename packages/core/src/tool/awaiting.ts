@@ -79,7 +79,7 @@ export const arrival = (
   return Effect.raceFirst(arrived, polling)
 }
 
-export const pollsOf = (
+const pollsOf = (
   { poll }: Options,
   call: DeferredCall,
   handle: Schema.Json,

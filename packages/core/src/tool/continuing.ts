@@ -15,8 +15,7 @@ import type * as Interception from "../model/Interception.ts"
 import { untouchable } from "../recovery/Layer.ts"
 import * as Render from "../recovery/Render.ts"
 import type { DeferredCall } from "./awaiting.ts"
-import type { LateCalls, OpenCall, Rows } from "./Late.ts"
-import type { LateCall, Outcome } from "./outcome.ts"
+import type { LateCall, LateCalls, LeftCall, Rows, Answered } from "./Late.ts"
 import type * as Polling from "./polling.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 import type { Entry } from "./waiting.ts"
@@ -82,7 +81,7 @@ class Late implements LateCalls {
     return this.#calls.length === 0
   }
 
-  get mayStayOpen(): boolean {
+  get mayBeLeft(): boolean {
     return this.#calls.every(({ detaches }) => detaches)
   }
 
@@ -92,7 +91,7 @@ class Late implements LateCalls {
       if (settlement === undefined) return checkpoint
       if (Exit.isSuccess(settlement)) return { ...checkpoint, result: shown(tool, settlement.value) }
       const failure = failureOf(tool, Cause.squash(settlement.cause))
-      return { ...checkpoint, ...(failure === undefined ? { result: told(tool, settlement) } : { failure }) }
+      return { ...checkpoint, ...(failure === undefined ? { result: plainly(tool, settlement) } : { failure }) }
     })
   }
 
@@ -116,20 +115,20 @@ class Late implements LateCalls {
 
   /** Takes what has come outside of this process. */
   get #looked(): Effect.Effect<void> {
-    const open = this.#calls.flatMap((one) => {
+    const unread = this.#calls.flatMap((one) => {
       const { elsewhere } = one
       return elsewhere === undefined || hasArrived(one) || this.#expired.has(one) ? [] : [{ one, elsewhere }]
     })
-    const [first] = open
+    const [first] = unread
     if (first === undefined) return Effect.void
     // by the time of the run: a call has that of its beginning
     const polled = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      Effect.forEach(open, ({ elsewhere: { asked, poll }, one: { run } }) =>
+      Effect.forEach(unread, ({ elsewhere: { asked, poll }, one: { run } }) =>
         Effect.map(RunContext.within(run, poll?.(now) ?? Effect.undefined), (found) => ({ ...asked, run, found }))
       )
     )
     return Effect.map(Effect.flatMap(polled, first.elsewhere.look), (endings) => {
-      for (const [index, { one }] of open.entries()) this.#take(one, endings[index])
+      for (const [index, { one }] of unread.entries()) this.#take(one, endings[index])
     })
   }
 
@@ -194,10 +193,10 @@ class Late implements LateCalls {
     }
   )
 
-  readonly detach: Effect.Effect<ReadonlyArray<OpenCall>> = Effect.suspend(() => {
-    const open = this.#calls
+  readonly detach: Effect.Effect<ReadonlyArray<LeftCall>> = Effect.suspend(() => {
+    const left = this.#calls
     this.#calls = []
-    return Effect.forEach(open, ({ checkpoint: { callId, expiresAt, handle, tool }, release, run: { agent, runId } }) =>
+    return Effect.forEach(left, ({ checkpoint: { callId, expiresAt, handle, tool }, release, run: { agent, runId } }) =>
       Effect.as(release, { type: "deferred", runId, agent, callId, tool, handle, expiresAt })
     )
   })
@@ -207,10 +206,7 @@ const hasArrived = ({ checkpoint, entry }: Joined): boolean =>
   entry.settlement !== undefined || checkpoint.result !== undefined
 
 /** How the call has ended: what its rows say of an end without a result. */
-const endOf = (
-  { call: { tool }, checkpoint, entry, expire }: Joined,
-  rows: Rows
-): Effect.Effect<Pick<Outcome, "settlement" | "late">, unknown> => {
+const endOf = ({ call: { tool }, checkpoint, entry, expire }: Joined, rows: Rows): Effect.Effect<Answered, unknown> => {
   const { settlement: exit } = entry
   const { result } = checkpoint
   if (exit === undefined && result !== undefined) return Effect.succeed({ settlement: result })
@@ -222,7 +218,7 @@ const endOf = (
 }
 
 /** A failure that no JSON is made of: its rows are not asked. */
-const told = ({ kind }: ToolDefinition, exit: Exit.Failure<unknown, unknown>): Message.Settlement => ({
+const plainly = ({ kind }: ToolDefinition, exit: Exit.Failure<unknown, unknown>): Message.Settlement => ({
   kind: "told",
   text: Redaction.own(`ERROR: ${Render.spoken(Cause.squash(exit.cause), kind)}`)
 })

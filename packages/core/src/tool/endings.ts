@@ -161,7 +161,7 @@ const over = (self: ToolCall, why: Exclude<Why, { readonly type: "capped" }>): E
     case "deferred": {
       const { checkpoint, late: call } = why
       const outcome = settle(self, call.settlement, self.state.runs, { isSuccess: true })
-      return Effect.map(outcome, (settled) => ({ ...settled, late: { call, checkpoint } }))
+      return Effect.map(outcome, (found) => ({ ...found, late: { call, checkpoint } }))
     }
     case "unverifiable": {
       const { error, why: reason } = why.error

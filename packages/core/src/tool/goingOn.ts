@@ -5,13 +5,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
-import type { LateCheckpoint } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
-import { arrival, cancel, type DeferredCall, expired, decoder, once, type Options, type State } from "./awaiting.ts"
-import { pollOf, storedCall } from "./awaiting.ts"
+import { arrival, cancel, decoder, once, pollOf, storedCall } from "./awaiting.ts"
+import type { DeferredCall, Options, State } from "./awaiting.ts"
 import * as Call from "./call.ts"
 import * as Continuing from "./continuing.ts"
-import type { LateCall } from "./outcome.ts"
+import type { LateCall } from "./Late.ts"
 import * as Polling from "./polling.ts"
 import { cutOff } from "./run.ts"
 import type { Deferral } from "./ToolDefinition.ts"
@@ -55,8 +54,8 @@ export const goOn = (
       close(token, entry, "run-over")
       return isUnsettled ? Effect.as(elsewhere?.close(token) ?? Effect.void, true) : Effect.succeed(false)
     })
-    const stop = Effect.flatMap(over, (wasOpen) =>
-      wasOpen ? Effect.asVoid(cancel(options, call, handle)) : Effect.void
+    const stop = Effect.flatMap(over, (wasUnsettled) =>
+      wasUnsettled ? Effect.asVoid(cancel(options, call, handle)) : Effect.void
     )
     yield* Scope.addFinalizer(call.context.runScope, RunContext.within(run, stop))
     const begun: Continuing.Begun = {

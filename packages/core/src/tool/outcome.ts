@@ -2,7 +2,7 @@
 import type * as FailureHistory from "../budget/FailureHistory.ts"
 import type * as Message from "../data/Message.ts"
 import type { CallCheckpoint } from "../event/Checkpoint.ts"
-import type { LateCalls } from "./Late.ts"
+import type { Answered } from "./Late.ts"
 import type { VerdictRecord } from "../recovery/Node.ts"
 
 /** What ends a run. Our own final errors take its transcript along; a user's leaves as itself, the very same object. */
@@ -26,7 +26,7 @@ export interface Outcome {
   /** Of a call that waits: it is not settled. */
   readonly checkpoint?: CallCheckpoint
   /** Its result comes later. */
-  readonly late?: Late
+  readonly late?: NonNullable<Answered["late"]>
   /** The decisions of recovery about the call, if there are any. */
   readonly trail?: ReadonlyArray<VerdictRecord>
 }
@@ -41,17 +41,4 @@ export interface How {
   /** Whether the tool has succeeded, though the model may read otherwise. */
   readonly isSuccess?: boolean
   readonly trail?: ReadonlyArray<VerdictRecord>
-}
-
-/** A call whose result comes later, and how it goes on then. */
-interface Late {
-  readonly call: LateCall
-  readonly checkpoint: CallCheckpoint
-}
-
-/** A deferred call whose run goes on. `Tool.deferred` brings it along, so a bundle without it has no such calls. */
-export interface LateCall {
-  readonly settlement: Message.Settlement
-  /** Adds it to the others of its run. */
-  readonly join: (others: LateCalls | undefined, checkpoint: CallCheckpoint) => LateCalls
 }
