@@ -215,7 +215,10 @@ const varied = Effect.gen(function* () {
     says("300 millis", 100, text("I sail."))
   )
   const run = Effect.exit(Stream.runDrain(traveller.stream("Go.")))
-  return yield* Effect.provide(Effect.all([run, run, spokenTo, unanswered, goingOn, sailing], { discard: true }), model.layer)
+  return yield* Effect.provide(
+    Effect.all([run, run, spokenTo, unanswered, goingOn, sailing], { discard: true }),
+    model.layer
+  )
 })
 
 /** The run goes on while its tool is at work. */
