@@ -11,7 +11,7 @@ import { paying } from "../_support/suspension.ts"
 import { type Death, process, watched } from "./_support/engines.ts"
 import { lines, quiet, three, waiting } from "./_support/waits.ts"
 
-const { call, calls, make } = ScriptedModel
+const { call, calls } = ScriptedModel
 
 const notCounted = <const Reason extends string>(reason: Reason) => ({ _tag: "NotCounted", reason }) as const
 
@@ -20,13 +20,13 @@ for (const isForgetful of [false, true])
     const how = isForgetful ? "replayed after each step" : "in one process"
     it.effect(`a message that supersedes withdraws all that waits, ${kind}, ${how} [P1584 P1586]`, () =>
       Effect.gen(function* () {
-        const { counts, end, listed, model, receiptOf, saying, settling } = yield* waiting(isForgetful, kind)
+        const { counts, end, listed, model, receiptOf, saying, endsDeferred } = yield* waiting(isForgetful, kind)
         assert.deepStrictEqual(lines((yield* listed) ?? []), three)
         yield* saying("never mind", { supersede: true })
         // it is withdrawn from the moment at which the message is stored
         assert.deepInclude(yield* receiptOf("pay"), notCounted("withdrawn"))
         assert.deepInclude(yield* receiptOf("open"), notCounted("withdrawn"))
-        assert.deepInclude(yield* settling, notCounted("run-over"))
+        assert.deepInclude(yield* endsDeferred, notCounted("run-over"))
         yield* quiet
         const over = Option.getOrUndefined(yield* end)
         assert.deepStrictEqual(over?._tag === "Complete" ? over.exit : over, Exit.succeed("done"))
@@ -123,7 +123,7 @@ const paired = (isForgetful: boolean, death?: Death) =>
     return { asked, decide, end, engine, restart, runs, say }
   })
 
-it.effect("a message to a sub-agent withdraws what that one waits for, and nothing else [P1584 P1586]", () =>
+it.effect("a message to a sub-agent withdraws what that sub-agent waits for, and nothing else [P1584 P1586]", () =>
   Effect.gen(function* () {
     for (const isForgetful of [false, true]) {
       const { asked, decide, end, runs, say } = yield* paired(isForgetful)

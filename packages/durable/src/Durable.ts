@@ -165,8 +165,8 @@ export const workflow = <
           const taken = { isSo: false }
           const stored = { rows: yield* rowsOf(made, executionId), waiting: new Set<string>() }
           const lines = new Lines(executionId)
-          const known = { executionId, instance, taken, lines, hasInbox: inbox, parents: new Map<string, string>() }
-          const replay: Replay = { ...process, ...stored, ...known }
+          const own = { executionId, instance, taken, lines, hasInbox: inbox, parents: new Map<string, string>() }
+          const replay: Replay = { ...process, ...stored, ...own }
           const tell = (request: Approval.ApprovalRequest) =>
             hear?.({ workflow: made._tag, executionId, request }) ?? Effect.void
           // an engine may wake a workflow inside another run: the context of that run must not be seen here

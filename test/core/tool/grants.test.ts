@@ -6,45 +6,11 @@ import { TestClock } from "effect/testing"
 import { it } from "../../_support/run.ts"
 import { agentWith, done, eventLog, settlements } from "../../_support/dialogue.ts"
 import { deciding, only, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
+import { centsOf, deciders, paying, pays } from "./_support/grants.ts"
 
 const { call, calls, make } = ScriptedModel
 
 const { approve, approveFor, refuse } = Approval
-
-interface Paying {
-  readonly description?: string
-  readonly rules?: { readonly [name: string]: (params: { readonly cents: number }) => boolean }
-  readonly when?: (params: { readonly cents: number }) => boolean
-}
-
-const isSmall = ({ cents }: { readonly cents: number }) => cents < 100
-
-/** A tool that needs approval, and what it has paid. */
-const paying = ({ description = "Pays.", rules = { small: isSmall }, when = () => true }: Paying = {}) => {
-  const paid: Array<number> = []
-  const tool = Tool.make("pay", {
-    description,
-    parameters: Schema.Struct({ cents: Schema.Int }),
-    success: Schema.String,
-    run: ({ cents }) => Effect.sync(() => `paid ${paid.push(cents)}`)
-  }).pipe(Tool.requireApproval({ rules, when }))
-  return { paid, tool }
-}
-
-const pays = (...cents: ReadonlyArray<number>) =>
-  calls(...cents.map((each, index) => call("pay", { cents: each }, `c${index + 1}`)))
-
-/** Decides about each request in turn, and remembers what was asked about. */
-const deciders = (...decisions: ReadonlyArray<Approval.Decision>) => {
-  const asked: Array<Schema.Json> = []
-  const layer = Approval.layer((request) =>
-    Effect.sync(() => decisions[asked.push(request.arguments) - 1] ?? refuse("no more"))
-  )
-  return { asked, layer }
-}
-
-/** The cents that a person was asked about. */
-const centsOf = (asked: ReadonlyArray<Schema.Json>) => asked.map((args) => JSON.stringify(args).replaceAll(/\D/g, ""))
 
 /** A store of a test. */
 const withStore = (store = Approval.approvalsOfProcess()) => Effect.provideService(Approval.Approvals, store)

@@ -91,8 +91,10 @@ export const waiting = (isForgetful: boolean, kind: "plain" | "sub-agent", isUnd
       yield* Durable.resume(durable, id).pipe(on)
       yield* quiet
     })
-    const settling = Effect.suspend(() => Durable.settle(durable, late, tokenOf(), Exit.succeed({ at: 1 })).pipe(on))
-    const settle = Effect.andThen(settling, quiet)
+    const endsDeferred = Effect.suspend(() =>
+      Durable.settle(durable, late, tokenOf(), Exit.succeed({ at: 1 })).pipe(on)
+    )
+    const settle = Effect.andThen(endsDeferred, quiet)
     const saying = (message: string, options: { readonly to?: string; readonly supersede?: boolean } = {}) =>
       Durable.say(durable, { executionId: id, id: message, message, ...options }).pipe(on)
     const say = Effect.andThen(saying("be quick"), quiet)
@@ -114,7 +116,7 @@ export const waiting = (isForgetful: boolean, kind: "plain" | "sub-agent", isUnd
       say,
       saying,
       settle,
-      settling,
+      endsDeferred,
       tokenOf
     }
   })

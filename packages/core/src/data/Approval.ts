@@ -74,7 +74,9 @@ export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequ
   /** Set if the call has failed, and `Recovery.ask` asks how it goes on. */
   failed: Schema.optionalKey(Failed),
   /** Set if the server of the tool has changed its definition: who approves the call takes the new definition. */
-  change: Schema.optionalKey(Change)
+  change: Schema.optionalKey(Change),
+  /** The rules of the tool, by which `approveFor({ rule })` approves more than this call. Absent for a tool without rules. */
+  rules: Schema.optionalKey(Schema.Array(Schema.String))
 }) {}
 
 /**
@@ -114,7 +116,8 @@ interface GrantOptions extends Pick<Extract<Decision, { readonly type: "approve"
 
 /**
  * The call may run, and so may later ones: `"run"` admits equal calls of this run, `{ conversation }` equal calls of a conversation, and
- * `{ rule }` the calls that fit this rule of the tool, see `rules` of `Tool.requireApproval`. The approval becomes a `Grant`.
+ * `{ rule }` the calls that fit this rule of the tool, see `rules` of `Tool.requireApproval`. The approval becomes a `Grant`. About a failed
+ * call, see `Recovery.ask`, it holds for that call alone.
  */
 export const approveFor = (scope: ApprovalScope, { deep, until, who }: GrantOptions = {}): Decision => ({
   type: "approve",

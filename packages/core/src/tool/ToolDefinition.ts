@@ -77,14 +77,21 @@ export interface NeedsApproval {
   readonly reason: string
   readonly validFor: Duration.Duration
   readonly onExpiry: Approval.OnExpiry
+  /** The names of the rules that a person may approve by. */
+  readonly ruleNames?: ReadonlyArray<string>
   /** What a server has changed, if that is what a person is asked about. */
   readonly change?: Approval.DefinitionChange
 }
+
+/** Gives effects what they need. */
+type Providing = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
 
 /** The gate before calls that need approval. `Tool.requireApproval` brings it along, so a bundle without it has no gate. */
 export interface ApprovalGate extends NeedsApproval {
   /** The rules that a person may approve by. */
   readonly rules?: Rules
+  /** The same gate, whose predicates get what they need. */
+  readonly provided?: (around: Providing) => ApprovalGate
   readonly pass: (call: CallAtGate) => Effect.Effect<Passed>
 }
 

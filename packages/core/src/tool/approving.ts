@@ -58,6 +58,7 @@ const request = (
 ): Effect.Effect<Approval.ApprovalRequest | Deciding.Expired | undefined> =>
   Effect.gen(function* () {
     const { call, from, key, run } = site
+    const { ruleNames = [] } = needs
     // a request that suspended the run needs a decision, even if the tool no longer needs approval
     const asked = from?.type === "decision" && from.request.failed === undefined ? from.request : undefined
     const isNeeded = asked !== undefined || (yield* needsApproval(needs, () => decoded.params()))
@@ -75,7 +76,8 @@ const request = (
       arguments: decoded.json,
       reason: Redaction.own(needs.reason),
       schema,
-      ...(needs.change === undefined ? {} : { change: needs.change })
+      ...(needs.change === undefined ? {} : { change: needs.change }),
+      ...(ruleNames.length === 0 ? {} : { rules: ruleNames })
     }
     if (asked !== undefined) {
       const isLate = now > asked.expiresAt

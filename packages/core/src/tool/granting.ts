@@ -15,10 +15,16 @@ import type { ApprovalGate, CallAtGate, NeedsApproval, Passed, Rules } from "./T
 export const granting = (needs: NeedsApproval, rules: Rules): ApprovalGate => ({
   ...needs,
   rules,
+  provided: (around) =>
+    granting(
+      { ...needs, when: (params) => around(needs.when(params)) },
+      Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, (params) => around(rule(params))]))
+    ),
   pass: (call) =>
     Effect.flatMap(isAsked(needs, call), (is) => {
       if (!is) return Effect.succeed({ decision: approved })
-      const person = Effect.flatMap(byPerson(needs).pass(call), (passed) => noted(passed, rules, call))
+      const named = { ...needs, ruleNames: Object.keys(rules) }
+      const person = Effect.flatMap(byPerson(named).pass(call), (passed) => noted(passed, rules, call))
       return mayBeGranted(call) ? admitted(rules, call, person) : person
     })
 })

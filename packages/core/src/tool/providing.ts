@@ -7,7 +7,6 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Returned from "../data/Returned.ts"
 import { Cost } from "../recovery/Cost.ts"
-import * as Approving from "./approving.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
 export const provided = (self: ToolDefinition, layer: Layer.Layer<unknown>): ToolDefinition => {
@@ -37,6 +36,6 @@ export const provided = (self: ToolDefinition, layer: Layer.Layer<unknown>): Too
     verify: verify && ((key) => within(verify(key))),
     // what it needs is in the tool's type
     compensate: compensate && ((call) => within(compensate(call) as Effect.Effect<void, unknown>)),
-    approval: approval && Approving.gate({ ...approval, when: (params) => around(approval.when(params)) })
+    approval: approval?.provided?.(around) ?? approval
   }
 }
