@@ -5,7 +5,9 @@ import ts from "typescript-5.9"
 import { root } from "../../scripts/files.ts"
 
 const file = join(root, "test/types/completion.ts")
-const imports = 'import { Agent, Skill, Tool } from "@kintsugi/core"\n'
+const imports =
+  'import { Agent, Recovery, Router, Skill, Tool } from "@kintsugi/core"\n' +
+  'import { Durable } from "@kintsugi/durable"\nconst clerk = Agent.make("clerk", {})\n'
 
 /** The names that belong where the bar stands. */
 const offered = (lines: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> => {
@@ -48,7 +50,14 @@ it("an editor offers the options of agents, tools, skills and budgets, and nothi
     'Tool.make("t", { para| })': "parameters",
     'Skill.make("s", { pro| })': "prompt",
     'Skill.deterministic("s", { ru| })': "run",
-    'Agent.make("a", {}).pipe(Agent.withBudget({ max| }))': "maxTurns"
+    'Agent.make("a", {}).pipe(Agent.withBudget({ max| }))': "maxTurns",
+    "Agent.withBudget(clerk, { max| })": "maxTurns",
+    "Agent.asTool(clerk, { desc| })": "description",
+    "Agent.asTool(clerk, { inst| })": "description",
+    "Router.byModel({ thr| })": "threshold",
+    "Router.byRule(() => undefined, { inst| })": "prompt",
+    "Recovery.fix(clerk, { re| })": "retries",
+    "Durable.workflow(clerk, { na| })": "name"
   }
   const foreign = new Set(["instructions", "system", "maxSteps", "inputSchema", "execute", "stopWhen"])
   for (const [index, names] of offered(Object.keys(starts)).entries()) {

@@ -181,6 +181,25 @@ const mistakes: ReadonlyArray<readonly [id: string, code: string, said: string]>
     "having(check).pipe(Agent.onToolError({ chekc: {} }))",
     "There is no table for 'chekc': the agent has no tool of that name"
   ],
+  ["P1306", "Agent.withBudget(clerk, { maxSteps: 3 })", "There is no option 'maxSteps': its name here is maxTurns"],
+  ["P1306", "Router.byModel({ instructions: 'x' })", "There is no option 'instructions': its name here is prompt"],
+  ["P1306", "Router.byRule(() => undefined, { system: 'x' })", "There is no option 'system': its name here is prompt"],
+  ["P1306", "Recovery.fix(clerk, { maxRetries: 3 })", "There is no option 'maxRetries': its name here is retries"],
+  [
+    "P1306",
+    "Agent.asTool(clerk, { description: 'x', instructions: 'y' })",
+    "There is no option 'instructions': the agent has a prompt, and the tool a description"
+  ],
+  [
+    "P1306",
+    "Agent.asTool(clerk, { description: 'x', inputSchema: own, toInput: String })",
+    "There is no option 'inputSchema': its name here is parameters"
+  ],
+  [
+    "P1306",
+    "Durable.workflow(clerk, { name: 'x', payload: own, input: Schema.String, output: Schema.String })",
+    "There is no option 'payload': its name here is input"
+  ],
   ["P1306", "having(check).pipe(number)", "An answer of this table is no output of the agent"],
   [
     "P1307",
@@ -201,9 +220,12 @@ const mistakes: ReadonlyArray<readonly [id: string, code: string, said: string]>
 
 const head = [
   'import { Agent, Compaction, Model, Recovery, Router, Skill, Tool, ToolError } from "@kintsugi/core"',
+  'import { Durable } from "@kintsugi/durable"',
   'import { Data, Effect, Schema } from "effect"',
   'import { check, count, having, modelLayer as layer, pay, risky } from "../../test/types/_support/subjects.ts"',
   'class Mine extends Data.TaggedError("RateLimitError") {}',
+  "const clerk = Agent.make('clerk', {})",
+  "declare const own: Schema.Codec<string>",
   "declare const loose: { readonly _tag: string }",
   "const policy = Tool.onError({ NoKeys: Recovery.tell() })",
   "const again = Tool.onError({ NoKeys: Recovery.retry({ retries: 1 }) })",

@@ -39,7 +39,7 @@ import { repeated, isNoted, lose, note, orLost } from "./losing.ts"
 import { type AtWork, record, type Replay } from "./recording.ts"
 import { rowsOf } from "./rows.ts"
 import * as Time from "./time.ts"
-import type { ErrorOf, For, ServicesOf } from "./types.ts"
+import type { ErrorOf, For, Present, ServicesOf } from "./types.ts"
 import { waitingNow } from "./waiting.ts"
 
 export { say, unread } from "./say.ts"
@@ -118,10 +118,12 @@ export const workflow = <
   Input extends AnyCodec,
   Output extends AnyCodec,
   R = never,
-  Failure = undefined
+  Failure = undefined,
+  Given = {}
 >(
   agent: A & Agent.AnyPart,
-  options: Options<Name, Input, Output, R> & { readonly error?: Failure } & For<NoInfer<A>, Input, Output, Failure>
+  options: Present<Given, keyof Options<string, unknown, unknown, unknown> | "error"> &
+    Options<Name, Input, Output, R> & { readonly error?: Failure } & For<NoInfer<A>, Input, Output, Failure>
 ): Durable<Name, Input, Output, ErrorOf<A>, Exclude<ServicesOf<A> | R, Approval.Approver>> => {
   const { inbox = false, name, version } = options
   // a schema where the agent has failures of its own, by `For`

@@ -27,6 +27,34 @@ export type For<A, Input extends Schema.Top, Output extends Schema.Top, Failure>
   ? unknown
   : CheckTools<A> & Fits<A, Input, Output> & Errors<Foreign<ErrorOf<A>>, Failure>
 
+/** Options of workflows by their names elsewhere. */
+interface Elsewhere {
+  readonly payload: "its name here is input"
+  readonly inputSchema: "its name here is input"
+  readonly success: "its name here is output"
+  readonly outputSchema: "its name here is output"
+  readonly failure: "its name here is error"
+  readonly onEvent: "listeners are added to the agent, with Agent.onEvent"
+  readonly instructions: "the agent has a prompt"
+  readonly system: "the agent has a prompt"
+  readonly maxSteps: "the agent has budget: { maxTurns }"
+  readonly timeout: "the agent has budget: { maxDuration }"
+}
+
+/** Refuses options that there are not, with a sentence. */
+export type Present<Given, Declared> = {
+  readonly [K in keyof Given]: K extends Declared
+    ? unknown
+    : Refused<`There is no option '${K & string}'${K extends keyof Elsewhere ? `: ${Elsewhere[K]}` : ""}`>
+}
+
+/** What no value has. Editors offer the values of a literal type, and would offer the sentence. */
+interface Refused<Sentence> {
+  readonly [refused]: Sentence
+}
+
+declare const refused: unique symbol
+
 /** The schema of failures that are not this library's. It has to cover all of them: a schema of fewer would pass the compiler too. */
 type Errors<E, Failure> = [E] extends [never]
   ? { readonly error?: undefined }

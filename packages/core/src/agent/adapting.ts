@@ -122,9 +122,9 @@ export const withBudget: {
   ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice, Name extends string>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
   ) => Agent<I, O, E | BudgetExceededError, R, T, ByTool, Defaults, ModelTable, Choice, Name>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice, Name extends string>(
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice, Name extends string, Given = {}>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
-    limits: Budget.Limits
+    limits: PresentLimits<Given> & Budget.Limits
   ): Agent<I, O, E | BudgetExceededError, R, T, ByTool, Defaults, ModelTable, Choice, Name>
 } = dual(2, <A>(self: Types.AnyPart, limits: Budget.Limits): A => {
   const definition = definitionOf(self)

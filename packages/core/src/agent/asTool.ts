@@ -7,6 +7,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 import * as Completion from "../data/Completion.ts"
 import type { KintsugiError } from "../errors/KintsugiError.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
+import type { Present } from "../recovery/TableTypes.ts"
 import * as Tool from "../tool/Tool.ts"
 import { asTool as mode, type Inside, type Nest, TypeId } from "./definition.ts"
 import type { EffectsOf, AgentPart, TimeoutsOf } from "./partTypes.ts"
@@ -57,6 +58,29 @@ interface ToolOptions<
   readonly success?: Schema.Codec<A, unknown>
 }
 
+/** Options of tools that are agents, by their names in other libraries. */
+interface Elsewhere {
+  readonly instructions: "the agent has a prompt, and the tool a description"
+  readonly system: "the agent has a prompt, and the tool a description"
+  readonly prompt: "the agent has a prompt, and the tool a description"
+  readonly maxSteps: "the agent has budget: { maxTurns }"
+  readonly maxTurns: "the agent has budget: { maxTurns }"
+  readonly inputSchema: "its name here is parameters"
+  readonly schema: "its name here is parameters"
+  readonly input: "its name here is parameters"
+  readonly outputSchema: "its name here is success"
+  readonly output: "its name here is success"
+  readonly execute: "the agent is what runs"
+  readonly run: "the agent is what runs"
+  readonly toolName: "its name here is name"
+  readonly toolDescription: "its name here is description"
+  readonly needsApproval: "approval is added with Tool.requireApproval"
+  readonly onError: "rows are added with Tool.onError"
+}
+
+/** The names of all options. */
+type Declared = keyof ToolOptions<never, never, never> | keyof ToolInput<never, never>
+
 /** The parameters of the tool, and how they become the agent's input. */
 export interface ToolInput<Params, I> {
   readonly parameters: Schema.Codec<Params, unknown>
@@ -86,10 +110,12 @@ interface AsTool {
     VR = NoVerify,
     Stored = unknown,
     E extends Stored | KintsugiError = Stored | KintsugiError,
-    Inside = unknown
+    Inside = unknown,
+    Given = {}
   >(
     agent: AgentPart<string, O, E, R, Inside, Own>,
-    options: ToolOptions<Name, S, A, T, C, VR, Stored> & { readonly parameters?: never }
+    options: Present<Given, Declared, Elsewhere> &
+      ToolOptions<Name, S, A, T, C, VR, Stored> & { readonly parameters?: never }
   ): Tool.Tool<
     Name,
     TextInput,
@@ -113,10 +139,11 @@ interface AsTool {
     VR = NoVerify,
     Stored = unknown,
     E extends Stored | KintsugiError = Stored | KintsugiError,
-    Inside = unknown
+    Inside = unknown,
+    Given = {}
   >(
     agent: AgentPart<I, O, E, R, Inside, Own>,
-    options: ToolOptions<Name, S, A, T, C, VR, Stored> & ToolInput<Params, I>
+    options: Present<Given, Declared, Elsewhere> & ToolOptions<Name, S, A, T, C, VR, Stored> & ToolInput<Params, I>
   ): Tool.Tool<
     Name,
     Params,

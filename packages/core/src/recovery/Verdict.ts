@@ -12,6 +12,7 @@ import type * as Internal from "./Node.ts"
 import type { Count, FailureContext } from "./Node.ts"
 import type { DeserializationError, InvalidArgs, Severity, ToolExecutionError } from "../errors/ToolError.ts"
 import { erase, type Given, nodeOf, verdict } from "./making.ts"
+import type { Present } from "./misfit.ts"
 import type { Acknowledged, AnyVerdict, Retry, Verdict } from "./verdictTypes.ts"
 
 export type { AnyVerdict, Retry, Verdict } from "./verdictTypes.ts"
@@ -78,6 +79,21 @@ type FixOptions<E> = Partial<Count> & {
   readonly input?: (failure: FixInput<E>) => string
 }
 
+/** The names of all options of fixers. */
+type FixOption = "as" | "input" | "retries" | "maxAttempts" | "acknowledge"
+
+/** Options of fixers by their names in other libraries. */
+interface FixElsewhere {
+  readonly instructions: "a fixer that is an agent has a prompt"
+  readonly system: "a fixer that is an agent has a prompt"
+  readonly prompt: "a fixer that is an agent has a prompt"
+  readonly maxSteps: "a fixer that is an agent has budget: { maxTurns }"
+  readonly maxRuns: "its name here is retries"
+  readonly maxRetries: "its name here is retries"
+  readonly attempts: "its name here is maxAttempts"
+  readonly toInput: "its name here is input"
+}
+
 /** What a fixer has to repair: the failure of the row, or that of the fixer's last answer. */
 interface FixInput<out E> {
   readonly error: E | InvalidArgs | DeserializationError
@@ -126,9 +142,9 @@ export function fix<E, FixerError, R>(
   fixer: Fixer<FixerError, R>,
   options: FixOptions<E> & { readonly as: "result" }
 ): Verdict<E, never, Extract<FixerError, ToolExecutionError>, R, "exhausted", "repairs">
-export function fix<E, FixerError, R>(
+export function fix<E, FixerError, R, Given = {}>(
   fixer: Fixer<FixerError, R>,
-  options?: FixOptions<E>
+  options?: { readonly [K in keyof Given]?: Present<Given, FixOption, FixElsewhere>[K] } & FixOptions<E>
 ): Verdict<E, never, Extract<FixerError, ToolExecutionError>, R, "exhausted", "repeats" | "repairs">
 export function fix(
   fixer: Fixer<unknown, unknown>,

@@ -20,7 +20,7 @@ import type { Candidate, Choice, Definition, Routing, Wide } from "./Routing.ts"
 
 import * as Interception from "../model/Interception.ts"
 import * as ModelCall from "./modelCall.ts"
-import type { ServicesOf as RecoveryServicesOf, RowsOf, Residue } from "../recovery/TableTypes.ts"
+import type { Present, ServicesOf as RecoveryServicesOf, RowsOf, Residue } from "../recovery/TableTypes.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Router")
 
@@ -73,11 +73,23 @@ interface Options {
   readonly prompt?: string
 }
 
+/** Options of routers by their names in other libraries. */
+interface Elsewhere {
+  readonly instructions: "its name here is prompt"
+  readonly system: "its name here is prompt"
+  readonly systemPrompt: "its name here is prompt"
+  readonly minConfidence: "its name here is threshold"
+  readonly confidence: "its name here is threshold"
+  readonly model: "a router calls the model of its agent"
+  readonly retries: "retries are rows of a table: Router.onLlmError"
+  readonly maxRetries: "retries are rows of a table: Router.onLlmError"
+}
+
 /**
  * Chooses a skill by one model call: the model reads the names and descriptions of the skills, and answers with a name and a confidence.
  * An agent with several skills and no router of its own has this one.
  */
-export const byModel = (options?: Options): Router<undefined> =>
+export const byModel = <Given = {}>(options?: Present<Given, keyof Options, Elsewhere> & Options): Router<undefined> =>
   fromDefinition({ ...withDefaults(options), rule: undefined })
 
 /**
@@ -85,9 +97,9 @@ export const byModel = (options?: Options): Router<undefined> =>
  * that always gives a name leaves no `RoutingError`, if its type has the names; an effect needs `as const` for that. Failures of the rule
  * are failures of the agent.
  */
-export const byRule = <const Said extends string | undefined, E = never, R = never>(
+export const byRule = <const Said extends string | undefined, E = never, R = never, Named = {}>(
   rule: (input: string) => Said | Effect.Effect<Said, E, R>,
-  options?: Options
+  options?: Present<Named, keyof Options, Elsewhere> & Options
 ): Router<Given<Said>, E, R> =>
   fromDefinition({
     ...withDefaults(options),
