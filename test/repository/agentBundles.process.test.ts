@@ -62,6 +62,13 @@ const parts: Readonly<Record<string, readonly [using: string, marks: ReadonlyArr
     ),
     [/tools are no longer available in it/, /answerTurn: ?(?:true|!0)/]
   ],
+  "the compaction before a limit": [
+    agentWith(
+      'import { dropOldest } from "@kintsugi/core/Compaction"',
+      "show(Agent.compactAt(agent, { with: dropOldest({ keepLast: 9 }) }))"
+    ),
+    [/"not-compacted"/, /share must be above 0 and at most 1/]
+  ],
   "what was decided while a run was suspended": [sourceOf("resumed"), [/it was asked for when the call was made/]],
   "the gate of approvals": [sourceOf("approval"), [/has a tool that needs an Approver, and there is none/]],
   "a person as a rung": [

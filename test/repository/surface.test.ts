@@ -37,6 +37,7 @@ const added: Readonly<Record<string, string>> = {
   "Recovery.ask": "a person as a rung",
   "ToolError.ApprovalExpiredError": "no decision came in time",
   "Approval.approveFor": "a person approves more than one call",
+  "Agent.compactAt": "a conversation is shortened before it is too long",
   "Budget.LimitAction": "the type of what happens at a limit",
   "Budget.answer": "a run at its limit answers in one last turn",
   "Cursor.merge": "fewer events with the same meaning, for what keeps them",

@@ -52,6 +52,9 @@ export const intercepting = (replay: Replay, tell: Tell) => {
         return choice(replay, line, run, step, self)
       case "approval":
         return decided(replay, line, step.request, step.endsAt, tell(step.request))
+      case "compaction":
+        // the model calls of an agent are recorded
+        return step.isAgent ? self : compaction(replay, line, run, self)
       case "pins":
         return pins(replay, line, run, step, self)
       case "listener":
@@ -178,6 +181,23 @@ const policy = (
   const recorded = record(replay, { line, name, run, value: reasons, error: Schema.Never, work })
   return Effect.map(recorded, (reason) => reason ?? undefined)
 }
+
+/** The function of a compaction may do anything: what it gave is recorded. Its failure is only reported. */
+const compaction = (
+  replay: Replay,
+  line: Line,
+  run: RunContext.RunContext | undefined,
+  self: Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown, unknown> =>
+  record(replay, {
+    line,
+    name: named(line, run, "compaction"),
+    run,
+    value: Message.Transcript,
+    error: Said,
+    // by its step it gives a transcript
+    work: Effect.mapError(self as Effect.Effect<Message.Transcript, unknown>, saying)
+  })
 
 /** A server may change its tools at any time: what the run saw is recorded. */
 const pins = (

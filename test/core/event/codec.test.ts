@@ -121,6 +121,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
       result: { kind: "result", text: "fine" }
     }
   ],
+  compactionTurn: 2,
   inputIndex: 0,
   unfinished: {
     reply,
@@ -186,8 +187,10 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     compaction: "dropOldest",
     before: { messages: 9, characters: 900 },
     after: { messages: 3, characters: 300 },
-    transcript
+    transcript,
+    ahead: { tokens: 900, window: 1000 }
   },
+  "not-compacted": { ...around, type: "not-compacted", compaction: "summarise", why: "failed", error },
   "tool-start": { ...around, ...ofCall, type: "tool-start", foreignName: "a.b", calledAs: "A_B", arguments: "{}" },
   "arguments-coerced": {
     ...around,

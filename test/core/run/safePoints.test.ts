@@ -1,6 +1,6 @@
 /** The safe point: the place between two turns at which every call of the last reply has a settlement. */
 import { assert, it } from "@effect/vitest"
-import { Agent, type AgentEvent, Approval, Message, Recovery, Snapshot, Tool } from "@kintsugi/core"
+import { Agent, type AgentEvent, Approval, Compaction, Message, Recovery, Snapshot, Tool } from "@kintsugi/core"
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
@@ -14,7 +14,7 @@ import { eventsOf, started } from "./_support/saying.ts"
 const { make } = ScriptedModel
 
 /**
- * What is done at a safe point, in this order, with its number in P1501. The steps 7 to 9 are not made yet. Where two of these are due,
+ * What is done at a safe point, in this order, with its number in P1501. The steps 7 and 9 are not made yet. Where two of these are due,
  * the run does the one that comes first, and no other if that ends the run.
  */
 const order = [
@@ -24,6 +24,7 @@ const order = [
   { number: 4, step: "the result of a deferred call is read", does: "result: parcel" },
   { number: 5, step: "what was said is read, in its order", does: "read: first, second" },
   { number: 6, step: "a limit ends the run", does: "failed: BudgetExceededError", isLast: true },
+  { number: 8, step: "the conversation is shortened", does: "shortened" },
   { number: 10, step: "tools are switched off", does: "asked with none", isLast: true },
   { number: 11, step: "the model is asked", does: "asked with auto", isLast: true }
 ] as const
@@ -42,6 +43,11 @@ const limits = {
 const undecided = /^denied: .*in time/
 const late = /^told: late/
 
+/** The model reads nothing of calls and their results. */
+const briefly = Compaction.make("briefly", ({ transcript }) =>
+  transcript.map((message) => (message.role === "assistant" ? Message.assistant("seen") : message))
+)
+
 /** What a run does at the safe point after its first reply, in order, if these steps are due there. */
 const doneAt = (due: (number: StepNumber) => boolean, limit: keyof typeof limits = "maxTurns") =>
   Effect.gen(function* () {
@@ -51,7 +57,7 @@ const doneAt = (due: (number: StepNumber) => boolean, limit: keyof typeof limits
     const paid = scripted("pay", Effect.succeed("paid"))
     const { tool: ordered } = deferring({ deadline: "1 hour" })
     const parcel = deferring({ name: "parcel", deadline: "1 day", wait: "continue" })
-    const agent = Agent.make("worker", {
+    const plain = Agent.make("worker", {
       tools: [
         failing.tool.pipe(Tool.onError({ Busy: verdict })),
         // decided about: it runs where the run goes on
@@ -62,6 +68,7 @@ const doneAt = (due: (number: StepNumber) => boolean, limit: keyof typeof limits
       ],
       budget: { maxDuration: "2 days", ...(due(6) ? limits[limit] : {}) }
     })
+    const agent = due(8) ? plain.pipe(Agent.compactAt({ window: 1, with: briefly })) : plain
     const expiring = due(3) ? ["pay", "order"] : []
     const sent = due(4) ? ["parcel"] : []
     const asked = !due(2) && !due(1) && !due(6)
@@ -93,11 +100,14 @@ const doneAt = (due: (number: StepNumber) => boolean, limit: keyof typeof limits
       return event.type === "message-read" ? Message.textOf(event.message) : []
     })
     const said = read.filter((one) => !one.startsWith("result"))
+    const types = events.map(({ type }) => type)
+    const isShortened = types.indexOf("compacted") > types.lastIndexOf("message-read")
     const terminal = events.at(-1)
     const did = [
       ...(undecided.test(pay) && late.test(order) ? ["expired"] : []),
       ...(read[0]?.startsWith("result") === true ? [read[0]] : []),
       ...(said.length === 0 ? [] : [`read: ${said.join(", ")}`]),
+      ...(isShortened ? ["shortened"] : []),
       ...(model.requests[1] === undefined ? [] : [`asked with ${model.requests[1].toolChoice}`]),
       ...(terminal?.type === "run-failed" ? [`failed: ${ErrorCause.tagOf(terminal.error)}`] : []),
       ...(terminal?.type === "run-interrupted" ? ["interrupted"] : [])

@@ -1,5 +1,5 @@
 /** Runs whose course is decided from outside, or by functions of the user: the same in memory and as workflows. */
-import { Agent, Budget, Compaction, LlmError, Recovery, Router, Skill, Tool, ToolPolicy } from "@kintsugi/core"
+import { Agent, Budget, Compaction, LlmError, Message, Recovery, Router, Skill, Tool, ToolPolicy } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Option, Schema, type Scope, Stream } from "effect"
 import { batch, done } from "../../_support/dialogue.ts"
@@ -118,6 +118,61 @@ export const choices: Readonly<Record<string, Effect.Effect<Cast, never, Scope.S
           Recovery.compact(Compaction.shrinkLargestResult({ maxLength: 500 })),
           Recovery.compact(Compaction.summarise(shortener, { keepLast: 1 }))
         )
+      })
+    )
+    return cast(agent, [asked, shortening], runs)
+  }),
+
+  "conversations that are shortened before they are too long, by a function that is another each time and by an agent":
+    Effect.gen(function* () {
+      const { runs, tool } = tools()
+      const asked = yield* model(
+        batch("look"),
+        batch("look"),
+        batch("look"),
+        ScriptedModel.calls(ScriptedModel.call("ask", { input: "why?" })),
+        done
+      )
+      const nested = yield* model(batch("see"), done)
+      const shortening = yield* model(ScriptedModel.text("brief"))
+      const shortener = Agent.make("shortener", { model: shortening.layer })
+      const long = (name: "look" | "see") =>
+        tool(name, (nth) => slowly(Effect.succeed(`${nth} ${"word ".repeat(200)}`)))
+      const inner = Agent.make("ask", { model: nested.layer, skills: skilled(long("see")) }).pipe(
+        Agent.compactAt({
+          window: 20,
+          with: Compaction.make("own", ({ transcript }) =>
+            Effect.map(shortener(`${transcript.length}`), (said) => [Message.user(said)])
+          )
+        })
+      )
+      let nth = 0
+      const numbered = Compaction.make("numbered", () =>
+        slowly(
+          Effect.suspend(() => {
+            nth++
+            return nth === 2
+              ? Effect.fail(new Gone({ message: "no summary" }))
+              : Effect.succeed([Message.user(`summary ${nth}`)])
+          })
+        )
+      )
+      const agent = Agent.make("worker", {
+        skills: skilled(long("look"), Agent.asTool(inner, { description: "Asks." }))
+      }).pipe(Agent.compactAt({ window: 20, with: numbered }))
+      return cast(agent, [asked, nested, shortening], runs)
+    }),
+
+  "a conversation that an agent sums up before it is too long": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const asked = yield* model(batch("look"), batch("look"), done)
+    const shortening = yield* model(ScriptedModel.text("brief"))
+    const agent = Agent.make("worker", {
+      skills: skilled(tool("look", (nth) => slowly(Effect.succeed(`${nth} ${"word ".repeat(200)}`))))
+    }).pipe(
+      Agent.compactAt({
+        window: 300,
+        with: Compaction.summarise(Agent.make("shortener", { model: shortening.layer }), { keepLast: 1 })
       })
     )
     return cast(agent, [asked, shortening], runs)

@@ -3,6 +3,7 @@ import {
   Agent,
   AgentEvent,
   Approval,
+  Compaction,
   LlmError,
   type Message,
   Recovery,
@@ -238,9 +239,9 @@ const sailing = Effect.suspend(() => {
   return Effect.exit(Stream.runDrain(Agent.make("sailor", { tools: [ship] }).stream("Go.")))
 })
 
-/** One message is read, another is not. */
+/** One message is read, another is not; nothing is known of the window of the model. */
 const spokenTo = Effect.gen(function* () {
-  const walker = Agent.make("walker", {})
+  const walker = Agent.make("walker", {}).pipe(Agent.compactAt({ with: Compaction.dropOldest({ keepLast: 9 }) }))
   for (const words of ["Come back, too.", "No, stay."]) {
     const run = yield* walker.start("Go.")
     yield* Effect.sleep("100 millis")

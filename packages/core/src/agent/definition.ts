@@ -27,7 +27,7 @@ import * as Frame from "../run/Frame.ts"
 import * as Message from "../data/Message.ts"
 import * as Thrown from "../errors/Thrown.ts"
 import { once } from "../data/Once.ts"
-import { areUnsafe, MayBeUnsafe } from "../tool/Unsafe.ts"
+import { areUnsafe, MayBeUnsafe, mayBeUnsafe as startsUnsafe } from "../tool/Unsafe.ts"
 import { Cost, type Estimated, free } from "../recovery/Cost.ts"
 import type { Rows } from "../recovery/Node.ts"
 
@@ -258,10 +258,11 @@ const nesting = (definition: Definition): Nest | undefined => {
 const suspendable = ({ name, skills }: Definition): Suspendable => ({ name, tools: () => skills.flatMap(toolsOf) })
 
 /** Its tools, those of its fixers and of the agents that shorten its conversations, and all parts of a composition. */
-const mayBeUnsafe = ({ byTool, composed, defaults, onLlmError, router, skills }: Definition): boolean => {
+const mayBeUnsafe = ({ ahead, byTool, composed, defaults, onLlmError, router, skills }: Definition): boolean => {
   if (composed !== undefined) return composed.parts.some((part) => part.mayBeUnsafe())
   return (
     skills.flatMap(toolsOf).some(({ rows, sideEffects }) => sideEffects === "unsafe" || areUnsafe(rows)) ||
+    startsUnsafe(ahead?.compaction.agent) ||
     areUnsafe(defaults, onLlmError, ...byTool.values(), ...(router === undefined ? [] : [router.rows]))
   )
 }

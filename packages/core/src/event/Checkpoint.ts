@@ -151,6 +151,8 @@ const fields = {
    * if it reads the whole transcript.
    */
   compacted: Schema.optionalKey(Schema.Struct({ head: Message.Transcript, from: Count })),
+  /** The last turn before which `Agent.compactAt` has shortened the conversation, or has tried to; absent if there is none. */
+  compactionTurn: Schema.optionalKey(Count),
   /** The index of the run's input in the transcript; absent without input. */
   inputIndex: Schema.optionalKey(Count),
   /** What a person has approved for the whole run. */

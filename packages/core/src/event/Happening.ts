@@ -98,7 +98,7 @@ export type Happening =
     }
   /**
    * The conversation was too long for the model, and was shortened: `transcript` is what the model reads from here on. The transcript of
-   * the run stays whole.
+   * the run stays whole. `ahead`: `Agent.compactAt` has shortened it before that; the tokens that were counted, and the window.
    */
   | {
       readonly type: "compacted"
@@ -106,6 +106,17 @@ export type Happening =
       readonly before: Size
       readonly after: Size
       readonly transcript: Message.Transcript
+      readonly ahead?: { readonly tokens: number; readonly window: number }
+    }
+  /**
+   * `Agent.compactAt` did not shorten the conversation, and the run goes on: the compaction failed, its result was no shorter, or the window
+   * of the model is not known. The last is emitted once in a run.
+   */
+  | {
+      readonly type: "not-compacted"
+      readonly compaction: string
+      readonly why: "failed" | "not-shorter" | "no-window"
+      readonly error?: unknown
     }
   /**
    * `foreignName` is the tool's name at the server or library that runs it, `calledAs` the name that the model wrote. Each is absent if it

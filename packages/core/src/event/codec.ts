@@ -117,7 +117,13 @@ export const schemas = {
     compaction: Schema.String,
     before: size,
     after: size,
-    transcript: Message.Transcript
+    transcript: Message.Transcript,
+    ahead: Schema.optionalKey(Schema.Struct({ tokens: Schema.Finite, window: Schema.Finite }))
+  }),
+  "not-compacted": event("not-compacted", {
+    compaction: Schema.String,
+    why: Schema.Literals(["failed", "not-shorter", "no-window"]),
+    error: Schema.optionalKey(Failure)
   }),
   "tool-start": event("tool-start", {
     ...ofCall,

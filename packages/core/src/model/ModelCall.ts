@@ -97,6 +97,10 @@ const usageOf = ({ messages, output, tools }: Request, content: Message.Reply["c
   return Usage.make({ inputTokens: tokensOf(asked), outputTokens: tokensOf(lengthOf(content)) })
 }
 
+/** The tokens of values that a model will read as JSON, by their length. */
+export const estimateOf = (values: ReadonlyArray<unknown>): number =>
+  tokensOf(values.reduce((sum: number, value) => sum + lengthOf(value), 0))
+
 /** About four characters are a token. */
 const tokensOf = (length: number): number => Math.ceil(length / 4)
 

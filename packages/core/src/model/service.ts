@@ -60,6 +60,8 @@ export interface Service {
   readonly name: string
   /** The provider: `openai`, `anthropic` … */
   readonly provider: string
+  /** How many tokens a request and its reply may have together, for `Agent.compactAt`; absent if that is not known. */
+  readonly contextWindow?: number
   readonly generate: (request: Request) => Effect.Effect<Message.Reply, LlmError.LlmError>
   readonly stream: (request: Request) => Stream.Stream<Part, LlmError.LlmError>
   /**

@@ -32,7 +32,7 @@ interface Layers {
 
 /** What one run of an agent with skills would do at worst. */
 export const explainRun = (
-  { around, budget, model: given, onLlmError, output, outputRetries = 0, transport: isOff, work }: Plan,
+  { ahead, around, budget, model: given, onLlmError, output, outputRetries = 0, transport: isOff, work }: Plan,
   { errors = [], model: givenModel, transport: sent }: Layers = {}
 ): Explanation.RunExplanation => {
   const transport = isOff === "off" ? undefined : sent
@@ -45,6 +45,9 @@ export const explainRun = (
   const most = (of: (worst: Worst) => number): number => Math.max(0, ...ofTools.map(of))
   const turns = turnsOf(budget, work)
   const answers = around !== undefined && isLooping(work) ? 1 : 0
+  // there is nothing to count before the first turn
+  const shortened = ahead !== undefined && isLooping(work) ? Math.max(0, turns - 1) : 0
+  const shortening = costOf(ahead?.compaction.agent)
   // a routing call takes one of the turns
   const ofTurns = (of: (worst: Worst) => number): number => {
     const ofLoop = isLooping(work) ? of(model.worst) : 0
@@ -54,10 +57,16 @@ export const explainRun = (
   const toolCalls = tools.size === 0 ? 0 : budget.maxToolCalls
   // each attempt of a single model is a call
   const ofLoops = ofTurns(({ attempts, modelCalls }) => attempts * ofModel.worst.requests + modelCalls)
-  const alone = ofLoops + toolCalls * most((worst) => worst.modelCalls)
+  const alone = ofLoops + toolCalls * most((worst) => worst.modelCalls) + shortened * shortening.modelCalls
   // fixers and sub-agents spend the turns of the run that they work for
-  const modelCalls = Math.min(alone, (turns + answers) * (perTurn({ onLlmError, work }, ofModel) ?? Infinity))
-  const time = ofTurns(({ time }) => Duration.toMillis(time)) + toolCalls * most(({ time }) => Duration.toMillis(time))
+  const modelCalls = Math.min(
+    alone,
+    (turns + answers) * (perTurn({ ...(ahead && { ahead }), onLlmError, work }, ofModel) ?? Infinity)
+  )
+  const time =
+    ofTurns(({ time }) => Duration.toMillis(time)) +
+    toolCalls * most(({ time }) => Duration.toMillis(time)) +
+    shortened * shortening.millis
   return {
     model,
     ...(routing === undefined ? {} : { routing }),
@@ -71,6 +80,7 @@ export const explainRun = (
       modelCalls,
       requests: modelCalls * (transport?.worst.requests ?? 1),
       fixerRuns: toolCalls * most((worst) => worst.fixerRuns),
+      ...(shortened === 0 ? {} : { compactions: shortened }),
       time: Duration.millis(time)
     }
   }
@@ -94,7 +104,7 @@ const entriesOf = (work: Plan["work"]): ReadonlyMap<string, Entry> =>
  * names no fixers.
  */
 const perTurn = (
-  { model, onLlmError, work }: Pick<Plan, "model" | "onLlmError" | "work">,
+  { ahead, model, onLlmError, work }: Pick<Plan, "ahead" | "model" | "onLlmError" | "work">,
   inner = explained(model, [])
 ): number | undefined => {
   const entries = [...entriesOf(work).values()]
@@ -105,6 +115,7 @@ const perTurn = (
     inner.worst.modelCalls,
     // what a compaction asks spends turns of the run as well
     ...[...onLlmError.values()].map((node) => mostOf(node) ?? 0),
+    costOf(ahead?.compaction.agent).perTurn,
     ...entries.map(({ tool }) => costOf(tool.run).perTurn),
     ...tables.flatMap((rows) => [...rows.values()].map(mostOf))
   ])

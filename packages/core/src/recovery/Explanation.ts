@@ -92,11 +92,12 @@ export interface RunExplanation {
   readonly worst: WorstRun
 }
 
-/** Bounds of a run: the turns and calls that its budget admits, times the worst case of each. */
+/** Bounds of a run: the turns and calls that its budget admits, times the worst case of each; the compactions before turns. */
 type WorstRun = RunBounds & {
   readonly turns: number
   readonly toolCalls: number
   readonly fixerRuns: number
+  readonly compactions?: number
 }
 
 /**
@@ -117,7 +118,7 @@ export interface RunBounds {
 
 /** Makes text tables of one run of an agent: of its model calls and of each tool, with the bounds of the run. */
 export const formatRun = ({ answerTurn, model, outputRetries = 0, routing, tools, worst }: RunExplanation): string => {
-  const { cost, fixerRuns, modelCalls, requests, time, toolCalls, turns } = worst
+  const { compactions = 0, cost, fixerRuns, modelCalls, requests, time, toolCalls, turns } = worst
   const sections = [
     ...(routing === undefined || routing.rows.length === 0 ? [] : [`routing\n${format(routing)}`]),
     ...(model.rows.length === 0 && model.warning === undefined ? [] : [`model\n${format(model)}`]),
@@ -129,6 +130,7 @@ export const formatRun = ({ answerTurn, model, outputRetries = 0, routing, tools
     counted(turns, "turn"),
     ...(outputRetries === 0 ? [] : [`${counted(outputRetries, "time")} asked again for the output among them`]),
     ...(answerTurn === undefined ? [] : ["1 more for an answer at a limit"]),
+    ...(compactions === 0 ? [] : [counted(compactions, "compaction")]),
     counted(toolCalls, "tool call"),
     counted(modelCalls, "model call"),
     ...(requests === modelCalls ? [] : [counted(requests, "request")]),
@@ -139,9 +141,7 @@ export const formatRun = ({ answerTurn, model, outputRetries = 0, routing, tools
   return [...sections, `a run, at worst: ${bounds.join(", ")}`].join("\n\n")
 }
 
-/**
- * Makes a text table of an explanation: a line for each rung, and the bounds of all rows together.
- */
+/** Makes a text table of an explanation: a line for each rung, and the bounds of all rows together. */
 export const format = ({ rows, warning, worst }: Explanation): string => {
   const head = ["row", "rung", "times", "waits", "fixer runs", "model calls"]
   const lines = rows.flatMap(({ key, rungs }) =>

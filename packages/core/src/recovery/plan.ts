@@ -13,6 +13,8 @@ export interface Plan {
   readonly outputRetries?: number
   /** Set if the run may have a last turn at a limit. */
   readonly around?: unknown
+  /** Shortens the conversation before turns. */
+  readonly ahead?: { readonly compaction: { readonly name: string; readonly agent?: unknown } }
 }
 
 /** The work of one skill: only a loop calls a model. */

@@ -99,7 +99,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   readonly options: ModelCallOptions
   readonly next: (answer: Answer) => Effect.Effect<A, unknown>
   state: Idle | Attempting = idle
-  readonly compactions: Compactions = { made: 0 }
+  readonly compactions: Compactions
   readonly extra = { made: 0 }
   /** The request, with the conversation as the model reads it now. */
   request: Model.Request
@@ -115,6 +115,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
     this.next = next
     this.request = options.request
     this.prefix = options.prefix
+    this.compactions = { made: options.conversation?.compactionsAhead ?? 0 }
   }
 
   ask(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {

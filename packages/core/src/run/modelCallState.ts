@@ -34,6 +34,8 @@ export interface ModelCallOptions {
 interface Conversation {
   /** Gets the text of the present attempt that a reader has seen; `undefined` where it counts no more. */
   readonly show: (text: string | undefined) => void
+  /** How often the conversation was shortened in this turn before the call. */
+  readonly compactionsAhead: number
   /** Gets the shortened conversation once the conversation was too long. */
   readonly compact: (messages: Message.Transcript) => void
 }

@@ -9,7 +9,9 @@ import type * as Toolset from "../tool/Toolset.ts"
 import type { OnExceeded } from "../budget/Meter.ts"
 import type * as Frame from "./Frame.ts"
 import type { Output } from "./Output.ts"
-import type { Rows } from "../recovery/Node.ts"
+import type { Compaction, Rows } from "../recovery/Node.ts"
+import type { RunContext } from "../event/RunContext.ts"
+import type { RunState } from "./state.ts"
 
 /** What happens to a streamed attempt that broke off after its first text: it fails, is repeated, or goes on from that text. */
 export type OnPartial = "fail" | "restart" | "continue"
@@ -66,6 +68,22 @@ export interface Plan {
   readonly output: Output | undefined
   /** How often the model is called again for a text that does not fit. */
   readonly outputRetries: number
+  /** Shortens the conversation before it is too long, see `Agent.compactAt`. */
+  readonly ahead?: Ahead
+}
+
+/** Shortens the conversation at a safe point. */
+export interface Ahead {
+  readonly compaction: Compaction
+  readonly shorten: (running: Shortening) => Effect.Effect<void>
+}
+
+/** The part of a run at work whose conversation may be shortened. */
+export interface Shortening {
+  readonly run: RunContext
+  readonly state: RunState
+  readonly model: Model.Service
+  readonly beginning: { readonly said: Said; readonly from: unknown }
 }
 
 /** What a run has to do: the work of its only skill, or that of the one that it chooses. */

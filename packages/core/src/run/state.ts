@@ -53,6 +53,11 @@ export class RunState implements State {
   /** How many of these calls may run, once that is known. */
   admission: Admission | undefined
   #reply: Message.Reply | undefined
+  /**
+   * The turn that has begun with a compaction before the limit, or with an attempt at one, and how many were made in it. `Infinity` where no
+   * window is known.
+   */
+  ahead: { readonly turn: number; readonly made: number } | undefined
   /** What a reader has seen of a reply that has not come to its end. */
   #shown: string | undefined
   /** The text of the last reply. */
@@ -104,6 +109,7 @@ export class RunState implements State {
   #restore({
     callsWithToolsOff,
     compacted,
+    compactionTurn,
     failures,
     sameTool,
     made,
@@ -121,6 +127,7 @@ export class RunState implements State {
       const from = last === undefined ? 0 : this.messages.lastIndexOf(last) + 1
       this.#compacted = [...compacted.head, ...this.messages.slice(from)]
     }
+    if (compactionTurn !== undefined) this.ahead = { turn: compactionTurn, made: 0 }
     this.turn = turn
     this.outputsRejected = outputsRejected
     this.callsWithToolsOff = callsWithToolsOff
@@ -156,6 +163,7 @@ export class RunState implements State {
       agent: this.#agent,
       transcript: unfinished === undefined ? this.transcript() : [...this.messages],
       ...(this.#compacted === undefined ? {} : { compacted: abridged(this.messages, this.#compacted) }),
+      ...(this.ahead !== undefined && this.ahead.turn < Infinity ? { compactionTurn: this.ahead.turn } : {}),
       ...(inputIndex < 0 ? {} : { inputIndex }),
       ...(run.done.granted === undefined ? {} : { grants: run.done.granted }),
       ...inboxOf(run),
@@ -253,6 +261,11 @@ export class RunState implements State {
   /** What the model reads of the conversation. */
   get visible(): Message.Transcript {
     return this.#compacted ?? this.messages
+  }
+
+  /** How often the conversation was shortened at the beginning of the present turn. */
+  get compactionsAhead(): number {
+    return this.ahead?.turn === this.turn ? this.ahead.made : 0
   }
 
   /** From here on the model reads this, and what is added to it; nothing of the conversation is lost. */

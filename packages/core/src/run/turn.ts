@@ -17,14 +17,22 @@ import type { End, Looping, Running } from "./running.ts"
 /**
  * What is done between two turns, in this order, and nowhere else: (1) the run takes the results of deferred calls that have come, and (2) it
  * reads what was said to it, unless it has done both before the limits of its calls; (3) the limits of tokens, cost and turns are checked, and the turn is
- * counted; (4) the turn begins for listeners; (5) the request is made: of what the model reads of the conversation,
+ * counted; (4) the turn begins for listeners; (5) the conversation is shortened, if the agent does so before it is too long; (6) the request is made: of what the model reads of the conversation,
  * without tools that are withheld or that their server has changed, and with the demand to call none where tools are off.
  */
 export const safePoint = (running: Looping): Effect.Effect<Model.Request, unknown> => {
   const { heardAfter, turn: before } = running.state
-  const next = () => turn(running, () => offered(running, requestOf(running)))
+  const next = () => turn(running, () => begun(running))
   const heard = heardAfter === before ? undefined : hearNow(running)
   return heard === undefined ? next() : Effect.flatMap(heard, next)
+}
+
+/** What a turn begins with: the conversation is shortened before it is too long, then the request is made. */
+const begun = (running: Looping): Effect.Effect<Model.Request> => {
+  const { ahead } = running.plan
+  return ahead === undefined
+    ? offered(running, requestOf(running))
+    : Effect.flatMap(ahead.shorten(running), () => offered(running, requestOf(running)))
 }
 
 /** The request, with the tools that have a pin as they are offered now. */

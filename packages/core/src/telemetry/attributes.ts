@@ -137,6 +137,11 @@ export const ofNote: Table = {
     "kintsugi.characters_before": before.characters,
     "kintsugi.characters_after": after.characters
   }),
+  "not-compacted": ({ compaction, error, why }) => ({
+    "kintsugi.compaction": compaction,
+    "kintsugi.not_compacted": why,
+    ...(error === undefined ? {} : ofCode(error))
+  }),
   "arguments-coerced": ({ change }) => ({ "kintsugi.coercion": change.step }),
   "output-coerced": ({ change }) => ({ "kintsugi.coercion": change.step }),
   "output-rejected": ({ issues }) => ({ "kintsugi.issues": issues.length }),

@@ -221,6 +221,8 @@ const nameOf = (step: Interception.InterceptedStep): string => {
       return `${step.request.tool}, call ${step.request.callId}`
     case "pins":
       return "definitions of tools"
+    case "compaction":
+      return step.compaction
     case "listener":
       return step.event.type
   }

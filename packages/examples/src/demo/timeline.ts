@@ -123,6 +123,12 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       const sizes = `${before.messages} → ${after.messages} messages, ${before.characters} → ${after.characters} characters`
       return { column: "model", text: `the conversation was shortened by ${compaction}: ${sizes}`, tone: "good" }
     }
+    case "not-compacted":
+      return {
+        column: "model",
+        text: `the conversation was not shortened by ${event.compaction}: ${event.why}`,
+        tone: "quiet"
+      }
     case "tool-changed":
       return { column: "tool", text: `${event.server} has changed ${event.tool} → ${event.action}`, tone: "bad" }
     case "tool-denied":

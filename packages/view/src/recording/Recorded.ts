@@ -23,6 +23,7 @@ export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>
   "attempt-discarded",
   "attempt-continued",
   "compacted",
+  "not-compacted",
   "tool-start",
   "arguments-coerced",
   "tool-progress",

@@ -245,6 +245,8 @@ export class RunWeaver {
         return this.#decided(event, index)
       case "compacted":
         return this.#marked("model", at, "mended", `shortened by ${textAt(event, "compaction") ?? "?"}`, index)
+      case "not-compacted":
+        return this.#marked("model", at, "note", `not shortened by ${textAt(event, "compaction") ?? "?"}`, index)
       case "output-coerced":
         return this.#marked("turn", at, "mended", `output read by ${textAt(event, "change", "step") ?? "?"}`, index)
       case "output-rejected":

@@ -120,6 +120,17 @@ const atLimit = (event: Recorded): string => {
 
 const nameOf = (event: Recorded): string => textAt(event, "tool") ?? "?"
 
+const whyNot = (event: Recorded): string => {
+  switch (textAt(event, "why")) {
+    case "no-window":
+      return "The window of the model is not known."
+    case "not-shorter":
+      return "Its result is no shorter."
+    default:
+      return event["error"] === undefined ? "" : errorLine(event["error"], 2000)
+  }
+}
+
 /** By the type of the event; other types have no entry. */
 const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>>> = {
   "run-start": beginning,
@@ -135,6 +146,8 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
   "attempt-continued": (event) => one("recovery", "The model goes on from this", textAt(event, "kept") ?? "", "mended"),
   compacted: (event) =>
     one("recovery", `The conversation was shortened by ${textAt(event, "compaction") ?? "?"}`, "", "mended"),
+  "not-compacted": (event) =>
+    one("recovery", `The conversation was not shortened by ${textAt(event, "compaction") ?? "?"}`, whyNot(event)),
   "arguments-coerced": (event) =>
     one("recovery", `Arguments of ${nameOf(event)} read by ${textAt(event, "change", "step") ?? "?"}`, "", "mended"),
   "tool-failed": (event) =>

@@ -1,0 +1,71 @@
+/** Shortens the conversations of an agent before they are too long for its model. */
+import { dual } from "effect/Function"
+import type { Compaction } from "../recovery/Compaction.ts"
+import * as Ahead from "../run/Ahead.ts"
+import type * as Tool from "../tool/Tool.ts"
+import { type Agent, fromDefinition } from "./definition.ts"
+import { definitionOf } from "./parts.ts"
+import type { AnyPart } from "./partTypes.ts"
+import type { Running } from "./skills.ts"
+import type { NeedsModel } from "./types.ts"
+
+/** When a conversation is shortened, and how. */
+interface CompactAt<R> {
+  /** The share of the window from which on the conversation is shortened; 0.8 by default. */
+  readonly share?: number | undefined
+  /** The tokens that a request and its reply may have together; by default what the model declares as `contextWindow`. */
+  readonly window?: number | undefined
+  readonly with: Compaction<R>
+}
+
+/**
+ * Shortens what the model reads before it is too long, by a `Compaction`: between two turns, once the tokens that the provider has told
+ * for the last reply, and an estimate of what was added since, reach a share of the window. The prompt, the run's input, and what the model
+ * has not read yet stay. The transcript of the run stays whole. At most one of the two compactions of a turn is made so.
+ *
+ * If the compaction fails, or its result is no shorter, the run emits `not-compacted` and goes on. It does the same, once, if the window
+ * is not known.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Compaction } from "@kintsugi/core"
+ *
+ * const clerk = Agent.make("clerk", { prompt: "You do sums." }).pipe(
+ *   Agent.compactAt({ window: 200_000, with: Compaction.dropOldest({ keepLast: 10 }) })
+ * )
+ * ```
+ */
+export const compactAt: {
+  <R2 = never>(
+    options: CompactAt<R2>
+  ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice, Name extends string>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
+  <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable extends Running,
+    Choice,
+    Name extends string,
+    R2 = never
+  >(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+    options: CompactAt<R2>
+  ): Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
+} = dual(2, <A, R2>(self: AnyPart, { share = 0.8, window, with: compaction }: CompactAt<R2>): A => {
+  const definition = definitionOf(self)
+  if (!(share > 0 && share <= 1)) throw odd(definition.name, "share must be above 0 and at most 1", share)
+  if (window !== undefined && !(Number.isSafeInteger(window) && window >= 1)) {
+    throw odd(definition.name, "window must be a whole number of at least 1", window)
+  }
+  // its needs are in the agent's type
+  return fromDefinition({ ...definition, ahead: Ahead.make({ share, window, compaction: compaction as Compaction }) })
+})
+
+const odd = (agent: string, what: string, given: unknown): RangeError =>
+  new RangeError(`Agent '${agent}': compactAt: ${what}, got ${String(given)}`)

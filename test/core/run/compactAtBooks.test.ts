@@ -1,0 +1,120 @@
+/** What `Agent.compactAt` spends, and where it is at work: in sub-agents, in fixers, until an interruption. */
+import { assert } from "@effect/vitest"
+import { Agent, Compaction, Explanation, Recovery, Tool, Usage } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Effect, Exit } from "effect"
+import { calm, done, eventLog, play } from "../../_support/dialogue.ts"
+import { it } from "../../_support/run.ts"
+import { reader, requested } from "../recovery/_support/longConversations.ts"
+import { started } from "./_support/saying.ts"
+import { spending } from "./_support/spending.ts"
+
+const { call, make, reply, replies, text } = ScriptedModel
+
+it.run(
+  "a summary is booked as a compaction, and its agent does not shorten its own conversation by itself [P1573]",
+  (run) =>
+    Effect.gen(function* () {
+      const summing = yield* make(spending(900, 1, "look"), text("in short"))
+      const page = play("look", {}, [Effect.succeed("more")])
+      const compaction: Compaction.Compaction = Compaction.summarise(
+        (input) => Effect.orDie(summer(input) as Effect.Effect<string, unknown>),
+        { keepLast: 1 }
+      )
+      const summer = Agent.make("summer", { tools: [page.tool], model: summing.layer }).pipe(
+        Agent.compactAt({ window: 1000, with: compaction })
+      )
+      const log = eventLog()
+      const model = yield* make(spending(1, 1, "look"), spending(900, 1, "look"), done)
+      const agent = reader(200).pipe(Agent.compactAt({ window: 1000, with: compaction }), log.listen)
+      yield* run(agent, "go").pipe(Effect.provide(model.layer))
+      assert.lengthOf(requested(model)[2] ?? [], 4)
+      const end = log.end()
+      assert(end?.type === "run-completed")
+      assert.deepStrictEqual(
+        end.ledger.map(({ agent, purpose }) => [agent, purpose]),
+        [
+          ["reader", "agent"],
+          ["reader", "agent"],
+          ["summer", "compaction"],
+          ["summer", "compaction"],
+          ["reader", "agent"]
+        ]
+      )
+      assert.lengthOf(log.of("compacted"), 1)
+      assert.deepStrictEqual(log.of("not-compacted"), [])
+    })
+)
+
+it("`explain` counts the model calls of an agent that shortens the conversation, once before each turn but the first [P1573]", () => {
+  const summer = Agent.make("summer", { budget: { maxTurns: 2 } })
+  const worker = Agent.make("worker", { budget: { maxTurns: 3 } })
+  const compacting = worker.pipe(Agent.compactAt({ window: 1000, with: Compaction.summarise(summer) }))
+  const explained = Agent.explain(compacting)
+  assert.strictEqual(explained.worst.compactions, 2)
+  assert.deepInclude(explained.worst, { turns: 3, modelCalls: 3 })
+  assert.include(Explanation.formatRun(explained), "a run, at worst: 3 turns, 2 compactions, 0 tool calls")
+  assert.isFalse("compactions" in Agent.explain(worker).worst)
+})
+
+it.run("a sub-agent shortens its own conversation, and no other [P1570 P1573]", (run) =>
+  Effect.gen(function* () {
+    const inner = yield* make(spending(900, 1, "look"), text("inner"))
+    const child = reader(200).pipe(
+      Agent.compactAt({ window: 1000, with: Compaction.shrinkLargestResult({ maxLength: 20 }) })
+    )
+    const tool = Agent.asTool(child.pipe(Agent.withModel(inner.layer)), { name: "ask", description: "Asks." })
+    const model = yield* make(
+      replies(
+        reply({
+          content: [call("ask", { input: "hi" }, "c1")],
+          usage: Usage.make({ inputTokens: 900, outputTokens: 1 })
+        })
+      ),
+      done
+    )
+    const log = eventLog()
+    const agent = Agent.make("worker", { tools: [tool] }).pipe(log.listen)
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(
+      log.of("compacted").map(({ agent, turn }) => [agent, turn]),
+      [["reader", 2]]
+    )
+  })
+)
+
+it.run("the agent of a fixer shortens its conversation as any other [P1570 P1573]", (run) =>
+  Effect.gen(function* () {
+    const fixing = yield* make(spending(900, 1, "look"), text('{"n":2}'))
+    const mender = reader(200).pipe(
+      Agent.compactAt({ window: 1000, with: Compaction.shrinkLargestResult({ maxLength: 20 }) }),
+      Agent.withModel(fixing.layer)
+    )
+    const fetch = play("fetch", { coercion: [] }, [Effect.succeed("page")]).tool
+    const model = yield* make(ScriptedModel.calls(call("fetch", '{"n":1,}', "c1")), done)
+    const log = eventLog()
+    const agent = Agent.make("worker", { tools: [fetch.pipe(Tool.onError({ InvalidArgs: Recovery.fix(mender) }))] })
+    yield* run(agent.pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(
+      log.of("compacted").map(({ agent, turn }) => [agent, turn]),
+      [["reader", 2]]
+    )
+  })
+)
+
+it.effect("an interruption while the conversation is shortened ends the run [P1572]", () =>
+  Effect.gen(function* () {
+    const model = yield* make(spending(900, 1, "look"))
+    const never = Compaction.make("own", () => Effect.never)
+    const run = yield* started(
+      reader()
+        .pipe(Agent.compactAt({ window: 1000, with: never }))
+        .start("go"),
+      model
+    )
+    yield* calm
+    yield* run.interrupt
+    assert.isTrue(Exit.hasInterrupts(yield* Effect.exit(run.outcome)))
+    assert.lengthOf(model.requests, 1)
+  })
+)

@@ -1,0 +1,30 @@
+/** What `Agent.compactAt` takes, and what it leaves of an agent's type. */
+import { Agent, Compaction, type Model } from "@kintsugi/core"
+import { Context, Effect } from "effect"
+import { test } from "vitest"
+import type { Equal, Expect } from "./_support/Identity.ts"
+
+class Store extends Context.Service<Store, { readonly sum: Effect.Effect<string> }>()("Store") {}
+
+const agent = Agent.make("worker", {})
+const last = Compaction.dropOldest({ keepLast: 9 })
+const stored = Compaction.make("stored", ({ transcript }) => Effect.map(Store, ({ sum: _ }) => transcript))
+
+test("its needs are those of the compaction, and it is for agents with a loop [P1570]", () => {
+  const plain = Agent.compactAt(agent, { with: last })
+  type _plain = Expect<Equal<typeof plain, typeof agent>>
+
+  const needy = agent.pipe(Agent.compactAt({ window: 1000, share: 0.5, with: stored }))
+  type _needs = Expect<Equal<Agent.AgentServices<typeof needy>, Store | Model.Model>>
+  type _fails = Expect<Equal<Agent.AgentError<typeof needy>, Agent.AgentError<typeof agent>>>
+
+  // @ts-expect-error a compaction is needed
+  Agent.compactAt(agent, { window: 1000 })
+  const shout = Agent.deterministic("shout", (text: string) => Effect.succeed(text))
+  // @ts-expect-error a function has no conversation
+  Agent.compactAt(shout, { with: last })
+  // @ts-expect-error a composition has none of its own
+  agent.pipe(Agent.andThen(agent), Agent.compactAt({ with: last }))
+  // @ts-expect-error the share is a number
+  Agent.compactAt(agent, { share: "0.8", with: last })
+})
