@@ -9,6 +9,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "./files.ts"
 import * as Schemas from "./reads/schemas.ts"
+import { ofAside } from "./reads/aside.ts"
 import { ofTools } from "./reads/builtIn.ts"
 import { ofAnswers, ofCalls, ofFixers, ofForeign, ofRouting, type ReadText } from "./reads/texts.ts"
 import { ofAgents, ofAttached, ofEnds, summarised } from "./reads/nested.ts"
@@ -67,7 +68,7 @@ export const render: Effect.Effect<string> = Effect.gen(function* () {
     ofFixers,
     Schemas.lines
   ])
-  const [routing, worded, agents, ends] = yield* Effect.all([ofRouting, ofWires, ofAgents, ofEnds])
+  const [routing, worded, agents, ends, aside] = yield* Effect.all([ofRouting, ofWires, ofAgents, ofEnds, ofAside])
   return [
     "# What the model reads",
     "",
@@ -94,6 +95,10 @@ export const render: Effect.Effect<string> = Effect.gen(function* () {
     ...texts("when", [...cutShort, ...ends]),
     "",
     "These stand in the transcript: a model reads them where the conversation goes on.",
+    "",
+    "## Of results that are put aside",
+    "",
+    ...texts("what", aside),
     "",
     "## Of agents that are its tools",
     "",

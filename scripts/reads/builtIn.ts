@@ -5,10 +5,13 @@ import type { ReadText } from "./texts.ts"
 
 /** The descriptions of the built-in tools and of their parameters. */
 export const ofTools = (): ReadonlyArray<ReadText> =>
-  [Tool.escalate, Tool.throwException, Tool.complete].map(({ definition, name }) => ({
-    when: `\`Tool.${name}\``,
-    text: [definition.spec().description, ...describedIn(definition.spec().parameters)].join("\n")
-  }))
+  [
+    ...[Tool.escalate, Tool.throwException, Tool.complete].map(({ definition, name }) => ({
+      when: `\`Tool.${name}\``,
+      spec: definition.spec()
+    })),
+    { when: "`read_result`, of `Tool.putAside`", spec: Tool.putAside({ above: 1 }).reader.spec() }
+  ].map(({ spec, when }) => ({ when, text: [spec.description, ...describedIn(spec.parameters)].join("\n") }))
 
 /** The descriptions of the parameters of a tool, each with its name. */
 const describedIn = ({ properties }: Schema.JsonObject): ReadonlyArray<string> =>

@@ -69,6 +69,10 @@ const parts: Readonly<Record<string, readonly [using: string, marks: ReadonlyArr
     ),
     [/"not-compacted"/, /share must be above 0 and at most 1/]
   ],
+  "results that are put aside": [
+    agentWith('import { putAside } from "@kintsugi/core/Tool"', "show(putAside({ above: 9 }))"),
+    [/read_result/, /Tool\.putAside: above must be/]
+  ],
   "what was decided while a run was suspended": [sourceOf("resumed"), [/it was asked for when the call was made/]],
   "the gate of approvals": [sourceOf("approval"), [/has a tool that needs an Approver, and there is none/]],
   "a person as a rung": [

@@ -35,6 +35,8 @@ const added: Readonly<Record<string, string>> = {
   "Approval.DecisionReceipt": "whether a decision counts",
   "Approval.result": "a person gives the result of a failed call",
   "Recovery.ask": "a person as a rung",
+  "Tool.ResultStore": "where long results are put aside",
+  "Tool.putAside": "how long a result may be before it is put aside",
   "ToolError.ApprovalExpiredError": "no decision came in time",
   "Approval.approveFor": "a person approves more than one call",
   "Agent.compactAt": "a conversation is shortened before it is too long",
@@ -57,6 +59,8 @@ const added: Readonly<Record<string, string>> = {
 
 /** The same for the other packages. */
 const addedElsewhere: Readonly<Record<string, string>> = {
+  "ResultStores.layerKeyValueStore": "long results in a KeyValueStore",
+  "ResultStores.layerSql": "long results in a table",
   "Durable.say": "a person says something to a durable run",
   "Durable.unread": "what a durable run has not read",
   "Durable.settle": "what ends such a call of a durable run",

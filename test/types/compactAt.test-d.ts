@@ -8,7 +8,7 @@ class Store extends Context.Service<Store, { readonly sum: Effect.Effect<string>
 
 const agent = Agent.make("worker", {})
 const last = Compaction.dropOldest({ keepLast: 9 })
-const stored = Compaction.make("stored", ({ transcript }) => Effect.map(Store, ({ sum: _ }) => transcript))
+const stored = Compaction.make("stored", ({ transcript }) => Effect.as(Store, transcript))
 
 test("its needs are those of the compaction, and it is for agents with a loop [P1570]", () => {
   const plain = Agent.compactAt(agent, { with: last })

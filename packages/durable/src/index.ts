@@ -1,4 +1,5 @@
 /** Durable runs, on Effect's own workflow engine, and the signing of snapshots of other runs. */
 export * as Durable from "./Durable.ts"
+export * as ResultStores from "./ResultStores.ts"
 export * as SnapshotClaims from "./SnapshotClaims.ts"
 export * as SnapshotKeys from "./SnapshotKeys.ts"

@@ -52,6 +52,8 @@ export const intercepting = (replay: Replay, tell: Tell) => {
         return choice(replay, line, run, step, self)
       case "approval":
         return decided(replay, line, step.request, step.endsAt, tell(step.request))
+      case "put aside":
+        return putAside(replay, line, run, self)
       case "compaction":
         // the model calls of an agent are recorded
         return step.isAgent ? self : compaction(replay, line, run, self)
@@ -197,6 +199,21 @@ const compaction = (
     error: Said,
     // by its step it gives a transcript
     work: Effect.mapError(self as Effect.Effect<Message.Transcript, unknown>, saying)
+  })
+
+/** A store may fail in one replay and not in another: what the model reads is decided once. */
+const putAside = (
+  replay: Replay,
+  line: Line,
+  run: RunContext.RunContext | undefined,
+  self: Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown, unknown> =>
+  record(replay, {
+    line,
+    name: named(line, run, "put-aside"),
+    value: Schema.Null,
+    error: Said,
+    work: Effect.mapError(Effect.as(self, null), saying)
   })
 
 /** A server may change its tools at any time: what the run saw is recorded. */

@@ -82,6 +82,7 @@ export const durable: Table = {
     ...each(reached, "start", "poll"),
     ...each(effectOnly, "resume", "decide", "settle")
   },
+  "durable/src/ResultStores.ts": each(none("stores texts as they are"), "layerSql"),
   "durable/src/SnapshotClaims.ts": each(none("stores ids of snapshots, which a schema has read"), "layerSql"),
   "durable/src/SnapshotKeys.ts": {
     layer: grows(texts, (text) => Effect.runPromise(Effect.provide(signedAndVerified(text), keys)))

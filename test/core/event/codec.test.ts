@@ -122,6 +122,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
     }
   ],
   compactionTurn: 2,
+  putAside: [{ handle: "k-0", text: "long" }, { handle: "k-1" }],
   inputIndex: 0,
   unfinished: {
     reply,
@@ -267,6 +268,15 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     expiresAt: 9,
     replaces: { job: 0 }
   },
+  "result-put-aside": {
+    ...around,
+    ...ofCall,
+    type: "result-put-aside",
+    handle: "k-0",
+    characters: 9,
+    bytes: 10
+  },
+  "result-cut": { ...around, ...ofCall, type: "result-cut", characters: 9, error },
   "approval-requested": { ...around, ...ofCall, type: "approval-requested", request },
   "approval-expired": { ...around, ...ofCall, type: "approval-expired", request },
   "approval-decided": { ...around, ...ofCall, type: "approval-decided", decision: approved, ...marks },

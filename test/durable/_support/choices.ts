@@ -1,7 +1,7 @@
 /** Runs whose course is decided from outside, or by functions of the user: the same in memory and as workflows. */
 import { Agent, Budget, Compaction, LlmError, Message, Recovery, Router, Skill, Tool, ToolPolicy } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Option, Schema, type Scope, Stream } from "effect"
+import { Effect, Layer, Option, Schema, type Scope, Stream } from "effect"
 import { batch, done } from "../../_support/dialogue.ts"
 import { type Cast, cast, Gone, model, skilled, slowly, tools } from "./scenarios.ts"
 
@@ -176,6 +176,55 @@ export const choices: Readonly<Record<string, Effect.Effect<Cast, never, Scope.S
       })
     )
     return cast(agent, [asked, shortening], runs)
+  }),
+
+  "long results that are put aside, in memory and in a store that fails at times": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const reads = ScriptedModel.answers(({ messages }) => {
+      const handles = JSON.stringify(messages).match(/handle: \\"[\w-]+/g) ?? []
+      const content = handles.map((handle, index) =>
+        ScriptedModel.call("read_result", { handle: handle.slice(10), from: 1000, length: 10 }, `r${index}`)
+      )
+      return Effect.succeed(ScriptedModel.reply({ content }))
+    })
+    const nested = yield* model(batch("see", "see", "see"), reads, done)
+    const asked = yield* model(
+      batch("look"),
+      reads,
+      ScriptedModel.calls(ScriptedModel.call("ask", { input: "why?" })),
+      done
+    )
+    const long = (name: "look" | "see") => tool(name, (nth) => slowly(Effect.succeed(`${nth} ${"word ".repeat(1000)}`)))
+    const texts = new Map<string, string>()
+    let nth = 0
+    const store: Tool.ResultStore = {
+      put: ({ handle, text }) =>
+        slowly(
+          Effect.suspend(() =>
+            ++nth === 2
+              ? Effect.fail(new Gone({ message: "no disk" }))
+              : Effect.sync(() => void texts.set(handle, text))
+          )
+        ),
+      get: ({ handle }) => Effect.sync(() => texts.get(handle))
+    }
+    const inner = Agent.make("ask", {
+      model: nested.layer,
+      skills: skilled(long("see")),
+      putAside: Tool.putAside({ above: 900 })
+    })
+    const agent = Agent.make("worker", {
+      skills: skilled(
+        long("look"),
+        Agent.asTool(inner.pipe(Agent.provide(Layer.succeed(Tool.ResultStore, store))), {
+          name: "ask",
+          description: "Asks."
+        })
+      ),
+      putAside: Tool.putAside({ above: 900 })
+    })
+    // handles are derived from the id of the run
+    return cast(agent.pipe(Agent.withRunId("run-1")), [asked, nested], runs)
   }),
 
   "an agent that is read while it streams": Effect.gen(function* () {

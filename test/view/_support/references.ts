@@ -154,12 +154,13 @@ const approved = Effect.gen(function* () {
   return yield* Effect.provide(program, model.layer)
 })
 
-/** What the other runs have not: a chosen skill, progress, thoughts, an output that is read leniently, a call that is undone, and a tool that its server changes. */
+/** What the other runs have not: a chosen skill, progress, thoughts, an output that is read leniently, a call that is undone, a tool that its server changes, and results that are put aside or cut. */
 const varied = Effect.gen(function* () {
   const car = Tool.make("car", {
     description: "Books a car.",
     parameters: Schema.Struct({}),
     success: Schema.String,
+    putAside: Tool.putAside({ above: 1 }),
     run: (_, { progress }) =>
       Effect.as(
         Effect.forEach([1, 2, 3], (step) => Effect.andThen(Effect.sleep("100 millis"), progress({ step }))),
@@ -215,7 +216,13 @@ const varied = Effect.gen(function* () {
     says("300 millis", 100, text("I wait.")),
     says("300 millis", 100, text("I sail."))
   )
-  const run = Effect.exit(Stream.runDrain(traveller.stream("Go.")))
+  let puts = 0
+  // there is no room for a second result
+  const store: Tool.ResultStore = {
+    put: () => (++puts === 1 ? Effect.void : Effect.fail(new NoRoom({ message: "full" }))),
+    get: () => Effect.undefined
+  }
+  const run = Effect.exit(Stream.runDrain(traveller.stream("Go."))).pipe(Effect.provideService(Tool.ResultStore, store))
   return yield* Effect.provide(
     Effect.all([run, run, spokenTo, unanswered, goingOn, sailing], { discard: true }),
     model.layer

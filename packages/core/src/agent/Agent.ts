@@ -31,6 +31,7 @@ import type { BudgetExceededError, InvalidOutputError } from "../errors/RunError
 import type { Siblings } from "../run/Run.ts"
 import type * as Skill from "../run/Skill.ts"
 import type * as Tool from "../tool/Tool.ts"
+import type { PutAside } from "../tool/ToolDefinition.ts"
 import type { May, Present } from "../recovery/TableTypes.ts"
 import type { Elsewhere, PresentLimits } from "./elsewhere.ts"
 
@@ -89,6 +90,8 @@ export interface Options<
   readonly toolDefaults?: Defaults
   /** The first rows of `Agent.onLlmError`, or a function in their place. */
   readonly onLlmError?: ModelRows
+  /** When a long result is put aside, of tools without such an option and without `maxResultChars`: made by `Tool.putAside`. */
+  readonly putAside?: PutAside
   /** Limits of one run; see `Budget` for the defaults. */
   readonly budget?: Budget.Limits
   /** When one call of a reply ends the run, the others begin nothing more: what they have at work runs to its end, or is interrupted. */
@@ -210,6 +213,7 @@ export const make = <
     prompt: options.prompt ?? "",
     budget: Budget.make(options.budget),
     siblings: options.siblings,
+    putAside: options.putAside,
     // its needs are in the agent's type
     model: options.model as Layer.Layer<Model.Model, unknown> | undefined,
     ...(options.modelIdle === undefined ? {} : { modelIdle: Sharing.idleOf(name, options.modelIdle) }),

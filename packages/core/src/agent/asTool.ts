@@ -21,6 +21,7 @@ import type {
   WithoutScope,
   Storable as StorableFailures,
   NoVerify,
+  OneLength,
   Limits,
   Stored as ToolStored
 } from "../tool/ToolTypes.ts"
@@ -36,7 +37,7 @@ export interface TextInput {
   readonly input: string
 }
 
-type Passed = "description" | "sideEffects" | "kind" | "coercion" | "maxCalls" | "maxResultChars"
+type Passed = "description" | "sideEffects" | "kind" | "coercion" | "maxCalls" | "maxResultChars" | "putAside"
 
 /** The options that `Tool.make` has mean the same here. `description` is for the calling model. */
 interface ToolOptions<
@@ -115,7 +116,7 @@ interface AsTool {
   >(
     agent: AgentPart<string, O, E, R, Inside, Own>,
     options: Present<Given, Declared, Elsewhere> &
-      ToolOptions<Name, S, A, T, C, VR, Stored> & { readonly parameters?: never }
+      OneLength<ToolOptions<Name, S, A, T, C, VR, Stored>> & { readonly parameters?: never }
   ): Tool.Tool<
     Name,
     TextInput,
@@ -143,7 +144,9 @@ interface AsTool {
     Given = {}
   >(
     agent: AgentPart<I, O, E, R, Inside, Own>,
-    options: Present<Given, Declared, Elsewhere> & ToolOptions<Name, S, A, T, C, VR, Stored> & ToolInput<Params, I>
+    options: Present<Given, Declared, Elsewhere> &
+      OneLength<ToolOptions<Name, S, A, T, C, VR, Stored>> &
+      ToolInput<Params, I>
   ): Tool.Tool<
     Name,
     Params,
@@ -172,7 +175,8 @@ export const asTool: AsTool = (
   Object.defineProperty(run, Cost, { value: (estimate: Estimate) => costOf(agent, estimate) })
   const tool = Tool.make(name, {
     ...(mayBeUnsafe(agent) ? { sideEffects: "unsafe" } : {}),
-    ...others,
+    // of two lengths, the tool refuses one
+    ...(others as Omit<typeof others, "putAside">),
     parameters: parameters as Schema.Codec<unknown, unknown>,
     success: Schema.Union([success, CompletionText]),
     isError: (value) => Completion.isCompletion(value) && !value.isSuccess,

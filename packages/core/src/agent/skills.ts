@@ -10,7 +10,7 @@ import * as Skill from "../run/Skill.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type * as ToolPolicy from "../tool/ToolPolicy.ts"
 import * as Toolset from "../tool/Toolset.ts"
-import type { ToolDefinition } from "../tool/ToolDefinition.ts"
+import type { PutAside, ToolDefinition } from "../tool/ToolDefinition.ts"
 import type { NeedsModel } from "./types.ts"
 import type { Definition, Wide } from "../run/Routing.ts"
 
@@ -134,6 +134,7 @@ export interface Skilled extends Toolset.Tables {
   readonly router?: Definition
   readonly policies: ReadonlyArray<ToolPolicy.Policy>
   readonly budget: { readonly maxArgsBytes: number }
+  readonly putAside?: PutAside | undefined
 }
 
 /** Throws a `TypeError` on duplicate names. */
@@ -176,7 +177,7 @@ export const toolsOf = (skill: Skill.AnySkill): ReadonlyArray<ToolDefinition> =>
   Skill.isDeterministic(skill) ? [] : skill.tools.map((tool) => tool.definition)
 
 const toolsetOf = (
-  { budget, policies }: Skilled,
+  { budget, policies, putAside }: Skilled,
   tools: ReadonlyArray<ToolDefinition>,
   tables: Toolset.Tables
-): Toolset.Toolset => Toolset.make(tools, tables, { maxArgsBytes: budget.maxArgsBytes, policies })
+): Toolset.Toolset => Toolset.make(tools, tables, { maxArgsBytes: budget.maxArgsBytes, policies }, putAside)

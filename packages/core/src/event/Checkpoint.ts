@@ -155,6 +155,10 @@ const fields = {
   compactionTurn: Schema.optionalKey(Count),
   /** The index of the run's input in the transcript; absent without input. */
   inputIndex: Schema.optionalKey(Count),
+  /** The long results that were put aside, the oldest first, by their handles; without its text where there was no room for it. */
+  putAside: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ handle: Schema.String, text: Schema.optionalKey(Schema.String) }))
+  ),
   /** What a person has approved for the whole run. */
   grants: Schema.optionalKey(Schema.Array(Approval.Grant)),
   /** What was said to the run and is not read yet, in its order; absent if there is nothing. */

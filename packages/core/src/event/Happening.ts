@@ -282,6 +282,10 @@ export type OfOneCall =
       readonly settlement: Message.Settlement
       readonly message: Message.User
     }
+  /** The result was put aside, and the model reads its head. `characters` are UTF-16 units, `bytes` those of UTF-8. */
+  | { readonly type: "result-put-aside"; readonly handle: string; readonly characters: number; readonly bytes: number }
+  /** The store of long results has failed, and the result is cut. */
+  | { readonly type: "result-cut"; readonly characters: number; readonly error: unknown }
   /** Denied before it ran. */
   | { readonly type: "tool-denied"; readonly settlement: Message.Settlement }
   | { readonly type: "tool-failed"; readonly attempt: number; readonly error: unknown }

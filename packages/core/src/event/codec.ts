@@ -152,6 +152,13 @@ export const schemas = {
     settlement: Message.Settlement,
     message: Message.User
   }),
+  "result-put-aside": event("result-put-aside", {
+    ...ofCall,
+    handle: Schema.String,
+    characters: Schema.Finite,
+    bytes: Schema.Finite
+  }),
+  "result-cut": event("result-cut", { ...ofCall, characters: Schema.Finite, error: Failure }),
   "tool-denied": event("tool-denied", { ...ofCall, settlement: Message.Settlement }),
   "tool-skipped": event("tool-skipped", { ...ofCall, settlement: Message.Settlement }),
   "tool-compensated": event("tool-compensated", {

@@ -20,6 +20,9 @@ export type Effected = {
   isUndone: boolean
 }
 
+/** A result that was put aside, without its text where that was removed since. */
+export type AsideResult = { readonly handle: string; readonly text?: string }
+
 /** The effects of one run. An effect of a run is added to its ancestors too. */
 export type Effects = {
   readonly add: (effected: Effected) => void
@@ -30,7 +33,10 @@ export type Effects = {
   /** Whether the run is over: from its last event on. */
   isOver: boolean
   readonly agent: string
+  readonly runId: string
   readonly parent: Effects | undefined
+  /** The long results that were put aside, the oldest first; absent if there are none. */
+  aside: ReadonlyArray<AsideResult> | undefined
   /** What a person has approved for the whole run; absent until then. */
   granted: ReadonlyArray<Grant> | undefined
   /** Closes that scope; `undefined` if there is nothing to release. */
@@ -44,15 +50,18 @@ export type Effects = {
  */
 export class Done implements Effects {
   readonly agent: string
+  readonly runId: string
   readonly parent: Effects | undefined
+  aside: ReadonlyArray<AsideResult> | undefined
   granted: ReadonlyArray<Grant> | undefined
   #effects: Array<Effected> | undefined
   #scope: Scope.Closeable | undefined
   isOver = false
 
-  constructor(parent: Effects | undefined, agent = "") {
+  constructor(parent: Effects | undefined, agent = "", runId = "") {
     this.parent = parent
     this.agent = agent
+    this.runId = runId
   }
 
   add(effected: Effected): void {

@@ -68,6 +68,8 @@ export type InterceptedStep =
   | { readonly type: "approval"; readonly request: Approval.ApprovalRequest; readonly endsAt?: number }
   /** Looks for a grant that admits a call, and gives its id, or stores a grant. */
   | { readonly type: "grant"; readonly tool: string; readonly callId: string }
+  /** A long result is put aside in a store. */
+  | { readonly type: "put aside"; readonly tool: string; readonly callId: string }
   /** `Agent.compactAt` shortens a conversation. `isAgent`: by an agent, whose run has steps of its own. */
   | { readonly type: "compaction"; readonly compaction: string; readonly isAgent: boolean }
   /** The definitions of tools are compared with what their servers have now. */

@@ -157,7 +157,7 @@ const contextOf = (
     turn: () => frame.state.turn,
     ledger,
     meter,
-    done: new RunContext.Done(parent?.done, frame.agent),
+    done: new RunContext.Done(parent?.done, frame.agent, runId),
     tree,
     fixers: parent?.fixers ?? noFixers,
     // always the same fields: what is spread anew for every call is quick to copy then

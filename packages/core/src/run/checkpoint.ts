@@ -61,6 +61,7 @@ export const restore = ({ done, ledger, meter }: RunContext.RunContext, from: Sn
   meter.warnedBefore(from.warned)
   if (from.cappedCalls !== undefined) meter.callCounts.restore(from.cappedCalls)
   if (from.grants !== undefined) done.granted = from.grants
+  if (from.putAside !== undefined) done.aside = from.putAside
   meter.takeOver(from.limits, given)
   paid(meter, from)
 }

@@ -166,6 +166,7 @@ export class RunState implements State {
       ...(this.ahead !== undefined && this.ahead.turn < Infinity ? { compactionTurn: this.ahead.turn } : {}),
       ...(inputIndex < 0 ? {} : { inputIndex }),
       ...(run.done.granted === undefined ? {} : { grants: run.done.granted }),
+      ...asideOf(run),
       ...inboxOf(run),
       ...lateOf(this.late),
       turn: this.turn,
@@ -322,6 +323,17 @@ export class RunState implements State {
       usage: run.ledger.usage
     })
   }
+}
+
+/** The newest results that were put aside have their text, up to 1 MiB of it. */
+const asideOf = ({ done: { aside } }: RunContext): Pick<Snapshot, "putAside"> => {
+  if (aside === undefined) return {}
+  let left = 2 ** 19
+  const putAside = aside.toReversed().map(({ handle, text = "" }) => ({
+    handle,
+    ...((left -= text.length) < 0 || text === "" ? {} : { text })
+  }))
+  return { putAside: putAside.toReversed() }
 }
 
 const inboxOf = (run: RunContext): Pick<Snapshot, "inbox"> => {

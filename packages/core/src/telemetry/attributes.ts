@@ -57,6 +57,12 @@ export const ofOperation: Table = {
     "kintsugi.settlement": use.settlement.kind,
     ...given("kintsugi.recovered_by", use.recoveredBy)
   }),
+  "result-put-aside": ({ bytes, handle, tool }) => ({
+    "gen_ai.tool.name": tool,
+    "kintsugi.handle": handle,
+    "kintsugi.bytes": bytes
+  }),
+  "result-cut": ({ error, tool }) => ({ "gen_ai.tool.name": tool, ...ofCode(error) }),
   "tool-denied": ({ settlement }) => ({ "kintsugi.settlement": settlement.kind }),
   "run-completed": (event) => ({
     ...ofRun(event),

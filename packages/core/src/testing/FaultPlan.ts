@@ -216,6 +216,7 @@ const nameOf = (step: Interception.InterceptedStep): string => {
       return step.about
     case "policy":
     case "grant":
+    case "put aside":
       return `${step.tool}, call ${step.callId}`
     case "approval":
       return `${step.request.tool}, call ${step.request.callId}`

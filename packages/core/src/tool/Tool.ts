@@ -10,7 +10,7 @@ import * as Ending from "./ending.ts"
 import * as Foreign from "./function.ts"
 import * as Names from "./names.ts"
 import * as ToolRun from "./run.ts"
-import { type Covers, define, type Limits, type NoVerify, type Options, type Stored } from "./define.ts"
+import { type Covers, define, type Limits, type NoVerify, type OneLength, type Options, type Stored } from "./define.ts"
 import type { Compensate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type { OwnFailures } from "./failures.ts"
 import type { CallLimit, ServicesOfVerify, Storable, StoredFailures, TimeoutOf, WithoutScope } from "./ToolTypes.ts"
@@ -42,6 +42,7 @@ export type { AnyTool, ErrorOf, NameOf, ServicesOf, SideEffectsOf, SuccessOf, To
 export { fromDefinition, isTool } from "./shape.ts"
 export { digestOf, pinned, type PinSource } from "./pinned.ts"
 export { around, provide } from "./adapting.ts"
+export { putAside, ResultStore } from "./Aside.ts"
 export { deferred } from "./deferred.ts"
 export { settle, type Receipt } from "./waiting.ts"
 export type { GivesUp, NeedsApproval } from "./ToolTypes.ts"
@@ -104,7 +105,7 @@ export const make = <
 >(
   name: Name,
   options: Present<Given, OptionName, Elsewhere> &
-    Options<Params, A, E, R, S, RD> &
+    OneLength<Options<Params, A, E, R, S, RD>> &
     Limits<T, C, A, VR> &
     Stored<F> &
     Covers<E, F> &
@@ -186,7 +187,7 @@ export const fromFunction = <
 >(
   name: Name,
   options: Present<Given, OptionName, Elsewhere> &
-    Omit<Options<Params, A, never, never, S, RD>, "run"> &
+    OneLength<Omit<Options<Params, A, never, never, S, RD>, "run">> &
     Limits<T, C, A, VR> &
     OwnTable<OwnRows<FunctionError, A, S, T, VR>> &
     OwnTable<Rows> &

@@ -60,6 +60,10 @@ export interface ToolDefinition {
   readonly callTimeout: Duration.Duration | undefined
   readonly verify: ((idempotencyKey: string) => Effect.Effect<Option.Option<unknown>, unknown>) | undefined
   readonly maxResultChars: number | undefined
+  /** When its results are put aside. */
+  readonly putAside?: PutAside | undefined
+  /** Whether it is `read_result`, which no table of an agent guards. */
+  readonly isReader?: true
   /** The limit of its calls in one run. Tools that are made of this one share the object, and with it the count. */
   readonly callCap: CallCap | undefined
   readonly isError: ((value: unknown) => boolean) | undefined
@@ -68,6 +72,27 @@ export interface ToolDefinition {
   /** Of a tool whose server may change it; absent for all other tools. */
   readonly pin?: Pin
   readonly compensate: Compensate<unknown, unknown, unknown> | undefined
+}
+
+/** A call, its idempotency key, and its run. */
+interface Made {
+  readonly call: Message.ToolCall
+  readonly key: string
+  readonly run: RunContext
+}
+
+/**
+ * When results are put aside, and how: see `Tool.putAside`.
+ *
+ * @internal
+ */
+export interface PutAside {
+  /** The longest result that the model reads as a whole, in UTF-16 units. */
+  readonly above: number
+  /** Puts a result of this call aside, and gives what the model reads in its place. */
+  readonly shorten: (text: string, site: Made) => Effect.Effect<string>
+  /** The tool that reads what was put aside. */
+  readonly reader: ToolDefinition
 }
 
 /** When a tool needs approval, and the reason that the approver reads. */

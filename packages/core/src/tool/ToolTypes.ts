@@ -4,7 +4,7 @@ import type { NoVerify } from "./define.ts"
 import type * as Scope from "effect/Scope"
 
 export type { TableOf } from "./shape.ts"
-export type { Limits, NoVerify, Stored } from "./define.ts"
+export type { Limits, NoVerify, OneLength, Stored } from "./define.ts"
 export type { Admits, AnyRows, ToolEnd } from "./rows.ts"
 export type { CheckAny, CheckRows, Fits, Table, TableOfAny } from "./table.ts"
 

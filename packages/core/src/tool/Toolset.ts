@@ -11,7 +11,7 @@ import * as UnknownTool from "./unknown.ts"
 import * as Call from "./call.ts"
 import { meant } from "./Meant.ts"
 import type { CallSite } from "./CallSite.ts"
-import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import type { PutAside, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type { Entry, Level } from "./callState.ts"
 import { canonical } from "../data/Digest.ts"
 import * as Message from "../data/Message.ts"
@@ -44,11 +44,25 @@ export interface Tables {
 }
 
 /** Throws a `TypeError` on duplicate tool names and on tables for tools that are not there. */
-export const make = (tools: ReadonlyArray<ToolDefinition>, tables: Tables, gates: Gates): Toolset => {
+export const make = (
+  tools: ReadonlyArray<ToolDefinition>,
+  tables: Tables,
+  gates: Gates,
+  putAside?: PutAside
+): Toolset => {
   const entries = new Map<string, Entry>()
+  // offered from the first turn on: a later change would cost what providers have kept of the request
+  let reader: ToolDefinition | undefined
   for (const tool of tools) {
     if (entries.has(tool.name)) throw new TypeError(`Toolset: there are two tools named '${tool.name}'`)
-    entries.set(tool.name, { tool, levels: tool.isBuiltIn ? [] : levelsOf(tool, tables) })
+    const aside = asideOf(tool, putAside)
+    const levels = tool.isBuiltIn ? [] : levelsOf(tool, tables)
+    entries.set(tool.name, { tool, levels, ...(aside === undefined ? {} : { aside }) })
+    reader ??= aside?.reader
+  }
+  if (reader !== undefined) {
+    if (entries.has(reader.name)) throw new TypeError(`Toolset: there are two tools named '${reader.name}'`)
+    entries.set(reader.name, { tool: reader, levels: [{ name: "tool", rows: reader.rows }] })
   }
   for (const name of tables.byTool.keys()) {
     if (!entries.has(name)) {
@@ -60,7 +74,7 @@ export const make = (tools: ReadonlyArray<ToolDefinition>, tables: Tables, gates
   const isResilient = tables.resilient !== undefined
   const [pinned, ...more] = tools.filter(({ pin }) => pin !== undefined)
   return {
-    specs: tools.map((tool) => tool.spec()),
+    specs: [...tools, ...(reader === undefined ? [] : [reader])].map((tool) => tool.spec()),
     entries,
     gates,
     unknown: tables.defaults,
@@ -68,6 +82,10 @@ export const make = (tools: ReadonlyArray<ToolDefinition>, tables: Tables, gates
     ...(pinned === undefined ? {} : { pinned: [pinned, ...more] as const })
   }
 }
+
+/** That of the tool; else that of the agent, unless the tool cuts its results or ends the run. */
+const asideOf = (tool: ToolDefinition, ofAgent: PutAside | undefined): PutAside | undefined =>
+  tool.putAside ?? (tool.maxResultChars === undefined && !tool.isBuiltIn ? ofAgent : undefined)
 
 const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> => {
   const levels: ReadonlyArray<Level> = [

@@ -14,7 +14,7 @@ import { once } from "../data/Once.ts"
 import { InputTooLargeError } from "../errors/DoorError.ts"
 import type { Kind } from "../errors/ToolError.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
-import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import type { PutAside, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type { Later } from "./rows.ts"
 import { isOverflow } from "./overflow.ts"
 import { reader } from "./reading.ts"
@@ -67,6 +67,8 @@ export interface Options<Params, A, E, R, S extends Recovery.SideEffects, RD = n
   readonly maxCalls?: number
   /** The longest successful text that the model reads, in characters; unlimited by default. */
   readonly maxResultChars?: number
+  /** When a result is put aside, instead of `maxResultChars`: made by `Tool.putAside`. */
+  readonly putAside?: PutAside
   /** Whether the model is to read a result as an error, though the call has succeeded; never by default. */
   readonly isError?: (value: A) => boolean
   /**
@@ -75,6 +77,9 @@ export interface Options<Params, A, E, R, S extends Recovery.SideEffects, RD = n
    */
   readonly run: (params: Params, context: ToolContext) => Effect.Effect<A, E, R>
 }
+
+/** Options of which one is absent: a result is cut, or it is put aside. */
+export type OneLength<Given> = Given & ({ readonly maxResultChars?: never } | { readonly putAside?: never })
 
 /** How typed failures cross a wire or a database. */
 export interface Stored<F> {
@@ -143,6 +148,7 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   // what it needs is in the tool's type
   verify: options.verify as ToolDefinition["verify"],
   maxResultChars: charsOf(name, options.maxResultChars),
+  ...asideOf(name, options),
   callCap: capOf(name, options.maxCalls),
   // called only with a result of the tool, or an answer in its place
   isError: options.isError as ToolDefinition["isError"],
@@ -176,6 +182,15 @@ const capOf = (tool: string, max: number | undefined): CallCap | undefined => {
 const charsOf = (tool: string, max: number | undefined): number | undefined => {
   if (max === undefined || (Number.isSafeInteger(max) && max >= 0)) return max
   throw new RangeError(`Tool '${tool}': maxResultChars must be a whole number of at least 0, got ${max}`)
+}
+
+const asideOf = (
+  tool: string,
+  { maxResultChars, putAside }: { readonly maxResultChars?: unknown; readonly putAside?: PutAside | undefined }
+): Pick<ToolDefinition, "putAside"> => {
+  if (putAside === undefined) return {}
+  if (maxResultChars === undefined) return { putAside }
+  throw new TypeError(`Tool '${tool}': a result is cut by maxResultChars, or put aside by putAside, and not both`)
 }
 
 /** A fixer's answer as a result: JSON, or the bare text where that is what the schema wants. That of a person is a value. */

@@ -218,9 +218,17 @@ const valued = (
 ): Effect.Effect<Outcome> => {
   const { tool } = self.entry
   const text = ToolRun.textOf(tool, value, self)
-  return Exit.isSuccess(text)
-    ? settle(self, result(tool, value, text.value), attempts, { recoveredBy, isSuccess: true })
-    : Effect.catchTag(Effect.failCause(text.cause), "InputTooLargeError", (error) => unshown(self, error, attempts))
+  if (Exit.isSuccess(text)) {
+    const { aside } = self.entry
+    const settlement = result(tool, value, text.value)
+    const how = { recoveredBy, isSuccess: true }
+    return aside === undefined || text.value.length <= aside.above
+      ? settle(self, settlement, attempts, how)
+      : Effect.flatMap(aside.shorten(text.value, self.site), (text) =>
+          settle(self, { ...settlement, text }, attempts, how)
+        )
+  }
+  return Effect.catchTag(Effect.failCause(text.cause), "InputTooLargeError", (error) => unshown(self, error, attempts))
 }
 
 /** The tool has run, and nothing of its result can be written down: no row repeats that. */

@@ -145,6 +145,10 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       return { column: "tool", text: `${event.tool} has begun, and waits for its settlement`, tone: "quiet" }
     case "tool-result":
       return { column: "tool", text: `the result of ${event.tool} has come`, tone: toneOf(event) }
+    case "result-put-aside":
+      return { column: "tool", text: `${event.tool}: ${event.characters} characters are put aside`, tone: "quiet" }
+    case "result-cut":
+      return { column: "tool", text: `${event.tool}: its result is cut: ${describeError(event.error)}`, tone: "bad" }
     case "arguments-coerced":
       return { column: "tool", text: `${event.tool}: arguments read by ${event.change.step}`, tone: "quiet" }
     case "tool-failed":

@@ -47,6 +47,8 @@ interface Options<S extends Recovery.SideEffects, Approval extends boolean> {
   readonly kind?: Kind
   /** The longest text that the model reads, in characters; unlimited by default. */
   readonly maxResultChars?: number
+  /** When a result is put aside, instead of `maxResultChars`: made by `Tool.putAside`. */
+  readonly putAside?: ReturnType<typeof Tool.putAside>
   /**
    * `true` for a tool with `needsApproval`: an agent with it asks for an `Approver`. Without the option, such a tool
    * is refused.
@@ -94,6 +96,13 @@ export const tool = <
   options: Options<S, Approval> = {}
 ): AiTool<Name, In, Out, S, Approval> => made(name, Tool.namesFor([name]).join(), foreign, options)
 
+/** Of both options, the tool refuses one. */
+const lengthOf = ({ maxResultChars, putAside }: Pick<Options<never, never>, "maxResultChars" | "putAside">) =>
+  ({
+    ...(maxResultChars === undefined ? {} : { maxResultChars }),
+    ...(putAside === undefined ? {} : { putAside })
+  }) as { readonly maxResultChars?: number }
+
 const made = <Name extends string, In, Out, S extends Recovery.SideEffects, Approval extends boolean>(
   foreignName: Name,
   name: string,
@@ -101,7 +110,7 @@ const made = <Name extends string, In, Out, S extends Recovery.SideEffects, Appr
   options: Options<S, Approval>
 ): AiTool<Name, In, Out, S, Approval> => {
   const { execute, needsApproval, toModelOutput } = foreign
-  const { approval, bounds, context, jsonSchema, kind = "local", maxResultChars, sideEffects } = options
+  const { approval, bounds, context, jsonSchema, kind = "local", sideEffects } = options
   if (!Predicate.isFunction(execute)) throw new TypeError(`AiSdk: tool '${name}' has no execute, so it cannot run here`)
   // An unknown form of `needsApproval` requires approval.
   const asks = Predicate.isNotNullish(needsApproval) && needsApproval !== false
@@ -117,7 +126,7 @@ const made = <Name extends string, In, Out, S extends Recovery.SideEffects, Appr
     kind,
     isError: (answer) => answer.isError === true,
     ...(sideEffects === undefined ? {} : { sideEffects }),
-    ...(maxResultChars === undefined ? {} : { maxResultChars }),
+    ...lengthOf(options),
     run: (params, { callId, progress }): Effect.Effect<AiToolResult<unknown>, ExecutionError> => {
       const call = { tool: name, kind, callId, args: isJson(params) ? params : null }
       const thrown = (cause: unknown) => executionErrorOf(call, cause)

@@ -213,8 +213,8 @@ export class Drawing {
           dynamic: true,
           preliminary: true
         })
-      // `tool-waiting` has no part in this protocol: the call has its input, and its output comes with `tool-end`. Nor has
-      // `tool-result`: the output of that call has been shown, and the message is for the model
+      // `tool-waiting`, `result-put-aside` and `result-cut` have no part in this protocol: the call has its input, and its output comes
+      // with `tool-end`. Nor has `tool-result`: the output of that call has been shown, and the message is for the model
       case "tool-end":
         return this.#settle(toolCallId, event.use.settlement)
       case "tool-denied":

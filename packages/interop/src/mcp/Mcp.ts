@@ -126,6 +126,8 @@ export interface Options {
   readonly sideEffects?: (tool: McpSchema.Tool) => Recovery.SideEffects
   /** The longest text of a result that the model reads, in characters; unlimited by default. */
   readonly maxResultChars?: number
+  /** When a result is put aside, instead of `maxResultChars`: made by `Tool.putAside`. */
+  readonly putAside?: ReturnType<typeof Tool.putAside>
   /**
    * The bounds of a tool's schema and a result's data, checked before anything expands them: 128 levels, 20,000 nodes
    * of a schema with references followed, and 256 KiB of a schema by default. A tool beyond a bound is left out
@@ -279,7 +281,8 @@ const connecting = <R>(
         )
         .pipe(translate(tool.name))
     const relist = listed.pipe(Effect.catch((error) => Effect.logWarning(error.message)))
-    const { maxResultChars, prefix = "never", sideEffects = ({ annotations }) => sideEffectsOf(annotations) } = options
+    const { maxResultChars, prefix = "never", putAside } = options
+    const { sideEffects = ({ annotations }) => sideEffectsOf(annotations) } = options
     const bind: McpConnection["bind"] = (tools) =>
       tools.map(({ name, tool }) =>
         McpTool.make(tool, {
@@ -288,6 +291,7 @@ const connecting = <R>(
           call,
           sideEffects,
           maxResultChars,
+          putAside,
           bounds,
           current: (name) => pinning.currentOf(name),
           pin: (tool, make) => pinning.sourceOf(tool, relist, make)

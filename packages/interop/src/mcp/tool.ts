@@ -34,6 +34,7 @@ export interface Calling {
   readonly where: Failure.Where
   readonly sideEffects: (tool: McpSchema.Tool) => Recovery.SideEffects
   readonly maxResultChars: number | undefined
+  readonly putAside: ReturnType<typeof Tool.putAside> | undefined
   readonly bounds: Bounds.Bounds
   /** The tool as its server has it now; `undefined` if there is none. */
   readonly current?: (name: string) => McpSchema.Tool | undefined
@@ -62,7 +63,7 @@ const called = ({ redact, server }: Failure.Where, tool: string) => `tool '${red
 
 /** Throws an `InputTooLargeError` for a tool beyond a bound. */
 export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
-  const { bounds, call, maxResultChars, name, sideEffects } = calling
+  const { bounds, call, maxResultChars, name, putAside, sideEffects } = calling
   const refused = tooLarge(tool, calling.where, bounds)
   if (refused !== undefined) throw refused
   const where = { ...calling.where, tool: tool.name }
@@ -78,7 +79,11 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
     // A redacted schema is still a schema: only texts and keys change.
     parameters: RawSchema.make(redacted(asJson(tool.inputSchema), where.redact) as RawSchema.RawSchema, reading),
     success: McpResult,
-    ...(maxResultChars === undefined ? {} : { maxResultChars }),
+    // of both options, the tool refuses one
+    ...({
+      ...(maxResultChars === undefined ? {} : { maxResultChars }),
+      ...(putAside === undefined ? {} : { putAside })
+    } as { readonly maxResultChars?: number }),
     run: (params, context): Effect.Effect<McpResult, ExecutionError> => {
       const failing = Effect.mapError((error: Failure.McpError | InputTooLargeError) =>
         executionErrorOf({ tool: name, kind: "mcp-tool", category: "mcp", callId: context.callId, args: params }, error)

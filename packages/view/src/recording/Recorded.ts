@@ -30,6 +30,8 @@ export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>
   "tool-changed",
   "tool-waiting",
   "tool-result",
+  "result-put-aside",
+  "result-cut",
   "tool-denied",
   "tool-skipped",
   "tool-compensated",

@@ -79,6 +79,12 @@ export class CallWeaver {
         this.strand.end(at, "ok", index)
         this.strand.begin({ part: "call", label: `${this.#tool} waits for its settlement`, at, subject: index })
         return false
+      case "result-put-aside":
+        this.strand.mark(at, "note", `result put aside: ${numberAt(event, "characters") ?? "?"} characters`, index)
+        return false
+      case "result-cut":
+        this.strand.mark(at, "lost", "result cut: it could not be put aside", index)
+        return false
       case "arguments-coerced":
         this.strand.mark(at, "mended", `arguments read by ${textAt(event, "change", "step") ?? "?"}`, index)
         return false

@@ -148,6 +148,8 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
     one("recovery", `The conversation was shortened by ${textAt(event, "compaction") ?? "?"}`, "", "mended"),
   "not-compacted": (event) =>
     one("recovery", `The conversation was not shortened by ${textAt(event, "compaction") ?? "?"}`, whyNot(event)),
+  "result-cut": (event) =>
+    one("recovery", `The result of ${nameOf(event)} could not be put aside`, errorLine(event["error"], 2000), "lost"),
   "arguments-coerced": (event) =>
     one("recovery", `Arguments of ${nameOf(event)} read by ${textAt(event, "change", "step") ?? "?"}`, "", "mended"),
   "tool-failed": (event) =>

@@ -1,0 +1,262 @@
+/** Long results: they are put aside, and the model reads their head and the rest in pages. */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as ErrorCause from "../data/ErrorCause.ts"
+import { Conversation } from "../data/Approval.ts"
+import * as Returned from "../data/Returned.ts"
+import { ExecutionError } from "../errors/ToolError.ts"
+import * as RunContext from "../event/RunContext.ts"
+import * as Interception from "../model/Interception.ts"
+import * as Recovery from "../recovery/Recovery.ts"
+import * as Render from "../recovery/Render.ts"
+import { define } from "./define.ts"
+import type { PutAside, ToolDefinition } from "./ToolDefinition.ts"
+
+type Effects = RunContext.RunContext["done"]
+
+/** A result in the memory of its run. */
+type AsideResult = NonNullable<Effects["aside"]>[number]
+
+/** A result in a store: the run or the conversation that may read it, and its handle there. */
+interface Key {
+  readonly owner: string
+  readonly handle: string
+}
+
+/** Where long results are put aside. Both functions may fail: then the model reads the beginning of a result, or that it cannot be read just now. */
+export interface ResultStore {
+  readonly put: (result: Key & { readonly text: string }) => Effect.Effect<void, unknown>
+  readonly get: (key: Key) => Effect.Effect<string | undefined, unknown>
+}
+
+/**
+ * The store of the program. By default a run keeps its results in memory, 64 MiB of them: the oldest go, and the newest are in its
+ * snapshots, up to 1 MiB.
+ */
+export const ResultStore = Context.Reference<ResultStore | undefined>("@kintsugi/core/Tool/ResultStore", {
+  defaultValue: () => undefined
+})
+
+/**
+ * Says how long a result of a tool may be before it is put aside, for the option `putAside` of a tool or of an agent. The model then reads
+ * the head of the result and a handle, and may read the rest in pages with the tool `read_result`, which its agent offers from the first turn
+ * on. A tool with `maxResultChars` has no such option.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Tool } from "@kintsugi/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * const log = Tool.make("log", {
+ *   description: "The log of a job.",
+ *   parameters: Schema.Struct({ job: Schema.String }),
+ *   success: Schema.String,
+ *   putAside: Tool.putAside({ above: 20_000 }),
+ *   run: ({ job }) => Effect.succeed(`${job}: `.repeat(100_000))
+ * })
+ * const clerk = Agent.make("clerk", { tools: [log] })
+ * ```
+ */
+export const putAside = ({ above }: { readonly above: number }): PutAside => {
+  if (!Number.isSafeInteger(above) || above < 1) {
+    throw new RangeError(`Tool.putAside: above must be a whole number of at least 1, got ${String(above)}`)
+  }
+  return { above, shorten: shortening(above), reader: reader() }
+}
+
+/** The UTF-16 units of a head, and of a page by default and at most. */
+const headLength = 2000
+const pageLength = 10_000
+const longestPage = 50_000
+
+/** The UTF-16 units that a run keeps, each of two bytes, and how many results it knows that it has removed. */
+const room = 32 * 1024 * 1024
+const maxRemoved = 1000
+
+const shortening =
+  (above: number): PutAside["shorten"] =>
+  (text, { call: { id: callId, name: tool }, key, run }) => {
+    const handle = handleOf(key)
+    const storing = Effect.flatMap(ResultStore, (store) =>
+      store === undefined ? inMemory(run, handle, text) : stored(store, run, { callId, tool, handle, text })
+    )
+    return Effect.matchCauseEffect(storing, {
+      onSuccess: () => {
+        const end = endOf(text, 0, Math.min(above, headLength))
+        const event = { type: "result-put-aside", callId, tool, handle, characters: text.length } as const
+        return RunContext.emitThen(
+          run,
+          () => ({ ...event, bytes: new TextEncoder().encode(text).length }),
+          () => Effect.succeed(Render.putAside(text.slice(0, end), handle, end, text.length))
+        )
+      },
+      onFailure: (cause) => {
+        if (isPassing(cause)) return Effect.failCause(cause)
+        const error = Cause.squash(cause)
+        return RunContext.emitThen(
+          run,
+          () => ({ type: "result-cut", callId, tool, characters: text.length, error }),
+          () => Effect.succeed(Render.truncated(text.slice(0, 2 * above + 2), above))
+        )
+      }
+    })
+  }
+
+/** Whether it is no failure of the store: an interruption, or the end of the run. */
+const isPassing = (cause: Cause.Cause<unknown>): cause is Cause.Cause<never> =>
+  Cause.hasInterrupts(cause) || RunContext.isLimit(Cause.squash(cause)) || RunContext.isHalt(Cause.squash(cause))
+
+/** Equal for a call that is resumed or replayed; short, for models write it. */
+const handleOf = (key: string): string => `${key.slice(0, 12)}${key.slice(key.lastIndexOf("-"))}`
+
+const stored = (
+  store: ResultStore,
+  run: RunContext.RunContext,
+  {
+    callId,
+    tool,
+    ...result
+  }: { readonly callId: string; readonly tool: string; readonly handle: string; readonly text: string }
+): Effect.Effect<void, unknown> =>
+  Effect.flatMap(Conversation, (conversation) =>
+    Interception.step(
+      () => ({ type: "put aside", tool, callId }),
+      () => Returned.effect(store.put({ ...result, owner: conversation ?? run.runId }), "The put of Tool.ResultStore")
+    )
+  )
+
+/** In the run, and for the runs of a conversation that come later in this process. */
+const inMemory = (run: RunContext.RunContext, handle: string, text: string): Effect.Effect<void, unknown> =>
+  Effect.flatMap(Conversation, (conversation) =>
+    Effect.suspend(() => {
+      if (text.length > room) return Effect.fail(new RangeError("Tool.putAside: the result is longer than 64 MiB"))
+      run.done.aside = withResult(run.done.aside ?? [], { handle, text })
+      if (conversation !== undefined) {
+        const before = conversations.get(conversation) ?? []
+        conversations.delete(conversation)
+        conversations.set(conversation, withResult(before, { handle, text }))
+        const [oldest] = conversations.keys()
+        if (conversations.size > maxConversations && oldest !== undefined) conversations.delete(oldest)
+      }
+      return Effect.void
+    })
+  )
+
+const conversations = new Map<string, ReadonlyArray<AsideResult>>()
+const maxConversations = 100
+
+/** The newest results for which there is room. Of the others it is known that they were there. */
+const withResult = (results: ReadonlyArray<AsideResult>, result: AsideResult): ReadonlyArray<AsideResult> => {
+  let left = room
+  let removed = 0
+  const all = [...results.filter(({ handle }) => handle !== result.handle), result]
+  return all
+    .toReversed()
+    .flatMap(({ handle, text }): ReadonlyArray<AsideResult> => {
+      left -= text?.length ?? 0
+      if (text !== undefined && left >= 0) return [{ handle, text }]
+      return ++removed > maxRemoved ? [] : [{ handle }]
+    })
+    .toReversed()
+}
+
+const Parameters = Schema.Struct({
+  handle: Schema.String.annotate({ description: "The handle of the result, as it was given with its head" }),
+  from: Schema.optionalKey(
+    Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description: "The first character; 0 by default" })
+  ),
+  length: Schema.optionalKey(
+    Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({
+      description: `How many characters: ${pageLength} by default, at most ${longestPage}`
+    })
+  )
+})
+
+/** The tool that reads what was put aside. It stands outside of all tables: what fails is told. */
+const reader = (): ToolDefinition => ({
+  ...define(name, {
+    description: "Reads a part of a long result that was put aside. Use it when the head of the result is not enough.",
+    parameters: Parameters,
+    success: Schema.String,
+    sideEffects: "none",
+    run: ({ from = 0, handle, length = pageLength }, { callId }) =>
+      Effect.flatMap(found(handle), ({ text, why }) => {
+        const message =
+          text === undefined ? why : from < text.length ? undefined : Render.beyondResult(from, text.length)
+        if (text === undefined || message !== undefined) {
+          const fields = { tool: name, callId, kind: "local", category: "validation", args: { handle, from } } as const
+          return Effect.fail(ExecutionError.make({ ...fields, message: message ?? "" }))
+        }
+        const begin = isSplit(text, from) ? from - 1 : from
+        const end = endOf(text, begin, Math.min(length, longestPage))
+        return Effect.succeed(Render.pageOf(text.slice(begin, end), begin, end, text.length))
+      })
+  }),
+  rows: Recovery.rowsOf(
+    { ExecutionError: Recovery.tell(({ message }: ExecutionError) => message), orElse: Recovery.tell() },
+    "a tool"
+  ),
+  isReader: true
+})
+
+const name = "read_result"
+
+interface Found {
+  readonly text?: string | undefined
+  readonly why?: string
+}
+
+/** Looks in this run, in its parents, and in its conversation. */
+const found = (handle: string): Effect.Effect<Found> =>
+  Effect.gen(function* () {
+    const run = yield* RunContext.Current
+    const conversation = yield* Conversation
+    const store = yield* ResultStore
+    if (run === undefined) return { why: Render.noResult(handle) }
+    if (store === undefined) {
+      const all = [...resultsOf(run.done), ...(conversations.get(conversation ?? "") ?? [])]
+      const results = all.filter((one) => one.handle === handle)
+      const text = results.find((one) => one.text !== undefined)?.text
+      return text === undefined
+        ? { why: results.length === 0 ? Render.noResult(handle) : Render.removedResult(handle) }
+        : { text }
+    }
+    for (const owner of [...(conversation === undefined ? [] : [conversation]), ...ownersOf(run)]) {
+      const read = Returned.effect(store.get({ owner, handle }), "The get of Tool.ResultStore")
+      const text = yield* Effect.matchCauseEffect(read, {
+        onSuccess: (text) => Effect.succeed(text),
+        onFailure: (cause) =>
+          isPassing(cause)
+            ? Effect.failCause(cause)
+            : Effect.as(
+                Effect.logWarning("A result that was put aside could not be read", ErrorCause.logged(cause)),
+                null
+              )
+      })
+      if (text === null) return { why: Render.unreadableResult(handle) }
+      if (text !== undefined) return { text }
+    }
+    return { why: Render.noResult(handle) }
+  })
+
+const resultsOf = ({ aside = [], parent }: Effects): ReadonlyArray<AsideResult> =>
+  parent === undefined ? aside : [...aside, ...resultsOf(parent)]
+
+const ownersOf = ({ done: { parent }, runId }: RunContext.RunContext): ReadonlyArray<string> => {
+  const owners = [runId]
+  for (let one = parent; one !== undefined; one = one.parent) owners.push(one.runId)
+  return owners
+}
+
+/** The end of a part of a text, between two characters. */
+const endOf = (text: string, begin: number, length: number): number => {
+  const end = Math.min(text.length, begin + length)
+  // one character, if it is one of two units, is longer than that
+  return isSplit(text, end) ? (end - 1 > begin ? end - 1 : end + 1) : end
+}
+
+/** Whether this place is within a character of two units. */
+const isSplit = (text: string, at: number): boolean =>
+  /[\uD800-\uDBFF]/.test(text.charAt(at - 1)) && /[\uDC00-\uDFFF]/.test(text.charAt(at))
