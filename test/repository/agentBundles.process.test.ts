@@ -73,6 +73,10 @@ const parts: Readonly<Record<string, readonly [using: string, marks: ReadonlyArr
     agentWith('import { putAside } from "@kintsugi/core/Tool"', "show(putAside({ above: 9 }))"),
     [/read_result/, /Tool\.putAside: above must be/]
   ],
+  "turns that are prepared": [
+    agentWith('import { Effect } from "effect"', "show(Agent.prepareTurn(agent, () => Effect.succeed({})))"),
+    [/: prepareTurn names '/, /The function of Agent\.prepareTurn of agent/]
+  ],
   "what was decided while a run was suspended": [sourceOf("resumed"), [/it was asked for when the call was made/]],
   "the gate of approvals": [sourceOf("approval"), [/has a tool that needs an Approver, and there is none/]],
   "a person as a rung": [

@@ -28,6 +28,8 @@ const doubled = (all: ReadonlyArray<Public>, key: (name: Public) => string): Rea
 /** Names that came with a feature, by what they are for: the limits are about the others. */
 const added: Readonly<Record<string, string>> = {
   "Agent.withRunId": "a caller gives the id of a run",
+  "Agent.prepareTurn": "what a turn is made with",
+  "Agent.Turn": "a turn that is about to begin",
   "Approval.Approvals": "keeps the grants of conversations",
   "Approval.Conversation": "names the conversation of a run",
   "Approval.Grant": "an approval of more than one call",

@@ -9,7 +9,7 @@ import { decided } from "./approval.ts"
 import { cancel, deferring, poll } from "./deferred.ts"
 import type { Line } from "./lines.ts"
 import { listening } from "./listening.ts"
-import { type AnyCodec, record, type Replay, Said, saying } from "./recording.ts"
+import { type AnyCodec, outside, record, type Recorded, type Replay, Said, saying } from "./recording.ts"
 import { fingerprint } from "./random.ts"
 import { reading } from "./saying.ts"
 import { attempt, compensation } from "./tool.ts"
@@ -245,19 +245,36 @@ const choice = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
-  { about }: Extract<Interception.InterceptedStep, { readonly type: "choice" }>,
+  step: Extract<Interception.InterceptedStep, { readonly type: "choice" }>,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
+  const { about } = step
   const name = named(line, run, about)
   const at = { line, name, run, error: replay.failures.schema }
   const work = Effect.matchEffect(self, {
     onSuccess: Effect.succeed,
     onFailure: (error) => (replay.failures.isDeclared(error) ? Effect.fail(error) : Effect.die(error))
   })
+  if (step.about === "turn") return prepared(replay, { ...at, value: step.schema, work })
   // by their step, they give what happens at the limit, or the name of a skill
   if (about === "limit") return record(replay, { ...at, value: Limit, work: work as Effect.Effect<typeof Limit.Type> })
   const skill = Effect.map(work as Effect.Effect<string | undefined>, (said) => said ?? null)
   return Effect.map(record(replay, { ...at, value: reasons, work: skill }), (said) => said ?? undefined)
+}
+
+/** What was chosen for a turn is recorded. The layer of a model is no data: a replay runs the functions again for it, and for nothing else. */
+const prepared = (replay: Replay, at: Recorded<unknown, unknown>): Effect.Effect<unknown, unknown> => {
+  let hasRun = false
+  const work = Effect.suspend(() => {
+    hasRun = true
+    return at.work
+  })
+  return Effect.tap(record(replay, { ...at, work }), (found) =>
+    // by its step, a choice says so
+    hasRun || !(found as { readonly hasModel: boolean }).hasModel
+      ? Effect.void
+      : replay.lines.busy(outside(replay, at.work))
+  )
 }
 
 const found = new WeakMap<AnyCodec, AnyCodec>()

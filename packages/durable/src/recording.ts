@@ -246,10 +246,11 @@ const changed = ({ executionId, instance }: Replay, step: string): ChangedAgentE
 
 /** An activity of the engine, which knows nothing of lines: it waits by the clock of the process. What it gives is JSON, or nothing. */
 export const activity = (
-  { approver, clock, engine, instance, random, rows, waiting }: Replay,
+  replay: Replay,
   name: string,
   execute: Effect.Effect<unknown, never, WorkflowInstance>
 ): Effect.Effect<unknown> => {
+  const { clock, engine, instance, rows, waiting } = replay
   const begins = Effect.suspend(() => {
     waiting.delete(name)
     return execute
@@ -261,12 +262,7 @@ export const activity = (
     // what was interrupted is not simply done again
     interruptRetryPolicy: never,
     // what is encoded by a schema for JSON is JSON
-    execute: (begins as Effect.Effect<Schema.Json | undefined, never, WorkflowInstance>).pipe(
-      Effect.provideService(Random.Random, random),
-      Effect.provideService(Approval.Approver, approver),
-      // runs that it starts are parts of it
-      Effect.provideService(Interception.Current, undefined)
-    )
+    execute: apart(replay, begins as Effect.Effect<Schema.Json | undefined, never, WorkflowInstance>)
   })
   const done = made.pipe(
     Effect.provideService(Clock.Clock, clock),
@@ -282,6 +278,18 @@ export const activity = (
     )
   })
 }
+
+const apart = <A, E, R>({ approver, random }: Replay, self: Effect.Effect<A, E, R>) =>
+  self.pipe(
+    Effect.provideService(Random.Random, random),
+    Effect.provideService(Approval.Approver, approver),
+    // runs that it starts are parts of it
+    Effect.provideService(Interception.Current, undefined)
+  )
+
+/** Work that is not recorded, by the clock of the process. */
+export const outside = <A, E, R>(replay: Replay, self: Effect.Effect<A, E, R>) =>
+  Effect.provideService(apart(replay, self), Clock.Clock, replay.clock)
 
 const never = Schedule.recurs(0)
 

@@ -98,6 +98,7 @@ const progress: CallProgress = {
     { tag: "Busy", message: "busy", verdict: "retry", gaveUp: false, rung: 0, attempt: 1, delay: Duration.seconds(1) }
   ]
 }
+const prepared = { model: "m", tools: ["t"], toolChoice: { tool: "t" }, prompt: "Be.", options: { seed: 1 } }
 const snapshot: Required<Snapshot.Snapshot> = {
   version: 6,
   id: "s1",
@@ -135,6 +136,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
   limits: { maxTurns: 8, maxToolCalls: 32, maxTokens: Infinity, maxCost: Infinity, maxDuration: 300_000 },
   inbox: [said],
   turn: 1,
+  prepared,
   spent: { turns: 1, toolCalls: 1, millis: 5 },
   ledger: [entry],
   cappedCalls: { t: 1 },
@@ -168,6 +170,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "run-start": { ...around, type: "run-start", input: "go", transcript, startedIn: { runId: "ended", callId: "c" } },
   "skill-chosen": { ...around, type: "skill-chosen", skill: "s", by: "model", confidence: 0.5, prompt: "Be." },
   "turn-start": { ...around, type: "turn-start", answerTurn: true, message: Message.user("now") },
+  "turn-prepared": { ...around, type: "turn-prepared", ...prepared },
   "model-start": { ...around, type: "model-start", model: "m", provider: "p", attempt: 2 },
   "model-end": { ...around, type: "model-end", reply, ...asked },
   "model-failed": { ...around, type: "model-failed", error, ...asked },

@@ -14,7 +14,7 @@ import { eventsOf, started } from "./_support/saying.ts"
 const { make } = ScriptedModel
 
 /**
- * What is done at a safe point, in this order, with its number in P1501. The steps 7 and 9 are not made yet. Where two of these are due,
+ * What is done at a safe point, in this order, with its number in P1501. Step 7 is not made yet. Where two of these are due,
  * the run does the one that comes first, and no other if that ends the run.
  */
 const order = [
@@ -25,8 +25,9 @@ const order = [
   { number: 5, step: "what was said is read, in its order", does: "read: first, second" },
   { number: 6, step: "a limit ends the run", does: "failed: BudgetExceededError", isLast: true },
   { number: 8, step: "the conversation is shortened", does: "shortened" },
+  { number: 9, step: "the turn is prepared", does: "prepared" },
   { number: 10, step: "tools are switched off", does: "asked with none", isLast: true },
-  { number: 11, step: "the model is asked", does: "asked with auto", isLast: true }
+  { number: 11, step: "the model is asked", does: "asked with auto", prepared: "asked with required", isLast: true }
 ] as const
 
 type StepNumber = (typeof order)[number]["number"]
@@ -67,7 +68,11 @@ const doneAt = (due: (number: StepNumber) => boolean, limit: keyof typeof limits
         parcel.tool
       ],
       budget: { maxDuration: "2 days", ...(due(6) ? limits[limit] : {}) }
-    })
+    }).pipe(
+      Agent.prepareTurn(({ turn }) =>
+        Effect.succeed(turn === 2 && due(9) ? { prompt: "Prepared.", toolChoice: "required" } : {})
+      )
+    )
     const agent = due(8) ? plain.pipe(Agent.compactAt({ window: 1, with: briefly })) : plain
     const expiring = due(3) ? ["pay", "order"] : []
     const sent = due(4) ? ["parcel"] : []
@@ -108,6 +113,7 @@ const doneAt = (due: (number: StepNumber) => boolean, limit: keyof typeof limits
       ...(read[0]?.startsWith("result") === true ? [read[0]] : []),
       ...(said.length === 0 ? [] : [`read: ${said.join(", ")}`]),
       ...(isShortened ? ["shortened"] : []),
+      ...(events.some((event) => event.type === "turn-prepared" && event.prompt !== undefined) ? ["prepared"] : []),
       ...(model.requests[1] === undefined ? [] : [`asked with ${model.requests[1].toolChoice}`]),
       ...(terminal?.type === "run-failed" ? [`failed: ${ErrorCause.tagOf(terminal.error)}`] : []),
       ...(terminal?.type === "run-interrupted" ? ["interrupted"] : [])
@@ -118,7 +124,8 @@ const doneAt = (due: (number: StepNumber) => boolean, limit: keyof typeof limits
 /** What of these steps a run does: all up to the first that ends the safe point. */
 const expected = (due: ReadonlyArray<(typeof order)[number]>): ReadonlyArray<string> => {
   const last = due.findIndex((one) => "isLast" in one)
-  return due.slice(0, last + 1).map(({ does }) => does)
+  const isPrepared = due.some(({ number }) => number === 9)
+  return due.slice(0, last + 1).map((one) => (isPrepared && "prepared" in one ? one.prepared : one.does))
 }
 
 it.effect("what is done between two turns is done in one order, when every call is settled [P1501]", () =>

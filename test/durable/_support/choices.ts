@@ -1,5 +1,17 @@
 /** Runs whose course is decided from outside, or by functions of the user: the same in memory and as workflows. */
-import { Agent, Budget, Compaction, LlmError, Message, Recovery, Router, Skill, Tool, ToolPolicy } from "@kintsugi/core"
+import {
+  Agent,
+  Budget,
+  Compaction,
+  LlmError,
+  Message,
+  Model,
+  Recovery,
+  Router,
+  Skill,
+  Tool,
+  ToolPolicy
+} from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Layer, Option, Schema, type Scope, Stream } from "effect"
 import { batch, done } from "../../_support/dialogue.ts"
@@ -76,6 +88,45 @@ export const choices: Readonly<Record<string, Effect.Effect<Cast, never, Scope.S
       budget: { maxTurns: 1 },
       skills: skilled(tool("look", (n) => slowly(Effect.succeed(`${n}`))))
     }).pipe(Agent.onBudgetExceeded(() => Budget.answer))
+    return cast(agent, [asked], runs)
+  }),
+
+  "turns that are prepared in another way each time": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const asked = yield* model(batch("look"), batch("look", "see"), done)
+    let nth = 0
+    const agent = Agent.make("worker", {
+      prompt: "Be.",
+      skills: skilled(
+        tool("look", (n) => slowly(Effect.succeed(`${n}`))),
+        tool("see", (n) => slowly(Effect.succeed(`${n}`)))
+      )
+    }).pipe(
+      Agent.prepareTurn(({ turn }) =>
+        slowly(
+          Effect.sync(() => (++nth === turn ? { tools: ["look"], prompt: `Turn ${turn}.` } : { toolChoice: "none" }))
+        )
+      )
+    )
+    return cast(agent, [asked], runs)
+  }),
+
+  "turns with models of their own": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const asked = yield* model(batch("look"), done)
+    const failing = yield* model(ScriptedModel.fails(LlmError.ModelOverloadedError.make({ model: "scripted" })))
+    const second = yield* model(batch("look"))
+    const chosen = Model.fallback(failing.layer, second.layer)
+    const agent = Agent.make("worker", {
+      skills: skilled(tool("look", (n) => slowly(Effect.succeed(`${n}`))))
+    }).pipe(Agent.prepareTurn(({ turn }) => Effect.succeed(turn === 2 ? { model: chosen } : {})))
+    return cast(agent, [asked, failing, second], runs)
+  }),
+
+  "a turn that is not prepared": Effect.gen(function* () {
+    const { runs } = tools()
+    const asked = yield* model()
+    const agent = Agent.make("worker", {}).pipe(Agent.prepareTurn(() => Effect.fail(new Gone({ message: "unknown" }))))
     return cast(agent, [asked], runs)
   }),
 

@@ -248,7 +248,10 @@ const sailing = Effect.suspend(() => {
 
 /** One message is read, another is not; nothing is known of the window of the model. */
 const spokenTo = Effect.gen(function* () {
-  const walker = Agent.make("walker", {}).pipe(Agent.compactAt({ with: Compaction.dropOldest({ keepLast: 9 }) }))
+  const walker = Agent.make("walker", {}).pipe(
+    Agent.compactAt({ with: Compaction.dropOldest({ keepLast: 9 }) }),
+    Agent.prepareTurn(() => Effect.succeed({ prompt: "Be brief." }))
+  )
   for (const words of ["Come back, too.", "No, stay."]) {
     const run = yield* walker.start("Go.")
     yield* Effect.sleep("100 millis")

@@ -64,6 +64,8 @@ export { type Any, seal } from "./sealing.ts"
 /** @internal */
 export { isAgent } from "./sealing.ts"
 export { type Partially, partials } from "./partials.ts"
+export { prepareTurn } from "./preparing.ts"
+export type { Turn } from "../run/Preparing.ts"
 export { resilient } from "./resilient.ts"
 export { onLlmError, onToolError, toolDefaults } from "./tables.ts"
 export * from "./Composition.ts"

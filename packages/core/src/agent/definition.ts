@@ -12,6 +12,7 @@ import * as Budget from "../budget/Budget.ts"
 import * as LlmTable from "../model/LlmTable.ts"
 import type * as Model from "../model/Model.ts"
 import * as Sharing from "../model/Sharing.ts"
+import type { Prepared } from "../run/Preparing.ts"
 import * as Router from "../run/Router.ts"
 import * as Run from "../run/Run.ts"
 import * as Skill from "../run/Skill.ts"
@@ -112,7 +113,8 @@ export interface Inside<out T, ModelTable, out Choice> {
 }
 
 /** What an agent is at run time. */
-export interface Definition extends Skilled, Omit<Run.Plan, "agent" | "work" | "onPartial" | "outputRetries"> {
+export interface Definition
+  extends Skilled, Omit<Run.Plan, "agent" | "work" | "onPartial" | "outputRetries" | "prepare"> {
   /** How often the model is called again for an answer that does not fit; by default once, or as `resilient` has it. */
   readonly outputRetries: number | undefined
   /** What happens to a streamed reply that breaks off; by default it fails, or as `resilient` has it. */
@@ -128,6 +130,8 @@ export interface Definition extends Skilled, Omit<Run.Plan, "agent" | "work" | "
   readonly secrets: ReadonlyArray<Redacted.Redacted>
   /** Each is around all of a run: the first is the innermost. */
   readonly layers: ReadonlyArray<Layer.Layer<unknown, unknown>>
+  /** See `Agent.prepareTurn`. */
+  readonly prepare?: Prepared
   /** Around the loop: see `Agent.onBudgetExceeded`. */
   readonly around?: Run.Around
   /** In the place of the loop, for agents that need no model. */
@@ -248,7 +252,7 @@ const nesting = (definition: Definition): Nest | undefined => {
     run: (input, nesting) => {
       const { isSuspendable, resumption } = nesting
       const start: Start = resumption === undefined ? { kind: "input", input } : { kind: "resumption", ...resumption }
-      const run: Runner = (_, sink, mode) => Run.run(plan(), start, sink, mode, definition.around)
+      const run: Runner = (_, sink, mode) => Run.run(plan(), start, sink, mode, aroundOf(definition))
       const named = resumption === undefined ? (identified?.(run, false) ?? run) : run
       return provided(definition, named(input, undefined, { isStreamed: false, isSuspendable, nesting, branch }))
     }
@@ -288,7 +292,7 @@ const whole: Frame.Mode = { isStreamed: false, isSuspendable: false }
 const streamed: Frame.Mode = { isStreamed: true, isSuspendable: false }
 
 const runner = (definition: Definition): Runner => {
-  const { around, body, composed, going, listeners, name } = definition
+  const { body, composed, going, listeners, name } = definition
   if (composed !== undefined) return composed.runner(name, composed, listeners)
   if (body !== undefined) {
     const state: Frame.State = { turn: 0, transcript: () => [], said: () => [], unfinished: () => undefined }
@@ -299,6 +303,7 @@ const runner = (definition: Definition): Runner => {
       })
   }
   const plan = planOf(definition)
+  const around = aroundOf(definition)
   return going === undefined
     ? (input, sink, mode) => Run.run(plan, { kind: "input", input }, sink, mode, around)
     : (input, sink, mode) => {
@@ -314,6 +319,12 @@ const runner = (definition: Definition): Runner => {
         return Effect.andThen(mode.isForked === true ? Effect.interruptible(admitted) : admitted, running)
       }
 }
+
+/** Each turn is prepared, the last one at a limit too. */
+const aroundOf = ({ around, prepare }: Definition): Run.Around | undefined =>
+  prepare === undefined
+    ? around
+    : { ...around, loop: (loop) => prepare.around(around === undefined ? loop : around.loop(loop)) }
 
 export const planOf = (definition: Definition): Run.Plan => {
   const { budget, name, onLlmError, onPartial, outputRetries, resilient, router, transport } = definition

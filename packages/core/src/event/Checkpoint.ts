@@ -8,6 +8,7 @@ import * as Ledger from "../budget/Ledger.ts"
 import { shared } from "../budget/Meter.ts"
 import * as Approval from "../data/Approval.ts"
 import * as Message from "../data/Message.ts"
+import { TurnChoice } from "../data/TurnChoice.ts"
 import * as Trail from "../errors/Trail.ts"
 import { Position, Seen } from "../recovery/Position.ts"
 
@@ -166,6 +167,8 @@ const fields = {
   /** The deferred calls whose results are to come, in the order in which they have begun; absent if there are none. */
   late: Schema.optionalKey(Schema.Array(LateCheckpoint)),
   turn: Count,
+  /** What was chosen for this turn; absent if nothing prepares the turns of the agent. */
+  prepared: Schema.optionalKey(TurnChoice),
   /** How often tools with `maxCalls` were called, by the name of the tool; absent in a run within another. */
   cappedCalls: Schema.optionalKey(Schema.Record(Schema.String, Count)),
   spent: Schema.Struct({ turns: Count, toolCalls: Count, millis: Amount }),

@@ -6,6 +6,7 @@ import type * as Coercion from "../coercion/Coercion.ts"
 import type * as Issue from "../data/Issue.ts"
 import type * as Ledger from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
+import type { TurnChoice } from "../data/TurnChoice.ts"
 import type { BudgetReason, EndedBy } from "../errors/Limit.ts"
 import type { Snapshot, Waiting } from "./Snapshot.ts"
 import type * as Usage from "../data/Usage.ts"
@@ -65,6 +66,8 @@ export type Happening =
    * the transcript.
    */
   | { readonly type: "turn-start"; readonly answerTurn?: true; readonly message?: Message.User }
+  /** What `Agent.prepareTurn` has chosen for this turn, before the model is called; what is absent is as usual. */
+  | ({ readonly type: "turn-prepared" } & TurnChoice)
   /**
    * A model was called; `attempt` counts the tries of this turn. Each attempt ends with one of the next three events: with its
    * reply, with its failure or defect, or when it was interrupted.

@@ -5,6 +5,7 @@ import * as Coercion from "../coercion/Coercion.ts"
 import * as Issue from "../data/Issue.ts"
 import * as Ledger from "../budget/Ledger.ts"
 import * as Message from "../data/Message.ts"
+import { TurnChoice } from "../data/TurnChoice.ts"
 import { BudgetReason } from "../errors/Limit.ts"
 import { VerdictKind } from "../errors/Trail.ts"
 import * as Usage from "../data/Usage.ts"
@@ -97,6 +98,7 @@ export const schemas = {
     answerTurn: Schema.optionalKey(Schema.Literal(true)),
     message: Schema.optionalKey(Message.User)
   }),
+  "turn-prepared": event("turn-prepared", TurnChoice.fields),
   "model-start": event("model-start", { model: Schema.String, provider: Schema.String, attempt: Schema.Finite }),
   "model-end": event("model-end", { ...ofAttempt, reply: Message.Reply }),
   "model-failed": event("model-failed", { ...ofAttempt, error: Failure }),

@@ -62,6 +62,8 @@ export type InterceptedStep =
   | { readonly type: "fixer run"; readonly tool: string; readonly callId: string; readonly repair: number }
   /** The rule of a router chooses a skill, or `Agent.onBudgetExceeded` chooses what happens at a limit. */
   | { readonly type: "choice"; readonly about: "route" | "limit" }
+  /** The functions of `Agent.prepareTurn` choose what a turn is made with. A replay runs the step again if the result `hasModel`. */
+  | { readonly type: "choice"; readonly about: "turn"; readonly schema: Schema.Codec<unknown, unknown> }
   /** All tool policies of the agent together. */
   | { readonly type: "policy"; readonly tool: string; readonly callId: string }
   /** Waits for a decision. With `endsAt`, the wait ends after that instant as expired; otherwise a late decision leads to another request. */

@@ -1,5 +1,6 @@
 /** The request to a model, and its reply. */
 import type * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type * as LlmError from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
@@ -15,6 +16,11 @@ export interface Request {
   readonly toolChoice: ToolChoice
   /** The form of the final text, if it has to be JSON; providers without such a feature ignore it. */
   readonly output?: OutputSpec
+  /**
+   * Further fields of the body of this request, under their names on the wire, before those of the model's `extra`. They replace nothing that
+   * the library writes, and no parameter of the model, such as its temperature.
+   */
+  readonly options?: Readonly<Record<string, Schema.Json>>
 }
 
 /**

@@ -265,6 +265,13 @@ export const withheld = (tool: string): string =>
   `Tool '${tool}' failed too often in the same way and is not available in this turn. ${Instructions.other}`
 
 /**
+ * Tells the model that a tool was left out of the turn.
+ *
+ * @internal
+ */
+export const leftOut = (tool: string): string => `Tool '${tool}' is not available in this turn. ${Instructions.other}`
+
+/**
  * Tells the model that a tool was called as often as one run may call it.
  *
  * @internal

@@ -11,6 +11,7 @@ import * as Usage from "../data/Usage.ts"
 import { EmptyReplyError } from "../errors/LlmError.ts"
 import type { Trail } from "../errors/Trail.ts"
 import * as RunContext from "../event/RunContext.ts"
+import type * as Model from "../model/Model.ts"
 import { untouchable } from "../recovery/Layer.ts"
 import * as Render from "../recovery/Render.ts"
 import { trailOf } from "../recovery/VerdictTrail.ts"
@@ -144,10 +145,10 @@ const lastTurn = (running: Looping): Effect.Effect<unknown, unknown> => {
       (message) => ({ type: "turn-start", answerTurn: true, message }),
       () => {
         const usual = usualRequest(running)
-        // the tools stay: without them, what the provider has kept of the conversation would not fit
-        const request = usual.tools.length === 0 ? usual : { ...usual, toolChoice: "none" as const }
-        return offered(running, request).pipe(
-          Effect.flatMap((request) => callModel(running, request, true)),
+        const { prepare } = running
+        const once: typeof callModel = (running, request) => callModel(running, request, true)
+        return prepared(running, usual).pipe(
+          Effect.flatMap((request) => prepare?.through(running, request, once) ?? once(running, request)),
           // no message interrupts a model that is asked once
           Effect.flatMap((called) => (called.type === "interrupted" ? Effect.interrupt : taken(running, called)))
         )
@@ -155,6 +156,15 @@ const lastTurn = (running: Looping): Effect.Effect<unknown, unknown> => {
     )
   )
   return Effect.andThen(heard, answering)
+}
+
+/** The request of the last turn. */
+const prepared = (running: Looping, usual: Model.Request): Effect.Effect<Model.Request, unknown> => {
+  // the tools stay: without them, what the provider has kept of the conversation would not fit
+  const allowed = (request: Model.Request) =>
+    offered(running, request.tools.length === 0 ? request : { ...request, toolChoice: "none" })
+  const { prepare } = running
+  return prepare === undefined ? allowed(usual) : Effect.flatMap(prepare.ask(running, usual, true), allowed)
 }
 
 /** The output of the last turn. */

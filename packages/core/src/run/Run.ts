@@ -45,7 +45,7 @@ const loop: Loop = Effect.fnUntraced(function* (running) {
   if (over !== undefined) return over.value
   while (true) {
     const request = yield* safePoint(running)
-    const outcome = yield* callModel(running, request)
+    const outcome = yield* running.prepare?.through(running, request, callModel) ?? callModel(running, request)
     // a row of `onLlmError` has answered in the place of a model
     if (outcome.type === "answered") return outcome.value
     // the next safe point reads the message that has interrupted the model

@@ -1,6 +1,7 @@
 /** What a run begins with: its input, its transcript so far, and its limits. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Budget from "../budget/Budget.ts"
@@ -192,11 +193,19 @@ const withModel = <A, E>(
 ): Effect.Effect<A, unknown, Model.Model> =>
   model === undefined
     ? Effect.contextWith((context: Context.Context<Model.Model>) => use(Context.get(context, Model.Model)))
-    : Effect.flatMap(Interception.Current, (interceptor) =>
-        interceptor?.model === undefined
-          ? Sharing.within(model, modelIdle, (built) => use(Context.get(built, Model.Model)))
-          : use(interceptor.model)
-      )
+    : built(model, modelIdle, use)
+
+/** With the model of a layer, unless the interceptor of the program replaces all models. */
+export const built = <A, E>(
+  layer: Layer.Layer<Model.Model, unknown>,
+  idle: number,
+  use: (model: Model.Service) => Effect.Effect<A, E>
+): Effect.Effect<A, unknown> =>
+  Effect.flatMap(Interception.Current, (interceptor) =>
+    interceptor?.model === undefined
+      ? Sharing.within(layer, idle, (built) => use(Context.get(built, Model.Model)))
+      : use(interceptor.model)
+  )
 
 /** A skill is chosen, unless the run has its answer, or goes on with a skill that was chosen before. */
 const choosing = Effect.fnUntraced(function* (

@@ -65,14 +65,15 @@ export interface Replied extends Extract<Answer, { readonly type: "reply" }> {
 
 /** Calls the model of a run. Its reply is unfinished until its tool calls are settled. */
 export const callModel = (running: Looping, request: Model.Request, isOnce = false): Effect.Effect<Asked, unknown> => {
-  const { beginning, model, plan, run, state: conversation } = running
+  const { beginning, model, plan, run, sent, state: conversation } = running
   const { onLlmError: rows, transport } = plan
   const { isStreamed = false } = run
   // who reads the words of an ancestor has not asked for these: they are taken back
   const { onPartial = running.mode.isStreamed ? "fail" : "restart" } = plan
   const input = beginning.said.message
   const mayBeEmpty = () => plan.output !== undefined && Result.isSuccess(plan.output.read(""))
-  const how = { model, request, rows, onPartial, transport, isStreamed, run, input, conversation, mayBeEmpty, isOnce }
+  const what = { model, request, sent, rows, onPartial, transport, isStreamed, run }
+  const how = { ...what, input, conversation, mayBeEmpty, isOnce }
   const taking = (answer: Answer): Effect.Effect<Asked> => {
     if (answer.type === "answered") return Effect.succeed(answer)
     const { reply, type } = answer
@@ -195,7 +196,11 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   }
 }
 
-const askModels = (call: ModelCall<unknown>) => Effect.suspend(() => askEach(call.options.model, call.request, call))
+const askModels = (call: ModelCall<unknown>) =>
+  Effect.suspend(() => {
+    const { model, sent } = call.options
+    return askEach(model, sent?.(call.request) ?? call.request, call)
+  })
 
 /** Shortens the conversation that the model reads. */
 const compact = (

@@ -11,6 +11,8 @@ import type { Rows } from "../recovery/Node.ts"
 export interface ModelCallOptions {
   readonly model: Model.Service
   readonly request: Model.Request
+  /** The request as it is sent. */
+  readonly sent?: ((request: Model.Request) => Model.Request) | undefined
   /** The table of `onLlmError`. */
   readonly rows: Rows
   readonly onPartial: NonNullable<Plan["onPartial"]>

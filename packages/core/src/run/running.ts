@@ -46,6 +46,22 @@ export interface Looping extends Running {
   readonly model: Model.Service
   /** The text from which the run goes on, if its conversation still ends with it: see `Continuing.ts`. */
   readonly prefix?: (request: Model.Request) => Effect.Effect<Prefix> | undefined
+  /** Prepares each turn; absent where each turn is as usual. */
+  readonly prepare?: Preparing
+  /** The request as it is sent in this turn. */
+  readonly sent?: ((request: Model.Request) => Model.Request) | undefined
+}
+
+/** How the turns of a run are prepared: see `Preparing.ts`. */
+export interface Preparing {
+  /** At the safe point: asks once, notes what was chosen in the state of the run, and gives the request with it. */
+  readonly ask: (running: Looping, usual: Model.Request, answerTurn: boolean) => Effect.Effect<Model.Request, unknown>
+  /** Calls the model that was chosen, with what was chosen. */
+  readonly through: <A>(
+    running: Looping,
+    request: Model.Request,
+    call: (running: Looping, request: Model.Request) => Effect.Effect<A, unknown>
+  ) => Effect.Effect<A, unknown>
 }
 
 /** The work of such a run. */

@@ -162,7 +162,7 @@ const settleAll = <A, E>(
     return over({ outcomes: [], isWaiting: false })
   }
   // a built-in tool ends the run: it is settled first, and alone
-  const builtIn = sites.find(({ call }) => Toolset.isBuiltIn(toolset, call))
+  const builtIn = sites.find((site) => Toolset.isBuiltIn(toolset, site))
   const started = builtIn === undefined ? sites.slice(0, admitted) : [builtIn]
   const { toolConcurrency: concurrency } = plan.budget
   const isCutShort = plan.siblings === "interrupt"
@@ -258,7 +258,8 @@ const siteOf = (running: Looping, call: Message.ToolCall, key: string, index: nu
     decisions: start.kind === "input" ? undefined : start.decisions,
     nesting: nestingOf(running, slot, from),
     slot,
-    ...(running.toolset.pinned === undefined ? {} : { pins: state.pins })
+    ...(running.toolset.pinned === undefined ? {} : { pins: state.pins }),
+    ...(state.prepared?.choice.tools === undefined ? {} : { offered: state.prepared.choice.tools })
   }
 }
 

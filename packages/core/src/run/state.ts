@@ -1,7 +1,9 @@
 /** The transcript and the counts of one run. */
+import type * as Layer from "effect/Layer"
 import type * as Budget from "../budget/Budget.ts"
 import * as FailureHistory from "../budget/FailureHistory.ts"
 import * as Message from "../data/Message.ts"
+import type { TurnChoice } from "../data/TurnChoice.ts"
 import type { EndedBy } from "../errors/Limit.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import { ToolExecutionError } from "../errors/ToolError.ts"
@@ -10,6 +12,7 @@ import { Slot } from "../tool/CallSite.ts"
 import type { LateCalls, LeftCall } from "../tool/Late.ts"
 import type { Pins } from "../tool/ToolDefinition.ts"
 import type { Failure } from "../tool/Toolset.ts"
+import type * as Model from "../model/Model.ts"
 import type { State } from "./Frame.ts"
 
 /** The calls of a reply, and how many of them may run. */
@@ -67,6 +70,10 @@ export class RunState implements State {
   turn = 0
   /** The turn after which the run has read what was said to it, where it has done so before the limits of its calls. */
   heardAfter: number | undefined
+  /** What was chosen for the present turn, and its model until the model is built. */
+  prepared:
+    | { readonly choice: TurnChoice; readonly model?: Layer.Layer<Model.Model, unknown, unknown> | undefined }
+    | undefined
   /** The skill that was chosen, where there was a choice. */
   skill: string | undefined
   /** Final texts that did not fit, and after which the model was called again. */
@@ -116,9 +123,11 @@ export class RunState implements State {
     unfinished,
     outputsRejected,
     pins,
+    prepared,
     transcript,
     turn
   }: Snapshot): void {
+    if (prepared !== undefined) this.prepared = { choice: prepared }
     if (pins !== undefined) {
       this.#pins = new Map(Object.entries(pins).map(([key, pinned]) => [key, { pinned, shown: pinned }]))
     }
@@ -183,6 +192,7 @@ export class RunState implements State {
       ...(this.#pins === undefined
         ? {}
         : { pins: Object.fromEntries(Array.from(this.#pins, ([key, { pinned }]) => [key, pinned])) }),
+      ...(this.prepared === undefined ? {} : { prepared: this.prepared.choice }),
       ...(skill === undefined ? {} : { skill }),
       ...(unfinished === undefined ? {} : { unfinished })
     }

@@ -16,9 +16,10 @@ import type { End, Looping, Running } from "./running.ts"
 
 /**
  * What is done between two turns, in this order, and nowhere else: (1) the run takes the results of deferred calls that have come, and (2) it
- * reads what was said to it, unless it has done both before the limits of its calls; (3) the limits of tokens, cost and turns are checked, and the turn is
- * counted; (4) the turn begins for listeners; (5) the conversation is shortened, if the agent does so before it is too long; (6) the request is made: of what the model reads of the conversation,
- * without tools that are withheld or that their server has changed, and with the demand to call none where tools are off.
+ * reads what was said to it, unless it has done both before the limits of its calls; (3) the limits of tokens, cost and turns are checked, and
+ * the turn is counted; (4) the turn begins for listeners; (5) the conversation is shortened, if the agent does so before it is too long; (6) the
+ * request is made: of what the model reads of the conversation, with what `Agent.prepareTurn` chooses, without tools that are withheld or that
+ * their server has changed, and with the demand to call none where tools are off.
  */
 export const safePoint = (running: Looping): Effect.Effect<Model.Request, unknown> => {
   const { heardAfter, turn: before } = running.state
@@ -28,11 +29,9 @@ export const safePoint = (running: Looping): Effect.Effect<Model.Request, unknow
 }
 
 /** What a turn begins with: the conversation is shortened before it is too long, then the request is made. */
-const begun = (running: Looping): Effect.Effect<Model.Request> => {
+const begun = (running: Looping): Effect.Effect<Model.Request, unknown> => {
   const { ahead } = running.plan
-  return ahead === undefined
-    ? offered(running, requestOf(running))
-    : Effect.flatMap(ahead.shorten(running), () => offered(running, requestOf(running)))
+  return ahead === undefined ? requested(running) : Effect.flatMap(ahead.shorten(running), () => requested(running))
 }
 
 /** The request, with the tools that have a pin as they are offered now. */
@@ -42,13 +41,14 @@ export const offered = (
 ): Effect.Effect<Model.Request> => pinned?.[0].pin?.offer(pinned, state.pins, run, request) ?? Effect.succeed(request)
 
 /** Begins a turn, for listeners too, and goes on with it, unless a limit forbids it. */
-export const turn = <A>(
+export const turn = <A, E>(
   { run, state }: Pick<Looping, "run" | "state">,
-  next: () => Effect.Effect<A>
-): Effect.Effect<A> =>
+  next: () => Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
   RunBudget.takeTurn(run, () => {
     state.turn++
     state.finish = undefined
+    state.prepared = undefined
     return RunContext.emitThen(run, () => ({ type: "turn-start" }), next)
   })
 
@@ -58,10 +58,12 @@ export const usualRequest = ({ plan: { output }, state, toolset }: Looping): Mod
   return output === undefined ? plain : withOutput(plain, output)
 }
 
-const requestOf = (running: Looping): Model.Request => {
-  const { state } = running
+const requested = (running: Looping): Effect.Effect<Model.Request, unknown> => {
+  const { prepare, state } = running
   const usual = usualRequest(running)
-  return state.isCalm ? usual : restricted(usual, state.history)
+  const allowed = (request: Model.Request) =>
+    offered(running, state.isCalm ? request : restricted(request, state.history))
+  return prepare === undefined ? allowed(usual) : Effect.flatMap(prepare.ask(running, usual, false), allowed)
 }
 
 const restricted = (usual: Model.Request, { isToolsOff, withheld }: FailureHistory.FailureHistory): Model.Request =>

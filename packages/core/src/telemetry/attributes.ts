@@ -164,6 +164,10 @@ export const ofNote: Table = {
   }),
   // for one reader, and none of the run
   "events-lost": () => ({}),
+  "turn-prepared": ({ model, tools }) => ({
+    ...given("gen_ai.request.model", model),
+    ...given("kintsugi.turn.tools", tools?.join(", "))
+  }),
   "message-queued": ({ id }) => ({ "kintsugi.message": id }),
   "message-read": ({ id }) => ({ "kintsugi.message": id }),
   "message-returned": ({ id }) => ({ "kintsugi.message": id }),

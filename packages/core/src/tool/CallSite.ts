@@ -31,6 +31,8 @@ export interface CallSite extends SiteAtGate {
   readonly slot: Slot
   /** Of a call that was settled as `deferred`, and whose work has ended without a result: its rows are asked now. */
   readonly late?: LateEnd
+  /** The tools that were chosen for its turn; absent for all tools. */
+  readonly offered?: ReadonlyArray<string>
 }
 
 /** The state of a call at any time: what is stored if its run ends or is suspended now. */

@@ -99,8 +99,14 @@ const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> =>
 }
 
 /** The built-in tools among the calls of a batch end the run: they are settled first, and alone. */
-export const isBuiltIn = (self: Toolset, call: Message.ToolCall): boolean =>
-  entryOf(self, call)?.tool.isBuiltIn === true
+export const isBuiltIn = (self: Toolset, site: CallSite): boolean => {
+  const entry = entryOf(self, site.call)
+  return entry?.tool.isBuiltIn === true && isOffered(site, entry.tool)
+}
+
+/** Whether a tool may be called in the turn of this call. */
+const isOffered = ({ offered }: Pick<CallSite, "offered">, { name }: Pick<ToolDefinition, "name">): boolean =>
+  offered?.includes(name) !== false
 
 /** The name of the tool that a call means; as the model wrote it where there is none. */
 export const nameOf = (self: Toolset, call: Message.ToolCall): string => entryOf(self, call)?.tool.name ?? call.name
@@ -117,10 +123,12 @@ export const settle = (self: Toolset, made: CallSite): Effect.Effect<Outcome> =>
   const { call, history } = made
   const entry = entryOf(self, call)
   const site = entry === undefined ? made : named(made, entry.tool)
-  if (entry?.tool.isBuiltIn === true) return begin(entry.tool, site, settleBuiltIn(entry.tool, site))
+  const isLeftOut = entry !== undefined && !isOffered(site, entry.tool)
+  if (entry?.tool.isBuiltIn === true && !isLeftOut) return begin(entry.tool, site, settleBuiltIn(entry.tool, site))
   if (history.isToolsOff) return refuse(site, Render.toolsOff)
-  if (entry === undefined) return UnknownTool.settle([...self.entries.keys()], self.unknown, site)
+  if (entry === undefined) return UnknownTool.settle(namesFor(self, site), self.unknown, site)
   if (history.withheld.has(entry.tool.name)) return refuse(site, Render.withheld(entry.tool.name))
+  if (isLeftOut) return refuse(site, Render.leftOut(entry.tool.name))
   const { callCap } = entry.tool
   // a call that waited goes on: it was counted when it began
   if (callCap !== undefined && site.from === undefined && !site.run.meter.callCounts.take(callCap)) {
@@ -142,6 +150,8 @@ export const settleLate = (self: Toolset, site: CallSite): Effect.Effect<Outcome
     ? Effect.die(new TypeError(`There is no tool '${site.call.name}' to go on with`))
     : RunContext.within(site.run, settleTool(entry, self.gates, site))
 }
+const namesFor = ({ entries }: Toolset, site: CallSite): ReadonlyArray<string> =>
+  Array.from(entries.keys()).filter((name) => isOffered(site, { name }))
 
 const beginTool = (self: Toolset, entry: Entry, site: CallSite): Effect.Effect<Outcome> =>
   begin(entry.tool, site, RunContext.within(site.run, settleTool(entry, self.gates, site)))

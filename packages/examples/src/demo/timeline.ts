@@ -96,6 +96,7 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
     case "skill-chosen":
       return { column: "run", text: `takes the skill ${event.skill}, chosen by the ${event.by}${sureness(event)}` }
     case "turn-start":
+    case "turn-prepared":
     case "turn-end":
     case "text-delta":
     case "reasoning-delta":

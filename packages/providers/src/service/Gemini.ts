@@ -5,6 +5,7 @@ import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as GeminiContent from "../codec/gemini/GeminiContent.ts"
 import type { GeminiParameters } from "../codec/Parameters.ts"
+import * as RequestOptions from "../codec/RequestOptions.ts"
 import * as ByName from "./byName.ts"
 import * as PathSegment from "./pathSegment.ts"
 import * as Provider from "./Provider.ts"
@@ -32,7 +33,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
   const [, collection = "models", name = model] = /^(models|tunedModels)\/(.*)$/s.exec(model) ?? []
   const segment = PathSegment.segment(name)
   const path = `${collection}/${segment ?? "-"}`
-  const codec = GeminiContent.make(source, options)
+  const codec = RequestOptions.perRequest((asked) => GeminiContent.make(source, asked), options)
   return Provider.layer({
     source,
     codec: segment === undefined ? PathSegment.refusing(codec, source) : codec,

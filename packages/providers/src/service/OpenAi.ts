@@ -9,6 +9,7 @@ import type { ChatParameters, ResponsesParameters } from "../codec/Parameters.ts
 import type * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
 import * as OpenAiResponses from "../codec/openai-responses/OpenAiResponses.ts"
+import * as RequestOptions from "../codec/RequestOptions.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /** The account and its base URL; `baseUrl` is `https://api.openai.com/v1` by default. */
@@ -56,7 +57,9 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
 
 /** The model over the Responses API and your own `HttpClient`. */
 export const layerResponses = (options: LayerResponsesOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
-  ChatProvider.at(accountOf(options), "/responses", options, (source) => OpenAiResponses.make(source, options))
+  ChatProvider.at(accountOf(options), "/responses", options, (source) =>
+    RequestOptions.perRequest((asked) => OpenAiResponses.make(source, asked), options)
+  )
 
 /**
  * Makes the layer of a model by its name, over the `fetch` of the runtime. The key comes from `OPENAI_API_KEY`, and the base URL

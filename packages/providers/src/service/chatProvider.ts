@@ -6,6 +6,7 @@ import * as Redacted from "effect/Redacted"
 import type { Codec } from "../codec/Codec.ts"
 import type { ChatParameters } from "../codec/Parameters.ts"
 import * as OpenAiChat from "../codec/openai-chat/OpenAiChat.ts"
+import * as RequestOptions from "../codec/RequestOptions.ts"
 import * as Provider from "./Provider.ts"
 import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
@@ -33,7 +34,9 @@ export const layer = (
   self: ChatProvider,
   options: ChatParameters & ByName.Reach & Chosen
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
-  at(self, "/chat/completions", options, (source) => OpenAiChat.make(source, options, self.dialect))
+  at(self, "/chat/completions", options, (source) =>
+    RequestOptions.perRequest((asked) => OpenAiChat.make(source, asked, self.dialect), options)
+  )
 
 /** The same account at another path, in another format. */
 export const at = (

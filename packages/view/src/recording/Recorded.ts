@@ -14,6 +14,7 @@ export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>
   "run-start",
   "skill-chosen",
   "turn-start",
+  "turn-prepared",
   "model-start",
   "model-end",
   "model-failed",

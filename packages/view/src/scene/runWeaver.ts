@@ -253,6 +253,8 @@ export class RunWeaver {
         return this.#marked("turn", at, event["message"] === undefined ? "lost" : "tell", "output does not fit", index)
       case "skill-chosen":
         return note("note", `skill ${textAt(event, "skill") ?? "?"}`)
+      case "turn-prepared":
+        return note("note", prepared(event))
       case "tool-changed":
         return note(textAt(event, "action") === "refuse" ? "lost" : "note", changed(event))
       case "events-lost":
@@ -298,6 +300,16 @@ export class RunWeaver {
 /** What a server has done to a tool. */
 const changed = (event: Recorded): string =>
   `${textAt(event, "server") ?? "a server"} has changed ${textAt(event, "tool") ?? "a tool"}: ${textAt(event, "action") ?? "?"}`
+
+/** What was chosen for a turn. */
+const prepared = (event: Recorded): string => {
+  const [model, tools] = [textAt(event, "model"), event["tools"]]
+  const chosen = [
+    ...(model === undefined ? [] : [`model ${model}`]),
+    ...(Array.isArray(tools) ? [tools.length === 1 ? "1 tool" : `${tools.length} tools`] : [])
+  ]
+  return chosen.length === 0 ? "the turn is prepared" : `the turn is prepared: ${chosen.join(", ")}`
+}
 
 const limit = (event: Recorded): string => {
   const reason = textAt(event, "reason") ?? "a limit"
