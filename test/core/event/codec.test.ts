@@ -31,7 +31,16 @@ const ofCall = { callId: "c", tool: "t" }
 const usage = Usage.make({ inputTokens: 3 })
 const call: Message.ToolCall = { type: "tool-call", id: "c", name: "t", arguments: { n: 1 } }
 const reply: Message.Reply = { content: [Message.text("well"), call], finish: "tool-calls", usage, model: "m1" }
-const settlement: Message.Settlement = { kind: "told", text: "no" }
+const settlement: Message.Settlement = {
+  kind: "told",
+  text: "no",
+  parts: [
+    Message.text("no"),
+    Message.image("image/png", { data: "AA==" }),
+    { type: "file", mediaType: "a/b", bytes: 4 }
+  ],
+  unsupported: "follow"
+}
 const message = Message.settle(reply, [settlement])
 const transcript = [Message.system("Work."), Message.user("go"), message]
 const entry: Required<Ledger.Entry> = {
@@ -204,6 +213,13 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   },
   "tool-progress": { ...around, ...ofCall, type: "tool-progress", data: { done: 0.5 } },
   "tool-changed": { ...around, ...ofChange, type: "tool-changed" },
+  "parts-described": {
+    ...around,
+    ...ofCall,
+    type: "parts-described",
+    model: "m",
+    parts: [{ type: "image", mediaType: "image/png" }]
+  },
   "tool-denied": { ...around, ...ofCall, type: "tool-denied", settlement },
   "tool-skipped": { ...around, ...ofCall, type: "tool-skipped", settlement },
   "tool-compensated": { ...around, ...ofCall, type: "tool-compensated", key: "run-1/1/0", error },

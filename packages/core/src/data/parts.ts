@@ -55,6 +55,33 @@ export interface ProviderItem extends Schema.Schema.Type<typeof ProviderItem> {}
 
 export const ProviderItem = Schema.Struct({ type: Schema.tag("provider-item"), kind: Schema.String, opaque: Opaque })
 
+/** An attachment has its bytes in base64, or their URL. */
+const attached = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.Union([Schema.Struct({ ...fields, data: Schema.String }), Schema.Struct({ ...fields, url: Schema.String })])
+
+/** An image of a user, or of a tool, in base64 (`data`) or at a URL. */
+export type Image = typeof Image.Type
+
+export const Image = attached({ type: Schema.tag("image"), mediaType: Schema.String })
+
+/** A document of a user, or of a tool, in base64 (`data`) or at a URL. */
+export type File = typeof File.Type
+
+export const File = attached({
+  type: Schema.tag("file"),
+  mediaType: Schema.String,
+  name: Schema.optionalKey(Schema.String)
+})
+
+/** An attachment of a result without its bytes, as events have it. */
+const Withheld = Schema.Struct({
+  type: Schema.Literals(["image", "file"]),
+  mediaType: Schema.String,
+  name: Schema.optionalKey(Schema.String),
+  /** How many bytes it has. */
+  bytes: Schema.Finite
+})
+
 /** The recorded result of a tool call: how the call ended, and the text that the model reads. */
 export interface Settlement extends Schema.Schema.Type<typeof Settlement> {}
 
@@ -64,7 +91,12 @@ export const Settlement = Schema.Struct({
    * with the wire's error flag.
    */
   kind: Schema.Literals(["result", "told", "denied", "interrupted", "truncated", "unknown", "deferred"]),
-  text: Schema.String
+  /** With `parts`, their texts, and a description of each image and file. */
+  text: Schema.String,
+  /** The result as texts, images and files, for models that read them in results; absent if it is only a text. Events have no bytes. */
+  parts: Schema.optionalKey(Schema.Array(Schema.Union([Text, Image, File, Withheld]))),
+  /** For models that do not: a user message with the images and files follows, or the model call fails. By default they read `text`. */
+  unsupported: Schema.optionalKey(Schema.Literals(["follow", "refuse"]))
 })
 
 /**
@@ -86,24 +118,6 @@ export interface System extends Schema.Schema.Type<typeof System> {}
 
 /** @hidden */
 export const System = Schema.Struct({ role: Schema.tag("system"), text: Schema.String })
-
-/** An attachment has its bytes in base64, or their URL. */
-const attached = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
-  Schema.Union([Schema.Struct({ ...fields, data: Schema.String }), Schema.Struct({ ...fields, url: Schema.String })])
-
-/** An image of a user, in base64 (`data`) or at a URL. */
-export type Image = typeof Image.Type
-
-export const Image = attached({ type: Schema.tag("image"), mediaType: Schema.String })
-
-/** A document of a user, in base64 (`data`) or at a URL. */
-export type File = typeof File.Type
-
-export const File = attached({
-  type: Schema.tag("file"),
-  mediaType: Schema.String,
-  name: Schema.optionalKey(Schema.String)
-})
 
 /** The content of a user message: texts, images and files in the user's order. An agent with this schema as its `input` takes such parts. */
 export type UserContent = typeof UserContent.Type

@@ -157,6 +157,12 @@ export type Happening =
       readonly before: string
       readonly after?: string
     }
+  /** The wire of this model carries no such image or file in the result of a tool: the model reads a description. Once for a call. */
+  | ({
+      readonly type: "parts-described"
+      readonly model: string
+      readonly parts: ReadonlyArray<{ readonly type: "image" | "file"; readonly mediaType: string }>
+    } & OfCall)
   /** A call that was not admitted: no such tool, or denied. */
   | ({ readonly type: "tool-denied"; readonly settlement: Message.Settlement } & OfCall)
   /**

@@ -16,6 +16,7 @@ import { type Bounds, unbounded } from "../recovery/Layer.ts"
 import type * as AgentEvent from "./AgentEvent.ts"
 import type { Happening, Origin } from "./Happening.ts"
 import type { Effects } from "./effects.ts"
+import { withoutBytes } from "./withoutBytes.ts"
 
 /** @internal */
 export { Done, scoped } from "./effects.ts"
@@ -341,7 +342,7 @@ export const record = <A, B, E, R>(
 export const emitNow = (run: RunContext, fiber: Fiber.Fiber<unknown, unknown>, make: () => Happening): void => {
   if (run.emit === undefined) return
   const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-  run.emit({ ...originOf(run, at), ...make() })
+  run.emit(withoutBytes({ ...originOf(run, at), ...make() }))
 }
 
 /**
@@ -358,7 +359,7 @@ export const begin = <A, E, R>(
   if (emit === undefined) return body
   return Effect.withFiber((fiber) => {
     const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-    const span = emit({ ...originOf(run, at), ...make() }, fiber.context)
+    const span = emit(withoutBytes({ ...originOf(run, at), ...make() }), fiber.context)
     if (span === undefined) return body
     return Effect.updateContext(body, (context: Context.Context<R>) => Context.add(context, Tracer.ParentSpan, span))
   })

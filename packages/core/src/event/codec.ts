@@ -161,6 +161,11 @@ export const schemas = {
     bytes: Schema.Finite
   }),
   "result-cut": event("result-cut", { ...ofCall, characters: Schema.Finite, error: Failure }),
+  "parts-described": event("parts-described", {
+    ...ofCall,
+    model: Schema.String,
+    parts: Schema.Array(Schema.Struct({ type: Schema.Literals(["image", "file"]), mediaType: Schema.String }))
+  }),
   "tool-denied": event("tool-denied", { ...ofCall, settlement: Message.Settlement }),
   "tool-skipped": event("tool-skipped", { ...ofCall, settlement: Message.Settlement }),
   "tool-compensated": event("tool-compensated", {

@@ -75,4 +75,6 @@ export interface Service {
    * the `rest` of the message, or the `whole` of it. A model without this is never continued by `onPartial: "continue"`.
    */
   readonly continuation?: "rest" | "whole"
+  /** Whether its wire carries this image or file in the result of a tool; it carries none by default. */
+  readonly showsInResults?: (part: Exclude<Message.UserContent[number], Message.Text>) => boolean
 }

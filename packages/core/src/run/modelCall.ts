@@ -72,7 +72,8 @@ export const callModel = (running: Looping, request: Model.Request, isOnce = fal
   const { onPartial = running.mode.isStreamed ? "fail" : "restart" } = plan
   const input = beginning.said.message
   const mayBeEmpty = () => plan.output !== undefined && Result.isSuccess(plan.output.read(""))
-  const what = { model, request, sent, rows, onPartial, transport, isStreamed, run }
+  const { adaptsParts } = running.toolset
+  const what = { model, request, sent, adaptsParts, rows, onPartial, transport, isStreamed, run }
   const how = { ...what, input, conversation, mayBeEmpty, isOnce }
   const taking = (answer: Answer): Effect.Effect<Asked> => {
     if (answer.type === "answered") return Effect.succeed(answer)
@@ -251,7 +252,9 @@ const begun = (
   // Mutant `true` survives: speed only. Each step of the model then looks for an interceptor, and finds none
   const stepped = fiber.getRef(Interception.Current) === undefined ? model : Interception.model(model)
   const within = prefix === undefined ? stepped : prefix.around(stepped)
-  const whole = isStreamed ? streamed(call, attempting, within) : Effect.suspend(() => generate(within, request))
+  const asks = (request: Model.Request) =>
+    isStreamed ? streamed(call, { ...attempting, request }, within) : Effect.suspend(() => generate(within, request))
+  const whole = options.adaptsParts?.(run, model, request, asks) ?? asks(request)
   const replied = Effect.flatMap(whole, (came) => {
     const put = isStreamed ? came : Model.collected(came)
     const counted = sound(put, request, put.content)

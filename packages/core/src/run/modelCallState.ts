@@ -5,6 +5,7 @@ import type * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
 import type { Counted } from "../model/ModelCall.ts"
 import type { Prefix, Plan } from "./plan.ts"
+import type { AdaptsParts } from "../tool/ToolDefinition.ts"
 import type { Rows } from "../recovery/Node.ts"
 
 /** One model call, and what guards it. */
@@ -13,6 +14,8 @@ export interface ModelCallOptions {
   readonly request: Model.Request
   /** The request as it is sent. */
   readonly sent?: ((request: Model.Request) => Model.Request) | undefined
+  /** Adapts results of tools to a model that cannot read all of them. */
+  readonly adaptsParts?: AdaptsParts | undefined
   /** The table of `onLlmError`. */
   readonly rows: Rows
   readonly onPartial: NonNullable<Plan["onPartial"]>

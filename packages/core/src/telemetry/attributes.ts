@@ -164,6 +164,12 @@ export const ofNote: Table = {
   }),
   // for one reader, and none of the run
   "events-lost": () => ({}),
+  "parts-described": ({ callId, model, parts, tool }) => ({
+    "gen_ai.tool.name": tool,
+    "gen_ai.tool.call.id": callId,
+    "gen_ai.request.model": model,
+    "kintsugi.parts": parts.length
+  }),
   "turn-prepared": ({ model, tools }) => ({
     ...given("gen_ai.request.model", model),
     ...given("kintsugi.turn.tools", tools?.join(", "))

@@ -17,6 +17,7 @@ import type * as Recovery from "../recovery/Recovery.ts"
 import type { LateCall, LateEnd } from "./Late.ts"
 import type * as Model from "../model/Model.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
+import type { LlmError } from "../errors/LlmError.ts"
 import type { ApprovalExpiredError, Kind } from "../errors/ToolError.ts"
 import type { Around } from "./around.ts"
 import type { Read } from "./reading.ts"
@@ -64,6 +65,8 @@ export interface ToolDefinition {
   readonly putAside?: PutAside | undefined
   /** Whether it is `read_result`, which no table of an agent guards. */
   readonly isReader?: true
+  /** The images and files of its results; absent for tools whose results are texts. */
+  readonly parts?: ResultParts
   /** The limit of its calls in one run. Tools that are made of this one share the object, and with it the count. */
   readonly callCap: CallCap | undefined
   readonly isError: ((value: unknown) => boolean) | undefined
@@ -94,6 +97,23 @@ export interface PutAside {
   /** The tool that reads what was put aside. */
   readonly reader: ToolDefinition
 }
+/** `Tool.parts` brings it along, so a bundle without it does not contain it. */
+export interface ResultParts {
+  /** What the settlement has besides its text, of which it has as many characters; `undefined` for a result without images and files. */
+  readonly of: (
+    value: unknown,
+    maxChars: number | undefined
+  ) => Pick<Message.Settlement, "parts" | "unsupported"> | undefined
+  readonly adapt: AdaptsParts
+}
+
+/** Goes on with the request as this model can read it; `undefined` if it can read all of it. */
+export type AdaptsParts = <A>(
+  run: RunContext,
+  model: Model.Service,
+  request: Model.Request,
+  next: (request: Model.Request) => Effect.Effect<A, LlmError>
+) => Effect.Effect<A, LlmError> | undefined
 
 /** When a tool needs approval, and the reason that the approver reads. */
 export interface NeedsApproval {

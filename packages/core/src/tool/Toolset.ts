@@ -11,7 +11,7 @@ import * as UnknownTool from "./unknown.ts"
 import * as Call from "./call.ts"
 import { meant } from "./Meant.ts"
 import type { CallSite } from "./CallSite.ts"
-import type { PutAside, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import type { AdaptsParts, PutAside, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type { Entry, Level } from "./callState.ts"
 import { canonical } from "../data/Digest.ts"
 import * as Message from "../data/Message.ts"
@@ -33,6 +33,8 @@ export interface Toolset {
   readonly isResilient: boolean
   /** The tools with a pin; absent if there are none. */
   readonly pinned?: readonly [ToolDefinition, ...ReadonlyArray<ToolDefinition>]
+  /** Adapts results with images and files to a model; absent if no tool gives any. */
+  readonly adaptsParts?: AdaptsParts
 }
 
 /** The tables of an agent: rows by tool name, and rows for all tools. */
@@ -72,6 +74,7 @@ export const make = (
     }
   }
   const isResilient = tables.resilient !== undefined
+  const parts = tools.find((tool) => tool.parts !== undefined)?.parts
   const [pinned, ...more] = tools.filter(({ pin }) => pin !== undefined)
   return {
     specs: [...tools, ...(reader === undefined ? [] : [reader])].map((tool) => tool.spec()),
@@ -79,7 +82,8 @@ export const make = (
     gates,
     unknown: tables.defaults,
     isResilient,
-    ...(pinned === undefined ? {} : { pinned: [pinned, ...more] as const })
+    ...(pinned === undefined ? {} : { pinned: [pinned, ...more] as const }),
+    ...(parts === undefined ? {} : { adaptsParts: parts.adapt })
   }
 }
 

@@ -132,6 +132,8 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       }
     case "tool-changed":
       return { column: "tool", text: `${event.server} has changed ${event.tool} → ${event.action}`, tone: "bad" }
+    case "parts-described":
+      return { column: "tool", text: `${event.model} reads a description of what ${event.tool} shows`, tone: "quiet" }
     case "tool-denied":
       return { column: "tool", text: `${event.tool} refused: ${clip(event.settlement.text)}`, tone: "bad" }
     case "tool-skipped":

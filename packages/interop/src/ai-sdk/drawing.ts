@@ -215,7 +215,8 @@ export class Drawing {
           preliminary: true
         })
       // `tool-waiting`, `result-put-aside` and `result-cut` have no part in this protocol: the call has its input, and its output comes
-      // with `tool-end`. Nor has `tool-result`: the output of that call has been shown, and the message is for the model
+      // with `tool-end`. Nor has `tool-result`: the output of that call has been shown, and the message is for the model. Nor has
+      // `parts-described`: it is about what the model reads, and images of results are not in events
       case "tool-end":
         return this.#settle(toolCallId, event.use.settlement)
       case "tool-denied":

@@ -33,6 +33,7 @@ export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>
   "tool-result",
   "result-put-aside",
   "result-cut",
+  "parts-described",
   "tool-denied",
   "tool-skipped",
   "tool-compensated",

@@ -56,7 +56,8 @@ export class RunWeaver {
     if (isTerminal(event)) return this.#end(event, index)
     if (event.type === "tool-result") return this.#arrived(event, index)
     const callId = textAt(event, "callId")
-    if (callId !== undefined && event.type !== "tool-compensated") return this.#called(callId, event, index)
+    if (callId !== undefined && event.type !== "tool-compensated" && event.type !== "parts-described")
+      return this.#called(callId, event, index)
     if (event.type.startsWith("turn-")) return this.#turned(event, index)
     if (event.type === "model-start") return this.#ask(event, index)
     if (event.type.startsWith("model-")) return this.#answered(event, index)
@@ -269,6 +270,8 @@ export class RunWeaver {
         return note("note", `budget: ${limit(event)} is near`)
       case "budget-exceeded":
         return note("lost", `budget: ${limit(event)} is reached: ${textAt(event, "action") ?? "?"}`)
+      case "parts-described":
+        return note("note", `${textAt(event, "model") ?? "the model"} reads a description of a picture`)
       case "tool-compensated": {
         const isUndone = event["error"] === undefined
         const label = `${textAt(event, "tool") ?? "tool"} ${isUndone ? "is undone" : `is not undone: ${errorLine(event["error"])}`}`

@@ -1,0 +1,254 @@
+/** `Tool.parts`: results with images and files beside texts. Only this combinator brings this file into a program. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { dual } from "effect/Function"
+import { bytesIn } from "../data/Base64.ts"
+import * as Message from "../data/Message.ts"
+import { CapabilityMismatchError, type LlmError } from "../errors/LlmError.ts"
+import * as RunContext from "../event/RunContext.ts"
+import type * as Model from "../model/Model.ts"
+import { type AnyTool, fromDefinition, isTool, type Tool } from "./shape.ts"
+import type { ResultParts, ToolDefinition } from "./ToolDefinition.ts"
+
+/** Options of `Tool.parts`. */
+interface PartsOptions {
+  /**
+   * For a model whose wire carries no such part in a result. `describe`, the default: the model reads its type and size, and the run emits
+   * `parts-described`. `follow`: a user message with the images and files comes after the results. `refuse`: the model call fails with
+   * `CapabilityMismatchError`.
+   */
+  readonly unsupported?: "describe" | "follow" | "refuse"
+  /** The most bytes of one result; 3 MiB by default. Images and files beyond that are described. */
+  readonly maxBytes?: number
+}
+
+/**
+ * Says what a model reads of a result: texts, images and files in their order, in the place of the JSON of the result. Bytes are in base64.
+ * They are in the transcript and in snapshots, and in no event and no span.
+ *
+ * Anthropic, OpenAI's Responses and Gemini from version 3 carry images and PDF files in results. Other models read a description; see
+ * `unsupported`. Throws a `RangeError` for `maxBytes` below 1.
+ *
+ * @example
+ * ```ts
+ * import { Message, Tool } from "@kintsugi/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * const shot = Tool.make("shot", {
+ *   description: "Takes a picture of the screen.",
+ *   parameters: Schema.Struct({}),
+ *   success: Schema.Struct({ title: Schema.String, png: Schema.String }),
+ *   run: () => Effect.succeed({ title: "Shop", png: "iVBORw0KGgo=" })
+ * }).pipe(Tool.parts(({ png, title }) => [Message.text(title), Message.image("image/png", { data: png })]))
+ * shot.name // => "shot"
+ * ```
+ */
+export const parts: {
+  <A>(
+    of: (value: A) => Message.UserContent,
+    options?: PartsOptions
+  ): <Name extends string, Params, E, R, T, S>(self: Tool<Name, Params, A, E, R, T, S>) => typeof self
+  <Name extends string, Params, A, E, R, T, S>(
+    self: Tool<Name, Params, A, E, R, T, S>,
+    of: (value: A) => Message.UserContent,
+    options?: PartsOptions
+  ): Tool<Name, Params, A, E, R, T, S>
+} = dual(
+  ([self]) => isTool(self),
+  <T>({ definition }: AnyTool, of: (value: never) => Message.UserContent, options: PartsOptions = {}): T => {
+    const { maxBytes = 3 * 1024 * 1024, unsupported = "describe" } = options
+    if (!Number.isSafeInteger(maxBytes) || maxBytes < 1) {
+      throw new RangeError(
+        `Tool '${definition.name}': maxBytes must be a whole number of at least 1, got ${String(maxBytes)}`
+      )
+    }
+    // it is given results of the tool alone
+    const partsOf = (value: unknown) => within(of(value as never), maxBytes)
+    return fromDefinition({
+      ...definition,
+      encode: encoding(definition, partsOf),
+      parts: resultParts(partsOf, unsupported)
+    })
+  }
+)
+
+type Part = NonNullable<Message.Settlement["parts"]>[number]
+type Attachment = Exclude<Part, Message.Text>
+type Shown = Extract<Attachment, { readonly data: string } | { readonly url: string }>
+
+/** The text of a result is that of its parts. The schema of the tool still has to admit the result. */
+const encoding =
+  ({ encode }: ToolDefinition, partsOf: (value: unknown) => ReadonlyArray<Part>): ToolDefinition["encode"] =>
+  (value) => {
+    const encoded = encode(value)
+    if (Exit.isFailure(encoded)) return encoded
+    try {
+      return Exit.succeed(textOf(partsOf(value), notShown))
+    } catch (error) {
+      return Exit.failCause(Cause.die(error))
+    }
+  }
+
+const resultParts = (
+  partsOf: (value: unknown) => ReadonlyArray<Part>,
+  unsupported: "describe" | "follow" | "refuse"
+): ResultParts => ({
+  of: (value, maxChars) => {
+    const all = partsOf(value)
+    return all.some(isAttachment)
+      ? { parts: cut(all, maxChars), ...(unsupported === "describe" ? {} : { unsupported }) }
+      : undefined
+  },
+  adapt
+})
+
+const isAttachment = (part: Part): part is Attachment => part.type !== "text"
+
+const isShown = (part: Part): part is Shown => isAttachment(part) && !("bytes" in part)
+
+/** Attachments beyond the limit are without their bytes. */
+const within = (content: Message.UserContent, maxBytes: number): ReadonlyArray<Part> => {
+  let left = maxBytes
+  return content.map((part): Part => {
+    if (part.type === "text" || !("data" in part)) return part
+    const bytes = bytesIn(part.data)
+    if (bytes > left) return withheld(part, bytes)
+    left -= bytes
+    return part
+  })
+}
+
+const withheld = ({ mediaType, type, ...part }: Shown, bytes: number): Attachment => ({
+  type,
+  mediaType,
+  ...("name" in part && part.name !== undefined ? { name: part.name } : {}),
+  bytes
+})
+
+/** As many characters of the texts as the tool may give. */
+const cut = (all: ReadonlyArray<Part>, maxChars = Infinity): ReadonlyArray<Part> => {
+  let left = maxChars
+  return all.map((part) => {
+    if (part.type !== "text") return part
+    const text = part.text.slice(0, Math.max(0, left))
+    left -= part.text.length
+    return text.length === part.text.length ? part : Message.text(text)
+  })
+}
+
+const notShown = "not shown"
+const follows = "in the next message"
+
+const textOf = (all: ReadonlyArray<Part>, where: string): string => all.map((part) => said(part, where)).join("\n")
+
+const said = (part: Part, where: string): string => {
+  if (part.type === "text") return part.text
+  const name = "name" in part && part.name !== undefined ? ` '${part.name}'` : ""
+  const what = `${part.type}${name}, ${part.mediaType}`
+  if ("url" in part) return `[${what}, at ${part.url}]`
+  return "bytes" in part
+    ? `[${what}, ${part.bytes} bytes, too large]`
+    : `[${what}, ${bytesIn(part.data)} bytes, ${where}]`
+}
+
+/** The messages of requests to each model, as it can read them: a codec encodes each message once. */
+const adapted = new WeakMap<Model.Service, WeakMap<Message.Assistant, ReadonlyArray<Message.Message>>>()
+
+/** The settlements of which a run has told that they were described. */
+const told = new WeakMap<object, WeakSet<Message.Settlement>>()
+
+const adapt: ResultParts["adapt"] = (run, model, request, next) => {
+  const takes = (part: Part) => isShown(part) && model.showsInResults?.(part) === true
+  const isForeign = (part: Part) => isAttachment(part) && !takes(part)
+  const foreign = request.messages.flatMap((message) =>
+    message.role === "assistant"
+      ? message.content.flatMap((part) =>
+          part.type === "settled-call" && part.settlement.parts?.some(isForeign) === true ? part : []
+        )
+      : []
+  )
+  if (foreign.length === 0) return undefined
+  const refused = foreign.find(({ settlement }) => settlement.unsupported === "refuse")
+  if (refused !== undefined) return Effect.fail(refusal(model, refused, isForeign))
+  const messages = request.messages.flatMap((message) =>
+    message.role === "assistant" ? readable(model, message, isForeign) : message
+  )
+  const described = foreign.filter(({ settlement }) => settlement.unsupported === undefined && isNew(run, settlement))
+  const telling = Effect.forEach(
+    described,
+    ({ call, settlement }) =>
+      RunContext.emit(run, () => ({
+        type: "parts-described",
+        callId: call.id,
+        tool: call.name,
+        model: model.name,
+        parts: (settlement.parts ?? []).flatMap((part) =>
+          part.type !== "text" && isForeign(part) ? { type: part.type, mediaType: part.mediaType } : []
+        )
+      })),
+    { discard: true }
+  )
+  return Effect.andThen(
+    telling,
+    Effect.suspend(() => next({ ...request, messages }))
+  )
+}
+
+const isNew = ({ done }: RunContext.RunContext, settlement: Message.Settlement): boolean => {
+  const known = told.get(done) ?? new WeakSet()
+  told.set(done, known)
+  if (known.has(settlement)) return false
+  known.add(settlement)
+  return true
+}
+
+const refusal = (
+  { name, provider }: Model.Service,
+  { call, settlement }: Message.SettledCall,
+  isForeign: (part: Part) => boolean
+): LlmError => {
+  const part = settlement.parts?.find(isForeign)
+  const capability = part?.type === "file" ? "files" : "vision"
+  return CapabilityMismatchError.make({
+    model: name,
+    provider,
+    capability,
+    detail: `the result of tool '${call.name}' has such a part`
+  })
+}
+
+/** The message with what the model can read, and the message of a user that follows it, if one does. */
+const readable = (
+  model: Model.Service,
+  message: Message.Assistant,
+  isForeign: (part: Part) => boolean
+): ReadonlyArray<Message.Message> => {
+  const known = adapted.get(model) ?? new WeakMap()
+  adapted.set(model, known)
+  const before = known.get(message)
+  if (before !== undefined) return before
+  const following: Array<Message.UserContent[number]> = []
+  const content = message.content.map((part) => {
+    if (part.type !== "settled-call" || part.settlement.parts?.some(isForeign) !== true) return part
+    const { call, settlement } = part
+    const { kind, parts: all = [], text, unsupported } = settlement
+    const isFollowed = unsupported === "follow"
+    const where = isFollowed ? follows : notShown
+    const left = all.map((one) => (isForeign(one) ? Message.text(said(one, where)) : one))
+    if (isFollowed) {
+      const shown = all.filter((one): one is Shown => isForeign(one) && isShown(one))
+      if (shown.length > 0) following.push(Message.text(`From the result of tool '${call.name}':`), ...shown)
+    }
+    const isText = !left.some(isAttachment)
+    const read = isText ? { kind, text: isFollowed ? textOf(all, where) : text } : { kind, text, parts: left }
+    return { ...part, settlement: read }
+  })
+  const messages: ReadonlyArray<Message.Message> = content.every((part, index) => part === message.content[index])
+    ? [message]
+    : following.length === 0
+      ? [{ ...message, content }]
+      : [{ ...message, content }, Message.user(following)]
+  known.set(message, messages)
+  return messages
+}
