@@ -122,7 +122,12 @@ export const ofEnds: Effect.Effect<ReadonlyArray<ReadText>> = Effect.all([
   ofEnd("`Tool.escalate`, `Tool.throwException`", Tool.escalate, { reason: "Say which Oslo." })
 ])
 
-const encode = Schema.encodeSync(McpResult)
+const attached = Tool.make("attached", {
+  description: "Gives what is no text.",
+  parameters: Schema.Struct({}),
+  success: McpResult,
+  run: () => Effect.never
+}).pipe(Tool.parts(({ content }) => content))
 
 /** Of what is no text. */
 export const ofAttached = (): ReadonlyArray<ReadText> =>
@@ -131,7 +136,7 @@ export const ofAttached = (): ReadonlyArray<ReadText> =>
       ["A picture in the result of an MCP tool", Message.image("image/png", { data: "AAAA" })],
       ["A resource at an address", Message.file("text/plain", { url: "https://shop.example/plan.txt" }, "plan")]
     ] as const
-  ).map(([when, part]) => ({ when, text: encode({ content: [part] }) }))
+  ).map(([when, part]) => ({ when, text: Effect.runSync(attached.definition.encode({ content: [part] })) }))
 
 /** What an agent that sums up a conversation reads of it. */
 export const summarised = (): string =>

@@ -77,6 +77,10 @@ const parts: Readonly<Record<string, readonly [using: string, marks: ReadonlyArr
     agentWith('import { Effect } from "effect"', "show(Agent.prepareTurn(agent, () => Effect.succeed({})))"),
     [/: prepareTurn names '/, /The function of Agent\.prepareTurn of agent/]
   ],
+  "images and files in results": [
+    agentWith('import { parts } from "@kintsugi/core/Tool"', "show(parts)"),
+    [/: maxBytes must be a whole number/, /"parts-described"/]
+  ],
   "what was decided while a run was suspended": [sourceOf("resumed"), [/it was asked for when the call was made/]],
   "the gate of approvals": [sourceOf("approval"), [/has a tool that needs an Approver, and there is none/]],
   "a person as a rung": [

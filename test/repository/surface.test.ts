@@ -55,6 +55,7 @@ const added: Readonly<Record<string, string>> = {
   "Snapshot.waitingOf": "what a suspended run waits for",
   "Tool.deferred": "a tool that ends later",
   "Tool.digestOf": "the digest of a definition, for pins",
+  "Tool.parts": "images and files in the results of a tool",
   "Tool.pinned": "a tool whose server may change it",
   "Tool.settle": "what ends the call of a tool that ends later"
 }

@@ -52,7 +52,7 @@ it.run("a model that carries images reads them, and no event has their bytes [P1
     ])
     assert.lengthOf(log.of("parts-described"), 0)
     assert.notInclude(eventsText(log.all), png)
-    const withheld = [Message.text("The shop"), { type: "image", mediaType: "image/png", bytes: 70 }]
+    const withheld = [Message.text("The shop"), { type: "image", mediaType: "image/png", bytes: 70 } as const]
     assert.deepStrictEqual(log.of("tool-end")[0]?.use.settlement.parts, withheld)
     assert.deepStrictEqual(settlementsIn(log.of("turn-end").map(({ message }) => message))[0]?.parts, withheld)
   })
@@ -71,7 +71,7 @@ it.run("a model that carries none reads type and size, with one event for each c
       [2, 3].map((turn) => ({
         callId: "c1",
         model: "blind",
-        parts: [{ type: "image", mediaType: "image/png" }],
+        parts: [{ type: "image", mediaType: "image/png" } as const],
         tool: "shot",
         turn
       }))

@@ -123,6 +123,15 @@ export const choices: Readonly<Record<string, Effect.Effect<Cast, never, Scope.S
     return cast(agent, [asked, failing, second], runs)
   }),
 
+  "results with images": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const asked = yield* model(batch("look"), batch("look"), done)
+    const look = tool("look", (n) => slowly(Effect.succeed("AAAA".repeat(n)))).pipe(
+      Tool.parts((data) => [Message.text("Here"), Message.image("image/png", { data })], { unsupported: "follow" })
+    )
+    return cast(Agent.make("worker", { skills: skilled(look) }), [asked], runs)
+  }),
+
   "a turn that is not prepared": Effect.gen(function* () {
     const { runs } = tools()
     const asked = yield* model()

@@ -184,7 +184,7 @@ it.effect("names that collide get the name of their server, and every provider a
 )
 
 it.effect(
-  "every kind of content becomes a part of ours, and the data is checked against the server's own schema [P1107]",
+  "every kind of content becomes a part of ours, and the data is checked against the server's own schema [P1107 P1538]",
   () =>
     Effect.gen(function* () {
       const outputSchema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] }
@@ -234,6 +234,11 @@ it.effect(
           "[file 'file:///c', application/pdf, 2 bytes, not shown]"
         ].join("\n")
       )
+      // a durable run stores its bytes
+      const { parts, success } = named(tools, "all").definition
+      const stored = yield* Schema.encodeEffect(success)({ content })
+      assert.deepStrictEqual(yield* Schema.decodeUnknownEffect(success)(stored), { content })
+      assert.deepStrictEqual(parts?.of({ content }, undefined)?.parts?.[1], content[1])
       assert.strictEqual(yield* read("data"), '{"n":1}')
       assert.strictEqual(yield* read("both"), '{ "n": 1 }')
       assert.strictEqual(yield* read("more"), 'one\n{"n":1}')

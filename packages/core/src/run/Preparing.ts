@@ -58,11 +58,11 @@ export interface Prepared {
 
 /** Each function sees what those before it have chosen. */
 export const preparing = (functions: ReadonlyArray<Prepare>): Prepared => {
-  const prepare = asking(functions)
+  const prepare = prepareBy(functions)
   return { functions, around: (loop) => (running) => loop({ ...running, prepare }) }
 }
 
-const asking = (functions: ReadonlyArray<Prepare>): Preparing => ({
+const prepareBy = (functions: ReadonlyArray<Prepare>): Preparing => ({
   ask: (running, usual, answerTurn) =>
     Effect.map(recorded(running, functions, usual, answerTurn), ({ choice, model }) => {
       running.state.prepared = { choice, model }

@@ -348,11 +348,11 @@ const maxCompared = 10_000
 const callOf = ({ entry, site }: ToolCall) => ({ tool: entry.tool.name, callId: site.call.id })
 
 /** A success, as long as it may be. The tool may want the model to read it as an error all the same. */
-const result = (tool: ToolDefinition, value: unknown, text: string): Message.Settlement => ({
-  kind: tool.isError?.(value) === true ? "told" : "result",
-  text: tool.maxResultChars === undefined ? text : Render.truncated(text, tool.maxResultChars),
-  ...tool.parts?.of(value, tool.maxResultChars)
-})
+const result = (tool: ToolDefinition, value: unknown, text: string): Message.Settlement => {
+  const read = tool.maxResultChars === undefined ? text : Render.truncated(text, tool.maxResultChars)
+  if (tool.isError?.(value) === true) return { kind: "told", text: read }
+  return { kind: "result", text: read, ...tool.parts?.of(value, tool.maxResultChars) }
+}
 
 /** The text of a failure: by the renderer of its row, or by default. */
 export const textFor = (

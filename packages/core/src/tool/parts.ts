@@ -155,8 +155,8 @@ const said = (part: Part, where: string): string => {
 /** The messages of requests to each model, as it can read them: a codec encodes each message once. */
 const adapted = new WeakMap<Model.Service, WeakMap<Message.Assistant, ReadonlyArray<Message.Message>>>()
 
-/** The settlements of which a run has told that they were described. */
-const told = new WeakMap<object, WeakSet<Message.Settlement>>()
+/** The settlements about which a run has emitted an event. */
+const emitted = new WeakMap<object, WeakSet<Message.Settlement>>()
 
 const adapt: ResultParts["adapt"] = (run, model, request, next) => {
   const takes = (part: Part) => isShown(part) && model.showsInResults?.(part) === true
@@ -196,10 +196,10 @@ const adapt: ResultParts["adapt"] = (run, model, request, next) => {
 }
 
 const isNew = ({ done }: RunContext.RunContext, settlement: Message.Settlement): boolean => {
-  const known = told.get(done) ?? new WeakSet()
-  told.set(done, known)
-  if (known.has(settlement)) return false
-  known.add(settlement)
+  const seen = emitted.get(done) ?? new WeakSet()
+  emitted.set(done, seen)
+  if (seen.has(settlement)) return false
+  seen.add(settlement)
   return true
 }
 
@@ -224,9 +224,9 @@ const readable = (
   message: Message.Assistant,
   isForeign: (part: Part) => boolean
 ): ReadonlyArray<Message.Message> => {
-  const known = adapted.get(model) ?? new WeakMap()
-  adapted.set(model, known)
-  const before = known.get(message)
+  const seen = adapted.get(model) ?? new WeakMap()
+  adapted.set(model, seen)
+  const before = seen.get(message)
   if (before !== undefined) return before
   const following: Array<Message.UserContent[number]> = []
   const content = message.content.map((part) => {
@@ -249,6 +249,6 @@ const readable = (
     : following.length === 0
       ? [{ ...message, content }]
       : [{ ...message, content }, Message.user(following)]
-  known.set(message, messages)
+  seen.set(message, messages)
   return messages
 }

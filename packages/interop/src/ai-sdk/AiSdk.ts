@@ -4,6 +4,7 @@
  * tables can recover from it.
  */
 import type * as Bounds from "@kintsugi/core/Bounds"
+import * as Message from "@kintsugi/core/Message"
 import type * as RawSchema from "@kintsugi/core/RawSchema"
 import type * as Recovery from "@kintsugi/core/Recovery"
 import * as Tool from "@kintsugi/core/Tool"
@@ -37,6 +38,8 @@ export interface AiToolResult<out A> {
   readonly text: string
   /** Set if `toModelOutput` makes the result an error for the model. */
   readonly isError?: true
+  /** What the model reads, if `toModelOutput` gives images or files. */
+  readonly parts?: Message.UserContent
 }
 
 /** What a tool of the SDK does not declare. */
@@ -145,14 +148,14 @@ const made = <Name extends string, In, Out, S extends Recovery.SideEffects, Appr
           })
           return { value, text }
         }
-        const { isError, text } = yield* Effect.tryPromise({
+        const { isError, parts, text } = yield* Effect.tryPromise({
           try: async () => Output.said(await toModelOutput({ toolCallId: callId, input, output: value })),
           catch: thrown
         })
-        return { value, text, ...(isError ? { isError } : {}) }
+        return { value, text, ...(isError ? { isError } : {}), ...(parts === undefined ? {} : { parts }) }
       })
     }
-  })
+  }).pipe(Tool.parts(({ parts, text }: AiToolResult<unknown>) => parts ?? [Message.text(text)]))
   const guarded = asks
     ? plain.pipe(Tool.requireApproval({ when: (params) => approvalOf(needsApproval, params) }))
     : plain
@@ -163,13 +166,19 @@ const made = <Name extends string, In, Out, S extends Recovery.SideEffects, Appr
 
 const isJson = Schema.is(Schema.Json)
 
-const answerOf: Schema.Codec<AiToolResult<unknown>, string> = Schema.String.pipe(
+const seen = { text: Schema.String, parts: Schema.optionalKey(Message.UserContent) }
+
+const answerOf: Schema.Codec<AiToolResult<unknown>, string | { readonly text: string }> = Schema.Union([
+  Schema.String,
+  Schema.Struct(seen)
+]).pipe(
   Schema.decodeTo(
-    Schema.Struct({ value: Schema.Unknown, text: Schema.String, isError: Schema.optionalKey(Schema.Literal(true)) }),
+    Schema.Struct({ value: Schema.Unknown, isError: Schema.optionalKey(Schema.Literal(true)), ...seen }),
     SchemaTransformation.transform({
       // A replacement of the result is a text.
-      decode: (text): AiToolResult<unknown> => ({ value: text, text }),
-      encode: ({ text }) => text
+      decode: (said): AiToolResult<unknown> =>
+        Predicate.isString(said) ? { value: said, text: said } : { value: said.text, ...said },
+      encode: ({ parts, text }) => (parts === undefined ? text : { text, parts })
     })
   )
 )

@@ -1,9 +1,12 @@
 /** The text for a model from the result of an AI SDK tool. */
+import * as Message from "@kintsugi/core/Message"
 import * as Predicate from "effect/Predicate"
 
 export interface Said {
   readonly text: string
   readonly isError: boolean
+  /** The content in its order, if there are images or files in it. */
+  readonly parts?: Message.UserContent
 }
 
 /**
@@ -30,8 +33,12 @@ export const said = (output: unknown): Said => {
       const reason = Predicate.hasProperty(output, "reason") ? output.reason : undefined
       return { text: Predicate.isString(reason) ? reason : "the call was denied", isError: true }
     }
-    case "content":
-      return { text: Array.isArray(value) ? value.map(part).join("\n") : plain(value), isError: false }
+    case "content": {
+      if (!Array.isArray(value)) return { text: plain(value), isError: false }
+      const parts = value.map(part)
+      const text = parts.flatMap((one) => (one.type === "text" ? one.text : [])).join("\n")
+      return { text, isError: false, ...(parts.every(({ type }) => type === "text") ? {} : { parts }) }
+    }
     case "text":
     case "json":
       return { text: plain(value), isError: false }
@@ -40,9 +47,24 @@ export const said = (output: unknown): Said => {
   }
 }
 
-const part = (one: unknown): string => {
-  if (Predicate.hasProperty(one, "text") && Predicate.isString(one.text)) return one.text
+/** A part of the content: the SDK has had several names for images and files. */
+const part = (one: unknown): Message.UserContent[number] => {
+  const text = field(one, "text")
+  if (text !== undefined) return Message.text(text)
   const type = Predicate.hasProperty(one, "type") ? plain(one.type) : "part"
-  const media = Predicate.hasProperty(one, "mediaType") ? `, ${plain(one.mediaType)}` : ""
-  return `[${type}${media}, not shown]`
+  const mediaType = field(one, "mediaType")
+  const [data = "", url = ""] = [field(one, "data"), field(one, "url")]
+  if (data === "" && url === "") {
+    return Message.text(`[${type}${mediaType === undefined ? "" : `, ${mediaType}`}, not shown]`)
+  }
+  const from = data === "" ? { url } : { data }
+  const isImage = type.startsWith("image") || mediaType?.startsWith("image/") === true
+  return isImage
+    ? Message.image(mediaType ?? "image/png", from)
+    : Message.file(mediaType ?? "application/octet-stream", from, field(one, "filename"))
+}
+
+const field = (value: unknown, key: string): string | undefined => {
+  const found = Predicate.hasProperty(value, key) ? value[key] : undefined
+  return Predicate.isString(found) ? found : undefined
 }

@@ -19,34 +19,34 @@ const Fields = Schema.Struct({
   structured: Schema.optionalKey(Schema.Json)
 })
 
+/** A text, or the whole result where it has attachments: a durable run keeps them. */
+const Stored = Schema.Union([Schema.String, Fields])
+
 /**
- * The result of an MCP tool. A model reads its texts, its data unless a text has the same, and a note about each
- * attachment.
+ * The result of an MCP tool. A model reads its texts, its data unless a text has the same, and its images and files if its wire carries them
+ * in results; else a note about each.
  */
-export const McpResult: Schema.Codec<McpResult, string> = Schema.String.pipe(
+export const McpResult: Schema.Codec<McpResult, typeof Stored.Encoded> = Stored.pipe(
   Schema.decodeTo(
     Fields,
     SchemaTransformation.transform({
-      decode: (text): typeof Fields.Encoded => ({ content: [Message.text(text)] }),
-      encode: ({ content, structured }) => {
-        const texts = content.map(shown)
-        const isSaid = structured === undefined || content.some((part) => says(part, structured))
-        return [...texts, ...(isSaid ? [] : [JSON.stringify(structured)])].join("\n")
-      }
+      decode: (stored): typeof Fields.Encoded =>
+        Predicate.isString(stored) ? { content: [Message.text(stored)] } : stored,
+      encode: (result) =>
+        result.content.some(({ type }) => type !== "text") ? result : partsOf(result).map(shown).join("\n")
     })
   )
 )
 
-type Part = (typeof Fields.Encoded)["content"][number]
-
-const shown = (part: Part): string => {
-  if (part.type === "text") return part.text
-  const name = "name" in part && part.name !== undefined ? ` '${part.name}'` : ""
-  const what = `${part.type}${name}, ${part.mediaType}`
-  return "url" in part ? `[${what}, at ${part.url}]` : `[${what}, ${bytesIn(part.data)} bytes, not shown]`
+/** What a model reads of a result, in its order. */
+export const partsOf = ({ content, structured }: McpResult): McpResult["content"] => {
+  const isSaid = structured === undefined || content.some((part) => says(part, structured))
+  return isSaid ? content : [...content, Message.text(JSON.stringify(structured))]
 }
 
-const bytesIn = (base64: string): number => Math.floor((base64.replace(/={1,2}$/, "").length * 3) / 4)
+type Part = (typeof Fields.Encoded)["content"][number]
+
+const shown = (part: Part): string => (part.type === "text" ? part.text : "")
 
 const says = (part: Part, structured: Schema.Json): boolean => {
   if (part.type !== "text") return false

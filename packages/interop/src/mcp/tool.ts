@@ -12,7 +12,7 @@ import * as Schema from "effect/Schema"
 import type * as Failure from "./failure.ts"
 import { fromResult, misfit, withoutInput } from "./failure.ts"
 import { OnProgress, Requested } from "./notices.ts"
-import { dataOf, fromWire, redacted, McpResult, textOf } from "./result.ts"
+import { dataOf, fromWire, partsOf, redacted, McpResult, textOf } from "./result.ts"
 
 /**
  * A tool of an MCP server. Its parameters are plain JSON: only the server's schema describes them. `Table` marks the tools of a connection that
@@ -114,7 +114,7 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
         failing
       )
     }
-  })
+  }).pipe(Tool.parts(partsOf))
   const { pin: _, ...unpinned } = calling
   const source = calling.pin?.(tool, (tool) => make(tool, unpinned))
   return source === undefined ? made : Tool.pinned(made, source)

@@ -12,6 +12,8 @@ export interface Codec {
   readonly continuation?: NonNullable<Model.Service["continuation"]>
   /** Why this format cannot express a request, which is then not sent; absent if it can express all. */
   readonly refuses?: (request: Model.Request) => LlmError | undefined
+  /** Whether this format carries such an image or file in the result of a tool; absent if it carries none. */
+  readonly takes?: (part: Exclude<Message.UserContent[number], Message.Text>) => boolean
   /** The JSON text of a request. */
   readonly encode: (request: Model.Request, mode: "whole" | "streamed") => string
   /** Decodes the body of a 2xx answer; total. */

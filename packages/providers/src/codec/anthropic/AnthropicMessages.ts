@@ -31,6 +31,7 @@ import * as MessagesRequest from "./request.ts"
 import { MessagesDecoder } from "./stream.ts"
 import { type AnthropicParameters, checked } from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
+import { takes } from "./blocks.ts"
 
 /**
  * What the format can express.
@@ -59,6 +60,7 @@ export const make = (
 ): Codec => ({
   ...continuationOf(source.model, parameters),
   refuses: MessagesRequest.refusing(source, able),
+  ...(able.images.length === 0 ? {} : { takes }),
   encode: MessagesRequest.make(source, checked(parameters)),
   decode: (answer) => MessagesReply.decode(source, answer),
   decoder: (answer) => new MessagesDecoder(source, answer),

@@ -5,6 +5,7 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { cited } from "./reply.ts"
 import * as Json from "../../transport/Json.ts"
+import { isPdf, isPlainImage, shownParts, type Takes } from "../resultParts.ts"
 
 export interface Block {
   /** The whole block, or the part before the id of a call. */
@@ -161,8 +162,14 @@ const inputOf = (args: Message.ToolCall["arguments"]): string => {
 
 const invalid = (text: string): string => JSON.stringify({ INVALID_JSON: text })
 
+/** What results may have: images and PDF, as bytes or by their address. */
+export const takes: Takes = (part) => isPlainImage(part) || isPdf(part)
+
 /** The provider demands a text for an error. */
 const resultOf = (settlement: Message.Settlement): Schema.JsonObject => {
-  if (!Message.isError(settlement)) return { content: settlement.text }
+  if (!Message.isError(settlement)) {
+    const parts = shownParts(settlement, takes)?.filter((part) => part.type !== "text" || !isBlank(part.text))
+    return { content: parts?.map(partOf) ?? settlement.text }
+  }
   return { content: isBlank(settlement.text) ? "The call failed." : settlement.text, is_error: true }
 }

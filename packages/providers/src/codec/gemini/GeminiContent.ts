@@ -48,6 +48,7 @@ export const make = (source: Source, parameters: GeminiParameters = {}): Codec =
   })
   return {
     refuses: Capabilities.refusing(source, capabilities),
+    takes: ContentRequest.takesOf(source),
     encode: (request) => encode({ ...request, toolChoice: choiceOf(request, toolChoice) }),
     decode: (answer) => ContentStream.decode(source, answer),
     decoder: (answer) => new ContentStream.ContentDecoder(source, answer),

@@ -12,6 +12,7 @@ import * as ContentReply from "./reply.ts"
 import * as Json from "../../transport/Json.ts"
 import * as OutputWords from "../outputWords.ts"
 import { remembering } from "../Remembering.ts"
+import { isPdf, isPlainImage, shownParts, type Takes } from "../resultParts.ts"
 import * as RootSchema from "../rootSchema.ts"
 import { adapted } from "./schema.ts"
 
@@ -164,14 +165,27 @@ const encodeCall = (call: Message.ToolCall, source: Source, isFirst: boolean): S
  */
 const unsignedMark = "skip_thought_signature_validator"
 
+/** Whether results for a model may have such a part: from version 3, images and PDF as bytes. */
+export const takesOf = ({ model }: Source): Takes =>
+  /gemini-(?:[3-9]|\d\d)/.test(model)
+    ? (part) => "data" in part && ((isPlainImage(part) && part.mediaType !== "image/gif") || isPdf(part))
+    : () => false
+
 /** A failed call has the field `error`, a successful one `output`. */
-const encodeResult = ({ call, settlement }: Message.SettledCall, source: Source): Schema.Json => ({
-  functionResponse: {
-    ...idIn(ownData(call, source)),
-    name: call.name,
-    response: Message.isError(settlement) ? { error: settlement.text } : { output: settlement.text }
+const encodeResult = ({ call, settlement }: Message.SettledCall, source: Source): Schema.Json => {
+  const shown = shownParts(settlement, takesOf(source))
+  const text = shown === undefined ? settlement.text : shown.flatMap(textIn).join("\n")
+  return {
+    functionResponse: {
+      ...idIn(ownData(call, source)),
+      name: call.name,
+      response: Message.isError(settlement) ? { error: text } : { output: text },
+      ...(shown === undefined ? {} : { parts: shown.filter(({ type }) => type !== "text").map(encodePart) })
+    }
   }
-})
+}
+
+const textIn = (part: Message.UserContent[number]) => (part.type === "text" ? part.text : [])
 
 /** Gemini's own data about a call. An id of another origin is not sent: the order of the results identifies them. */
 const ownData = ({ opaque }: Message.ToolCall, { provider }: Source): Schema.Json | undefined =>

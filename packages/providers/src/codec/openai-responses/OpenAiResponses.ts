@@ -22,6 +22,7 @@ import * as ResponsesRequest from "./request.ts"
 import { ResponsesDecoder } from "./stream.ts"
 import { checked, type ResponsesParameters } from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
+import { takes } from "./items.ts"
 
 /**
  * What this format can express.
@@ -49,6 +50,7 @@ export const make = (source: Source, parameters: ResponsesParameters = {}): Code
   const include = [...(encryptedReasoning ? [encrypted] : []), ...Json.items(extra["include"])]
   return {
     refuses: Capabilities.refusing(source, capabilities),
+    takes,
     encode: ResponsesRequest.make({
       provider: source.provider,
       constants: {

@@ -7,7 +7,8 @@ import * as Hash from "effect/Hash"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
-import { argumentsText, settlementText } from "../text.ts"
+import { isPdf, isPlainImage, shownParts, type Takes } from "../resultParts.ts"
+import { argumentsText, dataUrl, settlementText } from "../text.ts"
 
 type Item = Schema.JsonObject
 
@@ -42,12 +43,32 @@ export const ofAssistant = (
       case "settled-call": {
         const id = ids.next().value ?? part.call.id
         said.call(part.call, provider, id)
-        const output = settlementText(part.settlement)
+        const parts = shownParts(part.settlement, takes)
+        const output = parts === undefined ? settlementText(part.settlement) : parts.map(ofPart)
         results.push({ type: "function_call_output", call_id: id, output })
       }
     }
   }
   return [...said.items(), ...results]
+}
+
+/** What results may have: images and PDF, as bytes or by their address. */
+export const takes: Takes = (part) => isPlainImage(part) || isPdf(part)
+
+/** A part of a user's message, or of a result. */
+export const ofPart = (part: Message.UserContent[number]): Schema.JsonObject => {
+  switch (part.type) {
+    case "text":
+      return { type: "input_text", text: part.text }
+    case "image": {
+      const url = "url" in part ? part.url : dataUrl(part)
+      return { type: "input_image", image_url: url, detail: "auto" }
+    }
+    case "file":
+      return "url" in part
+        ? { type: "input_file", file_url: part.url }
+        : { type: "input_file", filename: part.name ?? "file", file_data: dataUrl(part) }
+  }
 }
 
 /** The items of one message. */

@@ -9,7 +9,7 @@ import type * as Schema from "effect/Schema"
 import type { Codec } from "../Codec.ts"
 import * as Parameters from "../Parameters.ts"
 import * as Json from "../../transport/Json.ts"
-import { dataUrl, formatName } from "../text.ts"
+import { formatName } from "../text.ts"
 import * as Items from "./items.ts"
 import * as OutputWords from "../outputWords.ts"
 import { remembering } from "../Remembering.ts"
@@ -90,31 +90,12 @@ const encodeMessage = (message: Message.Message, { provider, stored }: Settings,
     case "user": {
       const [only, ...more] = message.content
       const text = only === undefined ? "" : more.length === 0 && only.type === "text" ? only.text : undefined
-      return JSON.stringify({ role: "user", content: text ?? message.content.map(encodePart) })
+      return JSON.stringify({ role: "user", content: text ?? message.content.map(Items.ofPart) })
     }
     case "assistant":
       return Items.ofAssistant(message, provider, stored, time)
         .map((item) => JSON.stringify(item))
         .join(",")
-  }
-}
-
-const encodePart = (part: Message.UserContent[number]): Schema.Json => {
-  switch (part.type) {
-    case "text":
-      return { type: "input_text", text: part.text }
-    case "image": {
-      const url = "url" in part ? part.url : dataUrl(part)
-      return { type: "input_image", image_url: url, detail: "auto" }
-    }
-    case "file":
-      return "url" in part
-        ? { type: "input_file", file_url: part.url }
-        : {
-            type: "input_file",
-            filename: part.name ?? "file",
-            file_data: dataUrl(part)
-          }
   }
 }
 
