@@ -16,7 +16,7 @@ const isNoPart = ({ type }: AgentEvent.AgentEvent): boolean => type !== "text-de
 
 describe.each(Object.entries({ ...scenarios, ...choices }))("%s", (_, scenario) => {
   it.effect(
-    "as a workflow it is the same as in memory: answer or error, requests, tools, ledger, events [P1113 P1537 P1573 P1590]",
+    "as a workflow it is the same as in memory: answer or error, requests, tools, ledger, events [P1113 P1537 P1538 P1573 P1590]",
     () =>
       Effect.gen(function* () {
         const { events, instants: _, ...plain } = yield* inMemory(scenario)

@@ -202,7 +202,7 @@ it.run("a sub-agent reads the images of its own tools, and its parent its words 
   })
 )
 
-it.effect("no base64 of a returned picture is in a text that a model reads, whatever it carries [P1538]", () =>
+it.effect("no base64 of a returned picture is in a text that a model reads, with any parts and any model [P1538]", () =>
   Effect.promise(() =>
     fc.assert(
       fc.asyncProperty(

@@ -4,7 +4,7 @@ import { Approval, Tool, ToolError } from "@kintsugi/core"
 import * as DoorError from "@kintsugi/core/DoorError"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as AiSdk from "@kintsugi/interop/AiSdk"
-import { Deferred, Effect, Fiber, Schema, Scope } from "effect"
+import { Deferred, Effect, Fiber, Scope } from "effect"
 import { agentWith, done, eventLog, read } from "../../_support/dialogue.ts"
 import { setImmediate as macrotask } from "node:timers/promises"
 import { it } from "../../_support/run.ts"
@@ -267,45 +267,6 @@ it.run("the model reads its toModelOutput, as an error if its type is an error [
     yield* run(agentWith(tool), "go").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(read(model), ["result: 7 degrees\n[file, image/png, not shown]", "told: it is unknown"])
   })
-)
-
-it.run(
-  "the images and files of its toModelOutput are parts of the result, under each name that the SDK has for them [P1538]",
-  (run) =>
-    Effect.gen(function* () {
-      const tool = AiSdk.tool("shot", {
-        inputSchema,
-        execute: () => "raw",
-        toModelOutput: async () => ({
-          type: "content",
-          value: [
-            { type: "text", text: "Here" },
-            { type: "media", mediaType: "image/png", data: "AAAA" },
-            { type: "image-data", mediaType: "image/jpeg", data: "BBBB" },
-            { type: "image-url", url: "https://a.test/a.png" },
-            { type: "file-data", mediaType: "application/pdf", data: "CCCC", filename: "c.pdf" },
-            { type: "custom" }
-          ]
-        })
-      })
-      const model = yield* make(calls(call("shot", { city: "Oslo" }, "c1")), done)
-      yield* run(agentWith(tool), "go").pipe(Effect.provide(model.layer))
-      assert.deepStrictEqual(read(model), [
-        [
-          "result: Here",
-          "[image, image/png, 3 bytes, not shown]",
-          "[image, image/jpeg, 3 bytes, not shown]",
-          "[image, image/png, at https://a.test/a.png]",
-          "[file 'c.pdf', application/pdf, 3 bytes, not shown]",
-          "[custom, not shown]"
-        ].join("\n")
-      ])
-      // a durable run stores them
-      const { success } = tool.definition
-      const value = yield* Tool.call(tool, { city: "Oslo" })
-      const stored = yield* Schema.encodeEffect(success)(value)
-      assert.deepInclude(yield* Schema.decodeUnknownEffect(success)(stored), { parts: value.parts })
-    })
 )
 
 it.run("a tool that needs approval needs an Approver, and is refused without the option [P1107]", (run) =>

@@ -5,7 +5,7 @@ import {
   Approval,
   Compaction,
   LlmError,
-  type Message,
+  Message,
   Recovery,
   Router,
   Skill,
@@ -178,6 +178,7 @@ const varied = Effect.gen(function* () {
     change: () => ({ server: "rental", after: null }),
     accept: () => Effect.void
   })
+  const shown = changed.pipe(Tool.parts((car) => [Message.text(car), Message.image("image/png", { data: "AAAA" })]))
   const room = Tool.make("room", {
     description: "Books a room.",
     parameters: Schema.Struct({}),
@@ -199,7 +200,7 @@ const varied = Effect.gen(function* () {
   const traveller = Agent.make("traveller", {
     output: Schema.Struct({ car: Schema.String }),
     skills: [
-      Skill.make("book", { description: "Books", tools: [changed, room, ferry] }),
+      Skill.make("book", { description: "Books", tools: [shown, room, ferry] }),
       Skill.make("talk", { description: "Talks", tools: [] })
     ]
   }).pipe(Agent.route(Router.byRule(() => "book" as const)))
