@@ -118,3 +118,38 @@ it.effect("an interruption while the conversation is shortened ends the run [P15
     assert.lengthOf(model.requests, 1)
   })
 )
+
+it.effect("a call whose result is to come stays, and its result too [P1571]", () =>
+  Effect.gen(function* () {
+    let token = ""
+    const order = Tool.deferred("order", {
+      description: "Orders.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      start: (_, context) => Effect.sync(() => ((token = context.token), { job: 1 })),
+      wait: "continue",
+      deadline: "1 hour"
+    })
+    const ordered = answers(() =>
+      Effect.as(
+        Effect.orDie(Tool.settle(token, Exit.succeed("ordered"))),
+        reply({ content: [call("look", {}, "c3")], usage: Usage.make({ inputTokens: 900, outputTokens: 1 }) })
+      )
+    )
+    const model = yield* make(spending(1, 1, "order"), spending(900, 1, "look"), ordered, done)
+    const look = play("look", {}, [Effect.succeed("page ".repeat(50)), Effect.succeed("page ".repeat(50))]).tool
+    const agent = Agent.make("worker", { tools: [order, look] }).pipe(
+      Agent.compactAt({ window: 1000, with: Compaction.make("forget", () => []) })
+    )
+    const run = yield* started(agent.start("go"), model)
+    yield* run.outcome
+    const read = model.requests.map(({ messages }) => lines(messages).slice(1).join("; "))
+    assert.deepStrictEqual(
+      read.slice(2).map((one) => one.replace(/ is over.*$/, "")),
+      [
+        "model: order: deferred",
+        "model: order: deferred; user: The call 'c1' of tool 'order', with the handle <data>{\"job\":1}</data>,"
+      ]
+    )
+  })
+)

@@ -280,38 +280,6 @@ export const capped = (tool: string, max: number): string =>
   `Tool '${tool}' was not run: limit of ${max} call${max === 1 ? "" : "s"} reached; ${Instructions.elsewhere}.`
 
 /**
- * The head of a result that was put aside, and how to read on.
- *
- * @internal
- */
-export const putAside = (head: string, handle: string, end: number, length: number): string =>
-  `${head}\n\n[Characters 0 to ${end} of ${length}. The result is put aside: read on with read_result, with handle: "${handle}" and from: ${end}.]`
-
-/**
- * A page of a result that was put aside.
- *
- * @internal
- */
-export const pageOf = (page: string, from: number, end: number, length: number): string =>
-  `${page}\n\n[Characters ${from} to ${end} of ${length}.${end < length ? ` Read on with from: ${end}.` : " This is the end."}]`
-
-/** @internal */
-export const beyondResult = (from: number, length: number): string =>
-  `The result has ${length} characters: it ends before ${from}.`
-
-/** @internal */
-export const noResult = (handle: string): string =>
-  `There is no result with handle ${JSON.stringify(handle)} here. Take the handle from a result that was put aside.`
-
-/** @internal */
-export const removedResult = (handle: string): string =>
-  `The result with handle ${JSON.stringify(handle)} was removed: when there is no room for more, the oldest go. Call its tool once more if you need it.`
-
-/** @internal */
-export const unreadableResult = (handle: string): string =>
-  `The result with handle ${JSON.stringify(handle)} cannot be read just now.`
-
-/**
  * Whether a settlement says that the call may have taken effect.
  *
  * @internal

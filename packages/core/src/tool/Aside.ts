@@ -11,6 +11,7 @@ import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 import * as Render from "../recovery/Render.ts"
+import * as Texts from "./asideTexts.ts"
 import { define } from "./define.ts"
 import type { PutAside, ToolDefinition } from "./ToolDefinition.ts"
 
@@ -89,7 +90,7 @@ const shortening =
         return RunContext.emitThen(
           run,
           () => ({ ...event, bytes: new TextEncoder().encode(text).length }),
-          () => Effect.succeed(Render.putAside(text.slice(0, end), handle, end, text.length))
+          () => Effect.succeed(Texts.putAside(text.slice(0, end), handle, end, text.length))
         )
       },
       onFailure: (cause) => {
@@ -184,14 +185,14 @@ const reader = (): ToolDefinition => ({
     run: ({ from = 0, handle, length = pageLength }, { callId }) =>
       Effect.flatMap(found(handle), ({ text, why }) => {
         const message =
-          text === undefined ? why : from < text.length ? undefined : Render.beyondResult(from, text.length)
+          text === undefined ? why : from < text.length ? undefined : Texts.beyondResult(from, text.length)
         if (text === undefined || message !== undefined) {
           const fields = { tool: name, callId, kind: "local", category: "validation", args: { handle, from } } as const
           return Effect.fail(ExecutionError.make({ ...fields, message: message ?? "" }))
         }
         const begin = isSplit(text, from) ? from - 1 : from
         const end = endOf(text, begin, Math.min(length, longestPage))
-        return Effect.succeed(Render.pageOf(text.slice(begin, end), begin, end, text.length))
+        return Effect.succeed(Texts.pageOf(text.slice(begin, end), begin, end, text.length))
       })
   }),
   rows: Recovery.rowsOf(
@@ -214,13 +215,13 @@ const found = (handle: string): Effect.Effect<Found> =>
     const run = yield* RunContext.Current
     const conversation = yield* Conversation
     const store = yield* ResultStore
-    if (run === undefined) return { why: Render.noResult(handle) }
+    if (run === undefined) return { why: Texts.noResult(handle) }
     if (store === undefined) {
       const all = [...resultsOf(run.done), ...(conversations.get(conversation ?? "") ?? [])]
       const results = all.filter((one) => one.handle === handle)
       const text = results.find((one) => one.text !== undefined)?.text
       return text === undefined
-        ? { why: results.length === 0 ? Render.noResult(handle) : Render.removedResult(handle) }
+        ? { why: results.length === 0 ? Texts.noResult(handle) : Texts.removedResult(handle) }
         : { text }
     }
     for (const owner of [...(conversation === undefined ? [] : [conversation]), ...ownersOf(run)]) {
@@ -235,10 +236,10 @@ const found = (handle: string): Effect.Effect<Found> =>
                 null
               )
       })
-      if (text === null) return { why: Render.unreadableResult(handle) }
+      if (text === null) return { why: Texts.unreadableResult(handle) }
       if (text !== undefined) return { text }
     }
-    return { why: Render.noResult(handle) }
+    return { why: Texts.noResult(handle) }
   })
 
 const resultsOf = ({ aside = [], parent }: Effects): ReadonlyArray<AsideResult> =>
