@@ -2,14 +2,14 @@
 import { assert } from "@effect/vitest"
 import { Agent, Compaction, Explanation, Recovery, Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Exit } from "effect"
+import { Effect, Exit, Schema } from "effect"
 import { calm, done, eventLog, play } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
 import { reader, requested } from "../recovery/_support/longConversations.ts"
-import { started } from "./_support/saying.ts"
+import { lines, started } from "./_support/saying.ts"
 import { spending } from "./_support/spending.ts"
 
-const { call, make, reply, replies, text } = ScriptedModel
+const { answers, call, make, reply, replies, text } = ScriptedModel
 
 it.run(
   "a summary is booked as a compaction, and its agent does not shorten its own conversation by itself [P1573]",

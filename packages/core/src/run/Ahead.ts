@@ -132,9 +132,7 @@ const isNeeded = (message: Message.Message, input: Message.User | undefined): bo
 }
 
 const isToCome = (part: Message.Assistant["content"][number]): boolean =>
-  part.type === "settled-call" && toCome.has(part.settlement.kind)
-
-const toCome: ReadonlySet<string> = new Set(["deferred"])
+  part.type === "settled-call" && part.settlement.kind === "deferred"
 
 /** These messages, with those that are missing at their places. */
 const withAll = (messages: Message.Transcript, needed: Message.Transcript): Message.Transcript => {

@@ -62,16 +62,17 @@ export const make = (
     entries.set(tool.name, { tool, levels, ...(aside === undefined ? {} : { aside }) })
     reader ??= aside?.reader
   }
-  if (reader !== undefined) {
-    if (entries.has(reader.name)) throw new TypeError(`Toolset: there are two tools named '${reader.name}'`)
-    entries.set(reader.name, { tool: reader, levels: [{ name: "tool", rows: reader.rows }] })
-  }
   for (const name of tables.byTool.keys()) {
     if (!entries.has(name)) {
       throw new TypeError(
         `Toolset: onToolError names '${name}', available tools are: ${[...entries.keys()].join(", ")}`
       )
     }
+  }
+  // no table names it
+  if (reader !== undefined) {
+    if (entries.has(reader.name)) throw new TypeError(`Toolset: there are two tools named '${reader.name}'`)
+    entries.set(reader.name, { tool: reader, levels: [{ name: "tool", rows: reader.rows }] })
   }
   const isResilient = tables.resilient !== undefined
   const parts = tools.find((tool) => tool.parts !== undefined)?.parts
