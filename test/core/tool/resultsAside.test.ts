@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Agent, Approval, Recovery, Snapshot, Tool } from "@kintsugi/core"
 import * as Factories from "@kintsugi/core/Factories"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect } from "effect"
+import { Effect, Exit, Schema } from "effect"
 import {
   agentWith,
   batch,
@@ -266,5 +266,32 @@ it.run("what is told, and the result of an agent that is a tool, are put aside a
     yield* Effect.flip(run(agentWith(tool).pipe(log.listen), "go").pipe(Effect.provide(model.layer)))
     assert.match(settlements(lastTranscript(log.end()))[0] ?? "", notice)
     assert.include(settlements(lastTranscript(log.end()))[1], "result: 9")
+  })
+)
+
+it.run("the late result of a deferred call whose run goes on is put aside as well [P1535]", (run) =>
+  Effect.gen(function* () {
+    const order = Tool.deferred("order", {
+      description: "Orders.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      putAside,
+      start: (_, { token }) => Effect.as(Tool.settle(token, Exit.succeed(digits(500))), { job: 1 }),
+      wait: "continue",
+      deadline: "1 hour"
+    })
+    const model = yield* make(
+      batch("order"),
+      answers(({ messages }) => {
+        const handle = /with handle: \\?"([\w-]+)/.exec(JSON.stringify(messages))?.[1] ?? ""
+        return Effect.succeed(ScriptedModel.reply({ content: [call("read_result", { handle, from: 498 }, "r")] }))
+      }),
+      done
+    )
+    const log = eventLog()
+    yield* run(agentWith(order).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+    assert.match(log.of("tool-result")[0]?.settlement.text ?? "", notice)
+    assert.deepInclude(log.of("result-put-aside")[0], { tool: "order", callId: "c1", characters: 500 })
+    assert.include(read(model).at(-1), "result: 89")
   })
 )

@@ -58,8 +58,8 @@ export const make = (
   for (const tool of tools) {
     if (entries.has(tool.name)) throw new TypeError(`Toolset: there are two tools named '${tool.name}'`)
     const aside = asideOf(tool, putAside)
-    const levels = tool.isBuiltIn ? [] : levelsOf(tool, tables)
-    entries.set(tool.name, { tool, levels, ...(aside === undefined ? {} : { aside }) })
+    const long = aside === tool.putAside ? tool : { ...tool, putAside: aside }
+    entries.set(tool.name, { tool: long, levels: tool.isBuiltIn ? [] : levelsOf(tool, tables) })
     reader ??= aside?.reader
   }
   for (const name of tables.byTool.keys()) {

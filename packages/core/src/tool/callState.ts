@@ -9,7 +9,7 @@ import type * as Call from "./call.ts"
 import type { CallSite } from "./CallSite.ts"
 import type { LateCall } from "./Late.ts"
 import type { Encoded, Unverifiable } from "./run.ts"
-import type { PutAside, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type * as ToolPolicy from "./ToolPolicy.ts"
 
 /** The fields of every state. */
@@ -217,8 +217,6 @@ export const over = (from: CallState, why: Why): Over => ({
 export interface Entry {
   readonly tool: ToolDefinition
   readonly levels: ReadonlyArray<Level>
-  /** When its results are put aside; absent where they are not. */
-  readonly aside?: PutAside
 }
 
 export interface Level {

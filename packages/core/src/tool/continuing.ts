@@ -206,15 +206,31 @@ const hasArrived = ({ checkpoint, entry }: Joined): boolean =>
   entry.settlement !== undefined || checkpoint.result !== undefined
 
 /** How the call has ended: what its rows say of an end without a result. */
-const endOf = ({ call: { tool }, checkpoint, entry, expire }: Joined, rows: Rows): Effect.Effect<Answered, unknown> => {
+const endOf = (
+  { call: { tool }, checkpoint, entry, expire, run }: Joined,
+  rows: Rows
+): Effect.Effect<Answered, unknown> => {
   const { settlement: exit } = entry
   const { result } = checkpoint
-  if (exit === undefined && result !== undefined) return Effect.succeed({ settlement: result })
-  if (exit !== undefined && Exit.isSuccess(exit)) return Effect.succeed({ settlement: shown(tool, exit.value) })
+  if (exit === undefined && result !== undefined) return inPart(tool, result, checkpoint, run)
+  if (exit !== undefined && Exit.isSuccess(exit)) return inPart(tool, shown(tool, exit.value), checkpoint, run)
   // a poll that has died
   if (exit !== undefined && untouchable(exit.cause) !== undefined) return Effect.failCause(exit.cause)
   expire()
   return rows(checkpoint, exit)
+}
+
+/** A result, of which the model reads the head if it is so long that it is put aside. */
+const inPart = (
+  { name, putAside }: ToolDefinition,
+  settlement: Message.Settlement,
+  { arguments: args, callId: id, key }: LateCheckpoint,
+  run: RunContext.RunContext
+): Effect.Effect<Answered> => {
+  const { text } = settlement
+  if (putAside === undefined || text.length <= putAside.above) return Effect.succeed({ settlement })
+  const call = { type: "tool-call", id, name, arguments: args } as const
+  return Effect.map(putAside.shorten(text, { call, key, run }), (text) => ({ settlement: { ...settlement, text } }))
 }
 
 /** A failure that no JSON is made of: its rows are not asked. */

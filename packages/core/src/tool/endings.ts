@@ -219,12 +219,12 @@ const valued = (
   const { tool } = self.entry
   const text = ToolRun.textOf(tool, value, self)
   if (Exit.isSuccess(text)) {
-    const { aside } = self.entry
+    const { putAside } = tool
     const settlement = result(tool, value, text.value)
     const how = { recoveredBy, isSuccess: true }
-    return aside === undefined || text.value.length <= aside.above
+    return putAside === undefined || text.value.length <= putAside.above
       ? settle(self, settlement, attempts, how)
-      : Effect.flatMap(aside.shorten(text.value, self.site), (text) =>
+      : Effect.flatMap(putAside.shorten(text.value, self.site), (text) =>
           settle(self, { ...settlement, text }, attempts, how)
         )
   }
