@@ -168,7 +168,8 @@ const thoughts: Inputs<string> = {
 export const providersCodec: Table = {
   "providers/src/codec/ArgumentsObject.ts": { of: grows({ ...texts, ...values }, ArgumentsObject.of) },
   "providers/src/codec/Capabilities.ts": each(reached, "refusing"),
-  "providers/src/codec/Parameters.ts": each(fixed, "choiceOf", "checked"),
+  "providers/src/codec/Continued.ts": each(fixed, "isContinued"),
+  "providers/src/codec/Parameters.ts": each(fixed, "choiceOf", "isForced", "checked"),
   "providers/src/codec/Remembering.ts": each(effectOnly, "remembering"),
   "providers/src/codec/anthropic/AnthropicMessages.ts": entriesOf({
     ...Anthropic,
@@ -182,6 +183,7 @@ export const providersCodec: Table = {
       unsendable({ type: "file", mediaType: `application/${data}`, data: "" })
     ])
   },
+  "providers/src/codec/anthropic/continuation.ts": each(fixed, "continuationOf"),
   "providers/src/codec/anthropic/error.ts": each(reached, "classify", "inside"),
   "providers/src/codec/anthropic/ids.ts": each(reached, "CallIds"),
   "providers/src/codec/anthropic/output.ts": each(reached, "schemaOf"),
@@ -241,7 +243,10 @@ export const providersCodec: Table = {
     "usageOf",
     "costOf"
   ),
-  "providers/src/codec/openai-chat/request.ts": each(reached, "make", "refusing"),
+  "providers/src/codec/openai-chat/request.ts": {
+    ...each(reached, "make", "refusing"),
+    ...each(fixed, "continuationOf")
+  },
   "providers/src/codec/openai-chat/stream.ts": each(reached, "ChatDecoder"),
   "providers/src/codec/openai-chat/thinkTags.ts": {
     ThinkTags: grows(thoughts, (text) => {

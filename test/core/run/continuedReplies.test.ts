@@ -3,6 +3,7 @@ import { Agent, AgentEvent, Compaction, LlmError, Message, Model, Recovery } fro
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema, Stream } from "effect"
 import { continuing as howToGoOn } from "../../../packages/core/src/run/Continuing.ts"
+import type { Calling } from "../../../packages/core/src/run/modelCallState.ts"
 import { continued } from "../../../packages/core/src/recovery/Render.ts"
 import { it } from "../../_support/run.ts"
 import { agentWith, done, eventLog, interruptedAt, lastTranscript, scripted } from "../../_support/dialogue.ts"
@@ -134,8 +135,15 @@ it.effect("neither blank text, nor JSON, nor a forced call is continued [P1560]"
     assert.deepStrictEqual(yield* whyOf(typed, says('{"n": ')), ["no-continuation"])
     const { service } = yield* goingOn()
     const request: Model.Request = { messages: [], tools: [], toolChoice: "auto" }
+    const shown = { text: "all", of: new Model.Collector() }
+    const callOf = (model: Model.Service, request: Model.Request): Calling => ({
+      options: { model, request, rows: new Map(), onPartial: "fail", isStreamed: true, run: undefined as never },
+      request,
+      state: { type: "Idle", attempts: 1, shown },
+      prefix: undefined
+    })
     const admits = (toolChoice: Model.ToolChoice, by?: "message") =>
-      howToGoOn(by).admits(service, { ...request, toolChoice }, "all")
+      howToGoOn(by).admits(callOf(service, { ...request, toolChoice }))
     assert.deepStrictEqual([admits("auto"), admits("none")], [true, true])
     for (const forced of ["required", { tool: "look" }] as const) {
       assert.deepStrictEqual([admits(forced), admits(forced, "message")], [false, false])

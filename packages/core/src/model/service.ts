@@ -74,7 +74,7 @@ export interface Service {
    * Set if the model goes on from a message of its own: a request may then end with an assistant message that is `incomplete`. The reply is
    * the `rest` of the message, or the `whole` of it. A model without this is never continued by `onPartial: "continue"`.
    */
-  readonly continuation?: "rest" | "whole"
+  readonly continuation?: "rest" | "whole" | undefined
   /** Whether its wire carries this image or file in the result of a tool; it carries none by default. */
   readonly showsInResults?: (part: Exclude<Message.UserContent[number], Message.Text>) => boolean
 }

@@ -7,21 +7,64 @@ import type * as Model from "../model/Model.ts"
 import { isLlmError } from "../errors/LlmError.ts"
 import { generate, leavesOf, stream, withPartial } from "../model/ModelCall.ts"
 import * as Render from "../recovery/Render.ts"
-import type { Continuing, Prefix } from "./plan.ts"
+import type { Calling, Continuing, Prefix, Shown } from "./modelCallState.ts"
 import type { Loop } from "./running.ts"
 
-/** What asks a model for the rest that does not go on from a message of its own: nothing, or a message of the user. */
-type By = "message" | undefined
+type By = Continuing["by"]
 
-/** For `onPartial: "continue"`. No model goes on from a blank text, and none in a reply that is JSON or a forced call. */
+/** For `onPartial: "continue"`. */
 export const continuing = (by?: By): Continuing => ({
-  admits: (model, { output, toolChoice }, text) =>
-    text.trim() !== "" &&
-    output === undefined &&
-    (toolChoice === "auto" || toolChoice === "none") &&
-    (by === "message" || leavesOf(model).every(({ continuation }) => continuation !== undefined)),
-  keep: (text) => keep(text)
+  keepsText: true,
+  by,
+  admits: (call) => {
+    const { text } = added(call) ?? {}
+    return text === undefined || isAble(by, call.options.model, call.request, text)
+  },
+  goOn: (call) => {
+    const { text } = added(call) ?? {}
+    return text === undefined ? stays(call) : goesOn(call, keep(text))
+  }
 })
+
+/** For a run that goes on from a text of an earlier run. */
+const resumed = (onPartial: "fail" | "restart"): Continuing => ({
+  keepsText: false,
+  by: undefined,
+  admits: (call) => added(call) === undefined || onPartial === "restart",
+  goOn: (call) => (added(call) === undefined ? stays(call) : undefined)
+})
+
+/** No model goes on from a blank text, and none in a reply that is JSON or a forced call. */
+const isAble = (by: By, model: Model.Service, { output, toolChoice }: Model.Request, text: string): boolean =>
+  text.trim() !== "" &&
+  output === undefined &&
+  (toolChoice === "auto" || toolChoice === "none") &&
+  (by === "message" || leavesOf(model).every(({ continuation }) => continuation !== undefined))
+
+/** What a reader has seen of the reply, where the last attempt has added to it. */
+const added = ({ prefix, state: { shown } }: Calling): Shown | undefined =>
+  shown === undefined || shown.text === (prefix?.text ?? "") ? undefined : shown
+
+/** The last attempt has added no text: the next one goes on from what the last one has gone on from. */
+const stays = (call: Calling): Effect.Effect<void> | undefined =>
+  call.prefix === undefined ? undefined : goesOn(call, call.prefix)
+
+/** Thoughts and calls of the last attempt are not continued. */
+const goesOn = (call: Calling, prefix: Prefix): Effect.Effect<void> => {
+  const { attempts: attempt, shown } = call.state
+  call.state = { type: "Idle", attempts: attempt, shown: undefined }
+  call.prefix = prefix
+  if (shown === undefined) return Effect.void
+  const calls = shown.of.content.filter((part) => part.type === "tool-call")
+  const dropped = calls.map(({ id: callId, name: tool }) => ({ callId, tool }))
+  const also = dropped.length === 0 ? {} : { dropped }
+  return RunContext.emit(call.options.run, () => ({
+    type: "attempt-continued",
+    attempt,
+    kept: prefix.text,
+    ...also
+  }))
+}
 
 const keep = (text: string): Prefix => {
   const sent = text.trimEnd()
@@ -135,22 +178,24 @@ const joined = (text: string, reply: Message.Reply): Message.Reply => {
  */
 export const goingOn =
   (loop: Loop): Loop =>
-  (running) =>
-    loop({
+  (running) => {
+    const { plan, run, state } = running
+    const isStreamed = running.mode.isStreamed
+    const { onPartial = isStreamed ? "fail" : "restart" } = plan
+    const how = typeof onPartial === "object" ? onPartial : resumed(onPartial)
+    return loop({
       ...running,
+      plan: { ...plan, onPartial: how },
       prefix: (request) => {
-        const { model, plan, run, state } = running
         const [cut, word] = state.messages.slice(-2)
         if (cut?.role !== "assistant" || cut.incomplete !== true) return undefined
         if (word?.role !== "user" || Message.textOf(word) !== Render.stopped) return undefined
-        const { onPartial } = plan
-        const how = typeof onPartial === "object" ? onPartial : continuing()
         const text = Message.textOf(cut)
-        if (!how.admits(model, request, text)) return undefined
+        if (!isAble(how.by, running.model, request, text)) return undefined
         const take = () => {
           state.takeBack(2)
           state.show(text)
-          return how.keep(text)
+          return keep(text)
         }
         return RunContext.record(
           run,
@@ -160,3 +205,4 @@ export const goingOn =
         )
       }
     })
+  }

@@ -10,7 +10,6 @@ import { approachable } from "../data/Foreign.ts"
 import type * as Message from "../data/Message.ts"
 import * as Usage from "../data/Usage.ts"
 import { isLlmError, type LlmError } from "../errors/LlmError.ts"
-import { helping } from "../event/Helping.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Model from "../model/Model.ts"
@@ -42,13 +41,20 @@ import {
   untouchable
 } from "../recovery/Layer.ts"
 import { trailOf } from "../recovery/VerdictTrail.ts"
-import type { Compact, Compacted, CompactEvent, VerdictRecord } from "../recovery/Node.ts"
+import type { VerdictRecord } from "../recovery/Node.ts"
 import * as RunBudget from "./budget.ts"
 import { untilSaid } from "./hearing.ts"
-import { type Attempting, type Calling, entryOf, type Idle, type ModelCallOptions } from "./modelCallState.ts"
-import type { Prefix } from "./plan.ts"
+import {
+  type Attempting,
+  type Calling,
+  entryOf,
+  type Idle,
+  type ModelCallOptions,
+  type Prefix
+} from "./modelCallState.ts"
 import type { Looping } from "./running.ts"
-import { added, admits, carryOn, discard, whyNot } from "./shown.ts"
+import { compact } from "./shortening.ts"
+import { admits, discard, goOn, whyNot } from "./shown.ts"
 import type { ModelAttempt as AgentEventAsked, Happening } from "../event/Happening.ts"
 
 /** A reply, or what the table answered in its place. */
@@ -81,12 +87,34 @@ export const callModel = (running: Looping, request: Model.Request, isOnce = fal
     const calls = conversation.take(reply)
     return RunBudget.spent(run, () => Effect.succeed({ type, reply, calls }))
   }
-  const prefix = running.prefix?.(request)
-  const called = <A>(next: (answer: Answer) => Effect.Effect<A>): Effect.Effect<A, unknown> =>
-    prefix === undefined ? ask(how, next) : Effect.flatMap(prefix, (prefix) => ask({ ...how, prefix }, next))
-  const { inbox } = run.tree
-  return inbox === undefined || isOnce ? called(taking) : untilSaid(inbox, run, called, taking)
+  const inbox = isOnce ? undefined : run.tree.inbox
+  return running.prefix === undefined
+    ? hearing(how, inbox, taking)
+    : goingOn(running.prefix(request), how, inbox, taking)
 }
+
+type Taking = (answer: Answer) => Effect.Effect<Asked>
+
+/** Asks; a message that is said meanwhile may come first. */
+const hearing = (
+  how: ModelCallOptions,
+  inbox: RunContext.Inbox | undefined,
+  taking: Taking
+): Effect.Effect<Asked, unknown> => (inbox === undefined ? ask(how, taking) : interruptible(how, inbox, taking))
+
+const interruptible = (how: ModelCallOptions, inbox: RunContext.Inbox, taking: Taking) =>
+  untilSaid(inbox, how.run, (take) => ask(how, take), taking)
+
+/** Asks for the rest of a reply, if the run goes on in the middle of one. */
+const goingOn = (
+  prefix: Effect.Effect<Prefix> | undefined,
+  how: ModelCallOptions,
+  inbox: RunContext.Inbox | undefined,
+  taking: Taking
+): Effect.Effect<Asked, unknown> =>
+  prefix === undefined
+    ? hearing(how, inbox, taking)
+    : Effect.flatMap(prefix, (prefix) => hearing({ ...how, prefix }, inbox, taking))
 
 /** Asks, recovers by the table, and goes on with `next`; each attempt's usage is booked. */
 export const ask = <A, E>(
@@ -105,8 +133,8 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   readonly extra = { made: 0 }
   /** The request, with the conversation as the model reads it now. */
   request: Model.Request
-  /** The text from which the next attempt goes on. */
-  prefix: Prefix | undefined
+  /** The text from which the next attempt goes on; mostly there is none, and no such field. */
+  declare prefix?: Prefix | undefined
   /** Whether the call was repeated after an empty reply, which no row decides. */
   hasRepeated = false
   /** The last failure that no row was for. */
@@ -116,7 +144,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
     this.options = options
     this.next = next
     this.request = options.request
-    this.prefix = options.prefix
+    if (options.prefix !== undefined) this.prefix = options.prefix
     this.compactions = { made: options.conversation?.compactionsAhead ?? 0 }
   }
 
@@ -170,7 +198,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
     const { options } = this
     const decided = RunContext.emit(options.run, () => ({ type: "verdict", layer: "model", ...decision }))
     const isRepeated = !decision.gaveUp && (decision.verdict === "retry" || decision.verdict === "compact")
-    return isRepeated ? Effect.andThen(decided, carryOn(this)) : decided
+    return isRepeated ? Effect.andThen(decided, goOn(this)) : decided
   }
 
   get end(): Ends<Message.Reply, A, unknown, never> {
@@ -202,28 +230,6 @@ const askModels = (call: ModelCall<unknown>) =>
     const { model, sent } = call.options
     return askEach(model, sent?.(call.request) ?? call.request, call)
   })
-
-/** Shortens the conversation that the model reads. */
-const compact = (
-  call: ModelCall<unknown>,
-  { compaction, run: shorten }: Compact,
-  error: unknown
-): Effect.Effect<Compacted> => {
-  const { conversation, input, run } = call.options
-  if (!admits(call)) return Effect.succeed({ type: "gave up", ...whyNot(call) })
-  const overflow = {
-    transcript: call.request.messages,
-    // rows see nothing but failures of models
-    error: error as LlmError,
-    // Mutant `false` survives: the compaction reads `input: undefined` and a missing key alike
-    ...(input === undefined ? {} : { input })
-  }
-  const within = helping<CompactEvent>(compaction, run, { isCompacting: true }, (event) => event)
-  return shorten(compaction, overflow, within, (messages) => {
-    call.request = { ...call.request, messages }
-    conversation?.compact(messages)
-  })
-}
 
 /** Replaces the shown text of the last attempt by another answer. */
 const instead = <A>(call: ModelCall<A>, answer: Answer): Effect.Effect<A, unknown> =>
@@ -304,8 +310,9 @@ const broken = (call: ModelCall<unknown>, state: Attempting, cause: Cause.Cause<
     )
   }
   const error = approachable(Cause.squash(untouchable(cause) ?? cause))
-  const goesOn = typeof call.options.onPartial === "object" && added(call) !== undefined
-  const isDiscarded = !Cause.hasDies(cause) && state.shown !== undefined && !goesOn && admits(call)
+  const { shown } = state
+  const staysShown = whyNot(call).why !== undefined && shown?.text !== ""
+  const isDiscarded = !Cause.hasDies(cause) && shown !== undefined && !staysShown && admits(call)
   const spent = isLlmError(error) && error.usage !== undefined ? { usage: error.usage } : state.spent
   return book(
     call,
@@ -343,6 +350,28 @@ const book = <A, E>(
     (entry) => make({ model: model.name, attempt: attempts, entry }),
     () => next
   )
+}
+
+const entryOf = (
+  { purpose, run }: ModelCallOptions,
+  { attempts, model, spent }: Attempting,
+  outcome: Ledger.Entry["outcome"]
+): Ledger.Entry => {
+  const { content = [], cost: reported, isEstimated, usage } = spent
+  const cost = run.meter.costOf(model.name, usage, content) ?? reported
+  return {
+    runId: run.runId,
+    agent: run.agent,
+    turn: run.turn(),
+    attempt: attempts,
+    model: model.name,
+    provider: model.provider,
+    purpose: purpose ?? (run.isCompacting === true ? "compaction" : run.fixers.length > 0 ? "fixer" : "agent"),
+    outcome,
+    usage,
+    ...(isEstimated === undefined ? {} : { isEstimated }),
+    ...(cost === undefined ? {} : { cost })
+  }
 }
 
 const streamed = (

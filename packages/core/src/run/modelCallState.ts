@@ -1,10 +1,10 @@
 /** What a run asks of a model, and the state of the current attempt. */
+import type * as Effect from "effect/Effect"
 import type * as Ledger from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
 import type * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
 import type { Counted } from "../model/ModelCall.ts"
-import type { Prefix, Plan } from "./plan.ts"
 import type { AdaptsParts } from "../tool/ToolDefinition.ts"
 import type { Rows } from "../recovery/Node.ts"
 
@@ -18,10 +18,10 @@ export interface ModelCallOptions {
   readonly adaptsParts?: AdaptsParts | undefined
   /** The table of `onLlmError`. */
   readonly rows: Rows
-  readonly onPartial: NonNullable<Plan["onPartial"]>
+  readonly onPartial: "fail" | "restart" | Continuing
   /** The text from which its first attempt goes on, where a run goes on in the middle of a reply. */
   readonly prefix?: Prefix | undefined
-  readonly transport?: Plan["transport"]
+  readonly transport?: "off" | undefined
   readonly isStreamed: boolean
   readonly run: RunContext.RunContext
   /** The input of the run, for the agents that shorten its conversation. */
@@ -72,31 +72,30 @@ export interface Attempting extends Omit<Idle, "type"> {
 export interface Calling {
   readonly options: ModelCallOptions
   /** The request, with the conversation as the model reads it now. */
-  readonly request: Model.Request
+  request: Model.Request
   state: Idle | Attempting
   /** The text from which the next attempt goes on. */
-  prefix: Prefix | undefined
+  prefix?: Prefix | undefined
 }
 
-/** What is booked for an attempt. */
-export const entryOf = (
-  { purpose, run }: ModelCallOptions,
-  { attempts, model, spent }: Attempting,
-  outcome: Ledger.Entry["outcome"]
-): Ledger.Entry => {
-  const { content = [], cost: reported, isEstimated, usage } = spent
-  const cost = run.meter.costOf(model.name, usage, content) ?? reported
-  return {
-    runId: run.runId,
-    agent: run.agent,
-    turn: run.turn(),
-    attempt: attempts,
-    model: model.name,
-    provider: model.provider,
-    purpose: purpose ?? (run.isCompacting === true ? "compaction" : run.fixers.length > 0 ? "fixer" : "agent"),
-    outcome,
-    usage,
-    ...(isEstimated === undefined ? {} : { isEstimated }),
-    ...(cost === undefined ? {} : { cost })
-  }
+/** How replies that break off go on from the text that was shown: see `Continuing.ts`. */
+export interface Continuing {
+  /** Whether an attempt that breaks off keeps its text; otherwise only the text of an earlier run stays. */
+  readonly keepsText: boolean
+  /** What asks a model for the rest that does not go on from a message of its own. */
+  readonly by: "message" | undefined
+  /** Whether another attempt may be made after what a reader has seen. */
+  readonly admits: (call: Calling) => boolean
+  /** Before another attempt: it goes on from the text; `undefined` if it replaces the text. */
+  readonly goOn: (call: Calling) => Effect.Effect<void> | undefined
+}
+
+/** The text of a reply that broke off, from which the next attempts go on. */
+export interface Prefix {
+  readonly text: string
+  readonly request: (model: Model.Service, request: Model.Request) => Model.Request
+  /** The same model, whose reply has nothing of the text. */
+  readonly around: (model: Model.Service) => Model.Service
+  /** The whole reply. */
+  readonly joined: (reply: Message.Reply) => Message.Reply
 }

@@ -8,6 +8,7 @@ import type { Candidate, Definition } from "./Routing.ts"
 import type * as Toolset from "../tool/Toolset.ts"
 import type { OnExceeded } from "../budget/Meter.ts"
 import type * as Frame from "./Frame.ts"
+import type { Continuing } from "./modelCallState.ts"
 import type { Output } from "./Output.ts"
 import type { Compaction, Rows } from "../recovery/Node.ts"
 import type { RunContext } from "../event/RunContext.ts"
@@ -15,23 +16,6 @@ import type { RunState } from "./state.ts"
 
 /** What happens to a streamed attempt that broke off after its first text: it fails, is repeated, or goes on from that text. */
 export type OnPartial = "fail" | "restart" | "continue"
-
-/** How replies that break off go on from the text that was shown. */
-export interface Continuing {
-  /** Whether a model can go on from this text, for this request. */
-  readonly admits: (model: Model.Service, request: Model.Request, text: string) => boolean
-  readonly keep: (text: string) => Prefix
-}
-
-/** The text of a reply that broke off, from which the next attempts go on. */
-export interface Prefix {
-  readonly text: string
-  readonly request: (model: Model.Service, request: Model.Request) => Model.Request
-  /** The same model, whose reply has nothing of the text. */
-  readonly around: (model: Model.Service) => Model.Service
-  /** The whole reply. */
-  readonly joined: (reply: Message.Reply) => Message.Reply
-}
 
 /** What happens to the other calls of a batch when one of them ends the run. */
 export type Siblings = "settleAll" | "interrupt"

@@ -9,7 +9,7 @@ import type { Decoder } from "../transport/Decoder.ts"
 /** One wire format, both ways, without I/O. */
 export interface Codec {
   /** Set if the model goes on from a message of its own at the end of a request, see `Model.Service`. Without it, such a request is refused. */
-  readonly continuation?: NonNullable<Model.Service["continuation"]>
+  readonly continuation?: Model.Service["continuation"]
   /** Why this format cannot express a request, which is then not sent; absent if it can express all. */
   readonly refuses?: (request: Model.Request) => LlmError | undefined
   /** Whether this format carries such an image or file in the result of a tool; absent if it carries none. */

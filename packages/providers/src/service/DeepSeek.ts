@@ -4,7 +4,7 @@ import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import type { Capabilities } from "../codec/Capabilities.ts"
 import type { ChatParameters } from "../codec/Parameters.ts"
-import type * as ByName from "./byName.ts"
+import * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
 import type * as Transport from "../transport/Transport.ts"
 
@@ -45,7 +45,7 @@ const deepSeek: ChatProvider.ChatProvider = {
     missingReasoning: "",
     continuation: { field: "prefix", reply: "rest" }
   },
-  continuationPath: "/beta/chat/completions"
+  continuationUrl: (baseUrl) => ByName.join(ByName.withoutVersion(baseUrl), "/beta/chat/completions")
 }
 
 /** The model over your own `HttpClient`. */

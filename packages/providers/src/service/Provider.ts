@@ -29,7 +29,7 @@ interface Provider {
   /** The URL of streamed replies, if it differs. */
   readonly streamUrl?: string
   /** The URL of requests that end with the beginning of their reply, if it differs. */
-  readonly continuationUrl?: string
+  readonly continuationUrl?: string | undefined
   /** Sent with every request. Secrets are `Redacted`, and also among the secrets of `source`. */
   readonly headers: Readonly<Record<string, string | Redacted.Redacted>>
   readonly transport?: Transport.Options
@@ -59,7 +59,7 @@ const fromTransports = (
 ): Model.Service => ({
   name: source.model,
   provider: source.provider,
-  ...(codec.continuation === undefined ? {} : { continuation: codec.continuation }),
+  continuation: codec.continuation,
   ...(codec.takes === undefined ? {} : { showsInResults: codec.takes }),
   // The transcript is borrowed: it is encoded when the request starts, and not read later.
   generate: (request) =>

@@ -18,8 +18,8 @@ export interface ChatProvider {
   readonly baseUrl: string
   readonly variables: ByName.Variables
   readonly dialect: OpenAiChat.Dialect
-  /** The path of requests that end with the beginning of their reply, if it differs. It replaces the version at the end of the base URL. */
-  readonly continuationPath?: string
+  /** From the base URL, the URL of requests that end with the beginning of their reply, if it differs. */
+  readonly continuationUrl?: (baseUrl: string) => string
   /** Its own headers; the user's headers override them. */
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -45,7 +45,6 @@ export const at = (
   { apiKey, baseUrl = self.baseUrl, headers, model, transport }: ByName.Reach & Chosen,
   codec: (source: Source.Source) => Codec
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { continuationPath } = self
   const source: Source.Source = {
     provider: self.provider,
     model,
@@ -55,9 +54,7 @@ export const at = (
     source,
     codec: codec(source),
     url: ByName.join(baseUrl, path),
-    ...(continuationPath === undefined
-      ? {}
-      : { continuationUrl: ByName.join(ByName.withoutVersion(baseUrl), continuationPath) }),
+    continuationUrl: self.continuationUrl?.(baseUrl),
     headers: {
       authorization: Redacted.make(`Bearer ${Redacted.value(apiKey).trim()}`),
       ...self.headers,

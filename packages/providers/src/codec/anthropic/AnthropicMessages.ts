@@ -58,7 +58,7 @@ export const make = (
   parameters: AnthropicParameters = {},
   able: Capabilities = capabilities
 ): Codec => ({
-  ...continuationOf(source.model, parameters),
+  continuation: continuationOf(source.model, parameters),
   refuses: MessagesRequest.refusing(source, able),
   ...(able.images.length === 0 ? {} : { takes }),
   encode: MessagesRequest.make(source, checked(parameters)),

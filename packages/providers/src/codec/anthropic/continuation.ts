@@ -9,9 +9,9 @@ import { fieldsOf } from "./parameters.ts"
 const goesOn = /^claude-(?:(?:2|3|instant)(?:[-.]|$)|(?:opus|sonnet|haiku)-4(?:-[015])?(?:-\d{8})?$)/
 
 /** Besides, the provider demands thoughts at the beginning of the message if the model thinks, and takes none beside a forced call or JSON. */
-export const continuationOf = (model: string, parameters: AnthropicParameters): Pick<Codec, "continuation"> => {
+export const continuationOf = (model: string, parameters: AnthropicParameters): Codec["continuation"] => {
   const { outputConfig, thinking } = fieldsOf(model, parameters)
   const isThinking = thinking !== undefined && Json.field(thinking, "type") !== "disabled"
   const isAble = goesOn.test(model) && !isThinking && outputConfig["format"] === undefined
-  return isAble && !Parameters.isForced(parameters.toolChoice) ? { continuation: "rest" } : {}
+  return isAble && !Parameters.isForced(parameters.toolChoice) ? "rest" : undefined
 }

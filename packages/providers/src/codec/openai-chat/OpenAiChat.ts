@@ -37,7 +37,7 @@ export const capabilities = ChatDialect.openAi.capabilities
 export const make = (source: Source, parameters: ChatParameters = {}, dialect: ChatDialect.Dialect = {}): Codec => {
   const full = ChatDialect.full(dialect)
   return {
-    ...ChatRequest.continuationOf(parameters, full),
+    continuation: ChatRequest.continuationOf(parameters, full),
     refuses: ChatRequest.refusing(source, parameters, full),
     encode: ChatRequest.make(source, checked(parameters), full),
     decode: (answer) => ChatReply.decode(source, answer, full),

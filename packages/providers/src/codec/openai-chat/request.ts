@@ -64,10 +64,8 @@ const begun = (
 export const continuationOf = (
   { extra = {}, toolChoice }: Parameters.ChatParameters,
   { continuation }: Full
-): Pick<Codec, "continuation"> =>
-  continuation === undefined || Parameters.isForced(toolChoice) || Object.hasOwn(extra, "response_format")
-    ? {}
-    : { continuation: continuation.reply }
+): Codec["continuation"] =>
+  Parameters.isForced(toolChoice) || Object.hasOwn(extra, "response_format") ? undefined : continuation?.reply
 
 /** Why this server cannot express a request. */
 export const refusing = (
