@@ -44,14 +44,7 @@ import { trailOf } from "../recovery/VerdictTrail.ts"
 import type { VerdictRecord } from "../recovery/Node.ts"
 import * as RunBudget from "./budget.ts"
 import { untilSaid } from "./hearing.ts"
-import {
-  type Attempting,
-  type Calling,
-  entryOf,
-  type Idle,
-  type ModelCallOptions,
-  type Prefix
-} from "./modelCallState.ts"
+import type { Attempting, Calling, Idle, ModelCallOptions, Prefix } from "./modelCallState.ts"
 import type { Looping } from "./running.ts"
 import { compact } from "./shortening.ts"
 import { admits, discard, goOn, whyNot } from "./shown.ts"
