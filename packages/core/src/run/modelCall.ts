@@ -87,13 +87,11 @@ export const callModel = (running: Looping, request: Model.Request, isOnce = fal
 }
 
 type Taking = (answer: Answer) => Effect.Effect<Asked>
+type Inbox = RunContext.Inbox | undefined
 
 /** Asks; a message that is said meanwhile may come first. */
-const hearing = (
-  how: ModelCallOptions,
-  inbox: RunContext.Inbox | undefined,
-  taking: Taking
-): Effect.Effect<Asked, unknown> => (inbox === undefined ? ask(how, taking) : interruptible(how, inbox, taking))
+const hearing = (how: ModelCallOptions, inbox: Inbox, taking: Taking): Effect.Effect<Asked, unknown> =>
+  inbox === undefined ? ask(how, taking) : interruptible(how, inbox, taking)
 
 const interruptible = (how: ModelCallOptions, inbox: RunContext.Inbox, taking: Taking) =>
   untilSaid(inbox, how.run, (take) => ask(how, take), taking)
@@ -102,7 +100,7 @@ const interruptible = (how: ModelCallOptions, inbox: RunContext.Inbox, taking: T
 const goingOn = (
   prefix: Effect.Effect<Prefix> | undefined,
   how: ModelCallOptions,
-  inbox: RunContext.Inbox | undefined,
+  inbox: Inbox,
   taking: Taking
 ): Effect.Effect<Asked, unknown> =>
   prefix === undefined
