@@ -153,7 +153,8 @@ law(
         // the client comes back while the run is at work, behind what it had
         const come = Math.floor((late / 100) * events.length)
         const count = Math.floor((had / 100) * come)
-        const log = new EventLog(limits)
+        const log = new EventLog()
+        log.limit(limits)
         for (const event of events.slice(0, come)) log.push(event)
         const [first] = yield* Stream.runCollect(Stream.take(log.read({ onGap: "state" }), Math.min(1, come)))
         const position = Cursor.read(first?.cursor ?? "")

@@ -31,7 +31,8 @@ const progress = (data: unknown): AgentEvent.AgentEvent => ({
 })
 
 const logOf = (events: Iterable<AgentEvent.AgentEvent>, limits?: { events?: number; bytes?: number }) => {
-  const log = new EventLog({ events: 4096, bytes: 4 * 1024 * 1024, ...limits })
+  const log = new EventLog()
+  log.limit({ events: 4096, bytes: 4 * 1024 * 1024, ...limits })
   for (const event of events) log.push(event)
   return log
 }

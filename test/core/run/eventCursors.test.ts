@@ -1,6 +1,6 @@
 /** Readers of a started run that come back: at any cursor, at once, after a suspension, and after more than is kept. */
 import { assert, it } from "@effect/vitest"
-import { Agent, AgentEvent, LlmError, Recovery, Snapshot, Tool } from "@kintsugi/core"
+import { Agent, AgentEvent, Budget, LlmError, Recovery, Snapshot, Tool } from "@kintsugi/core"
 import * as Cursor from "@kintsugi/core/Cursor"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Deferred, Effect, Exit, Fiber, Schema, Stream } from "effect"
@@ -196,6 +196,27 @@ it.effect("what a run waits for does not depend on the events that are kept [P15
     assert.strictEqual(first?.type, "events-lost")
     assert.deepStrictEqual(yield* run.waiting, Snapshot.waitingOf(from))
     assert.isNotEmpty(yield* run.waiting)
+  })
+)
+
+it.effect("a run keeps as many events as its budget says, and a composition too [P1542]", () =>
+  Effect.gen(function* () {
+    const budget = { maxBufferedEvents: 3 }
+    const model = yield* ScriptedModel.make(
+      ScriptedModel.text("one"),
+      ScriptedModel.text("two"),
+      ScriptedModel.text("three")
+    )
+    const alone = Agent.make("first", { budget })
+    const both = Agent.andThen(Agent.make("first", {}), Agent.make("second", {})).pipe(Agent.withBudget(budget))
+    for (const agent of [alone, both]) {
+      const run = yield* Effect.provide(agent.start("go"), model.layer)
+      yield* run.outcome
+      assert.strictEqual((yield* Stream.runCollect(run.events({}))).length, 4)
+    }
+    for (const limits of [{ maxBufferedEvents: Infinity }, { maxBufferedBytes: 0 }]) {
+      assert.throws(() => Budget.make(limits), /maxBuffered\w+ must be a whole number/)
+    }
   })
 )
 

@@ -34,6 +34,10 @@ export interface Budget {
   readonly maxArgsBytes: number
   /** Messages that may wait in the inbox of the run, see `run.say`; 64 by default. A run does not share this limit. */
   readonly maxUnread: number
+  /** Events that a started run keeps for its readers, see `run.events`; 4,096 by default. A run does not share this limit. */
+  readonly maxBufferedEvents: number
+  /** About how many bytes of text these events may have; 4 MiB by default. The transcript does not count. */
+  readonly maxBufferedBytes: number
   /** Calls of one reply that run at once; all of them by default. */
   readonly toolConcurrency: number
   /** The share of a limit at which a run emits a warning about it, once for each limit. 0.8 by default; 1 switches warnings off. */
@@ -71,6 +75,8 @@ const defaults: Budget = {
   maxDepth: 16,
   maxArgsBytes: 1024 * 1024,
   maxUnread: 64,
+  maxBufferedEvents: 4096,
+  maxBufferedBytes: 4 * 1024 * 1024,
   toolConcurrency: Infinity,
   warnAt: 0.8,
   prices: undefined,
@@ -79,7 +85,14 @@ const defaults: Budget = {
 }
 
 /** The limits that must be finite: they keep a run from going on for ever. */
-const mustEnd: ReadonlySet<string> = new Set(["maxTurns", "maxToolCalls", "maxDepth", "maxUnread"])
+const mustEnd: ReadonlySet<string> = new Set([
+  "maxTurns",
+  "maxToolCalls",
+  "maxDepth",
+  "maxUnread",
+  "maxBufferedEvents",
+  "maxBufferedBytes"
+])
 
 /** Makes a budget from limits; others get their defaults. Throws a `RangeError` on an invalid limit: counts have to be whole numbers of at least 1. */
 export const make = (limits: Limits = {}): Budget => over(defaults, limits)

@@ -25,7 +25,7 @@ const most = 256
 type Batch = readonly [AgentEvent.AgentEvent, ...Array<AgentEvent.AgentEvent>]
 
 export class EventLog {
-  readonly #buffer: EventBuffer
+  readonly #buffer = new EventBuffer()
   /** The readers that have read everything. */
   readonly #sleepers = new Set<() => void>()
   #epoch: string | undefined
@@ -34,8 +34,9 @@ export class EventLog {
   /** The messages that no run has read; absent if there are none. */
   returned: Array<Message.SaidMessage> | undefined
 
-  constructor(limits?: Limits) {
-    this.#buffer = new EventBuffer(limits)
+  /** Keeps as much from here on. */
+  limit(limits: Limits): void {
+    this.#buffer.limits = limits
   }
 
   push(event: AgentEvent.AgentEvent): void {

@@ -1,4 +1,5 @@
 /** The latest events of a run, as many as are kept, and what those before them made of it. */
+import { unlimited } from "../budget/Budget.ts"
 import type * as Message from "../data/Message.ts"
 import { quietly } from "../data/Foreign.ts"
 import * as AgentEvent from "./AgentEvent.ts"
@@ -10,14 +11,11 @@ export interface Limits {
   readonly bytes: number
 }
 
-const limits: Limits = { events: 4096, bytes: 4 * 1024 * 1024 }
-
 interface Entry extends Numbered {
   readonly size: number
 }
 
 export class EventBuffer {
-  readonly #limits: Limits
   #entries: Array<Entry | undefined> = []
   /** The index of the oldest. The places before it are empty, and are given up in one piece. */
   #from = 0
@@ -31,16 +29,14 @@ export class EventBuffer {
   /** The last event that is gone, with its number. */
   gone: Numbered | undefined
 
-  constructor(own: Limits = limits) {
-    this.#limits = own
-  }
+  limits: Limits = { events: unlimited.maxBufferedEvents, bytes: unlimited.maxBufferedBytes }
 
   /** The run of all these events: that of the first one. Empty before it. */
   runId = ""
 
   push(event: AgentEvent.AgentEvent): void {
     if (this.latest === 0) this.runId = event.runId
-    this.#add({ number: ++this.latest, event, size: sizeOf(event) })
+    this.#add({ number: ++this.latest, event, size: this.#sizeOf(event) })
     if (isEnd(event)) this.#isMergeable = true
     if (this.#isOver() && this.#isMergeable) this.#merge()
     // the latest stays, however large it is
@@ -80,8 +76,12 @@ export class EventBuffer {
     return this.#entries[index] as Entry
   }
 
+  #sizeOf(event: AgentEvent.AgentEvent): number {
+    return sizeOf(event, this.limits.bytes)
+  }
+
   #isOver(): boolean {
-    return this.#entries.length - this.#from > this.#limits.events || this.#size > this.#limits.bytes
+    return this.#entries.length - this.#from > this.limits.events || this.#size > this.limits.bytes
   }
 
   #add(one: Entry): void {
@@ -95,7 +95,7 @@ export class EventBuffer {
     this.#entries = []
     this.#from = 0
     this.#size = 0
-    for (const one of merged) this.#add({ ...one, size: sizeOf(one.event) + 8 * (one.ends?.length ?? 0) })
+    for (const one of merged) this.#add({ ...one, size: this.#sizeOf(one.event) + 8 * (one.ends?.length ?? 0) })
   }
 
   #drop(): void {
@@ -110,6 +110,7 @@ export class EventBuffer {
     this.#said = AgentEvent.saidAfter(this.#said, event)
     if (event.type === "text-delta") this.#text += event.text
     else if (event.type === "turn-start" || event.type === "turn-end" || event.type === "run-start") this.#text = ""
+    else if (event.type === "attempt-continued") this.#text = event.kept
     else if (event.type === "attempt-discarded" && event.discardedRunId === undefined) this.#text = ""
   }
 
@@ -130,12 +131,12 @@ export class EventBuffer {
   }
 }
 
-/** What an event takes by itself: the transcript of its run is there already. Foreign objects count as one value. */
-const sizeOf = (event: AgentEvent.AgentEvent): number => {
+/** What an event takes by itself: the transcript of its run is there already. Foreign objects count as one value. Stops above `most`. */
+const sizeOf = (event: AgentEvent.AgentEvent, most: number): number => {
   if (event.type === "text-delta" || event.type === "reasoning-delta") return each + event.text.length
   let size = 0
   const stack: Array<unknown> = [event]
-  while (stack.length > 0 && size <= limits.bytes) {
+  while (stack.length > 0 && size <= most) {
     const value = stack.pop()
     size += each
     if (typeof value === "string") size += value.length

@@ -74,6 +74,8 @@ export interface Mode {
   readonly runId?: string
   /** Its branch of the run or the call that starts it, where no other run may have it; counted otherwise. */
   readonly branch?: string
+  /** Gets the limits of the run before its first event. */
+  readonly limited?: (budget: Budget.Budget) => void
   /** Gets what was decided while the run was suspended, if decisions were given. */
   readonly deciding?: (decisions: Decisions) => void
   /** Gets the run as soon as it begins. */
@@ -116,6 +118,7 @@ const begin = <A, E, R>(
   const runId = resumed?.runId ?? mode.runId ?? `run-${RunContext.drawId(fiber)}`
   const tree = parent?.tree ?? { lost: 0, begun: undefined, inbox: inboxOf(fiber) }
   if (isForked) tree.inbox ??= new Inbox()
+  mode.limited?.(frame.budget ?? Budget.unlimited)
   const outer = Listening.around(fiber, parent)
   const observers = sink === undefined ? outer : [...outer, sink]
   return Listening.heard({ agent, runId, observers, listeners, tree, isForked }, (observers, restore) => {

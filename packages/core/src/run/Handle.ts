@@ -81,7 +81,7 @@ export interface Run<out O, out E> {
    * All events of the run from its beginning, for each reader. The stream ends with the run, without its failure. A reader that leaves stops
    * nothing. Called with options, it gives each event its `cursor`, and goes on at one: `run.events({ after: cursor })`.
    *
-   * The run keeps 4,096 events or 4 MiB, and merges the deltas of finished model calls before it drops the oldest events. A reader that
+   * The run keeps 4,096 events or 4 MiB (`maxBufferedEvents` and `maxBufferedBytes` of its budget), and merges the deltas of finished model calls before it drops the oldest events. A reader that
    * begins late, or is slower than that, gets one `events-lost` event in the place of what is gone. A reader with options fails instead, if
    * the events behind its cursor are gone, unless `onGap` is `"state"`.
    */
@@ -132,6 +132,7 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
       isStreamed: true,
       isSuspendable: true,
       isForked: true,
+      limited: ({ maxBufferedBytes: bytes, maxBufferedEvents: events }) => log.limit({ events, bytes }),
       deciding: (value) => {
         decisions = value
       },
