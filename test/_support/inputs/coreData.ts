@@ -36,14 +36,14 @@ import {
   effectOnly,
   fixed,
   grows,
-  type Inputs,
   looksOnce,
   merged,
   none,
   reached,
   schema,
-  type Table,
-  wraps
+  wraps,
+  type Inputs,
+  type Table
 } from "./entry.ts"
 import { credentials, repeated } from "./texts.ts"
 
@@ -82,6 +82,7 @@ export const coreData: Table = {
     ...each(wraps, "approveWith", "approveFor", "refuse", "result")
   },
   "core/src/data/Arguments.ts": { readable: grows(any, Arguments.readable) },
+  "core/src/data/Base64.ts": each(looksOnce, "bytesIn"),
   "core/src/data/Bounds.ts": {
     ...each(fixed, "resolve"),
     isDeeper: grows(any, (value) => Bounds.isDeeper(value, Infinity)),

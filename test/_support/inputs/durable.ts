@@ -121,7 +121,7 @@ export const durable: Table = {
   "durable/src/random.ts": { fingerprint: grows(texts, fingerprint), seeded: grows(texts, seeded) },
   "durable/src/recording.ts": {
     ...each(reached, "record", "underWay", "reading", "activity"),
-    ...each(effectOnly, "goingOn"),
+    ...each(effectOnly, "goingOn", "outside"),
     ...each(fixed, "remainder"),
     saying: grows(texts, (text) => saying(new Error(text)))
   },

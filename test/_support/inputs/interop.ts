@@ -181,6 +181,7 @@ export const interop: Table = {
     fromWire: grows(blocks, (result) => McpResult.fromWire(decoded(result), redact)),
     dataOf: grows(values, (value) => McpResult.dataOf(decoded({ structuredContent: { value } }))),
     redacted: grows(values, (value) => McpResult.redacted(value, redact)),
+    partsOf: grows(values, (value) => McpResult.partsOf({ content: [], structured: value })),
     ...each(reached, "textOf")
   },
   "interop/src/mcp/serverCall.ts": each(none("one call of an agent, whose parts are measured in core"), "settle"),

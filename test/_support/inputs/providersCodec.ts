@@ -26,13 +26,14 @@ import {
   effectOnly,
   fixed,
   grows,
-  type Inputs,
+  looksOnce,
   mapped,
   merged,
+  none,
   reached,
-  type Table,
   wraps,
-  looksOnce
+  type Inputs,
+  type Table
 } from "./entry.ts"
 
 /** Both sides of a format: what its server writes, and what reads it here. */
@@ -178,6 +179,7 @@ export const providersCodec: Table = {
   }),
   "providers/src/codec/anthropic/blocks.ts": {
     ...each(reached, "ofUser", "ofAssistant"),
+    ...each(looksOnce, "takes"),
     unsendable: grows(texts, (data) => [
       unsendable({ type: "file", mediaType: "text/plain", data }),
       unsendable({ type: "file", mediaType: `application/${data}`, data: "" })
@@ -208,7 +210,7 @@ export const providersCodec: Table = {
     quoted: grows(texts, (text) => [quoted(text), quoted(`default_api.look(${text}`), quoted(`default_api.${text}`)])
   },
   "providers/src/codec/gemini/reply.ts": { ...each(reached, "PartReader"), ...each(fixed, "finishOf") },
-  "providers/src/codec/gemini/request.ts": each(reached, "make"),
+  "providers/src/codec/gemini/request.ts": { ...each(reached, "make"), ...each(fixed, "takesOf") },
   "providers/src/codec/gemini/stream.ts": each(reached, "decode", "ContentDecoder"),
   "providers/src/codec/gemini/usage.ts": each(reached, "usageOf"),
   "providers/src/codec/modelName.ts": { modelOf: grows(texts, (text) => modelOf({ model: text })) },
@@ -261,7 +263,11 @@ export const providersCodec: Table = {
     format: "openai-responses"
   }),
   "providers/src/codec/openai-responses/error.ts": each(reached, "inside", "refused"),
-  "providers/src/codec/openai-responses/items.ts": each(reached, "ofAssistant", "idsIn", "callIds"),
+  "providers/src/codec/openai-responses/items.ts": {
+    ...each(reached, "ofAssistant", "idsIn", "callIds"),
+    ...each(looksOnce, "takes"),
+    ...each(wraps, "ofPart")
+  },
   "providers/src/codec/openai-responses/reply.ts": {
     ...each(reached, "decode", "endOf", "contentOf"),
     ...each(wraps, "closed")
@@ -271,6 +277,8 @@ export const providersCodec: Table = {
   "providers/src/codec/openai-responses/usage.ts": each(reached, "usageOf"),
   "providers/src/codec/outputWords.ts": each(reached, "make"),
   "providers/src/codec/gemini/schema.ts": { adapted: grows(schemas, adapted) },
+  "providers/src/codec/RequestOptions.ts": each(none("adds the fields that the developer gives"), "perRequest"),
+  "providers/src/codec/resultParts.ts": each(looksOnce, "shownParts", "isPlainImage", "isPdf"),
   "providers/src/codec/rootSchema.ts": {
     objectRoot: grows(schemas, objectRoot),
     parametersRoot: grows(schemas, parametersRoot),
