@@ -65,15 +65,19 @@ const readable = Effect.fnUntraced(function* (
 
 /**
  * The digests of the requests and the tokens of the deferred calls that an unread message of the snapshot withdraws: it was recorded before
- * any decision of the resumption.
+ * any decision of the resumption. With those of the requests that were withdrawn before.
  */
-const withdrawnIn = ({ inbox = [], unfinished }: Snapshot.Snapshot, isWithin = false): ReadonlyArray<string> => {
+const withdrawnIn = (
+  { inbox = [], unfinished, withdrawn = [] }: Snapshot.Snapshot,
+  isWithin = false
+): ReadonlyArray<string> => {
   const isWithdrawn = isWithin || inbox.some(({ supersede }) => supersede === true)
-  return (unfinished?.calls ?? []).flatMap((call) => {
+  const now = (unfinished?.calls ?? []).flatMap((call) => {
     if (call.type === "agent") return withdrawnIn(call.snapshot, isWithdrawn)
     if (!isWithdrawn) return []
     return call.type === "decision" ? call.request.digest : call.type === "deferred" ? call.token : []
   })
+  return [...withdrawn, ...now]
 }
 
 /** Without what a stopped model call has shown at its end. */

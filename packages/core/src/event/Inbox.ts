@@ -33,6 +33,7 @@ export class Inbox implements RunContext.Inbox {
   readonly #pull: Pull | undefined
   readonly #hearing = new Map<string, Hearing>()
   readonly #atWork = new Set<AtWork>()
+  readonly withdrawn: Array<string> = []
   #waiting: Array<Waiting> = []
 
   constructor(pull?: Pull) {

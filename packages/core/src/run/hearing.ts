@@ -126,6 +126,7 @@ export const withdraw = (running: Looping): Effect.Effect<boolean> =>
         const anew = { isBegun: false, settlement: undefined, record: undefined, checkpoint: undefined }
         return Effect.sync(() => Object.assign(slot, anew, { from: waiting }) === slot)
       }
+      if (waiting.type === "decision") running.run.tree.inbox?.withdrawn.push(waiting.request.digest)
       return Effect.map(cancelled(running, slot), (isCancelled) => {
         if (isCancelled || slot.settlement?.kind !== "unknown") slot.settlement = Message.superseded
         return false

@@ -346,9 +346,16 @@ const asideOf = ({ done: { aside } }: RunContext): Pick<Snapshot, "putAside"> =>
   return { putAside: putAside.toReversed() }
 }
 
-const inboxOf = (run: RunContext): Pick<Snapshot, "inbox"> => {
+/** Of so many withdrawn requests a snapshot knows. */
+const mostWithdrawn = 64
+
+const inboxOf = (run: RunContext): Pick<Snapshot, "inbox" | "withdrawn"> => {
   const inbox = run.tree.inbox?.keep(run) ?? []
-  return inbox.length === 0 ? {} : { inbox }
+  const withdrawn = run.parent === undefined ? (run.tree.inbox?.withdrawn ?? []) : []
+  return {
+    ...(inbox.length === 0 ? {} : { inbox }),
+    ...(withdrawn.length === 0 ? {} : { withdrawn: withdrawn.slice(-mostWithdrawn) })
+  }
 }
 
 const lateOf = (late: LateCalls | undefined): Pick<Snapshot, "late"> =>

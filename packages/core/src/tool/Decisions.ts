@@ -30,7 +30,10 @@ export const decisionsOf = (
     const { digest } = decided
     if (first.get(digest) !== decided) return "already-decided"
     // a request that no call has taken up was withdrawn with its call
-    return noted.get(digest) ?? (requests().some((one) => one.digest === digest) ? "withdrawn" : "unknown-request")
+    const fate = noted.get(digest)
+    if (fate !== undefined) return fate
+    const wasAsked = requests().some((one) => one.digest === digest) || withdrawn().includes(digest)
+    return wasAsked ? "withdrawn" : "unknown-request"
   }
   return {
     about: (digest) => (withdrawn().includes(digest) ? undefined : first.get(digest)?.decision),
