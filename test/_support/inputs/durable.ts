@@ -87,9 +87,12 @@ export const durable: Table = {
   "durable/src/SnapshotKeys.ts": {
     layer: grows(texts, (text) => Effect.runPromise(Effect.provide(signedAndVerified(text), keys)))
   },
-  "durable/src/approval.ts": each(effectOnly, "decide", "decided"),
+  "durable/src/approval.ts": each(effectOnly, "decide", "decided", "superseding"),
   "durable/src/books.ts": each(reached, "Books"),
-  "durable/src/deferred.ts": each(effectOnly, "settle", "deferring", "poll", "cancel"),
+  "durable/src/deferred.ts": {
+    ...each(effectOnly, "settle", "deferring", "poll", "cancel"),
+    ...each(fixed, "withdrawing")
+  },
   "durable/src/errors.ts": {
     ...each(unread, "UnknownRunError", "OtherWorkflowError", "ChangedAgentError"),
     UnfitInputError: grows(misfits, ({ input, issue }) =>
@@ -126,9 +129,13 @@ export const durable: Table = {
     saying: grows(texts, (text) => saying(new Error(text)))
   },
   "durable/src/rows.ts": each(none("asks a storage for rows by ids, and reads none of them"), "stepId", "rowsOf"),
-  "durable/src/saying.ts": each(effectOnly, "unreadOf", "reading", "say", "unread"),
+  "durable/src/say.ts": each(effectOnly, "say", "unread"),
+  "durable/src/saying.ts": {
+    ...each(effectOnly, "unreadOf", "reading", "isSuperseded", "put"),
+    ...each(none("compares ids of runs"), "withdraws", "ancestry")
+  },
   "durable/src/time.ts": each(fixed, "present", "clock", "random"),
   "durable/src/tool.ts": { ...each(reached, "attempt"), ...each(effectOnly, "compensation", "failuresOf") },
   "durable/src/wait.ts": each(effectOnly, "wait"),
-  "durable/src/waiting.ts": each(effectOnly, "waitingFor", "list", "untilOver", "waitingNow")
+  "durable/src/waiting.ts": each(effectOnly, "waitingFor", "list", "listedIn", "isWithdrawn", "untilOver", "waitingNow")
 }

@@ -211,7 +211,7 @@ export const viewPictures: Table = {
   "view/src/stats/incidents.ts": each(reached, "find"),
   "view/src/stats/words.ts": {
     ...each(fixed, "isPriced", "shareOf", "percent"),
-    ...each(reached, "sentences", "byFrequency", "errorRows", "byTrouble", "toolRows", "neverHealed", "neverLine")
+    ...each(reached, "sentences", "byFrequency", "errorRows", "byFailures", "toolRows", "neverHealed", "neverLine")
   },
   "view/src/browser/canvas.ts": each(dom, "draw"),
   "view/src/browser/detailsPane.ts": each(dom, "DetailsPane"),

@@ -31,7 +31,7 @@ export type TokensOfRequest = { readonly input: number; readonly output: number 
 const perMillion = 1_000_000
 
 /**
- * The most that one request costs with the dearest of these prices, without what the provider does on its own side; unknown without prices.
+ * The highest cost of one request with the dearest of these prices, without what the provider does on its own side; unknown without prices.
  *
  * @internal
  */
