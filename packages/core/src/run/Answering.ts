@@ -137,7 +137,7 @@ const lastTurn = (running: Looping): Effect.Effect<unknown, unknown> => {
     return message
   }
   // the model reads what has come and what was said before the message of the run
-  const heard = hear(running, telling(running)) ?? Effect.void
+  const heard = hear(running, telling) ?? Effect.void
   const answering = RunBudget.takeTurn(run, () =>
     RunContext.record(
       run,

@@ -14,11 +14,12 @@ import { Suspension } from "./Start.ts"
  * Reads the results of deferred calls that have come, and then what was said: each is a user message of its own. Nothing if the run has
  * neither.
  */
-export const hear = ({ run, state }: Looping, rows: Rows): Effect.Effect<void, unknown> | undefined => {
+export const hear = (running: Looping, rows: (running: Looping) => Rows): Effect.Effect<void, unknown> | undefined => {
+  const { run, state } = running
   const { inbox } = run.tree
   const { late } = state
   const said = inbox?.read(run, (message) => state.add(message))
-  const results = late?.read(run, (message) => state.add(message), rows)
+  const results = late?.read(run, (message) => state.add(message), rows(running))
   return results === undefined || said === undefined ? (results ?? said) : Effect.andThen(results, said)
 }
 
@@ -27,7 +28,7 @@ export const hearNow = (running: Looping): Effect.Effect<void, unknown> | undefi
   const { run, state } = running
   const last = state.messages.at(-1)
   const isPaused = last?.role === "assistant" && last.paused === true
-  return isPaused && run.tree.inbox?.ends(run, "model") !== true ? undefined : hear(running, rowsOf(running))
+  return isPaused && run.tree.inbox?.ends(run, "model") !== true ? undefined : hear(running, rowsOf)
 }
 
 /**
@@ -68,7 +69,7 @@ const unlessRead = (running: Looping, end: NonNullable<End>): Effect.Effect<End,
   Effect.suspend(() => {
     const { messages } = running.state
     const before = messages.length
-    const read = hear(running, rowsOf(running)) ?? Effect.void
+    const read = hear(running, rowsOf) ?? Effect.void
     return Effect.flatMap(read, () => (messages.length > before ? Effect.undefined : atEnd(running, end)))
   })
 

@@ -88,6 +88,11 @@ export class RunState implements State {
   #last = ""
   #inARow = 0
 
+  /** Whether something may come to the run while it is at work: messages, or results of deferred calls. */
+  hears({ tree }: RunContext): boolean {
+    return tree.inbox !== undefined || this.late !== undefined
+  }
+
   constructor(agent: string, budget: Budget.Budget, { from, said }: Start, messages: Array<Message.Message>) {
     this.#agent = agent
     this.#maxInARow = budget.maxConsecutiveSameTool

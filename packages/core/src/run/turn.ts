@@ -22,9 +22,9 @@ import type { End, Looping, Running } from "./running.ts"
  * their server has changed, and with the demand to call none where tools are off.
  */
 export const safePoint = (running: Looping): Effect.Effect<Model.Request, unknown> => {
-  const { heardAfter, turn: before } = running.state
+  const { state } = running
   const next = () => turn(running, () => begun(running))
-  const heard = heardAfter === before ? undefined : hearNow(running)
+  const heard = state.hears(running.run) && state.heardAfter !== state.turn ? hearNow(running) : undefined
   return heard === undefined ? next() : Effect.flatMap(heard, next)
 }
 
