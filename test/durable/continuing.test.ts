@@ -35,7 +35,7 @@ const saidIn = (model: ScriptedModel.ScriptedModel): ReadonlyArray<string> =>
 const running = (
   tools: ReadonlyArray<Tool.AnyTool>,
   replies: ReadonlyArray<ReturnType<typeof batch>>,
-  options: { readonly isForgetful?: boolean; readonly inHelper?: boolean } = {}
+  options: { readonly isForgetful?: boolean; readonly inHelper?: boolean; readonly inbox?: boolean } = {}
 ) =>
   Effect.gen(function* () {
     const model = yield* make(...replies)
@@ -52,7 +52,13 @@ const running = (
     // by its type this agent fails as its tools do
     const durable = Durable.workflow(
       (options.inHelper === true ? boss : worker) as never,
-      { name: "orders", input: Schema.String, output: Schema.String, error: Schema.Unknown } as never
+      {
+        name: "orders",
+        input: Schema.String,
+        output: Schema.String,
+        error: Schema.Unknown,
+        inbox: options.inbox ?? false
+      } as never
     ) as unknown as Durable.Durable<"orders", typeof Schema.String, typeof Schema.String, unknown, never>
     const on = Effect.provideContext(yield* Layer.build(engine.layer))
     const serve = process(durable.layer.pipe(Layer.provide(model.layer), Layer.provide(engine.layer)))
@@ -71,8 +77,11 @@ const running = (
       yield* Durable.resume(durable, id).pipe(on)
       yield* quiet
     })
-    const interrupt = Effect.andThen(durable.workflow.interrupt(id).pipe(on), quiet)
-    return { end, inAnotherProcess, interrupt, log, model, settle, waiting }
+    const supersede = Effect.andThen(
+      Durable.say(durable, { executionId: id, id: "m1", message: "hurry", supersede: true }).pipe(on),
+      quiet
+    )
+    return { end, inAnotherProcess, log, model, settle, supersede, waiting }
   })
 
 for (const isForgetful of [false, true]) {
@@ -295,6 +304,26 @@ for (const isForgetful of [false, true]) {
     })
   )
 }
+
+it.effect(
+  "a message that supersedes withdraws no call that is settled, and is read after its result [P1524 P1584 P1501]",
+  () =>
+    Effect.gen(function* () {
+      const { cancelled, tokenOf, tool } = deferring({ wait: "continue", deadline: "10 days" })
+      const run = yield* running([tool], [batch("order"), text("so far"), done], { inbox: true })
+      yield* run.supersede
+      assert.strictEqual(yield* run.end, "Suspended")
+      assert.deepStrictEqual(
+        (yield* run.waiting).map(({ type }) => type),
+        ["deferred", "message"]
+      )
+      assert.deepStrictEqual(yield* run.settle(tool, tokenOf(), Exit.succeed({ at: 7 })), counted as never)
+      assert.deepStrictEqual(yield* run.end, Exit.succeed("done"))
+      assert.match(saidIn(run.model)[0] ?? "", /{"at":7}/)
+      assert.strictEqual(saidIn(run.model)[1], "hurry")
+      assert.deepStrictEqual(cancelled, [])
+    })
+)
 
 /** A durable run whose process dies at a step; the call is settled once its run waits. */
 const survivingA = (death: Death) =>

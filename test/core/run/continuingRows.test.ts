@@ -192,3 +192,32 @@ it.run("start passes the rows, as the run of any tool does [P1524 P1522]", (run)
     assert.lengthOf(begun, 1)
   })
 )
+
+it.run("a long result is put aside, and the model reads its head [P1524 P1535]", (run) =>
+  Effect.gen(function* () {
+    const tokens: Array<string> = []
+    const tool = Tool.deferred("order", {
+      description: "Orders.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      start: (_, { token }) => Effect.sync(() => tokens.push(token)),
+      wait: "continue",
+      deadline: "1 hour"
+    })
+    const log = eventLog()
+    const model = yield* make(batch("order"), text("so far"), done)
+    const agent = Agent.make("worker", {
+      tools: [tool],
+      budget: { maxDuration: "1 day" },
+      putAside: Tool.putAside({ above: 200 })
+    }).pipe(log.listen)
+    const fiber = yield* Effect.forkChild(run(agent, "go").pipe(Effect.provide(model.layer)))
+    yield* calm
+    yield* Tool.settle(tokens[0] ?? "", Exit.succeed("0123456789".repeat(100)))
+    assert.strictEqual(yield* Fiber.join(fiber), "done")
+    const [said = ""] = readBy(model).said
+    assert.include(said, "0123456789")
+    assert.isBelow(said.length, 800)
+    assert.lengthOf(log.of("result-put-aside"), 1)
+  })
+)

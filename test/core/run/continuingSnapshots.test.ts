@@ -160,8 +160,8 @@ it.effect(
         const model = yield* make(first, ...(isRetried ? [text("so far")] : []), done)
         const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
         assert.deepStrictEqual(
-          from.late?.map(({ failure, result }) => [failure, result]),
-          [[{ _tag: "Declined", why: "no" }, undefined]]
+          from.late?.map(({ ended, result }) => [ended, result]),
+          [[{ _tag: "Failure", error: { _tag: "Declined", why: "no" } }, undefined]]
         )
         assert.deepStrictEqual(
           Snapshot.waitingOf(from).map(({ type }) => type),

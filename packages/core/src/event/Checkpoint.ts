@@ -102,10 +102,15 @@ export const LateCheckpoint = Schema.Struct({
   expiresAt: Schema.Finite,
   /** How far its policy had come when it began; absent for a first attempt. */
   progress: Schema.optionalKey(CallProgress),
-  /** What the model is to read; absent until the result is there. */
-  result: Schema.optionalKey(Message.Settlement),
-  /** The failure with which it has ended, by the schema of the tool; its rows are still to be asked. */
-  failure: Schema.optionalKey(Schema.Json)
+  /** How it has ended, by the schemas of the tool; absent as long as it waits. */
+  ended: Schema.optionalKey(
+    Schema.Union([
+      Schema.Struct({ _tag: Schema.tag("Success"), value: Schema.Json }),
+      Schema.Struct({ _tag: Schema.tag("Failure"), error: Schema.Json })
+    ])
+  ),
+  /** What the model is to read of an end that these schemas do not write at once. */
+  result: Schema.optionalKey(Message.Settlement)
 })
 
 /** A call that waits. */

@@ -21,8 +21,8 @@ type Tokened = Deferred & {
 export const waitingOf = (snapshot: Snapshot): ReadonlyArray<Exclude<Waiting, Deferred> | Tokened> => {
   const { agent, inbox = [], late = [], runId, unfinished } = snapshot
   const unread = late.flatMap(
-    ({ callId, expiresAt, failure, handle, result, token, tool }): ReturnType<typeof waitingOf> =>
-      result === undefined && failure === undefined
+    ({ callId, ended, expiresAt, handle, result, token, tool }): ReturnType<typeof waitingOf> =>
+      result === undefined && ended === undefined
         ? [{ type: "deferred", runId, agent, callId, tool, handle, expiresAt, token }]
         : []
   )

@@ -41,7 +41,7 @@ export interface Going {
 const loop: Loop = Effect.fnUntraced(function* (running) {
   // a run that goes on has calls that are not settled, or its answer
   const before = yield* resume(running)
-  const over = before && running.state.hears(running.run) ? yield* atEnd(running, before) : before
+  const over = before && running.state.mayRead(running.run) ? yield* atEnd(running, before) : before
   if (over !== undefined) return over.value
   while (true) {
     const request = yield* safePoint(running)
@@ -54,7 +54,7 @@ const loop: Loop = Effect.fnUntraced(function* (running) {
       continue
     }
     const end = yield* outcome.calls.length === 0 ? answer(running, outcome.reply) : settle(running, outcome)
-    const over = end && running.state.hears(running.run) ? yield* atEnd(running, end) : end
+    const over = end && running.state.mayRead(running.run) ? yield* atEnd(running, end) : end
     if (over !== undefined) return over.value
   }
 })

@@ -1,4 +1,4 @@
-/** The rows of deferred calls whose run has gone on, and that have ended without a result. */
+/** Deferred calls whose run has gone on, and that have ended: they are settled as any call, with the rows of their tools. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -12,7 +12,7 @@ import type { Rows } from "../tool/Late.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import type { Looping } from "./running.ts"
 
-/** Asks the rows of a call, at a safe point of its run. A failure that no row handles ends the run. */
+/** Settles a call at a safe point of its run. A failure that no row handles ends the run. */
 export const rowsOf =
   (running: Looping): Rows =>
   (checkpoint, settlement) => {
@@ -48,9 +48,11 @@ export const rowsOf =
 
 /** Tells each failure as it is: nothing begins anew. */
 export const telling =
-  ({ toolset }: Looping): Rows =>
-  ({ tool }, settlement) => {
-    const kind = toolset.entries.get(tool)?.tool.kind
+  (running: Looping): Rows =>
+  (checkpoint, settlement) => {
+    if (settlement !== undefined && Exit.isSuccess(settlement)) return rowsOf(running)(checkpoint, settlement)
+    const { tool } = checkpoint
+    const kind = running.toolset.entries.get(tool)?.tool.kind
     const error = settlement !== undefined && Exit.isFailure(settlement) ? Cause.squash(settlement.cause) : undefined
     const text = Redaction.own(`ERROR: ${Render.spoken(error, kind)}`)
     return Effect.succeed({ settlement: { kind: "told", text }, record: { tool, isError: true } })

@@ -71,7 +71,7 @@ const endOf = (
       ? unlessInARow(running, batch, admission)
       : RunBudget.tooMany(run, tooMany, () => unlessInARow(running, batch, admission))
   // the run reads what has come and what was said before it checks its limits
-  const heard = state.hears(run) ? hearNow(running) : undefined
+  const heard = state.mayRead(run) ? hearNow(running) : undefined
   if (heard === undefined) return limits()
   state.heardAfter = state.turn
   return Effect.flatMap(heard, limits)

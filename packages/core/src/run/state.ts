@@ -89,7 +89,7 @@ export class RunState implements State {
   #inARow = 0
 
   /** Whether something may come to the run while it is at work: messages, or results of deferred calls. */
-  hears({ tree }: RunContext): boolean {
+  mayRead({ tree }: RunContext): boolean {
     return tree.inbox !== undefined || this.late !== undefined
   }
 

@@ -24,7 +24,7 @@ import type { End, Looping, Running } from "./running.ts"
 export const safePoint = (running: Looping): Effect.Effect<Model.Request, unknown> => {
   const { state } = running
   const next = () => turn(running, () => begun(running))
-  const heard = state.hears(running.run) && state.heardAfter !== state.turn ? hearNow(running) : undefined
+  const heard = state.mayRead(running.run) && state.heardAfter !== state.turn ? hearNow(running) : undefined
   return heard === undefined ? next() : Effect.flatMap(heard, next)
 }
 

@@ -29,7 +29,7 @@ export interface CallSite extends SiteAtGate {
   /** How its sub-agent is suspended with its run, and goes on with it; absent where that cannot be. */
   readonly nesting: NestingOf | undefined
   readonly slot: Slot
-  /** Of a call that was settled as `deferred`, and whose work has ended without a result: its rows are asked now. */
+  /** Of a call that was settled as `deferred`, and whose work has ended. */
   readonly late?: LateEnd
   /** The tools that were chosen for its turn; absent for all tools. */
   readonly offered?: ReadonlyArray<string>

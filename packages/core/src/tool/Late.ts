@@ -23,7 +23,7 @@ export interface LateEnd {
   readonly settlement: Exit.Exit<unknown, unknown> | undefined
 }
 
-/** Asks the rows of a call that has ended without a result. It may have begun anew: then `late` is set. */
+/** Settles a call that has ended: its rows are asked of an end without a result. It may have begun anew: then `late` is set. */
 export type Rows = (checkpoint: LateCheckpoint, settlement: LateEnd["settlement"]) => Effect.Effect<Answered, unknown>
 
 /** What the model is to read of a call, unless it has begun anew. */

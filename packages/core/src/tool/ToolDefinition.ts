@@ -319,7 +319,7 @@ interface DeferredSite {
   /** Where it goes on; absent where it begins. */
   readonly from: ForSettlement | undefined
   readonly decisions: Decisions | undefined
-  /** Of a call whose run has gone on, and that has ended without a result; also where it begins anew. */
+  /** Of a call whose run has gone on, and that has ended; also where it begins anew. */
   readonly late: LateEnd | undefined
 }
 

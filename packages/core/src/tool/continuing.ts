@@ -89,9 +89,8 @@ class Late implements LateCalls {
   checkpoints(): ReadonlyArray<LateCheckpoint> {
     return this.#calls.map(({ call: { tool }, checkpoint, entry: { settlement } }) => {
       if (settlement === undefined) return checkpoint
-      if (Exit.isSuccess(settlement)) return { ...checkpoint, result: shown(tool, settlement.value) }
-      const failure = failureOf(tool, Cause.squash(settlement.cause))
-      return { ...checkpoint, ...(failure === undefined ? { result: plainly(tool, settlement) } : { failure }) }
+      const ended = endedAs(tool, settlement)
+      return { ...checkpoint, ...(ended === undefined ? { result: shown(tool, settlement) } : { ended }) }
     })
   }
 
@@ -206,54 +205,47 @@ const hasArrived = ({ checkpoint, entry }: Joined): boolean =>
   entry.settlement !== undefined || checkpoint.result !== undefined
 
 /** How the call has ended: what its rows say of an end without a result. */
-const endOf = (
-  { call: { tool }, checkpoint, entry, expire, run }: Joined,
-  rows: Rows
-): Effect.Effect<Answered, unknown> => {
+const endOf = ({ checkpoint, entry, expire }: Joined, rows: Rows): Effect.Effect<Answered, unknown> => {
   const { settlement: exit } = entry
   const { result } = checkpoint
-  if (exit === undefined && result !== undefined) return inPart(tool, result, checkpoint, run)
-  if (exit !== undefined && Exit.isSuccess(exit)) return inPart(tool, shown(tool, exit.value), checkpoint, run)
+  if (exit === undefined && result !== undefined) return Effect.succeed({ settlement: result })
   // a poll that has died
-  if (exit !== undefined && untouchable(exit.cause) !== undefined) return Effect.failCause(exit.cause)
+  if (exit !== undefined && Exit.isFailure(exit) && untouchable(exit.cause) !== undefined) {
+    return Effect.failCause(exit.cause)
+  }
   expire()
   return rows(checkpoint, exit)
 }
 
-/** A result, of which the model reads the head if it is so long that it is put aside. */
-const inPart = (
-  { name, putAside }: ToolDefinition,
-  settlement: Message.Settlement,
-  { arguments: args, callId: id, key }: LateCheckpoint,
-  run: RunContext.RunContext
-): Effect.Effect<Answered> => {
-  const { text } = settlement
-  if (putAside === undefined || text.length <= putAside.above) return Effect.succeed({ settlement })
-  const call = { type: "tool-call", id, name, arguments: args } as const
-  return Effect.map(putAside.shorten(text, { call, key, run }), (text) => ({ settlement: { ...settlement, text } }))
+type Ended = NonNullable<LateCheckpoint["ended"]>
+
+/** How it has ended, as JSON; nothing where no schema writes that at once. */
+const endedAs = ({ failure, success }: ToolDefinition, exit: Exit.Exit<unknown, unknown>): Ended | undefined => {
+  const written = (schema: Schema.Codec<unknown, unknown>, value: unknown) =>
+    Schema.encodeUnknownExit(Schema.toCodecJson(schema))(value)
+  if (Exit.isSuccess(exit)) {
+    const value = written(success, exit.value)
+    // what the JSON codec of a schema encodes is JSON
+    return Exit.isSuccess(value) ? { _tag: "Success", value: value.value as Schema.Json } : undefined
+  }
+  const error = failure === undefined ? undefined : written(failure, Cause.squash(exit.cause))
+  return error !== undefined && Exit.isSuccess(error)
+    ? { _tag: "Failure", error: error.value as Schema.Json }
+    : undefined
 }
 
-/** A failure that no JSON is made of: its rows are not asked. */
-const plainly = ({ kind }: ToolDefinition, exit: Exit.Failure<unknown, unknown>): Message.Settlement => ({
-  kind: "told",
-  text: Redaction.own(`ERROR: ${Render.spoken(Cause.squash(exit.cause), kind)}`)
-})
-
-const shown = (tool: ToolDefinition, value: unknown): Message.Settlement => {
-  const text = tool.encode(value)
+/** What the model reads of such an end, whose rows are not asked. */
+const shown = (tool: ToolDefinition, exit: Exit.Exit<unknown, unknown>): Message.Settlement => {
+  if (Exit.isFailure(exit)) {
+    const text = `ERROR: ${Render.spoken(Cause.squash(exit.cause), tool.kind)}`
+    return { kind: "told", text: Redaction.own(text) }
+  }
+  const text = tool.encode(exit.value)
   if (Exit.isSuccess(text)) {
     const cut = tool.maxResultChars === undefined ? text.value : Render.truncated(text.value, tool.maxResultChars)
-    return { kind: tool.isError?.(value) === true ? "told" : "result", text: cut }
+    return { kind: tool.isError?.(exit.value) === true ? "told" : "result", text: cut }
   }
   // the schema of the tool has read the value: it can only be too deep
   const { limit } = Cause.squash(text.cause) as InputTooLargeError
   return { kind: "told", text: Render.unshown(tool.name, limit) }
-}
-
-/** The failure as JSON; nothing without a schema of it that encodes at once. */
-const failureOf = ({ failure }: ToolDefinition, error: unknown): Schema.Json | undefined => {
-  if (failure === undefined) return undefined
-  const encoded = Schema.encodeUnknownExit(Schema.toCodecJson(failure))(error)
-  // what the JSON codec of a schema encodes is JSON
-  return Exit.isSuccess(encoded) ? (encoded.value as Schema.Json) : undefined
 }

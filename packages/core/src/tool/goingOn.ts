@@ -106,11 +106,14 @@ export const restore =
       const given = decisions?.settlement(token)
       const now = yield* Clock.currentTimeMillis
       if (checkpoint.result !== undefined) close(token, entry, "already-settled")
-      const { failure } = checkpoint
-      if (failure !== undefined) entry.take(yield* Effect.orDie(entry.decode(Exit.fail(failure))))
+      const { ended } = checkpoint
+      if (ended !== undefined) {
+        const exit = ended._tag === "Success" ? Exit.succeed(ended.value) : Exit.fail(ended.error)
+        entry.take(yield* Effect.orDie(entry.decode(exit)))
+      }
       // what does not fit was refused before the run went on
       if (given !== undefined && now <= expiresAt) entry.take(yield* Effect.orDie(entry.decode(given)))
-      else if (checkpoint.result === undefined && failure === undefined && now < expiresAt) {
+      else if (checkpoint.result === undefined && ended === undefined && now < expiresAt) {
         const found = yield* RunContext.within(run, once(options, call, handle))
         if (found !== undefined) entry.take(found)
       }

@@ -69,7 +69,9 @@ export const run = (self: Execution): Effect.Effect<unknown, unknown> => {
   const { compensate, deferral, timeout } = tool
   const running = deferral === undefined ? begun(self) : deferral.attempt(self, begun)
   const inTime = timeout === undefined ? running : within(self, running, timeout, () => cutOff(self, timeout))
-  return compensate === undefined
+  // a result that has come later is remembered since then
+  const isRemembered = self.deferredIn?.late?.settlement !== undefined
+  return compensate === undefined || isRemembered
     ? inTime
     : Effect.tap(inTime, (value) => remember(tool, compensate, decoded?.params(), resultOf(value), context))
 }
