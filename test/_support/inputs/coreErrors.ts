@@ -217,6 +217,8 @@ export const coreErrors: Table = {
     ),
     ...each(reached, "spoken", "messageOf"),
     asData: grows(texts, Render.asData, 2000),
+    deferred: grows(texts, (text) => Render.deferred({ job: text })),
+    lateResult: grows(texts, (text) => Render.lateResult({ tool: "look", callId: "c1", handle: text }, text)),
     plainly: grows(texts, (text) => Render.plainly(new Error(text))),
     escalation: grows(texts, (text) => Render.escalation("look", text, "HIGH")),
     unverifiable: grows(texts, (text) => Render.unverifiable("look", text)),
