@@ -9,7 +9,6 @@ import * as Instructions from "./instructions.ts"
 import type { FailureContext } from "./Node.ts"
 import { once } from "../data/Once.ts"
 import { property } from "../data/Foreign.ts"
-import type { Json } from "effect/Schema"
 import { limitOf } from "../errors/Limit.ts"
 import { outlookOf, withoutHelp } from "../errors/RecoveryAdvice.ts"
 import { BudgetExceededError } from "../errors/RunError.ts"
@@ -122,34 +121,12 @@ const maxForeignChars = 2000
  */
 export const asData = (text: string): string => framed(ErrorCause.cut(text, maxForeignChars))
 
-const framed = (text: string): string => {
+/** The same of a text as it is. */
+export const framed = (text: string): string => {
   const inside = text
     .replaceAll(/<(\/?)data/gi, "<\\$1data")
     .replaceAll(/^([^\S\n\r\u2028\u2029]*)(ERROR:|transient:|permanent:|unknown tool:)/gim, "$1\\$2")
   return `<data>${inside}</data>`
-}
-
-/**
- * The settlement of a call whose work goes on while the run does.
- *
- * @internal
- */
-export const deferred = (handle: Json): string =>
-  `The work of this call has begun and is not over. Its handle is ${asData(JSON.stringify(handle))}. Its result comes in a later message: do not make the call again to get it.`
-
-/**
- * The message with the result of such a call, framed as data.
- *
- * @internal
- */
-export const lateResult = ({ callId, handle, tool }: LateSource, text: string): string =>
-  `The call '${callId}' of tool '${tool}', with the handle ${asData(JSON.stringify(handle))}, is over. Its result: ${framed(text)}`
-
-/** The call that a late result is of. */
-interface LateSource {
-  readonly tool: string
-  readonly callId: string
-  readonly handle: Json
 }
 
 /**

@@ -15,6 +15,7 @@ import type * as Interception from "../model/Interception.ts"
 import { untouchable } from "../recovery/Layer.ts"
 import * as Render from "../recovery/Render.ts"
 import type { DeferredCall } from "./awaiting.ts"
+import * as LateTexts from "./lateTexts.ts"
 import type { LateCall, LateCalls, LeftCall, Rows, Answered } from "./Late.ts"
 import type * as Polling from "./polling.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
@@ -50,7 +51,7 @@ interface Outside extends Pick<Elsewhere, "look" | "wait"> {
 export const make = (begun: Begun): LateCall => {
   const { checkpoint } = begun
   return {
-    settlement: { kind: "deferred", text: Render.deferred(checkpoint.handle) },
+    settlement: { kind: "deferred", text: LateTexts.deferred(checkpoint.handle) },
     join: (others, from) => {
       const late = others ?? new Late()
       const { progress } = from
@@ -168,7 +169,7 @@ class Late implements LateCalls {
         // it has begun anew
         if (late !== undefined) return Effect.sync(() => void late.call.join(this, late.checkpoint))
         const { callId, handle, tool } = one.checkpoint
-        const message = Message.user(Render.lateResult({ tool, callId, handle }, settlement.text))
+        const message = Message.user(LateTexts.lateResult({ tool, callId, handle }, settlement.text))
         return RunContext.record(
           run,
           () => take(message),
