@@ -132,7 +132,7 @@ export const durable: Table = {
   "durable/src/say.ts": each(effectOnly, "say", "unread"),
   "durable/src/saying.ts": {
     ...each(effectOnly, "unreadOf", "reading", "isSuperseded", "put"),
-    ...each(none("compares ids of runs"), "withdraws", "ancestry")
+    ...each(none("compares ids of runs with the reader that a message names"), "withdraws", "ancestry")
   },
   "durable/src/time.ts": each(fixed, "present", "clock", "random"),
   "durable/src/tool.ts": { ...each(reached, "attempt"), ...each(effectOnly, "compensation", "failuresOf") },
