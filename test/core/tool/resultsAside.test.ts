@@ -1,6 +1,6 @@
 /** Where long results are: in their run and its snapshots, in a conversation, in a store of the program. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Recovery, Snapshot, Tool } from "@kintsugi/core"
+import { Agent, Approval, Message, Recovery, Snapshot, Tool } from "@kintsugi/core"
 import * as Factories from "@kintsugi/core/Factories"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Schema } from "effect"
@@ -293,5 +293,22 @@ it.run("the late result of a deferred call whose run goes on is put aside as wel
     assert.match(log.of("tool-result")[0]?.settlement.text ?? "", notice)
     assert.deepInclude(log.of("result-put-aside")[0], { tool: "order", callId: "c1", characters: 500 })
     assert.include(read(model).at(-1), "result: 89")
+  })
+)
+
+it.run("of a result with parts, the texts are put aside, and images stay [P1535]", (run) =>
+  Effect.gen(function* () {
+    const tool = pages("look", digits(500)).pipe(
+      Tool.parts((text) => [Message.text(text), Message.image("image/png", { data: "AAAA" })])
+    )
+    const model = yield* make(batch("look"), done)
+    const log = eventLog()
+    yield* run(agentWith(tool).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+    const settlement = log.of("tool-end")[0]?.use.settlement
+    assert.match(settlement?.text ?? "", notice)
+    assert.deepStrictEqual(
+      settlement?.parts?.map((part) => (part.type === "text" ? notice.test(part.text) : part.type)),
+      [true, "image"]
+    )
   })
 )

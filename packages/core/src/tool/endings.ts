@@ -225,10 +225,17 @@ const valued = (
     return putAside === undefined || text.value.length <= putAside.above
       ? settle(self, settlement, attempts, how)
       : Effect.flatMap(putAside.shorten(text.value, self.site), (text) =>
-          settle(self, { ...settlement, text }, attempts, how)
+          settle(self, headed(settlement, text), attempts, how)
         )
   }
   return Effect.catchTag(Effect.failCause(text.cause), "InputTooLargeError", (error) => unshown(self, error, attempts))
+}
+
+/** The settlement with this text: of its parts, images and files stay. */
+const headed = (settlement: Message.Settlement, text: string): Message.Settlement => {
+  const { parts } = settlement
+  if (parts === undefined) return { ...settlement, text }
+  return { ...settlement, text, parts: [Message.text(text), ...parts.filter(({ type }) => type !== "text")] }
 }
 
 /** The tool has run, and nothing of its result can be written down: no row repeats that. */
