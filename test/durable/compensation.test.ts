@@ -6,25 +6,26 @@ import { describe } from "vitest"
 import type { Death } from "./_support/engines.ts"
 import { surviving } from "./_support/playing.ts"
 import { Gone } from "./_support/scenarios.ts"
+import { streaming } from "./_support/readingModel.ts"
 
 /** It books a car, then a room, and then something that fails. */
-const model = Layer.succeed(Model.Model, {
-  name: "reading",
-  provider: "test",
-  generate: ({ messages }) => {
-    const turn = messages.filter(({ role }) => role === "assistant").length
-    const call: Message.ToolCall = {
-      type: "tool-call",
-      id: "one",
-      name: ["car", "room", "fail"][turn] ?? "",
-      arguments: {}
+const model = Layer.succeed(
+  Model.Model,
+  streaming({
+    name: "reading",
+    provider: "test",
+    generate: ({ messages }) => {
+      const turn = messages.filter(({ role }) => role === "assistant").length
+      const call: Message.ToolCall = {
+        type: "tool-call",
+        id: "one",
+        name: ["car", "room", "fail"][turn] ?? "",
+        arguments: {}
+      }
+      return Effect.succeed({ content: [call], finish: "tool-calls", usage: Usage.empty })
     }
-    return Effect.succeed({ content: [call], finish: "tool-calls", usage: Usage.empty })
-  },
-  stream: () => {
-    throw new TypeError("no run streams here")
-  }
-})
+  })
+)
 
 const play = (death: Death | undefined) =>
   Effect.gen(function* () {

@@ -6,27 +6,28 @@ import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { calm } from "../_support/dialogue.ts"
 import { process, type Reads, watched } from "./_support/engines.ts"
 import { Gone } from "./_support/scenarios.ts"
+import { streaming } from "./_support/readingModel.ts"
 
 const quiet = Effect.forEach([1, 2, 3, 4, 5, 6], () => calm, { discard: true })
 
 /** What it says follows from how often it has spoken: it looks, has something signed, and is done. */
-const model = Layer.succeed(Model.Model, {
-  name: "reading",
-  provider: "test",
-  generate: ({ messages }) => {
-    const turn = messages.filter(({ role }) => role === "assistant").length
-    const name = ["look", "sign"][turn]
-    const call: Message.ToolCall = { type: "tool-call", id: "one", name: name ?? "", arguments: {} }
-    return Effect.succeed({
-      content: name === undefined ? [Message.text("done")] : [call],
-      finish: name === undefined ? "stop" : "tool-calls",
-      usage: Usage.empty
-    })
-  },
-  stream: () => {
-    throw new TypeError("no run streams here")
-  }
-})
+const model = Layer.succeed(
+  Model.Model,
+  streaming({
+    name: "reading",
+    provider: "test",
+    generate: ({ messages }) => {
+      const turn = messages.filter(({ role }) => role === "assistant").length
+      const name = ["look", "sign"][turn]
+      const call: Message.ToolCall = { type: "tool-call", id: "one", name: name ?? "", arguments: {} }
+      return Effect.succeed({
+        content: name === undefined ? [Message.text("done")] : [call],
+        finish: name === undefined ? "stop" : "tool-calls",
+        usage: Usage.empty
+      })
+    }
+  })
+)
 
 /** An agent of that definition as a workflow, and what it asks people. */
 const defined = (

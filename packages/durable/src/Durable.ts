@@ -36,12 +36,14 @@ import { demanding, knowing } from "./knowing.ts"
 import { Instant, intercepting } from "./intercepting.ts"
 import { Lines } from "./lines.ts"
 import { repeated, isNoted, lose, note, orLost } from "./losing.ts"
+import { type Events, Memory } from "./memory.ts"
 import { type AtWork, record, type Replay } from "./recording.ts"
 import { rowsOf } from "./rows.ts"
 import * as Time from "./time.ts"
 import type { ErrorOf, For, Present, ServicesOf } from "./types.ts"
 import { waitingNow } from "./waiting.ts"
 
+export { events } from "./reader.ts"
 export { say, unread } from "./say.ts"
 export {
   ChangedAgentError,
@@ -82,6 +84,11 @@ interface Options<Name extends string, Input, Output, R> {
    * is a change of the steps of runs.
    */
   readonly inbox?: boolean
+  /**
+   * Whether the events of its runs are stored, for `events`; `true` by default. `maxCharacters` is how much JSON the log of a run holds, 16 Mi by
+   * default. With `false` nothing is stored, and models are asked for whole replies.
+   */
+  readonly events?: Events
 }
 
 /** The payload of the workflow of an agent. */
@@ -96,6 +103,8 @@ export interface Durable<Name extends string, Input extends Schema.Top, Output e
   readonly workflow: Workflow.Workflow<Name, Payload<Input>, Output, Schema.Codec<E | ReplayError, unknown>>
   /** Whether messages can be said to its runs. */
   readonly hasInbox: boolean
+  /** Whether the events of its runs are stored. */
+  readonly hasEvents: boolean
   /** Serves the workflow: each process with this layer can take its runs. */
   readonly layer: Layer.Layer<never, never, R | WorkflowEngine>
 }
@@ -125,7 +134,7 @@ export const workflow = <
   options: Present<Given, keyof Options<string, unknown, unknown, unknown> | "error"> &
     Options<Name, Input, Output, R> & { readonly error?: Failure } & For<NoInfer<A>, Input, Output, Failure>
 ): Durable<Name, Input, Output, ErrorOf<A>, Exclude<ServicesOf<A> | R, Approval.Approver>> => {
-  const { inbox = false, name, version } = options
+  const { events = true, inbox = false, name, version } = options
   // a schema where the agent has failures of its own, by `For`
   const error = options.error as AnyCodec | undefined
   // its services are in the type of the layer, and in the context in which the layer is built
@@ -158,6 +167,7 @@ export const workflow = <
         intents: new Set<string>(),
         approver: Option.getOrElse(yield* Effect.serviceOption(Approval.Approver), () => noApprover)
       }
+      const memory = new Memory(events)
       const context = yield* Effect.context<never>()
       // by `For` it takes what the input schema gives; what it needs is in that context
       const run = agent as unknown as (input: unknown) => Effect.Effect<unknown, unknown>
@@ -168,12 +178,12 @@ export const workflow = <
           const stored = { rows: yield* rowsOf(made, executionId), waiting: new Set<string>() }
           const lines = new Lines(executionId)
           const own = { executionId, instance, taken, lines, hasInbox: inbox, parents: new Map<string, string>() }
-          const replay: Replay = { ...process, ...stored, ...own }
+          const replay: Replay = { ...process, ...stored, ...memory.of(executionId), ...own }
           const tell = (request: Approval.ApprovalRequest) =>
             hear?.({ workflow: made._tag, executionId, request }) ?? Effect.void
           // an engine may wake a workflow inside another run: the context of that run must not be seen here
           const ended = watched(taken, asFailures(orLost(replay, running(replay, run, input, tell))))
-          return yield* Effect.updateContext(ended, (around) =>
+          return yield* Effect.updateContext(memory.behind(instance, ended), (around) =>
             Option.match(Context.getOption(around, Activation), {
               onNone: () => context,
               onSome: (activation) => Context.add(context, Activation, activation)
@@ -184,7 +194,7 @@ export const workflow = <
     })
   )
   // the schemas are those of the options and of the errors of the agent, which the types of this function have matched
-  return { workflow: made, hasInbox: inbox, layer } as unknown as Durable<
+  return { workflow: made, hasInbox: inbox, hasEvents: events !== false, layer } as unknown as Durable<
     Name,
     Input,
     Output,
@@ -240,8 +250,10 @@ const running = (
     })
     if (begun === repeated.instant) return yield* lose(replay, "what was recorded of its steps")
     if (!wasBegun) yield* note(replay, "begin")
+    const { log } = replay
+    if (log !== undefined) yield* log.begin(replay, wasBegun)
     const observers = yield* RunContext.Observers
-    return yield* Effect.suspend(() => agent(input)).pipe(
+    const working = Effect.suspend(() => agent(input)).pipe(
       Effect.provideService(RunContext.Observers, [() => watch, ...observers]),
       Effect.provideService(Interception.Current, interceptor),
       // the interceptor decides instead
@@ -249,6 +261,7 @@ const running = (
       Effect.provideService(Clock.Clock, Time.clock(lines, replay.clock)),
       Effect.provideService(Random.Random, Time.random(lines))
     )
+    return yield* log === undefined ? working : log.during(replay, working)
   })
 
 /**

@@ -1,8 +1,8 @@
 /** Intercepts the steps of a durable run: those with an effect outside are recorded, under names that say where in the run they are. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
-import { type Approval, LlmError, Message, Model } from "@kintsugi/core"
+import type * as Stream from "effect/Stream"
+import { type Approval, type LlmError, Message, type Model } from "@kintsugi/core"
 import type * as Interception from "@kintsugi/core/Interception"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { decided } from "./approval.ts"
@@ -14,6 +14,7 @@ import { fingerprint } from "./random.ts"
 import { reading } from "./saying.ts"
 import { attempt, compensation } from "./tool.ts"
 import { wait } from "./wait.ts"
+import { collected, failing, inTime, ModelFailure, parts } from "./words.ts"
 
 /** Announces a request for approval. */
 export type Tell = (request: Approval.ApprovalRequest) => Effect.Effect<void>
@@ -31,10 +32,8 @@ export const intercepting = (replay: Replay, tell: Tell) => {
     switch (step.type) {
       case "model call":
         return step.isStreamed
-          ? Effect.succeed(
-              Stream.unwrap(Effect.map(modelCall(replay, line, run, step, collected(step.model, self)), parts))
-            )
-          : modelCall(replay, line, run, step, self)
+          ? Effect.sync(() => streamed(replay, line, run, step, self))
+          : whole(replay, line, run, step, self)
       case "tool attempt":
         return step.isAgent ? self : attempt(replay, line, run, step, self)
       case "look-up":
@@ -70,6 +69,7 @@ export const intercepting = (replay: Replay, tell: Tell) => {
   const within = <A, E>(make: (run: RunContext.RunContext | undefined) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.flatMap(RunContext.Current, make)
   const interceptor: Interception.Interceptor = {
+    isStreamed: replay.log !== undefined,
     intercept: (step, self) => within((run) => intercept(step, self, run)),
     wait: (delay) =>
       within((run) => wait(replay, replay.lines.of(run), named(replay.lines.of(run), run, "wait"), delay)),
@@ -102,30 +102,48 @@ const begun = (replay: Replay, key: string, run: RunContext.RunContext): Effect.
 /** An instant, in milliseconds. */
 export const Instant = { value: Schema.Finite, error: Schema.Never }
 
-/** A model call was not made, or was cut short: the run has no time left for its waits. */
-const OutOfTime = Schema.Struct({ _tag: Schema.tag("OutOfTime") })
-
-const ModelFailure = Schema.Union([LlmError.LlmError, OutOfTime])
+type ModelCall = Extract<Interception.InterceptedStep, { readonly type: "model call" }>
 
 const modelCall = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
-  { request }: Extract<Interception.InterceptedStep, { readonly type: "model call" }>,
-  // by their step, models give replies and fail with their errors
+  { request }: ModelCall,
+  work: Effect.Effect<Message.Reply, ModelFailure>,
+  name = named(line, run, "model")
+): Effect.Effect<Message.Reply, ModelFailure> =>
+  record(replay, {
+    line,
+    name,
+    value: Message.Reply,
+    error: ModelFailure,
+    work,
+    asks: requestDigest(run, request)
+  })
+
+const whole = (
+  replay: Replay,
+  line: Line,
+  run: RunContext.RunContext | undefined,
+  step: ModelCall,
   self: Effect.Effect<unknown, unknown>
-): Effect.Effect<Message.Reply, unknown> => {
-  const asked = Effect.catchDefect(self as Effect.Effect<Message.Reply, LlmError.LlmError>, (defect) =>
-    RunContext.isLimit(defect) ? Effect.fail({ _tag: "OutOfTime" } as const) : Effect.die(defect)
-  )
+): Effect.Effect<Message.Reply, LlmError.LlmError> => {
+  // by their step, models give replies and fail with their errors
+  const work = inTime(self as Effect.Effect<Message.Reply, LlmError.LlmError>)
+  return modelCall(replay, line, run, step, work).pipe(Effect.catch((error) => failing(run, error)))
+}
+
+/** A model call whose words reach the run while they are written. */
+const streamed = (
+  replay: Replay,
+  line: Line,
+  run: RunContext.RunContext | undefined,
+  step: ModelCall,
+  self: Effect.Effect<unknown, unknown>
+): Stream.Stream<Model.Part, LlmError.LlmError> => {
   const name = named(line, run, "model")
-  const asks = requestDigest(run, request)
-  const recorded = record(replay, { line, name, value: Message.Reply, error: ModelFailure, work: asked, asks })
-  return recorded.pipe(
-    Effect.catch((error): Effect.Effect<never, unknown> =>
-      error._tag === "OutOfTime" && run !== undefined ? RunContext.endOfTime(run) : Effect.fail(error)
-    )
-  )
+  const words = replay.words.of(run?.runId ?? "", name)
+  return parts(words, run, modelCall(replay, line, run, step, collected(step.model, words, self), name))
 }
 
 /**
@@ -148,24 +166,6 @@ const requestDigest = (
     ])
   )
 }
-
-/** The whole of a reply that comes in parts. */
-const collected = (model: string, self: Effect.Effect<unknown, unknown>): Effect.Effect<Message.Reply, unknown> =>
-  // a streamed model call gives its parts
-  Effect.flatMap(self as Effect.Effect<Stream.Stream<Model.Part, LlmError.LlmError>>, (stream) => {
-    const collector = new Model.Collector()
-    const whole = Stream.takeUntil(stream, (part) => part.type === "finish")
-    const collecting = Stream.runForEach(whole, (part) => Effect.sync(() => collector.push(part)))
-    return Effect.flatMap(collecting, () => {
-      const reply = collector.reply()
-      return reply === undefined ? Effect.fail(cutOff(model)) : Effect.succeed(reply)
-    })
-  })
-
-const cutOff = (model: string) =>
-  LlmError.NetworkError.make({ host: model, what: `The stream of model '${model}' ended before its end`, model })
-
-const parts = (reply: Message.Reply): Stream.Stream<Model.Part> => Stream.fromArray(Model.partsOf(reply))
 
 const reasons = Schema.NullOr(Schema.String)
 

@@ -28,3 +28,17 @@ export const demanding = (
     if (Option.isNone(begun)) return yield* Effect.fail(UnknownRunError.make({ workflow: self._tag, executionId }))
     yield* demandRow(self, executionId)
   })
+
+/** An end that cannot be read is an end too. */
+export const isOver = (
+  { poll }: WorkflowEngine["Service"],
+  workflow: Workflow.Any,
+  executionId: string
+): Effect.Effect<boolean> => {
+  // of any workflow, the engine reads no more than its name and its schemas
+  const result = poll(workflow as never, executionId) as unknown as Effect.Effect<
+    Option.Option<{ readonly _tag: string }>
+  >
+  const found = Effect.map(result, (one) => Option.isSome(one) && one.value._tag === "Complete")
+  return Effect.catchDefect(found, () => Effect.succeed(true))
+}

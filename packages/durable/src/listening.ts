@@ -5,6 +5,8 @@ import * as Random from "effect/Random"
 import { AgentEvent } from "@kintsugi/core"
 import * as Interception from "@kintsugi/core/Interception"
 import type * as RunContext from "@kintsugi/core/RunContext"
+import { isLeft } from "./losing.ts"
+import { isDelta } from "./marks.ts"
 import type { Replay } from "./recording.ts"
 import { present } from "./time.ts"
 
@@ -21,7 +23,11 @@ export const listening = (replay: Replay) => {
     const isEnd = event.parent === undefined && AgentEvent.isTerminal(event)
     // the run is suspended, not at its end
     const isAside = replay.instance.suspended || replay.instance.abandoned
-    if (isAside || (!isEnd && !present(replay.lines).isLive)) replayed.add(event)
+    // nor does it end where it goes on elsewhere
+    const isNew = isAside || isLeft(replay) ? false : (replay.log?.add(event) ?? true)
+    // words that were heard before come once more to a replay that goes on with their model call
+    const isHeard = !isNew && isDelta(event)
+    if (isAside || isHeard || (!isEnd && !present(replay.lines).isLive)) replayed.add(event)
   }
   /** Replaces the handler of a listener. */
   const handle = (event: AgentEvent.AgentEvent, handling: Effect.Effect<unknown, unknown>) =>

@@ -22,8 +22,10 @@ import type * as RunContext from "@kintsugi/core/RunContext"
 import * as Redaction from "@kintsugi/core/Redaction"
 import { Books } from "./books.ts"
 import { ChangedAgentError, UnreadableStepError, unreadable } from "./errors.ts"
+import type { EventLog } from "./eventLog.ts"
 import type { Line, Lines } from "./lines.ts"
 import type { Rows } from "./rows.ts"
+import type { Written } from "./words.ts"
 
 /** Any schema whose values can be stored without the help of services. */
 export type AnyCodec = Schema.Codec<unknown, unknown>
@@ -53,6 +55,10 @@ export interface Replay {
   /** The scope of work that outlives its replay. */
   readonly scope: Scope.Scope
   readonly atWork: AtWork
+  /** The words of the model calls of the execution that are at work in this process. */
+  readonly words: Written
+  /** The log of its events; `undefined` if it is switched off. */
+  readonly log: EventLog | undefined
   /** Steps that must not run twice, which this process has announced and not begun yet. */
   readonly intents: Set<string>
   /** Which process this is. */

@@ -4,14 +4,13 @@ import type * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Message } from "@kintsugi/core"
 import * as DoorError from "@kintsugi/core/DoorError"
 import { superseding } from "./approval.ts"
 import { withdrawing } from "./deferred.ts"
 import type { UnknownRunError } from "./errors.ts"
-import { demanding } from "./knowing.ts"
+import { demanding, isOver } from "./knowing.ts"
 import { put, type Said, unreadOf, withdraws } from "./saying.ts"
 import { listedIn } from "./waiting.ts"
 
@@ -90,20 +89,6 @@ const withdraw = Effect.fnUntraced(function* (
     yield* DurableDeferred.succeed(row, { token, value })
   }
 })
-
-/** An end that cannot be read is an end too. */
-const isOver = (
-  { poll }: WorkflowEngine["Service"],
-  workflow: Workflow.Any,
-  executionId: string
-): Effect.Effect<boolean> => {
-  // of any workflow, the engine reads no more than its name and its schemas
-  const result = poll(workflow as never, executionId) as unknown as Effect.Effect<
-    Option.Option<{ readonly _tag: string }>
-  >
-  const found = Effect.map(result, (one) => Option.isSome(one) && one.value._tag === "Complete")
-  return Effect.catchDefect(found, () => Effect.succeed(true))
-}
 
 /** The messages that were said to a run and that no safe point has read, in the order of their arrival. Fails as `resume` does. */
 export const unread = (

@@ -10,6 +10,7 @@ import * as Issue from "../../../packages/core/src/data/Issue.ts"
 import * as Durable from "../../../packages/durable/src/Durable.ts"
 import * as SnapshotKeys from "../../../packages/durable/src/SnapshotKeys.ts"
 import * as Errors from "../../../packages/durable/src/errors.ts"
+import { decoded } from "../../../packages/durable/src/logRows.ts"
 import { fingerprint, seeded } from "../../../packages/durable/src/random.ts"
 import { saying } from "../../../packages/durable/src/recording.ts"
 import { type Reads, watched } from "../../durable/_support/engines.ts"
@@ -116,11 +117,19 @@ export const durable: Table = {
     ),
     ...each(effectOnly, "asFailures")
   },
+  "durable/src/eventLog.ts": each(reached, "EventLog"),
   "durable/src/intercepting.ts": each(reached, "intercepting"),
-  "durable/src/knowing.ts": each(effectOnly, "knowing", "demanding"),
+  "durable/src/knowing.ts": each(effectOnly, "knowing", "demanding", "isOver"),
   "durable/src/lines.ts": each(reached, "Line", "Lines"),
   "durable/src/listening.ts": each(reached, "listening"),
+  "durable/src/logRows.ts": {
+    ...each(effectOnly, "batchAt"),
+    ...each(reached, "write", "encoded", "undecoded", "textOf"),
+    decoded: grows(texts, (text) => decoded({ type: "text-delta", runId: text, agent: text, turn: 1, at: 0, text }))
+  },
   "durable/src/losing.ts": each(effectOnly, "lose", "isNoted", "note", "isLeft", "stillThere", "orLost", "demandRow"),
+  "durable/src/marks.ts": each(reached, "isDelta", "Marks"),
+  "durable/src/memory.ts": each(reached, "Memory"),
   "durable/src/random.ts": { fingerprint: grows(texts, fingerprint), seeded: grows(texts, seeded) },
   "durable/src/recording.ts": {
     ...each(reached, "record", "underWay", "reading", "activity"),
@@ -128,6 +137,7 @@ export const durable: Table = {
     ...each(fixed, "remainder"),
     saying: grows(texts, (text) => saying(new Error(text)))
   },
+  "durable/src/reader.ts": each(effectOnly, "events"),
   "durable/src/rows.ts": each(none("asks a storage for rows by ids, and reads none of them"), "stepId", "rowsOf"),
   "durable/src/say.ts": each(effectOnly, "say", "unread"),
   "durable/src/saying.ts": {
@@ -136,6 +146,7 @@ export const durable: Table = {
   },
   "durable/src/time.ts": each(fixed, "present", "clock", "random"),
   "durable/src/tool.ts": { ...each(reached, "attempt"), ...each(effectOnly, "compensation", "failuresOf") },
+  "durable/src/words.ts": each(reached, "Written", "inTime", "failing", "collected", "parts"),
   "durable/src/wait.ts": each(effectOnly, "wait"),
   "durable/src/waiting.ts": each(effectOnly, "waitingFor", "list", "listedIn", "isWithdrawn", "untilOver", "waitingNow")
 }

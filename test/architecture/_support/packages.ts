@@ -92,7 +92,7 @@ export const packages: ReadonlyArray<Package> = [
     name: "durable",
     folders: ["."],
     everywhere: effect(
-      "Cause Clock Context Deferred Duration Effect Exit Fiber Latch Layer Option Random Redacted Schedule Schema Scope Semaphore " +
+      "Cause Clock Context Deferred Duration Effect Exit Fiber Latch Layer Option Predicate Queue Random Redacted Schedule Schema Scope Semaphore " +
         "Stream crypto/Mac crypto/SecureRandom persistence/KeyValueStore sql/SqlClient workflow/Activity workflow/DurableClock workflow/DurableDeferred workflow/Workflow workflow/WorkflowEngine cluster/EntityAddress cluster/MessageStorage"
     )
   },

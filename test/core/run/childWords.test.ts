@@ -1,10 +1,12 @@
 /** The words of sub-agents reach the readers of the run around them, while they are written. */
 import { assert } from "@effect/vitest"
-import { Agent, type AgentEvent, LlmError, Model, Recovery, Tool, Usage } from "@kintsugi/core"
+import { Agent, type AgentEvent, Approval, LlmError, Model, Recovery, Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Deferred, Effect, Fiber, Layer, Schema, Stream } from "effect"
 import { calm, done, eventLog, read } from "../../_support/dialogue.ts"
+import { namedModel, overloaded } from "../../_support/namedModels.ts"
 import { it } from "../../_support/run.ts"
+import { deciding, outcomeOf, paying, snapshotOf } from "../../_support/suspension.ts"
 
 const { call, calls, fails, make, text } = ScriptedModel
 
@@ -159,6 +161,29 @@ it.run(
     })
 )
 
+it.run(
+  "the next of several models is asked after words of a sub-agent's first one: they are discarded [P1372]",
+  (run) =>
+    Effect.gen(function* () {
+      const broken = fails(overloaded("a"), { type: "text-delta", text: "bec" })
+      const [first, next] = [yield* namedModel("a", broken), yield* namedModel("b", text("because"))]
+      const model = yield* make(askCall, done)
+      const expert = Agent.make("expert", { model: Model.fallback(first.layer, next.layer) })
+      const log = eventLog()
+      const agent = Agent.make("outer", {
+        tools: [Agent.asTool(expert, { name: "ask", description: "Asks." })]
+      }).pipe(log.listen)
+      assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
+      assert.deepStrictEqual(read(model), ["result: because"])
+      const ofExpert = log.all.flatMap((event) => {
+        if (event.agent !== "expert") return []
+        return event.type === "text-delta" || event.type === "attempt-discarded" ? [`${event.type} ${event.text}`] : []
+      })
+      const streamed = ["text-delta bec", "attempt-discarded bec", "text-delta beca", "text-delta use"]
+      assert.deepStrictEqual(ofExpert, run.isStreamed ? streamed : [])
+    })
+)
+
 it.effect("nothing of a sub-agent is streamed to a reader of partial outputs, whose output is another [P1372]", () =>
   Effect.gen(function* () {
     const inner = yield* make(text("because"))
@@ -168,5 +193,22 @@ it.effect("nothing of a sub-agent is streamed to a reader of partial outputs, wh
     const seen = yield* Stream.runCollect(Agent.partials(agent)("go")).pipe(Effect.provide(model.layer))
     assert.strictEqual(seen.at(-1), "done")
     assert.isTrue(seen.every((value) => "done".startsWith(value)))
+  })
+)
+
+it.effect("words of a sub-agent that was suspended with its parent reach the stream of the resumed run [P1372]", () =>
+  Effect.gen(function* () {
+    const { tool } = paying()
+    const inner = yield* make(calls(call("pay", { cents: 5 })), text("paid"))
+    const model = yield* make(askCall, done)
+    const expert = Agent.make("expert", { model: inner.layer, tools: [tool] })
+    const agent = Agent.make("outer", { tools: [Agent.asTool(expert, { name: "ask", description: "Asks." })] })
+    const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    const handle = yield* Agent.resume(agent)
+      .start(deciding(from))
+      .pipe(Effect.provide(model.layer), Effect.provide(Approval.layer(() => Effect.die("no approver"))))
+    yield* handle.outcome
+    const words = wordsIn(yield* Stream.runCollect(handle.events))
+    assert.deepStrictEqual(words, ["expert: pa", "expert: id", "outer: do", "outer: ne"])
   })
 )

@@ -1,6 +1,13 @@
 /** Models that are no scripts: what they say follows from what they read, so that a request may be lost. */
 import { type Message, Model, Usage } from "@kintsugi/core"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
+
+/** A model whose replies come whole, as a service that streams them too. */
+export const streaming = (model: Omit<Model.Service, "stream">): Model.Service => ({
+  ...model,
+  stream: (request) =>
+    Stream.unwrap(Effect.map(model.generate(request), (reply) => Stream.fromIterable(Model.partsOf(reply))))
+})
 
 /** Calls a tool by its name. Ids repeat over turns, as some models have it. */
 export const call = (name: string, args: Message.ToolCall["arguments"] = {}): Message.ToolCall => ({
@@ -25,6 +32,6 @@ export const reading = (
       const finish = content.some(({ type }) => type === "tool-call") ? ("tool-calls" as const) : ("stop" as const)
       return Effect.as(before(turn), { content, finish, usage: Usage.make({ inputTokens: 10, outputTokens: 5 }) })
     })
-  const service: Model.Service = { name, provider: "test", generate, stream: () => undefined as never }
+  const service = streaming({ name, provider: "test", generate })
   return { layer: Layer.succeed(Model.Model, service), asked: () => asked }
 }

@@ -5,24 +5,27 @@ import { Cause, Effect, Exit, Layer, Option, Schedule, Schema } from "effect"
 import { assert, it } from "vitest"
 import { isInstalledIn } from "../../../scripts/sdk.ts"
 import { folder, startDatabase } from "../src/database.ts"
+import { streaming } from "../src/streams.ts"
 
 const about = { parameters: Schema.Struct({}), success: Schema.String }
 
 /** It pays, has that signed, and is done. */
-const model = Layer.succeed(Model.Model, {
-  name: "reading",
-  provider: "test",
-  generate: ({ messages }) => {
-    const name = ["pay", "sign"][messages.filter(({ role }) => role === "assistant").length]
-    const call: Message.ToolCall = { type: "tool-call", id: "one", name: name ?? "", arguments: {} }
-    return Effect.succeed({
-      content: name === undefined ? [Message.text("done")] : [call],
-      finish: name === undefined ? "stop" : "tool-calls",
-      usage: Usage.empty
-    })
-  },
-  stream: () => undefined as never
-})
+const model = Layer.succeed(
+  Model.Model,
+  streaming({
+    name: "reading",
+    provider: "test",
+    generate: ({ messages }) => {
+      const name = ["pay", "sign"][messages.filter(({ role }) => role === "assistant").length]
+      const call: Message.ToolCall = { type: "tool-call", id: "one", name: name ?? "", arguments: {} }
+      return Effect.succeed({
+        content: name === undefined ? [Message.text("done")] : [call],
+        finish: name === undefined ? "stop" : "tool-calls",
+        usage: Usage.empty
+      })
+    }
+  })
+)
 
 const story = () => {
   let paid = 0

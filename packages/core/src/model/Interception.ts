@@ -103,6 +103,8 @@ export interface Interceptor {
   readonly intercept: (step: InterceptedStep, self: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
   /** Replaces the models of all agents; they are not built then. */
   readonly model?: Model.Service
+  /** Whether the words of all runs are events while they are written, also of runs whose caller has not asked for them. */
+  readonly isStreamed?: boolean
   /** Replaces the wait before the next attempt. */
   readonly wait?: (delay: Duration.Duration) => Effect.Effect<void>
   /** Replaces the wait of deferred calls. */

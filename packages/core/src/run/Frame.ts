@@ -116,15 +116,18 @@ const begin = <A, E, R>(
   const { agent, input, listeners, mode, resumed, sink, state } = frame
   const { isForked = false } = mode
   const runId = resumed?.runId ?? mode.runId ?? `run-${RunContext.drawId(fiber)}`
-  const tree = parent?.tree ?? { lost: 0, begun: undefined, inbox: inboxOf(fiber) }
+  const interceptor = parent === undefined ? fiber.getRef(Interception.Current) : undefined
+  const said = interceptor?.said
+  const tree = parent?.tree ?? { lost: 0, begun: undefined, inbox: said && new Inbox(said) }
   if (isForked) tree.inbox ??= new Inbox()
   mode.limited?.(frame.budget ?? Budget.unlimited)
+  const isStreamed = (parent ?? interceptor)?.isStreamed === true
   const outer = Listening.around(fiber, parent)
   const observers = sink === undefined ? outer : [...outer, sink]
   return Listening.heard({ agent, runId, observers, listeners, tree, isForked }, (observers, restore) => {
     const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
     const emit = Listening.joined(runId, observers, outer.length)
-    const run = contextOf(frame, runId, parent, emit, tree, now)
+    const run = contextOf(frame, runId, parent, emit, tree, now, isStreamed)
     // who has started it can ask it at once, before it does anything
     const working = isForked ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
     return Listening.reported(
@@ -147,7 +150,8 @@ const contextOf = (
   parent: RunContext.RunContext | undefined,
   emit: Sink | undefined,
   tree: RunContext.RunContext["tree"],
-  now: number
+  now: number,
+  isStreamed: boolean
 ): RunContext.RunContext => {
   const depth = parent === undefined ? 0 : parent.depth + 1
   const ledger = new Ledger(parent?.ledger)
@@ -167,7 +171,7 @@ const contextOf = (
     onUnsafe: parent?.onUnsafe,
     isCompacting: parent?.isCompacting,
     isApart: parent !== undefined && isApart(parent, frame.mode),
-    isStreamed: frame.mode.isStreamed || parent?.isStreamed === true,
+    isStreamed: frame.mode.isStreamed || isStreamed,
     repairing: parent?.repairing,
     emit,
     parent: parent === undefined ? undefined : startedBy(parent),
@@ -187,12 +191,6 @@ const isApart = (parent: RunContext.RunContext, { branch }: Mode): boolean =>
 
 /** The branch of the run of an agent that is a tool: each attempt of a call has one such run, and all have the same keys. */
 export const ofAgent = "agent"
-
-/** What an interceptor has for the runs of this program. */
-const inboxOf = (fiber: Fiber.Fiber<unknown, unknown>): Inbox | undefined => {
-  const said = fiber.getRef(Interception.Current)?.said
-  return said && new Inbox(said)
-}
 
 /**
  * Within another run, its place there: the call in which it begins, and which of the runs there it is. A second try of the run around it

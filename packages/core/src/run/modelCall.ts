@@ -67,12 +67,13 @@ export const callModel = (running: Looping, request: Model.Request, isOnce = fal
   const { beginning, model, plan, run, sent, state: conversation } = running
   const { onLlmError: rows, transport } = plan
   const { isStreamed = false } = run
-  // who reads the words of an ancestor has not asked for these: they are taken back
+  // a caller that reads the words of an ancestor alone has not asked for these
   const { onPartial = running.mode.isStreamed ? "fail" : "restart" } = plan
+  const isAside = !running.mode.isStreamed && onPartial === "restart"
   const input = beginning.said.message
   const mayBeEmpty = () => plan.output !== undefined && Result.isSuccess(plan.output.read(""))
   const { adaptsParts } = running.toolset
-  const what = { model, request, sent, adaptsParts, rows, onPartial, transport, isStreamed, run }
+  const what = { model, request, sent, adaptsParts, rows, onPartial, transport, isStreamed, isAside, run }
   const how = { ...what, input, conversation, mayBeEmpty, isOnce }
   const taking = (answer: Answer): Effect.Effect<Asked> => {
     if (answer.type === "answered") return Effect.succeed(answer)
@@ -148,7 +149,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   }
 
   isShown(): boolean {
-    return this.state.shown !== undefined
+    return this.options.isAside !== true && this.state.shown !== undefined
   }
 
   within(
@@ -232,7 +233,15 @@ const attempt = (
   model: Model.Service,
   request: Model.Request
 ): Effect.Effect<Message.Reply, LlmError> =>
-  Effect.withFiber((fiber) => RunContext.begins(call.options.run, () => begun(call, model, request, fiber)))
+  Effect.withFiber((fiber) =>
+    RunContext.begins(call.options.run, () => {
+      const begin = () => begun(call, model, request, fiber)
+      // the model before it, of several, may have shown a part of its answer
+      const { attempts, shown } = call.state
+      const isReplaced = call.options.isAside === true && attempts > 0 && shown !== undefined
+      return isReplaced ? Effect.flatMap(discard(call), begin) : begin()
+    })
+  )
 
 const begun = (
   call: ModelCall<unknown>,

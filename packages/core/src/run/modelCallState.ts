@@ -23,6 +23,8 @@ export interface ModelCallOptions {
   readonly prefix?: Prefix | undefined
   readonly transport?: "off" | undefined
   readonly isStreamed: boolean
+  /** Whether its text is shown to readers of an ancestor alone: it is discarded before another model is asked. */
+  readonly isAside?: boolean
   readonly run: RunContext.RunContext
   /** The input of the run, for the agents that shorten its conversation. */
   readonly input?: Message.User

@@ -12,6 +12,7 @@ import * as Workflow from "effect/workflow/Workflow"
 import { layerMemory } from "effect/workflow/WorkflowEngine"
 import { bytesOf } from "./bytes.ts"
 import { engineOn } from "./engine.ts"
+import { streaming } from "../streams.ts"
 
 const [port = "", connections = "1"] = process.argv.slice(2)
 
@@ -33,27 +34,27 @@ const sign = Tool.make("sign", {
 }).pipe(Tool.requireApproval({ validFor: "10 days" }))
 
 /** A run of so many turns with one call each, or one that waits for a person. */
-const model = Layer.succeed(Model.Model, {
-  name: "bench",
-  provider: "test",
-  generate: ({ messages }) =>
-    Effect.sync(() => {
-      const first = messages.find((message) => message.role === "user")
-      const task = first === undefined ? "" : Message.textOf(first)
-      const turn = messages.filter(({ role }) => role === "assistant").length
-      const name = task === "sign" ? "sign" : "look"
-      const isOver = turn >= (task === "sign" ? 1 : Number(task))
-      const call: Message.ToolCall = { type: "tool-call", id: "call", name, arguments: {} }
-      return {
-        content: [isOver ? Message.text("done") : call],
-        finish: isOver ? "stop" : "tool-calls",
-        usage: Usage.make({ inputTokens: 10, outputTokens: 5 })
-      } satisfies Message.Reply
-    }),
-  stream: () => {
-    throw new TypeError("no run streams here")
-  }
-})
+const model = Layer.succeed(
+  Model.Model,
+  streaming({
+    name: "bench",
+    provider: "test",
+    generate: ({ messages }) =>
+      Effect.sync(() => {
+        const first = messages.find((message) => message.role === "user")
+        const task = first === undefined ? "" : Message.textOf(first)
+        const turn = messages.filter(({ role }) => role === "assistant").length
+        const name = task === "sign" ? "sign" : "look"
+        const isOver = turn >= (task === "sign" ? 1 : Number(task))
+        const call: Message.ToolCall = { type: "tool-call", id: "call", name, arguments: {} }
+        return {
+          content: [isOver ? Message.text("done") : call],
+          finish: isOver ? "stop" : "tool-calls",
+          usage: Usage.make({ inputTokens: 10, outputTokens: 5 })
+        } satisfies Message.Reply
+      })
+  })
+)
 
 const agent = Agent.make("clerk", {
   model,

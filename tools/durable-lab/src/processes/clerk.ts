@@ -7,6 +7,7 @@ import { Agent, Approval, Message, Model, Recovery, Skill, Tool, Usage } from "@
 import { Durable } from "@kintsugi/durable"
 import { Duration, Effect, Layer, Option, Schema } from "effect"
 import { engineOn } from "./engine.ts"
+import { streaming } from "../streams.ts"
 
 const [port = "", ledger = "", name = "", word = ""] = process.argv.slice(2)
 
@@ -25,25 +26,25 @@ class Busy extends Schema.TaggedError<Busy>()("Busy", { message: Schema.String }
 
 /** What it says follows from what it reads, so that any process may ask it. */
 const said = ["stock", "charge", "ship", "refund"]
-const model = Layer.succeed(Model.Model, {
-  name: "scripted",
-  provider: "demo",
-  generate: ({ messages }) =>
-    Effect.sync(() => {
-      const turn = messages.filter(({ role }) => role === "assistant").length
-      const tool = said[turn]
-      enter(`model ${turn + 1}`)
-      const call: Message.ToolCall = { type: "tool-call", id: "call", name: tool ?? "", arguments: {} }
-      return {
-        content: [tool === undefined ? Message.text("Order 17 is shipped, and its postage paid back.") : call],
-        finish: tool === undefined ? "stop" : "tool-calls",
-        usage: Usage.make({ inputTokens: 100, outputTokens: 20 })
-      } satisfies Message.Reply
-    }),
-  stream: () => {
-    throw new TypeError("no run streams here")
-  }
-})
+const model = Layer.succeed(
+  Model.Model,
+  streaming({
+    name: "scripted",
+    provider: "demo",
+    generate: ({ messages }) =>
+      Effect.sync(() => {
+        const turn = messages.filter(({ role }) => role === "assistant").length
+        const tool = said[turn]
+        enter(`model ${turn + 1}`)
+        const call: Message.ToolCall = { type: "tool-call", id: "call", name: tool ?? "", arguments: {} }
+        return {
+          content: [tool === undefined ? Message.text("Order 17 is shipped, and its postage paid back.") : call],
+          finish: tool === undefined ? "stop" : "tool-calls",
+          usage: Usage.make({ inputTokens: 100, outputTokens: 20 })
+        } satisfies Message.Reply
+      })
+  })
+)
 
 const about = { parameters: Schema.Struct({}), success: Schema.String } as const
 

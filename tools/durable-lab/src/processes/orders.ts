@@ -5,6 +5,7 @@
 import { Agent, Message, Model, Recovery, Skill, Tool, Usage } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
 import { Effect, Layer, Option, Schema } from "effect"
+import { streaming } from "../streams.ts"
 
 /** What an order needs of the process that works on it. */
 export interface World {
@@ -43,24 +44,24 @@ const call = (name: string, args: Message.ToolCall["arguments"]): Message.ToolCa
 
 /** What it says follows from what it reads: a request that was lost is answered again. */
 const model = (world: World, name: string, said: (order: string) => ReadonlyArray<Message.Reply["content"]>) =>
-  Layer.succeed(Model.Model, {
-    name,
-    provider: "test",
-    generate: ({ messages }) =>
-      Effect.gen(function* () {
-        const first = messages.find((message) => message.role === "user")
-        const order = first === undefined ? "" : Message.textOf(first)
-        const turn = messages.filter(({ role }) => role === "assistant").length
-        yield* world.tell(order, `${name} asked ${turn + 1}`)
-        yield* world.ask(order, name, turn + 1)
-        const content = said(order)[turn] ?? [Message.text(`order ${order} is done`)]
-        const finish = said(order)[turn] === undefined ? "stop" : "tool-calls"
-        return { content, finish, usage: Usage.make({ inputTokens: 10, outputTokens: 5 }) } satisfies Message.Reply
-      }),
-    stream: () => {
-      throw new TypeError("no run streams here")
-    }
-  })
+  Layer.succeed(
+    Model.Model,
+    streaming({
+      name,
+      provider: "test",
+      generate: ({ messages }) =>
+        Effect.gen(function* () {
+          const first = messages.find((message) => message.role === "user")
+          const order = first === undefined ? "" : Message.textOf(first)
+          const turn = messages.filter(({ role }) => role === "assistant").length
+          yield* world.tell(order, `${name} asked ${turn + 1}`)
+          yield* world.ask(order, name, turn + 1)
+          const content = said(order)[turn] ?? [Message.text(`order ${order} is done`)]
+          const finish = said(order)[turn] === undefined ? "stop" : "tool-calls"
+          return { content, finish, usage: Usage.make({ inputTokens: 10, outputTokens: 5 }) } satisfies Message.Reply
+        })
+    })
+  )
 
 const parameters = Schema.Struct({ order: Schema.String })
 

@@ -7,6 +7,7 @@ import { Agent, Approval, Message, Model, Recovery, Skill, Tool, Usage } from "@
 import { Durable } from "@kintsugi/durable"
 import { Effect, Layer, Option, Schema } from "effect"
 import { engineOn } from "./engine.ts"
+import { streaming } from "../streams.ts"
 
 const [port = "", file = "", id = "", dies = "0"] = process.argv.slice(2)
 let written = 0
@@ -28,21 +29,21 @@ const call = (name: string, args: Message.ToolCall["arguments"] = {}): Message.T
 
 /** What it says follows from what it reads: a request that was lost is answered again. */
 const model = (name: string, said: ReadonlyArray<Message.Reply["content"]>) =>
-  Layer.succeed(Model.Model, {
-    name,
-    provider: "test",
-    generate: ({ messages }) =>
-      Effect.sync(() => {
-        const turn = messages.filter(({ role }) => role === "assistant").length
-        tell(`${name} asked ${turn + 1}`)
-        const content = said[turn] ?? [Message.text("all done")]
-        const finish = said[turn] === undefined ? "stop" : "tool-calls"
-        return { content, finish, usage: Usage.make({ inputTokens: 10, outputTokens: 5 }) } satisfies Message.Reply
-      }),
-    stream: () => {
-      throw new TypeError("no run streams here")
-    }
-  })
+  Layer.succeed(
+    Model.Model,
+    streaming({
+      name,
+      provider: "test",
+      generate: ({ messages }) =>
+        Effect.sync(() => {
+          const turn = messages.filter(({ role }) => role === "assistant").length
+          tell(`${name} asked ${turn + 1}`)
+          const content = said[turn] ?? [Message.text("all done")]
+          const finish = said[turn] === undefined ? "stop" : "tool-calls"
+          return { content, finish, usage: Usage.make({ inputTokens: 10, outputTokens: 5 }) } satisfies Message.Reply
+        })
+    })
+  )
 
 const tool = (name: string) => ({
   description: `The tool ${name}.`,

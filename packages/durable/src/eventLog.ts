@@ -1,0 +1,263 @@
+/** The log of the events of a run, in the storage of its engine: what a reader in any process reads. */
+import * as Cause from "effect/Cause"
+import type { WorkflowInstance } from "effect/workflow/WorkflowEngine"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Latch from "effect/Latch"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import type { AgentEvent } from "@kintsugi/core"
+import type { UnreadableStepError } from "./errors.ts"
+import { type Batch, batchAt, encoded, type Of, undecoded, write } from "./logRows.ts"
+import { isDelta, Marks } from "./marks.ts"
+import type { Written } from "./words.ts"
+
+/** How long a batch is collected, and how many deltas it has at most. */
+const interval = Duration.millis(250)
+const mostDeltas = 32
+
+/** How often the last batch is tried. */
+const mostTries = 8
+
+/** How many events may wait for a storage that does not answer. */
+const mostUnwritten = 4096
+
+/** How much JSON the log of a run holds by default, in UTF-16 code units. */
+const mostCharacters = 16 * 1024 * 1024
+
+/** A replay that writes. */
+interface Replay extends Omit<Of, "workflow"> {
+  readonly instance: WorkflowInstance["Service"]
+  readonly clock: Clock.Clock
+  readonly scope: Scope.Scope
+  /** Which process this is. */
+  readonly incarnation: string
+  readonly words: Written
+}
+
+/** The log of one run in one process, over all of its replays there. */
+export class EventLog {
+  readonly #limit: number
+  #marks = new Marks()
+  #unwritten: Array<AgentEvent.AgentEvent> = []
+  #deltas = 0
+  /** Whether the last event that waits may be stored already, although the storage has not said so. */
+  #isSealed = false
+  /** The number of the next batch. */
+  #next = 0
+  #epoch = 0
+  /** The number of the next event in its epoch. */
+  #number = 1
+  #characters = 0
+  /** `left`: another process writes it. */
+  #state: "open" | "full" | "left" = "open"
+  #hasFailed = false
+  /** Open while events wait, and while so many wait that they are written at once. */
+  readonly #some = Latch.makeUnsafe(false)
+  readonly #many = Latch.makeUnsafe(false)
+  readonly #one = Semaphore.makeUnsafe(1)
+
+  constructor(limit = mostCharacters) {
+    this.#limit = limit
+  }
+
+  /** A replay begins. What a crash cut off is retracted before anything else. */
+  begin(replay: Replay, wasBegun: boolean): Effect.Effect<void> {
+    const beginning = Effect.gen({ self: this }, function* () {
+      const of = ofReplay(replay)
+      // without an earlier process, nothing is stored
+      const isElsewhere = wasBegun && (this.#epoch === 0 || (yield* batchAt(of, this.#next)) !== undefined)
+      if (isElsewhere) {
+        this.#forget()
+        yield* this.#load(of)
+      } else yield* this.#flush(replay)
+      this.#marks.begin()
+      const at = yield* Clock.currentTimeMillis
+      while (this.#state === "open") {
+        this.#epoch++
+        this.#number = 1
+        const cutOff = this.#marks.cutOff(at, (runId) => !isElsewhere && replay.words.isAtWork(runId))
+        // a process that is taken for dead may write still: from this batch on it finds that the run has left it
+        if (cutOff.length === 0 && !isElsewhere) return
+        if (yield* this.#write(replay, cutOff, "takeover")) {
+          for (const event of cutOff) this.#marks.retract(event)
+          return
+        }
+        yield* this.#load(of)
+      }
+    })
+    // the run goes on without a log
+    return Effect.catchCause(beginning, (cause) =>
+      Cause.hasInterrupts(cause)
+        ? Effect.interrupt
+        : Effect.andThen(this.#leave(), Effect.logWarning(`Run '${replay.executionId}' goes on without a log`, cause))
+    )
+  }
+
+  /** An event of a replay: whether it is new. It is written with the next batch then. */
+  add(event: AgentEvent.AgentEvent): boolean {
+    if (!this.#marks.isNew(event)) return false
+    if (this.#state !== "open") return true
+    const last = this.#unwritten.at(-1)
+    if (
+      last !== undefined &&
+      isDelta(event) &&
+      isDelta(last) &&
+      !this.#isSealed &&
+      last.runId === event.runId &&
+      last.type === event.type
+    ) {
+      this.#unwritten[this.#unwritten.length - 1] = { ...event, text: last.text + event.text }
+    } else {
+      this.#unwritten.push(event)
+      this.#isSealed = false
+    }
+    if (isDelta(event)) this.#deltas++
+    this.#some.openUnsafe()
+    if (this.#deltas >= mostDeltas) this.#many.openUnsafe()
+    return true
+  }
+
+  /** Writes batches while a replay is at work, and what is left at its end. */
+  during<A, E, R>(replay: Replay, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    const writing = Effect.gen({ self: this }, function* () {
+      while (true) {
+        yield* this.#some.await
+        yield* Effect.raceFirst(replay.clock.sleep(interval), this.#many.await)
+        yield* this.#flush(replay)
+      }
+    })
+    return Effect.flatMap(Effect.forkChild(writing), (fiber) =>
+      Effect.onExit(self, (exit) =>
+        Effect.suspend(() => {
+          fiber.interruptUnsafe()
+          if (replay.scope.state._tag === "Closed") return Effect.void
+          return this.#last(replay, Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause) ? 1 : mostTries)
+        })
+      )
+    )
+  }
+
+  /** Writes what is left, if need be with several tries: no other batch follows. */
+  #last(replay: Replay, tries: number): Effect.Effect<void> {
+    return Effect.flatMap(this.#flush(replay), () =>
+      this.#unwritten.length === 0 || tries <= 1
+        ? Effect.void
+        : Effect.flatMap(replay.clock.sleep(interval), () => this.#last(replay, tries - 1))
+    )
+  }
+
+  #leave(): Effect.Effect<void> {
+    return Effect.sync(() => {
+      this.#state = "left"
+      this.#unwritten = []
+    })
+  }
+
+  #forget(): void {
+    this.#marks = new Marks()
+    this.#unwritten = []
+    this.#deltas = 0
+    this.#next = 0
+    this.#epoch = 0
+    this.#characters = 0
+    this.#state = "open"
+  }
+
+  /** Reads the batches that are stored and not counted yet. */
+  #load(of: Of): Effect.Effect<void, UnreadableStepError> {
+    return Effect.gen({ self: this }, function* () {
+      for (let batch = yield* batchAt(of, this.#next); batch !== undefined; batch = yield* batchAt(of, this.#next)) {
+        this.#next++
+        this.#epoch = Math.max(this.#epoch, batch.epoch)
+        this.#characters += JSON.stringify(batch).length
+        if (batch.kind === "full") this.#state = "full"
+        for (const json of batch.events) {
+          const event = undecoded(json)
+          if (event === undefined) continue
+          if (batch.kind === "takeover") this.#marks.retract(event)
+          else this.#marks.add(event)
+        }
+      }
+    })
+  }
+
+  #flush(replay: Replay): Effect.Effect<void> {
+    const flushing = Effect.suspend(() => {
+      const events = this.#unwritten
+      this.#unwritten = []
+      this.#deltas = 0
+      this.#some.closeUnsafe()
+      this.#many.closeUnsafe()
+      if (events.length === 0 || this.#state !== "open") return Effect.void
+      return Effect.matchCauseEffect(this.#write(replay, events), {
+        onSuccess: (isDone) => (isDone ? Effect.void : this.#leave()),
+        onFailure: (cause) => this.#failed(events, replay, cause)
+      })
+    })
+    return this.#one.withPermit(Effect.uninterruptible(flushing))
+  }
+
+  #requeue(events: ReadonlyArray<AgentEvent.AgentEvent>): void {
+    this.#isSealed ||= this.#unwritten.length === 0
+    this.#unwritten = [...events, ...this.#unwritten]
+    this.#some.openUnsafe()
+  }
+
+  /** The storage did not take them: they wait for the next batch. */
+  #failed(
+    events: ReadonlyArray<AgentEvent.AgentEvent>,
+    { executionId }: Replay,
+    cause: Cause.Cause<unknown>
+  ): Effect.Effect<void> {
+    this.#requeue(events)
+    if (this.#unwritten.length > mostUnwritten) return this.#leave()
+    if (this.#hasFailed) return Effect.void
+    this.#hasFailed = true
+    return Effect.logWarning(`The events of run '${executionId}' cannot be stored just now`, cause)
+  }
+
+  /** Whether the batch is stored, and not one of another process in its place. */
+  #write(
+    replay: Replay,
+    events: ReadonlyArray<AgentEvent.AgentEvent>,
+    kind?: "takeover"
+  ): Effect.Effect<boolean, UnreadableStepError> {
+    return Effect.suspend(() => {
+      const { incarnation: writer, instance } = replay
+      const made = { writer, epoch: this.#epoch, first: this.#number }
+      const storable = events.flatMap((event) => {
+        const json = encoded(event)
+        return json === undefined ? [] : [{ event, json }]
+      })
+      const whole: Batch = {
+        ...made,
+        events: storable.map(({ json }) => json),
+        ...(kind === undefined ? {} : { kind })
+      }
+      const { length } = JSON.stringify(whole)
+      const isFull = this.#characters + length > this.#limit
+      const batch: Batch = isFull ? { ...made, events: [], kind: "full" } : whole
+      return Effect.map(write(ofReplay(replay), instance, this.#next, batch), (stored) => {
+        if (stored === undefined || stored.writer !== writer || stored.epoch !== made.epoch) return false
+        this.#next++
+        this.#characters += length
+        this.#number += stored.events.length
+        if (stored.kind === "full") this.#state = "full"
+        // an earlier try was stored, and more has come since
+        else if (stored.events.length < storable.length) {
+          this.#requeue(storable.slice(stored.events.length).map(({ event }) => event))
+        }
+        return true
+      })
+    })
+  }
+}
+
+const ofReplay = ({ engine, executionId, instance }: Replay): Of => ({
+  engine,
+  executionId,
+  workflow: instance.workflow
+})

@@ -1,0 +1,162 @@
+/** Reads the log of a durable run, in any process. */
+import type * as Workflow from "effect/workflow/Workflow"
+import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
+import type * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import type { AgentEvent } from "@kintsugi/core"
+import * as Cursor from "@kintsugi/core/Cursor"
+import * as DoorError from "@kintsugi/core/DoorError"
+import { type UnknownRunError, type UnreadableStepError } from "./errors.ts"
+import { demanding, isOver } from "./knowing.ts"
+import { type Batch, batchAt, decoded, type Of, textOf } from "./logRows.ts"
+
+/** How long a reader waits for the next batch: at first, and of a run that does nothing. */
+const first = Duration.millis(250)
+const longest = Duration.seconds(5)
+
+/** A workflow whose runs may have a log. */
+interface Logged {
+  readonly workflow: Workflow.Any
+  readonly hasEvents: boolean
+}
+
+/** How the events of a run are read. */
+interface EventsOptions {
+  /** The cursor of the last event that was read. By default the reader begins at the first event. */
+  readonly after?: string
+}
+
+type EventsError = UnknownRunError | UnreadableStepError | DoorError.RunLostError | DoorError.CursorExpiredError
+
+/**
+ * The events of a run, from any process: those that are stored, and then each event as it comes, with words while they are written. Each event
+ * has a `cursor`, with which a reader goes on behind it. The stream ends with the run. A reader that leaves stops nothing.
+ *
+ * What a crash cut off is retracted by `attempt-discarded`, and the events of a replay are not repeated. The log holds 16 MiB by default: the
+ * stream of a run that exceeds it fails with `CursorExpiredError` there. The workflow has no log with the option `events: false`: then this dies.
+ */
+export const events = (
+  { hasEvents, workflow }: Logged,
+  executionId: string,
+  { after }: EventsOptions = {}
+): Stream.Stream<AgentEvent.AgentEvent, EventsError, WorkflowEngine> =>
+  Stream.callback<AgentEvent.AgentEvent, EventsError, WorkflowEngine>(
+    (queue) => {
+      const reading = Effect.gen(function* () {
+        if (!hasEvents) {
+          return yield* Effect.die(
+            new TypeError(`Durable.events: Durable.workflow of '${workflow._tag}' has events: false`)
+          )
+        }
+        yield* demanding(workflow, executionId)
+        const engine = yield* WorkflowEngine
+        yield* new Reader({ engine, workflow, executionId }, queue, after).all
+      })
+      return Queue.into(reading, queue)
+    },
+    { bufferSize: 256, strategy: "suspend" }
+  )
+
+/** The position of a text that is no cursor. */
+const unknown = { runId: "", epoch: "", number: 0 }
+
+/** The types of the events that end a run. */
+const ends: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>([
+  "run-completed",
+  "run-failed",
+  "run-interrupted",
+  "run-suspended"
+])
+
+class Reader {
+  readonly #of: Of
+  readonly #queue: Queue.Queue<AgentEvent.AgentEvent, EventsError | Cause.Done>
+  /** The outermost run: that of the first event. */
+  #runId: string | undefined
+  /** Where the reader has arrived before; `undefined` if it begins. */
+  readonly #position: ReturnType<typeof Cursor.read>
+  /** Whether the event of the cursor was found. */
+  #isFound: boolean
+
+  constructor(of: Of, queue: Queue.Queue<AgentEvent.AgentEvent, EventsError | Cause.Done>, after: string | undefined) {
+    this.#of = of
+    this.#queue = queue
+    this.#position = after === undefined ? undefined : (Cursor.read(after) ?? unknown)
+    this.#isFound = after === undefined
+  }
+
+  get all(): Effect.Effect<void, EventsError> {
+    return Effect.gen({ self: this }, function* () {
+      let pause = first
+      let wasOver = false
+      for (let nth = 0; ;) {
+        const batch = yield* batchAt(this.#of, nth)
+        if (batch !== undefined) {
+          if (yield* this.#give(batch)) return
+          pause = first
+          nth++
+          continue
+        }
+        if (!this.#isFound && (nth > 0 || wasOver)) return yield* this.#expired("The log has no event with this cursor")
+        // a batch may have come between the two looks
+        if (wasOver) return yield* this.#end(nth)
+        wasOver = yield* isOver(this.#of.engine, this.#of.workflow, this.#of.executionId)
+        if (wasOver) continue
+        yield* Effect.sleep(pause)
+        pause = Duration.min(Duration.times(pause, 2), longest)
+      }
+    })
+  }
+
+  /** Whether the batch has the end of the run. */
+  #give(batch: Batch): Effect.Effect<boolean, EventsError> {
+    return Effect.gen({ self: this }, function* () {
+      const events: Array<AgentEvent.AgentEvent> = []
+      let isEnd = false
+      for (const [index, json] of batch.events.entries()) {
+        // what is not given need not be decoded
+        const runId = textOf(json, "runId")
+        this.#runId ??= runId
+        const number = batch.first + index
+        if (this.#isBehind(this.#runId, batch.epoch, number)) {
+          if (!this.#isFound) return yield* this.#expired("The log has no event with this cursor")
+          const cursor = Cursor.of({ runId: this.#runId, epoch: String(batch.epoch), number })
+          const event = decoded(json)
+          if (event !== undefined) events.push({ ...event, cursor })
+        }
+        isEnd ||= runId === this.#runId && ends.has(textOf(json, "type"))
+      }
+      if (isEnd && !this.#isFound) return yield* this.#expired("The log has no event with this cursor")
+      yield* Queue.offerAll(this.#queue, events)
+      if (batch.kind === "full") return yield* this.#expired("The log of the run is full, and has no more events")
+      return isEnd
+    })
+  }
+
+  /** Whether an event comes behind the cursor. */
+  #isBehind(runId: string, epoch: number, number: number): boolean {
+    if (this.#position === undefined) return true
+    const before = Number(this.#position.epoch)
+    if (this.#position.runId !== runId) return true
+    if (epoch === before && (number === this.#position.number || this.#position.number === 0)) this.#isFound = true
+    return epoch > before || (epoch === before && number > this.#position.number)
+  }
+
+  /** The run is over, and its log has no terminal event: it was stopped from outside, or a row is gone. */
+  #end(nth: number): Effect.Effect<void, EventsError> {
+    const { executionId } = this.#of
+    return Effect.flatMap(batchAt(this.#of, nth + 1), (next) => {
+      if (next !== undefined)
+        return Effect.fail(DoorError.RunLostError.make({ executionId, what: "some of its events" }))
+      return Effect.void
+    })
+  }
+
+  #expired(what: string): Effect.Effect<never, DoorError.CursorExpiredError> {
+    const oldest = this.#runId === undefined ? "" : Cursor.of({ runId: this.#runId, epoch: "1", number: 0 })
+    return Effect.fail(DoorError.CursorExpiredError.make({ what, oldest }))
+  }
+}

@@ -1,0 +1,167 @@
+/** The words of a streamed model call: they reach the run while its step is at work, and a replay reads them from the stored step. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Queue from "effect/Queue"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { LlmError, type Message, Model } from "@kintsugi/core"
+import * as RunContext from "@kintsugi/core/RunContext"
+
+/** What a model has written of the reply that this process is waiting for. A replay in this process hears all of it. */
+class Words {
+  readonly #parts: Array<Model.Part> = []
+  #hear: ((part: Model.Part) => void) | undefined
+  /** Whether its model is at work in this process. */
+  isAtWork = false
+
+  begin(): void {
+    this.#parts.length = 0
+    this.isAtWork = true
+  }
+
+  push(part: Model.Part): void {
+    // counts come with the stored reply, as in a replay
+    if (part.type === "usage" || part.type === "finish") return
+    this.#parts.push(part)
+    this.#hear?.(part)
+  }
+
+  end(exit: Exit.Exit<unknown, unknown>): void {
+    this.isAtWork = false
+    // what is cut off is begun again
+    if (Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) this.#parts.length = 0
+  }
+
+  /** Gives the parts so far, and then each part as it comes, in the place of an earlier receiver. Returns how many were given. */
+  hear(take: (part: Model.Part) => void): () => number {
+    let given = 0
+    const hear = (part: Model.Part): void => {
+      given++
+      take(part)
+    }
+    this.#hear = hear
+    for (const part of this.#parts) hear(part)
+    return () => given
+  }
+}
+
+/** The words of all runs of an execution in this process. */
+export class Written {
+  /** By run: a run has one model call at a time. */
+  readonly #all = new Map<string, { readonly step: string; readonly words: Words }>()
+
+  of(runId: string, step: string): Words {
+    const before = this.#all.get(runId)
+    if (before?.step === step) return before.words
+    const words = new Words()
+    this.#all.set(runId, { step, words })
+    return words
+  }
+
+  isAtWork(runId: string): boolean {
+    return this.#all.get(runId)?.words.isAtWork === true
+  }
+}
+
+/** A model call was not made, or was cut short: the run has no time left for its waits. */
+const OutOfTime = Schema.Struct({ _tag: Schema.tag("OutOfTime") })
+
+/** A model call that broke off after some words. */
+const Broken = Schema.Struct({
+  _tag: Schema.tag("Broken"),
+  error: Schema.Union([LlmError.LlmError, OutOfTime]),
+  /** What a reader has seen of it: a replay shows it again. */
+  shown: Schema.Struct({ reasoning: Schema.String, text: Schema.String })
+})
+
+/** How a model call fails, as its step is stored. */
+export type ModelFailure = typeof ModelFailure.Type
+
+export const ModelFailure = Schema.Union([LlmError.LlmError, OutOfTime, Broken])
+
+/** A model call that its run has no time for ends like any other step. */
+export const inTime = (
+  self: Effect.Effect<Message.Reply, LlmError.LlmError>
+): Effect.Effect<Message.Reply, LlmError.LlmError | typeof OutOfTime.Type> =>
+  Effect.catchDefect(self, (defect) =>
+    RunContext.isLimit(defect) ? Effect.fail({ _tag: "OutOfTime" } as const) : Effect.die(defect)
+  )
+
+/** The failure of a step, in the run. */
+export const failing = (
+  run: RunContext.RunContext | undefined,
+  error: ModelFailure
+): Effect.Effect<never, LlmError.LlmError> => {
+  if (error._tag === "Broken") return failing(run, error.error)
+  if (error._tag !== "OutOfTime") return Effect.fail(error)
+  return run === undefined ? Effect.die(error) : RunContext.endOfTime(run)
+}
+
+/** The whole of a reply that comes in parts. */
+export const collected = (
+  model: string,
+  words: Words,
+  // a streamed model call gives its parts
+  self: Effect.Effect<unknown, unknown>
+): Effect.Effect<Message.Reply, ModelFailure> =>
+  Effect.suspend(() => {
+    const collector = new Model.Collector()
+    const seen = { reasoning: "", text: "" }
+    words.begin()
+    const hear = (part: Model.Part) =>
+      Effect.sync(() => {
+        collector.push(part)
+        if (part.type === "reasoning-delta") seen.reasoning += part.text
+        if (part.type === "text-delta") seen.text += part.text
+        words.push(part)
+      })
+    const collecting = Effect.flatMap(
+      self as Effect.Effect<Stream.Stream<Model.Part, LlmError.LlmError>, LlmError.LlmError>,
+      (stream) =>
+        Stream.runForEach(
+          Stream.takeUntil(stream, (part) => part.type === "finish"),
+          hear
+        )
+    )
+    const whole = Effect.flatMap(collecting, () => {
+      const reply = collector.reply()
+      return reply === undefined ? Effect.fail(cutOff(model)) : Effect.succeed(reply)
+    })
+    return inTime(whole).pipe(
+      Effect.mapError((error): ModelFailure =>
+        seen.reasoning === "" && seen.text === "" ? error : { _tag: "Broken", error, shown: seen }
+      ),
+      Effect.onExit((exit) => Effect.sync(() => words.end(exit)))
+    )
+  })
+
+const cutOff = (model: string) =>
+  LlmError.NetworkError.make({ host: model, what: `The stream of model '${model}' ended before its end`, model })
+
+/** The parts of a recorded reply: those that are written just now, and then the rest of what was recorded. */
+export const parts = (
+  words: Words,
+  run: RunContext.RunContext | undefined,
+  recorded: Effect.Effect<Message.Reply, ModelFailure>
+): Stream.Stream<Model.Part, LlmError.LlmError> =>
+  Stream.callback<Model.Part, LlmError.LlmError>((queue) => {
+    const offer = (part: Model.Part): void => void Queue.offerUnsafe(queue, part)
+    const given = words.hear(offer)
+    const ending = Effect.matchEffect(recorded, {
+      onSuccess: (reply) =>
+        Effect.sync(() => {
+          const all = Model.partsOf(reply)
+          for (const part of given() === 0 ? all : all.slice(reply.content.length)) offer(part)
+        }),
+      onFailure: (error) => {
+        if (error._tag === "Broken" && given() === 0) {
+          const { reasoning, text } = error.shown
+          if (reasoning !== "") offer({ type: "reasoning-delta", text: reasoning })
+          if (text !== "") offer({ type: "text-delta", text })
+        }
+        return failing(run, error)
+      }
+    })
+    return Queue.into(ending, queue)
+  })
