@@ -81,6 +81,14 @@ const instances: Record<Tag, RecoveryAdvice.RecoveryAdvice> = {
     usage: Usage.empty
   }),
   LoopExhaustedError: RunError.LoopExhaustedError.make({ iterations: 1, last: null }),
+  GuardrailError: RunError.GuardrailError.make({
+    agent: "agent",
+    guard: "guardrail",
+    side: "input",
+    reason: "why",
+    transcript: [],
+    usage: Usage.empty
+  }),
   InputTooLargeError: DoorError.InputTooLargeError.make({ what: "what", bound: "depth", limit: 1 }),
   RunLostError: DoorError.RunLostError.make({ executionId: "run", what: "a row" }),
   SnapshotRefusedError: DoorError.SnapshotRefusedError.make({ reason: "unsigned", what: "what" }),

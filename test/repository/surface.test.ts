@@ -27,6 +27,11 @@ const doubled = (all: ReadonlyArray<Public>, key: (name: Public) => string): Rea
 
 /** Names that came with a feature, by what they are for: the limits are about the others. */
 const added: Readonly<Record<string, string>> = {
+  "Agent.Checked": "what the check of a guardrail sees",
+  "Agent.guard": "what such a check decides",
+  "Agent.guardInput": "a check of what the user says",
+  "Agent.guardOutput": "a check of what the model says",
+  "Agent.onGuardrail": "what becomes of a text that was blocked",
   "Agent.withRunId": "a caller gives the id of a run",
   "Agent.prepareTurn": "what a turn is made with",
   "Agent.Turn": "a turn that is about to begin",
@@ -51,6 +56,7 @@ const added: Readonly<Record<string, string>> = {
   "DoorError.InboxFullError": "a run takes no further message just now",
   "DoorError.RunOverError": "a run takes no message any more",
   "Message.SaidMessage": "what a run has not read",
+  "RunError.GuardrailError": "a guardrail has blocked a text",
   "Snapshot.Waiting": "one thing that a run waits for",
   "Snapshot.waitingOf": "what a suspended run waits for",
   "Tool.deferred": "a tool that ends later",

@@ -49,7 +49,8 @@ const forRuns = {
   BudgetExceededError: handled,
   InvalidOutputError: handled,
   RoutingError: handled,
-  LoopExhaustedError: handled
+  LoopExhaustedError: handled,
+  GuardrailError: handled
 }
 
 const forDoors = {

@@ -56,6 +56,7 @@ export const intercepting = (replay: Replay, tell: Tell) => {
       case "compaction":
         // the model calls of an agent are recorded
         return step.isAgent ? self : compaction(replay, line, run, self)
+      case "guardrail":
       case "pins":
         return pins(replay, line, run, step, self)
       case "listener":
@@ -216,17 +217,17 @@ const putAside = (
     work: Effect.mapError(Effect.as(self, null), saying)
   })
 
-/** A server may change its tools at any time: what the run saw is recorded. */
+/** A server may change its tools at any time, and a check may call a model: what the run saw is recorded. */
 const pins = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
-  { schema }: Extract<Interception.InterceptedStep, { readonly type: "pins" }>,
+  { type, schema }: Extract<Interception.InterceptedStep, { readonly type: "guardrail" | "pins" }>,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown> =>
   record(replay, {
     line,
-    name: named(line, run, "pins"),
+    name: named(line, run, type),
     run,
     value: schema,
     error: Schema.Never,

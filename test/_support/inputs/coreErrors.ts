@@ -105,6 +105,9 @@ export const coreErrors: Table = {
     RoutingError: made((text) =>
       RunError.RoutingError.make({ agent: "a", candidates: [text], answer: text, ...ofRun })
     ),
+    GuardrailError: made((text) =>
+      RunError.GuardrailError.make({ agent: "a", guard: text, side: "output", reason: text, ...ofRun })
+    ),
     LoopExhaustedError: grows(values, (value) =>
       JSON.stringify(RunError.LoopExhaustedError.make({ iterations: 1, last: value }))
     )

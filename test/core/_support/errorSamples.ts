@@ -261,6 +261,25 @@ export const samples = {
     RunError.RoutingError.make({ agent: "worker", candidates: ["a"], answer: "b", transcript, usage }),
     new RunError.RoutingError({ message: "m", agent: "worker", candidates: ["a"], answer: "b", transcript, usage })
   ],
+  GuardrailError: [
+    RunError.GuardrailError.make({
+      agent: "worker",
+      guard: "pii",
+      side: "output",
+      reason: "a name",
+      transcript,
+      usage
+    }),
+    new RunError.GuardrailError({
+      message: "m",
+      agent: "worker",
+      guard: "pii",
+      side: "input",
+      reason: "a name",
+      transcript,
+      usage
+    })
+  ],
   LoopExhaustedError: [
     RunError.LoopExhaustedError.make({ iterations: 3, last: { draft: 1 } }),
     new RunError.LoopExhaustedError({ message: "m", iterations: 3, last: { draft: 1 } })

@@ -168,7 +168,8 @@ const snapshot: Required<Snapshot.Snapshot> = {
   outputsRejected: 0,
   sameTool: { tool: "t", calls: 1 },
   made: [{ digest: "k", times: 1 }],
-  pins: { "shop/sell": "d1" }
+  pins: { "shop/sell": "d1" },
+  guards: { unchecked: [0], withheld: 1 }
 }
 
 /** Every event, with all that it may hold: one that is new, or holds more, does not compile without it. */
@@ -248,6 +249,16 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   },
   "turn-end": { ...around, type: "turn-end", message },
   "events-lost": { ...around, type: "events-lost", transcript, text: "so f" },
+  guardrail: {
+    ...around,
+    type: "guardrail",
+    guard: "pii",
+    side: "input",
+    verdict: "replace",
+    reason: "a name",
+    index: 0,
+    message: Message.user("masked")
+  },
   "message-queued": { ...around, type: "message-queued", id: said.id, message: said.message },
   "message-read": { ...around, type: "message-read", id: said.id, message: said.message },
   "message-returned": { ...around, type: "message-returned", id: said.id, message: said.message },

@@ -14,7 +14,7 @@ import { eventsOf, started } from "./_support/saying.ts"
 const { make } = ScriptedModel
 
 /**
- * What is done at a safe point, in this order, with its number in P1501. Step 7 is not made yet. Where two of these are due,
+ * What is done at a safe point, in this order, with its number in P1501. Where two of these are due,
  * the run does the one that comes first, and no other if that ends the run.
  */
 const order = [
@@ -24,6 +24,7 @@ const order = [
   { number: 4, step: "the result of a deferred call is read", does: "result: parcel" },
   { number: 5, step: "what was said is read, in its order", does: "read: first, second" },
   { number: 6, step: "a limit ends the run", does: "failed: BudgetExceededError", isLast: true },
+  { number: 7, step: "a guardrail blocks what was said", does: "failed: GuardrailError", isLast: true },
   { number: 8, step: "the conversation is shortened", does: "shortened" },
   { number: 9, step: "the turn is prepared", does: "prepared" },
   { number: 10, step: "tools are switched off", does: "asked with none", isLast: true },
@@ -74,9 +75,12 @@ const doneAt = (due: (number: StepNumber) => boolean, limit: keyof typeof limits
       )
     )
     const agent = due(8) ? plain.pipe(Agent.compactAt({ window: 1, with: briefly })) : plain
+    // it has not passed the input of the run before
+    const decided = due(7) ? Agent.guard.block("no") : Agent.guard.pass
+    const guarded = agent.pipe(Agent.guardInput(() => decided, { mode: "before" }))
     const expiring = due(3) ? ["pay", "order"] : []
     const sent = due(4) ? ["parcel"] : []
-    const asked = !due(2) && !due(1) && !due(6)
+    const asked = !due(2) && !due(1) && !due(6) && !due(7)
     const model = yield* make(batch("last", ...expiring, ...sent, "told", "told"), ...(asked ? [done] : []))
     const first = yield* started(agent.start("go"), model)
     const from = yield* snapshotOf(yield* Effect.orDie(first.outcome))
@@ -91,7 +95,7 @@ const doneAt = (due: (number: StepNumber) => boolean, limit: keyof typeof limits
       if (event.type === "turn-end" && due(1)) Effect.runFork(stop)
     }
     const run: Agent.Run<unknown, unknown> = yield* started(
-      Agent.resume(agent).start({ from, decisions, say, settlements }),
+      Agent.resume(guarded).start({ from, decisions, say, settlements }),
       model
     ).pipe(Effect.provideService(RunContext.Observers, [() => observer]))
     stop = run.interrupt

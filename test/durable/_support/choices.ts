@@ -44,6 +44,40 @@ export const choices: Readonly<Record<string, Effect.Effect<Cast, never, Scope.S
     return cast(agent, [asked], runs)
   }),
 
+  "guardrails that decide something else each time": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const asked = yield* model(batch("look"), ScriptedModel.text("bad"), ScriptedModel.text("good"))
+    const judge = yield* model(ScriptedModel.text("fine"), ScriptedModel.text("fine"), ScriptedModel.text("fine"))
+    const judging = Agent.make("judge", { model: judge.layer })
+    const seen = new Map<string, number>()
+    // a second answer about the same text would be another one
+    const once = (text: string) =>
+      Effect.sync(() => {
+        const times = (seen.get(text) ?? 0) + 1
+        seen.set(text, times)
+        return times === 1 && text !== "bad" ? Agent.guard.pass : Agent.guard.block(`${text}, ${times}`)
+      })
+    const agent = Agent.make("worker", { skills: skilled(tool("look", (n) => slowly(Effect.succeed(`${n}`)))) }).pipe(
+      Agent.guardInput(({ text }) => Effect.andThen(judging(text), once(text))),
+      Agent.guardInput(({ text }) => Effect.delay(once(`first ${text}`), "1 second"), {
+        mode: "before",
+        name: "first"
+      }),
+      Agent.guardOutput(({ text }) => Effect.andThen(judging(text), once(text)), { name: "last" }),
+      Agent.onGuardrail({ output: Recovery.tell() })
+    )
+    return cast(agent, [asked, judge], runs)
+  }),
+
+  "a guardrail that blocks beside the model call": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const asked = yield* model(batch("look"))
+    const agent = Agent.make("worker", { skills: skilled(tool("look", () => Effect.succeed("seen"))) }).pipe(
+      Agent.guardInput(() => Effect.delay(Effect.succeed(Agent.guard.block("no")), "10 seconds"), { name: "late" })
+    )
+    return cast(agent, [asked], runs)
+  }),
+
   "limits with another decision each time": Effect.gen(function* () {
     const { runs, tool } = tools()
     const asked = yield* model(batch("look"), batch("look"), batch("look"))

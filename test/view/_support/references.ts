@@ -251,7 +251,8 @@ const sailing = Effect.suspend(() => {
 const spokenTo = Effect.gen(function* () {
   const walker = Agent.make("walker", {}).pipe(
     Agent.compactAt({ with: Compaction.dropOldest({ keepLast: 9 }) }),
-    Agent.prepareTurn(() => Effect.succeed({ prompt: "Be brief." }))
+    Agent.prepareTurn(() => Effect.succeed({ prompt: "Be brief." })),
+    Agent.guardInput(() => Agent.guard.pass)
   )
   for (const words of ["Come back, too.", "No, stay."]) {
     const run = yield* walker.start("Go.")

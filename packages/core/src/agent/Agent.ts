@@ -59,6 +59,7 @@ export { asTool } from "./asTool.ts"
 export type { TextInput } from "./asTool.ts"
 export { compactAt } from "./compactAt.ts"
 export { type BudgetExceeded, onBudgetExceeded, route, toolPolicy } from "./deciding.ts"
+export { type Checked, guard, guardInput, guardOutput, onGuardrail } from "./guarding.ts"
 export { type Escaped, onEvent, onFailure, onToolUse, type ToolResult } from "./listeners.ts"
 export { type Any, seal } from "./sealing.ts"
 /** @internal */

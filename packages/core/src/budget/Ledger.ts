@@ -13,8 +13,8 @@ export const Entry = Schema.Struct({
   /** The name of the model, and its provider. */
   model: Schema.String,
   provider: Schema.String,
-  /** What the model was called for: a turn of the agent, a repair by a fixer, the choice of a router, or a summary. */
-  purpose: Schema.Literals(["agent", "fixer", "routing", "compaction"]),
+  /** What the model was called for: a turn of the agent, a repair, the choice of a router, a summary, or the check of a guardrail. */
+  purpose: Schema.Literals(["agent", "fixer", "routing", "compaction", "guardrail"]),
   /**
    * How the attempt ended: its reply was used; its streamed reply was discarded; it failed or died; it was interrupted. The entry of an
    * attempt without a reply has the usage that the provider has reported, or zero.

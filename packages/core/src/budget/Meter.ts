@@ -10,6 +10,7 @@ import * as Usage from "../data/Usage.ts"
 import type { Asked } from "./asked.ts"
 import { CallCounts } from "./callCounts.ts"
 import { Halted } from "./halted.ts"
+import { priceOf } from "./priceOf.ts"
 
 export type { Asked } from "./asked.ts"
 export type { CallCap } from "./callCounts.ts"
@@ -59,10 +60,8 @@ export type ExtendableExceeded = Exceeded<Extendable>
 
 export type Warning = Pick<SharedExceeded, "reason" | "limit" | "spent">
 
-type LimitAction = Budget.LimitAction
-
 /** Decides about a limit that was reached. */
-export type OnExceeded = (exceeded: Exceeded) => Effect.Effect<LimitAction>
+export type OnExceeded = (exceeded: Exceeded) => Effect.Effect<Budget.LimitAction>
 
 /** The amounts that a meter counts. */
 export interface Counts {
@@ -75,8 +74,9 @@ export class Meter {
   readonly agent: string
   readonly budget: Budget.Budget
   readonly parent: Meter | undefined
-  /** This meter and its ancestors, nearest first. */
+  /** This meter and its ancestors, nearest first; and those of them that count its turns and tool calls. */
   readonly chain: ReadonlyArray<Meter>
+  readonly #counting: ReadonlyArray<Meter>
   readonly ledger: Ledger
   readonly prices: Price.Prices | undefined
   /** When its time began: for a resumed run, earlier than its present segment. */
@@ -111,13 +111,16 @@ export class Meter {
     ledger: Ledger,
     now: number,
     elapsed: number,
-    parent: Meter | undefined
+    parent: Meter | undefined,
+    isCheck = false
   ) {
     const { maxCost, maxDuration, maxTokens, maxToolCalls, maxTurns, prices } = budget
     this.agent = agent
     this.budget = budget
     this.parent = parent
     this.chain = parent === undefined ? [this] : [this, ...parent.chain]
+    const counting = parent === undefined ? undefined : parent.#counting
+    this.#counting = isCheck ? [this] : counting === parent?.chain ? this.chain : [this, ...(counting ?? [])]
     this.ledger = ledger
     this.prices = prices ?? parent?.prices
     this.#start = now - elapsed
@@ -132,10 +135,14 @@ export class Meter {
     return meter
   }
 
+  /** A child of this meter for a check: its turns and tool calls do not count here. */
+  checking(): Meter {
+    return new Meter(this.agent, Budget.unlimited, this.ledger, 0, 0, this, true)
+  }
+
   /** A meter with the same ledger and no limits, for work after the end of the run. */
   afterwards(): Meter {
-    const { prices } = this
-    const budget = prices === undefined ? Budget.unlimited : { ...Budget.unlimited, prices }
+    const budget = { ...Budget.unlimited, ...(this.prices === undefined ? {} : { prices: this.prices }) }
     return new Meter(this.agent, budget, this.ledger, 0, 0, undefined)
   }
 
@@ -145,16 +152,15 @@ export class Meter {
   }
 
   /** What happens at this limit, if `onExceeded` has decided about it. */
-  actionAt(reason: BudgetReason): LimitAction["type"] | undefined {
+  actionAt(reason: BudgetReason): Budget.LimitAction["type"] | undefined {
     return (this.#asked as ReadonlyMap<BudgetReason, Asked> | undefined)?.get(reason)?.action
   }
 
   /** Begins a turn, in this run and all ancestors; or returns the limit that forbids it, and begins none. */
   takeTurn(): SharedExceeded | undefined {
-    for (const meter of this.chain) {
-      if (meter.#turns >= meter.#limits.maxTurns) return meter.#exceeded("maxTurns", meter.#turns)
-    }
-    for (const meter of this.chain) meter.#turns++
+    const full = this.#counting.find((meter) => meter.#turns >= meter.#limits.maxTurns)
+    if (full !== undefined) return full.#exceeded("maxTurns", full.#turns)
+    for (const meter of this.#counting) meter.#turns++
     return undefined
   }
 
@@ -209,13 +215,13 @@ export class Meter {
 
   /** Counts the calls of a reply; gives how many of them may run. */
   takeCalls(calls: number): number {
-    for (const meter of this.chain) meter.#toolCalls += calls
+    for (const meter of this.#counting) meter.#toolCalls += calls
     return this.admitted(calls)
   }
 
   /** How many of the calls that were counted last may run, by the limits as they are now. */
   admitted(calls: number): number {
-    const left = this.chain.map((meter) => meter.#limits.maxToolCalls - (meter.#toolCalls - calls))
+    const left = this.#counting.map((meter) => meter.#limits.maxToolCalls - (meter.#toolCalls - calls))
     return Math.max(0, Math.min(calls, ...left))
   }
 
@@ -263,7 +269,7 @@ export class Meter {
 
   /** What is left of a limit, here and in the ancestors. */
   left(reason: "maxTurns" | "maxToolCalls"): number {
-    const left = this.chain.map((meter) => meter.#limits[reason] - meter.spent(reason, 0))
+    const left = this.#counting.map((meter) => meter.#limits[reason] - meter.spent(reason, 0))
     return Math.max(0, Math.min(...left))
   }
 
@@ -385,10 +391,6 @@ export class Meter {
     return new Exceeded(this, reason, this.#limits[reason], spent, because)
   }
 }
-
-/** The price of a model: its own, else the price of `*`; `undefined` if it has neither. */
-const priceOf = (prices: Price.Prices, model: string): Price.Price | undefined =>
-  Object.hasOwn(prices, model) ? prices[model] : Object.hasOwn(prices, "*") ? prices["*"] : undefined
 
 /** Ends the run to which a limit belongs, on behalf of the run with this meter, which has reached it. */
 export const end = (meter: Meter, exceeded: Exceeded): Effect.Effect<never> =>

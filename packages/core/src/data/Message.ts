@@ -78,6 +78,27 @@ export const assistant = (value: string): Parts.Assistant => ({ role: "assistant
 export const incomplete = (shown: string): Parts.Assistant | undefined =>
   shown.trim() === "" ? undefined : { ...assistant(shown), incomplete: true }
 
+/**
+ * The conversation as readers may see it: a withheld message has no text of the model there.
+ *
+ * @internal
+ */
+export const withoutWithheld = (transcript: Parts.Transcript): Parts.Transcript =>
+  transcript.some(isWithheld) ? transcript.map((message) => (isWithheld(message) ? blank : message)) : transcript
+
+const isWithheld = (message: Parts.Message): boolean => message.role === "assistant" && message.withheld === true
+
+/**
+ * What readers see of a withheld message.
+ *
+ * @internal
+ */
+export const blank: Parts.Assistant = {
+  role: "assistant",
+  content: [{ type: "text", text: "This answer was withheld." }],
+  withheld: true
+}
+
 /** The texts of a message or a reply, joined. */
 export const textOf = (self: { readonly content: ReadonlyArray<Parts.Text | { readonly type: string }> }): string => {
   let joined = ""

@@ -25,7 +25,7 @@ interface UnmatchedCall {
 type Part = Message.Assistant["content"][number]
 
 /** Why a message is no answer. */
-type Marks = Pick<Message.Assistant, "paused" | "incomplete">
+type Marks = Pick<Message.Assistant, "paused" | "incomplete" | "withheld">
 
 /** A message that was read. */
 type Read =
@@ -100,7 +100,11 @@ const readMessage = (value: unknown): Read | undefined => {
     case "assistant": {
       const content = partsOf(said, readPart)
       return (
-        content && { role: "assistant", content, marks: { ...marked(value, "paused"), ...marked(value, "incomplete") } }
+        content && {
+          role: "assistant",
+          content,
+          marks: { ...marked(value, "paused"), ...marked(value, "incomplete"), ...marked(value, "withheld") }
+        }
       )
     }
     case "tool": {

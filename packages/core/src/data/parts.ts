@@ -144,7 +144,7 @@ export const SaidMessage = Schema.Struct({
 /**
  * The message of a model: its parts in its own order, each tool call with its settlement. A `paused` message is no answer: the provider
  * continues it in the next reply. An `incomplete` message is no answer either: it has the text that a reader had seen when the model call
- * was stopped, and no calls.
+ * was stopped, and no calls. A guardrail has blocked a `withheld` message: no reader has seen it.
  */
 export interface Assistant extends Schema.Schema.Type<typeof Assistant> {}
 
@@ -152,7 +152,8 @@ export const Assistant = Schema.Struct({
   role: Schema.tag("assistant"),
   content: Schema.Array(Schema.Union([Text, Reasoning, ProviderItem, SettledCall])),
   paused: Schema.optionalKey(Schema.Literal(true)),
-  incomplete: Schema.optionalKey(Schema.Literal(true))
+  incomplete: Schema.optionalKey(Schema.Literal(true)),
+  withheld: Schema.optionalKey(Schema.Literal(true))
 })
 
 /** One message of a conversation. */

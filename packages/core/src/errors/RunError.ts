@@ -98,10 +98,37 @@ export class LoopExhaustedError extends advised<LoopExhaustedError>()("LoopExhau
   }
 }
 
-/** The errors that end a run and are no failure of a single call. */
-export type RunError = BudgetExceededError | InvalidOutputError | RoutingError | LoopExhaustedError
+const ofGuardrail = {
+  message: Schema.String,
+  agent: Schema.String,
+  /** The name of the guardrail. */
+  guard: Schema.String,
+  /** What it has blocked: a text of the user, or an answer of the model. */
+  side: Schema.Literals(["input", "output"]),
+  /** Why, in the words of its check. */
+  reason: Schema.String,
+  ...ofRun
+}
 
-const union = Schema.Union([BudgetExceededError, InvalidOutputError, RoutingError, LoopExhaustedError])
+/**
+ * A guardrail has blocked a text of the user, or an answer of the model. The error has the transcript and the usage of the run; a withheld
+ * answer has no text there.
+ */
+export class GuardrailError extends advised<GuardrailError>()("GuardrailError", ofGuardrail) {
+  static override make({ what, ...fields }: Made<typeof ofGuardrail>): GuardrailError {
+    const text = fields.side === "input" ? "a text of the user" : "an answer of the model"
+    const blocked = what ?? `Guardrail '${fields.guard}' of agent '${fields.agent}' blocked ${text}`
+    return new GuardrailError({
+      message: sentence("GuardrailError", { what: blocked, words: fields.reason }),
+      ...fields
+    })
+  }
+}
+
+/** The errors that end a run and are no failure of a single call. */
+export type RunError = BudgetExceededError | InvalidOutputError | RoutingError | LoopExhaustedError | GuardrailError
+
+const union = Schema.Union([BudgetExceededError, InvalidOutputError, RoutingError, LoopExhaustedError, GuardrailError])
 
 /** The closed union, as a schema: decodes each error to its own class. */
 export const RunError: Schema.Codec<RunError, unknown> = union

@@ -40,6 +40,7 @@ export const isTerminal = (event: AgentEvent): boolean =>
  * Computes the transcript of a run from its events. It equals the run's own transcript, for whole, streamed, routed, suspended and
  * resumed runs. Without `runId`, the run is that of the first event. A resumed run emits its initial transcript again, so the events of
  * several segments, in order, give the transcript at the end of the last one. The events of a part of a run give the transcript so far.
+ * A withheld message has no text of the model in events.
  */
 export const transcriptOf = (events: Iterable<AgentEvent>, runId?: string): Message.Transcript => {
   let said: Array<Message.Message> = []
@@ -64,6 +65,11 @@ export const saidAfter = (said: Array<Message.Message>, event: AgentEvent): Arra
     case "skill-chosen": {
       const others = said.filter(({ role }) => role !== "system")
       return event.prompt === "" ? others : [Message.system(event.prompt), ...others]
+    }
+    case "guardrail": {
+      const { index = said.length, message } = event
+      if (message !== undefined) said[index] = message
+      return said
     }
     case "turn-start":
     case "turn-end":

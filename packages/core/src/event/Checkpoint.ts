@@ -220,6 +220,11 @@ const fields = {
   sameTool: Schema.Struct({ tool: Schema.String, calls: Count }),
   /** The digests of the definitions of the tools that it has offered and whose servers may change them; absent without such tools. */
   pins: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  /**
+   * What the guardrails of the run keep: the indexes of the words of the user in the transcript that have not passed yet, and how many
+   * answers were withheld that the model was to give once more. Absent without guardrails.
+   */
+  guards: Schema.optionalKey(Schema.Struct({ unchecked: Schema.Array(Count), withheld: Count })),
   /** How often the run has made each call, by the digest of its tool and its arguments: the next equal one has another key. */
   made: Schema.Array(Schema.Struct({ digest: Schema.String, times: Count }))
 }

@@ -199,6 +199,20 @@ export type Happening =
    * `text` what the model call at work had written. Both are of the outermost run.
    */
   | { readonly type: "events-lost"; readonly transcript: Message.Transcript; readonly text?: string }
+  /**
+   * A guardrail has decided about a text of the user (`input`), or of the model (`output`). `reason` is why it was blocked. With an `index`,
+   * `message` is the message of the transcript at that index from here on. Otherwise `message` is what the model reads about its withheld
+   * answer; it is added to the transcript.
+   */
+  | {
+      readonly type: "guardrail"
+      readonly guard: string
+      readonly side: "input" | "output"
+      readonly verdict: "pass" | "block" | "replace"
+      readonly reason?: string
+      readonly index?: number
+      readonly message?: Message.User
+    }
   /** A message was said to the run at work, and waits in its inbox. */
   | ({ readonly type: "message-queued" } & Said)
   /** It is in the transcript now; `turn` is the turn that reads it. */

@@ -58,6 +58,8 @@ export interface RunContext {
   readonly isCompacting?: boolean | undefined
   /** Whether its models are asked for parts, so that its words are events while they are written. A child has it from its parent. */
   readonly isStreamed?: boolean | undefined
+  /** Whether the check of a guardrail of an ancestor has started this run, or is this effect. */
+  readonly isChecking?: boolean | undefined
   /** Emits an event. Absent without listeners: then no event is built. */
   readonly emit?: Observer | undefined
   readonly ledger: Ledger

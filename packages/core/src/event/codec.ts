@@ -196,6 +196,14 @@ export const schemas = {
     message: Schema.optionalKey(Message.User)
   }),
   "events-lost": event("events-lost", { transcript: Message.Transcript, text: Schema.optionalKey(Schema.String) }),
+  guardrail: event("guardrail", {
+    guard: Schema.String,
+    side: Schema.Literals(["input", "output"]),
+    verdict: Schema.Literals(["pass", "block", "replace"]),
+    reason: Schema.optionalKey(Schema.String),
+    index: Schema.optionalKey(Schema.Finite),
+    message: Schema.optionalKey(Message.User)
+  }),
   "message-queued": event("message-queued", said),
   "message-read": event("message-read", said),
   "message-returned": event("message-returned", said),

@@ -76,6 +76,13 @@ export type InterceptedStep =
   | { readonly type: "compaction"; readonly compaction: string; readonly isAgent: boolean }
   /** The definitions of tools are compared with what their servers have now. */
   | { readonly type: "pins"; readonly schema: Schema.Codec<unknown, unknown> }
+  /** The check of a guardrail decides about a text. */
+  | {
+      readonly type: "guardrail"
+      readonly guard: string
+      readonly side: "input" | "output"
+      readonly schema: Schema.Codec<unknown, unknown>
+    }
   /** A listener is about to get an event. */
   | { readonly type: "listener"; readonly event: AgentEvent.AgentEvent }
 

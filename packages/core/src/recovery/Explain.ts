@@ -6,7 +6,7 @@ import { explainRows, type Options } from "./explainRows.ts"
 import type * as Explanation from "./Explanation.ts"
 import { backed } from "./Layer.ts"
 import type { Node, Rows } from "./Node.ts"
-import type { Entry, Plan, Skilled } from "./plan.ts"
+import type { Check, Entry, Plan, Skilled } from "./plan.ts"
 import { warned } from "./warned.ts"
 
 /** What a table would do at worst. */
@@ -16,7 +16,9 @@ export const explain = (rows: Rows, options: Options = {}): Explanation.Explanat
 /** The cost of an agent with skills, from its worst run. */
 export const estimate: Cost.Estimate = (plan) => {
   const { modelCalls, time } = explainRun(plan).worst
-  return { modelCalls, perTurn: perTurn(plan) ?? modelCalls, millis: Duration.toMillis(time) }
+  // what checks ask spends no turns
+  const isChecked = plan.guards?.checks.some(({ agent }) => agent !== undefined) === true
+  return { modelCalls, perTurn: (isChecked ? undefined : perTurn(plan)) ?? modelCalls, millis: Duration.toMillis(time) }
 }
 
 const costOf = (agent: unknown): Cost.Cost => Cost.costOf(agent, estimate)
@@ -32,7 +34,7 @@ interface Layers {
 
 /** What one run of an agent with skills would do at worst. */
 export const explainRun = (
-  { ahead, around, budget, model: given, onLlmError, output, outputRetries = 0, transport: isOff, work }: Plan,
+  { ahead, around, budget, guards, model: given, onLlmError, output, outputRetries = 0, transport: isOff, work }: Plan,
   { errors = [], model: givenModel, transport: sent }: Layers = {}
 ): Explanation.RunExplanation => {
   const transport = isOff === "off" ? undefined : sent
@@ -59,14 +61,17 @@ export const explainRun = (
   const ofLoops = ofTurns(({ attempts, modelCalls }) => attempts * ofModel.worst.requests + modelCalls)
   const alone = ofLoops + toolCalls * most((worst) => worst.modelCalls) + shortened * shortening.modelCalls
   // fixers and sub-agents spend the turns of the run that they work for
-  const modelCalls = Math.min(
+  const ofChecks = checksOf(guards?.checks ?? [], turns + answers)
+  const ofRun = Math.min(
     alone,
     (turns + answers) * (perTurn({ ...(ahead && { ahead }), onLlmError, work }, ofModel) ?? Infinity)
   )
+  const modelCalls = ofChecks.modelCalls + ofRun
   const time =
     ofTurns(({ time }) => Duration.toMillis(time)) +
     toolCalls * most(({ time }) => Duration.toMillis(time)) +
-    shortened * shortening.millis
+    shortened * shortening.millis +
+    ofChecks.millis
   return {
     model,
     ...(routing === undefined ? {} : { routing }),
@@ -83,6 +88,19 @@ export const explainRun = (
       ...(shortened === 0 ? {} : { compactions: shortened }),
       time: Duration.millis(time)
     }
+  }
+}
+
+/** What the checks of the input and of all replies cost, without those of messages to the run at work. */
+const checksOf = (checks: ReadonlyArray<Check>, replies: number): Pick<Cost.Cost, "modelCalls" | "millis"> => {
+  const counted = checks.map(({ agent, isRepeated, side, timeout }) => {
+    const times = side === "input" ? 1 : isRepeated ? Infinity : replies
+    const { modelCalls } = costOf(agent)
+    return { modelCalls: modelCalls === 0 ? 0 : times * modelCalls, millis: times * Duration.toMillis(timeout) }
+  })
+  return {
+    modelCalls: counted.reduce((sum, { modelCalls }) => sum + modelCalls, 0),
+    millis: counted.reduce((sum, { millis }) => sum + millis, 0)
   }
 }
 

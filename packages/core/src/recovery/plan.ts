@@ -15,6 +15,8 @@ export interface Plan {
   readonly around?: unknown
   /** Shortens the conversation before turns. */
   readonly ahead?: { readonly compaction: { readonly name: string; readonly agent?: unknown } }
+  /** The checks of its guardrails. */
+  readonly guards?: { readonly checks: ReadonlyArray<Check> } | undefined
 }
 
 /** The work of one skill: only a loop calls a model. */
@@ -44,4 +46,14 @@ export interface Entry {
     readonly callTimeout: Duration.Duration | undefined
   }
   readonly levels: ReadonlyArray<{ readonly rows: Rows }>
+}
+
+/** A check: of what the user says, or of each reply. */
+export interface Check {
+  readonly side: "input" | "output"
+  /** The agent that it calls, where that is known. */
+  readonly agent?: unknown
+  readonly timeout: Duration.Duration
+  /** Whether a reply is checked more than once while it is written. */
+  readonly isRepeated: boolean
 }

@@ -30,6 +30,8 @@ export type Sink = NonNullable<RunContext.RunContext["emit"]>
 export interface State {
   readonly turn: number
   readonly transcript: () => Message.Transcript
+  /** The same with what was withheld from readers; absent where nothing can be. */
+  readonly whole?: () => Message.Transcript
   /** The same without the message of a turn that is not over. */
   readonly said: () => Message.Transcript
   /** The message of the current turn, if a model has answered, or a reader has seen a part of its answer, and the turn is not over. */
@@ -170,6 +172,7 @@ const contextOf = (
     // always the same fields: what is spread anew for every call is quick to copy then
     onUnsafe: parent?.onUnsafe,
     isCompacting: parent?.isCompacting,
+    isChecking: parent?.isChecking,
     isApart: parent !== undefined && isApart(parent, frame.mode),
     isStreamed: frame.mode.isStreamed || isStreamed,
     repairing: parent?.repairing,

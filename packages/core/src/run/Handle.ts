@@ -173,7 +173,7 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
         )
       },
       events: readable(log),
-      transcript: Effect.sync(() => started?.state.transcript() ?? []),
+      transcript: Effect.sync(() => started?.state.whole?.() ?? started?.state.transcript() ?? []),
       usage: Effect.sync(() => started?.run.ledger.usage ?? Usage.empty),
       ledger: Effect.sync(() => [...(started?.run.ledger.entries ?? [])]),
       lost: Effect.sync(() => started?.run.tree.lost ?? 0),

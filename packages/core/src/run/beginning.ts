@@ -76,7 +76,9 @@ const of = (start: Start, { agent, readInput }: Resumed, says: string | undefine
 /** A stopped answer needs a word of the user behind it: many providers take no request that ends with a model's message. */
 const goingOn = (before: Message.Transcript): Message.Transcript => {
   const last = before.at(-1)
-  return last?.role === "assistant" && last.incomplete === true ? [...before, Message.user(Render.stopped)] : before
+  return last?.role === "assistant" && (last.incomplete === true || last.withheld === true)
+    ? [...before, Message.user(Render.stopped)]
+    : before
 }
 const nothing: ReadonlyArray<Heard> = []
 
@@ -108,6 +110,7 @@ const answeredBy = (start: Start, from: Snapshot | undefined, messages: Message.
   // with unfinished calls, the text before them is no answer
   if (start.kind === "input" || from?.unfinished !== undefined || last?.role !== "assistant" || last.paused === true)
     return undefined
+  if (last.withheld === true) return undefined
   return last.content.some(({ type }) => type === "settled-call") ? undefined : Message.textOf(last)
 }
 
@@ -126,6 +129,7 @@ export const within = (
     const limits = limitsOf(start)
     const budget = limits === undefined ? plan.budget : Budget.over(plan.budget, limits)
     const state = new RunState(plan.agent, budget, beginning, beginning.messages(plan.work.prompt))
+    state.guarded = plan.guards?.begin(beginning, state.messages)
     const input = start.kind === "input" ? start.input : said.text
     const resumed =
       from === undefined ? undefined : { runId: from.runId, seed: from.seed ?? from.runId, elapsed: from.spent.millis }
@@ -171,7 +175,11 @@ const hearing = (running: Running, loop: Loop): Effect.Effect<unknown, unknown, 
 const work = (running: Running, loop: Loop): Effect.Effect<unknown, unknown, Model.Model> => {
   const { plan, run } = running
   if (run.depth > run.deepest) return end(run.meter, new Exceeded(run.meter, "maxDepth", run.deepest, run.depth))
-  return plan.work.kind === "choice" ? choosing(running, plan.work, loop) : working(running, plan.work, loop)
+  const { guards, work } = plan
+  if (work.kind !== "choice") return working(running, work, loop)
+  return guards === undefined
+    ? choosing(running, work, loop)
+    : guards.first(running, (running) => choosing(running, work, loop))
 }
 
 /** The work of one skill. */

@@ -109,7 +109,7 @@ export const takeTurn = <A, E>(run: RunContext.RunContext, next: () => Effect.Ef
   RunContext.begins(run, () => passing(() => run.meter.passed(spending, true) ?? run.meter.takeTurn(), run, next))
 
 /** Goes on, unless what a reply has used up passes a limit. */
-export const spent = <A>(run: RunContext.RunContext, next: () => Effect.Effect<A>): Effect.Effect<A> =>
+export const spent = <A, E>(run: RunContext.RunContext, next: () => Effect.Effect<A, E>): Effect.Effect<A, E> =>
   passing(() => run.meter.passed(spending), run, next)
 
 /** Counts the calls of a reply, and goes on with how many of them may run. */

@@ -18,7 +18,10 @@ export const hear = (running: Looping, rows: (running: Looping) => Rows): Effect
   const { run, state } = running
   const { inbox } = run.tree
   const { late } = state
-  const said = inbox?.read(run, (message) => state.add(message))
+  const said = inbox?.read(run, (message) => {
+    state.add(message)
+    state.guarded?.hear(message)
+  })
   const results = late?.read(run, (message) => state.add(message), rows(running))
   return results === undefined || said === undefined ? (results ?? said) : Effect.andThen(results, said)
 }

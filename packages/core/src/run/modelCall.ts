@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
-import * as Stream from "effect/Stream"
 import type * as Ledger from "../budget/Ledger.ts"
 import { approachable } from "../data/Foreign.ts"
 import type * as Message from "../data/Message.ts"
@@ -13,19 +12,7 @@ import { isLlmError, type LlmError } from "../errors/LlmError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Model from "../model/Model.ts"
-import {
-  ask as askEach,
-  type Asker,
-  cutOff,
-  empty,
-  generate,
-  named,
-  refused,
-  rejected,
-  sound,
-  stream,
-  withPartial
-} from "../model/ModelCall.ts"
+import { ask as askEach, type Asker, empty, generate, named, refused, rejected, sound } from "../model/ModelCall.ts"
 import * as Driver from "../recovery/Driver.ts"
 import {
   type Answered,
@@ -43,8 +30,10 @@ import {
 import { trailOf } from "../recovery/VerdictTrail.ts"
 import type { VerdictRecord } from "../recovery/Node.ts"
 import * as RunBudget from "./budget.ts"
+import type { Hold } from "./guards.ts"
 import { untilSaid } from "./hearing.ts"
 import type { Attempting, Calling, Idle, ModelCallOptions, Prefix } from "./modelCallState.ts"
+import { entryOf, passed, streamed } from "./received.ts"
 import type { Looping } from "./running.ts"
 import { compact } from "./shortening.ts"
 import { admits, discard, goOn, whyNot } from "./shown.ts"
@@ -64,17 +53,24 @@ export interface Replied extends Extract<Answer, { readonly type: "reply" }> {
 
 /** Calls the model of a run. Its reply is unfinished until its tool calls are settled. */
 export const callModel = (running: Looping, request: Model.Request, isOnce = false): Effect.Effect<Asked, unknown> => {
-  const { beginning, model, plan, run, sent, state: conversation } = running
+  const { guards } = running.plan
+  const call = (hold?: Hold) => answering(running, request, isOnce, hold)
+  return guards === undefined ? call() : guards.around(running, isOnce, call)
+}
+
+const answering = (running: Looping, request: Model.Request, isOnce: boolean, hold: Hold | undefined) => {
+  const { model, plan, run, sent, state: conversation } = running
   const { onLlmError: rows, transport } = plan
   const { isStreamed = false } = run
   // a caller that reads the words of an ancestor alone has not asked for these
   const { onPartial = running.mode.isStreamed ? "fail" : "restart" } = plan
   const isAside = !running.mode.isStreamed && onPartial === "restart"
-  const input = beginning.said.message
-  const mayBeEmpty = () => plan.output !== undefined && Result.isSuccess(plan.output.read(""))
+  const input = conversation.inputMessage
+  const mayBeEmpty = () =>
+    hold?.isBlocked === true || (plan.output !== undefined && Result.isSuccess(plan.output.read("")))
   const { adaptsParts } = running.toolset
   const what = { model, request, sent, adaptsParts, rows, onPartial, transport, isStreamed, isAside, run }
-  const how = { ...what, input, conversation, mayBeEmpty, isOnce }
+  const how = { ...what, input, conversation, mayBeEmpty, isOnce, hold }
   const taking = (answer: Answer): Effect.Effect<Asked> => {
     if (answer.type === "answered") return Effect.succeed(answer)
     const { reply, type } = answer
@@ -258,6 +254,8 @@ const begun = (
   // Mutant `true` survives: speed only. Each step of the model then looks for an interceptor, and finds none
   const stepped = fiber.getRef(Interception.Current) === undefined ? model : Interception.model(model)
   const within = prefix === undefined ? stepped : prefix.around(stepped)
+  const { hold } = options
+  hold?.begin()
   const asks = (request: Model.Request) =>
     isStreamed ? streamed(call, { ...attempting, request }, within) : Effect.suspend(() => generate(within, request))
   const whole = options.adaptsParts?.(run, model, request, asks) ?? asks(request)
@@ -266,24 +264,9 @@ const begun = (
     const counted = sound(put, request, put.content)
     const own = model === options.model ? counted : named(model, counted)
     const reply = prefix === undefined ? own : prefix.joined(own)
-    const { shown } = call.state
-    const spent: Attempting = { type: "Attempting", attempts, shown, model, request, spent: own }
-    const refusal = refused(model, reply) ?? (options.mayBeEmpty?.() === true ? undefined : empty(model, reply))
-    // a refused answer came to its end, and has no place in a conversation: the model would refuse again
-    if (refusal !== undefined) options.conversation?.show(undefined)
-    return refusal === undefined
-      ? book(call, spent, "used", (asked) => ({ type: "model-end", reply, ...asked }), Effect.succeed(reply))
-      : book(
-          call,
-          spent,
-          "failed",
-          (asked) => ({ type: "model-failed", error: refusal, ...asked }),
-          // an empty reply came to its end: its thoughts are taken back, and another model may be asked
-          Effect.andThen(
-            refusal._tag === "EmptyReplyError" ? discard(call) : Effect.void,
-            Effect.fail<LlmError>(refusal)
-          )
-        )
+    const spent: Attempting = { ...attempting, spent: own }
+    if (hold === undefined) return ended(call, spent, reply)
+    return Effect.flatMap(passed(call, hold, spent, reply), (reply) => ended(call, spent, reply))
   })
   const { name, provider } = model
   call.state = attempting
@@ -295,6 +278,30 @@ const begun = (
   return Effect.onExitPrimitive(started, (exit) =>
     Exit.isFailure(exit) && call.state.type === "Attempting" ? broken(call, call.state, exit.cause) : undefined
   )
+}
+
+/** A reply came to its end. */
+const ended = (
+  call: ModelCall<unknown>,
+  attempting: Attempting,
+  reply: Message.Reply
+): Effect.Effect<Message.Reply, LlmError> => {
+  const { options } = call
+  const { model } = attempting
+  const spent: Attempting = { ...attempting, shown: call.state.shown }
+  const refusal = refused(model, reply) ?? (options.mayBeEmpty?.() === true ? undefined : empty(model, reply))
+  // a refused answer came to its end, and has no place in a conversation: the model would refuse again
+  if (refusal !== undefined) options.conversation?.show(undefined)
+  return refusal === undefined
+    ? book(call, spent, "used", (asked) => ({ type: "model-end", reply, ...asked }), Effect.succeed(reply))
+    : book(
+        call,
+        spent,
+        "failed",
+        (asked) => ({ type: "model-failed", error: refusal, ...asked }),
+        // an empty reply came to its end: its thoughts are taken back, and another model may be asked
+        Effect.andThen(refusal._tag === "EmptyReplyError" ? discard(call) : Effect.void, Effect.fail<LlmError>(refusal))
+      )
 }
 
 const broken = (call: ModelCall<unknown>, state: Attempting, cause: Cause.Cause<LlmError>): Effect.Effect<unknown> => {
@@ -351,58 +358,3 @@ const book = <A, E>(
     () => next
   )
 }
-
-const entryOf = (
-  { purpose, run }: ModelCallOptions,
-  { attempts, model, spent }: Attempting,
-  outcome: Ledger.Entry["outcome"]
-): Ledger.Entry => {
-  const { content = [], cost: reported, isEstimated, usage } = spent
-  const cost = run.meter.costOf(model.name, usage, content) ?? reported
-  return {
-    runId: run.runId,
-    agent: run.agent,
-    turn: run.turn(),
-    attempt: attempts,
-    model: model.name,
-    provider: model.provider,
-    purpose: purpose ?? (run.isCompacting === true ? "compaction" : run.fixers.length > 0 ? "fixer" : "agent"),
-    outcome,
-    usage,
-    ...(isEstimated === undefined ? {} : { isEstimated }),
-    ...(cost === undefined ? {} : { cost })
-  }
-}
-
-const streamed = (
-  call: ModelCall<unknown>,
-  begun: Attempting,
-  model: Model.Service
-): Effect.Effect<Message.Reply, LlmError> =>
-  Effect.suspend(() => {
-    const { run } = call.options
-    const collector = new Model.Collector()
-    const before = call.prefix?.text ?? ""
-    // a reply is whole with its last part: nothing that comes after can fail it
-    const whole = Stream.takeUntil(stream(model, begun.request), (part) => part.type === "finish")
-    const collecting = Stream.runForEachArray(whole, (parts) =>
-      Effect.withFiber((fiber) => {
-        for (const part of parts) collector.push(part)
-        const isSeen = call.state.shown !== undefined || parts.some(isShown)
-        const shown = isSeen ? { text: before + collector.partial, of: collector } : undefined
-        call.state = { ...begun, shown, spent: collector.spent ?? begun.spent }
-        if (shown !== undefined) call.options.conversation?.show(shown.text)
-        for (const part of parts) {
-          if (isShown(part)) RunContext.emitNow(run, fiber, () => ({ type: part.type, text: part.text }))
-        }
-        return Effect.void
-      })
-    )
-    const collected = Effect.flatMap(collecting, () => {
-      const reply = collector.reply()
-      return reply === undefined ? Effect.fail(cutOff(model)) : Effect.succeed(reply)
-    })
-    return Effect.mapError(collected, (error) => withPartial(error, before + collector.partial))
-  })
-
-const isShown = (part: Model.Part) => part.type === "text-delta" || part.type === "reasoning-delta"

@@ -6,6 +6,7 @@ import type * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
 import type { Counted } from "../model/ModelCall.ts"
 import type { AdaptsParts } from "../tool/ToolDefinition.ts"
+import type { Hold } from "./guards.ts"
 import type { Rows } from "../recovery/Node.ts"
 
 /** One model call, and what guards it. */
@@ -33,6 +34,8 @@ export interface ModelCallOptions {
   readonly mayBeEmpty?: () => boolean
   /** Whether an empty reply is not asked for again, unless a row says so. */
   readonly isOnce?: boolean
+  /** Holds back what the model says until it has passed the guardrails of the run. */
+  readonly hold?: Hold | undefined
   /** Which part of the run asks, where it is not its loop. */
   readonly purpose?: Ledger.Entry["purpose"]
 }

@@ -9,6 +9,7 @@ import type * as Toolset from "../tool/Toolset.ts"
 import type { OnExceeded } from "../budget/Meter.ts"
 import type * as Frame from "./Frame.ts"
 import type { Continuing } from "./modelCallState.ts"
+import type { Guards } from "./guards.ts"
 import type { Output } from "./Output.ts"
 import type { Compaction, Rows } from "../recovery/Node.ts"
 import type { RunContext } from "../event/RunContext.ts"
@@ -50,6 +51,8 @@ export interface Plan {
   readonly readInput: ReadInput
   /** What the model's last text has to become; absent where it is the output as it is. */
   readonly output: Output | undefined
+  /** What checks the words of the user, and what the model says. */
+  readonly guards?: Guards | undefined
   /** How often the model is called again for a text that does not fit. */
   readonly outputRetries: number
   /** Shortens the conversation before it is too long, see `Agent.compactAt`. */

@@ -14,6 +14,7 @@ import type { Pins } from "../tool/ToolDefinition.ts"
 import type { Failure } from "../tool/Toolset.ts"
 import type * as Model from "../model/Model.ts"
 import type { State } from "./Frame.ts"
+import type { Guarded } from "./guards.ts"
 
 /** The calls of a reply, and how many of them may run. */
 export interface Admission {
@@ -37,7 +38,9 @@ export class RunState implements State {
   readonly #repeatedFailures: Budget.Budget["repeatedFailures"]
   #history: FailureHistory.FailureHistory | undefined
   /** The input of the run, as one of its messages. */
-  readonly inputMessage: Message.User
+  inputMessage: Message.User
+  /** What its guardrails keep; absent without any. */
+  guarded: Guarded | undefined
   /** Grows in place: requests lend it to the model. */
   readonly messages: Array<Message.Message>
   /** What the model reads in their place since they were too long for it. */
@@ -175,7 +178,7 @@ export class RunState implements State {
       runId: run.runId,
       ...(run.seed === run.runId ? {} : { seed: run.seed }),
       agent: this.#agent,
-      transcript: unfinished === undefined ? this.transcript() : [...this.messages],
+      transcript: unfinished === undefined ? this.whole() : [...this.messages],
       ...(this.#compacted === undefined ? {} : { compacted: abridged(this.messages, this.#compacted) }),
       ...(this.ahead !== undefined && this.ahead.turn < Infinity ? { compactionTurn: this.ahead.turn } : {}),
       ...(inputIndex < 0 ? {} : { inputIndex }),
@@ -199,6 +202,7 @@ export class RunState implements State {
         : { pins: Object.fromEntries(Array.from(this.#pins, ([key, { pinned }]) => [key, pinned])) }),
       ...(this.prepared === undefined ? {} : { prepared: this.prepared.choice }),
       ...(skill === undefined ? {} : { skill }),
+      ...(this.guarded === undefined ? {} : { guards: this.guarded.record(this.messages) }),
       ...(unfinished === undefined ? {} : { unfinished })
     }
   }
@@ -256,6 +260,23 @@ export class RunState implements State {
     return message
   }
 
+  /** Forgets the reply of the present turn, which no reader has seen. */
+  drop(): void {
+    this.#reply = undefined
+    this.#shown = undefined
+    this.partial = ""
+    this.slots = []
+  }
+
+  /** Takes another message in the place of one of the user. */
+  replace(before: Message.User, after: Message.User): void {
+    for (const messages of [this.messages, this.#compacted ?? []]) {
+      const index = messages.indexOf(before)
+      if (index >= 0) messages[index] = after
+    }
+    if (this.inputMessage === before) this.inputMessage = after
+  }
+
   /** Adds a message, for the model too. */
   add(message: Message.Message): void {
     this.messages.push(message)
@@ -303,13 +324,18 @@ export class RunState implements State {
     return this.#inARow
   }
 
-  /** A copy of all finished messages. */
+  /** A copy of all finished messages, as readers may see them. */
   said(): Message.Transcript {
-    return [...this.messages]
+    return Message.withoutWithheld([...this.messages])
   }
 
-  /** A copy, in which unfinished calls are settled as if the run ended now. */
+  /** A copy, in which unfinished calls are settled as if the run ended now, as readers may see it. */
   transcript(): Message.Transcript {
+    return Message.withoutWithheld(this.whole())
+  }
+
+  /** The same, with what was withheld. */
+  whole(): Message.Transcript {
     const unfinished = this.unfinished()
     return unfinished === undefined ? [...this.messages] : [...this.messages, unfinished]
   }

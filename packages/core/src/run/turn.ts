@@ -17,15 +17,29 @@ import type { End, Looping, Running } from "./running.ts"
 /**
  * What is done between two turns, in this order, and nowhere else: (1) the run takes the results of deferred calls that have come, and (2) it
  * reads what was said to it, unless it has done both before the limits of its calls; (3) the limits of tokens, cost and turns are checked, and
- * the turn is counted; (4) the turn begins for listeners; (5) the conversation is shortened, if the agent does so before it is too long; (6) the
- * request is made: of what the model reads of the conversation, with what `Agent.prepareTurn` chooses, without tools that are withheld or that
+ * the turn is counted; (4) the guardrails check what was said; (5) the turn begins for listeners; (6) the conversation is shortened, if the
+ * agent does so before it is too long; (7) the request is made: of what the model reads of the conversation, with what `Agent.prepareTurn` chooses, without tools that are withheld or that
  * their server has changed, and with the demand to call none where tools are off.
  */
 export const safePoint = (running: Looping): Effect.Effect<Model.Request, unknown> => {
   const { state } = running
-  const next = () => turn(running, () => begun(running))
+  const next = () => nextTurn(running)
   const heard = state.mayRead(running.run) && state.heardAfter !== state.turn ? hearNow(running) : undefined
   return heard === undefined ? next() : Effect.flatMap(heard, next)
+}
+
+/** Takes the next turn, which begins when the guardrails of the run have passed what they check before it. */
+const nextTurn = (running: Looping): Effect.Effect<Model.Request, unknown> => {
+  const { plan, run, state } = running
+  const { guards } = plan
+  if (guards === undefined) return turn(running, () => begun(running))
+  const otherwise = () => {
+    state.prepared = undefined
+    return usualRequest(running)
+  }
+  return RunBudget.takeTurn(run, () =>
+    guards.before(running, () => beginning(running, () => begun(running)), otherwise)
+  )
 }
 
 /** What a turn begins with: the conversation is shortened before it is too long, then the request is made. */
@@ -42,15 +56,19 @@ export const offered = (
 
 /** Begins a turn, for listeners too, and goes on with it, unless a limit forbids it. */
 export const turn = <A, E>(
+  running: Pick<Looping, "run" | "state">,
+  next: () => Effect.Effect<A, E>
+): Effect.Effect<A, E> => RunBudget.takeTurn(running.run, () => beginning(running, next))
+
+const beginning = <A, E>(
   { run, state }: Pick<Looping, "run" | "state">,
   next: () => Effect.Effect<A, E>
-): Effect.Effect<A, E> =>
-  RunBudget.takeTurn(run, () => {
-    state.turn++
-    state.finish = undefined
-    state.prepared = undefined
-    return RunContext.emitThen(run, () => ({ type: "turn-start" }), next)
-  })
+): Effect.Effect<A, E> => {
+  state.turn++
+  state.finish = undefined
+  state.prepared = undefined
+  return RunContext.emitThen(run, () => ({ type: "turn-start" }), next)
+}
 
 /** The request of a turn in which the model may call any tool. */
 export const usualRequest = ({ plan: { output }, state, toolset }: Looping): Model.Request => {

@@ -174,6 +174,11 @@ export const ofNote: Table = {
     ...given("gen_ai.request.model", model),
     ...given("kintsugi.turn.tools", tools?.join(", "))
   }),
+  guardrail: ({ guard, side, verdict }) => ({
+    "kintsugi.guardrail": guard,
+    "kintsugi.guardrail.side": side,
+    "kintsugi.guardrail.verdict": verdict
+  }),
   "message-queued": ({ id }) => ({ "kintsugi.message": id }),
   "message-read": ({ id }) => ({ "kintsugi.message": id }),
   "message-returned": ({ id }) => ({ "kintsugi.message": id }),

@@ -23,6 +23,9 @@ const errors = counter("kintsugi.errors", "Errors that left a run")
 /** Counts the decisions of recovery policies, with the attributes `layer`, `verdict`, `gave_up` and `code`. */
 const verdicts = counter("kintsugi.verdicts", "Decisions of recovery policies")
 
+/** Counts the texts that guardrails have blocked, with the attributes `guardrail` and `side`. */
+const blocks = counter("kintsugi.guardrail.blocks", "Texts that guardrails have blocked")
+
 /** Adds up what model calls cost, where the budget knows their prices. */
 const cost = counter("kintsugi.cost", "Cost of model calls, where prices are known")
 
@@ -55,6 +58,8 @@ interface Operation {
 export const watcher: Watcher<Operation> = {
   begin: (event, context, began) => ({ event, context, began }),
   within: ({ context }, event) => {
+    if (event.type === "guardrail" && event.verdict === "block")
+      return count(blocks, 1, context, { guardrail: event.guard, side: event.side })
     if (event.type !== "verdict") return
     const { code } = labelsOf(event.error)
     const { gaveUp, layer, verdict } = event

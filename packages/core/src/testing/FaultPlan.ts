@@ -220,6 +220,8 @@ const nameOf = (step: Interception.InterceptedStep): string => {
       return `${step.tool}, call ${step.callId}`
     case "approval":
       return `${step.request.tool}, call ${step.request.callId}`
+    case "guardrail":
+      return `${step.guard}, ${step.side}`
     case "pins":
       return "definitions of tools"
     case "compaction":

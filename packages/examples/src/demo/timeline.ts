@@ -186,6 +186,12 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
     }
     case "events-lost":
       return { column: "run", text: "earlier events are gone", tone: "bad" }
+    case "guardrail":
+      return {
+        column: "run",
+        text: `guardrail ${event.guard}, ${event.side} → ${event.verdict}${event.reason === undefined ? "" : `: ${clip(event.reason)}`}`,
+        tone: event.verdict === "block" ? "bad" : "quiet"
+      }
     case "message-queued":
       return { column: "run", text: `hears: ${clip(Message.textOf(event.message))}`, tone: "quiet" }
     case "message-read":

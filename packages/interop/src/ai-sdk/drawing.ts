@@ -103,6 +103,7 @@ export class Drawing {
         return this.#say({ type: "abort" })
       // A server that has changed a tool is a matter of operators, as limits, verdicts and compactions are: no part of a message is about it.
       // So is what was chosen for a turn (`turn-prepared`).
+      // The verdict of a guardrail is a matter of operators too: of a withheld answer no part was shown, or what was shown is reset.
       // What was said to the run (`message-queued` and the like) is no part of the message of its model.
       default:
         return "callId" in event ? this.#ofCall(event) : undefined

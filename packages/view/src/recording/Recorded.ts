@@ -50,6 +50,7 @@ export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>
   "output-coerced",
   "output-rejected",
   "events-lost",
+  "guardrail",
   "message-queued",
   "message-read",
   "message-returned",

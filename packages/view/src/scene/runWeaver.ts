@@ -260,6 +260,11 @@ export class RunWeaver {
         return note(textAt(event, "action") === "refuse" ? "lost" : "note", changed(event))
       case "events-lost":
         return note("lost", "earlier events are gone")
+      case "guardrail": {
+        const verdict = textAt(event, "verdict") ?? "?"
+        const label = `guardrail ${textAt(event, "guard") ?? "?"}: ${verdict}`
+        return note(verdict === "block" ? "lost" : verdict === "replace" ? "mended" : "note", clip(label, 60))
+      }
       case "message-queued":
         return note("asked", "a message is said")
       case "message-read":

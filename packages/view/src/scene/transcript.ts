@@ -86,7 +86,11 @@ const ofAssistant = (message: unknown): ReadonlyArray<Said> =>
       case "text":
         return one(
           "assistant",
-          fieldOf(message, "incomplete") === true ? "Model, stopped" : "Model",
+          fieldOf(message, "incomplete") === true
+            ? "Model, stopped"
+            : fieldOf(message, "withheld") === true
+              ? "Model, withheld"
+              : "Model",
           textAt(part, "text") ?? ""
         )
       case "reasoning":
@@ -204,6 +208,18 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
   "turn-end": (event) => ofAssistant(event["message"]),
   "events-lost": (event) => one("run", "Earlier events are gone", textAt(event, "text") ?? "", "lost"),
   "tool-result": (event) => one("user", `The result of ${nameOf(event)} has come`, contentOf(event["message"])),
+  guardrail: (event) => {
+    const verdict = textAt(event, "verdict") ?? "?"
+    const said = [textAt(event, "reason") ?? "", event["message"] === undefined ? "" : contentOf(event["message"])]
+    return verdict === "pass"
+      ? []
+      : one(
+          "run",
+          `Guardrail ${textAt(event, "guard") ?? "?"}: ${verdict}`,
+          said.filter((one) => one !== "").join("\n"),
+          "lost"
+        )
+  },
   "message-read": (event) => one("user", "Said meanwhile", contentOf(event["message"])),
   "message-returned": (event) => one("run", "Said, and not read", contentOf(event["message"]), "lost"),
   "output-coerced": (event) =>

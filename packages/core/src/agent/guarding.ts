@@ -1,0 +1,396 @@
+/** Guardrails of an agent: checks of what the user says, and of what its model says. */
+import * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import type { GuardrailError } from "../errors/RunError.ts"
+import * as Recovery from "../recovery/Recovery.ts"
+import type { AnswerOf, ErrorOf, ServicesOf } from "../recovery/TableTypes.ts"
+import { type Checked, Guarding, type GuardVerdict, type OutputGuard } from "../run/Guarding.ts"
+import type * as Tool from "../tool/Tool.ts"
+import { type Agent, fromDefinition } from "./definition.ts"
+import type * as Fitting from "./fitting.ts"
+import { definitionOf } from "./parts.ts"
+import type { AnyPart } from "./partTypes.ts"
+import { isAgent } from "./sealing.ts"
+import type { Running } from "./skills.ts"
+import type { NeedsModel } from "./types.ts"
+
+export type { Checked } from "../run/Guarding.ts"
+
+type Pass = Extract<GuardVerdict, { readonly type: "pass" }>
+
+type Block = Extract<GuardVerdict, { readonly type: "block" }>
+
+type Replace = Extract<GuardVerdict, { readonly type: "replace" }>
+
+/**
+ * What a check says of a text: `pass`; `block` with a reason, which the error and the events have; `replace` with another text in its place.
+ */
+export const guard: {
+  readonly pass: Pass
+  readonly block: (reason: string) => Block
+  readonly replace: (text: string) => Replace
+} = {
+  pass: { type: "pass" },
+  block: (reason) => ({ type: "block", reason }),
+  replace: (text) => ({ type: "replace", text })
+}
+
+type Check<V, R> = (checked: Checked) => V | Effect.Effect<V, unknown, R>
+
+type Common = {
+  /** The name of the guardrail in events and errors; by default that of the function. */
+  readonly name?: string
+  /** A check that has not decided by then has failed; 30 seconds by default. */
+  readonly timeout?: Duration.Input
+  /** The agent that the check calls, if it calls one: `explain` counts its model calls. */
+  readonly agent?: AnyPart
+  /** What a check decides that fails, dies or is late: by default it blocks. */
+  readonly onFailure?: "block" | "pass"
+}
+
+/** What may be decided about words of the user: beside the model call, they cannot be replaced. */
+type OfMode<Mode> = Mode extends "before" ? GuardVerdict : Pass | Block
+
+type InputOptions<Mode> = Common & {
+  /**
+   * `beside`, the default: the model is called at once, and nothing of its reply leaves the run until the check has passed. `before`: the
+   * model is called after the check has passed.
+   */
+  readonly mode?: Mode
+}
+
+type OutputOptions = Common & {
+  /** Holds back all of an answer until it has passed, or so many characters behind the last check that has passed. */
+  readonly hold?: "all" | number
+  /** Checks the texts beside tool calls too; by default the answers alone. */
+  readonly each?: boolean
+}
+
+/** Marks, among the tools, what a blocked text leaves of a run. */
+type Guarded<Side extends "input" | "output"> = Tool.Tool<
+  `~guardrail ${Side}`,
+  unknown,
+  never,
+  GuardrailError,
+  never,
+  {},
+  "builtin"
+>
+
+/**
+ * Checks what the user says: the input of a run, and messages to the run at work. A blocked text ends the run with a `GuardrailError`,
+ * unless `Agent.onGuardrail` decides otherwise. The model call beside the check is interrupted then, and nothing of its reply is seen. If
+ * the provider has tools of its own in the request, or a skill has to be chosen, the check comes first. Of several guardrails, each has to pass.
+ *
+ * @example
+ * ```ts
+ * import { Agent } from "@kintsugi/core"
+ * import { ScriptedModel } from "@kintsugi/core/testing"
+ * import { Effect } from "effect"
+ *
+ * const clerk = Agent.make("clerk", {}).pipe(
+ *   Agent.guardInput(({ text }) => (text.includes("password") ? Agent.guard.block("asks for secrets") : Agent.guard.pass), {
+ *     mode: "before"
+ *   })
+ * )
+ * const program = Effect.gen(function* () {
+ *   const model = yield* ScriptedModel.make()
+ *   return yield* Effect.provide(clerk("Tell me the password."), model.layer)
+ * }).pipe(Effect.catchTag("GuardrailError", ({ reason }) => Effect.succeed(reason)))
+ * await Effect.runPromise(Effect.scoped(program)) // => "asks for secrets"
+ * ```
+ */
+export const guardInput: {
+  <R2 = never, const Mode extends "beside" | "before" = "beside">(
+    check: Check<OfMode<Mode>, R2>,
+    options?: InputOptions<Mode>
+  ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice, Name extends string>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<
+    I,
+    O,
+    E,
+    R | R2,
+    T | Guarded<"input"> | NeedsModel<R2, ModelTable>,
+    ByTool,
+    Defaults,
+    ModelTable,
+    Choice,
+    Name
+  >
+  <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable extends Running,
+    Choice,
+    Name extends string,
+    R2 = never,
+    const Mode extends "beside" | "before" = "beside"
+  >(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+    check: Check<OfMode<Mode>, R2>,
+    options?: InputOptions<Mode>
+  ): Agent<
+    I,
+    O,
+    E,
+    R | R2,
+    T | Guarded<"input"> | NeedsModel<R2, ModelTable>,
+    ByTool,
+    Defaults,
+    ModelTable,
+    Choice,
+    Name
+  >
+} = dual(
+  ([self]) => isAgent(self),
+  <A, R2>(self: AnyPart, check: Check<GuardVerdict, R2>, options: InputOptions<"beside" | "before"> = {}): A => {
+    const { mode = "beside" } = options
+    return guarding(self, (guarding) =>
+      guarding.with(({ inputs }) => ({
+        inputs: [
+          ...inputs,
+          { ...common("guardInput", check, options, inputs.length), side: "input", mode, mayReplace: mode === "before" }
+        ]
+      }))
+    )
+  }
+)
+
+/**
+ * Checks what the model says before anybody sees it: its answers, or with `each` all of its texts. Thoughts are held back like text. The
+ * transcript keeps a blocked answer, marked as `withheld`; no output, error, event or span has it. The run ends with a `GuardrailError`, unless
+ * `Agent.onGuardrail` decides otherwise.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Recovery } from "@kintsugi/core"
+ * import { ScriptedModel } from "@kintsugi/core/testing"
+ * import { Effect } from "effect"
+ *
+ * const clerk = Agent.make("clerk", {}).pipe(
+ *   Agent.guardOutput(({ text }) => (/\d{6}/.test(text) ? Agent.guard.block("it holds a number") : Agent.guard.pass)),
+ *   Agent.onGuardrail({ output: Recovery.tell() })
+ * )
+ * const program = Effect.gen(function* () {
+ *   const { make, text } = ScriptedModel
+ *   const model = yield* make(text("Your PIN is 123456."), text("I cannot tell you your PIN."))
+ *   return yield* Effect.provide(clerk("What is my PIN?"), model.layer)
+ * })
+ * await Effect.runPromise(Effect.scoped(program)) // => "I cannot tell you your PIN."
+ * ```
+ */
+export const guardOutput: {
+  <R2 = never>(
+    check: Check<GuardVerdict, R2>,
+    options?: OutputOptions
+  ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice, Name extends string>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<
+    I,
+    O,
+    E,
+    R | R2,
+    T | Guarded<"output"> | NeedsModel<R2, ModelTable>,
+    ByTool,
+    Defaults,
+    ModelTable,
+    Choice,
+    Name
+  >
+  <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable extends Running,
+    Choice,
+    Name extends string,
+    R2 = never
+  >(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+    check: Check<GuardVerdict, R2>,
+    options?: OutputOptions
+  ): Agent<
+    I,
+    O,
+    E,
+    R | R2,
+    T | Guarded<"output"> | NeedsModel<R2, ModelTable>,
+    ByTool,
+    Defaults,
+    ModelTable,
+    Choice,
+    Name
+  >
+} = dual(
+  ([self]) => isAgent(self),
+  <A, R2>(self: AnyPart, check: Check<GuardVerdict, R2>, options: OutputOptions = {}): A => {
+    const { each = false, hold = "all" } = options
+    if (hold !== "all" && !(Number.isSafeInteger(hold) && hold >= 1))
+      throw new RangeError(`Agent.guardOutput: hold must be "all" or a whole number of at least 1, got ${String(hold)}`)
+    return guarding(self, (guarding) =>
+      guarding.with(({ outputs }) => ({
+        outputs: [
+          ...outputs,
+          { ...common("guardOutput", check, options, outputs.length), side: "output", each, hold, mayReplace: true }
+        ]
+      }))
+    )
+  }
+)
+
+/** A verdict about a blocked text that answers `A`. */
+type Row<A, End> = Recovery.Verdict<GuardrailError, A, unknown, unknown, End>
+
+type Rows<A> = {
+  /** What becomes of a run whose user has said what was blocked. */
+  readonly input?: Row<A, "rethrow">
+  /** What becomes of a run whose answer was blocked. `tell`: the model reads why, and answers once more, in another turn. */
+  readonly output?: Row<A, "rethrow" | "told">
+}
+
+type RowOptions = {
+  /** How often in a run the model is told that its answer was withheld; 1 by default. After that the run ends with the `GuardrailError`. */
+  readonly retries?: number
+}
+
+/** Refuses what is no side. */
+type Sides<Given> = { readonly [Side in keyof Given]: Side extends keyof Rows<unknown> ? unknown : never }
+
+type RowsIn<Given> = Given[keyof Given]
+
+/** Compares the answers of the rows with the output of the agent. */
+type Fits<Given, O> = [AnswerOf<RowsIn<Given>>] extends [O]
+  ? unknown
+  : "An answer of these rows is no output of the agent"
+
+/** Without the mark of a side whose row answers. */
+type Left<T, Given> =
+  T extends Guarded<infer Side>
+    ? Given extends { readonly [S in Side]: Recovery.Verdict<never, unknown, unknown, unknown> }
+      ? never
+      : T
+    : T
+
+/**
+ * Decides about blocked texts, in the place of `GuardrailError`: `Recovery.respondWith` answers, `Recovery.tell` has the model answer once
+ * more, `Recovery.rethrow` is the default. It stands behind the guardrails in a pipe.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Recovery } from "@kintsugi/core"
+ *
+ * const clerk = Agent.make("clerk", {}).pipe(
+ *   Agent.guardInput(({ text }) => (text.length > 1000 ? Agent.guard.block("too long") : Agent.guard.pass)),
+ *   Agent.onGuardrail({ input: Recovery.respondWith("Please be brief.") })
+ * )
+ * const asked = clerk("Hi")
+ * //    ^? Effect<string, BudgetExceededError | LlmError, Model>
+ * ```
+ */
+export const onGuardrail: {
+  <O, const Given extends Rows<O>>(
+    rows: Given & Sides<Given>,
+    options?: RowOptions
+  ): <I, O2, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice, Name extends string>(
+    self: Agent<I, O2, E, R, T, ByTool, Defaults, ModelTable, Choice, Name> & Fitting.Answers<O> & Fits<Given, O2>
+  ) => Agent<
+    I,
+    O2,
+    E | ErrorOf<RowsIn<Given>>,
+    R | ServicesOf<RowsIn<Given>>,
+    Left<T, Given> | NeedsModel<ServicesOf<RowsIn<Given>>, ModelTable>,
+    ByTool,
+    Defaults,
+    ModelTable,
+    Choice,
+    Name
+  >
+  <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable extends Running,
+    Choice,
+    Name extends string,
+    const Given extends Rows<O>
+  >(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+    rows: Given & Sides<Given>,
+    options?: RowOptions
+  ): Agent<
+    I,
+    O,
+    E | ErrorOf<RowsIn<Given>>,
+    R | ServicesOf<RowsIn<Given>>,
+    Left<T, Given> | NeedsModel<ServicesOf<RowsIn<Given>>, ModelTable>,
+    ByTool,
+    Defaults,
+    ModelTable,
+    Choice,
+    Name
+  >
+} = dual(
+  ([self]) => isAgent(self),
+  <A>(self: AnyPart, { input, output }: Rows<unknown>, { retries }: RowOptions = {}): A => {
+    if (retries !== undefined && !(Number.isSafeInteger(retries) && retries >= 0))
+      throw new RangeError(`Agent.onGuardrail: retries must be a whole number of at least 0, got ${String(retries)}`)
+    return guarding(self, (guarding) =>
+      guarding.with((before) => ({
+        onInput: input === undefined ? before.onInput : rowOf(input, "input"),
+        onOutput: output === undefined ? before.onOutput : rowOf(output, "output"),
+        retries: retries ?? before.retries
+      }))
+    )
+  }
+)
+
+const rowOf = (row: Row<unknown, unknown>, side: "input" | "output") => {
+  const node = Recovery.rowsOf({ [side]: row }).get(side)
+  if (node?.kind === "respondWith" || node?.kind === "rethrow" || (node?.kind === "tell" && side === "output"))
+    return node
+  const allowed = side === "output" ? "respondWith, rethrow, tell" : "respondWith, rethrow"
+  throw new TypeError(`Agent.onGuardrail: row '${side}': a verdict that is not allowed there; allowed: ${allowed}`)
+}
+
+/** The same agent with other guardrails. */
+const guarding = <A>(self: AnyPart, change: (guarding: Guarding) => Guarding): A => {
+  const definition = definitionOf(self)
+  const { guards } = definition
+  return fromDefinition({ ...definition, guards: change(guards instanceof Guarding ? guards : new Guarding()) })
+}
+
+/** What guardrails of both sides have. */
+const common = <R2>(
+  whose: string,
+  check: Check<GuardVerdict, R2>,
+  { agent, name, onFailure = "block", timeout = "30 seconds" }: Common,
+  before: number
+): Pick<OutputGuard, "name" | "check" | "timeout" | "onFailure" | "agent"> => {
+  const given = Duration.fromInputUnsafe(timeout)
+  if (!(Duration.toMillis(given) > 0))
+    throw new RangeError(`Agent.${whose}: timeout must be above 0, got ${String(timeout)}`)
+  const called = name ?? check.name
+  return {
+    name: called === "" ? `${whose} ${before + 1}` : called,
+    // its needs are in the agent's type
+    check: check as OutputGuard["check"],
+    timeout: given,
+    onFailure,
+    ...(agent === undefined ? {} : { agent })
+  }
+}

@@ -1,0 +1,392 @@
+/**
+ * The guardrails of an agent: checks of what the user says, and of what the model says. Only `Agent.guardInput` and `Agent.guardOutput` import
+ * this file.
+ */
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Message from "../data/Message.ts"
+import { GuardrailError } from "../errors/RunError.ts"
+import type { Snapshot } from "../event/Checkpoint.ts"
+import * as RunContext from "../event/RunContext.ts"
+import type * as Model from "../model/Model.ts"
+import { leavesOf } from "../model/ModelCall.ts"
+import { untouchable } from "../recovery/Layer.ts"
+import type { FailureContext, Node } from "../recovery/Node.ts"
+import * as Redaction from "../data/Redaction.ts"
+import * as Toolset from "../tool/Toolset.ts"
+import * as RunBudget from "./budget.ts"
+import { ask, type Block, type Checked, type Guard } from "./checking.ts"
+import { Holding, type OutputGuard } from "./holding.ts"
+import type { Begun, Guarded, GuardedRun, Guards, Hold, Instead } from "./guards.ts"
+
+export type { Checked, GuardVerdict } from "./checking.ts"
+export type { OutputGuard } from "./holding.ts"
+
+/** A guardrail of what a user says. */
+export interface InputGuard extends Guard {
+  readonly mode: "beside" | "before"
+}
+
+/** What becomes of a run whose text was blocked. */
+type Row = Extract<Node, { readonly kind: "respondWith" | "rethrow" | "tell" }>
+
+interface Options {
+  readonly inputs: ReadonlyArray<InputGuard>
+  readonly outputs: ReadonlyArray<OutputGuard>
+  readonly onInput: Row | undefined
+  readonly onOutput: Row | undefined
+  /** How often the model is told that its answer was withheld. */
+  readonly retries: number
+}
+
+/** Words of the user, and who has passed them. */
+interface Words {
+  readonly original: Message.User
+  message: Message.User
+  readonly passed: Set<InputGuard>
+}
+
+/** What a model is called with. */
+type Called = { readonly toolset: Toolset.Toolset; readonly model: Model.Service }
+
+class Memory implements Guarded {
+  unchecked: ReadonlyArray<Words>
+  withheld: number
+  /** What has blocked the words of the user before the model was called. */
+  blocked: Block | undefined
+
+  readonly #hasChecks: boolean
+
+  constructor(unchecked: ReadonlyArray<Message.User>, withheld: number, hasChecks: boolean) {
+    this.unchecked = unchecked.map(wordsOf)
+    this.withheld = withheld
+    this.#hasChecks = hasChecks
+  }
+
+  hear(message: Message.User): void {
+    if (this.#hasChecks) this.unchecked = [...this.unchecked, wordsOf(message)]
+  }
+
+  record(messages: Message.Transcript): NonNullable<Snapshot["guards"]> {
+    return { unchecked: this.unchecked.map(({ message }) => messages.indexOf(message)), withheld: this.withheld }
+  }
+}
+
+const wordsOf = (message: Message.User): Words => ({ original: message, message, passed: new Set() })
+
+// `begin` has made what the state of the run keeps
+const memoryOf = ({ state }: GuardedRun): Memory => state.guarded as Memory
+
+export class Guarding implements Guards {
+  readonly #options: Options
+
+  constructor(options: Options = { inputs: [], outputs: [], onInput: undefined, onOutput: undefined, retries: 1 }) {
+    this.#options = options
+  }
+
+  /** The same with more. */
+  with(options: (before: Options) => Partial<Options>): Guarding {
+    return new Guarding({ ...this.#options, ...options(this.#options) })
+  }
+
+  get checks(): Guards["checks"] {
+    const { inputs, outputs } = this.#options
+    const ofInput = inputs.map((guard) => ({ ...guard, isRepeated: false }))
+    return [...ofInput, ...outputs.map((guard) => ({ ...guard, isRepeated: guard.hold !== "all" }))]
+  }
+
+  begin({ from, isNew, said }: Begun, messages: Message.Transcript): Guarded {
+    const memory = from?.guards
+    const before = (memory?.unchecked ?? []).flatMap((index) => {
+      const message = from?.transcript[index]
+      return message?.role === "user" ? message : []
+    })
+    // words that the model has answered passed in an earlier run
+    const at = messages.lastIndexOf(said.message)
+    const isUnanswered = at > messages.findLastIndex(({ role }) => role === "assistant")
+    const isAdded = at >= 0 && (memory === undefined ? isUnanswered : isNew) && !before.includes(said.message)
+    const hasChecks = this.#options.inputs.length > 0
+    const unchecked = isAdded ? [...before, said.message] : before
+    return new Memory(hasChecks ? unchecked : [], memory?.withheld ?? 0, hasChecks)
+  }
+
+  first<Run extends GuardedRun>(
+    running: Run,
+    next: (running: Run) => Effect.Effect<unknown, unknown, Model.Model>
+  ): Effect.Effect<unknown, unknown, Model.Model> {
+    const { unchecked } = memoryOf(running)
+    return Effect.flatMap(this.#input(running, this.#options.inputs), (block) => {
+      if (block !== undefined) return Effect.map(this.#blockedInput(running, block), ({ value }) => value)
+      return next({ ...running, beginning: withReplaced(running.beginning, unchecked) })
+    })
+  }
+
+  before<Request, E>(
+    running: GuardedRun & { readonly model: Model.Service },
+    next: () => Effect.Effect<Request, E>,
+    otherwise: () => Request
+  ): Effect.Effect<Request, E> {
+    const first = this.#first(running.model)
+    const memory = memoryOf(running)
+    if (first.length === 0 || memory.unchecked.length === 0) return next()
+    return Effect.flatMap(this.#input(running, first), (block) => {
+      memory.blocked = block
+      return block === undefined ? RunBudget.spent(running.run, next) : Effect.sync(otherwise)
+    })
+  }
+
+  around<Asked extends { readonly type: string }>(
+    running: GuardedRun & Called,
+    isOnce: boolean,
+    call: (hold: Hold) => Effect.Effect<Asked, unknown>
+  ): Effect.Effect<Asked | Instead, unknown> {
+    // the last turn of a run has no safe point, and a turn may be prepared with another model
+    return Effect.flatMap(this.#input(running, this.#first(running.model)), (found) => {
+      const block = memoryOf(running).blocked ?? found
+      return block === undefined ? this.#guarded(running, isOnce, call) : this.#blockedInput(running, block)
+    })
+  }
+
+  /** Those that pass before this model is called: what its provider does on its own side cannot be held back. */
+  #first(model: Model.Service): ReadonlyArray<InputGuard> {
+    const { inputs } = this.#options
+    const isElsewhere = leavesOf(model).some(({ providerTools }) => providerTools === true)
+    return isElsewhere ? inputs : inputs.filter(({ mode }) => mode === "before")
+  }
+
+  #guarded<Asked extends { readonly type: string }>(
+    running: GuardedRun & Called,
+    isOnce: boolean,
+    call: (hold: Hold) => Effect.Effect<Asked, unknown>
+  ): Effect.Effect<Asked | Instead, unknown> {
+    const { inputs, outputs } = this.#options
+    const memory = memoryOf(running)
+    const hasPassed = memory.unchecked.length === 0 || inputs.length === 0
+    const passed = Deferred.makeUnsafe<void>()
+    const gate = Deferred.await(passed)
+    const isAnswer = (call: Message.ToolCall) => isBuiltIn(running.toolset, call)
+    const hold = new Holding(running, { guards: outputs, isAnswer, ...(hasPassed ? {} : { gate }) })
+    const calling = Effect.suspend(() => call(hold))
+    if (hasPassed) return Effect.flatMap(calling, (asked) => this.#said(running, isOnce, hold, asked))
+    // a row may answer before the words of the user have passed
+    const asked = Effect.tap(calling, ({ type }) => (type === "interrupted" ? Effect.void : gate))
+    const beside = Effect.matchEffect(this.#beside(running), {
+      onFailure: (block) => Effect.succeed({ block }),
+      onSuccess: () =>
+        Effect.andThen(Effect.andThen(hold.letThrough, Deferred.succeed(passed, undefined)), Effect.never)
+    })
+    const first = Effect.raceFirst(
+      Effect.map(asked, (asked) => ({ asked })),
+      beside
+    )
+    return Effect.flatMap(first, (ended): Effect.Effect<Asked | Instead, unknown> =>
+      "block" in ended ? this.#blockedInput(running, ended.block) : this.#said(running, isOnce, hold, ended.asked)
+    )
+  }
+
+  /** Asks one guardrail after the other about what the user has said; gives the one that blocks. */
+  #input(running: GuardedRun, guards: ReadonlyArray<InputGuard>): Effect.Effect<Block | undefined> {
+    const memory = memoryOf(running)
+    if (guards.length === 0 || memory.unchecked.length === 0) return Effect.undefined
+    return Effect.gen({ self: this }, function* () {
+      for (const words of memory.unchecked) {
+        for (const guard of guards) {
+          if (words.passed.has(guard)) continue
+          const block = yield* Effect.flip(this.#asked(running, words, guard)).pipe(
+            Effect.catch(() => Effect.undefined)
+          )
+          if (block !== undefined) return block
+        }
+      }
+      this.#settle(memory)
+      return undefined
+    })
+  }
+
+  /** Asks all that are left about what the user has said, at once. */
+  #beside(running: GuardedRun): Effect.Effect<void, Block> {
+    const memory = memoryOf(running)
+    const pairs = memory.unchecked.flatMap((words) =>
+      this.#options.inputs.flatMap((guard) => (words.passed.has(guard) ? [] : { words, guard }))
+    )
+    const checks = Effect.forEach(pairs, ({ guard, words }) => this.#asked(running, words, guard), {
+      concurrency: "unbounded",
+      discard: true
+    })
+    return Effect.map(checks, () => this.#settle(memory))
+  }
+
+  #settle(memory: Memory): void {
+    memory.unchecked = memory.unchecked.filter(({ passed }) => this.#options.inputs.some((guard) => !passed.has(guard)))
+  }
+
+  #asked({ run, state }: GuardedRun, words: Words, guard: InputGuard): Effect.Effect<void, Block> {
+    const { name, side } = guard
+    const index = state.messages.indexOf(words.message)
+    const key = `${run.runId}/guardrail-input-${this.#options.inputs.indexOf(guard)}/${index}`
+    const { agent, runId } = run
+    const checked = (): Checked => ({
+      agent,
+      runId,
+      side,
+      text: Message.textOf(words.message),
+      reasoning: "",
+      isWhole: true,
+      transcript: Message.withoutWithheld(state.messages.slice(0, index + 1))
+    })
+    return Effect.flatMap(ask(run, guard, key, checked), (verdict): Effect.Effect<void, Block> => {
+      if (verdict.type === "block") return Effect.fail({ guard: name, reason: verdict.reason })
+      words.passed.add(guard)
+      if (verdict.type === "pass")
+        return RunContext.emit(run, () => ({ type: "guardrail", guard: name, side, verdict: "pass" }))
+      const message = saying(words.message, verdict.text)
+      const replace = () => {
+        state.replace(words.message, message)
+        words.message = message
+      }
+      const happened = () => ({ type: "guardrail", guard: name, side, verdict: "replace", index, message }) as const
+      return RunContext.record(run, replace, happened, () => Effect.void)
+    })
+  }
+
+  /** The run ends, or answers, as its row says: the model is not called about words that were blocked. */
+  #blockedInput(
+    running: GuardedRun,
+    { guard, reason }: Block
+  ): Effect.Effect<{ readonly type: "answered"; readonly value: unknown }, unknown> {
+    const { run, state } = running
+    const memory = memoryOf(running)
+    memory.unchecked = []
+    memory.blocked = undefined
+    state.drop()
+    return RunContext.emitThen(
+      run,
+      () => ({ type: "guardrail", guard, side: "input", verdict: "block", reason }),
+      () => ending(this.#options.onInput, errorOf(running, "input", { guard, reason }))
+    )
+  }
+
+  /** What the model has said, or what becomes of an answer that was blocked. */
+  #said<Asked>(
+    running: GuardedRun,
+    isOnce: boolean,
+    hold: Holding,
+    asked: Asked
+  ): Effect.Effect<Asked | Instead, unknown> {
+    const { blocked } = hold
+    if (blocked === undefined) return Effect.succeed(asked)
+    const { run, state } = running
+    const memory = memoryOf(running)
+    const row = this.#options.onOutput
+    const { guard, reason, reply } = blocked
+    const isRetried = row?.kind === "tell" && !isOnce && memory.withheld < this.#options.retries
+    const withhold = () => {
+      state.drop()
+      return state.close({ role: "assistant", content: Message.settle(reply, []).content, withheld: true })
+    }
+    const happening = { type: "guardrail", guard, side: "output", verdict: "block", reason } as const
+    const ended = (): Effect.Effect<Instead, unknown> => {
+      const error = errorOf(running, "output", blocked)
+      if (!isRetried) {
+        return RunContext.emitThen(
+          run,
+          () => happening,
+          () => ending(row, error)
+        )
+      }
+      return Effect.flatMap(reminder(row, error, memory.withheld + 1), (text) => {
+        const tell = () => {
+          const message = Message.user(text)
+          memory.withheld++
+          state.add(message)
+          return message
+        }
+        return RunContext.record(
+          run,
+          tell,
+          (message) => ({ ...happening, message }),
+          () => Effect.succeed<Instead>({ type: "interrupted" })
+        )
+      })
+    }
+    return RunBudget.warn(run, () =>
+      RunContext.record(run, withhold, () => ({ type: "turn-end", message: Message.blank }), ended)
+    )
+  }
+}
+
+/** Whether a call ends the run: its arguments are the answer then. */
+const isBuiltIn = (toolset: Toolset.Toolset, call: Message.ToolCall): boolean =>
+  toolset.entries.get(Toolset.nameOf(toolset, call))?.tool.isBuiltIn === true
+
+/** The words in the place of the texts of a message; its images and files stay. */
+const saying = ({ content }: Message.User, text: string): Message.User =>
+  Message.user([Message.text(text), ...content.filter(({ type }) => type !== "text")])
+
+/** What a run begins with, where a guardrail has replaced words of the user. */
+const withReplaced = (begun: Begun, all: ReadonlyArray<Words>): Begun => {
+  const after = new Map<Message.Message, Message.User>(all.map(({ message, original }) => [original, message]))
+  const { said } = begun
+  const message = after.get(said.message)
+  if (message === undefined || message === said.message) return begun
+  const swapped = (messages: ReadonlyArray<Message.Message>) => messages.map((one) => after.get(one) ?? one)
+  return {
+    ...begun,
+    said: { message, text: Message.textOf(message) },
+    messages: (prompt) => swapped(begun.messages(prompt)),
+    messagesFor: (prompt) => swapped(begun.messagesFor(prompt))
+  }
+}
+
+const errorOf = ({ run, state }: GuardedRun, side: "input" | "output", { guard, reason }: Block): GuardrailError =>
+  GuardrailError.make({
+    agent: run.agent,
+    guard,
+    side,
+    reason,
+    transcript: state.transcript(),
+    usage: run.ledger.usage
+  })
+
+const ending = (
+  row: Row | undefined,
+  error: GuardrailError
+): Effect.Effect<{ readonly type: "answered"; readonly value: unknown }, unknown> =>
+  row?.kind === "respondWith"
+    ? Effect.map(
+        Effect.suspend(() => row.answer(error)),
+        (value) => ({ type: "answered", value })
+      )
+    : Effect.fail(error)
+
+/** What the model reads about its withheld answer. */
+const reminder = (
+  { render }: Extract<Row, { readonly kind: "tell" }>,
+  error: GuardrailError,
+  attempt: number
+): Effect.Effect<string> => {
+  const usual = Redaction.own(
+    `Your last answer was withheld, and the user has not seen it: ${error.reason}. Give another answer that keeps to this.`
+  )
+  if (render === undefined) return Effect.succeed(usual)
+  const context: FailureContext = {
+    attempt,
+    previous: [],
+    elapsed: Duration.zero,
+    failingBatches: 0,
+    failuresInARow: 0
+  }
+  const rendered = Effect.suspend(() => {
+    const text = render(error, context)
+    return Predicate.isString(text) ? Effect.succeed(text) : text
+  })
+  return Effect.matchCauseEffect(rendered, {
+    onSuccess: (text) => Effect.succeed(Predicate.isString(text) && text.trim() !== "" ? Redaction.own(text) : usual),
+    onFailure: (cause) => {
+      const passing = untouchable(cause)
+      return passing === undefined ? Effect.succeed(usual) : Effect.failCause(passing)
+    }
+  })
+}

@@ -1,0 +1,134 @@
+/** How the check of a guardrail is asked: within its own limits, by its own name in a durable run, and closed on failure. */
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as ErrorCause from "../data/ErrorCause.ts"
+import type * as Message from "../data/Message.ts"
+import { once } from "../data/Once.ts"
+import * as Redaction from "../data/Redaction.ts"
+import * as Returned from "../data/Returned.ts"
+import * as RunContext from "../event/RunContext.ts"
+import * as Interception from "../model/Interception.ts"
+
+/** What a check says of a text. */
+export type GuardVerdict =
+  | { readonly type: "pass" }
+  | { readonly type: "block"; readonly reason: string }
+  | { readonly type: "replace"; readonly text: string }
+
+/** A text that the check of a guardrail sees: the words of the user, or what the model says. */
+export interface Checked {
+  readonly agent: string
+  readonly runId: string
+  readonly side: "input" | "output"
+  readonly text: string
+  /** The thoughts of the model about this text; empty for the words of the user. */
+  readonly reasoning: string
+  /** Whether the text is whole. With `hold: n`, the model may still be writing. */
+  readonly isWhole: boolean
+  /** The conversation up to this text: the words of the user are its last message, what the model says is not in it yet. */
+  readonly transcript: Message.Transcript
+}
+
+/** A guardrail. */
+export interface Guard {
+  readonly name: string
+  readonly side: "input" | "output"
+  readonly check: (checked: Checked) => GuardVerdict | Effect.Effect<GuardVerdict, unknown>
+  readonly timeout: Duration.Duration
+  readonly onFailure: "block" | "pass"
+  /** The agent that its check calls, for `explain`. */
+  readonly agent?: unknown
+  /** Whether its check may replace the text. */
+  readonly mayReplace: boolean
+}
+
+/** A guardrail that has blocked a text. */
+export interface Block {
+  readonly guard: string
+  readonly reason: string
+}
+
+/** Asks the check of a guardrail, as a step of the run. `key` is its place in the run. */
+export const ask = (
+  run: RunContext.RunContext,
+  guard: Guard,
+  key: string,
+  checked: () => Checked,
+  given?: GuardVerdict
+): Effect.Effect<GuardVerdict> => {
+  const { name, side } = guard
+  const step = Interception.step<GuardVerdict, never, never>(
+    () => ({ type: "guardrail", guard: name, side, schema: schema() }),
+    () => (given === undefined ? decided(guard, checked) : Effect.succeed(given))
+  )
+  return closed(guard, RunContext.within(contextOf(run, key), step))
+}
+
+/** Asks it about a text that may go on: the answer is no step of the run, for a replay gets the text in other pieces. */
+export const askMeanwhile = (
+  run: RunContext.RunContext,
+  guard: Guard,
+  key: string,
+  checked: () => Checked
+): Effect.Effect<GuardVerdict> => RunContext.within(contextOf(run, key), decided(guard, checked))
+
+/**
+ * Agents that a check calls spend the tokens, the cost and the time of the run, but none of its turns and tool calls. The check has a place
+ * of its own, as a tool call has: a durable run may do something else beside it.
+ */
+const contextOf = (run: RunContext.RunContext, key: string): RunContext.RunContext => ({
+  ...run,
+  meter: run.meter.checking(),
+  isChecking: true,
+  isApart: true,
+  callId: undefined,
+  callKey: key,
+  within: key
+})
+
+const decided = (guard: Guard, checked: () => Checked): Effect.Effect<GuardVerdict> => {
+  const { check, name, timeout } = guard
+  const asked = Effect.suspend(() => Returned.valueOf(check(checked()), aVerdict, "The check of guardrail", name))
+  const inTime = Duration.isFinite(timeout) ? Effect.timeoutOption(asked, timeout) : Effect.map(asked, Option.some)
+  const answered = Effect.map(inTime, (found) => {
+    if (Option.isNone(found)) return failed(guard, `it has not answered within ${Duration.format(timeout)}`)
+    const verdict = found.value
+    if (verdict.type !== "replace" || guard.mayReplace) return verdict
+    return failed(guard, "it cannot replace this text")
+  })
+  return closed(guard, answered)
+}
+
+/** A check that fails has not passed the text. The end of the run and interruptions are no failure of the check. */
+const closed = (guard: Guard, self: Effect.Effect<GuardVerdict, unknown>): Effect.Effect<GuardVerdict> =>
+  Effect.matchCauseEffect(self, {
+    onSuccess: Effect.succeed,
+    onFailure: (cause) => {
+      const error = Cause.squash(cause)
+      return Cause.hasInterrupts(cause) || RunContext.isLimit(error) || RunContext.isHalt(error)
+        ? // no typed failure is left in a cause that is passed on
+          Effect.failCause(cause as Cause.Cause<never>)
+        : Effect.succeed(failed(guard, ErrorCause.sayingOf(error)))
+    }
+  })
+
+const failed = ({ onFailure }: Guard, why: string): GuardVerdict =>
+  onFailure === "pass" ? pass : { type: "block", reason: Redaction.foreign(`the check could not decide: ${why}`) }
+
+const pass: GuardVerdict = { type: "pass" }
+
+const aVerdict: Returned.Kind = {
+  name: "a verdict of Agent.guard",
+  is: (value) => Schema.is(schema())(value)
+}
+
+const schema = once(() =>
+  Schema.Union([
+    Schema.Struct({ type: Schema.tag("pass") }),
+    Schema.Struct({ type: Schema.tag("block"), reason: Schema.String }),
+    Schema.Struct({ type: Schema.tag("replace"), text: Schema.String })
+  ])
+)

@@ -1,0 +1,214 @@
+/** Holds back what a model says until the words of the user, and the answer itself, have passed. */
+import * as Effect from "effect/Effect"
+import * as Message from "../data/Message.ts"
+import * as RunContext from "../event/RunContext.ts"
+import type * as Model from "../model/Model.ts"
+import { ask, askMeanwhile, type Block, type Checked, type Guard, type GuardVerdict } from "./checking.ts"
+import type { GuardedRun, Hold, Show } from "./guards.ts"
+
+/** A guardrail of what a model says. */
+export interface OutputGuard extends Guard {
+  /** Holds back all of an answer, or so many characters behind those that have passed. */
+  readonly hold: "all" | number
+  /** Whether it checks the texts beside tool calls too. */
+  readonly each: boolean
+}
+
+type Delta = Extract<Model.Part, { readonly type: "text-delta" | "reasoning-delta" }>
+
+/** A verdict about a text that was not whole. */
+interface Early {
+  readonly guard: Guard
+  readonly verdict: GuardVerdict
+}
+
+interface Options {
+  readonly guards: ReadonlyArray<OutputGuard>
+  /** Waits until the words of the user have passed; absent if they have. */
+  readonly gate?: Effect.Effect<void>
+  /** Whether a call ends the run with its arguments: these are the answer then. */
+  readonly isAnswer: (call: Message.ToolCall) => boolean
+}
+
+export class Holding implements Hold {
+  readonly #running: GuardedRun
+  readonly #options: Options
+  /** The characters that stay behind; `undefined` if all do. */
+  readonly #behind: number | undefined
+  /** What has come of the present attempt and is not shown, and all of it so far. */
+  #held: Array<Delta> = []
+  #text = ""
+  #reasoning = ""
+  #shown = 0
+  #passed = 0
+  #early: Early | undefined
+  #isThrough: boolean
+  #show: Show = unseen
+  blocked: (Block & { readonly reply: Message.Reply }) | undefined
+
+  constructor(running: GuardedRun, options: Options) {
+    this.#running = running
+    this.#options = options
+    this.#isThrough = options.gate === undefined
+    const holds = options.guards.map(({ hold }) => hold)
+    this.#behind = holds.reduce<number | undefined>(
+      (most, hold) => (most === undefined || hold === "all" ? undefined : Math.max(most, hold)),
+      0
+    )
+  }
+
+  get isBlocked(): boolean {
+    return this.blocked !== undefined
+  }
+
+  begin(): void {
+    this.#held = []
+    this.#text = ""
+    this.#reasoning = ""
+    this.#shown = 0
+    this.#passed = 0
+    this.#early = undefined
+    this.#show = unseen
+    this.blocked = undefined
+  }
+
+  /** The words of the user have passed: shows what has come meanwhile, where nothing else has to pass. */
+  readonly letThrough: Effect.Effect<void> = Effect.suspend(() => {
+    this.#isThrough = true
+    return this.#options.guards.length === 0 ? this.#show(this.#take(Infinity)) : Effect.void
+  })
+
+  parts(parts: ReadonlyArray<Model.Part>, show: Show): Effect.Effect<void> {
+    const deltas = parts.filter(isDelta)
+    if (deltas.length === 0) return Effect.void
+    for (const delta of deltas) {
+      this.#held.push(delta)
+      if (delta.type === "text-delta") this.#text += delta.text
+      else this.#reasoning += delta.text
+    }
+    this.#show = show
+    return this.#isThrough ? this.#release(show) : Effect.void
+  }
+
+  reply(reply: Message.Reply, show: Show): Effect.Effect<Message.Reply> {
+    return Effect.andThen(
+      this.#options.gate ?? Effect.void,
+      Effect.suspend(() => this.#checked(reply, this.#running.run.isStreamed === true ? show : unseen))
+    )
+  }
+
+  /** Shows what has passed of a text that may go on. */
+  #release(show: Show): Effect.Effect<void> {
+    const { guards } = this.#options
+    if (guards.length === 0) return show(this.#take(Infinity))
+    const behind = this.#behind
+    if (behind === undefined || this.#early !== undefined) return Effect.void
+    const length = this.#text.length + this.#reasoning.length
+    // a text that grows is checked whenever it has grown by a part: all checks together see it only a few times
+    if (length - this.#passed < Math.max(behind, this.#passed / 16, 1)) return Effect.void
+    const run = this.#running.run
+    const checked = this.#checking(this.#text, this.#reasoning, false)
+    const asked = Effect.findFirst(guards, (guard, index) =>
+      Effect.map(askMeanwhile(run, guard, this.#key(index), checked), (verdict) => {
+        if (verdict.type === "pass") return false
+        this.#early = { guard, verdict }
+        return true
+      })
+    )
+    return Effect.flatMap(asked, () => {
+      if (this.#early !== undefined) return Effect.void
+      this.#passed = length
+      return show(this.#take(length - behind - this.#shown))
+    })
+  }
+
+  /** What the guardrails make of a whole reply. */
+  #checked(reply: Message.Reply, show: Show): Effect.Effect<Message.Reply> {
+    const { run } = this.#running
+    const calls = Message.callsOf(reply)
+    const answers = calls.filter((call) => this.#options.isAnswer(call))
+    const isAnswer = (calls.length === 0 || answers.length > 0) && reply.finish !== "paused"
+    const written = [Message.textOf(reply), ...answers.map(({ arguments: args }) => textOf(args))]
+    const text = written.filter((one) => one !== "").join("\n")
+    const reasoning = reply.content.flatMap((part) => (part.type === "reasoning" ? part.text : [])).join("")
+    const due = this.#options.guards.filter(({ each }) => isAnswer || each)
+    if (due.length === 0 || text + reasoning === "") return Effect.as(show(this.#take(Infinity)), reply)
+    return Effect.gen({ self: this }, function* () {
+      let passing = text
+      let isReplaced = false
+      for (const guard of due) {
+        const early =
+          this.#early?.guard === guard && this.#early.verdict.type === "block" ? this.#early.verdict : undefined
+        const key = this.#key(this.#options.guards.indexOf(guard))
+        const verdict = yield* ask(run, guard, key, this.#checking(passing, reasoning, true), early)
+        if (verdict.type === "block" || (verdict.type === "replace" && answers.length > 0)) {
+          const reason = verdict.type === "block" ? verdict.reason : "the arguments of a call cannot be replaced"
+          this.blocked = { guard: guard.name, reason, reply }
+          yield* show([], true)
+          return { ...reply, content: [] }
+        }
+        const { name, side } = guard
+        yield* RunContext.emit(run, () => ({ type: "guardrail", guard: name, side, verdict: verdict.type }))
+        if (verdict.type === "pass") continue
+        passing = verdict.text
+        isReplaced = true
+      }
+      if (!isReplaced) {
+        yield* show(this.#take(Infinity))
+        return reply
+      }
+      yield* show([{ type: "text-delta", text: passing }], true)
+      return { ...reply, content: replaced(reply.content, passing, calls.length > 0) }
+    })
+  }
+
+  #checking(text: string, reasoning: string, isWhole: boolean): () => Checked {
+    const { run, state } = this.#running
+    const { agent, runId } = run
+    return () => ({ agent, runId, side: "output", text, reasoning, isWhole, transcript: state.transcript() })
+  }
+
+  #key(index: number): string {
+    const { run } = this.#running
+    return `${run.runId}/${run.turn()}/guardrail-output-${index}`
+  }
+
+  /** The next characters of what is held. */
+  #take(characters: number): ReadonlyArray<Delta> {
+    const taken: Array<Delta> = []
+    let left = characters
+    while (left > 0 && this.#held[0] !== undefined) {
+      const first = this.#held[0]
+      const size = first.text.length <= left ? first.text.length : whole(first.text, left)
+      if (size === 0) break
+      const rest = first.text.slice(size)
+      taken.push(rest === "" ? first : { type: first.type, text: first.text.slice(0, size) })
+      if (rest === "") this.#held.shift()
+      else this.#held[0] = { type: first.type, text: rest }
+      this.#shown += size
+      left -= size
+    }
+    return taken
+  }
+}
+
+const isDelta = (part: Model.Part): part is Delta =>
+  (part.type === "text-delta" || part.type === "reasoning-delta") && part.text !== ""
+
+/** A run that is not streamed has no readers of its parts. */
+const unseen: Show = () => Effect.void
+
+/** The size of a piece of this text that does not end within a character. */
+const whole = (text: string, size: number): number => {
+  const last = text.charCodeAt(size - 1)
+  return last >= 0xd800 && last <= 0xdbff ? size - 1 : size
+}
+
+const textOf = (args: Message.ToolCall["arguments"]): string => (typeof args === "string" ? args : JSON.stringify(args))
+
+/** The other text stands in the place of the first one. The thoughts behind an answer go with it; calls may need theirs. */
+const replaced = (content: Message.Reply["content"], text: string, hasCalls: boolean): Message.Reply["content"] => {
+  const others = content.filter(({ type }) => type !== "text" && (hasCalls || type !== "reasoning"))
+  const at = others.findLastIndex(({ type }) => type === "reasoning") + 1
+  return [...others.slice(0, at), Message.text(text), ...others.slice(at)]
+}
