@@ -11,10 +11,7 @@ import * as LlmTable from "../model/LlmTable.ts"
 import * as Sharing from "../model/Sharing.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 import type { CheckDefaults, DefaultRows } from "./tables.ts"
-import type * as Explained from "../recovery/Explained.ts"
-import type * as Explanation from "../recovery/Explanation.ts"
-import { type Agent, blank, type Definition, fromDefinition, planOf, TypeId } from "./definition.ts"
-import { explainRun } from "../recovery/Explain.ts"
+import { type Agent, blank, type Definition, fromDefinition, TypeId } from "./definition.ts"
 import { definitionOf } from "./parts.ts"
 import type { AnyPart } from "./partTypes.ts"
 import type * as AgentSkills from "./skills.ts"
@@ -58,6 +55,7 @@ export type { Resumption } from "../run/Start.ts"
 export { asTool } from "./asTool.ts"
 export type { TextInput } from "./asTool.ts"
 export { compactAt } from "./compactAt.ts"
+export { explain } from "./explaining.ts"
 export { type BudgetExceeded, onBudgetExceeded, route, toolPolicy } from "./deciding.ts"
 export { type Checked, guard, guardInput, guardOutput, onGuardrail } from "./guarding.ts"
 export { type Escaped, onEvent, onFailure, onToolUse, type ToolResult } from "./listeners.ts"
@@ -352,52 +350,3 @@ export const resume = <
   self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
 ): Agent<Resumption<I>, O, E | SnapshotRefusedError, R, T, ByTool, Defaults, ModelTable, Choice, Name> =>
   fromDefinition({ ...self[TypeId].definition, going })
-
-/** What `explain` cannot find in an agent. */
-interface ExplainOptions extends Explained.Options {
-  /**
-   * The worst case of one call of its model without the transport, see `Model.explain`: for an agent that gets its model from
-   * outside, or whose layer does not say.
-   */
-  readonly model?: Explanation.Explanation
-  /** The most tokens of one request. With these and the `prices` of its budget, `worst.cost` is known. */
-  readonly tokens?: { readonly input: number; readonly output: number }
-}
-
-/**
- * Says what one run of an agent does at worst, by its budget and its tables: turns, calls, requests, waits. Nothing runs.
- * `Explanation.formatRun` makes a text of it. What the functions of agents and tools do cannot be read off.
- *
- * @example
- * ```ts
- * import { Agent, Recovery } from "@kintsugi/core"
- * import { Duration } from "effect"
- *
- * const clerk = Agent.make("clerk", { budget: { maxTurns: 2 } }).pipe(
- *   Agent.onLlmError({ RateLimitError: Recovery.retry({ retries: 3, initialBackoff: "1 second" }) })
- * )
- * const { modelCalls } = Agent.explain(clerk).worst
- * modelCalls // => 8
- * ```
- */
-export const explain = <
-  I,
-  O,
-  E,
-  R,
-  T extends Tool.AnyTool,
-  ByTool,
-  Defaults,
-  ModelTable extends Running,
-  Choice,
-  Name extends string
->(
-  self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
-  { tokens, ...options }: ExplainOptions = {}
-): Explanation.RunExplanation => {
-  const plan = planOf(self[TypeId].definition)
-  const explained = explainRun(plan, options)
-  const ofRequest = tokens && Budget.mostOf(plan.budget.prices, tokens)
-  if (ofRequest === undefined) return explained
-  return { ...explained, worst: { ...explained.worst, cost: explained.worst.requests * ofRequest } }
-}

@@ -14,6 +14,7 @@ import type { Pins } from "../tool/ToolDefinition.ts"
 import type { Failure } from "../tool/Toolset.ts"
 import type * as Model from "../model/Model.ts"
 import type { State } from "./Frame.ts"
+import { abridged, asideOf, inboxOf, lateOf } from "./keeping.ts"
 import type { Guarded } from "./guards.ts"
 
 /** The calls of a reply, and how many of them may run. */
@@ -366,44 +367,8 @@ export class RunState implements State {
   }
 }
 
-/** The newest results that were put aside have their text, up to 1 MiB of it. */
-const asideOf = ({ done: { aside } }: RunContext): Pick<Snapshot, "putAside"> => {
-  if (aside === undefined) return {}
-  let left = 2 ** 19
-  const putAside = aside.toReversed().map(({ handle, text = "" }) => ({
-    handle,
-    ...((left -= text.length) < 0 || text === "" ? {} : { text })
-  }))
-  return { putAside: putAside.toReversed() }
-}
-
-/** Of so many withdrawn requests a snapshot knows. */
-const mostWithdrawn = 64
-
-const inboxOf = (run: RunContext): Pick<Snapshot, "inbox" | "withdrawn"> => {
-  const inbox = run.tree.inbox?.keep(run) ?? []
-  const withdrawn = run.parent === undefined ? (run.tree.inbox?.withdrawn ?? []) : []
-  return {
-    ...(inbox.length === 0 ? {} : { inbox }),
-    ...(withdrawn.length === 0 ? {} : { withdrawn: withdrawn.slice(-mostWithdrawn) })
-  }
-}
-
-const lateOf = (late: LateCalls | undefined): Pick<Snapshot, "late"> =>
-  late === undefined || late.isEmpty ? {} : { late: late.checkpoints() }
-
 const callOf = ({ checkpoint, record, settlement }: Slot, now: number): UnfinishedReply["calls"][number] =>
   checkpoint?.(now) ??
   (settlement === undefined
     ? { type: "not-begun" }
     : { type: "finished", settlement, ...(record === undefined ? {} : { record }) })
-
-/** The new beginning of a compacted conversation, and the index in the whole one from which on both are the same. */
-const abridged = (
-  whole: Message.Transcript,
-  compacted: Message.Transcript
-): { readonly head: Message.Transcript; readonly from: number } => {
-  let shared = 0
-  while (shared < compacted.length && compacted.at(-1 - shared) === whole.at(-1 - shared)) shared++
-  return { head: compacted.slice(0, compacted.length - shared), from: whole.length - shared }
-}

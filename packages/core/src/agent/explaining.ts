@@ -1,0 +1,57 @@
+/** What one run of an agent does at worst. */
+import * as Budget from "../budget/Budget.ts"
+import { explainRun } from "../recovery/Explain.ts"
+import type * as Explained from "../recovery/Explained.ts"
+import type * as Explanation from "../recovery/Explanation.ts"
+import type * as Tool from "../tool/Tool.ts"
+import { type Agent, planOf, TypeId } from "./definition.ts"
+import type { Running } from "./skills.ts"
+
+/** What `explain` cannot find in an agent. */
+interface ExplainOptions extends Explained.Options {
+  /**
+   * The worst case of one call of its model without the transport, see `Model.explain`: for an agent that gets its model from
+   * outside, or whose layer does not say.
+   */
+  readonly model?: Explanation.Explanation
+  /** The most tokens of one request. With these and the `prices` of its budget, `worst.cost` is known. */
+  readonly tokens?: { readonly input: number; readonly output: number }
+}
+
+/**
+ * Says what one run of an agent does at worst, by its budget and its tables: turns, calls, requests, waits. Nothing runs.
+ * `Explanation.formatRun` makes a text of it. What the functions of agents and tools do cannot be read off.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Recovery } from "@kintsugi/core"
+ * import { Duration } from "effect"
+ *
+ * const clerk = Agent.make("clerk", { budget: { maxTurns: 2 } }).pipe(
+ *   Agent.onLlmError({ RateLimitError: Recovery.retry({ retries: 3, initialBackoff: "1 second" }) })
+ * )
+ * const { modelCalls } = Agent.explain(clerk).worst
+ * modelCalls // => 8
+ * ```
+ */
+export const explain = <
+  I,
+  O,
+  E,
+  R,
+  T extends Tool.AnyTool,
+  ByTool,
+  Defaults,
+  ModelTable extends Running,
+  Choice,
+  Name extends string
+>(
+  self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+  { tokens, ...options }: ExplainOptions = {}
+): Explanation.RunExplanation => {
+  const plan = planOf(self[TypeId].definition)
+  const explained = explainRun(plan, options)
+  const ofRequest = tokens && Budget.mostOf(plan.budget.prices, tokens)
+  if (ofRequest === undefined) return explained
+  return { ...explained, worst: { ...explained.worst, cost: explained.worst.requests * ofRequest } }
+}

@@ -1,0 +1,41 @@
+/** What a snapshot has of a run beside its conversation: long results, messages, late calls, and what was shortened. */
+import type * as Message from "../data/Message.ts"
+import type { Snapshot } from "../event/Checkpoint.ts"
+import type { RunContext } from "../event/RunContext.ts"
+import type { LateCalls } from "../tool/Late.ts"
+
+/** The newest results that were put aside have their text, up to 1 MiB of it. */
+export const asideOf = ({ done: { aside } }: RunContext): Pick<Snapshot, "putAside"> => {
+  if (aside === undefined) return {}
+  let left = 2 ** 19
+  const putAside = aside.toReversed().map(({ handle, text = "" }) => ({
+    handle,
+    ...((left -= text.length) < 0 || text === "" ? {} : { text })
+  }))
+  return { putAside: putAside.toReversed() }
+}
+
+/** Of so many withdrawn requests a snapshot knows. */
+const mostWithdrawn = 64
+
+export const inboxOf = (run: RunContext): Pick<Snapshot, "inbox" | "withdrawn"> => {
+  const inbox = run.tree.inbox?.keep(run) ?? []
+  const withdrawn = run.parent === undefined ? (run.tree.inbox?.withdrawn ?? []) : []
+  return {
+    ...(inbox.length === 0 ? {} : { inbox }),
+    ...(withdrawn.length === 0 ? {} : { withdrawn: withdrawn.slice(-mostWithdrawn) })
+  }
+}
+
+export const lateOf = (late: LateCalls | undefined): Pick<Snapshot, "late"> =>
+  late === undefined || late.isEmpty ? {} : { late: late.checkpoints() }
+
+/** The new beginning of a compacted conversation, and the index in the whole one from which on both are the same. */
+export const abridged = (
+  whole: Message.Transcript,
+  compacted: Message.Transcript
+): { readonly head: Message.Transcript; readonly from: number } => {
+  let shared = 0
+  while (shared < compacted.length && compacted.at(-1 - shared) === whole.at(-1 - shared)) shared++
+  return { head: compacted.slice(0, compacted.length - shared), from: whole.length - shared }
+}
