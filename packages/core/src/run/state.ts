@@ -13,6 +13,7 @@ import type { LateCalls, LeftCall } from "../tool/Late.ts"
 import type { Pins } from "../tool/ToolDefinition.ts"
 import type { Failure } from "../tool/Toolset.ts"
 import type * as Model from "../model/Model.ts"
+import { abridged } from "./abridged.ts"
 import type { State } from "./Frame.ts"
 import { abridged, asideOf, inboxOf, lateOf } from "./keeping.ts"
 import type { Guarded } from "./guards.ts"
@@ -263,18 +264,15 @@ export class RunState implements State {
 
   /** Forgets the reply of the present turn, which no reader has seen. */
   drop(): void {
-    this.#reply = undefined
-    this.#shown = undefined
+    this.#reply = this.#shown = undefined
     this.partial = ""
     this.slots = []
   }
 
   /** Takes another message in the place of one of the user. */
   replace(before: Message.User, after: Message.User): void {
-    for (const messages of [this.messages, this.#compacted ?? []]) {
-      const index = messages.indexOf(before)
-      if (index >= 0) messages[index] = after
-    }
+    const swap = (one: Message.Message, at: number, all: Array<Message.Message>) => one === before && (all[at] = after)
+    for (const messages of [this.messages, this.#compacted]) messages?.forEach(swap)
     if (this.inputMessage === before) this.inputMessage = after
   }
 
