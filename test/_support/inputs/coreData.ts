@@ -134,6 +134,7 @@ export const coreData: Table = {
     textOf: grows(replies, Message.textOf),
     callsOf: grows(replies, Message.callsOf),
     settle: grows(replies, (reply) => Message.settle(reply, [])),
+    withoutWithheld: grows(replies, (reply) => Message.withoutWithheld([Message.settle(reply, [])])),
     ...each(looksOnce, "isError"),
     ...each(wraps, "incomplete")
   },

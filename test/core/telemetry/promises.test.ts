@@ -6,7 +6,7 @@ import { Effect, Fiber, Metric, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { linesOf } from "./_support/metrics.ts"
 import { slowReply, started } from "../run/_support/saying.ts"
-import { agentWith, done, overADay } from "../../_support/dialogue.ts"
+import { agentWith, batch, done, overADay, scripted } from "../../_support/dialogue.ts"
 import { overloaded, says } from "../../_support/namedModels.ts"
 import { continuing, goingOn } from "../run/_support/continued.ts"
 import { it } from "../../_support/run.ts"
@@ -31,7 +31,9 @@ const counted = <A, E, R>(self: Effect.Effect<A, E, R>) =>
     Effect.andThen(Metric.snapshot),
     Effect.provideService(Metric.MetricRegistry, new Map()),
     Effect.provide(Telemetry.layer),
-    Effect.map((snapshot) => linesOf(snapshot).filter((line) => /^kintsugi\.(approval|messages|text)/.test(line)))
+    Effect.map((snapshot) =>
+      linesOf(snapshot).filter((line) => /^kintsugi\.(approval|guardrail|messages|results|text)/.test(line))
+    )
   )
 
 const ofPay = "gen_ai.agent.name=worker, gen_ai.tool.name=pay"
@@ -87,6 +89,26 @@ it.effect("messages that a run returns unread are counted [P1366]", () =>
       }).pipe(Effect.scoped)
     )
     assert.deepStrictEqual(lines, ["kintsugi.messages.returned {gen_ai.agent.name=worker}: 1"])
+  })
+)
+
+it.run("texts that a guardrail blocks, and bytes that are put aside, are counted [P1366]", (run) =>
+  Effect.gen(function* () {
+    const lines = yield* counted(
+      Effect.gen(function* () {
+        const { tool } = scripted("look", Effect.succeed("ä".repeat(100)))
+        const agent = Agent.make("worker", { tools: [tool], putAside: Tool.putAside({ above: 10 }) }).pipe(
+          Agent.guardOutput(() => Effect.succeed(Agent.guard.block("rude")), { name: "manners" }),
+          Agent.onGuardrail({ output: Recovery.respondWith("sorry") })
+        )
+        const model = yield* make(batch("look"), done)
+        assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "sorry")
+      })
+    )
+    assert.deepStrictEqual(lines, [
+      "kintsugi.guardrail.blocks {guardrail=manners, side=output}: 1",
+      "kintsugi.results.put_aside {gen_ai.agent.name=worker, gen_ai.tool.name=look, unit=By}: 200"
+    ])
   })
 )
 

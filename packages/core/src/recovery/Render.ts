@@ -121,7 +121,11 @@ const maxForeignChars = 2000
  */
 export const asData = (text: string): string => framed(ErrorCause.cut(text, maxForeignChars))
 
-/** The same of a text as it is. */
+/**
+ * The same of a text as it is.
+ *
+ * @internal
+ */
 export const framed = (text: string): string => {
   const inside = text
     .replaceAll(/<(\/?)data/gi, "<\\$1data")

@@ -40,6 +40,13 @@ const continued = Metric.counter("kintsugi.text.continued", {
   attributes: { unit: "{character}" }
 })
 
+/** `kintsugi.results.put_aside`: bytes of results that the model reads in part. */
+const putAside = Metric.counter("kintsugi.results.put_aside", {
+  description: "Bytes of results that were put aside",
+  incremental: true,
+  attributes: { unit: "By" }
+})
+
 /** Hears the events of a tree of runs, and counts. */
 export const promiseCounter = (context: Context.Context<never>): ((event: AgentEvent.AgentEvent) => void) => {
   const clock = Context.get(context, Clock.Clock)
@@ -65,6 +72,8 @@ export const promiseCounter = (context: Context.Context<never>): ((event: AgentE
       case "approval-expired":
         waiting.delete(keyOf(event))
         return count(expired, 1, context, labelsOf(event))
+      case "result-put-aside":
+        return count(putAside, event.bytes, context, labelsOf(event))
       case "message-returned":
         return count(returned, 1, context, { "gen_ai.agent.name": event.agent })
       case "attempt-continued": {
