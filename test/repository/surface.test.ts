@@ -43,6 +43,7 @@ const added: Readonly<Record<string, string>> = {
   "Approval.result": "a person gives the result of a failed call",
   "Recovery.ask": "a person as a rung",
   "Tool.ResultStore": "where long results are put aside",
+  "Tool.PutAside": "the type of what that gives",
   "Tool.putAside": "how long a result may be before it is put aside",
   "ToolError.ApprovalExpiredError": "no decision came in time",
   "Approval.approveFor": "a person approves more than one call",

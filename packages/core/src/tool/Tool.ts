@@ -33,7 +33,7 @@ import {
 import type { Present, May } from "../recovery/TableTypes.ts"
 
 export type { Options } from "./define.ts"
-export type { ToolContext } from "./ToolDefinition.ts"
+export type { PutAside, ToolContext } from "./ToolDefinition.ts"
 export type { CallError, RowKeys, Rows } from "./rows.ts"
 
 export type { AnyTool, ErrorOf, NameOf, ServicesOf, SideEffectsOf, SuccessOf, Tool } from "./shape.ts"

@@ -85,9 +85,7 @@ interface Made {
 }
 
 /**
- * When results are put aside, and how: see `Tool.putAside`.
- *
- * @internal
+ * When results are put aside, and how: made by `Tool.putAside`.
  */
 export interface PutAside {
   /** The longest result that the model reads as a whole, in UTF-16 units. */

@@ -278,3 +278,23 @@ export const careful = (options: Mcp.AskOptions) => Mcp.connect("docs", docs, op
 export const takenBy = (pin: Mcp.Pin) => pin.digest
 export const listed = (store: Mcp.PinStore) => store.read("docs")
 export const stateOf = (tool: Mcp.PinnedTool) => tool.state
+
+// what runs promise
+export const aside = Tool.putAside({ above: 1000 })
+export const asideOf = (aside: Tool.PutAside) => Agent.make("aside", { putAside: aside })
+export const pictured = plain.pipe(Tool.parts(() => [], { unsupported: "follow" }))
+export const shortening = Agent.compactAt({ window: 1000, with: shortened })
+export const polite = (said: Agent.Checked) =>
+  Effect.succeed(said.text === "" ? Agent.guard.pass : Agent.guard.block("no"))
+export const watched = Agent.make("watched", { tools: [plain] }).pipe(
+  Agent.guardInput(polite),
+  Agent.guardOutput(polite, { hold: 10 }),
+  Agent.onGuardrail({ output: Recovery.respondWith("no") })
+)
+export const preparing = Agent.make("preparing", { tools: [plain] }).pipe(
+  Agent.prepareTurn(({ turn }) => Effect.succeed(turn > 1 ? { tools: [] } : { prompt: "Be brief." }))
+)
+export const going = Agent.make("going", {}).pipe(
+  Agent.onLlmError({ NetworkError: Recovery.retry({ retries: 1 }) }, { onPartial: "continue" })
+)
+export const readFrom = (run: Agent.Run<string, never>, after: string) => run.events({ after })
