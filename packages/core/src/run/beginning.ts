@@ -177,10 +177,10 @@ const work = (running: Running, loop: Loop): Effect.Effect<unknown, unknown, Mod
   if (run.depth > run.deepest) return end(run.meter, new Exceeded(run.meter, "maxDepth", run.deepest, run.depth))
   const { guards, work } = plan
   if (work.kind !== "choice") return working(running, work, loop)
-  return guards === undefined
-    ? choosing(running, work, loop)
-    : guards.first(running, (running) => choosing(running, work, loop))
+  return guards === undefined ? choosing(running, work, loop) : guards.first(running, chooses(work, loop))
 }
+
+const chooses = (work: Choice, loop: Loop) => (running: Running) => choosing(running, work, loop)
 
 /** The work of one skill. */
 const working = (running: Running, skilled: Skilled, loop: Loop): Effect.Effect<unknown, unknown, Model.Model> =>
@@ -291,13 +291,14 @@ const take = ({ beginning, run, state }: Running, { works }: Choice, chosen: Cho
 /** The first step of a resumed run: the answer that its conversation ends with, if it fits, or its unfinished calls. */
 export const resume = (running: Looping): Effect.Effect<End, unknown> => {
   const late = running.beginning.from?.late
-  return late === undefined
-    ? resumed(running)
-    : Effect.flatMap(
-        Effect.forEach(late, (one) => restoreLate(running, one), { discard: true }),
-        () => resumed(running)
-      )
+  return late === undefined ? resumed(running) : resumedLate(running, late)
 }
+
+const resumedLate = (running: Looping, late: ReadonlyArray<LateCheckpoint>): Effect.Effect<End, unknown> =>
+  Effect.flatMap(
+    Effect.forEach(late, (one) => restoreLate(running, one), { discard: true }),
+    () => resumed(running)
+  )
 
 const restoreLate = ({ run, start, state, toolset }: Looping, late: LateCheckpoint): Effect.Effect<void> => {
   const tool = toolset.entries.get(late.tool)?.tool

@@ -1,9 +1,10 @@
-/** What a run does at its limits: it asks the handler of limits, and ends at its deadline. */
+/** What a run does at its limits: it asks the handler of limits, and ends at its deadline; and what it books. */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Budget from "../budget/Budget.ts"
+import type * as Ledger from "../budget/Ledger.ts"
 import * as Interception from "../model/Interception.ts"
 import type * as Model from "../model/Model.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -17,6 +18,7 @@ import {
   type SharedExceeded
 } from "../budget/Meter.ts"
 import { leavesOf } from "../model/ModelCall.ts"
+import type { Attempting, ModelCallOptions } from "./modelCallState.ts"
 
 /** Whether a limit that was reached was extended. However many runs reach a limit, that is asked once. */
 export const extended = (exceeded: ExtendableExceeded, run: RunContext.RunContext): Effect.Effect<boolean> =>
@@ -176,3 +178,29 @@ export const warn = <A, E>(run: RunContext.RunContext, next: () => Effect.Effect
     : Effect.withFiber((fiber) =>
         Effect.flatMap(run.meter.warn(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()), next)
       )
+
+/** What is booked for an attempt. */
+export const entryOf = (
+  { purpose, run }: ModelCallOptions,
+  { attempts, model, spent }: Attempting,
+  outcome: Ledger.Entry["outcome"]
+): Ledger.Entry => {
+  const { content = [], cost: reported, isEstimated, usage } = spent
+  const cost = run.meter.costOf(model.name, usage, content) ?? reported
+  return {
+    runId: run.runId,
+    agent: run.agent,
+    turn: run.turn(),
+    attempt: attempts,
+    model: model.name,
+    provider: model.provider,
+    purpose: purpose ?? purposeOf(run),
+    outcome,
+    usage,
+    ...(isEstimated === undefined ? {} : { isEstimated }),
+    ...(cost === undefined ? {} : { cost })
+  }
+}
+
+const purposeOf = ({ fixers, isChecking, isCompacting }: RunContext.RunContext): Ledger.Entry["purpose"] =>
+  isChecking === true ? "guardrail" : isCompacting === true ? "compaction" : fixers.length > 0 ? "fixer" : "agent"

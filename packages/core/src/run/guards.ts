@@ -6,21 +6,7 @@ import type { Snapshot } from "../event/Checkpoint.ts"
 import type * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
 import type { Toolset } from "../tool/Toolset.ts"
-
-/** Shows parts of the present attempt to the readers of a stream; `anew` takes back what they have seen of it. */
-export type Show = (parts: ReadonlyArray<Model.Part>, anew?: boolean) => Effect.Effect<void>
-
-/** Holds back what a model says until it has passed. */
-export interface Hold {
-  /** Whether the last reply was blocked: the run goes on with an empty one. */
-  readonly isBlocked: boolean
-  /** Gets the parts of a streamed reply as they come, and shows those that have passed. */
-  readonly parts: (parts: ReadonlyArray<Model.Part>, show: Show) => Effect.Effect<void>
-  /** Gets a whole reply, shows what is left of it, and gives it as the run goes on with it. */
-  readonly reply: (reply: Message.Reply, show: Show) => Effect.Effect<Message.Reply>
-  /** An attempt begins. */
-  readonly begin: () => void
-}
+import type { Hold } from "./modelCallState.ts"
 
 /** The texts of a run. */
 interface Texts {

@@ -4,7 +4,9 @@ import * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
 import { ask, askMeanwhile, type Block, type Checked, type Guard, type GuardVerdict } from "./checking.ts"
-import type { GuardedRun, Hold, Show } from "./guards.ts"
+import type { GuardedRun } from "./guards.ts"
+import type { Attempting, Calling, Hold, Show } from "./modelCallState.ts"
+import { passed } from "./passing.ts"
 
 /** A guardrail of what a model says. */
 export interface OutputGuard extends Guard {
@@ -95,6 +97,10 @@ export class Holding implements Hold {
       this.#options.gate ?? Effect.void,
       Effect.suspend(() => this.#checked(reply, this.#running.run.isStreamed === true ? show : unseen))
     )
+  }
+
+  passed(call: Calling, attempting: Attempting, reply: Message.Reply): Effect.Effect<Message.Reply> {
+    return passed(this, call, attempting, reply)
   }
 
   /** Shows what has passed of a text that may go on. */

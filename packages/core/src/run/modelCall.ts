@@ -28,35 +28,28 @@ import {
   untouchable
 } from "../recovery/Layer.ts"
 import { trailOf } from "../recovery/VerdictTrail.ts"
+import type { AdaptsParts } from "../tool/ToolDefinition.ts"
 import type { VerdictRecord } from "../recovery/Node.ts"
 import * as RunBudget from "./budget.ts"
-import type { Hold } from "./guards.ts"
+import type { Guards } from "./guards.ts"
 import { untilSaid } from "./hearing.ts"
-import type { Attempting, Calling, Idle, ModelCallOptions, Prefix } from "./modelCallState.ts"
-import { entryOf, passed, streamed } from "./received.ts"
+import type { Answer, Asked, Attempting, Calling, Hold, Idle, ModelCallOptions, Prefix } from "./modelCallState.ts"
+import { streamed } from "./received.ts"
 import type { Looping } from "./running.ts"
 import { compact } from "./shortening.ts"
 import { admits, discard, goOn, whyNot } from "./shown.ts"
 import type { ModelAttempt as AgentEventAsked, Happening } from "../event/Happening.ts"
 
-/** A reply, or what the table answered in its place. */
-export type Answer =
-  | { readonly type: "reply"; readonly reply: Message.Reply }
-  | { readonly type: "answered"; readonly value: unknown }
-
-/** The reply of the model that a run has called, with its tool calls; the answer of a row; or nothing, if a message came first. */
-export type Asked = Replied | Extract<Answer, { readonly type: "answered" }> | { readonly type: "interrupted" }
-
-export interface Replied extends Extract<Answer, { readonly type: "reply" }> {
-  readonly calls: ReadonlyArray<Message.ToolCall>
-}
-
 /** Calls the model of a run. Its reply is unfinished until its tool calls are settled. */
 export const callModel = (running: Looping, request: Model.Request, isOnce = false): Effect.Effect<Asked, unknown> => {
   const { guards } = running.plan
-  const call = (hold?: Hold) => answering(running, request, isOnce, hold)
-  return guards === undefined ? call() : guards.around(running, isOnce, call)
+  return guards === undefined
+    ? answering(running, request, isOnce, undefined)
+    : guarded(guards, running, request, isOnce)
 }
+
+const guarded = (guards: Guards, running: Looping, request: Model.Request, isOnce: boolean) =>
+  guards.around(running, isOnce, (hold) => answering(running, request, isOnce, hold))
 
 const answering = (running: Looping, request: Model.Request, isOnce: boolean, hold: Hold | undefined) => {
   const { model, plan, run, sent, state: conversation } = running
@@ -65,12 +58,23 @@ const answering = (running: Looping, request: Model.Request, isOnce: boolean, ho
   // a caller that reads the words of an ancestor alone has not asked for these
   const { onPartial = running.mode.isStreamed ? "fail" : "restart" } = plan
   const isAside = !running.mode.isStreamed && onPartial === "restart"
-  const input = conversation.inputMessage
-  const mayBeEmpty = () =>
-    hold?.isBlocked === true || (plan.output !== undefined && Result.isSuccess(plan.output.read("")))
-  const { adaptsParts } = running.toolset
-  const what = { model, request, sent, adaptsParts, rows, onPartial, transport, isStreamed, isAside, run }
-  const how = { ...what, input, conversation, mayBeEmpty, isOnce, hold }
+  const how = {
+    model,
+    request,
+    sent,
+    adaptsParts: running.toolset.adaptsParts,
+    rows,
+    onPartial,
+    transport,
+    isStreamed,
+    isAside,
+    run,
+    input: conversation.inputMessage,
+    conversation,
+    mayBeEmpty: () => hold?.isBlocked === true || (plan.output !== undefined && Result.isSuccess(plan.output.read(""))),
+    isOnce,
+    hold
+  }
   const taking = (answer: Answer): Effect.Effect<Asked> => {
     if (answer.type === "answered") return Effect.succeed(answer)
     const { reply, type } = answer
@@ -230,14 +234,16 @@ const attempt = (
   request: Model.Request
 ): Effect.Effect<Message.Reply, LlmError> =>
   Effect.withFiber((fiber) =>
-    RunContext.begins(call.options.run, () => {
-      const begin = () => begun(call, model, request, fiber)
-      // the model before it, of several, may have shown a part of its answer
-      const { attempts, shown } = call.state
-      const isReplaced = call.options.isAside === true && attempts > 0 && shown !== undefined
-      return isReplaced ? Effect.flatMap(discard(call), begin) : begin()
-    })
+    RunContext.begins(call.options.run, () =>
+      isReplaced(call)
+        ? Effect.flatMap(discard(call), () => begun(call, model, request, fiber))
+        : begun(call, model, request, fiber)
+    )
   )
+
+/** The model before it, of several, may have shown a part of its answer. */
+const isReplaced = ({ options, state: { attempts, shown } }: ModelCall<unknown>): boolean =>
+  options.isAside === true && attempts > 0 && shown !== undefined
 
 const begun = (
   call: ModelCall<unknown>,
@@ -256,17 +262,19 @@ const begun = (
   const within = prefix === undefined ? stepped : prefix.around(stepped)
   const { hold } = options
   hold?.begin()
-  const asks = (request: Model.Request) =>
-    isStreamed ? streamed(call, { ...attempting, request }, within) : Effect.suspend(() => generate(within, request))
-  const whole = options.adaptsParts?.(run, model, request, asks) ?? asks(request)
+  const whole =
+    options.adaptsParts === undefined
+      ? asking(call, attempting, within)
+      : adapted(options.adaptsParts, call, attempting, within)
   const replied = Effect.flatMap(whole, (came) => {
     const put = isStreamed ? came : Model.collected(came)
     const counted = sound(put, request, put.content)
     const own = model === options.model ? counted : named(model, counted)
     const reply = prefix === undefined ? own : prefix.joined(own)
-    const spent: Attempting = { ...attempting, spent: own }
-    if (hold === undefined) return ended(call, spent, reply)
-    return Effect.flatMap(passed(call, hold, spent, reply), (reply) => ended(call, spent, reply))
+    if (hold === undefined) return ended(call, attempting, own, reply)
+    return Effect.flatMap(hold.passed(call, { ...attempting, spent: own }, reply), (reply) =>
+      ended(call, attempting, own, reply)
+    )
   })
   const { name, provider } = model
   call.state = attempting
@@ -280,15 +288,38 @@ const begun = (
   )
 }
 
-/** A reply came to its end. */
+const asking = (
+  call: ModelCall<unknown>,
+  attempting: Attempting,
+  within: Model.Service
+): Effect.Effect<Message.Reply, LlmError> =>
+  call.options.isStreamed ? streamed(call, attempting, within) : generating(within, attempting.request)
+
+const generating = (within: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> =>
+  Effect.suspend(() => generate(within, request))
+
+/** With the results of tools as this model can read them. */
+const adapted = (
+  adaptsParts: AdaptsParts,
+  call: ModelCall<unknown>,
+  attempting: Attempting,
+  within: Model.Service
+): Effect.Effect<Message.Reply, LlmError> => {
+  const { model, request } = attempting
+  const asks = (request: Model.Request) => asking(call, { ...attempting, request }, within)
+  return adaptsParts(call.options.run, model, request, asks) ?? asks(request)
+}
+
+/** A reply came to its end; what it has cost is that of the attempt alone. */
 const ended = (
   call: ModelCall<unknown>,
   attempting: Attempting,
+  own: Attempting["spent"],
   reply: Message.Reply
 ): Effect.Effect<Message.Reply, LlmError> => {
   const { options } = call
   const { model } = attempting
-  const spent: Attempting = { ...attempting, shown: call.state.shown }
+  const spent: Attempting = { ...attempting, shown: call.state.shown, spent: own }
   const refusal = refused(model, reply) ?? (options.mayBeEmpty?.() === true ? undefined : empty(model, reply))
   // a refused answer came to its end, and has no place in a conversation: the model would refuse again
   if (refusal !== undefined) options.conversation?.show(undefined)
@@ -346,7 +377,7 @@ const book = <A, E>(
 ): Effect.Effect<A, E> => {
   const { attempts, model, shown } = state
   const record = () => {
-    const entry = entryOf(call.options, state, outcome)
+    const entry = RunBudget.entryOf(call.options, state, outcome)
     call.state = { type: "Idle", attempts, shown }
     call.options.run.ledger.record(entry)
     return entry

@@ -6,7 +6,6 @@ import type * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
 import type { Counted } from "../model/ModelCall.ts"
 import type { AdaptsParts } from "../tool/ToolDefinition.ts"
-import type { Hold } from "./guards.ts"
 import type { Rows } from "../recovery/Node.ts"
 
 /** One model call, and what guards it. */
@@ -103,4 +102,33 @@ export interface Prefix {
   readonly around: (model: Model.Service) => Model.Service
   /** The whole reply. */
   readonly joined: (reply: Message.Reply) => Message.Reply
+}
+
+/** A reply, or what the table answered in its place. */
+export type Answer =
+  | { readonly type: "reply"; readonly reply: Message.Reply }
+  | { readonly type: "answered"; readonly value: unknown }
+
+/** The reply of the model that a run has called, with its tool calls; the answer of a row; or nothing, if a message came first. */
+export type Asked = Replied | Extract<Answer, { readonly type: "answered" }> | { readonly type: "interrupted" }
+
+export interface Replied extends Extract<Answer, { readonly type: "reply" }> {
+  readonly calls: ReadonlyArray<Message.ToolCall>
+}
+
+/** Shows parts of the present attempt to the readers of a stream; `anew` takes back what they have seen of it. */
+export type Show = (parts: ReadonlyArray<Model.Part>, anew?: boolean) => Effect.Effect<void>
+
+/** Holds back what a model says until it has passed. */
+export interface Hold {
+  /** Whether the last reply was blocked: the run goes on with an empty one. */
+  readonly isBlocked: boolean
+  /** Gets the parts of a streamed reply as they come, and shows those that have passed. */
+  readonly parts: (parts: ReadonlyArray<Model.Part>, show: Show) => Effect.Effect<void>
+  /** Gets a whole reply, shows what is left of it, and gives it as the run goes on with it. */
+  readonly reply: (reply: Message.Reply, show: Show) => Effect.Effect<Message.Reply>
+  /** A reply of an attempt, once it has passed. */
+  readonly passed: (call: Calling, attempting: Attempting, reply: Message.Reply) => Effect.Effect<Message.Reply>
+  /** An attempt begins. */
+  readonly begin: () => void
 }

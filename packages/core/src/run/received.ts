@@ -1,14 +1,12 @@
 /** A reply as it is received: the parts of a stream are shown as they come, unless a guardrail holds them back. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type * as Ledger from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Model from "../model/Model.ts"
 import { cutOff, stream, withPartial } from "../model/ModelCall.ts"
-import type { Hold } from "./guards.ts"
-import type { Attempting, Calling, ModelCallOptions } from "./modelCallState.ts"
+import type { Attempting, Calling } from "./modelCallState.ts"
 
 /** The reply of a streamed attempt. */
 export const streamed = (
@@ -38,7 +36,7 @@ export const streamed = (
   })
 
 /** Shows parts to the readers of the stream. */
-const show = (call: Calling, of: Model.Collector, parts: ReadonlyArray<Model.Part>): Effect.Effect<void> =>
+export const show = (call: Calling, of: Model.Collector, parts: ReadonlyArray<Model.Part>): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {
     const { conversation, run } = call.options
     const { shown } = call.state
@@ -55,55 +53,3 @@ const show = (call: Calling, of: Model.Collector, parts: ReadonlyArray<Model.Par
   })
 
 const isShown = (part: Model.Part) => part.type === "text-delta" || part.type === "reasoning-delta"
-
-/** A reply, once it has passed. What it has cost is known meanwhile. */
-export const passed = (
-  call: Calling,
-  hold: Hold,
-  attempting: Attempting,
-  reply: Message.Reply
-): Effect.Effect<Message.Reply> =>
-  Effect.suspend(() => {
-    const { run } = call.options
-    const of = call.state.shown?.of ?? new Model.Collector()
-    call.state = { ...attempting, shown: call.state.shown }
-    return hold.reply(reply, (parts, anew) => {
-      const { attempts: attempt, shown = call.prefix } = call.state
-      if (anew !== true || shown === undefined) return show(call, of, parts)
-      // what readers have seen of it does not count
-      call.prefix = undefined
-      call.state = { ...call.state, shown: undefined }
-      call.options.conversation?.show(undefined)
-      return RunContext.emitThen(
-        run,
-        () => ({ type: "attempt-discarded", attempt, text: shown.text }),
-        () => show(call, of, parts)
-      )
-    })
-  })
-
-/** What is booked for an attempt. */
-export const entryOf = (
-  { purpose, run }: ModelCallOptions,
-  { attempts, model, spent }: Attempting,
-  outcome: Ledger.Entry["outcome"]
-): Ledger.Entry => {
-  const { content = [], cost: reported, isEstimated, usage } = spent
-  const cost = run.meter.costOf(model.name, usage, content) ?? reported
-  return {
-    runId: run.runId,
-    agent: run.agent,
-    turn: run.turn(),
-    attempt: attempts,
-    model: model.name,
-    provider: model.provider,
-    purpose: purpose ?? purposeOf(run),
-    outcome,
-    usage,
-    ...(isEstimated === undefined ? {} : { isEstimated }),
-    ...(cost === undefined ? {} : { cost })
-  }
-}
-
-const purposeOf = ({ fixers, isChecking, isCompacting }: RunContext.RunContext): Ledger.Entry["purpose"] =>
-  isChecking === true ? "guardrail" : isCompacting === true ? "compaction" : fixers.length > 0 ? "fixer" : "agent"

@@ -16,7 +16,7 @@ import * as Toolset from "../tool/Toolset.ts"
 import * as RunBudget from "./budget.ts"
 import { isCheckpoint, suspend } from "./checkpoint.ts"
 import { hearNow, passOver, withdraw } from "./hearing.ts"
-import type { Replied } from "./modelCall.ts"
+import type { Replied } from "./modelCallState.ts"
 import type { End, Looping, Running } from "./running.ts"
 import type { Admission } from "./state.ts"
 import { close } from "./turn.ts"
@@ -259,7 +259,7 @@ const siteOf = (running: Looping, call: Message.ToolCall, key: string, index: nu
     nesting: nestingOf(running, slot, from),
     slot,
     ...(running.toolset.pinned === undefined ? {} : { pins: state.pins }),
-    ...(state.prepared?.choice.tools === undefined ? {} : { offered: state.prepared.choice.tools })
+    offered: state.prepared?.choice.tools
   }
 }
 

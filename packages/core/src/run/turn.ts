@@ -10,6 +10,7 @@ import * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunBudget from "./budget.ts"
+import type { Guards } from "./guards.ts"
 import { hearNow } from "./hearing.ts"
 import type { Answer, Output } from "./Output.ts"
 import type { End, Looping, Running } from "./running.ts"
@@ -23,16 +24,18 @@ import type { End, Looping, Running } from "./running.ts"
  */
 export const safePoint = (running: Looping): Effect.Effect<Model.Request, unknown> => {
   const { state } = running
-  const next = () => nextTurn(running)
   const heard = state.mayRead(running.run) && state.heardAfter !== state.turn ? hearNow(running) : undefined
-  return heard === undefined ? next() : Effect.flatMap(heard, next)
+  return heard === undefined ? nextTurn(running) : after(heard, nextTurn, running)
 }
 
 /** Takes the next turn, which begins when the guardrails of the run have passed what they check before it. */
 const nextTurn = (running: Looping): Effect.Effect<Model.Request, unknown> => {
-  const { plan, run, state } = running
-  const { guards } = plan
-  if (guards === undefined) return turn(running, () => begun(running))
+  const { guards } = running.plan
+  return guards === undefined ? turn(running, () => begun(running)) : guardedTurn(running, guards)
+}
+
+const guardedTurn = (running: Looping, guards: Guards): Effect.Effect<Model.Request, unknown> => {
+  const { run, state } = running
   const otherwise = () => {
     state.prepared = undefined
     return usualRequest(running)
@@ -45,8 +48,15 @@ const nextTurn = (running: Looping): Effect.Effect<Model.Request, unknown> => {
 /** What a turn begins with: the conversation is shortened before it is too long, then the request is made. */
 const begun = (running: Looping): Effect.Effect<Model.Request, unknown> => {
   const { ahead } = running.plan
-  return ahead === undefined ? requested(running) : Effect.flatMap(ahead.shorten(running), () => requested(running))
+  return ahead === undefined ? requested(running) : after(ahead.shorten(running), requested, running)
 }
+
+/** Goes on behind another effect. By itself, so that a turn without one makes nothing for it. */
+const after = <A>(
+  effect: Effect.Effect<void, unknown>,
+  next: (running: Looping) => Effect.Effect<A, unknown>,
+  running: Looping
+): Effect.Effect<A, unknown> => Effect.flatMap(effect, () => next(running))
 
 /** The request, with the tools that have a pin as they are offered now. */
 export const offered = (
@@ -77,11 +87,18 @@ export const usualRequest = ({ plan: { output }, state, toolset }: Looping): Mod
 }
 
 const requested = (running: Looping): Effect.Effect<Model.Request, unknown> => {
-  const { prepare, state } = running
+  const { prepare } = running
   const usual = usualRequest(running)
-  const allowed = (request: Model.Request) =>
-    offered(running, state.isCalm ? request : restricted(request, state.history))
-  return prepare === undefined ? allowed(usual) : Effect.flatMap(prepare.ask(running, usual, false), allowed)
+  return prepare === undefined
+    ? allowed(running, usual)
+    : Effect.flatMap(prepare.ask(running, usual, false), allows(running))
+}
+
+const allows = (running: Looping) => (request: Model.Request) => allowed(running, request)
+
+const allowed = (running: Looping, request: Model.Request): Effect.Effect<Model.Request> => {
+  const { state } = running
+  return offered(running, state.isCalm ? request : restricted(request, state.history))
 }
 
 const restricted = (usual: Model.Request, { isToolsOff, withheld }: FailureHistory.FailureHistory): Model.Request =>

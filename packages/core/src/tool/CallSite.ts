@@ -32,7 +32,7 @@ export interface CallSite extends SiteAtGate {
   /** Of a call that was settled as `deferred`, and whose work has ended. */
   readonly late?: LateEnd
   /** The tools that were chosen for its turn; absent for all tools. */
-  readonly offered?: ReadonlyArray<string>
+  readonly offered?: ReadonlyArray<string> | undefined
 }
 
 /** The state of a call at any time: what is stored if its run ends or is suspended now. */
