@@ -2,8 +2,6 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Option from "effect/Option"
-import * as Approval from "../data/Approval.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Render from "../recovery/Render.ts"
@@ -33,9 +31,7 @@ export const rowsOf =
       slot: new Slot(),
       late: { handle, settlement }
     }
-    const end = Toolset.settleLate(toolset, site)
-    const needsApproval = toolset.entries.get(tool)?.tool.approval !== undefined
-    return Effect.flatMap(needsApproval ? approved(end) : end, (outcome) => {
+    return Effect.flatMap(Toolset.settleLate(toolset, site), (outcome) => {
       const { failure, record } = outcome
       if (record.isError) state.history.record([record], Infinity)
       if (failure === undefined) return Effect.succeed(outcome)
@@ -57,13 +53,3 @@ export const telling =
     const text = Redaction.own(`ERROR: ${Render.spoken(error, kind)}`)
     return Effect.succeed({ settlement: { kind: "told", text }, record: { tool, isError: true } })
   }
-
-/** Nothing is approved where no approver is at hand: the run that would be suspended for it has gone on. */
-const approved = <A>(self: Effect.Effect<A>): Effect.Effect<A> =>
-  Effect.flatMap(Effect.serviceOption(Approval.Approver), (approver) =>
-    Option.isSome(approver) ? self : Effect.provideService(self, Approval.Approver, absent)
-  )
-
-const absent: Approval.Approver["Service"] = {
-  decide: () => Effect.succeed(Approval.refuse("no approver can be asked about a call whose run has gone on"))
-}

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import { Conversation } from "../data/Approval.ts"
+import * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
 import { ExecutionError } from "../errors/ToolError.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -64,7 +65,17 @@ export const putAside = ({ above }: { readonly above: number }): PutAside => {
   if (!Number.isSafeInteger(above) || above < 1) {
     throw new RangeError(`Tool.putAside: above must be a whole number of at least 1, got ${String(above)}`)
   }
-  return { above, shorten: shortening(above), reader: reader() }
+  const reader = readerOf()
+  return {
+    above,
+    shorten: (result, site) => Effect.map(shortening(above, result.text, site), (text) => headed(result, text)),
+    // offered from the first turn on: a later change would cost what providers have kept of the request
+    among: (tools, ofAgent) => {
+      const all = tools.map((one) => aside(one, ofAgent))
+      return all.some((one) => one.putAside !== undefined) ? [...all, reader] : all
+    },
+    reader
+  }
 }
 
 /** The UTF-16 units of a head, and of a page by default and at most. */
@@ -76,34 +87,49 @@ const longestPage = 50_000
 const room = 32 * 1024 * 1024
 const maxRemoved = 1000
 
-const shortening =
-  (above: number): PutAside["shorten"] =>
-  (text, { call: { id: callId, name: tool }, key, run }) => {
-    const handle = handleOf(key)
-    const storing = Effect.flatMap(ResultStore, (store) =>
-      store === undefined ? inMemory(run, handle, text) : stored(store, run, { callId, tool, handle, text })
-    )
-    return Effect.matchCauseEffect(storing, {
-      onSuccess: () => {
-        const end = endOf(text, 0, Math.min(above, headLength))
-        const event = { type: "result-put-aside", callId, tool, handle, characters: text.length } as const
-        return RunContext.emitThen(
-          run,
-          () => ({ ...event, bytes: new TextEncoder().encode(text).length }),
-          () => Effect.succeed(Texts.putAside(text.slice(0, end), handle, end, text.length))
-        )
-      },
-      onFailure: (cause) => {
-        if (isPassing(cause)) return Effect.failCause(cause)
-        const error = Cause.squash(cause)
-        return RunContext.emitThen(
-          run,
-          () => ({ type: "result-cut", callId, tool, characters: text.length, error }),
-          () => Effect.succeed(Render.truncated(text.slice(0, 2 * above + 2), above))
-        )
-      }
-    })
-  }
+/** The result with this text: of its parts, images and files stay. */
+const headed = (result: Message.Settlement, text: string): Message.Settlement => {
+  const { parts } = result
+  if (parts === undefined) return { ...result, text }
+  return { ...result, text, parts: [Message.text(text), ...parts.filter(({ type }) => type !== "text")] }
+}
+
+/** The way of the tool; else that of the agent, unless the tool cuts its results or ends the run. */
+const aside = (tool: ToolDefinition, ofAgent: PutAside | undefined): ToolDefinition =>
+  ofAgent === undefined || tool.putAside !== undefined || tool.maxResultChars !== undefined || tool.isBuiltIn
+    ? tool
+    : { ...tool, putAside: ofAgent }
+
+const shortening = (
+  above: number,
+  text: string,
+  { call: { id: callId, name: tool }, key, run }: Parameters<PutAside["shorten"]>[1]
+): Effect.Effect<string> => {
+  const handle = handleOf(key)
+  const storing = Effect.flatMap(ResultStore, (store) =>
+    store === undefined ? inMemory(run, handle, text) : stored(store, run, { callId, tool, handle, text })
+  )
+  return Effect.matchCauseEffect(storing, {
+    onSuccess: () => {
+      const end = endOf(text, 0, Math.min(above, headLength))
+      const event = { type: "result-put-aside", callId, tool, handle, characters: text.length } as const
+      return RunContext.emitThen(
+        run,
+        () => ({ ...event, bytes: new TextEncoder().encode(text).length }),
+        () => Effect.succeed(Texts.putAside(text.slice(0, end), handle, end, text.length))
+      )
+    },
+    onFailure: (cause) => {
+      if (isPassing(cause)) return Effect.failCause(cause)
+      const error = Cause.squash(cause)
+      return RunContext.emitThen(
+        run,
+        () => ({ type: "result-cut", callId, tool, characters: text.length, error }),
+        () => Effect.succeed(Render.truncated(text.slice(0, 2 * above + 2), above))
+      )
+    }
+  })
+}
 
 /** Whether it is no failure of the store: an interruption, or the end of the run. */
 const isPassing = (cause: Cause.Cause<unknown>): cause is Cause.Cause<never> =>
@@ -176,7 +202,7 @@ const Parameters = Schema.Struct({
 })
 
 /** The tool that reads what was put aside. It stands outside of all tables: what fails is told. */
-const reader = (): ToolDefinition => ({
+const readerOf = (): ToolDefinition => ({
   ...define(name, {
     description: "Reads a part of a long result that was put aside. Use it when the head of the result is not enough.",
     parameters: Parameters,

@@ -90,10 +90,12 @@ interface Made {
 export interface PutAside {
   /** The longest result that the model reads as a whole, in UTF-16 units. */
   readonly above: number
-  /** Puts a result of this call aside, and gives what the model reads in its place. */
-  readonly shorten: (text: string, site: Made) => Effect.Effect<string>
+  /** Puts the text of a result of this call aside, and gives the result as the model reads it. */
+  readonly shorten: (result: Message.Settlement, site: Made) => Effect.Effect<Message.Settlement>
   /** The tool that reads what was put aside. */
   readonly reader: ToolDefinition
+  /** The tools of an agent that puts results aside, or of which one does, with `reader` among them. */
+  readonly among: (tools: ReadonlyArray<ToolDefinition>, ofAgent: PutAside | undefined) => ReadonlyArray<ToolDefinition>
 }
 /** `Tool.parts` brings it along, so a bundle without it does not contain it. */
 export interface ResultParts {

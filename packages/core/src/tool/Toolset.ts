@@ -53,32 +53,23 @@ export const make = (
   putAside?: PutAside
 ): Toolset => {
   const entries = new Map<string, Entry>()
-  // offered from the first turn on: a later change would cost what providers have kept of the request
-  let reader: ToolDefinition | undefined
-  for (const tool of tools) {
+  const aside = putAside ?? tools.find((tool) => tool.putAside !== undefined)?.putAside
+  const all = aside?.among(tools, putAside) ?? tools
+  for (const tool of all) {
     if (entries.has(tool.name)) throw new TypeError(`Toolset: there are two tools named '${tool.name}'`)
-    const aside = asideOf(tool, putAside)
-    const long = aside === tool.putAside ? tool : { ...tool, putAside: aside }
-    entries.set(tool.name, { tool: long, levels: tool.isBuiltIn ? [] : levelsOf(tool, tables) })
-    reader ??= aside?.reader
+    entries.set(tool.name, { tool, levels: tool.isBuiltIn ? [] : levelsOf(tool, tables) })
   }
   for (const name of tables.byTool.keys()) {
-    if (!entries.has(name)) {
-      throw new TypeError(
-        `Toolset: onToolError names '${name}', available tools are: ${[...entries.keys()].join(", ")}`
-      )
+    if (!tools.some((tool) => tool.name === name)) {
+      const names = tools.map((tool) => tool.name).join(", ")
+      throw new TypeError(`Toolset: onToolError names '${name}', available tools are: ${names}`)
     }
-  }
-  // no table names it
-  if (reader !== undefined) {
-    if (entries.has(reader.name)) throw new TypeError(`Toolset: there are two tools named '${reader.name}'`)
-    entries.set(reader.name, { tool: reader, levels: [{ name: "tool", rows: reader.rows }] })
   }
   const isResilient = tables.resilient !== undefined
   const parts = tools.find((tool) => tool.parts !== undefined)?.parts
   const [pinned, ...more] = tools.filter(({ pin }) => pin !== undefined)
   return {
-    specs: [...tools, ...(reader === undefined ? [] : [reader])].map((tool) => tool.spec()),
+    specs: all.map((tool) => tool.spec()),
     entries,
     gates,
     unknown: tables.defaults,
@@ -88,11 +79,8 @@ export const make = (
   }
 }
 
-/** That of the tool; else that of the agent, unless the tool cuts its results or ends the run. */
-const asideOf = (tool: ToolDefinition, ofAgent: PutAside | undefined): PutAside | undefined =>
-  tool.putAside ?? (tool.maxResultChars === undefined && !tool.isBuiltIn ? ofAgent : undefined)
-
 const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> => {
+  if (tool.isReader === true) return [{ name: "tool", rows: tool.rows }]
   const levels: ReadonlyArray<Level> = [
     { name: "tool", rows: tool.rows },
     { name: "agent", rows: tables.byTool.get(tool.name) ?? new Map() },

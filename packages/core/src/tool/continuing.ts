@@ -5,7 +5,9 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Approval from "../data/Approval.ts"
 import * as Message from "../data/Message.ts"
 import * as Redaction from "../data/Redaction.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
@@ -206,7 +208,7 @@ const hasArrived = ({ checkpoint, entry }: Joined): boolean =>
   entry.settlement !== undefined || checkpoint.result !== undefined
 
 /** How the call has ended: what its rows say of an end without a result. */
-const endOf = ({ checkpoint, entry, expire }: Joined, rows: Rows): Effect.Effect<Answered, unknown> => {
+const endOf = ({ call, checkpoint, entry, expire }: Joined, rows: Rows): Effect.Effect<Answered, unknown> => {
   const { settlement: exit } = entry
   const { result } = checkpoint
   if (exit === undefined && result !== undefined) return Effect.succeed({ settlement: result })
@@ -215,7 +217,18 @@ const endOf = ({ checkpoint, entry, expire }: Joined, rows: Rows): Effect.Effect
     return Effect.failCause(exit.cause)
   }
   expire()
-  return rows(checkpoint, exit)
+  const answered = rows(checkpoint, exit)
+  return call.tool.approval === undefined ? answered : approved(answered)
+}
+
+/** Nothing is approved where no approver is at hand: the run that would be suspended for it has gone on. */
+const approved = <A, E>(self: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.flatMap(Effect.serviceOption(Approval.Approver), (approver) =>
+    Option.isSome(approver) ? self : Effect.provideService(self, Approval.Approver, absent)
+  )
+
+const absent: Approval.Approver["Service"] = {
+  decide: () => Effect.succeed(Approval.refuse("no approver can be asked about a call whose run has gone on"))
 }
 
 type Ended = NonNullable<LateCheckpoint["ended"]>

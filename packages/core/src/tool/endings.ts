@@ -224,19 +224,13 @@ const valued = (
     const how = { recoveredBy, isSuccess: true }
     return putAside === undefined || text.value.length <= putAside.above
       ? settle(self, settlement, attempts, how)
-      : Effect.flatMap(putAside.shorten(text.value, self.site), headed(self, settlement, attempts, how))
+      : Effect.flatMap(putAside.shorten(settlement, self.site), settling(self, attempts, how))
   }
   return Effect.catchTag(Effect.failCause(text.cause), "InputTooLargeError", (error) => unshown(self, error, attempts))
 }
 
-/** Settles with another text: of the parts, images and files stay. */
-const headed =
-  (self: ToolCall, settlement: Message.Settlement, attempts: number, how: How) =>
-  (text: string): Effect.Effect<Outcome> => {
-    const others = settlement.parts?.filter(({ type }) => type !== "text")
-    const parts = others === undefined ? {} : { parts: [Message.text(text), ...others] }
-    return settle(self, { ...settlement, text, ...parts }, attempts, how)
-  }
+const settling = (self: ToolCall, attempts: number, how: How) => (settlement: Message.Settlement) =>
+  settle(self, settlement, attempts, how)
 
 /** The tool has run, and nothing of its result can be written down: no row repeats that. */
 const unshown = (self: ToolCall, tooLarge: InputTooLargeError, attempts: number): Effect.Effect<Outcome> => {
