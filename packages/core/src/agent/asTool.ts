@@ -116,7 +116,8 @@ interface AsTool {
   >(
     agent: AgentPart<string, O, E, R, Inside, Own>,
     options: Present<Given, Declared, Elsewhere> &
-      OneLength<ToolOptions<Name, S, A, T, C, VR, Stored>> & { readonly parameters?: never }
+      ToolOptions<Name, S, A, T, C, VR, Stored> &
+      OneLength<Given> & { readonly parameters?: never }
   ): Tool.Tool<
     Name,
     TextInput,
@@ -145,7 +146,8 @@ interface AsTool {
   >(
     agent: AgentPart<I, O, E, R, Inside, Own>,
     options: Present<Given, Declared, Elsewhere> &
-      OneLength<ToolOptions<Name, S, A, T, C, VR, Stored>> &
+      ToolOptions<Name, S, A, T, C, VR, Stored> &
+      OneLength<Given> &
       ToolInput<Params, I>
   ): Tool.Tool<
     Name,

@@ -264,7 +264,7 @@ const begun = (
   hold?.begin()
   const whole =
     options.adaptsParts === undefined
-      ? asking(call, attempting, within)
+      ? replyOf(call, attempting, within)
       : adapted(options.adaptsParts, call, attempting, within)
   const replied = Effect.flatMap(whole, (came) => {
     const put = isStreamed ? came : Model.collected(came)
@@ -288,7 +288,7 @@ const begun = (
   )
 }
 
-const asking = (
+const replyOf = (
   call: ModelCall<unknown>,
   attempting: Attempting,
   within: Model.Service
@@ -306,7 +306,7 @@ const adapted = (
   within: Model.Service
 ): Effect.Effect<Message.Reply, LlmError> => {
   const { model, request } = attempting
-  const asks = (request: Model.Request) => asking(call, { ...attempting, request }, within)
+  const asks = (request: Model.Request) => replyOf(call, { ...attempting, request }, within)
   return adaptsParts(call.options.run, model, request, asks) ?? asks(request)
 }
 

@@ -11,6 +11,7 @@ import * as Foreign from "./function.ts"
 import * as Names from "./names.ts"
 import * as ToolRun from "./run.ts"
 import { type Covers, define, type Limits, type NoVerify, type OneLength, type Options, type Stored } from "./define.ts"
+import type { Elsewhere } from "./elsewhere.ts"
 import type { Compensate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type { OwnFailures } from "./failures.ts"
 import type { CallLimit, ServicesOfVerify, Storable, StoredFailures, TimeoutOf, WithoutScope } from "./ToolTypes.ts"
@@ -48,22 +49,6 @@ export { settle, type Receipt } from "./waiting.ts"
 export type { GivesUp, NeedsApproval } from "./ToolTypes.ts"
 export { type NameFor, namesFor } from "./names.ts"
 export { requireApproval } from "./requireApproval.ts"
-
-/** Options of tools by their names in other libraries. */
-interface Elsewhere {
-  readonly instructions: "a tool has a description, and its agent has a prompt"
-  readonly inputSchema: "its name here is parameters"
-  readonly outputSchema: "its name here is success"
-  readonly schema: "its name here is parameters"
-  readonly input: "its name here is parameters"
-  readonly output: "its name here is success"
-  readonly execute: "its name here is run"
-  readonly handler: "its name here is run"
-  readonly retries: "retries are rows of a table: onError"
-  readonly maxRetries: "retries are rows of a table: onError"
-  readonly name: "the name of a tool is the first argument"
-  readonly needsApproval: "approval is added with Tool.requireApproval"
-}
 
 /**
  * Makes a tool: what the model reads about it, the schemas of its parameters and its result, and the effect that runs. The failures of
@@ -105,7 +90,8 @@ export const make = <
 >(
   name: Name,
   options: Present<Given, OptionName, Elsewhere> &
-    OneLength<Options<Params, A, E, R, S, RD>> &
+    Options<Params, A, E, R, S, RD> &
+    OneLength<Given> &
     Limits<T, C, A, VR> &
     Stored<F> &
     Covers<E, F> &
@@ -187,7 +173,8 @@ export const fromFunction = <
 >(
   name: Name,
   options: Present<Given, OptionName, Elsewhere> &
-    OneLength<Omit<Options<Params, A, never, never, S, RD>, "run">> &
+    Omit<Options<Params, A, never, never, S, RD>, "run"> &
+    OneLength<Given> &
     Limits<T, C, A, VR> &
     OwnTable<OwnRows<FunctionError, A, S, T, VR>> &
     OwnTable<Rows> &

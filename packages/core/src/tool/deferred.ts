@@ -7,16 +7,7 @@ import type * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import type { ToolTimeoutError } from "../errors/ToolError.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
-import {
-  define,
-  limitOf,
-  type Covers,
-  type Limits,
-  type NoVerify,
-  type OneLength,
-  type Options,
-  type Stored
-} from "./define.ts"
+import { define, limitOf, type Covers, type Limits, type NoVerify, type Options, type Stored } from "./define.ts"
 import * as Deferring from "./deferring.ts"
 import type { OwnFailures } from "./failures.ts"
 import * as Names from "./names.ts"
@@ -141,7 +132,8 @@ export const deferred = <
   const W extends "suspend" | "continue" = "suspend"
 >(
   name: Name,
-  options: OneLength<DeferredOptions<Params, A, E, R, S, H, RD, C, VR, CR, PE, PR, W>> &
+  options: DeferredOptions<Params, A, E, R, S, H, RD, C, VR, CR, PE, PR, W> &
+    ({ readonly maxResultChars?: never } | { readonly putAside?: never }) &
     WithinDeadline<W> &
     Stored<F> &
     Covers<E | PE, F> &

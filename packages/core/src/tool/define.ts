@@ -78,8 +78,10 @@ export interface Options<Params, A, E, R, S extends Recovery.SideEffects, RD = n
   readonly run: (params: Params, context: ToolContext) => Effect.Effect<A, E, R>
 }
 
-/** Options of which one is absent: a result is cut, or it is put aside. */
-export type OneLength<Given> = Given & ({ readonly maxResultChars?: never } | { readonly putAside?: never })
+/** What options have to be of which one is absent: a result is cut, or it is put aside. It says nothing about others, so it costs no inference. */
+export type OneLength<Given> = Given extends { readonly maxResultChars: unknown; readonly putAside: unknown }
+  ? { readonly putAside: never }
+  : unknown
 
 /** How typed failures cross a wire or a database. */
 export interface Stored<F> {

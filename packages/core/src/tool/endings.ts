@@ -224,12 +224,12 @@ const valued = (
     const how = { recoveredBy, isSuccess: true }
     return putAside === undefined || text.value.length <= putAside.above
       ? settle(self, settlement, attempts, how)
-      : Effect.flatMap(putAside.shorten(settlement, self.site), settling(self, attempts, how))
+      : Effect.flatMap(putAside.shorten(settlement, self.site), settles(self, attempts, how))
   }
   return Effect.catchTag(Effect.failCause(text.cause), "InputTooLargeError", (error) => unshown(self, error, attempts))
 }
 
-const settling = (self: ToolCall, attempts: number, how: How) => (settlement: Message.Settlement) =>
+const settles = (self: ToolCall, attempts: number, how: How) => (settlement: Message.Settlement) =>
   settle(self, settlement, attempts, how)
 
 /** The tool has run, and nothing of its result can be written down: no row repeats that. */
