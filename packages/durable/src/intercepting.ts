@@ -9,7 +9,7 @@ import { decided } from "./approval.ts"
 import { cancel, deferring, poll } from "./deferred.ts"
 import type { Line } from "./lines.ts"
 import { listening } from "./listening.ts"
-import { type AnyCodec, outside, record, type Recorded, type Replay, Said, saying } from "./recording.ts"
+import { acted, type AnyCodec, outside, record, type Recorded, type Replay, Said, saying } from "./recording.ts"
 import { fingerprint } from "./random.ts"
 import { reading } from "./saying.ts"
 import { attempt, compensation } from "./tool.ts"
@@ -57,6 +57,7 @@ export const intercepting = (replay: Replay, tell: Tell) => {
         // the model calls of an agent are recorded
         return step.isAgent ? self : compaction(replay, line, run, self)
       case "guardrail":
+        return verdict(replay, line, run, step, self)
       case "pins":
         return pins(replay, line, run, step, self)
       case "listener":
@@ -234,6 +235,16 @@ const pins = (
     // by its step it does not fail
     work: self as Effect.Effect<unknown>
   })
+
+/** A verdict may interrupt a model call whose reply was there before it: in a replay, which finds both, the reply comes first as well. */
+const verdict = (
+  replay: Replay,
+  line: Line,
+  run: RunContext.RunContext | undefined,
+  step: Extract<Interception.InterceptedStep, { readonly type: "guardrail" }>,
+  self: Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown> =>
+  Effect.tap(pins(replay, line, run, step, self), () => (line.isLive ? Effect.void : Effect.andThen(acted, acted)))
 
 const Limit = Schema.Union([
   Schema.Struct({ type: Schema.Literals(["stop", "checkpoint", "answer"]) }),

@@ -16,7 +16,7 @@ import type { Part, Request, Service } from "./service.ts"
 import { type Asker, compositionOf, type Counted, withPartial, streamed } from "./parts.ts"
 
 export type { Asker, Counted } from "./parts.ts"
-export { withPartial } from "./parts.ts"
+export { onlyPartial, withPartial } from "./parts.ts"
 
 /** The single models that a model may call: itself, unless it is composed. */
 export const leavesOf = (model: Service): ReadonlyArray<Service> =>

@@ -85,18 +85,27 @@ export const compositionOf = (model: Service): Composition | undefined =>
 export const withPartial = (error: LlmError, partial: string): LlmError =>
   partial === "" || !isLlmError(error) ? error : copyWith(error, { partial })
 
+/** The same failure with that text and no other. */
+export const onlyPartial = (error: LlmError, partial: string): LlmError => {
+  if (partial !== "" || !isLlmError(error) || error.partial === undefined) return withPartial(error, partial)
+  const { partial: _partial, ...rest } = error
+  return copyOf(error, rest)
+}
+
 /** The same failure, after those of other models; without any, it stays the same object. */
 export const withEarlier = (error: LlmError, earlier: ReadonlyArray<LlmError>): LlmError =>
   earlier.length === 0 || !isLlmError(error)
     ? error
     : copyWith(error, { earlier: [...earlier, ...(error.earlier ?? [])] })
 
-const copyWith = (error: LlmError, more: object): LlmError => {
+const copyWith = (error: LlmError, more: object): LlmError => copyOf(error, { ...error, ...more })
+
+const copyOf = (error: LlmError, fields: object): LlmError => {
   // the constructor of an error of the union is that of its class, and takes what the error has
   const made = error.constructor as new (fields: object) => LlmError
   const cause = "cause" in error ? { cause: error.cause } : {}
   // one that its own schema refuses, because nothing has checked it, stays as it is
-  const copy = quietly(() => new made({ ...error, message: error.message, ...cause, ...more }), error)
+  const copy = quietly(() => new made({ ...cause, message: error.message, ...fields }), error)
   if (copy === error) return error
   // where it was made says more than where it was copied
   Object.defineProperty(copy, "stack", { value: error.stack, configurable: true, writable: true })

@@ -2,6 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { sizeOf } from "./Compaction.ts"
+import * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
 import type { Compact, Compacted } from "./Node.ts"
 import { untouchable } from "./Layer.ts"
@@ -22,7 +23,13 @@ export const run: Compact["run"] = ({ compact, name }, overflow, helping, take) 
         if (after.characters >= before.characters) return Effect.succeed(gaveUp)
         take(messages)
         return helping.emitThen(
-          () => ({ type: "compacted", compaction: name, before, after, transcript: [...messages] }),
+          () => ({
+            type: "compacted",
+            compaction: name,
+            before,
+            after,
+            transcript: Message.withoutWithheld([...messages])
+          }),
           () => Effect.succeed({ type: "shorter" })
         )
       },

@@ -88,7 +88,8 @@ export const summarise = <E, R>(agent: Summariser<E, R>, options?: Partial<Keepi
     const lastUser = transcript.findLastIndex(({ role }) => role === "user")
     // before the user's own words: it is never taken for the last of them
     const at = lastUser < 0 ? first : Math.min(first, lastUser)
-    const said = agent(toText(transcript.filter((_, index) => dropped.has(index))))
+    // a summary is shown to readers, and so is what its agent reads
+    const said = agent(toText(Message.withoutWithheld(transcript.filter((_, index) => dropped.has(index)))))
     return Effect.map(Returned.effect(said, "The agent of Compaction.summarise"), (summary) =>
       transcript.flatMap((message, index) => [
         ...(index === at ? [Message.user(`${summaryHead}\n\n${summary}`)] : []),

@@ -27,7 +27,9 @@ export const make = ({ compaction, share, window }: Options): Ahead => ({
   compaction,
   shorten: (running) =>
     Effect.suspend(() => {
-      const { beginning, model, run, state } = running
+      const { beginning, prepare, run, state } = running
+      // the model of the last turn has told the tokens that are counted
+      const model = prepare?.model ?? running.model
       const counted = run.ledger.entries.findLast(isReply(run.runId))
       const limit = window ?? declared(model, counted?.model)
       if (limit === undefined) return withoutWindow(running, compaction)

@@ -186,12 +186,12 @@ export const goingOn =
     return loop({
       ...running,
       plan: { ...plan, onPartial: how },
-      prefix: (request) => {
+      prefix: (model, request) => {
         const [cut, word] = state.messages.slice(-2)
         if (cut?.role !== "assistant" || cut.incomplete !== true) return undefined
         if (word?.role !== "user" || Message.textOf(word) !== Render.stopped) return undefined
         const text = Message.textOf(cut)
-        if (!isAble(how.by, running.model, request, text)) return undefined
+        if (!isAble(how.by, model, request, text)) return undefined
         const take = () => {
           state.takeBack(2)
           state.show(text)

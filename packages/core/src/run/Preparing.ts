@@ -11,6 +11,7 @@ import type * as Usage from "../data/Usage.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import type * as Model from "../model/Model.ts"
+import * as Toolset from "../tool/Toolset.ts"
 import { built } from "./beginning.ts"
 import * as RunBudget from "./budget.ts"
 import type { Loop, Looping, Preparing } from "./running.ts"
@@ -57,20 +58,36 @@ export interface Prepared {
 }
 
 /** Each function sees what those before it have chosen. */
-export const preparing = (functions: ReadonlyArray<Prepare>): Prepared => {
-  const prepare = prepareBy(functions)
-  return { functions, around: (loop) => (running) => loop({ ...running, prepare }) }
-}
+export const preparing = (functions: ReadonlyArray<Prepare>): Prepared => ({
+  functions,
+  around: (loop) => (running) => loop({ ...running, prepare: new PreparingBy(functions) })
+})
 
-const prepareBy = (functions: ReadonlyArray<Prepare>): Preparing => ({
-  ask: (running, usual, answerTurn) =>
-    Effect.map(recorded(running, functions, usual, answerTurn), ({ choice, model }) => {
+/** Prepares the turns of one run. */
+class PreparingBy implements Preparing {
+  readonly #functions: ReadonlyArray<Prepare>
+  model: Model.Service | undefined
+
+  constructor(functions: ReadonlyArray<Prepare>) {
+    this.#functions = functions
+  }
+
+  ask(running: Looping, usual: Model.Request, answerTurn: boolean): Effect.Effect<Model.Request, unknown> {
+    return Effect.map(recorded(running, this.#functions, usual, answerTurn), ({ choice, model }) => {
       running.state.prepared = { choice, model }
-      return narrowed(usual, choice)
-    }),
-  through: (running, request, call) => {
+      return narrowed(running, usual, choice)
+    })
+  }
+
+  through<A>(
+    running: Looping,
+    request: Model.Request,
+    call: (running: Looping, request: Model.Request) => Effect.Effect<A, unknown>
+  ): Effect.Effect<A, unknown> {
     const { plan, run, state } = running
-    const { choice, model: layer } = state.prepared ?? { choice: {} }
+    // a guardrail has blocked the words of the user before the turn began
+    if (state.prepared === undefined) return call(running, request)
+    const { choice, model: layer } = state.prepared
     const sent = prompted(choice.prompt)
     const calling = (model: Model.Service, chosen: TurnChoice) =>
       RunContext.emitThen(
@@ -78,16 +95,18 @@ const prepareBy = (functions: ReadonlyArray<Prepare>): Preparing => ({
         () => ({ type: "turn-prepared", ...chosen }),
         () => call({ ...running, model, sent }, fitted(request))
       )
+    this.model = undefined
     if (layer === undefined) return calling(running.model, choice)
     // its failures and needs are in the type of the agent
     return built(layer as Layer.Layer<Model.Model, unknown>, plan.modelIdle, (model) => {
       RunBudget.demandPrice(run, model)
       const chosen = { ...choice, model: model.name }
       state.prepared = { choice: chosen }
+      this.model = model
       return calling(model, chosen)
     })
   }
-})
+}
 
 /** A choice as a durable run records it: the layer of its model is no data. */
 const record = once(() => Schema.Struct({ choice: TurnChoice, hasModel: Schema.Boolean }))
@@ -131,7 +150,7 @@ const chosenBy = Effect.fnUntraced(function* (
   let chosen: AnyChosen = {}
   for (const prepare of functions) {
     const { prompt = promptOf(usual) } = chosen
-    const { tools } = narrowed(usual, choiceOf(chosen))
+    const { tools } = narrowed(running, usual, choiceOf(chosen))
     const given = Effect.suspend(() =>
       Returned.valueOf(
         prepare({
@@ -208,12 +227,21 @@ const check = ({ plan, toolset }: Looping, { toolChoice, tools = [] }: AnyChosen
   )
 }
 
-const narrowed = (usual: Model.Request, { options, toolChoice, tools }: TurnChoice): Model.Request => ({
+const narrowed = (
+  { toolset }: Looping,
+  usual: Model.Request,
+  { options, toolChoice, tools }: TurnChoice
+): Model.Request => ({
   ...usual,
-  ...(tools === undefined ? {} : { tools: usual.tools.filter(({ name }) => tools.includes(name)) }),
+  ...(tools === undefined ? {} : { tools: usual.tools.filter(({ name }) => isLeft(toolset, tools, name)) }),
   ...(toolChoice === undefined ? {} : { toolChoice }),
   ...(options === undefined ? {} : { options })
 })
+
+const isLeft = ({ entries }: Toolset.Toolset, offered: ReadonlyArray<string>, name: string): boolean => {
+  const entry = entries.get(name)
+  return entry !== undefined && Toolset.isOffered({ offered }, entry.tool)
+}
 
 /** No provider takes a request that demands a tool which it does not have. */
 const fitted = (request: Model.Request): Model.Request => {

@@ -11,6 +11,7 @@ import * as Redaction from "../data/Redaction.ts"
 import * as Returned from "../data/Returned.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
+import { withoutTexts } from "./withoutTexts.ts"
 
 /** What a check says of a text. */
 export type GuardVerdict =
@@ -64,7 +65,7 @@ export const ask = (
     () => ({ type: "guardrail", guard: name, side, schema: schema() }),
     () => (given === undefined ? decided(guard, checked) : Effect.succeed(given))
   )
-  return closed(guard, RunContext.within(contextOf(run, key), step))
+  return closed(guard, RunContext.within(contextOf(run, side, key), step))
 }
 
 /** Asks it about a text that may go on: the answer is no step of the run, for a replay gets the text in other pieces. */
@@ -73,14 +74,16 @@ export const askMeanwhile = (
   guard: Guard,
   key: string,
   checked: () => Checked
-): Effect.Effect<GuardVerdict> => RunContext.within(contextOf(run, key), decided(guard, checked))
+): Effect.Effect<GuardVerdict> => RunContext.within(contextOf(run, guard.side, key), decided(guard, checked))
 
 /**
  * Agents that a check calls spend the tokens, the cost and the time of the run, but none of its turns and tool calls. The check has a place
- * of its own, as a tool call has: a durable run may do something else beside it.
+ * of its own, as a tool call has: a durable run may do something else beside it. What they say about an answer is in no event: it may hold
+ * what no reader may see.
  */
-const contextOf = (run: RunContext.RunContext, key: string): RunContext.RunContext => ({
+const contextOf = (run: RunContext.RunContext, side: Guard["side"], key: string): RunContext.RunContext => ({
   ...run,
+  emit: side === "output" && run.emit !== undefined ? withoutTexts(run.emit) : run.emit,
   meter: run.meter.checking(),
   isChecking: true,
   isApart: true,

@@ -37,7 +37,7 @@ export class Holding implements Hold {
   readonly #options: Options
   /** The characters that stay behind; `undefined` if all do. */
   readonly #behind: number | undefined
-  /** What has come of the present attempt and is not shown, and all of it so far. */
+  /** What has come of the present attempt and is not shown, and all of it so far, behind the text that it goes on from. */
   #held: Array<Delta> = []
   #text = ""
   #reasoning = ""
@@ -63,12 +63,12 @@ export class Holding implements Hold {
     return this.blocked !== undefined
   }
 
-  begin(): void {
+  begin(before: string): void {
     this.#held = []
-    this.#text = ""
+    this.#text = before
     this.#reasoning = ""
-    this.#shown = 0
-    this.#passed = 0
+    this.#shown = before.length
+    this.#passed = before.length
     this.#early = undefined
     this.#show = unseen
     this.blocked = undefined

@@ -34,7 +34,7 @@ import * as RunBudget from "./budget.ts"
 import type { Guards } from "./guards.ts"
 import { untilSaid } from "./hearing.ts"
 import type { Answer, Asked, Attempting, Calling, Hold, Idle, ModelCallOptions, Prefix } from "./modelCallState.ts"
-import { streamed } from "./received.ts"
+import { streamed, withShown } from "./received.ts"
 import type { Looping } from "./running.ts"
 import { compact } from "./shortening.ts"
 import { admits, discard, goOn, whyNot } from "./shown.ts"
@@ -84,7 +84,7 @@ const answering = (running: Looping, request: Model.Request, isOnce: boolean, ho
   const inbox = isOnce ? undefined : run.tree.inbox
   return running.prefix === undefined
     ? hearing(how, inbox, taking)
-    : goingOn(running.prefix(request), how, inbox, taking)
+    : goingOn(running.prefix(model, request), how, inbox, taking)
 }
 
 type Taking = (answer: Answer) => Effect.Effect<Asked>
@@ -261,7 +261,7 @@ const begun = (
   const stepped = fiber.getRef(Interception.Current) === undefined ? model : Interception.model(model)
   const within = prefix === undefined ? stepped : prefix.around(stepped)
   const { hold } = options
-  hold?.begin()
+  hold?.begin(prefix?.text ?? "")
   const whole =
     options.adaptsParts === undefined
       ? replyOf(call, attempting, within)
@@ -292,8 +292,12 @@ const replyOf = (
   call: ModelCall<unknown>,
   attempting: Attempting,
   within: Model.Service
-): Effect.Effect<Message.Reply, LlmError> =>
-  call.options.isStreamed ? streamed(call, attempting, within) : generating(within, attempting.request)
+): Effect.Effect<Message.Reply, LlmError> => {
+  const { hold, isStreamed } = call.options
+  if (isStreamed) return streamed(call, attempting, within)
+  const generated = generating(within, attempting.request)
+  return hold === undefined ? generated : Effect.mapError(generated, (error) => withShown(call, error))
+}
 
 const generating = (within: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> =>
   Effect.suspend(() => generate(within, request))
@@ -336,6 +340,8 @@ const ended = (
 }
 
 const broken = (call: ModelCall<unknown>, state: Attempting, cause: Cause.Cause<LlmError>): Effect.Effect<unknown> => {
+  // a check that passes in the wait before the next attempt shows nothing of this one
+  call.options.hold?.begin("")
   // a wait that the run has no time for ends the attempt as the end of its time would
   const defect = Cause.squash(cause)
   if (Cause.hasInterrupts(cause) || RunContext.isLimit(defect) || RunContext.isHalt(defect)) {

@@ -129,6 +129,6 @@ export interface Hold {
   readonly reply: (reply: Message.Reply, show: Show) => Effect.Effect<Message.Reply>
   /** A reply of an attempt, once it has passed. */
   readonly passed: (call: Calling, attempting: Attempting, reply: Message.Reply) => Effect.Effect<Message.Reply>
-  /** An attempt begins. */
-  readonly begin: () => void
+  /** An attempt begins, which goes on from this text; or none is at work, and nothing of the last one is held. */
+  readonly begin: (before: string) => void
 }

@@ -70,6 +70,7 @@ export interface Shortening {
   readonly run: RunContext
   readonly state: RunState
   readonly model: Model.Service
+  readonly prepare?: { readonly model: Model.Service | undefined }
   readonly beginning: { readonly said: Said; readonly from: unknown }
 }
 

@@ -5,7 +5,7 @@ import type * as Message from "../data/Message.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Model from "../model/Model.ts"
-import { cutOff, stream, withPartial } from "../model/ModelCall.ts"
+import { cutOff, onlyPartial, stream, withPartial } from "../model/ModelCall.ts"
 import type { Attempting, Calling } from "./modelCallState.ts"
 
 /** The reply of a streamed attempt. */
@@ -17,7 +17,6 @@ export const streamed = (
   Effect.suspend(() => {
     const { hold } = call.options
     const collector = new Model.Collector()
-    const before = call.prefix?.text ?? ""
     // a reply is whole with its last part: nothing that comes after can fail it
     const whole = Stream.takeUntil(stream(model, begun.request), (part) => part.type === "finish")
     const collecting = Stream.runForEachArray(whole, (parts) => {
@@ -31,9 +30,14 @@ export const streamed = (
       const reply = collector.reply()
       return reply === undefined ? Effect.fail(cutOff(model)) : Effect.succeed(reply)
     })
-    // what was held back is in no failure
-    return Effect.mapError(collected, (error) => withPartial(error, call.state.shown?.text ?? before))
+    return Effect.mapError(collected, (error) => withShown(call, error))
   })
+
+/** The same failure with what a reader has seen. What was held back is in no failure. */
+export const withShown = (call: Calling, error: LlmError): LlmError => {
+  const text = call.state.shown?.text ?? call.prefix?.text ?? ""
+  return call.options.hold === undefined ? withPartial(error, text) : onlyPartial(error, text)
+}
 
 /** Shows parts to the readers of the stream. */
 export const show = (call: Calling, of: Model.Collector, parts: ReadonlyArray<Model.Part>): Effect.Effect<void> =>

@@ -46,7 +46,7 @@ export interface Looping extends Running {
   readonly toolset: Toolset
   readonly model: Model.Service
   /** The text from which the run goes on, if its conversation still ends with it: see `Continuing.ts`. */
-  readonly prefix?: (request: Model.Request) => Effect.Effect<Prefix> | undefined
+  readonly prefix?: (model: Model.Service, request: Model.Request) => Effect.Effect<Prefix> | undefined
   /** Prepares each turn; absent where each turn is as usual. */
   readonly prepare?: Preparing
   /** The request as it is sent in this turn. */
@@ -55,6 +55,8 @@ export interface Looping extends Running {
 
 /** How the turns of a run are prepared: see `Preparing.ts`. */
 export interface Preparing {
+  /** The model of the last turn, where one was chosen for it. */
+  readonly model: Model.Service | undefined
   /** At the safe point: asks once, notes what was chosen in the state of the run, and gives the request with it. */
   readonly ask: (running: Looping, usual: Model.Request, answerTurn: boolean) => Effect.Effect<Model.Request, unknown>
   /** Calls the model that was chosen, with what was chosen. */

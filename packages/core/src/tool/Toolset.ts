@@ -97,9 +97,14 @@ export const isBuiltIn = (self: Toolset, site: CallSite): boolean => {
   return entry?.tool.isBuiltIn === true && isOffered(site, entry.tool)
 }
 
-/** Whether a tool may be called in the turn of this call. */
-const isOffered = ({ offered }: Pick<CallSite, "offered">, { name }: Pick<ToolDefinition, "name">): boolean =>
-  offered?.includes(name) !== false
+/**
+ * Whether a tool may be called in a turn that has these of the agent's tools, or all. No choice could name `read_result`: it stays, where any
+ * other does.
+ */
+export const isOffered = (
+  { offered }: Pick<CallSite, "offered">,
+  { isReader, name }: Pick<ToolDefinition, "name" | "isReader">
+): boolean => offered === undefined || offered.includes(name) || (isReader === true && offered.length > 0)
 
 /** The name of the tool that a call means; as the model wrote it where there is none. */
 export const nameOf = (self: Toolset, call: Message.ToolCall): string => entryOf(self, call)?.tool.name ?? call.name
@@ -144,7 +149,7 @@ export const settleLate = (self: Toolset, site: CallSite): Effect.Effect<Outcome
     : RunContext.within(site.run, settleTool(entry, self.gates, site))
 }
 const namesFor = ({ entries }: Toolset, site: CallSite): ReadonlyArray<string> =>
-  Array.from(entries.keys()).filter((name) => isOffered(site, { name }))
+  Array.from(entries).flatMap(([name, { tool }]) => (isOffered(site, tool) ? name : []))
 
 const beginTool = (self: Toolset, entry: Entry, site: CallSite): Effect.Effect<Outcome> =>
   begin(entry.tool, site, RunContext.within(site.run, settleTool(entry, self.gates, site)))
