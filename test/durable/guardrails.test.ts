@@ -1,8 +1,10 @@
 /** Guardrails of a durable run: their verdicts are steps, which no replay and no other process asks for once more. */
 import { assert, it } from "@effect/vitest"
-import { Agent, Message, Tool } from "@kintsugi/core"
+import { Agent, Message, Model, Tool, Usage } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
-import { Effect, Exit, Schema } from "effect"
+import { Effect, Exit, Layer, Schema, Stream } from "effect"
+import { process, watched } from "./_support/engines.ts"
+import { passing, reading as readingLog } from "./_support/logs.ts"
 import { surviving } from "./_support/playing.ts"
 import { call, reading } from "./_support/readingModel.ts"
 
@@ -45,6 +47,100 @@ it.effect("whenever the process dies, a verdict that was recorded is asked for o
         assert.isAtMost(asked.length, whole.length + 1, `${at} ${when}`)
         assert.includeMembers(asked, whole)
       }
+    }
+  })
+)
+
+const said = "one two three four five six seven eight nine ten eleven twelve"
+
+/** A model that calls a tool, and then says this, a few characters each `pause`. */
+const writing = (said: string, pause: number) =>
+  Layer.succeed(Model.Model, {
+    name: "writing",
+    provider: "test",
+    generate: () => Effect.die(new Error("the model of a durable run streams")),
+    stream: ({ messages }) => {
+      const usage = Usage.make({ inputTokens: 10, outputTokens: 5 })
+      const isFirst = !messages.some(({ role }) => role === "assistant")
+      const pieces = (isFirst ? "let me look" : said).match(/.{1,6}/g) ?? []
+      const deltas = pieces.map((text): Model.Part => ({ type: "text-delta", text }))
+      const parts: ReadonlyArray<Model.Part> = isFirst
+        ? [...deltas, { ...call("look"), type: "tool-call" }, { type: "finish", finish: "tool-calls", usage }]
+        : [...deltas, { type: "finish", finish: "stop", usage }]
+      return Stream.mapEffect(Stream.fromIterable(parts), (part) => Effect.delay(Effect.succeed(part), pause))
+    }
+  })
+
+const worker = (layer: Layer.Layer<Model.Model>) => {
+  const look = Tool.make("look", {
+    description: "Looks.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    sideEffects: "none",
+    run: () => Effect.succeed("seen")
+  })
+  return Agent.make("worker", { model: layer, tools: [look], budget: { maxDuration: "2 days" } })
+}
+
+it.effect("a check of a text that goes on is no step: another process asks about its own pieces [P1597 P1599]", () =>
+  Effect.gen(function* () {
+    for (let at = 0; at <= 12; at++) {
+      const asked: Array<string> = []
+      const judge = reading("judge", () => [Message.text("fine")])
+      const judging = Agent.make("judge", { model: judge.layer })
+      const agent = worker(writing(said, 1000)).pipe(
+        Agent.guardOutput(
+          ({ text }) => {
+            asked.push(text)
+            return Effect.as(judging(text), Agent.guard.pass)
+          },
+          { hold: 5 }
+        )
+      )
+      const durable = Durable.workflow(agent, { name: "guarded", input: Schema.String, output: Schema.String })
+      const death = at === 0 ? undefined : ({ at, when: at % 2 === 0 ? "before" : "after" } as const)
+      const { exit } = yield* surviving(durable, durable.layer, death)
+      assert.deepStrictEqual(exit, Exit.succeed(said), `${at}`)
+      assert.strictEqual(judge.asked(), asked.length)
+      assert.include(asked, said)
+    }
+  })
+)
+
+it.effect("its time is that of the process, however long the model writes [P1596 P1597]", () =>
+  Effect.gen(function* () {
+    const check = () => Effect.delay(Effect.succeed(Agent.guard.pass), "1 second")
+    const agent = worker(writing(said, 10_000)).pipe(Agent.guardOutput(check, { hold: 5 }))
+    const durable = Durable.workflow(agent, { name: "guarded", input: Schema.String, output: Schema.String })
+    const { exit } = yield* surviving(durable, durable.layer, undefined)
+    assert.deepStrictEqual(exit, Exit.succeed(said))
+  })
+)
+
+it.effect("nothing of a blocked answer is in the log of events, whoever has checked it [P1597 P1543]", () =>
+  Effect.gen(function* () {
+    for (const hold of ["all", 5] as const) {
+      const judge = reading("judge", () => [Message.text("It says eleven")])
+      const judging = Agent.make("judge", { model: judge.layer })
+      const agent = worker(writing(said, 100)).pipe(
+        Agent.guardOutput(
+          ({ text }) => Effect.as(judging(text), text.includes("eleven") ? Agent.guard.block("no") : Agent.guard.pass),
+          { hold }
+        )
+      )
+      const durable = Durable.workflow(agent, { name: "guarded", input: Schema.String, output: Schema.String })
+      const engine = yield* watched(false)
+      yield* Effect.gen(function* () {
+        yield* process(durable.layer)
+        const id = yield* Durable.start(durable, { id: "one", input: "go" })
+        const { events, exit } = yield* readingLog(Durable.events(durable, id))
+        yield* passing(60)
+        yield* exit
+        assert.strictEqual(events.at(-1)?.type, "run-failed")
+        assert.notInclude(JSON.stringify(events), "eleven")
+        const after = { after: events[3]?.cursor ?? "" }
+        assert.notInclude(JSON.stringify(yield* Stream.runCollect(Durable.events(durable, id, after))), "eleven")
+      }).pipe(Effect.provide(engine.layer))
     }
   })
 )

@@ -82,6 +82,7 @@ export const intercepting = (replay: Replay, tell: Tell) => {
         return read(line, named(line, run, "said"), run)
       }
     }),
+    outside: (self) => replay.lines.busy(outside(replay, self)),
     beforeCall: (key) => within((run) => (run === undefined ? Effect.void : begun(replay, key, run)))
   }
   return { interceptor, watch }

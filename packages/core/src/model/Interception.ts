@@ -118,6 +118,8 @@ export interface Interceptor {
   readonly deferring?: DeferringElsewhere
   /** Gives the messages that have come to a run since the safe point before this one, or since its last answer. */
   readonly said?: (run: RunContext.RunContext) => Effect.Effect<ReadonlyArray<Message.SaidMessage>>
+  /** Runs work that no replay finds again: none of its steps is one of the program, and its time is that of the process. */
+  readonly outside?: <A, E>(self: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** Runs before a call that has waited for other calls of its reply; `key` is the idempotency key of the call. */
   readonly beforeCall?: (key: string) => Effect.Effect<void>
 }

@@ -74,7 +74,11 @@ export const askMeanwhile = (
   guard: Guard,
   key: string,
   checked: () => Checked
-): Effect.Effect<GuardVerdict> => RunContext.within(contextOf(run, guard.side, key), decided(guard, checked))
+): Effect.Effect<GuardVerdict> =>
+  Effect.flatMap(Interception.Current, (interceptor) => {
+    const asked = RunContext.within(contextOf(run, guard.side, key), decided(guard, checked))
+    return interceptor?.outside?.(asked) ?? asked
+  })
 
 /**
  * Agents that a check calls spend the tokens, the cost and the time of the run, but none of its turns and tool calls. The check has a place

@@ -89,6 +89,8 @@ export class Holding implements Hold {
       else this.#reasoning += delta.text
     }
     this.#show = show
+    // a reply that is whole is checked as a whole
+    if (parts.some(({ type }) => type === "finish")) return Effect.void
     return this.#isThrough ? this.#release(show) : Effect.void
   }
 
