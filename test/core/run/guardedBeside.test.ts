@@ -1,12 +1,17 @@
 /** Guardrails of the output beside what else sees or repeats an answer: other attempts, compactions, checks that call models. */
 import { assert } from "@effect/vitest"
-import { Agent, Compaction, LlmError, Message, Recovery } from "@kintsugi/core"
+import { Agent, AgentEvent, Compaction, LlmError, Message, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Stream } from "effect"
-import { scripted } from "../../_support/dialogue.ts"
+import { TestClock } from "effect/testing"
+import { EventLog } from "../../../packages/core/src/event/EventLog.ts"
+import { batch, calm, scripted } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
 import { only } from "../../_support/suspension.ts"
 import { continuing, goingOn, readAlong } from "./_support/continued.ts"
+import { eventsOf, started } from "./_support/saying.ts"
+import { keepOne } from "../recovery/_support/longConversations.ts"
+import { deferring } from "../tool/_support/deferring.ts"
 import { reading, secret } from "./_support/guarded.ts"
 import { spending } from "./_support/spending.ts"
 import { overloaded, says } from "./_support/streamedEvents.ts"
@@ -185,4 +190,56 @@ it.effect("a text that is blocked only with its continuation is discarded whole 
       assert.deepStrictEqual(readAlong(seen.events), [""])
     }
   })
+)
+
+it.effect(
+  "a reader that begins after any gap has the transcript of the run, and nothing withheld [P1542 P1597 P1524]",
+  () =>
+    Effect.gen(function* () {
+      const { tokenOf, tool } = deferring({ wait: "continue", deadline: "1 hour" })
+      const second = Effect.as(Effect.sleep(1000), "fine")
+      const slow = scripted("slow", second, second)
+      const agent = Agent.make("worker", { tools: [tool, slow.tool] }).pipe(
+        Agent.guardInput(({ text }) => (text === "go" ? Agent.guard.replace("gone") : pass), { mode: "before" }),
+        Agent.guardOutput(unlessSecret, { hold: 3 }),
+        Agent.onGuardrail({ output: Recovery.tell() }),
+        continuing(),
+        Agent.compactAt({ window: 1000, with: keepOne })
+      )
+      const broken = fails(overloaded(), says("so far "))
+      const model = yield* goingOn(
+        batch("order", "slow"),
+        spending(900, 40, "slow"),
+        broken,
+        text(`it is ${secret}`),
+        text("good")
+      )
+      const run = yield* started(agent.start("go"), model)
+      yield* calm
+      yield* run.say("and this")
+      yield* Tool.settle(tokenOf(), Exit.succeed({ at: 1 }))
+      for (let step = 0; step < 4; step++) yield* Effect.andThen(TestClock.adjust("1 second"), calm)
+      assert.deepInclude(yield* run.outcome, { output: "good" })
+      const events = yield* eventsOf(run)
+      const types = new Set(events.map(({ type }) => type))
+      for (const type of [
+        "message-read",
+        "compacted",
+        "attempt-continued",
+        "attempt-discarded",
+        "tool-result"
+      ] as const) {
+        assert.isTrue(types.has(type), type)
+      }
+      const whole = Message.withoutWithheld(yield* run.transcript)
+      for (let kept = 1; kept <= events.length; kept++) {
+        const log = new EventLog()
+        log.limit({ events: kept, bytes: Infinity })
+        for (const event of events) log.push(event)
+        log.end()
+        const read = yield* Stream.runCollect(log.read({ onGap: "state" }))
+        assert.notInclude(JSON.stringify(read), secret)
+        assert.deepStrictEqual(AgentEvent.transcriptOf(read), whole, `${kept} kept`)
+      }
+    })
 )

@@ -1,11 +1,11 @@
 /** `Tool.parts`: images and files beside texts in the result of a tool. */
 import { assert } from "@effect/vitest"
-import { Agent, type AgentEvent, LlmError, Message, Model, Recovery, Tool } from "@kintsugi/core"
+import { Agent, type AgentEvent, Compaction, LlmError, Message, Model, Recovery, Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Layer, Schema } from "effect"
 import * as fc from "fast-check"
 import { it } from "../../_support/run.ts"
-import { batch, done, eventLog } from "../../_support/dialogue.ts"
+import { batch, done, eventLog, scripted } from "../../_support/dialogue.ts"
 import { namedModel } from "../../_support/namedModels.ts"
 import { deciding, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
 
@@ -243,4 +243,27 @@ it.effect("no base64 of a returned picture is in a text that a model reads, with
       { numRuns: 60 }
     )
   )
+)
+
+it.run("a compaction that cuts the longest result cuts the texts of its parts as well [P1538 P1570]", (run) =>
+  Effect.gen(function* () {
+    const long = "all of the page ".repeat(200)
+    const shot = shooting({}, () => [Message.text(long), image, Message.text(long)])
+    const spent = ScriptedModel.reply({
+      content: [call("look", {})],
+      usage: Usage.make({ inputTokens: 900, outputTokens: 50 })
+    })
+    const look = scripted("look", Effect.succeed("seen"))
+    const model = yield* wires(true, batch("shot"), ScriptedModel.replies(spent), done)
+    const agent = Agent.make("clerk", { tools: [shot, look.tool] }).pipe(
+      Agent.compactAt({ window: 1000, with: Compaction.shrinkLargestResult({ maxLength: 20 }) })
+    )
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    const [cut] = settlementsIn(model.requests[2]?.messages ?? [])
+    assert.deepStrictEqual(cut, {
+      kind: "result",
+      text: "all of the page...",
+      parts: [Message.text("all of the page..."), image, Message.text("al")]
+    })
+  })
 )

@@ -115,11 +115,24 @@ export const shrinkLargestResult = ({ maxLength }: { readonly maxLength: number 
       const content = message.content.map((part) => {
         if (isFound || part.type !== "settled-call" || part.settlement.text.length < largest) return part
         isFound = true
-        return { ...part, settlement: { ...part.settlement, text: truncated(part.settlement.text, max) } }
+        return { ...part, settlement: shortened(part.settlement, max) }
       })
       return isFound ? { ...message, content } : message
     })
   })
+}
+
+/** A model that carries images and files in results reads its parts: their texts are as short together. */
+const shortened = ({ parts, ...settlement }: Message.Settlement, max: number): Message.Settlement => {
+  let left = max
+  const cut = parts?.map((part) => {
+    if (part.type !== "text") return part
+    const text = truncated(part.text, left)
+    left = Math.max(0, left - text.length)
+    return Message.text(text)
+  })
+  const text = truncated(settlement.text, max)
+  return { ...settlement, text, ...(cut && { parts: cut.filter((part) => part.type !== "text" || part.text !== "") }) }
 }
 
 /**
