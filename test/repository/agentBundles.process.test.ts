@@ -13,16 +13,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Minified and gzipped, in KB of 1,000 bytes, as it was reached last. A bundle that is much smaller by now has its size set anew. */
 const sizes: Readonly<Record<(typeof agents)[number], number>> = {
-  hello: 146.2,
-  table: 149.5,
-  fixer: 146.9,
-  streamed: 146.2,
-  approval: 149.5,
-  resumed: 157,
-  structured: 149,
-  telemetry: 151.7,
-  composed: 149,
-  models: 168.4
+  hello: 153.5,
+  table: 155,
+  fixer: 154.2,
+  streamed: 153.6,
+  approval: 156.9,
+  resumed: 163,
+  structured: 156.3,
+  telemetry: 159.7,
+  composed: 156.3,
+  models: 174.1
 }
 
 /** How far a size may be from what it was. */
@@ -80,6 +80,17 @@ const parts: Readonly<Record<string, readonly [using: string, marks: ReadonlyArr
   "images and files in results": [
     agentWith('import { parts } from "@kintsugi/core/Tool"', "show(parts)"),
     [/: maxBytes must be a whole number/, /"parts-described"/]
+  ],
+  guardrails: [
+    agentWith(
+      'import { Effect } from "effect"',
+      'show(Agent.guardOutput(agent, () => Effect.succeed({ type: "pass" })))'
+    ),
+    [/guardrail-output-/, /the arguments of a call cannot be replaced/]
+  ],
+  "what becomes of late results": [
+    agentWith('import { deferred } from "@kintsugi/core/Tool"', "show(deferred)"),
+    [/do not make the call again to get it/, /no approver can be asked about a call whose run has gone on/]
   ],
   "replies that go on": [sourceOf("table"), [/Go on exactly where it ends/, /\bisAble\b/]],
   "what was decided while a run was suspended": [sourceOf("resumed"), [/it was asked for when the call was made/]],
