@@ -80,8 +80,8 @@ export const durable: Table = {
         replayed("a", (name, stored) => (name === "begin" ? stored : { text }))
       )
     }),
-    ...each(reached, "start", "poll"),
-    ...each(effectOnly, "resume", "decide", "settle")
+    ...each(reached, "start"),
+    ...each(effectOnly, "poll", "resume", "decide", "settle")
   },
   "durable/src/ResultStores.ts": each(none("stores texts as they are"), "layerSql"),
   "durable/src/SnapshotClaims.ts": each(none("stores ids of snapshots, which a schema has read"), "layerSql"),
@@ -89,7 +89,7 @@ export const durable: Table = {
     layer: grows(texts, (text) => Effect.runPromise(Effect.provide(signedAndVerified(text), keys)))
   },
   "durable/src/approval.ts": each(effectOnly, "decide", "decided", "superseding"),
-  "durable/src/books.ts": each(reached, "Books"),
+  "durable/src/books.ts": each(none("books what a schema has read"), "Books"),
   "durable/src/deferred.ts": {
     ...each(effectOnly, "settle", "deferring", "poll", "cancel"),
     ...each(fixed, "withdrawing")
@@ -124,7 +124,8 @@ export const durable: Table = {
   "durable/src/listening.ts": each(reached, "listening"),
   "durable/src/logRows.ts": {
     ...each(effectOnly, "batchAt"),
-    ...each(reached, "write", "encoded", "undecoded", "textOf"),
+    ...each(reached, "write", "encoded"),
+    ...each(none("reads what this run has written, a field of it"), "undecoded", "textOf"),
     decoded: grows(texts, (text) => decoded({ type: "text-delta", runId: text, agent: text, turn: 1, at: 0, text }))
   },
   "durable/src/losing.ts": each(effectOnly, "lose", "isNoted", "note", "isLeft", "stillThere", "orLost", "demandRow"),
@@ -145,8 +146,11 @@ export const durable: Table = {
     ...each(none("compares ids of runs with the reader that a message names"), "withdraws", "ancestry")
   },
   "durable/src/time.ts": each(fixed, "present", "clock", "random"),
-  "durable/src/tool.ts": { ...each(reached, "attempt"), ...each(effectOnly, "compensation", "failuresOf") },
-  "durable/src/words.ts": each(reached, "Written", "inTime", "failing", "collected", "parts"),
+  "durable/src/tool.ts": each(effectOnly, "attempt", "compensation", "failuresOf"),
+  "durable/src/words.ts": {
+    ...each(reached, "Written", "inTime", "collected", "parts"),
+    ...each(effectOnly, "failing")
+  },
   "durable/src/wait.ts": each(effectOnly, "wait"),
   "durable/src/waiting.ts": each(effectOnly, "waitingFor", "list", "listedIn", "isWithdrawn", "untilOver", "waitingNow")
 }
