@@ -5,7 +5,7 @@ import * as Model from "@kintsugi/core/Model"
 import * as Skill from "@kintsugi/core/Skill"
 import * as Tool from "@kintsugi/core/Tool"
 import * as Snapshot from "@kintsugi/core/Snapshot"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Layer, Redacted, Schema, Stream } from "effect"
 import * as Issue from "../../../packages/core/src/data/Issue.ts"
 import * as Durable from "../../../packages/durable/src/Durable.ts"
 import * as SnapshotKeys from "../../../packages/durable/src/SnapshotKeys.ts"
@@ -28,9 +28,7 @@ const saysTwice = (text: string): Model.Service => {
     name: "m",
     provider: "p",
     generate: (request) => Effect.sync(() => next(request)),
-    stream: () => {
-      throw new Error("a run as a workflow asks for whole replies")
-    }
+    stream: (request) => Stream.suspend(() => Stream.fromIterable(Model.partsOf(next(request))))
   }
 }
 
