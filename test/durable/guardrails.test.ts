@@ -117,7 +117,7 @@ it.effect("its time is that of the process, however long the model writes [P1596
   })
 )
 
-it.effect("nothing of a blocked answer is in the log of events, the model call that has checked it [P1597 P1543]", () =>
+it.effect("nothing of a blocked answer is in the log of events, with any kind of check [P1597 P1543]", () =>
   Effect.gen(function* () {
     for (const hold of ["all", 5] as const) {
       const judge = reading("judge", () => [Message.text("It says eleven")])

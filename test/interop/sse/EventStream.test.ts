@@ -1,6 +1,6 @@
 /** Readers of a run over HTTP: they come, leave and come back. */
 import { assert, it } from "@effect/vitest"
-import { Agent, AgentEvent } from "@kintsugi/core"
+import { Agent, AgentEvent, Snapshot, Tool } from "@kintsugi/core"
 import * as Cursor from "@kintsugi/core/Cursor"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as EventStream from "@kintsugi/interop/EventStream"
@@ -151,5 +151,29 @@ it.effect("two reconnections at once get each event once, and one that leaves st
         all.slice(had.length).map(({ cursor }) => cursor)
       )
     }
+  })
+)
+
+it.effect("a suspended run ends without its snapshot, which has the tokens of its deferred calls [P1545 P1521]", () =>
+  Effect.gen(function* () {
+    const ship = Tool.deferred("ship", {
+      description: "Ships.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      start: () => Effect.succeed({ job: 1 }),
+      wait: "suspend",
+      deadline: "1 hour"
+    })
+    const model = yield* ScriptedModel.make(batch("ship"))
+    const run = yield* Effect.provide(agentWith(ship).start("go"), model.layer)
+    const outcome = yield* run.outcome
+    assert(outcome._tag === "Suspended")
+    const [waiting] = Snapshot.waitingOf(outcome.snapshot)
+    assert(waiting?.type === "deferred" && waiting.token !== undefined)
+    const runId = outcome.snapshot.runId
+    const body = yield* textOf(yield* EventStream.answer(run, { runId }))
+    assert.include(body, '"type":"run-suspended"')
+    assert.notInclude(body, waiting.token)
+    assert.notInclude(body, '"snapshot"')
   })
 )

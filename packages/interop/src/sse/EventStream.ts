@@ -30,6 +30,7 @@ type Answer = {
  * - Each event has its cursor as `id:`, and a comment comes every 15 seconds. A reader that leaves stops nothing.
  * - A reader with a cursor gets what is behind it. If that is gone, it gets one `events-lost` event with the transcript so far, and the rest.
  * - A reader that has the last event of the run gets 204: `EventSource` does not come again then.
+ * - `run-suspended` comes without its snapshot, which has what no client may read. The server keeps it.
  * - The cursor of another run, and any other text, is answered with 400, an unknown run with 404.
  */
 export const answer = <O, E>(
@@ -51,11 +52,15 @@ export const answer = <O, E>(
 const isOver = ({ outcome }: Pick<Agent.Run<unknown, unknown>, "outcome">): Effect.Effect<boolean> =>
   Effect.raceFirst(Effect.as(Effect.exit(outcome), true), Effect.as(Effect.yieldNow, false))
 
-const encode = Schema.encodeSync(Schema.fromJsonString(AgentEvent.AgentEvent))
+const encode = Schema.encodeSync(AgentEvent.AgentEvent)
 
 /** The data has no cursor: that is its id. */
 const written = ({ cursor, ...event }: AgentEvent.AgentEvent): string =>
-  `${cursor === undefined ? "" : `id: ${cursor}\n`}data: ${encode(event)}\n\n`
+  `${cursor === undefined ? "" : `id: ${cursor}\n`}data: ${JSON.stringify(forClients(Object(encode(event))))}\n\n`
+
+/** A snapshot has the tokens of deferred calls, texts that were withheld, and bytes: it stays on the server. */
+const forClients = (event: object): object =>
+  Object.fromEntries(Object.entries(event).filter(([key]) => key !== "snapshot"))
 
 /** Proxies end a connection on which nothing is said. */
 const comments = Stream.as(Stream.fromSchedule(Schedule.spaced("15 seconds")), ": at work\n\n")
