@@ -26,7 +26,7 @@ export const targets: ReadonlyArray<Target> = [
     name: "Toolset",
     matches: core("tool/(?:Toolset|CallSite|attempt|callState|checkpoint|endings|settle)")
   },
-  { name: "Turn", matches: core("run/(?:Run|beginning|checkpoint|modelCall|settle|turn)") },
+  { name: "Turn", matches: core("run/(?:Run|beginning|checkpoint|modelCall|settle|shortening|turn)") },
   {
     name: "Agent",
     matches: core("agent/(?!Composition)\\w+", "recovery/(?:Explain|explainRows)"),
