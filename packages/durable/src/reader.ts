@@ -35,7 +35,7 @@ type EventsError = UnknownRunError | UnreadableStepError | DoorError.RunLostErro
  * The events of a run, from any process: those that are stored, and then each event as it comes, with words while they are written. Each event
  * has a `cursor`, with which a reader goes on behind it. The stream ends with the run. A reader that leaves stops nothing.
  *
- * What a crash cut off is retracted by `attempt-discarded`, and the events of a replay are not repeated. The log holds 16 MiB by default: the
+ * What a crash cut off is retracted by `attempt-discarded`, and the events of a replay are not repeated. The log holds 16 Mi characters by default: the
  * stream of a run that exceeds it fails with `CursorExpiredError` there. The workflow has no log with the option `events: false`: then this dies.
  */
 export const events = (

@@ -18,3 +18,9 @@ it("a request for approval is data that survives JSON, and no error [T30]", () =
   assert.instanceOf(through(Approval.ApprovalRequest, request), Approval.ApprovalRequest)
   assert.isFalse(KintsugiError.isKintsugiError(request))
 })
+
+it("a grant has an end that is a number, or none [P1531]", () => {
+  assert.deepStrictEqual(Approval.approveFor("run", { until: 9 }), { type: "approve", for: "run", until: 9 })
+  for (const until of [NaN, Infinity])
+    assert.throws(() => Approval.approveFor("run", { until }), /until must be a finite number/)
+})

@@ -117,15 +117,20 @@ interface GrantOptions extends Pick<Extract<Decision, { readonly type: "approve"
 /**
  * The call may run, and so may later ones: `"run"` admits equal calls of this run, `{ conversation }` equal calls of a conversation, and
  * `{ rule }` the calls that fit this rule of the tool, see `rules` of `Tool.requireApproval`. The approval becomes a `Grant`. About a failed
- * call, see `Recovery.ask`, it holds for that call alone.
+ * call, see `Recovery.ask`, it holds for that call alone. Throws a `RangeError` if `until`, in milliseconds since the epoch, is no finite number.
  */
-export const approveFor = (scope: ApprovalScope, { deep, until, who }: GrantOptions = {}): Decision => ({
-  type: "approve",
-  for: scope,
-  ...(deep === undefined ? {} : { deep }),
-  ...(until === undefined ? {} : { until }),
-  ...(who === undefined ? {} : { who })
-})
+export const approveFor = (scope: ApprovalScope, { deep, until, who }: GrantOptions = {}): Decision => {
+  if (until !== undefined && !Number.isFinite(until)) {
+    throw new RangeError(`Approval.approveFor: until must be a finite number, got ${String(until)}`)
+  }
+  return {
+    type: "approve",
+    for: scope,
+    ...(deep === undefined ? {} : { deep }),
+    ...(until === undefined ? {} : { until }),
+    ...(who === undefined ? {} : { who })
+  }
+}
 
 /** Refuses the call; the model reads the reason. */
 export const refuse = (reason: string): Decision => ({ type: "refuse", reason })
