@@ -72,6 +72,7 @@ const addedElsewhere: Readonly<Record<string, string>> = {
   "ResultStores.layerKeyValueStore": "long results in a KeyValueStore",
   "ResultStores.layerSql": "long results in a table",
   "Durable.events": "what a reader in any process reads of a durable run",
+  "Durable.interrupt": "what stops a durable run",
   "Durable.say": "a person says something to a durable run",
   "Durable.unread": "what a durable run has not read",
   "Durable.settle": "what ends such a call of a durable run",

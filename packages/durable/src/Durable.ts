@@ -9,7 +9,6 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
@@ -41,10 +40,13 @@ import { type AtWork, record, type Replay } from "./recording.ts"
 import { rowsOf } from "./rows.ts"
 import * as Time from "./time.ts"
 import type { ErrorOf, For, Present, ServicesOf } from "./types.ts"
+import { Stop } from "./stop.ts"
+import { hasStopped, watched } from "./stopping.ts"
 import { waitingNow } from "./waiting.ts"
 
 export { events } from "./reader.ts"
 export { say, unread } from "./say.ts"
+export { interrupt } from "./stopping.ts"
 export {
   ChangedAgentError,
   OtherWorkflowError,
@@ -174,15 +176,15 @@ export const workflow = <
       return made.toLayer(({ input }, executionId) =>
         Effect.gen(function* () {
           const instance = yield* WorkflowInstance
-          const taken = { isSo: false }
           const stored = { rows: yield* rowsOf(made, executionId), waiting: new Set<string>() }
           const lines = new Lines(executionId)
-          const own = { executionId, instance, taken, lines, hasInbox: inbox, parents: new Map<string, string>() }
+          const asked = { taken: { isSo: false }, stopping: new Stop() }
+          const own = { executionId, instance, ...asked, lines, hasInbox: inbox, parents: new Map<string, string>() }
           const replay: Replay = { ...process, ...stored, ...memory.of(executionId), ...own }
           const tell = (request: Approval.ApprovalRequest) =>
             hear?.({ workflow: made._tag, executionId, request }) ?? Effect.void
           // an engine may wake a workflow inside another run: the context of that run must not be seen here
-          const ended = watched(taken, asFailures(orLost(replay, running(replay, run, input, tell))))
+          const ended = watched(replay, asFailures(orLost(replay, running(replay, run, input, tell))))
           return yield* Effect.updateContext(memory.behind(instance, ended), (around) =>
             Option.match(Context.getOption(around, Activation), {
               onNone: () => context,
@@ -208,15 +210,6 @@ export const workflow = <
  * is internal there, so only its key is declared here.
  */
 class Activation extends Context.Service<Activation, object>()("effect/cluster/internal/CurrentActivationScope") {}
-
-/** Notes an interruption from outside before it reaches the run: it does not end the run. */
-const watched = <A, E, R>(taken: { isSo: boolean }, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(Effect.forkChild(self, { startImmediately: true }), (fiber) =>
-    Effect.onInterrupt(Fiber.join(fiber), () => {
-      taken.isSo = true
-      return Fiber.interrupt(fiber)
-    })
-  )
 
 /** A step cannot wait without a process, so a service decides within a step. This one stands in where there is none. */
 const noApprover: Approval.Approver["Service"] = {
@@ -252,6 +245,7 @@ const running = (
     if (!wasBegun) yield* note(replay, "begin")
     const { log } = replay
     if (log !== undefined) yield* log.begin(replay, wasBegun)
+    if (yield* hasStopped(replay)) return yield* Workflow.suspend(instance)
     const observers = yield* RunContext.Observers
     const working = Effect.suspend(() => agent(input)).pipe(
       Effect.provideService(RunContext.Observers, [() => watch, ...observers]),

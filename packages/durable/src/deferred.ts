@@ -14,7 +14,18 @@ import type * as Interception from "@kintsugi/core/Interception"
 import * as RunContext from "@kintsugi/core/RunContext"
 import type { Line } from "./lines.ts"
 import { isLeft, isNoted, note, stillThere } from "./losing.ts"
-import { acted, type AnyCodec, goingOn, reading, record, type Replay, Said, saying, underWay } from "./recording.ts"
+import {
+  acted,
+  type AnyCodec,
+  goingOn,
+  outside,
+  reading,
+  record,
+  type Replay,
+  Said,
+  saying,
+  underWay
+} from "./recording.ts"
 import { failuresOf } from "./tool.ts"
 import { isSuperseded } from "./saying.ts"
 import { list } from "./waiting.ts"
@@ -211,6 +222,8 @@ const close = (replay: Replay, line: Line, token: string): Effect.Effect<void> =
   const ending: Ending = { _tag: "Closed", at: line.time, id: "", reason: "run-over" }
   return Effect.asVoid(Effect.orDie(end(instance.workflow, executionId, token, ending))).pipe(
     Effect.provideService(WorkflowEngine, engine),
+    // a run at its end waits for no wake of its own
+    Effect.provideService(WorkflowInstance, instance),
     Effect.provideService(Clock.Clock, replay.clock)
   )
 }
@@ -342,6 +355,12 @@ export const cancel = (
   if (isLeft(replay)) return Effect.interrupt
   const base = `${line.key}/cancel`
   const name = `${base}/${line.next(base)}`
+  // an engine that ends a run begins no step
+  if (replay.stopping.isSo) {
+    return Effect.flatMap(isNoted(replay, name), (isDone) =>
+      isDone ? Effect.void : Effect.andThen(outside(replay, self), note(replay, name))
+    )
+  }
   const { executionId, instance } = replay
   // the call that cancels may be interrupted itself: an engine that suspends this step must not take it for the whole run
   const apart = { ...replay, instance: WorkflowInstance.initial(instance.workflow, executionId) }

@@ -8,10 +8,11 @@ import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
-import type { AgentEvent } from "@kintsugi/core"
+import { AgentEvent } from "@kintsugi/core"
 import type { UnreadableStepError } from "./errors.ts"
 import { type Batch, batchAt, encoded, type Of, undecoded, write } from "./logRows.ts"
 import { isDelta, Marks } from "./marks.ts"
+import type { Stop } from "./stop.ts"
 import type { Written } from "./words.ts"
 
 /** How long a batch is collected, and how many deltas it has at most. */
@@ -35,6 +36,7 @@ interface Replay extends Omit<Of, "workflow"> {
   /** Which process this is. */
   readonly incarnation: string
   readonly words: Written
+  readonly stopping: Pick<Stop, "isSo">
 }
 
 /** The log of one run in one process, over all of its replays there. */
@@ -54,6 +56,8 @@ export class EventLog {
   /** `left`: another process writes it. */
   #state: "open" | "full" | "left" = "open"
   #hasFailed = false
+  /** Whether it has the end of the run: nothing comes behind it. */
+  #isOver = false
   /** Open while events wait, and while so many wait that they are written at once. */
   readonly #some = Latch.makeUnsafe(false)
   readonly #many = Latch.makeUnsafe(false)
@@ -61,6 +65,10 @@ export class EventLog {
 
   constructor(limit = mostCharacters) {
     this.#limit = limit
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
   }
 
   /** A replay begins. What a crash cut off is retracted before anything else. */
@@ -73,6 +81,7 @@ export class EventLog {
         this.#forget()
         yield* this.#load(of)
       } else yield* this.#flush(replay)
+      if (this.#isOver) return
       this.#marks.begin()
       const at = yield* Clock.currentTimeMillis
       while (this.#state === "open") {
@@ -98,7 +107,8 @@ export class EventLog {
 
   /** An event of a replay: whether it is new. It is written with the next batch then. */
   add(event: AgentEvent.AgentEvent): boolean {
-    if (!this.#marks.isNew(event)) return false
+    if (this.#isOver || !this.#marks.isNew(event)) return false
+    this.#isOver = isEnd(event)
     if (this.#state !== "open") return true
     const last = this.#unwritten.at(-1)
     if (
@@ -134,10 +144,19 @@ export class EventLog {
         Effect.suspend(() => {
           fiber.interruptUnsafe()
           if (replay.scope.state._tag === "Closed") return Effect.void
-          return this.#last(replay, Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause) ? 1 : mostTries)
+          const isCut = Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause) && !replay.stopping.isSo
+          return this.#last(replay, isCut ? 1 : mostTries)
         })
       )
     )
+  }
+
+  /** Writes the end of a run that its engine has ended. */
+  end(replay: Replay, events: ReadonlyArray<AgentEvent.AgentEvent>): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      for (const event of events) this.add(event)
+      return this.#last(replay, mostTries)
+    })
   }
 
   /** Writes what is left, if need be with several tries: no other batch follows. */
@@ -164,6 +183,7 @@ export class EventLog {
     this.#epoch = 0
     this.#characters = 0
     this.#state = "open"
+    this.#isOver = false
   }
 
   /** Reads the batches that are stored and not counted yet. */
@@ -177,6 +197,7 @@ export class EventLog {
         for (const json of batch.events) {
           const event = undecoded(json)
           if (event === undefined) continue
+          this.#isOver ||= isEnd(event)
           if (batch.kind === "takeover") this.#marks.retract(event)
           else this.#marks.add(event)
         }
@@ -255,6 +276,9 @@ export class EventLog {
     })
   }
 }
+
+/** Whether it is the last event of the outermost run. */
+const isEnd = (event: AgentEvent.AgentEvent): boolean => event.parent === undefined && AgentEvent.isTerminal(event)
 
 const ofReplay = ({ engine, executionId, instance }: Replay): Of => ({
   engine,

@@ -83,6 +83,7 @@ export const intercepting = (replay: Replay, tell: Tell) => {
       }
     }),
     outside: (self) => replay.lines.busy(outside(replay, self)),
+    unread: (run) => replay.stopping.unreadBy(run),
     beforeCall: (key) => within((run) => (run === undefined ? Effect.void : begun(replay, key, run)))
   }
   return { interceptor, watch }

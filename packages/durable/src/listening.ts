@@ -22,7 +22,8 @@ export const listening = (replay: Replay) => {
     if (event.type === "run-start" && event.parent !== undefined) replay.parents.set(event.runId, event.parent.runId)
     const isEnd = event.parent === undefined && AgentEvent.isTerminal(event)
     // the run is suspended, not at its end
-    const isAside = replay.instance.suspended || replay.instance.abandoned
+    const isAside = !replay.stopping.isSo && (replay.instance.suspended || replay.instance.abandoned)
+    if (isAside) replay.stopping.aside.push(event)
     // nor does it end where it goes on elsewhere
     const isNew = isAside || isLeft(replay) ? false : (replay.log?.add(event) ?? true)
     // words that were heard before come once more to a replay that goes on with their model call

@@ -43,8 +43,13 @@ export const note = ({ engine, executionId, instance }: Execution, name: string)
 }
 
 /** Whether the run goes on in another replay: what stops now has not ended. */
-export const isLeft = ({ instance, scope, taken }: Pick<Replay, "instance" | "scope" | "taken">): boolean =>
-  !instance.interrupted && (instance.suspended || taken.isSo || scope.state._tag === "Closed")
+export const isLeft = ({
+  instance,
+  scope,
+  stopping,
+  taken
+}: Pick<Replay, "instance" | "scope" | "stopping" | "taken">): boolean =>
+  !instance.interrupted && !stopping.isSo && (instance.suspended || taken.isSo || scope.state._tag === "Closed")
 
 /** Ends a run whose wait was over but whose stored end is gone: it would wait once more. */
 export const stillThere = <S extends Schema.Constraint, E extends Schema.Constraint>(

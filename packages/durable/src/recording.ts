@@ -25,6 +25,7 @@ import { ChangedAgentError, UnreadableStepError, unreadable } from "./errors.ts"
 import type { EventLog } from "./eventLog.ts"
 import type { Line, Lines } from "./lines.ts"
 import type { Rows } from "./rows.ts"
+import type { Stop } from "./stop.ts"
 import type { Written } from "./words.ts"
 
 /** Any schema whose values can be stored without the help of services. */
@@ -46,6 +47,8 @@ export interface Replay {
   readonly instance: WorkflowInstance["Service"]
   /** Whether the engine has taken the run off this process: it goes on in another one, or here later. */
   readonly taken: { isSo: boolean }
+  /** Whether the run was stopped from outside: it ends then. */
+  readonly stopping: Stop
   readonly lines: Lines
   /** Decides about calls within a step, which cannot wait without a process. */
   readonly approver: Approval.Approver["Service"]
@@ -146,19 +149,16 @@ export const record = <A, E>(
   return underWay(
     line,
     Effect.onExit(stepping, (exit) => {
+      const isCut = Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)
       // a replay goes on with work under way; any other end of a step stops it
-      if (replay.instance.suspended && Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) return Effect.void
+      if (isCut && replay.instance.suspended && !replay.stopping.isSo) return Effect.void
       const at = replay.atWork.get(key)
       const stopping = Effect.suspend(() => {
         replay.atWork.delete(key)
         return at === undefined ? Effect.void : Fiber.interrupt(at.fiber)
       })
       // one that goes on elsewhere is not cut off
-      const isOver =
-        Exit.isFailure(exit) &&
-        Cause.hasInterrupts(exit.cause) &&
-        !replay.taken.isSo &&
-        replay.scope.state._tag !== "Closed"
+      const isOver = isCut && !replay.taken.isSo && replay.scope.state._tag !== "Closed"
       return wasLate && isOver && run !== undefined ? cutOff(replay, name, run, at?.books, stopping) : stopping
     })
   )
@@ -310,7 +310,7 @@ export const remainder = (clock: Clock.Clock, from: number, until: number): Dura
 
 /** Goes on with the work of a step, or begins it; until that instant at most. */
 const working = (
-  { atWork, clock, instance, scope, taken }: Replay,
+  { atWork, clock, instance, scope, stopping, taken }: Replay,
   key: string,
   { at: from, until }: { readonly at: number; readonly until: number },
   { run, work }: { readonly run: RunContext.RunContext | undefined; readonly work: Effect.Effect<unknown, unknown> }
@@ -342,8 +342,8 @@ const working = (
     const { cause } = exit.value
     // nothing is recorded of what ends with the process: it is begun again
     if (Cause.hasInterrupts(cause) && scope.state._tag === "Closed") return yield* Effect.never
-    // nor of what ends because its run goes on elsewhere: there it is begun again
-    if (Cause.hasInterrupts(cause) && taken.isSo && !instance.suspended) {
+    // nor of what ends because its run goes on elsewhere, where it is begun again, or is stopped
+    if (Cause.hasInterrupts(cause) && (taken.isSo || stopping.isSo) && !instance.suspended) {
       return yield* Effect.flatMap(WorkflowInstance, Workflow.suspend)
     }
     // no typed failure is left in a cause that is passed on

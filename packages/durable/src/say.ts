@@ -12,6 +12,7 @@ import { withdrawing } from "./deferred.ts"
 import type { UnknownRunError } from "./errors.ts"
 import { demanding, isOver } from "./knowing.ts"
 import { put, type Said, unreadOf, withdraws } from "./saying.ts"
+import { isStopped } from "./stopping.ts"
 import { listedIn } from "./waiting.ts"
 
 /** A message for a durable run. */
@@ -54,7 +55,8 @@ export const say = (
     }
     yield* demanding(workflow, executionId)
     const engine = yield* WorkflowEngine
-    if (yield* isOver(engine, workflow, executionId)) {
+    const stopped = isStopped({ engine, executionId, instance: WorkflowInstance.initial(workflow, executionId) })
+    if ((yield* isOver(engine, workflow, executionId)) || (yield* stopped)) {
       return yield* Effect.fail(DoorError.RunOverError.make({ runId: executionId }))
     }
     const said: Said = {

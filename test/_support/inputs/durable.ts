@@ -139,6 +139,8 @@ export const durable: Table = {
   "durable/src/reader.ts": each(effectOnly, "events"),
   "durable/src/rows.ts": each(none("asks a storage for rows by ids, and reads none of them"), "stepId", "rowsOf"),
   "durable/src/say.ts": each(effectOnly, "say", "unread"),
+  "durable/src/stop.ts": each(reached, "Stop"),
+  "durable/src/stopping.ts": each(effectOnly, "interrupt", "isStopped", "watched", "hasStopped"),
   "durable/src/saying.ts": {
     ...each(effectOnly, "unreadOf", "reading", "isSuperseded", "put"),
     ...each(none("compares ids of runs with the reader that a message names"), "withdraws", "ancestry")

@@ -29,15 +29,20 @@ interface AtWork {
 /** Gives what came to a run from outside of this process, each message once. */
 type Pull = (run: RunContext.RunContext) => Effect.Effect<ReadonlyArray<Message.SaidMessage>>
 
+/** What came to a run from outside of this process and was not read, at the end of the run. */
+type Unread = (run: RunContext.RunContext) => ReadonlyArray<Message.SaidMessage>
+
 export class Inbox implements RunContext.Inbox {
   readonly #pull: Pull | undefined
+  readonly #unread: Unread | undefined
   readonly #hearing = new Map<string, Hearing>()
   readonly #atWork = new Set<AtWork>()
   readonly withdrawn: Array<string> = []
   #waiting: Array<Waiting> = []
 
-  constructor(pull?: Pull) {
+  constructor(pull?: Pull, unread?: Unread) {
     this.#pull = pull
+    this.#unread = unread
   }
 
   begin(run: RunContext.RunContext, capacity: number): void {
@@ -87,7 +92,8 @@ export class Inbox implements RunContext.Inbox {
 
   end(run: RunContext.RunContext): ReadonlyArray<Message.SaidMessage> {
     this.#hearing.delete(run.runId)
-    return this.#remove(run).flatMap(({ isStored, said }) => (isStored ? [] : said))
+    const here = this.#remove(run).flatMap(({ isStored, said }) => (isStored ? [] : said))
+    return [...here, ...(this.#unread?.(run) ?? [])]
   }
 
   during<A, E, R>(

@@ -120,6 +120,8 @@ export interface Interceptor {
   readonly said?: (run: RunContext.RunContext) => Effect.Effect<ReadonlyArray<Message.SaidMessage>>
   /** Runs work that no replay finds again: none of its steps is one of the program, and its time is that of the process. */
   readonly outside?: <A, E>(self: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** The messages to a run that no safe point has read, at the end of that run: they are returned. */
+  readonly unread?: (run: RunContext.RunContext) => ReadonlyArray<Message.SaidMessage>
   /** Runs before a call that has waited for other calls of its reply; `key` is the idempotency key of the call. */
   readonly beforeCall?: (key: string) => Effect.Effect<void>
 }

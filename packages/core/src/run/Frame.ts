@@ -120,7 +120,7 @@ const begin = <A, E, R>(
   const runId = resumed?.runId ?? mode.runId ?? `run-${RunContext.drawId(fiber)}`
   const interceptor = parent === undefined ? fiber.getRef(Interception.Current) : undefined
   const said = interceptor?.said
-  const tree = parent?.tree ?? { lost: 0, begun: undefined, inbox: said && new Inbox(said) }
+  const tree = parent?.tree ?? { lost: 0, begun: undefined, inbox: said && new Inbox(said, interceptor?.unread) }
   if (isForked) tree.inbox ??= new Inbox()
   mode.limited?.(frame.budget ?? Budget.unlimited)
   const isStreamed = (parent ?? interceptor)?.isStreamed === true
