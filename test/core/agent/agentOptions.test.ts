@@ -64,3 +64,19 @@ it.run("tools beside skills are refused, by the name of the agent [P1320]", () =
     )
   })
 )
+
+it.run("tools and skills that are no list are refused, by the name of the agent and the option [P1320]", () =>
+  Effect.sync(() => {
+    const { tool } = scripted("ping", Effect.succeed("seen"))
+    for (const [option, value] of [
+      ["tools", { ping: tool }],
+      ["tools", tool],
+      ["skills", Skill.make("work", { description: "Works.", tools: [] })]
+    ] as const) {
+      assert.throws(
+        () => Agent.make("clerk", { [option]: value } as never),
+        new RegExp(`^Agent 'clerk': ${option} must be a list, as in ${option}: \\[one, two\\]$`)
+      )
+    }
+  })
+)

@@ -146,7 +146,7 @@ type OneOf<Skills, Tools> = Skills extends readonly []
  * tools until it does. The output is its last text, or the value of a schema (`output`). With several skills, the run chooses one first.
  *
  * The type says what can still go wrong: the failures of tools that no row handles, those of the model, and a limit of the budget.
- * Throws a `TypeError` on tools beside skills.
+ * Throws a `TypeError` on tools beside skills, and on tools or skills that are no list.
  *
  * @example
  * ```ts
@@ -233,6 +233,10 @@ const skillsOf = (
     tools = []
   }: { readonly skills?: ReadonlyArray<Skill.AnySkill>; readonly tools?: ReadonlyArray<Tool.AnyTool> }
 ): ReadonlyArray<Skill.AnySkill> => {
+  for (const [option, list] of Object.entries({ skills, tools })) {
+    if (!Array.isArray(list))
+      throw new TypeError(`Agent '${name}': ${option} must be a list, as in ${option}: [one, two]`)
+  }
   if (tools.length === 0) return skills
   if (skills.length === 0) return [{ name, description: "", tools }]
   throw new TypeError(`Agent '${name}': an agent takes tools, or skills that have them`)
