@@ -38,7 +38,8 @@ for (const isForgetful of [false, true])
             ? message.content.flatMap((part) => (part.type === "settled-call" ? part.settlement : []))
             : []
         )
-        for (const settlement of settlements.slice(0, 3)) assert.deepStrictEqual(settlement, Message.superseded)
+        // the call about which a person was asked had begun, and its tool is unsafe
+        assert.deepStrictEqual(settlements.slice(0, 3), [Message.superseded, Message.unknown, Message.superseded])
         assert.include(wordsOf(requests.at(-1)?.messages ?? []), "user: never mind")
       })
     )

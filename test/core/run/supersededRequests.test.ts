@@ -14,6 +14,7 @@ const { call, calls, make, text } = ScriptedModel
 
 const superseding = [{ message: "never mind", supersede: true }]
 const superseded = "interrupted: The call was not run: superseded by a message of the user."
+const supersededAtWork = "interrupted: The call was interrupted before it ended: superseded by a message of the user."
 
 const fatesOf = (outcome: Agent.Outcome<unknown>) =>
   outcome.decisions?.map((answer) => (answer._tag === "Counted" ? answer._tag : answer.reason))
@@ -150,7 +151,7 @@ it.effect(
         assert.deepInclude(yield* Effect.orDie(run.outcome), { output: "done" })
         assert.lengthOf(runs, 1)
         assert.deepStrictEqual(settlements(yield* run.transcript), [
-          sideEffects === "none" ? superseded : `${Message.unknown.kind}: ${Message.unknown.text}`
+          sideEffects === "none" ? supersededAtWork : `${Message.unknown.kind}: ${Message.unknown.text}`
         ])
         yield* accounted(run)
       }

@@ -251,17 +251,15 @@ it.run("a repetition with a result that its schema refuses is settled as unknown
   })
 )
 
-it.run(
-  "a call that failed plainly is settled as cut off, not as unknown, if it is interrupted while it recovers [P602]",
-  (run) =>
-    Effect.gen(function* () {
-      const heard = eventLog()
-      const handler = Recovery.respondWith(() => Effect.as(Effect.sleep("1 hour"), "late"))
-      const tool = Tool.make("pay", { ...unsafe, run: () => Effect.fail(busy()) }).pipe(Tool.onError({ Busy: handler }))
-      const model = yield* script()
-      yield* interruptedAt(5000, run(agentWith(tool).pipe(heard.listen), "go").pipe(Effect.provide(model.layer)))
-      assert.deepStrictEqual(settlements(lastTranscript(heard.end())), [`interrupted: ${Message.interrupted.text}`])
-    })
+it.run("a call that has failed is settled as unknown, if it is interrupted while it recovers [P602]", (run) =>
+  Effect.gen(function* () {
+    const heard = eventLog()
+    const handler = Recovery.respondWith(() => Effect.as(Effect.sleep("1 hour"), "late"))
+    const tool = Tool.make("pay", { ...unsafe, run: () => Effect.fail(busy()) }).pipe(Tool.onError({ Busy: handler }))
+    const model = yield* script()
+    yield* interruptedAt(5000, run(agentWith(tool).pipe(heard.listen), "go").pipe(Effect.provide(model.layer)))
+    assert.deepStrictEqual(settlements(lastTranscript(heard.end())), [`unknown: ${Message.unknown.text}`])
+  })
 )
 
 it.run(

@@ -43,6 +43,7 @@ export const waiting = (isForgetful: boolean, kind: "plain" | "sub-agent", isUnd
       parameters: Schema.Struct({}),
       success: Schema.String,
       failure: Locked,
+      sideEffects: "unsafe",
       run: () => Effect.suspend(() => (++runs === 1 ? Effect.fail(new Locked()) : Effect.succeed("open")))
     }).pipe(Tool.onError({ Locked: Recovery.ladder(Recovery.ask({ validFor: "2 hours" }), Recovery.tell()) }))
     const late = order.pipe(Tool.onError({ ToolTimeoutError: Recovery.tell(), Declined: Recovery.tell() }))

@@ -171,6 +171,16 @@ export const superseded: Parts.Settlement = {
 }
 
 /**
+ * The same of a call that had begun.
+ *
+ * @internal
+ */
+export const supersededAtWork: Parts.Settlement = {
+  kind: "interrupted",
+  text: "The call was interrupted before it ended: superseded by a message of the user."
+}
+
+/**
  * The settlement of a call that was cut off after its start, and may have taken effect.
  *
  * @internal

@@ -51,7 +51,7 @@ export interface Asked extends Asks {
   readonly lookUp: (
     verify: NonNullable<AskedTool["verify"]>
   ) => Effect.Effect<{ readonly value: unknown } | undefined, unknown>
-  readonly change: (fields: Partial<Pick<AskedState, "edited" | "isCleared" | "isUncertain">>) => void
+  readonly change: (fields: Partial<Pick<AskedState, "edited" | "mayHaveActed" | "isUncertain">>) => void
   /** Takes other arguments; gives the error of those that do not decode. */
   readonly accept: (args: Schema.Json) => Effect.Effect<unknown>
   /** Takes a value in the place of the result. */
@@ -71,7 +71,6 @@ export interface AskedCall {
     readonly run: { readonly runId: string; readonly isApart?: boolean | undefined }
     /** Where it goes on, with the request that the run was suspended with. */
     readonly from: { readonly type: string; readonly request?: ApprovalRequest } | undefined
-    readonly slot: { settlement: Message.Settlement | undefined }
   }
   readonly state: AskedState
 }
@@ -92,8 +91,8 @@ interface AskedState {
   readonly isUncertain: boolean
   readonly edited?: string | undefined
   readonly decoded?: { readonly json: Schema.Json } | undefined
-  /** Whether it was looked up that the tool has not taken effect. */
-  readonly isCleared?: boolean
+  /** Whether a run of it has begun, and nothing says that it took no effect. */
+  readonly mayHaveActed: boolean
 }
 
 export interface Compact {

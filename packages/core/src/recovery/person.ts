@@ -9,7 +9,6 @@ import * as Approval from "../data/Approval.ts"
 import { canonical, digestOf, digestOfRequest } from "../data/Digest.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import { property } from "../data/Foreign.ts"
-import * as Message from "../data/Message.ts"
 import * as Redaction from "../data/Redaction.ts"
 import { tags } from "../errors/RecoveryAdvice.ts"
 import { ApprovalExpiredError } from "../errors/ToolError.ts"
@@ -106,7 +105,7 @@ const run: Ask["run"] = (self, seen, fixRun, asked) =>
     while (request !== Approval.expired) {
       const current: Approval.ApprovalRequest = request ?? (yield* requestOf(call, verified))
       const asks = { ...asked, mayRunTwice: () => call.hasBegun && !isCleared(asked.call) }
-      const decision = yield* waiting(call, Deciding.decided(current, self.onExpiry, site, asks))
+      const decision = yield* asked.untilDecided(Deciding.decided(current, self.onExpiry, site, asks))
       if (decision === undefined || (decision === "nothing-to-run" && site.isSuspendable)) {
         asked.suspend(current, encoded(call))
         return over(call)
@@ -161,7 +160,7 @@ class Failed {
 const argumentsOf = ({ args, decoded }: AskedCall["state"]): Schema.Json => decoded?.json ?? args
 
 /** Whether it was looked up that the tool has not taken effect. */
-const isCleared = ({ state }: AskedCall): boolean => state.type === "Admitted" && state.isCleared === true
+const isCleared = ({ state }: AskedCall): boolean => state.runs > 0 && !state.mayHaveActed
 
 /** The call is denied, or waits. */
 const over = ({ fixRun: { error } }: Failed): Fixed => ({ type: "left", why: "rethrown", error })
@@ -174,7 +173,7 @@ const lookedUp = ({ asked, hasBegun, tool, wasCleared }: Failed): Effect.Effect<
     onFailure: (error): Verified => ({ unknown: String(property(error, "why") ?? error) }),
     onSuccess: (found): Verified => {
       if (found !== undefined) return { found: found.value }
-      if (asked.call.state.type === "Admitted") asked.change({ isCleared: true, isUncertain: false })
+      asked.change({ mayHaveActed: false, isUncertain: false })
       return "no-effect"
     }
   })
@@ -224,20 +223,6 @@ const requestOf = (call: Failed, verified: Said | undefined) =>
     }
     return new Approval.ApprovalRequest({ ...fresh, digest: yield* digestOfRequest(fresh, site.call.arguments) })
   })
-
-/** If the run ends during the wait, the settlement says that nothing has run. */
-const waiting = <A>({ asked, hasBegun, site: { slot } }: Failed, decided: Effect.Effect<A>): Effect.Effect<A> => {
-  const wait = asked.untilDecided(decided)
-  if (hasBegun) return wait
-  return Effect.suspend(() => {
-    slot.settlement = Message.unapproved
-    return Effect.tap(wait, () =>
-      Effect.sync(() => {
-        slot.settlement = Message.interrupted
-      })
-    )
-  })
-}
 
 const answer = (call: Failed, decision: Approval.Decision): Effect.Effect<Fixed> => {
   const { asked } = call

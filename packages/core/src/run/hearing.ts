@@ -107,7 +107,7 @@ export const untilSaid = <Answer, Asked>(
 
 /** The user has said something that comes before this call. */
 export const passOver = ({ call: { id: callId, name: tool }, run, slot }: CallSite): Effect.Effect<Outcome> => {
-  const settlement = Message.passedOver
+  const settlement = slot.settlementBy("interrupt")
   const record = { tool, isError: false }
   Object.assign(slot, { settlement, record })
   return RunContext.emitThen(
@@ -127,12 +127,18 @@ export const withdraw = (running: Looping): Effect.Effect<boolean> =>
       const waiting = slot.record === undefined ? undefined : slot.checkpoint?.(0)
       if (waiting === undefined) return Effect.succeed(false)
       if (waiting.type === "agent") {
-        const anew = { isBegun: false, settlement: undefined, record: undefined, checkpoint: undefined }
+        const anew = {
+          isBegun: false,
+          open: undefined,
+          settlement: undefined,
+          record: undefined,
+          checkpoint: undefined
+        }
         return Effect.sync(() => Object.assign(slot, anew, { from: waiting }) === slot)
       }
       if (waiting.type === "decision") running.run.tree.inbox?.withdrawn.push(waiting.request.digest)
       return Effect.map(cancelled(running, slot), (isCancelled) => {
-        if (isCancelled || slot.settlement?.kind !== "unknown") slot.settlement = Message.superseded
+        slot.settlement = isCancelled ? Message.superseded : slot.settlementBy("supersede")
         return false
       })
     }),

@@ -192,7 +192,7 @@ const settleAll = <A, E>(
   return Effect.matchEffect(interruptible, {
     onSuccess: (outcomes) => {
       if (outcomes !== undefined) return finish(outcomes)
-      for (const { slot } of started) if (!slot.isBegun) slot.settlement = Message.passedOver
+      for (const { slot } of started) if (!slot.isBegun) slot.settlement = slot.settlementBy("interrupt")
       // calls that were cut off have no outcome
       return finish((early ?? []).filter((outcome) => outcome !== undefined))
     },
@@ -245,7 +245,8 @@ const siteOf = (running: Looping, call: Message.ToolCall, key: string, index: nu
   const callKey = `${run.runId}/${run.turn()}/${index}`
   // there is one for each call
   const slot = state.slots[index] as Slot
-  const from = slot.from ?? callOf(running, index)
+  const { from } = slot
+  if (from !== undefined) slot.goOn(from, Toolset.sideEffectsOf(running.toolset, call))
   return {
     call,
     key,
@@ -261,12 +262,6 @@ const siteOf = (running: Looping, call: Message.ToolCall, key: string, index: nu
     ...(running.toolset.pinned === undefined ? {} : { pins: state.pins }),
     offered: state.prepared?.choice.tools
   }
-}
-
-/** Where a call of the present turn goes on. */
-const callOf = ({ beginning: { from }, state }: Running, index: number): CallCheckpoint | undefined => {
-  const call = from?.turn === state.turn ? from.unfinished?.calls[index] : undefined
-  return call?.type === "finished" || call?.type === "not-begun" ? undefined : call
 }
 
 /** How the sub-agent of a call is suspended with the run, and goes on with it. */
@@ -307,8 +302,7 @@ const inTurn = (
       const { record = Toolset.recordOf(call, slot.settlement), settlement } = slot
       return Effect.succeed({ settlement, record })
     }
-    if (site.run.tree.inbox?.ends(site.run, "model") === true) return passOver(site)
-    slot.settlement = Message.interrupted
+    if (site.run.tree.inbox?.ends(site.run, "model") === true && !isAtWork(site)) return passOver(site)
     return Effect.map(Toolset.settle(toolset, site), (outcome) => {
       slot.settlement = outcome.settlement
       slot.record = outcome.record
@@ -330,6 +324,9 @@ const inTurn = (
   return concurrency > 1 ? Effect.andThen(Effect.yieldNow, waited) : waited
 }
 
+/** Whether a call that goes on waits for nothing but the end of its own work. */
+const isAtWork = ({ from }: CallSite): boolean => from !== undefined && from.type !== "decision"
+
 const notBegun = ({ name: tool }: Message.ToolCall, barrier: unknown): Toolset.Outcome => ({
   settlement: Message.notRun,
   // that of the call that has ended the run is known
@@ -344,7 +341,7 @@ const skipped = <A, E>(
   next: () => Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
   sites.reduceRight((next, { call: { id: callId, name: tool }, slot }) => {
-    const { settlement = Message.notRun } = slot
+    const { settlementNow: settlement = Message.notRun } = slot
     // of a call that waits, it is known what becomes of it: one that was at work was interrupted
     const isWaiting = slot.checkpoint !== undefined && slot.record !== undefined
     if (slot.isBegun && !isWaiting) return next

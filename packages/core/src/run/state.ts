@@ -158,9 +158,14 @@ export class RunState implements State {
     this.keys = unfinished.keys
     for (const [index, slot] of this.slots.entries()) {
       const call = unfinished.calls[index]
-      if (call?.type !== "finished") continue
-      slot.settlement = call.settlement
-      slot.record = call.record
+      if (call === undefined || call.type === "not-begun") continue
+      if (call.type === "finished") {
+        slot.settlement = call.settlement
+        slot.record = call.record
+        continue
+      }
+      // what its tool is, the run finds out later
+      slot.goOn(call, "unsafe")
     }
   }
 
@@ -246,7 +251,7 @@ export class RunState implements State {
 
   /** The settlements of the unfinished reply's calls; absent for calls whose turn has not come. */
   settlements(): ReadonlyArray<Message.Settlement | undefined> {
-    return this.slots.map(({ settlement }) => settlement)
+    return this.slots.map(({ settlementNow }) => settlementNow)
   }
 
   /** Notes the text of the present model call that a reader has seen: if the call is stopped, the transcript keeps it. */
@@ -364,8 +369,15 @@ export class RunState implements State {
   }
 }
 
-const callOf = ({ checkpoint, record, settlement }: Slot, now: number): UnfinishedReply["calls"][number] =>
-  checkpoint?.(now) ??
-  (settlement === undefined
-    ? { type: "not-begun" }
-    : { type: "finished", settlement, ...(record === undefined ? {} : { record }) })
+const callOf = (slot: Slot, now: number): UnfinishedReply["calls"][number] => {
+  const { checkpoint, from, isBegun, record, settlement } = slot
+  const waiting = checkpoint?.(now)
+  if (waiting !== undefined) return waiting
+  // its turn has not come since the run goes on
+  if (!isBegun && settlement === undefined) return from ?? { type: "not-begun" }
+  return {
+    type: "finished",
+    settlement: slot.settlementNow ?? Message.notRun,
+    ...(record === undefined ? {} : { record })
+  }
+}

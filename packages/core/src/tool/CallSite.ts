@@ -4,7 +4,8 @@ import type * as Message from "../data/Message.ts"
 import type { CallCheckpoint, ForSettlement, Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type { LateCall, LateEnd } from "./Late.ts"
-import type { Nesting, SiteAtGate } from "./ToolDefinition.ts"
+import { ended, type LiveCall, liveFrom } from "./fate.ts"
+import type { Nesting, SiteAtGate, ToolDefinition } from "./ToolDefinition.ts"
 
 export interface CallSite extends SiteAtGate {
   /** With the name of the tool that is meant. */
@@ -39,14 +40,32 @@ export interface CallSite extends SiteAtGate {
 export class Slot {
   /** Whether its turn has come. */
   isBegun = false
-  /** Its settlement; before it has one, the settlement if its run ended now. Absent before its turn. */
   settlement: Message.Settlement | undefined
-  /** Where it goes on, if it has waited within this run. */
+  /** As long as it is not settled: the call at work, or in its snapshot. */
+  live: LiveCall | undefined
+  /** Where it goes on, if it has waited before. */
   from: CallCheckpoint | undefined
   /** Its entry in the failure history, once it is settled. */
   record: FailureHistory.CallOutcome | undefined
   /** Of a call that waits, or whose sub-agent is at work: its checkpoint, were its run suspended now; nothing where it cannot go on. */
   checkpoint: ((now: number) => CallCheckpoint | undefined) | undefined
+
+  /** Its settlement; before it has one, the settlement if its run ended now. Absent before its turn. */
+  get settlementNow(): Message.Settlement | undefined {
+    if (this.settlement !== undefined) return this.settlement
+    return this.isBegun || this.live !== undefined ? ended(this.live) : undefined
+  }
+
+  /** What the model reads of it if a message ends it now. */
+  settlementBy(message: "interrupt" | "supersede"): Message.Settlement {
+    return ended(this.live, message)
+  }
+
+  /** It goes on from here when its turn comes. */
+  goOn(from: CallCheckpoint, sideEffects: ToolDefinition["sideEffects"]): void {
+    this.from = from
+    this.live = liveFrom(from, sideEffects)
+  }
 }
 
 /** Of a sub-agent that goes on from a snapshot, or begins: its call has this checkpoint while it is at work. */

@@ -109,6 +109,10 @@ export const isOffered = (
 /** The name of the tool that a call means; as the model wrote it where there is none. */
 export const nameOf = (self: Toolset, call: Message.ToolCall): string => entryOf(self, call)?.tool.name ?? call.name
 
+/** Of an unknown tool nothing is declared. */
+export const sideEffectsOf = (self: Toolset, call: Message.ToolCall): ToolDefinition["sideEffects"] =>
+  entryOf(self, call)?.tool.sideEffects ?? "undeclared"
+
 const entryOf = ({ entries }: Toolset, { name }: Message.ToolCall): Entry | undefined => {
   const exact = entries.get(name)
   if (exact !== undefined) return exact

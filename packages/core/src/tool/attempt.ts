@@ -8,7 +8,7 @@ import type * as Schema from "effect/Schema"
 import * as Arguments from "../data/Arguments.ts"
 import { canonical } from "../data/Digest.ts"
 import { isDeep } from "../data/Foreign.ts"
-import * as Message from "../data/Message.ts"
+import type * as Message from "../data/Message.ts"
 import { OutcomeUnknownError, ToolDeniedError } from "../errors/ToolError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
@@ -25,6 +25,7 @@ import {
   type Decoded,
   decoded,
   failed,
+  isCleared,
   over,
   type Gates,
   type Raw,
@@ -150,15 +151,12 @@ export const suspend = (
   self.state = over(state, { type: "waits", checkpoint })
 }
 
-/** If the run ends during the wait for a decision, the settlement says that nothing has run. */
+/** While it waits for a decision, it has no attempt at work. */
 const wait = <A>(self: ToolCall, state: Decoded, decided: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.suspend(() => {
-    const { slot } = self.site
     self.state = waiting(state)
-    if (state.runs === 0) slot.settlement = Message.unapproved
     return Effect.map(decided, (decision) => {
       self.state = state
-      if (state.runs === 0) slot.settlement = Message.interrupted
       return decision
     })
   })
@@ -197,7 +195,7 @@ const start = (self: ToolCall, state: Admitted): Attempt => {
     }
   })
   const refusal = () =>
-    self.state.type === "Running" && self.state.isCleared
+    self.state.type === "Running" && isCleared(self.state)
       ? undefined
       : OutcomeUnknownError.make({ tool: name, callId: site.call.id, idempotencyKey: site.key })
   return tries.run(around(each, refusal))
@@ -242,19 +240,14 @@ const runOnce = (self: ToolCall, state: Admitted): Attempt => {
 
 /** Once an unsafe tool has started, only its own end or a lookup shows whether it took effect. */
 const watch = (self: ToolCall, ran: Attempt): Attempt =>
-  Effect.suspend(() => {
-    const { slot } = self.site
-    slot.settlement = Message.unknown
-    return Effect.onExit(ran, (exit) => {
-      if (Exit.isSuccess(exit) || Cause.hasDies(exit.cause)) return Effect.void
-      const isCutOff = Cause.hasInterrupts(exit.cause)
-      if (self.state.type === "Running") {
-        const hasNoOutcome = isCutOff && !self.state.isCleared
-        self.state = failed(self.state, hasNoOutcome || ToolRun.isUncertain(Cause.squash(exit.cause)))
-      }
-      if (!self.state.isUncertain) slot.settlement = Message.interrupted
-      return Effect.void
-    })
+  Effect.onExit(ran, (exit) => {
+    if (Exit.isSuccess(exit) || Cause.hasDies(exit.cause)) return Effect.void
+    const isCutOff = Cause.hasInterrupts(exit.cause)
+    if (self.state.type === "Running") {
+      const hasNoOutcome = isCutOff && self.state.mayHaveActed
+      self.state = failed(self.state, hasNoOutcome || ToolRun.isUncertain(Cause.squash(exit.cause)))
+    }
+    return Effect.void
   })
 
 /** Takes the answer of a fixer, or of a person, as the new arguments; gives the error of one that does not decode. */

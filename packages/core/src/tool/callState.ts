@@ -20,6 +20,8 @@ interface Common {
   readonly runs: number
   /** Whether an earlier run was cut off after its start: it may have taken effect. */
   readonly isUncertain: boolean
+  /** Whether a run of it has begun, and nothing says that it took no effect. */
+  readonly mayHaveActed: boolean
   /** The arguments that the approver has edited, as canonical JSON: they need no further approval. */
   readonly edited?: string | undefined
   /** The last answer of a fixer if it did not decode: what this very fixer reads next. The arguments stay. */
@@ -42,8 +44,6 @@ export interface Admitted extends Common {
   readonly type: "Admitted"
   /** Absent where the arguments of a sub-agent that goes on no longer decode. */
   readonly decoded: Call.Decoded | undefined
-  /** Whether it was looked up, after the last run, that the tool has not taken effect. */
-  readonly isCleared: boolean
   /** Where its sub-agent was suspended, until that has gone on. */
   readonly suspended?: Snapshot | undefined
   /** Of a deferred call that has begun: what it waits with, until it goes on. */
@@ -101,6 +101,8 @@ export interface ToolCall {
   readonly tries: Attempts | undefined
   /** Of such a tool, whether its last attempt was cut off and its result looked up. */
   wasFound?: boolean
+  /** Whether a person is asked about its failure just now. */
+  isAsked?: boolean
   /** A result that was written down before its attempt released what it had acquired. */
   encoded?: Encoded
   /** For how many milliseconds it has been at work, before its run was suspended too; absent where that has no limit. */
@@ -111,24 +113,32 @@ export interface ToolCall {
 export const beginning = (
   args: Message.ToolCall["arguments"],
   progress: Pick<CallProgress, "executions" | "isUncertain"> | undefined
-): Raw => ({ type: "Raw", args, runs: progress?.executions ?? 0, isUncertain: progress?.isUncertain ?? false })
+): Raw => {
+  const runs = progress?.executions ?? 0
+  return { type: "Raw", args, runs, isUncertain: progress?.isUncertain ?? false, mayHaveActed: runs > 0 }
+}
 
 export const decodedOf = (state: CallState): Call.Decoded | undefined =>
   state.type === "Raw" ? undefined : state.decoded
 
-const common = ({ args, draft, edited, isUncertain, runs }: CallState): Common => ({
+const common = ({ args, draft, edited, isUncertain, mayHaveActed, runs }: CallState): Common => ({
   args,
   runs,
   isUncertain,
+  mayHaveActed,
   edited,
   draft
 })
 
-export const decoded = ({ args, draft, edited, isUncertain, runs }: Raw, decoded: Call.Decoded): Decoded => ({
+export const decoded = (
+  { args, draft, edited, isUncertain, mayHaveActed, runs }: Raw,
+  decoded: Call.Decoded
+): Decoded => ({
   type: "Decoded",
   args,
   runs,
   isUncertain,
+  mayHaveActed,
   edited,
   draft,
   decoded
@@ -156,9 +166,8 @@ export const waited = (from: Waiting): Decoded => ({ ...from, type: "Decoded" })
 /** Arguments that have passed the gates once may run again. */
 export const admitted = (from: Decoded | Admitted | Running): Admitted => {
   if (from.type === "Admitted") return from
-  const { args, decoded, draft, edited, isUncertain, runs } = from
-  const isCleared = from.type === "Running" && from.isCleared
-  return { type: "Admitted", args, runs, isUncertain, edited, draft, decoded, isCleared }
+  const { args, decoded, draft, edited, isUncertain, mayHaveActed, runs } = from
+  return { type: "Admitted", args, runs, isUncertain, mayHaveActed, edited, draft, decoded }
 }
 
 /** A call that has begun before, and goes on, has passed every gate. */
@@ -170,7 +179,7 @@ export const readmitted = (
   ...from,
   type: "Admitted",
   decoded,
-  isCleared: false,
+  mayHaveActed: true,
   ...(begun.type === "agent" ? { suspended: begun.snapshot } : { handed: begun })
 })
 
@@ -179,7 +188,7 @@ export const failedBefore = (from: Raw, decoded: Call.Decoded, isCleared: boolea
   ...from,
   type: "Admitted",
   decoded,
-  isCleared
+  mayHaveActed: !isCleared
 })
 
 export const running = ({ args, decoded, draft, edited, isUncertain }: Admitted, context: ToolContext): Running => ({
@@ -187,18 +196,18 @@ export const running = ({ args, decoded, draft, edited, isUncertain }: Admitted,
   args,
   runs: context.attempt,
   isUncertain,
+  mayHaveActed: true,
   edited,
   draft,
   decoded,
-  context,
-  isCleared: false
+  context
 })
 
-/** Whether a tool runs of which it is not known that it took no effect. */
-export const isAtWork = (state: CallState): boolean => state.type === "Running" && !state.isCleared
+/** Whether the tool has run, and it was looked up that it has taken no effect. */
+export const isCleared = ({ mayHaveActed, runs }: CallState): boolean => runs > 0 && !mayHaveActed
 
 /** The run was stopped, and it was looked up that it had not taken effect. What is looked up holds for all runs before. */
-export const cleared = (from: Running): Running => ({ ...from, isCleared: true, isUncertain: false })
+export const cleared = (from: Running): Running => ({ ...from, mayHaveActed: false, isUncertain: false })
 
 /** A run that has ended by itself, with a failure that may leave it open what it did. */
 export const failed = (from: Running, isUncertain: boolean): Running => ({

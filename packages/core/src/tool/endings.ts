@@ -32,7 +32,8 @@ import {
 } from "../recovery/Layer.ts"
 import type { Afterwards } from "../recovery/Node.ts"
 import * as Render from "../recovery/Render.ts"
-import { cleared, decodedOf, isAtWork, type ToolCall, type Why } from "./callState.ts"
+import { cleared, decodedOf, type ToolCall, type Why } from "./callState.ts"
+import * as Fate from "./fate.ts"
 import type { Failure, How, Outcome } from "./outcome.ts"
 import { rendered } from "./rendering.ts"
 import * as ToolRun from "./run.ts"
@@ -127,7 +128,7 @@ const stopped = (self: ToolCall, limit: Duration.Duration) => {
   const { tool } = entry
   const { name, sideEffects } = tool
   const callId = site.call.id
-  if (state.type === "Running" && !state.isCleared) {
+  if (state.type === "Running" && state.mayHaveActed) {
     const onCleared = () => {
       self.state = cleared(state)
     }
@@ -181,18 +182,11 @@ const denied = (
 }
 
 /** There is nothing to settle yet, unless the run ends before the decision. */
-const waits = ({ entry: { tool } }: ToolCall, checkpoint: CallCheckpoint): Outcome => {
-  const { progress, type } = checkpoint
-  const hasRun = type !== "decision" || (progress !== undefined && progress.executions > 0)
-  const cutOff = hasRun ? Message.interrupted : Message.unapproved
-  // what a sub-agent has done before it waits may have taken effect
-  const isUncertain = progress?.isUncertain === true || (type !== "decision" && tool.sideEffects === "unsafe")
-  return {
-    settlement: isUncertain ? Message.unknown : cutOff,
-    record: { tool: tool.name, isError: false },
-    checkpoint
-  }
-}
+const waits = (self: ToolCall, checkpoint: CallCheckpoint): Outcome => ({
+  settlement: Fate.ended(self),
+  record: { tool: self.entry.tool.name, isError: false },
+  checkpoint
+})
 
 /** A failure that leaves the call. */
 const left = (self: ToolCall, { cap, error, isHalted, isLate, why }: Leaves, trace: Trace): Effect.Effect<Outcome> => {
@@ -206,7 +200,7 @@ const left = (self: ToolCall, { cap, error, isHalted, isLate, why }: Leaves, tra
   const all = { failures, cause: error, ...ofFixer, runs: self.state.runs, trail: trailOf(trail), ...stopped }
   const failure = { error: exhausted(callOf(self), all), isOurs: true }
   // another call has ended the run already
-  return isHalted === true ? Effect.succeed(ended(self, failure)) : hard(self, failure)
+  return isHalted === true ? Effect.succeed(ended(self, failure, Fate.mayHaveActed(self))) : hard(self, failure)
 }
 
 /** A value of the tool, or what stands in for one. */
@@ -279,15 +273,11 @@ const ended = (self: ToolCall, { error }: Failure, isLeftUncertain = false): Out
 
 /** A limit of the run, or of one above, was reached; without one, another call has ended the run: this call was cut off. */
 export const cut = (self: ToolCall, exceeded?: Exceeded): Outcome => {
-  const { name, sideEffects } = self.entry.tool
-  const { isUncertain, runs, type } = self.state
-  const record = { tool: name, isError: true }
-  if (exceeded === undefined && type === "Waiting" && runs === 0) return { settlement: Message.unapproved, record }
+  const record = { tool: self.entry.tool.name, isError: true }
+  if (exceeded === undefined && Fate.isUnapproved(self)) return { settlement: Fate.ended(self), record }
   const why = exceeded === undefined ? "another call has ended the run" : `the run has reached ${limitOf(exceeded)}`
-  const text = `ERROR: the call was stopped, for ${why}`
-  const settlement = failing(text, isUncertain || (isAtWork(self.state) && sideEffects === "unsafe"), false)
   return {
-    settlement: settlement.kind === "told" ? { ...settlement, kind: "interrupted" } : settlement,
+    settlement: Fate.cutOff(self, why),
     ...(exceeded === undefined ? {} : { failure: { error: exceeded, isOurs: true } }),
     record
   }

@@ -1,5 +1,5 @@
 /** A failed call about which a person is asked: what a decision does to it. The verdict has the rest. */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import { ToolDeniedError } from "../errors/ToolError.ts"
 import * as Interception from "../model/Interception.ts"
 import type { Ask, Fixed, FixRun } from "../recovery/Node.ts"
@@ -17,7 +17,14 @@ export const ask = (self: ToolCall, rung: Ask, seen: unknown, fixRun: FixRun): E
   return rung.run(rung, seen, fixRun, {
     ...asksOf(run),
     call: self,
-    untilDecided: (decided) => Interception.untilDecided(run, decided),
+    untilDecided: (decided) =>
+      Effect.suspend(() => {
+        self.isAsked = true
+        return Effect.map(Interception.untilDecided(run, decided), (decision) => {
+          self.isAsked = false
+          return decision
+        })
+      }),
     lookUp: (verify) =>
       ToolRun.lookUpAlone({ tool, context: { callId: call.id, idempotencyKey: key }, keep: self }, verify),
     change: (fields) => {

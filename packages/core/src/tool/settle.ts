@@ -5,7 +5,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ErrorCause from "../data/ErrorCause.ts"
-import * as Message from "../data/Message.ts"
 import { type ExecutionError, executionErrorOf, ToolExecutionError } from "../errors/ToolError.ts"
 import type { CallCheckpoint } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -26,6 +25,7 @@ import {
   type Entry,
   failedBefore,
   type Gates,
+  isCleared,
   over,
   type Raw,
   readmitted,
@@ -43,7 +43,6 @@ import { checkpointOf, originOf } from "./checkpoint.ts"
 /** Settles one call, within the time that it has. */
 export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effect<Outcome> => {
   const { callTimeout } = entry.tool
-  if (site.from?.progress?.isUncertain === true) site.slot.settlement = Message.unknown
   if (callTimeout === undefined) {
     const self = begin(entry, gates, site)
     return endedWithRun(self, driven(self))
@@ -80,7 +79,9 @@ const begin = (entry: Entry, gates: Gates, site: CallSite, elapsed?: () => numbe
   }
   const state = from === undefined ? raw : stateOf(raw, from, decoded)
   const tries = entry.tool.around === undefined ? undefined : new Attempts()
-  return { entry, gates, site, state, progress: undefined, tries, elapsed }
+  const self: ToolCall = { entry, gates, site, state, progress: undefined, tries, elapsed }
+  site.slot.live = self
+  return self
 }
 
 /** A sub-agent that goes on has passed every gate before, and so has a call that has failed. */
@@ -225,6 +226,5 @@ const aboutOf = ({ entry: { tool }, site: { call, history }, state }: ToolCall):
 const admits = ({ entry: { tool }, state }: ToolCall, rung: Retry | Fix): boolean => {
   if (decodedOf(state) === undefined) return rung.kind === "fix"
   if (tool.sideEffects !== "unsafe" || rung.acknowledged) return true
-  const isCleared = state.type === "Admitted" && state.isCleared
-  return isCleared || (rung.kind === "fix" && rung.as === "result")
+  return isCleared(state) || (rung.kind === "fix" && rung.as === "result")
 }
