@@ -187,7 +187,8 @@ it.run("the model is told once why its answer was withheld, and answers in anoth
     assert.deepStrictEqual(seen.exit, Exit.succeed("I may not say"))
     const [hi, withheld, reminder] = model.requests[1]?.messages ?? []
     assert.deepStrictEqual(hi, Message.user("hi"))
-    assert.deepInclude(withheld, { withheld: true, content: [Message.text(`It is ${secret}`)] })
+    // no model reads what was withheld, not even the one that has said it
+    assert.deepStrictEqual(withheld, Message.blank)
     assert(reminder?.role === "user")
     assert.match(Message.textOf(reminder), /was withheld.*it has the password/)
     assert.notInclude(seen.text, secret)

@@ -126,7 +126,7 @@ it.effect("it blocks the same in a run with a handle, whose transcript has nothi
       yield* TestClock.adjust(at)
       yield* calm
       assert.strictEqual(blockedBy(yield* Effect.exit(run.outcome)), "input, late: not here")
-      assert.deepStrictEqual(yield* run.transcript, [Message.user("hi")])
+      assert.deepStrictEqual(yield* run.transcript, [{ ...Message.user("hi"), withheld: true }])
       assert.notInclude(JSON.stringify(yield* eventsOf(run)), secret)
     }
   })

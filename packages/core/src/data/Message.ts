@@ -79,17 +79,35 @@ export const incomplete = (shown: string): Parts.Assistant | undefined =>
   shown.trim() === "" ? undefined : { ...assistant(shown), incomplete: true }
 
 /**
- * The conversation as readers may see it: a withheld message has no text of the model there.
+ * The conversation as readers and models may see it: withheld messages have nothing of what was said.
  *
  * @internal
  */
 export const withoutWithheld = (transcript: Parts.Transcript): Parts.Transcript =>
-  transcript.some(isWithheld) ? transcript.map((message) => (isWithheld(message) ? blank : message)) : transcript
-
-const isWithheld = (message: Parts.Message): boolean => message.role === "assistant" && message.withheld === true
+  transcript.some(isWithheld)
+    ? transcript.map((message) => (isWithheld(message) ? (message.role === "user" ? blankWords : blank) : message))
+    : transcript
 
 /**
- * What readers see of a withheld message.
+ * Whether a guardrail has blocked this message.
+ *
+ * @internal
+ */
+export const isWithheld = (message: Parts.Message): boolean => message.role !== "system" && message.withheld === true
+
+/**
+ * What readers and models see of a withheld message of the user.
+ *
+ * @internal
+ */
+export const blankWords: Parts.User = {
+  role: "user",
+  content: [{ type: "text", text: "This message was withheld." }],
+  withheld: true
+}
+
+/**
+ * What readers and models see of a withheld answer.
  *
  * @internal
  */

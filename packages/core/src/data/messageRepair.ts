@@ -95,7 +95,7 @@ const readMessage = (value: unknown): Read | undefined => {
     case "user": {
       if (isUser(value)) return { role: "kept", message: value }
       const content = partsOf(said, (part) => (isUserPart(part) ? part : undefined))
-      return content && { role: "kept", message: { role: "user", content } }
+      return content && { role: "kept", message: { role: "user", content, ...marked(value, "withheld") } }
     }
     case "assistant": {
       const content = partsOf(said, readPart)

@@ -124,10 +124,14 @@ export type UserContent = typeof UserContent.Type
 
 export const UserContent = Schema.Array(Schema.Union([Text, Image, File]))
 
-/** A user message. */
+/** A user message. A guardrail has blocked a `withheld` message: no model reads it. */
 export interface User extends Schema.Schema.Type<typeof User> {}
 
-export const User = Schema.Struct({ role: Schema.tag("user"), content: UserContent })
+export const User = Schema.Struct({
+  role: Schema.tag("user"),
+  content: UserContent,
+  withheld: Schema.optionalKey(Schema.Literal(true))
+})
 
 /**
  * A message of the user to a run at work, see `run.say`. The id tells it apart from other messages with the same words.
@@ -144,7 +148,7 @@ export const SaidMessage = Schema.Struct({
 /**
  * The message of a model: its parts in its own order, each tool call with its settlement. A `paused` message is no answer: the provider
  * continues it in the next reply. An `incomplete` message is no answer either: it has the text that a reader had seen when the model call
- * was stopped, and no calls. A guardrail has blocked a `withheld` message: no reader has seen it.
+ * was stopped, and no calls. A guardrail has blocked a `withheld` message: no reader has seen it, and no model reads it.
  */
 export interface Assistant extends Schema.Schema.Type<typeof Assistant> {}
 

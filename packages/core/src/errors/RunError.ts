@@ -111,8 +111,8 @@ const ofGuardrail = {
 }
 
 /**
- * A guardrail has blocked a text of the user, or an answer of the model. The error has the transcript and the usage of the run; a withheld
- * answer has no text there.
+ * A guardrail has blocked a text of the user, or an answer of the model. The error has the transcript and the usage of the run; what was
+ * withheld has no text there.
  */
 export class GuardrailError extends advised<GuardrailError>()("GuardrailError", ofGuardrail) {
   static override make({ what, ...fields }: Made<typeof ofGuardrail>): GuardrailError {

@@ -3,19 +3,15 @@
  * this file.
  */
 import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import * as Message from "../data/Message.ts"
-import { GuardrailError } from "../errors/RunError.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
 import { leavesOf } from "../model/ModelCall.ts"
-import { untouchable } from "../recovery/Layer.ts"
-import type { FailureContext, Node } from "../recovery/Node.ts"
-import * as Redaction from "../data/Redaction.ts"
+import * as Render from "../recovery/Render.ts"
 import * as Toolset from "../tool/Toolset.ts"
+import { ending, errorOf, reminder, type Row } from "./blocking.ts"
 import * as RunBudget from "./budget.ts"
 import { ask, type Block, type Checked, type Guard } from "./checking.ts"
 import { Holding, type OutputGuard } from "./holding.ts"
@@ -30,9 +26,6 @@ export interface InputGuard extends Guard {
   readonly mode: "beside" | "before"
 }
 
-/** What becomes of a run whose text was blocked. */
-type Row = Extract<Node, { readonly kind: "respondWith" | "rethrow" | "tell" }>
-
 interface Options {
   readonly inputs: ReadonlyArray<InputGuard>
   readonly outputs: ReadonlyArray<OutputGuard>
@@ -42,11 +35,16 @@ interface Options {
   readonly retries: number
 }
 
-/** Words of the user, and who has passed them. */
+/** Words of the user, and the guardrails that have passed them. */
 interface Words {
   readonly original: Message.User
   message: Message.User
   readonly passed: Set<InputGuard>
+}
+
+/** Words of the user that a guardrail has blocked. */
+interface Blocked extends Block {
+  readonly words: Words
 }
 
 /** What a model is called with. */
@@ -55,8 +53,8 @@ type Called = { readonly toolset: Toolset.Toolset; readonly model: Model.Service
 class Memory implements Guarded {
   unchecked: ReadonlyArray<Words>
   withheld: number
-  /** What has blocked the words of the user before the model was called. */
-  blocked: Block | undefined
+  /** What was blocked of the words of the user before the model was called. */
+  blocked: Blocked | undefined
 
   readonly #hasChecks: boolean
 
@@ -74,6 +72,12 @@ class Memory implements Guarded {
     return { unchecked: this.unchecked.map(({ message }) => messages.indexOf(message)), withheld: this.withheld }
   }
 }
+
+/** Messages of a run about itself are no words of the user; nothing that was withheld is asked about again. */
+const own: ReadonlySet<string> = new Set([Render.stopped, Render.lastTurn])
+
+const isOfUser = (message: Message.Message): message is Message.User =>
+  message.role === "user" && !Message.isWithheld(message) && !own.has(Message.textOf(message))
 
 const wordsOf = (message: Message.User): Words => ({ original: message, message, passed: new Set() })
 
@@ -104,13 +108,12 @@ export class Guarding implements Guards {
       const message = from?.transcript[index]
       return message?.role === "user" ? message : []
     })
-    // words that the model has answered passed in an earlier run
-    const at = messages.lastIndexOf(said.message)
-    const isUnanswered = at > messages.findLastIndex(({ role }) => role === "assistant")
-    const isAdded = at >= 0 && (memory === undefined ? isUnanswered : isNew) && !before.includes(said.message)
+    // words that the model has answered passed in an earlier run; a snapshot says which of the others have not passed
+    const answered = messages.findLastIndex(({ role }) => role === "assistant") + 1
+    const isAdded = (message: Message.Message) => memory === undefined || (isNew && message === said.message)
+    const added = messages.slice(answered).flatMap((message) => (isOfUser(message) && isAdded(message) ? message : []))
     const hasChecks = this.#options.inputs.length > 0
-    const unchecked = isAdded ? [...before, said.message] : before
-    return new Memory(hasChecks ? unchecked : [], memory?.withheld ?? 0, hasChecks)
+    return new Memory(hasChecks ? [...new Set([...before, ...added])] : [], memory?.withheld ?? 0, hasChecks)
   }
 
   first<Run extends GuardedRun>(
@@ -187,8 +190,8 @@ export class Guarding implements Guards {
     )
   }
 
-  /** Asks one guardrail after the other about what the user has said; gives the one that blocks. */
-  #input(running: GuardedRun, guards: ReadonlyArray<InputGuard>): Effect.Effect<Block | undefined> {
+  /** Asks one guardrail after the other about what the user has said; gives the first block. */
+  #input(running: GuardedRun, guards: ReadonlyArray<InputGuard>): Effect.Effect<Blocked | undefined> {
     const memory = memoryOf(running)
     if (guards.length === 0 || memory.unchecked.length === 0) return Effect.undefined
     return Effect.gen({ self: this }, function* () {
@@ -207,7 +210,7 @@ export class Guarding implements Guards {
   }
 
   /** Asks all that are left about what the user has said, at once. */
-  #beside(running: GuardedRun): Effect.Effect<void, Block> {
+  #beside(running: GuardedRun): Effect.Effect<void, Blocked> {
     const memory = memoryOf(running)
     const pairs = memory.unchecked.flatMap((words) =>
       this.#options.inputs.flatMap((guard) => (words.passed.has(guard) ? [] : { words, guard }))
@@ -223,7 +226,7 @@ export class Guarding implements Guards {
     memory.unchecked = memory.unchecked.filter(({ passed }) => this.#options.inputs.some((guard) => !passed.has(guard)))
   }
 
-  #asked({ run, state }: GuardedRun, words: Words, guard: InputGuard): Effect.Effect<void, Block> {
+  #asked({ run, state }: GuardedRun, words: Words, guard: InputGuard): Effect.Effect<void, Blocked> {
     const { name, side } = guard
     const index = state.messages.indexOf(words.message)
     const key = `${run.runId}/guardrail-input-${this.#options.inputs.indexOf(guard)}/${index}`
@@ -237,8 +240,8 @@ export class Guarding implements Guards {
       isWhole: true,
       transcript: Message.withoutWithheld(state.messages.slice(0, index + 1))
     })
-    return Effect.flatMap(ask(run, guard, key, checked), (verdict): Effect.Effect<void, Block> => {
-      if (verdict.type === "block") return Effect.fail({ guard: name, reason: verdict.reason })
+    return Effect.flatMap(ask(run, guard, key, checked), (verdict): Effect.Effect<void, Blocked> => {
+      if (verdict.type === "block") return Effect.fail({ guard: name, reason: verdict.reason, words })
       words.passed.add(guard)
       if (verdict.type === "pass")
         return RunContext.emit(run, () => ({ type: "guardrail", guard: name, side, verdict: "pass" }))
@@ -252,19 +255,25 @@ export class Guarding implements Guards {
     })
   }
 
-  /** The run ends, or answers, as its row says: the model is not called about words that were blocked. */
+  /** The run ends, or answers, as its row says: no model reads words that were blocked, in this run or a later one. */
   #blockedInput(
     running: GuardedRun,
-    { guard, reason }: Block
+    { guard, reason, words: { message } }: Blocked
   ): Effect.Effect<{ readonly type: "answered"; readonly value: unknown }, unknown> {
     const { run, state } = running
     const memory = memoryOf(running)
     memory.unchecked = []
     memory.blocked = undefined
     state.drop()
-    return RunContext.emitThen(
+    const withhold = () => {
+      const index = state.messages.indexOf(message)
+      state.replace(message, { ...message, withheld: true })
+      return { index, message: Message.blankWords }
+    }
+    return RunContext.record(
       run,
-      () => ({ type: "guardrail", guard, side: "input", verdict: "block", reason }),
+      withhold,
+      (withheld) => ({ type: "guardrail", guard, side: "input", verdict: "block", reason, ...withheld }),
       () => ending(this.#options.onInput, errorOf(running, "input", { guard, reason }))
     )
   }
@@ -328,66 +337,15 @@ const saying = ({ content }: Message.User, text: string): Message.User =>
 
 /** What a run begins with, where a guardrail has replaced words of the user. */
 const withReplaced = (begun: Begun, all: ReadonlyArray<Words>): Begun => {
+  if (all.every(({ message, original }) => message === original)) return begun
   const after = new Map<Message.Message, Message.User>(all.map(({ message, original }) => [original, message]))
   const { said } = begun
-  const message = after.get(said.message)
-  if (message === undefined || message === said.message) return begun
+  const message = after.get(said.message) ?? said.message
   const swapped = (messages: ReadonlyArray<Message.Message>) => messages.map((one) => after.get(one) ?? one)
   return {
     ...begun,
-    said: { message, text: Message.textOf(message) },
+    said: message === said.message ? said : { message, text: Message.textOf(message) },
     messages: (prompt) => swapped(begun.messages(prompt)),
     messagesFor: (prompt) => swapped(begun.messagesFor(prompt))
   }
-}
-
-const errorOf = ({ run, state }: GuardedRun, side: "input" | "output", { guard, reason }: Block): GuardrailError =>
-  GuardrailError.make({
-    agent: run.agent,
-    guard,
-    side,
-    reason,
-    transcript: state.transcript(),
-    usage: run.ledger.usage
-  })
-
-const ending = (
-  row: Row | undefined,
-  error: GuardrailError
-): Effect.Effect<{ readonly type: "answered"; readonly value: unknown }, unknown> =>
-  row?.kind === "respondWith"
-    ? Effect.map(
-        Effect.suspend(() => row.answer(error)),
-        (value) => ({ type: "answered", value })
-      )
-    : Effect.fail(error)
-
-/** What the model reads about its withheld answer. */
-const reminder = (
-  { render }: Extract<Row, { readonly kind: "tell" }>,
-  error: GuardrailError,
-  attempt: number
-): Effect.Effect<string> => {
-  const usual = Redaction.own(
-    `Your last answer was withheld, and the user has not seen it: ${error.reason}. Give another answer that keeps to this.`
-  )
-  if (render === undefined) return Effect.succeed(usual)
-  const context: FailureContext = {
-    attempt,
-    previous: [],
-    elapsed: Duration.zero,
-    failingBatches: 0,
-    failuresInARow: 0
-  }
-  const rendered = Effect.suspend(() => {
-    const text = render(error, context)
-    return Predicate.isString(text) ? Effect.succeed(text) : text
-  })
-  return Effect.matchCauseEffect(rendered, {
-    onSuccess: (text) => Effect.succeed(Predicate.isString(text) && text.trim() !== "" ? Redaction.own(text) : usual),
-    onFailure: (cause) => {
-      const passing = untouchable(cause)
-      return passing === undefined ? Effect.succeed(usual) : Effect.failCause(passing)
-    }
-  })
 }

@@ -94,7 +94,8 @@ const headed = (prompt: string, messages: ReadonlyArray<Message.Message>): Array
 const lastOf = (transcript: Message.Transcript, says: string | undefined, inputIndex = -1): Said => {
   const candidate = transcript[inputIndex]
   const own = new Set<string | undefined>([says, Render.stopped])
-  const isOfUser = (one: Message.Message) => one.role === "user" && !own.has(Message.textOf(one))
+  const isOfUser = (one: Message.Message) =>
+    one.role === "user" && !own.has(Message.textOf(one)) && !Message.isWithheld(one)
   // by its role, it is a message of a user
   const last = candidate?.role === "user" ? candidate : transcript.findLast(isOfUser)
   const message = last?.role === "user" ? last : Message.user("")

@@ -298,9 +298,9 @@ export class RunState implements State {
     this.#compacted = undefined
   }
 
-  /** What the model reads of the conversation. */
+  /** What the model reads of the conversation: nothing that was withheld. */
   get visible(): Message.Transcript {
-    return this.#compacted ?? this.messages
+    return Message.withoutWithheld(this.#compacted ?? this.messages)
   }
 
   /** How often the conversation was shortened at the beginning of the present turn. */
