@@ -154,6 +154,14 @@ const mistakes: ReadonlyArray<readonly [id: string, code: string, said: string]>
     "Agent.andThen(having(check), having(check)).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))",
     "This agent makes no model calls itself"
   ],
+  ...["guardInput", "guardOutput"].map(
+    (guard) =>
+      [
+        "P1378",
+        `Agent.andThen(having(check), having(check)).pipe(Agent.${guard}(() => Agent.guard.pass))`,
+        "This agent makes no model calls itself: add tables and guardrails to its parts, before Agent.seal"
+      ] as const
+  ),
   [
     "P1309",
     "having(check).pipe(Agent.named('b'))",

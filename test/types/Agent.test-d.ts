@@ -40,7 +40,7 @@ import {
 } from "./_support/subjects.ts"
 
 /** In the place of a table for model calls. */
-type NoModel = "This agent makes no model calls itself: add the table to its parts, before Agent.seal"
+type NoModel = "This agent makes no model calls itself: add tables and guardrails to its parts, before Agent.seal"
 
 type Hard = ToolError.ToolExecutionError
 type Call<E, R = never> = Effect.Effect<string, Own | E, Model.Model | R>

@@ -1,4 +1,4 @@
-import { Agent, type LlmError, type Model, Recovery, type RunError } from "@kintsugi/core"
+import { Agent, type LlmError, type Model, Recovery, type RunError, Skill } from "@kintsugi/core"
 import { Context, Effect, type Layer, type Stream } from "effect"
 import { describe, it } from "vitest"
 import type { Equal, Expect } from "./_support/Identity.ts"
@@ -54,6 +54,19 @@ describe("Agent.guardInput and Agent.guardOutput", () => {
     clerk.pipe(Agent.guardInput(() => true))
     // @ts-expect-error no way to hold
     clerk.pipe(Agent.guardOutput(pass, { hold: "some" }))
+  })
+
+  it("an agent whose skill is a function has both, and fails as they do [P1378]", () => {
+    const echo = Skill.deterministic("echo", { description: "Echoes.", run: (text) => Effect.succeed(text) })
+    const echoing = Agent.make("echo", { skills: [echo] }).pipe(Agent.guardInput(pass), Agent.guardOutput(pass))
+    const asked = echoing("hi")
+    type _asked = Expect<
+      Equal<typeof asked, Effect.Effect<string, RunError.BudgetExceededError | RunError.GuardrailError>>
+    >
+    const answered = echoing.pipe(
+      Agent.onGuardrail({ input: Recovery.respondWith("no"), output: Recovery.respondWith("no") })
+    )("hi")
+    type _answered = Expect<Equal<typeof answered, Effect.Effect<string, RunError.BudgetExceededError>>>
   })
 
   it("an agent without a model has no guardrails [P1595]", () => {

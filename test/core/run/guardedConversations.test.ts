@@ -210,7 +210,7 @@ it.run("no model reads a withheld answer: not of a later run, of another agent, 
     const preparing = Agent.make("other", {}).pipe(
       Agent.prepareTurn(({ messages }) => {
         prepared.push([...messages])
-        return {}
+        return Effect.succeed({})
       })
     )
     for (const next of [agent, preparing]) {

@@ -285,20 +285,6 @@ it.run("a row answers in the place of the error, or leaves it [P1598]", (run) =>
   })
 )
 
-it.effect("no other verdict is a row, and no odd number of retries [P1598]", () =>
-  Effect.sync(() => {
-    const agent = Agent.make("clerk", {})
-    assert.throws(
-      () => agent.pipe(Agent.onGuardrail({ input: Recovery.tell() as never })),
-      /row 'input'.*respondWith, rethrow/
-    )
-    assert.throws(() => agent.pipe(Agent.onGuardrail({ output: Recovery.raise as never })), /row 'output'.*tell/)
-    assert.throws(() => agent.pipe(Agent.onGuardrail({}, { retries: -1 })), RangeError)
-    assert.throws(() => agent.pipe(Agent.guardOutput(() => pass, { hold: 0 })), RangeError)
-    assert.throws(() => agent.pipe(Agent.guardInput(() => pass, { timeout: 0 })), RangeError)
-  })
-)
-
 it.effect("of several guardrails each has to pass, and the first block counts [P1595]", () =>
   Effect.gen(function* () {
     const { tool } = looking()

@@ -1,14 +1,13 @@
 /** Guardrails of an agent: checks of what the user says, and of what its model says. */
-import * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import type { GuardrailError } from "../errors/RunError.ts"
-import * as Recovery from "../recovery/Recovery.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
 import type { AnswerOf, ErrorOf, ServicesOf } from "../recovery/TableTypes.ts"
-import { type Checked, Guarding, type GuardVerdict, type OutputGuard } from "../run/Guarding.ts"
+import { Guarding, type GuardVerdict } from "../run/Guarding.ts"
 import type * as Tool from "../tool/Tool.ts"
 import { type Agent, fromDefinition } from "./definition.ts"
 import type * as Fitting from "./fitting.ts"
+import { type Check, checked, common, type Common, type Row, rowsOf } from "./guardOptions.ts"
 import { definitionOf } from "./parts.ts"
 import type { AnyPart } from "./partTypes.ts"
 import { isAgent } from "./sealing.ts"
@@ -34,19 +33,6 @@ export const guard: {
   pass: { type: "pass" },
   block: (reason) => ({ type: "block", reason }),
   replace: (text) => ({ type: "replace", text })
-}
-
-type Check<V, R> = (checked: Checked) => V | Effect.Effect<V, unknown, R>
-
-type Common = {
-  /** The name of the guardrail in events and errors; by default that of the function. */
-  readonly name?: string
-  /** A check that has not decided by then has failed; 30 seconds by default. */
-  readonly timeout?: Duration.Input
-  /** The agent that the check calls, if it calls one: `explain` counts its model calls. */
-  readonly agent?: AnyPart
-  /** What a check decides that fails, dies or is late: by default it blocks. */
-  readonly onFailure?: "block" | "pass"
 }
 
 /** What may be decided about words of the user: beside the model call, they cannot be replaced. */
@@ -152,7 +138,8 @@ export const guardInput: {
   ([self]) => isAgent(self),
   <A, R2>(self: AnyPart, check: Check<GuardVerdict, R2>, options: InputOptions<"beside" | "before"> = {}): A => {
     const { mode = "beside" } = options
-    return guarding(self, (guarding) =>
+    checked("guardInput", { mode }, ["beside", "before"])
+    return guarding(self, "guardInput", (guarding) =>
       guarding.with(({ inputs }) => ({
         inputs: [
           ...inputs,
@@ -164,8 +151,8 @@ export const guardInput: {
 )
 
 /**
- * Checks what the model says before anybody sees it: its answers, or with `each` all of its texts. Thoughts are held back like text. The
- * transcript keeps a blocked answer, marked as `withheld`; no output, error, event or span has it. The run ends with a `GuardrailError`, unless
+ * Checks what the model says before anybody sees it: its answers, or with `each` all of its texts. Thoughts are held back like text. Of an
+ * agent whose skill is a function, it checks the text that the function gives. The transcript keeps a blocked answer, marked as `withheld`; no output, error, event or span has it. The run ends with a `GuardrailError`, unless
  * `Agent.onGuardrail` decides otherwise.
  *
  * @example
@@ -238,7 +225,8 @@ export const guardOutput: {
     const { each = false, hold = "all" } = options
     if (hold !== "all" && !(Number.isSafeInteger(hold) && hold >= 1))
       throw new RangeError(`Agent.guardOutput: hold must be "all" or a whole number of at least 1, got ${String(hold)}`)
-    return guarding(self, (guarding) =>
+    checked("guardOutput", { each }, [true, false])
+    return guarding(self, "guardOutput", (guarding) =>
       guarding.with(({ outputs }) => ({
         outputs: [
           ...outputs,
@@ -249,13 +237,13 @@ export const guardOutput: {
   }
 )
 
-/** A verdict about a blocked text that answers `A`. */
-type Row<A, End> = Recovery.Verdict<GuardrailError, A, unknown, unknown, End>
-
 type Rows<A> = {
   /** What becomes of a run whose user has said what was blocked. */
   readonly input?: Row<A, "rethrow">
-  /** What becomes of a run whose answer was blocked. `tell`: the model reads why, and answers once more, in another turn. */
+  /**
+   * What becomes of a run whose answer was blocked. `tell`: the model reads why, and answers once more, in another turn; a function is not
+   * asked again.
+   */
   readonly output?: Row<A, "rethrow" | "told">
 }
 
@@ -346,51 +334,21 @@ export const onGuardrail: {
   >
 } = dual(
   ([self]) => isAgent(self),
-  <A>(self: AnyPart, { input, output }: Rows<unknown>, { retries }: RowOptions = {}): A => {
+  <A>(self: AnyPart, rows: Rows<unknown>, { retries }: RowOptions = {}): A => {
     if (retries !== undefined && !(Number.isSafeInteger(retries) && retries >= 0))
       throw new RangeError(`Agent.onGuardrail: retries must be a whole number of at least 0, got ${String(retries)}`)
-    return guarding(self, (guarding) =>
-      guarding.with((before) => ({
-        onInput: input === undefined ? before.onInput : rowOf(input, "input"),
-        onOutput: output === undefined ? before.onOutput : rowOf(output, "output"),
-        retries: retries ?? before.retries
-      }))
+    const given = rowsOf(rows)
+    return guarding(self, "onGuardrail", (guarding) =>
+      guarding.with((before) => ({ ...given, retries: retries ?? before.retries }))
     )
   }
 )
 
-const rowOf = (row: Row<unknown, unknown>, side: "input" | "output") => {
-  const node = Recovery.rowsOf({ [side]: row }).get(side)
-  if (node?.kind === "respondWith" || node?.kind === "rethrow" || (node?.kind === "tell" && side === "output"))
-    return node
-  const allowed = side === "output" ? "respondWith, rethrow, tell" : "respondWith, rethrow"
-  throw new TypeError(`Agent.onGuardrail: row '${side}': a verdict that is not allowed there; allowed: ${allowed}`)
-}
-
-/** The same agent with other guardrails. */
-const guarding = <A>(self: AnyPart, change: (guarding: Guarding) => Guarding): A => {
+/** The same agent with other guardrails. Throws a `TypeError` for a function, and for an agent that is made of others. */
+const guarding = <A>(self: AnyPart, whose: string, change: (guarding: Guarding) => Guarding): A => {
   const definition = definitionOf(self)
-  const { guards } = definition
+  const { body, composed, guards, name } = definition
+  if (body !== undefined || composed !== undefined)
+    throw new TypeError(`Agent.${whose}: agent '${name}' makes no model calls itself: add guardrails to its parts`)
   return fromDefinition({ ...definition, guards: change(guards instanceof Guarding ? guards : new Guarding()) })
-}
-
-/** What guardrails of both sides have. */
-const common = <R2>(
-  whose: string,
-  check: Check<GuardVerdict, R2>,
-  { agent, name, onFailure = "block", timeout = "30 seconds" }: Common,
-  before: number
-): Pick<OutputGuard, "name" | "check" | "timeout" | "onFailure" | "agent"> => {
-  const given = Duration.fromInputUnsafe(timeout)
-  if (!(Duration.toMillis(given) > 0))
-    throw new RangeError(`Agent.${whose}: timeout must be above 0, got ${String(timeout)}`)
-  const called = name ?? check.name
-  return {
-    name: called === "" ? `${whose} ${before + 1}` : called,
-    // its needs are in the agent's type
-    check: check as OutputGuard["check"],
-    timeout: given,
-    onFailure,
-    ...(agent === undefined ? {} : { agent })
-  }
 }

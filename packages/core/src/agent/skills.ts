@@ -78,7 +78,8 @@ export type ModelTableOf<Skills extends AnySkills> = Loops<Skills> extends true 
 export type OnlyFunctions = "Its skills are functions: they make no model calls"
 
 /** In the place of a table for model calls: the agent is a plain function, or made of others. The compiler says it where a table is given. */
-export type NoModel = "This agent makes no model calls itself: add the table to its parts, before Agent.seal"
+export type NoModel =
+  "This agent makes no model calls itself: add tables and guardrails to its parts, before Agent.seal"
 
 /**
  * The model table of agents that have a run with limits: not those of `deterministic`, nor compositions.

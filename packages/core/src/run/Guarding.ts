@@ -4,7 +4,9 @@
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Message from "../data/Message.ts"
+import * as Usage from "../data/Usage.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
@@ -153,6 +155,21 @@ export class Guarding implements Guards {
     })
   }
 
+  given(running: GuardedRun, value: unknown): Effect.Effect<unknown, unknown> {
+    const guards = this.#options.outputs
+    // other values are no text
+    if (guards.length === 0 || !Predicate.isString(value)) return Effect.succeed(value)
+    const hold = new Holding(running, { guards, isAnswer: () => false })
+    const reply: Message.Reply = { content: [Message.text(value)], finish: "stop", usage: Usage.empty }
+    return Effect.flatMap(
+      hold.reply(reply, () => Effect.void),
+      (passed) =>
+        hold.blocked === undefined
+          ? Effect.succeed(Message.textOf(passed))
+          : Effect.map(this.#blockedOutput(running, hold.blocked), ({ value }) => value)
+    )
+  }
+
   /** Those that pass before this model is called: what its provider does on its own side cannot be held back. */
   #first(model: Model.Service): ReadonlyArray<InputGuard> {
     const { inputs } = this.#options
@@ -290,23 +307,15 @@ export class Guarding implements Guards {
     const { run, state } = running
     const memory = memoryOf(running)
     const row = this.#options.onOutput
-    const { guard, reason, reply } = blocked
+    const { reply } = blocked
     const isRetried = row?.kind === "tell" && !isOnce && memory.withheld < this.#options.retries
     const withhold = () => {
       state.drop()
       return state.close({ role: "assistant", content: Message.settle(reply, []).content, withheld: true })
     }
-    const happening = { type: "guardrail", guard, side: "output", verdict: "block", reason } as const
     const ended = (): Effect.Effect<Instead, unknown> => {
-      const error = errorOf(running, "output", blocked)
-      if (!isRetried) {
-        return RunContext.emitThen(
-          run,
-          () => happening,
-          () => ending(row, error)
-        )
-      }
-      return Effect.flatMap(reminder(row, error, memory.withheld + 1), (text) => {
+      if (!isRetried) return this.#blockedOutput(running, blocked)
+      return Effect.flatMap(reminder(row, errorOf(running, "output", blocked), memory.withheld + 1), (text) => {
         const tell = () => {
           const message = Message.user(text)
           memory.withheld++
@@ -316,7 +325,7 @@ export class Guarding implements Guards {
         return RunContext.record(
           run,
           tell,
-          (message) => ({ ...happening, message }),
+          (message) => ({ ...blockOf(blocked), message }),
           () => Effect.succeed<Instead>({ type: "interrupted" })
         )
       })
@@ -325,7 +334,19 @@ export class Guarding implements Guards {
       RunContext.record(run, withhold, () => ({ type: "turn-end", message: Message.blank }), ended)
     )
   }
+
+  /** The run ends, or answers, as its row says. */
+  #blockedOutput(running: GuardedRun, block: Block): ReturnType<typeof ending> {
+    return RunContext.emitThen(
+      running.run,
+      () => blockOf(block),
+      () => ending(this.#options.onOutput, errorOf(running, "output", block))
+    )
+  }
 }
+
+const blockOf = ({ guard, reason }: Block) =>
+  ({ type: "guardrail", guard, side: "output", verdict: "block", reason }) as const
 
 /** Whether a call ends the run: its arguments are the answer then. */
 const isBuiltIn = (toolset: Toolset.Toolset, call: Message.ToolCall): boolean =>

@@ -17,9 +17,10 @@ import * as Render from "../recovery/Render.ts"
 import * as RunBudget from "./budget.ts"
 import { capture, endAt, restore } from "./checkpoint.ts"
 import * as Frame from "./Frame.ts"
+import type { Guards } from "./guards.ts"
 import { unlessSaid } from "./hearing.ts"
 import * as Limits from "./Limits.ts"
-import type { Choice, Loop as Looped, Plain, Plan, ReadInput, Said, Skilled } from "./plan.ts"
+import type { Choice, Loop as Looped, Plain, Plan, ReadInput, Said, Skilled, Work } from "./plan.ts"
 import * as Router from "./Router.ts"
 import type { Choice as Chosen, Routing } from "./Routing.ts"
 import type { Beginning, End, Heard, Loop, Looping, Running } from "./running.ts"
@@ -177,11 +178,16 @@ const work = (running: Running, loop: Loop): Effect.Effect<unknown, unknown, Mod
   const { plan, run } = running
   if (run.depth > run.deepest) return end(run.meter, new Exceeded(run.meter, "maxDepth", run.deepest, run.depth))
   const { guards, work } = plan
-  if (work.kind !== "choice") return working(running, work, loop)
-  return guards === undefined ? choosing(running, work, loop) : guards.first(running, chooses(work, loop))
+  // a loop checks the words of the user beside its first model call
+  return guards === undefined || work.kind === "loop"
+    ? doing(running, work, loop)
+    : guards.first(running, does(work, loop))
 }
 
-const chooses = (work: Choice, loop: Loop) => (running: Running) => choosing(running, work, loop)
+const doing = (running: Running, work: Work, loop: Loop): Effect.Effect<unknown, unknown, Model.Model> =>
+  work.kind === "choice" ? choosing(running, work, loop) : working(running, work, loop)
+
+const does = (work: Work, loop: Loop) => (running: Running) => doing(running, work, loop)
 
 /** The work of one skill. */
 const working = (running: Running, skilled: Skilled, loop: Loop): Effect.Effect<unknown, unknown, Model.Model> =>
@@ -189,8 +195,13 @@ const working = (running: Running, skilled: Skilled, loop: Loop): Effect.Effect<
     ? applying(running, skilled)
     : withModel(running.plan, (model) => looping(running, skilled, loop, model))
 
-const applying = ({ beginning, run }: Running, work: Plain) =>
-  Effect.suspend(() => RunContext.begins(run, () => work.run(beginning.said.text)))
+const applying = (running: Running, work: Plain): Effect.Effect<unknown, unknown> => {
+  const { beginning, plan, run } = running
+  const applied = Effect.suspend(() => RunContext.begins(run, () => work.run(beginning.said.text)))
+  return plan.guards === undefined ? applied : Effect.flatMap(applied, passing(running, plan.guards))
+}
+
+const passing = (running: Running, guards: Guards) => (value: unknown) => guards.given(running, value)
 
 const looping = (running: Running, { toolset }: Looped, loop: Loop, model: Model.Service) => {
   RunBudget.demandPrice(running.run, model)

@@ -58,7 +58,7 @@ export interface Guards {
     readonly isRepeated: boolean
   }>
   readonly begin: (begun: Begun, messages: Message.Transcript) => Guarded
-  /** Before a skill is chosen: checks the words of the user, and goes on with those that have passed. */
+  /** Before a skill is chosen or a function works: checks the words of the user, and goes on with those that have passed. */
   readonly first: <Run extends GuardedRun>(
     running: Run,
     next: (running: Run) => Effect.Effect<unknown, unknown, Model.Model>
@@ -75,4 +75,6 @@ export interface Guards {
     isOnce: boolean,
     call: (hold: Hold) => Effect.Effect<Asked, unknown>
   ) => Effect.Effect<Asked | Instead, unknown>
+  /** Behind a function of the agent: checks the text that it has given, and gives what has passed. */
+  readonly given: (running: GuardedRun, value: unknown) => Effect.Effect<unknown, unknown>
 }
