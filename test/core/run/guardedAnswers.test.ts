@@ -179,6 +179,39 @@ it.run("a replaced answer is the output, and all that is shown and kept of it [P
   })
 )
 
+it.run("an answer that is replaced by an empty text is empty, and the model is not asked again [P1596]", (run) =>
+  Effect.gen(function* () {
+    const said = reply({ content: [{ type: "reasoning", text: secret }, Message.text(`It is ${secret}`)] })
+    for (const hold of ["all", 4] as const) {
+      const agent = clerk.pipe(Agent.guardOutput(({ text }) => (text.includes(secret) ? replace("") : pass), { hold }))
+      const seen = yield* reading(run(agent, "hi"), inPieces(said, 2))
+      assert.deepStrictEqual(seen.exit, Exit.succeed(""))
+      assert.strictEqual(kept(seen.events), "")
+      assert.deepStrictEqual(
+        seen.events.flatMap((event) => (event.type === "text-delta" && event.text === "" ? event : [])),
+        []
+      )
+      assert.notInclude(seen.text.replaceAll(`"reasoning":"${secret}"`, ""), `is ${secret}`)
+      assert.lengthOf(
+        seen.events.filter(({ type }) => type === "model-start"),
+        1
+      )
+    }
+    // where a schema does not take an empty answer, that is told as of any other
+    const asking = Agent.make("clerk", { output: Schema.Struct({ n: Schema.Finite }) }).pipe(
+      Agent.guardOutput(({ text }) => (text.includes("1") ? replace("") : pass))
+    )
+    const model = yield* make(text('{"n":1}'), text('{"n":2}'))
+    assert.deepStrictEqual(yield* run(asking, "hi").pipe(Effect.provide(model.layer)), { n: 2 })
+    // an empty reply of a model is asked for again as before
+    const twice = yield* make(text(""), text(""))
+    const failed = yield* Effect.flip(
+      run(clerk.pipe(Agent.guardOutput(() => pass)), "hi").pipe(Effect.provide(twice.layer))
+    )
+    assert.strictEqual(failed._tag, "EmptyReplyError")
+  })
+)
+
 it.run("the model is told once why its answer was withheld, and answers in another turn [P1598]", (run) =>
   Effect.gen(function* () {
     const agent = guarded.pipe(Agent.onGuardrail({ output: Recovery.tell() }))
@@ -290,6 +323,7 @@ describe("a check of an answer that does not decide", () => {
   const undecided = {
     fails: () => Effect.fail("lost"),
     dies: () => Effect.die(new Error("lost")),
+    "interrupts itself": () => Effect.interrupt,
     "is late": () => Effect.never
   }
   for (const [name, check] of Object.entries(undecided)) {

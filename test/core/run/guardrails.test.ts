@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, Message, Model, Recovery, RunError, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Cause, Effect, Exit, Layer, Schema, Stream } from "effect"
+import { Cause, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { describe } from "vitest"
 import { calm, eventLog } from "../../_support/dialogue.ts"
@@ -197,6 +197,8 @@ describe("a check that does not decide", () => {
     throws: () => {
       throw new Error("lost")
     },
+    "interrupts itself": () => Effect.interrupt,
+    "is interrupted within": () => Effect.flatMap(Effect.forkChild(Effect.interrupt), Fiber.join),
     "is late": () => Effect.never,
     "says something else": () => Effect.succeed({ type: "maybe" } as never)
   }

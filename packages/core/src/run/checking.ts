@@ -65,7 +65,7 @@ export const ask = (
     () => ({ type: "guardrail", guard: name, side, schema: schema() }),
     () => (given === undefined ? decided(guard, checked) : Effect.succeed(given))
   )
-  return closed(guard, RunContext.within(contextOf(run, side, key), step))
+  return closed(guard, RunContext.within(contextOf(run, side, key), step), Cause.hasInterrupts)
 }
 
 /** Asks it about a text that may go on: the answer is no step of the run, for a replay gets the text in other pieces. */
@@ -106,19 +106,25 @@ const decided = (guard: Guard, checked: () => Checked): Effect.Effect<GuardVerdi
     if (verdict.type !== "replace" || guard.mayReplace) return verdict
     return failed(guard, "it cannot replace this text")
   })
-  return closed(guard, answered)
+  // a run that is interrupted does not come back here: an interruption that does is one of the check
+  return closed(guard, answered, () => false)
 }
 
-/** A check that fails has not passed the text. The end of the run and interruptions are no failure of the check. */
-const closed = (guard: Guard, self: Effect.Effect<GuardVerdict, unknown>): Effect.Effect<GuardVerdict> =>
+/** A check that fails has not passed the text. The end of the run is no failure of the check, nor is what `passes`. */
+const closed = (
+  guard: Guard,
+  self: Effect.Effect<GuardVerdict, unknown>,
+  passes: (cause: Cause.Cause<unknown>) => boolean
+): Effect.Effect<GuardVerdict> =>
   Effect.matchCauseEffect(self, {
     onSuccess: Effect.succeed,
     onFailure: (cause) => {
       const error = Cause.squash(cause)
-      return Cause.hasInterrupts(cause) || RunContext.isLimit(error) || RunContext.isHalt(error)
-        ? // no typed failure is left in a cause that is passed on
-          Effect.failCause(cause as Cause.Cause<never>)
-        : Effect.succeed(failed(guard, ErrorCause.sayingOf(error)))
+      if (passes(cause) || RunContext.isLimit(error) || RunContext.isHalt(error))
+        // no typed failure is left in a cause that is passed on
+        return Effect.failCause(cause as Cause.Cause<never>)
+      const why = Cause.hasInterruptsOnly(cause) ? "it was interrupted" : ErrorCause.sayingOf(error)
+      return Effect.succeed(failed(guard, why))
     }
   })
 

@@ -47,6 +47,7 @@ export class Holding implements Hold {
   #isThrough: boolean
   #show: Show = unseen
   blocked: (Block & { readonly reply: Message.Reply }) | undefined
+  isEmptied = false
 
   constructor(running: GuardedRun, options: Options) {
     this.#running = running
@@ -59,10 +60,6 @@ export class Holding implements Hold {
     )
   }
 
-  get isBlocked(): boolean {
-    return this.blocked !== undefined
-  }
-
   begin(before: string): void {
     this.#held = []
     this.#text = before
@@ -72,6 +69,7 @@ export class Holding implements Hold {
     this.#early = undefined
     this.#show = unseen
     this.blocked = undefined
+    this.isEmptied = false
   }
 
   /** The words of the user have passed: shows what has come meanwhile, where nothing else has to pass. */
@@ -152,6 +150,7 @@ export class Holding implements Hold {
         if (verdict.type === "block" || (verdict.type === "replace" && answers.length > 0)) {
           const reason = verdict.type === "block" ? verdict.reason : "the arguments of a call cannot be replaced"
           this.blocked = { guard: guard.name, reason, reply }
+          this.isEmptied = true
           yield* show([], true)
           return { ...reply, content: [] }
         }
@@ -165,7 +164,8 @@ export class Holding implements Hold {
         yield* show(this.#take(Infinity))
         return reply
       }
-      yield* show([{ type: "text-delta", text: passing }], true)
+      this.isEmptied = passing === ""
+      yield* show(this.isEmptied ? [] : [{ type: "text-delta", text: passing }], true)
       return { ...reply, content: replaced(reply.content, passing, calls.length > 0) }
     })
   }
@@ -218,5 +218,6 @@ const textOf = (args: Message.ToolCall["arguments"]): string => (typeof args ===
 const replaced = (content: Message.Reply["content"], text: string, hasCalls: boolean): Message.Reply["content"] => {
   const others = content.filter(({ type }) => type !== "text" && (hasCalls || type !== "reasoning"))
   const at = others.findLastIndex(({ type }) => type === "reasoning") + 1
-  return [...others.slice(0, at), Message.text(text), ...others.slice(at)]
+  // several providers refuse an empty text
+  return [...others.slice(0, at), ...(text === "" ? [] : [Message.text(text)]), ...others.slice(at)]
 }

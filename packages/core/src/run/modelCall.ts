@@ -71,7 +71,7 @@ const answering = (running: Looping, request: Model.Request, isOnce: boolean, ho
     run,
     input: conversation.inputMessage,
     conversation,
-    mayBeEmpty: () => hold?.isBlocked === true || (plan.output !== undefined && Result.isSuccess(plan.output.read(""))),
+    mayBeEmpty: () => hold?.isEmptied === true || (plan.output !== undefined && Result.isSuccess(plan.output.read(""))),
     isOnce,
     hold
   }
