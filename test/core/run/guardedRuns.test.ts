@@ -1,6 +1,6 @@
 /** What guardrails cost a run, what they leave in its snapshot, and what is not checked again. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Message, RunError, Recovery, Snapshot } from "@kintsugi/core"
+import { Agent, Approval, Explanation, Message, RunError, Recovery, Skill, Snapshot } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Duration, Effect, Exit } from "effect"
 import { eventLog, scripted } from "../../_support/dialogue.ts"
@@ -193,6 +193,21 @@ it.effect("explain counts the model calls of a check whose agent is named, and t
     const [before, after] = [Agent.explain(plain).worst, Agent.explain(agent).worst]
     assert.strictEqual(after.modelCalls, before.modelCalls + 2 * (1 + 3))
     assert.strictEqual(Duration.toSeconds(after.time), Duration.toSeconds(before.time) + 4)
+    // a message to the run is checked as its input is
+    assert.deepStrictEqual(after.perMessage, { modelCalls: 2, time: Duration.seconds(1) })
+    assert.match(Explanation.formatRun(Agent.explain(agent)), /, 2 model calls and 1s more for each said message$/)
+    assert.isUndefined(before.perMessage)
+    assert.isUndefined(Agent.explain(plain.pipe(Agent.guardOutput(() => pass, { agent: judge }))).worst.perMessage)
+    const free = Agent.explain(plain.pipe(Agent.guardInput(() => pass, { timeout: Infinity })))
+    assert.match(Explanation.formatRun(free), /, 0 model calls and an unknown wait more for each said message$/)
+    // a function is checked once before its work, and once behind it
+    const echo = Skill.deterministic("echo", { description: "Echoes.", run: (input) => Effect.succeed(input) })
+    const echoing = Agent.make("echo", { skills: [echo] }).pipe(
+      Agent.guardInput(() => pass, { agent: judge }),
+      Agent.guardOutput(() => pass, { agent: judge })
+    )
+    assert.deepInclude(Agent.explain(echoing).worst, { modelCalls: 4, turns: 0 })
+    assert.isUndefined(Agent.explain(echoing).worst.perMessage)
     const held = plain.pipe(Agent.guardOutput(() => pass, { agent: judge, hold: 10 }))
     assert.strictEqual(Agent.explain(held).worst.modelCalls, Infinity)
     const outer = Agent.make("outer", { tools: [Agent.asTool(agent, { description: "Asks." })] })

@@ -61,7 +61,10 @@ export const explainRun = (
   const ofLoops = ofTurns(({ attempts, modelCalls }) => attempts * ofModel.worst.requests + modelCalls)
   const alone = ofLoops + toolCalls * most((worst) => worst.modelCalls) + shortened * shortening.modelCalls
   // fixers and sub-agents spend the turns of the run that they work for
-  const ofChecks = checksOf(guards?.checks ?? [], turns + answers)
+  const checks = guards?.checks ?? []
+  const ofChecks = checksOf(checks, isLooping(work) ? turns + answers : 1)
+  const ofMessage = isLooping(work) ? checks.filter(({ side }) => side === "input") : []
+  const perMessage = checksOf(ofMessage, 0)
   const ofRun = Math.min(
     alone,
     (turns + answers) * (perTurn({ ...(ahead && { ahead }), onLlmError, work }, ofModel) ?? Infinity)
@@ -86,12 +89,15 @@ export const explainRun = (
       requests: modelCalls * (transport?.worst.requests ?? 1),
       fixerRuns: toolCalls * most((worst) => worst.fixerRuns),
       ...(shortened === 0 ? {} : { compactions: shortened }),
+      ...(ofMessage.length === 0
+        ? {}
+        : { perMessage: { modelCalls: perMessage.modelCalls, time: Duration.millis(perMessage.millis) } }),
       time: Duration.millis(time)
     }
   }
 }
 
-/** What the checks of the input and of all replies cost, without those of messages to the run at work. */
+/** What the checks of one input and of all replies cost. */
 const checksOf = (checks: ReadonlyArray<Check>, replies: number): Pick<Cost.Cost, "modelCalls" | "millis"> => {
   const counted = checks.map(({ agent, isRepeated, side, timeout }) => {
     const times = side === "input" ? 1 : isRepeated ? Infinity : replies

@@ -98,6 +98,11 @@ type WorstRun = RunBounds & {
   readonly toolCalls: number
   readonly fixerRuns: number
   readonly compactions?: number
+  /**
+   * What the checks of guardrails add for each message that is said to the run, or stands unanswered in the conversation that it goes on
+   * with; absent without such checks.
+   */
+  readonly perMessage?: { readonly modelCalls: number; readonly time: Duration.Duration }
 }
 
 /**
@@ -118,7 +123,7 @@ export interface RunBounds {
 
 /** Makes text tables of one run of an agent: of its model calls and of each tool, with the bounds of the run. */
 export const formatRun = ({ answerTurn, model, outputRetries = 0, routing, tools, worst }: RunExplanation): string => {
-  const { compactions = 0, cost, fixerRuns, modelCalls, requests, time, toolCalls, turns } = worst
+  const { compactions = 0, cost, fixerRuns, modelCalls, perMessage, requests, time, toolCalls, turns } = worst
   const sections = [
     ...(routing === undefined || routing.rows.length === 0 ? [] : [`routing\n${format(routing)}`]),
     ...(model.rows.length === 0 && model.warning === undefined ? [] : [`model\n${format(model)}`]),
@@ -136,7 +141,10 @@ export const formatRun = ({ answerTurn, model, outputRetries = 0, routing, tools
     ...(requests === modelCalls ? [] : [counted(requests, "request")]),
     ...(fixerRuns === 0 ? [] : [counted(fixerRuns, "fixer run")]),
     ...(cost === undefined ? [] : [`a cost of ${Number(cost.toPrecision(4))}`]),
-    Duration.isFinite(time) ? `${duration(time)} of waits and timeouts` : "waits unknown"
+    Duration.isFinite(time) ? `${duration(time)} of waits and timeouts` : "waits unknown",
+    ...(perMessage === undefined
+      ? []
+      : [`${counted(perMessage.modelCalls, "model call")} and ${waiting(perMessage.time)} more for each said message`])
   ]
   return [...sections, `a run, at worst: ${bounds.join(", ")}`].join("\n\n")
 }
@@ -210,6 +218,8 @@ const formatWaits = (waits: ReadonlyArray<Wait>): string => {
 
 const formatWait = ({ least, most }: Wait): string =>
   Duration.equals(least, most) ? duration(most) : `${duration(least)}–${duration(most)}`
+
+const waiting = (time: Duration.Duration): string => (Duration.isFinite(time) ? duration(time) : "an unknown wait")
 
 const duration = (value: Duration.Duration): string => (Duration.isZero(value) ? "0s" : Duration.format(value))
 

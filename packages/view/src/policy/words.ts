@@ -24,7 +24,7 @@ export const boundsLine = ({ factors, fixerRuns, modelCalls, requests, time, wai
 
 /** What bounds a run, in one line. */
 export const runLine = (run: NonNullable<View["run"]>, millis: number): string => {
-  const { cost, fixerRuns = 0, modelCalls, requests, toolCalls = 0, turns = 0 } = run
+  const { cost, fixerRuns = 0, modelCalls, perMessage, requests, toolCalls = 0, turns = 0 } = run
   return [
     ...(turns === 0 ? [] : [count(turns, "turn")]),
     ...(toolCalls === 0 ? [] : [count(toolCalls, "tool call")]),
@@ -32,7 +32,8 @@ export const runLine = (run: NonNullable<View["run"]>, millis: number): string =
     ...(requests === modelCalls ? [] : [count(requests, "request")]),
     ...(fixerRuns === 0 ? [] : [count(fixerRuns, "fixer run")]),
     ...(cost === undefined ? [] : [`a cost of ${money(cost)}`]),
-    Number.isFinite(millis) ? `${duration(millis)} of waits and timeouts` : "waits unknown"
+    Number.isFinite(millis) ? `${duration(millis)} of waits and timeouts` : "waits unknown",
+    ...(perMessage === undefined ? [] : [`${count(perMessage.modelCalls, "model call")} more for each said message`])
   ].join(", ")
 }
 
