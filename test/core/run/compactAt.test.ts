@@ -156,8 +156,9 @@ it.effect(
   () =>
     Effect.gen(function* () {
       const { forget, given } = forgetting()
-      const slow = scripted("look", Effect.sleep("1 second").pipe(Effect.as("a page ".repeat(20))))
-      const model = yield* make(spending(900, 1, "look"), done)
+      const page = (n: number) => `page ${n} ${"a page ".repeat(20)}`
+      const slow = scripted("look", Effect.succeed(page(1)), Effect.sleep("1 second").pipe(Effect.as(page(2))))
+      const model = yield* make(spending(1, 1, "look"), spending(900, 1, "look"), done)
       const agent = Agent.make("worker", { prompt: "Be brief.", tools: [slow.tool] }).pipe(
         Agent.compactAt({ window: 1000, with: forget })
       )
@@ -168,9 +169,9 @@ it.effect(
       yield* Effect.flatMap(Effect.forkChild(run.outcome), () => calm)
       yield* TestClock.adjust("1 second")
       yield* run.outcome
-      assert.deepStrictEqual(requested(model)[1], ["system", "user go", "user first", "user second"])
+      assert.deepStrictEqual(requested(model)[2], ["system", "user go", "page 2", "user first", "user second"])
       // what was said meanwhile is none of its business
-      assert.deepStrictEqual(given, [["system", "user", "assistant"]])
+      assert.deepStrictEqual(given, [["system", "user", "assistant", "assistant"]])
     })
 )
 
@@ -181,21 +182,62 @@ it.run("what stays keeps its place among what the compaction gives [P1571]", (ru
         .filter((message) => message !== input)
         .flatMap((message) => (message.role === "assistant" ? [] : [message, Message.user("in short")]))
     )
-    const model = yield* make(spending(900, 1, "look"), done)
+    const model = yield* make(spending(1, 1, "look"), spending(900, 1, "look"), done)
     const agent = reader(400).pipe(Agent.compactAt({ window: 1000, with: sum }))
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
-    assert.deepStrictEqual(requested(model)[1], ["system", "user go", "user in short"])
+    assert.deepStrictEqual(requested(model)[2], ["system", "user go", "page 2", "user in short"])
   })
+)
+
+it.run(
+  "the results that the model has not read stay, or become shorter, also if the compaction drops them [P1571]",
+  (run) =>
+    Effect.gen(function* () {
+      const shrink = (text: string, drops: number) => (message: Message.Message) =>
+        message.role === "assistant"
+          ? {
+              ...message,
+              content: message.content
+                .slice(drops)
+                .map((part) =>
+                  part.type === "settled-call" ? { ...part, settlement: { ...part.settlement, text } } : part
+                )
+            }
+          : message
+      const cases: ReadonlyArray<readonly [Compaction.Compaction, ReadonlyArray<string>]> = [
+        // the calls of both replies have the same ids
+        [
+          Compaction.make("all but the first", ({ transcript }) => transcript.slice(0, 3)),
+          ["page 1,page 2", "page 3,page 4"]
+        ],
+        [Compaction.make("none", () => []), ["page 3,page 4"]],
+        [
+          Compaction.make("short", ({ transcript }) => transcript.slice(-1).map(shrink("short", 0))),
+          ["result: short,result: short"]
+        ],
+        [
+          Compaction.make("one of two", ({ transcript }) => transcript.slice(-1).map(shrink("short", 1))),
+          ["page 3,page 4"]
+        ]
+      ]
+      for (const [compaction, left] of cases) {
+        const model = yield* make(spending(1, 1, "look", "look"), spending(900, 1, "look", "look"), done)
+        const agent = reader(100).pipe(Agent.compactAt({ window: 1000, with: compaction }))
+        yield* run(agent, "go").pipe(Effect.provide(model.layer))
+        assert.deepStrictEqual(requested(model)[2], ["system", "user go", ...left], compaction.name)
+      }
+    })
 )
 
 it.effect("a call that is open keeps the conversation as it is, until the run goes on [P1571]", () =>
   Effect.gen(function* () {
     const asked = scripted("look", Effect.succeed("page 1 ".repeat(50)), Effect.succeed("page 2"))
+    const from = [Message.user("one"), Message.assistant("two ".repeat(50))]
     const { forget } = forgetting()
     const agent = Agent.make("worker", { tools: [asked.tool.pipe(Tool.requireApproval({ validFor: "1 day" }))] })
     const compacting = agent.pipe(Agent.compactAt({ window: 1000, with: forget }))
     const model = yield* make(spending(900, 1, "look"), spending(1, 1, "look"), done)
-    const first = yield* snapshotOf(yield* outcomeOf(compacting, "go", model))
+    const first = yield* snapshotOf(yield* outcomeOf(Agent.resume(compacting), { from, input: "go" }, model))
     assert.isUndefined(first.compacted)
     assert.isUndefined(first.compactionTurn)
     const log = eventLog()
@@ -206,11 +248,11 @@ it.effect("a call that is open keeps the conversation as it is, until the run go
       log.of("compacted").map(({ turn }) => turn),
       [2]
     )
-    assert.deepStrictEqual(outline(model.requests[1]?.messages ?? []), ["user go"])
+    assert.lengthOf(outline(model.requests[1]?.messages ?? []), 2)
     assert.strictEqual(second.compactionTurn, 2)
     assert.deepInclude(yield* outcomeOf(resumed, deciding(second), model), { _tag: "Completed", output: "done" })
     assert.lengthOf(log.of("compacted"), 1)
-    assert.deepStrictEqual(settlements(model.requests[2]?.messages ?? []), ["result: page 2"])
+    assert.deepStrictEqual(settlements(model.requests[2]?.messages ?? []).at(-1), "result: page 2")
   })
 )
 
@@ -283,11 +325,19 @@ it.effect("not again before another reply has told its usage [P1572]", () =>
   })
 )
 
-it.run("a compaction that fails, or shortens nothing, is an event, and the run goes on [P1572]", (run) =>
+const throwing = (error: Error) =>
+  Compaction.make("own", () => {
+    throw error
+  })
+
+it.run("a compaction that fails, throws, or shortens nothing, is an event, and the run goes on [P1572]", (run) =>
   Effect.gen(function* () {
     const error = new Error("no summary")
     const cases = [
       { compaction: Compaction.make("own", () => Effect.fail(error)), why: "failed", error },
+      { compaction: Compaction.make("own", () => Effect.die(error)), why: "failed", error },
+      { compaction: throwing(error), why: "failed", error },
+      { compaction: { name: "own", compact: throwing(error).compact }, why: "failed", error },
       { compaction: Compaction.make("own", ({ transcript }) => transcript), why: "not-shorter" }
     ] as const
     for (const { compaction, ...expected } of cases) {

@@ -147,8 +147,8 @@ it.effect("a call whose result is to come stays, and its result too [P1571]", ()
     assert.deepStrictEqual(
       read.slice(2).map((one) => one.replace(/ is over.*$/, "")),
       [
-        "model: order: deferred",
-        "model: order: deferred; user: The call 'c1' of tool 'order', with the handle <data>{\"job\":1}</data>,"
+        "model: order: deferred; model: look: result",
+        "model: order: deferred; model: look: result; user: The call 'c1' of tool 'order', with the handle <data>{\"job\":1}</data>,"
       ]
     )
   })

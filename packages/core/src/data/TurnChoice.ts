@@ -7,6 +7,8 @@ export interface TurnChoice extends Schema.Schema.Type<typeof TurnChoice> {}
 export const TurnChoice = Schema.Struct({
   /** The name of the model that was chosen; absent if the agent's own model is called. */
   model: Schema.optionalKey(Schema.String),
+  /** The window that this model declares, in tokens; absent if it declares none. */
+  contextWindow: Schema.optionalKey(Schema.Finite),
   /** The tools that may be called in this turn, by their names; absent for all tools. */
   tools: Schema.optionalKey(Schema.Array(Schema.String)),
   toolChoice: Schema.optionalKey(

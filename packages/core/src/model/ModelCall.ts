@@ -22,6 +22,18 @@ export { onlyPartial, withPartial } from "./parts.ts"
 export const leavesOf = (model: Service): ReadonlyArray<Service> =>
   compositionOf(model)?.members.flatMap(leavesOf) ?? [model]
 
+/** The window that a model declares: that of the single model with this name, else the smallest one. */
+export const windowOf = (model: Service, name?: string): number | undefined => {
+  const windows = leavesOf(model).flatMap((leaf) =>
+    isWindow(leaf.contextWindow) ? [{ name: leaf.name, window: leaf.contextWindow }] : []
+  )
+  const own = windows.find((leaf) => leaf.name === name)
+  return own?.window ?? (windows.length === 0 ? undefined : Math.min(...windows.map(({ window }) => window)))
+}
+
+const isWindow = (window: number | undefined): window is number =>
+  window !== undefined && Number.isFinite(window) && window > 0
+
 /** Asks a model; of a composed model, each member by itself. */
 export const ask = <A, R>(model: Service, request: Request, asker: Asker<A, R>): Effect.Effect<A, LlmError, R> => {
   const composition = compositionOf(model)

@@ -1,13 +1,14 @@
 /** `Agent.compactAt`: the conversation is shortened at a safe point, before it is too long for the model. */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Message from "../data/Message.ts"
+import * as Returned from "../data/Returned.ts"
 import * as Usage from "../data/Usage.ts"
 import { ContextTooLongError } from "../errors/LlmError.ts"
 import { helping } from "../event/Helping.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
-import type * as Model from "../model/Model.ts"
-import { estimateOf, leavesOf } from "../model/ModelCall.ts"
+import { estimateOf, windowOf } from "../model/ModelCall.ts"
 import * as Compacting from "../recovery/Compacting.ts"
 import type { Compaction, CompactEvent, Overflow } from "../recovery/Node.ts"
 import type { Ahead, Shortening } from "./plan.ts"
@@ -20,24 +21,22 @@ interface Options {
 }
 
 /**
- * Shortens what the model reads once the tokens of its last reply, and an estimate of what was added since, reach the share of the window. The
- * run goes on in any case. It is not asked again before another reply has told its usage.
+ * Shortens what the model reads once the tokens of its last reply, and an estimate of what was added since, reach the share of the window. Before
+ * the first reply of a run that goes on from a transcript, all tokens are an estimate. The run goes on in any case. It is not asked again before
+ * another reply has told its usage.
  */
 export const make = ({ compaction, share, window }: Options): Ahead => ({
   compaction,
   shorten: (running) =>
     Effect.suspend(() => {
-      const { beginning, prepare, run, state } = running
-      // the model of the last turn has told the tokens that are counted
-      const model = prepare?.model ?? running.model
-      const counted = run.ledger.entries.findLast(isReply(run.runId))
-      const limit = window ?? declared(model, counted?.model)
-      if (limit === undefined) return withoutWindow(running, compaction)
-      if (counted === undefined || !isCounted(counted) || counted.turn < (state.ahead?.turn ?? 0)) return Effect.void
+      const { run, state } = running
       const { visible } = state
+      const counted = run.ledger.entries.findLast(isReply(run.runId))
+      const limit = window ?? declared(running, counted)
+      if (limit === undefined) return withoutWindow(running, counted, compaction)
       const last = visible.findLastIndex(isWhole)
-      const tokens = Usage.total(counted.usage) + estimateOf([...resultsOf(visible[last]), ...visible.slice(last + 1)])
-      if (tokens < share * limit) return Effect.void
+      const tokens = tokensOf(visible, last, counted, state.ahead?.turn)
+      if (tokens === undefined || tokens < share * limit) return Effect.void
       const within = helping<CompactEvent>(compaction, run, { isCompacting: true }, (event) => ({
         ...event,
         ahead: { tokens, window: limit }
@@ -46,11 +45,11 @@ export const make = ({ compaction, share, window }: Options): Ahead => ({
       if (within.isAtWork) return Effect.void
       const { turn } = state
       state.ahead = { turn, made: 0 }
-      const { model: name, provider } = counted
+      const { model, provider } = counted ?? { model: running.model.name, provider: running.model.provider }
       const overflow: Overflow = {
         transcript: visible,
-        error: ContextTooLongError.make({ model: name, provider, actual: tokens, limit }),
-        input: beginning.said.message
+        error: ContextTooLongError.make({ model, provider, actual: tokens, limit }),
+        input: state.inputMessage
       }
       const shortening = Compacting.run(keeping(compaction, last + 1), overflow, within, (messages) => {
         state.compact(messages)
@@ -68,6 +67,19 @@ export const make = ({ compaction, share, window }: Options): Ahead => ({
     })
 })
 
+/** The tokens of the conversation; `undefined` where nothing is known about them, or nothing new since it was shortened in `turn`. */
+const tokensOf = (
+  visible: Message.Transcript,
+  last: number,
+  counted: Entry | undefined,
+  turn = 0
+): number | undefined => {
+  // without a reply there is nothing to be measured by
+  if (counted === undefined) return last < 0 || turn > 0 ? undefined : estimateOf(visible)
+  if (!isCounted(counted) || counted.turn < turn) return undefined
+  return Usage.total(counted.usage) + estimateOf([...resultsOf(visible[last]), ...visible.slice(last + 1)])
+}
+
 type Entry = RunContext.RunContext["ledger"]["entries"][number]
 
 /** A reply of the loop of this run. */
@@ -78,25 +90,25 @@ const isReply =
 
 const isCounted = ({ isEstimated, usage }: Entry): boolean => isEstimated === undefined && Usage.total(usage) > 0
 
-/** The window that the model declares: that of the single model which has answered last, else the smallest one. */
-const declared = (model: Model.Service, name: string | undefined): number | undefined => {
-  const windows = leavesOf(model).flatMap((leaf) =>
-    isWindow(leaf.contextWindow) ? [{ name: leaf.name, window: leaf.contextWindow }] : []
-  )
-  const own = windows.find((leaf) => leaf.name === name)
-  return own?.window ?? (windows.length === 0 ? undefined : Math.min(...windows.map(({ window }) => window)))
+/** The window that the model of the last reply declares. */
+const declared = (
+  { beginning: { from }, model, prepare }: Shortening,
+  counted: Entry | undefined
+): number | undefined => {
+  // the model of a turn before the run was suspended is not built any more
+  if (from?.prepared?.model !== undefined && counted?.turn === from.turn) return from.prepared.contextWindow
+  return windowOf(prepare?.model ?? model, counted?.model)
 }
 
-const isWindow = (window: number | undefined): window is number =>
-  window !== undefined && Number.isFinite(window) && window > 0
-
-/** Without a window nothing is ever shortened. That is said once in a run. */
+/** Without a window nothing is shortened. That is said once in a run. */
 const withoutWindow = (
-  { beginning, run, state }: Shortening,
+  { beginning, prepare, run, state }: Shortening,
+  counted: Entry | undefined,
   { name: compaction }: Compaction
 ): Effect.Effect<void> => {
-  if (state.ahead !== undefined) return Effect.void
-  state.ahead = { turn: Infinity, made: 0 }
+  // which model is called first is chosen after this
+  if (state.ahead !== undefined || (prepare !== undefined && counted === undefined)) return Effect.void
+  state.ahead = { turn: 0, made: 0 }
   if (beginning.from !== undefined) return Effect.void
   return RunContext.emit(run, () => ({ type: "not-compacted", compaction, why: "no-window" }))
 }
@@ -111,22 +123,68 @@ const resultsOf = (message: Message.Message | undefined): ReadonlyArray<string> 
     : []
 
 /**
- * The compaction of what comes before the messages that the model has not read. Of that, the prompt, the run's input and the calls whose
- * results are to come stay, also if the compaction drops them.
+ * The compaction of what comes before the messages that the model has not read. Of that, the prompt, the run's input, the calls whose
+ * results are to come, and the calls of the last reply stay, also if the compaction drops them. The results of the last reply may become shorter.
  */
 const keeping = (compaction: Compaction, read: number): Compaction => ({
   ...compaction,
   compact: (overflow) => {
     const { input } = overflow
     const before = overflow.transcript.slice(0, read)
+    const last = before.at(-1)
     const shorten = Interception.step(
       () => ({ type: "compaction", compaction: compaction.name, isAgent: compaction.agent !== undefined }),
-      () => compaction.compact({ ...overflow, transcript: [...before] })
+      () => failing(compaction, { ...overflow, transcript: [...before] })
     )
-    const needed = before.filter((message) => isNeeded(message, input))
-    return Effect.map(shorten, (messages) => [...withAll(messages, needed), ...overflow.transcript.slice(read)])
+    return Effect.map(shorten, (messages) => {
+      const kept = last === undefined ? { messages, last } : withCalls(messages, last, before)
+      const needed = before.flatMap((message) => {
+        if (message === last && resultsOf(last).length > 0) return [kept.last ?? message]
+        return isNeeded(message, input) ? [message] : []
+      })
+      return [...withAll(kept.messages, needed), ...overflow.transcript.slice(read)]
+    })
   }
 })
+
+/** A function of a compaction that throws has failed. Interruptions and the end of the run are no failures of it. */
+const failing = ({ compact, name }: Compaction, overflow: Overflow): Effect.Effect<Message.Transcript, unknown> =>
+  Effect.catchCause(
+    Effect.suspend(() => Returned.effect(compact(overflow), "The function of compaction", name)),
+    (cause) => {
+      const error = Cause.squash(cause)
+      return Cause.hasInterrupts(cause) || RunContext.isLimit(error) || RunContext.isHalt(error)
+        ? Effect.failCause(cause)
+        : Effect.fail(error)
+    }
+  )
+
+/**
+ * The last reply as the compaction has left it, if it has all of its calls, perhaps with shorter results. A form that lacks some of them is
+ * taken out of the messages.
+ */
+const withCalls = (
+  messages: Message.Transcript,
+  last: Message.Message,
+  before: Message.Transcript
+): { readonly messages: Message.Transcript; readonly last: Message.Message | undefined } => {
+  const ids = callIdsOf(last)
+  const other = messages.findLast(
+    (message) =>
+      callIdsOf(message).some((id) => ids.includes(id)) &&
+      // ids come again in other turns
+      !before.some((one) => one !== last && isSame(one, message))
+  )
+  const isWhole = other !== undefined && ids.every((id) => callIdsOf(other).includes(id))
+  return isWhole
+    ? { messages, last: other }
+    : { messages: messages.filter((message) => message !== other), last: undefined }
+}
+
+const callIdsOf = (message: Message.Message): ReadonlyArray<string> =>
+  message.role === "assistant"
+    ? message.content.flatMap((part) => (part.type === "settled-call" ? [part.call.id] : []))
+    : []
 
 const isNeeded = (message: Message.Message, input: Message.User | undefined): boolean => {
   if (message.role === "assistant") return message.content.some(isToCome)

@@ -11,6 +11,7 @@ import type * as Usage from "../data/Usage.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import type * as Model from "../model/Model.ts"
+import { windowOf } from "../model/ModelCall.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import { built } from "./beginning.ts"
 import * as RunBudget from "./budget.ts"
@@ -100,7 +101,8 @@ class PreparingBy implements Preparing {
     // its failures and needs are in the type of the agent
     return built(layer as Layer.Layer<Model.Model, unknown>, plan.modelIdle, (model) => {
       RunBudget.demandPrice(run, model)
-      const chosen = { ...choice, model: model.name }
+      const contextWindow = windowOf(model)
+      const chosen = { ...choice, model: model.name, ...(contextWindow === undefined ? {} : { contextWindow }) }
       state.prepared = { choice: chosen }
       this.model = model
       return calling(model, chosen)

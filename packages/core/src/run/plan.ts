@@ -12,6 +12,7 @@ import type { Continuing } from "./modelCallState.ts"
 import type { Guards } from "./guards.ts"
 import type { Output } from "./Output.ts"
 import type { Compaction, Rows } from "../recovery/Node.ts"
+import type { Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type { RunState } from "./state.ts"
 
@@ -71,7 +72,7 @@ export interface Shortening {
   readonly state: RunState
   readonly model: Model.Service
   readonly prepare?: { readonly model: Model.Service | undefined }
-  readonly beginning: { readonly said: Said; readonly from: unknown }
+  readonly beginning: { readonly from: Pick<Snapshot, "prepared" | "turn"> | undefined }
 }
 
 /** What a run has to do: the work of its only skill, or that of the one that it chooses. */

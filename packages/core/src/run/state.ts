@@ -61,8 +61,8 @@ export class RunState implements State {
   admission: Admission | undefined
   #reply: Message.Reply | undefined
   /**
-   * The turn that has begun with a compaction before the limit, or with an attempt at one, and how many were made in it. `Infinity` where no
-   * window is known.
+   * The turn that has begun with a compaction before the limit, or with an attempt at one, and how many were made in it. 0 where the run has
+   * said that no window is known.
    */
   ahead: { readonly turn: number; readonly made: number } | undefined
   /** What a reader has seen of a reply that has not come to its end. */
@@ -186,7 +186,7 @@ export class RunState implements State {
       agent: this.#agent,
       transcript: unfinished === undefined ? this.whole() : [...this.messages],
       ...(this.#compacted === undefined ? {} : { compacted: abridged(this.messages, this.#compacted) }),
-      ...(this.ahead !== undefined && this.ahead.turn < Infinity ? { compactionTurn: this.ahead.turn } : {}),
+      ...(this.ahead !== undefined && this.ahead.turn > 0 ? { compactionTurn: this.ahead.turn } : {}),
       ...(inputIndex < 0 ? {} : { inputIndex }),
       ...(run.done.granted === undefined ? {} : { grants: run.done.granted }),
       ...asideOf(run),
