@@ -107,7 +107,14 @@ const progress: CallProgress = {
     { tag: "Busy", message: "busy", verdict: "retry", gaveUp: false, rung: 0, attempt: 1, delay: Duration.seconds(1) }
   ]
 }
-const prepared = { model: "m", tools: ["t"], toolChoice: { tool: "t" }, prompt: "Be.", options: { seed: 1 } }
+const prepared = {
+  model: "m",
+  tools: ["t"],
+  toolChoice: { tool: "t" },
+  prompt: "Be.",
+  options: { seed: 1 },
+  contextWindow: 1000
+}
 const snapshot: Required<Snapshot.Snapshot> = {
   version: 6,
   id: "s1",

@@ -88,7 +88,7 @@ it.effect("the window is that of the model that was chosen for the turn before t
         Agent.compactAt({ with: Compaction.make("less", ({ transcript }) => transcript.slice(1)) }),
         log.listen
       )
-      const other = { layer: declaring(own)(model.layer) }
+      const other = { ...model, layer: declaring(own)(model.layer) }
       const taken = yield* snapshotOf(
         yield* outcomeOf(
           Agent.resume(agent),

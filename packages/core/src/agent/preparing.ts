@@ -20,7 +20,8 @@ import type { NeedsModel } from "./types.ts"
  * turn, and shared as the `model` of an agent is, if it is the same layer each time. The prompt is that of the request: the transcript keeps its own. Tools that are off or
  * withheld stay so, and so does the last turn of `Budget.answer`.
  *
- * Of several functions, each sees in `chosen` what those before it have chosen. It may leave out further tools, and brings none back.
+ * Of several functions, each sees in `chosen` what those before it have chosen. It may leave out further tools, and brings none back. Of two
+ * tool choices the narrower one counts. A demand for a tool that is left out is a defect.
  *
  * A durable run records the choice. A replay asks again only for the layer of a model.
  *

@@ -171,21 +171,44 @@ const chosenBy = Effect.fnUntraced(function* (
     )
     const next: AnyChosen = yield* given
     check(running, next)
-    chosen = after(chosen, next)
+    chosen = after(plan.agent, chosen, next)
   }
   return { choice: choiceOf(chosen), model: chosen.model }
 })
 
-/** A later function may narrow what the ones before it have chosen: no tool comes back. */
-const after = (before: AnyChosen, next: AnyChosen): AnyChosen => {
-  const { options, tools, toolChoice } = next
+/** A later function may narrow what the ones before it have chosen: no tool comes back, and no call that was demanded becomes free. */
+const after = (agent: string, before: AnyChosen, next: AnyChosen): AnyChosen => {
+  const { options } = next
+  const tools = both(before.tools, next.tools, (one, other) => one.filter((name) => other.includes(name)))
+  const toolChoice = both(before.toolChoice, next.toolChoice, (one, other) => narrower(agent, one, other))
+  const wanted = Predicate.isObject(toolChoice) ? toolChoice.tool : undefined
+  if (wanted !== undefined && tools?.includes(wanted) === false) {
+    throw new TypeError(`Agent '${agent}': prepareTurn demands a call of '${wanted}', which it leaves out of the tools`)
+  }
+  if (toolChoice === "required" && tools?.length === 0) {
+    throw new TypeError(`Agent '${agent}': prepareTurn demands a call, and leaves out all tools`)
+  }
   return {
     model: next.model ?? before.model,
     prompt: next.prompt ?? before.prompt,
-    tools: tools === undefined ? before.tools : (before.tools?.filter((name) => tools.includes(name)) ?? tools),
-    toolChoice: before.toolChoice === "none" ? "none" : (toolChoice ?? before.toolChoice),
+    tools,
+    toolChoice,
     options: options === undefined ? before.options : { ...before.options, ...options }
   }
+}
+
+const both = <A>(one: A | undefined, other: A | undefined, join: (one: A, other: A) => A): A | undefined =>
+  one === undefined ? other : other === undefined ? one : join(one, other)
+
+type ToolChoice = NonNullable<AnyChosen["toolChoice"]>
+
+/** What both choices admit. No call wins over a demanded one, as it does where tools are off. */
+const narrower = (agent: string, one: ToolChoice, other: ToolChoice): ToolChoice => {
+  const either = (choice: ToolChoice) => one === choice || other === choice
+  if (either("none")) return "none"
+  if (!Predicate.isObject(one)) return one === "required" && other === "auto" ? one : other
+  if (!Predicate.isObject(other) || other.tool === one.tool) return one
+  throw new TypeError(`Agent '${agent}': prepareTurn demands a call of '${other.tool}' after one of '${one.tool}'`)
 }
 
 const choiceOf = ({ options, prompt, toolChoice, tools }: AnyChosen): TurnChoice => ({

@@ -6,6 +6,7 @@ import type * as Schema from "effect/Schema"
 import { end, Exceeded, type ExtendableExceeded, type SharedExceeded } from "../budget/Meter.ts"
 import { digestOf } from "../data/Digest.ts"
 import * as Message from "../data/Message.ts"
+import type { TurnChoice } from "../data/TurnChoice.ts"
 import type { CallCheckpoint } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
@@ -260,9 +261,12 @@ const siteOf = (running: Looping, call: Message.ToolCall, key: string, index: nu
     nesting: nestingOf(running, slot, from),
     slot,
     ...(running.toolset.pinned === undefined ? {} : { pins: state.pins }),
-    offered: state.prepared?.choice.tools
+    offered: state.prepared && offeredIn(state.prepared.choice)
   }
 }
+
+/** The tools that may be called in a turn; `undefined` for all. A model may call some although it was to call none. */
+const offeredIn = ({ toolChoice, tools }: TurnChoice): TurnChoice["tools"] => (toolChoice === "none" ? [] : tools)
 
 /** How the sub-agent of a call is suspended with the run, and goes on with it. */
 const nestingOf = (

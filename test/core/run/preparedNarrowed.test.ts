@@ -1,0 +1,101 @@
+/** `Agent.prepareTurn`: what several choices for a turn admit together, and what no choice may demand. */
+import { assert } from "@effect/vitest"
+import { Agent, Tool } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Cause, Effect, Exit } from "effect"
+import { it } from "../../_support/run.ts"
+import { batch, done, scripted, settlements } from "../../_support/dialogue.ts"
+
+const { make } = ScriptedModel
+
+const tools = () => {
+  const look = scripted("look", Effect.succeed("seen"))
+  const send = scripted("send")
+  return { look, agent: Agent.make("clerk", { tools: [look.tool, send.tool] }) }
+}
+
+/** The functions of these choices, in their order. */
+const choosing = (...choices: ReadonlyArray<object>) =>
+  // as from JavaScript
+  choices.reduce<ReturnType<typeof tools>["agent"]>(
+    (agent, choice) => agent.pipe(Agent.prepareTurn(() => Effect.succeed(choice as {}))),
+    tools().agent
+  )
+
+it.run("of two tool choices the narrower one counts, in both orders [P1550]", (run) =>
+  Effect.gen(function* () {
+    const look = { tool: "look" }
+    const cases = [
+      ["auto", "auto", "auto"],
+      ["auto", "required", "required"],
+      ["auto", look, look],
+      ["auto", "none", "none"],
+      ["required", "required", "required"],
+      ["required", look, look],
+      ["required", "none", "none"],
+      [look, look, look],
+      [look, "none", "none"],
+      ["none", "none", "none"]
+    ] as const
+    for (const [one, other, expected] of cases) {
+      for (const [first, second] of [
+        [one, other],
+        [other, one]
+      ]) {
+        const model = yield* make(done)
+        const agent = choosing({ toolChoice: first }, { toolChoice: second }, {})
+        yield* run(agent, "go").pipe(Effect.provide(model.layer))
+        assert.deepStrictEqual(model.requests[0]?.toolChoice, expected)
+      }
+    }
+  })
+)
+
+it.run("a demand for a tool that is left out is a defect, whichever function leaves it out [P1550]", (run) =>
+  Effect.gen(function* () {
+    const toolChoice = { tool: "send" }
+    const send = "TypeError: Agent 'clerk': prepareTurn demands a call of 'send', which it leaves out of the tools"
+    const cases: ReadonlyArray<readonly [string, ...ReadonlyArray<object>]> = [
+      [send, { tools: ["look"], toolChoice }],
+      [send, { tools: ["look"] }, { toolChoice }],
+      [send, { toolChoice }, { tools: ["look"] }],
+      [send, { tools: ["look"] }, { tools: ["send"], toolChoice }],
+      [
+        "TypeError: Agent 'clerk': prepareTurn demands a call of 'send' after one of 'look'",
+        { toolChoice: { tool: "look" } },
+        { toolChoice }
+      ],
+      [
+        "TypeError: Agent 'clerk': prepareTurn demands a call, and leaves out all tools",
+        { toolChoice: "required" },
+        { tools: [] }
+      ]
+    ]
+    const model = yield* make()
+    for (const [expected, ...choices] of cases) {
+      const exit = yield* Effect.exit(run(choosing(...choices), "go").pipe(Effect.provide(model.layer)))
+      assert(Exit.isFailure(exit))
+      assert.strictEqual(String(Cause.squash(exit.cause)), expected)
+    }
+  })
+)
+
+it.run("a call in a turn that is to have none is denied, and runs nothing [P1552]", (run) =>
+  Effect.gen(function* () {
+    const { look } = tools()
+    const agent = Agent.make("clerk", { tools: [look.tool, Tool.complete] }).pipe(
+      Agent.prepareTurn(({ turn }) => Effect.succeed(turn === 1 ? { toolChoice: "none" } : {}))
+    )
+    const model = yield* make(batch("look", "complete"), batch("look"), done)
+    assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
+    const left = (name: string) => `denied: Tool '${name}' is not available in this turn. Try another way.`
+    assert.deepStrictEqual(settlements(model.requests.at(-1)?.messages ?? []), [
+      left("look"),
+      left("complete"),
+      "result: seen"
+    ])
+    assert.strictEqual(model.requests[0]?.toolChoice, "none")
+    assert.lengthOf(model.requests[0]?.tools ?? [], 2)
+    assert.lengthOf(look.runs, 1)
+  })
+)
