@@ -114,7 +114,34 @@ it.effect(
     })
 )
 
-it.effect("neither blank text, nor JSON, nor a forced call is continued [P1560]", () =>
+it.effect(
+  "a blank text is none: the attempt is discarded, and the row retries as if nothing had been shown [P1560]",
+  () =>
+    Effect.gen(function* () {
+      // of a model that declares no continuation too
+      for (const continuation of ["rest", undefined] as const) {
+        const log = eventLog()
+        const model = yield* scriptedGoingOn(continuation, fails(overloaded(), says(" "), says("\n")), text("well"))
+        const agent = agentWith().pipe(continuing(), log.listen)
+        const { events } = yield* collect(agent.stream("go").pipe(Stream.provide(model.layer)))
+        assert.deepStrictEqual(seen(events), [" ", "\n", "discarded 1:  \n", "we", "ll"])
+        assert.deepStrictEqual(
+          log.of("verdict").map(({ gaveUp, verdict, why }) => [verdict, gaveUp, why]),
+          [["retry", false, undefined]]
+        )
+        assert.deepStrictEqual(model.requests[1]?.messages, [Message.user("go")])
+        const end = log.end()
+        assert(end?.type === "run-completed")
+        assert.deepStrictEqual(
+          end.ledger.map(({ outcome }) => outcome),
+          ["discarded", "used"]
+        )
+        assert.deepStrictEqual(readAlong(events), ["well"])
+      }
+    })
+)
+
+it.effect("neither JSON nor a forced call is continued [P1560]", () =>
   Effect.gen(function* () {
     const whyOf = Effect.fnUntraced(function* <A extends Model.Part>(
       agent: (log: ReturnType<typeof eventLog>) => {
@@ -127,9 +154,6 @@ it.effect("neither blank text, nor JSON, nor a forced call is continued [P1560]"
       yield* collect(agent(log).stream("go").pipe(Stream.provide(model.layer)))
       return log.of("verdict").map(({ why }) => why)
     })
-    assert.deepStrictEqual(yield* whyOf((log) => agentWith().pipe(continuing(), log.listen), says(" \n")), [
-      "no-continuation"
-    ])
     const typed = (log: ReturnType<typeof eventLog>) =>
       Agent.make("worker", { output: Schema.Struct({ n: Schema.Finite }) }).pipe(continuing(), log.listen)
     assert.deepStrictEqual(yield* whyOf(typed, says('{"n": ')), ["no-continuation"])

@@ -17,11 +17,11 @@ export const continuing = (by?: By): Continuing => ({
   keepsText: true,
   by,
   admits: (call) => {
-    const { text } = added(call) ?? {}
+    const text = addedText(call)
     return text === undefined || isAble(by, call.options.model, call.request, text)
   },
   goOn: (call) => {
-    const { text } = added(call) ?? {}
+    const text = addedText(call)
     return text === undefined ? stays(call) : goesOn(call, keep(text))
   }
 })
@@ -44,6 +44,12 @@ const isAble = (by: By, model: Model.Service, { output, toolChoice }: Model.Requ
 /** What a reader has seen of the reply, where the last attempt has added to it. */
 const added = ({ prefix, state: { shown } }: Calling): Shown | undefined =>
   shown === undefined || shown.text === (prefix?.text ?? "") ? undefined : shown
+
+/** A blank text is none: no model goes on from it, and nothing is lost with it. */
+const addedText = (call: Calling): string | undefined => {
+  const { text } = added(call) ?? {}
+  return text?.trim() === "" ? undefined : text
+}
 
 /** The last attempt has added no text: the next one goes on from what the last one has gone on from. */
 const stays = (call: Calling): Effect.Effect<void> | undefined =>

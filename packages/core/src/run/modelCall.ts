@@ -355,7 +355,7 @@ const broken = (call: ModelCall<unknown>, state: Attempting, cause: Cause.Cause<
   }
   const error = approachable(Cause.squash(untouchable(cause) ?? cause))
   const { shown } = state
-  const staysShown = whyNot(call).why !== undefined && shown?.text !== ""
+  const staysShown = whyNot(call).why !== undefined && shown?.text.trim() !== ""
   const isDiscarded = !Cause.hasDies(cause) && shown !== undefined && !staysShown && admits(call)
   const spent = isLlmError(error) && error.usage !== undefined ? { usage: error.usage } : state.spent
   return book(
