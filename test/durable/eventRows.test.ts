@@ -66,7 +66,7 @@ it.effect("a log ends at its limit, and its readers fail there with CursorExpire
   Effect.gen(function* () {
     const { read } = yield* finished({ events: { maxCharacters: 300 } })
     const [error] = failureOf(yield* read())
-    assert.deepInclude(error, { _tag: "CursorExpiredError" })
+    assert.deepInclude(error, { _tag: "CursorExpiredError", reason: "expired" })
     assert.include((error as Error).message, "full")
   })
 )
@@ -79,16 +79,16 @@ it.effect(
       const all = yield* Effect.orDie(yield* read())
       const runId = all[0]?.runId ?? ""
       const strange = [
-        "",
-        "none",
-        Cursor.of({ runId: "other", epoch: "1", number: 1 }),
-        Cursor.of({ runId, epoch: "1", number: 999 }),
-        Cursor.of({ runId, epoch: "7", number: 1 }),
-        Cursor.of({ runId, epoch: "x", number: 1 })
-      ]
-      for (const cursor of strange) {
+        ["", "malformed"],
+        ["none", "malformed"],
+        [Cursor.of({ runId: "other", epoch: "1", number: 1 }), "other-run"],
+        [Cursor.of({ runId, epoch: "1", number: 999 }), "unknown"],
+        [Cursor.of({ runId, epoch: "7", number: 1 }), "unknown"],
+        [Cursor.of({ runId, epoch: "x", number: 1 }), "unknown"]
+      ] as const
+      for (const [cursor, reason] of strange) {
         const [error] = failureOf(yield* read(cursor))
-        assert.deepInclude(error, { _tag: "CursorExpiredError" }, cursor)
+        assert.deepInclude(error, { _tag: "CursorExpiredError", reason }, cursor)
       }
       const oldest = Cursor.of({ runId, epoch: "1", number: 0 })
       assert.deepStrictEqual(yield* Effect.orDie(yield* read(oldest)), all)

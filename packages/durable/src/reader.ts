@@ -100,7 +100,7 @@ class Reader {
           nth++
           continue
         }
-        if (!this.#isFound && (nth > 0 || wasOver)) return yield* this.#expired("The log has no event with this cursor")
+        if (!this.#isFound && (nth > 0 || wasOver)) return yield* this.#unfound
         // a batch may have come between the two looks
         if (wasOver) return yield* this.#end(nth)
         wasOver = yield* isOver(this.#of.engine, this.#of.workflow, this.#of.executionId)
@@ -122,16 +122,17 @@ class Reader {
         this.#runId ??= runId
         const number = batch.first + index
         if (this.#isBehind(this.#runId, batch.epoch, number)) {
-          if (!this.#isFound) return yield* this.#expired("The log has no event with this cursor")
+          if (!this.#isFound) return yield* this.#unfound
           const cursor = Cursor.of({ runId: this.#runId, epoch: String(batch.epoch), number })
           const event = decoded(json)
           if (event !== undefined) events.push({ ...event, cursor })
         }
         isEnd ||= runId === this.#runId && ends.has(textOf(json, "type"))
       }
-      if (isEnd && !this.#isFound) return yield* this.#expired("The log has no event with this cursor")
+      if (isEnd && !this.#isFound) return yield* this.#unfound
       yield* Queue.offerAll(this.#queue, events)
-      if (batch.kind === "full") return yield* this.#expired("The log of the run is full, and has no more events")
+      if (batch.kind === "full")
+        return yield* this.#expired("expired", "The log of the run is full, and has no more events")
       return isEnd
     })
   }
@@ -155,8 +156,18 @@ class Reader {
     })
   }
 
-  #expired(what: string): Effect.Effect<never, DoorError.CursorExpiredError> {
+  /** The log has no event with this cursor. */
+  get #unfound(): Effect.Effect<never, DoorError.CursorExpiredError> {
+    const { runId } = this.#position ?? unknown
+    if (this.#position === unknown) return this.#expired("malformed")
+    return this.#expired(this.#runId === undefined || runId === this.#runId ? "unknown" : "other-run")
+  }
+
+  #expired(
+    reason: NonNullable<DoorError.CursorExpiredError["reason"]>,
+    what?: string
+  ): Effect.Effect<never, DoorError.CursorExpiredError> {
     const oldest = this.#runId === undefined ? "" : Cursor.of({ runId: this.#runId, epoch: "1", number: 0 })
-    return Effect.fail(DoorError.CursorExpiredError.make({ what, oldest }))
+    return Effect.fail(DoorError.CursorExpiredError.make({ oldest, reason, ...(what === undefined ? {} : { what }) }))
   }
 }

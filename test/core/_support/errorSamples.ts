@@ -309,6 +309,7 @@ export const samples = {
   ],
   CursorExpiredError: [
     DoorError.CursorExpiredError.make({ oldest: "run-1.e.7" }),
+    DoorError.CursorExpiredError.make({ oldest: "run-1.e.7", reason: "malformed" }),
     new DoorError.CursorExpiredError({ message: "m", oldest: "" })
   ]
 } as const

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AgentEvent, Message } from "@kintsugi/core"
 import * as Cursor from "@kintsugi/core/Cursor"
+import type * as DoorError from "@kintsugi/core/DoorError"
 import { Effect, Fiber, Stream } from "effect"
 import { EventLog } from "../../../packages/core/src/event/EventLog.ts"
 
@@ -150,7 +151,7 @@ describe("a reader", () => {
       const after = first?.cursor
       for (const event of many(20)) log.push(event)
       const error = yield* Effect.flip(readOf(log, { after }))
-      assert.deepInclude(error, { _tag: "CursorExpiredError" })
+      assert.deepInclude(error, { _tag: "CursorExpiredError", reason: "expired" })
       assert.strictEqual((yield* readOf(log, { after: error.oldest })).length, 10)
       const going = yield* readOf(log, { after, onGap: "state" })
       assert.deepStrictEqual([going.length, going[0]?.type], [11, "events-lost"])
@@ -160,18 +161,22 @@ describe("a reader", () => {
   )
 
   it.effect(
-    "gets nothing for a cursor of another run, of another epoch, of the future, or for any other text [P1540]",
+    "gets nothing for a cursor of another run, of another epoch, of the future, or for any other text, and is told why [P1540 P1542]",
     () =>
       Effect.gen(function* () {
         const log = logOf([begun([Message.user("go")]), delta("a")])
         const [{ cursor = "" } = begun()] = yield* readOf(log, {})
         const own = Cursor.read(cursor)!
-        const foreign = [{ runId: "run-2" }, { epoch: "e" }, { number: 3 }].map((more) =>
-          Cursor.of({ ...own, ...more })
-        )
-        for (const after of [...foreign, "", "7", `${cursor} `]) {
-          const { _tag, oldest } = yield* Effect.flip(readOf(log, { after }))
-          assert.deepStrictEqual([_tag, oldest], ["CursorExpiredError", Cursor.of({ ...own, number: 0 })])
+        const foreign: ReadonlyArray<readonly [string, DoorError.CursorExpiredError["reason"], RegExp]> = [
+          [Cursor.of({ ...own, runId: "run-2" }), "other-run", /^The cursor is of another run\./],
+          [Cursor.of({ ...own, epoch: "e" }), "expired", /^The events behind the cursor are gone\./],
+          [Cursor.of({ ...own, number: 3 }), "unknown", /^No event of the run has this cursor\./],
+          ...["", "7", `${cursor} `].map((text) => [text, "malformed", /^The text is no cursor\./] as const)
+        ]
+        for (const [after, why, says] of foreign) {
+          const { _tag, message, oldest, reason } = yield* Effect.flip(readOf(log, { after }))
+          assert.deepStrictEqual([_tag, oldest, reason], ["CursorExpiredError", Cursor.of({ ...own, number: 0 }), why])
+          assert.match(message, says)
           const going = yield* readOf(log, { after, onGap: "state" })
           assert.deepStrictEqual(
             going.map(({ type }) => type),

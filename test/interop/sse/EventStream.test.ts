@@ -99,10 +99,14 @@ it.effect("an unknown run is 404, a cursor of another run and any other text 400
       answers.map(({ status }) => status),
       [404, 400, 400]
     )
+    const titles: Array<string> = []
     for (const answer of answers) {
       assert.strictEqual(answer.headers["content-type"], "application/problem+json")
-      assert.strictEqual(JSON.parse(yield* textOf(answer)).status, answer.status)
+      const { status, title } = JSON.parse(yield* textOf(answer))
+      assert.strictEqual(status, answer.status)
+      titles.push(title)
     }
+    assert.deepStrictEqual(titles, ["No such run", "This is a cursor of another run", "This is no cursor"])
     // an older epoch of this run is answered with the state
     const older = Cursor.of({ runId, epoch: "e", number: 1 })
     const [first] = parsed(yield* textOf(yield* EventStream.answer(run, { runId, lastEventId: older })))
@@ -175,5 +179,11 @@ it.effect("a suspended run ends without its snapshot, which has the tokens of it
     assert.include(body, '"type":"run-suspended"')
     assert.notInclude(body, waiting.token)
     assert.notInclude(body, '"snapshot"')
+    // its reader does not come again, until the run is resumed
+    const last = body
+      .match(/^id: (.*)$/gm)
+      ?.at(-1)
+      ?.slice(4)
+    assert.strictEqual((yield* EventStream.answer(run, { runId, lastEventId: last })).status, 204)
   })
 )

@@ -92,14 +92,26 @@ export class InboxFullError extends advised<InboxFullError>()("InboxFullError", 
 const ofCursor = {
   message: Schema.String,
   /** The oldest cursor that a reader can still go on at. Empty if the run never began. */
-  oldest: Schema.String
+  oldest: Schema.String,
+  /**
+   * `expired`: its events are not kept any more, or are from before the last resumption of the run. `malformed`: the text is no cursor.
+   * `other-run`: it is a cursor of another run. `unknown`: no event of the run has it.
+   */
+  reason: Schema.optionalKey(Schema.Literals(["expired", "malformed", "other-run", "unknown"]))
 }
 
-/** The events behind a cursor are not kept any more, or the cursor is none of this run since its last resumption. */
+const withCursor = {
+  expired: "The events behind the cursor are gone",
+  malformed: "The text is no cursor",
+  "other-run": "The cursor is of another run",
+  unknown: "No event of the run has this cursor"
+} as const
+
+/** A reader cannot go on at a cursor: the events behind it are not kept any more, or it is none of this run. `reason` says which. */
 export class CursorExpiredError extends advised<CursorExpiredError>()("CursorExpiredError", ofCursor) {
-  static override make({ what, ...fields }: Made<typeof ofCursor>): CursorExpiredError {
-    const gone = what ?? "The events behind the cursor are gone"
-    return new CursorExpiredError({ message: sentence("CursorExpiredError", { what: gone }), ...fields })
+  static override make({ reason = "expired", what, ...fields }: Made<typeof ofCursor>): CursorExpiredError {
+    const message = sentence("CursorExpiredError", { what: what ?? withCursor[reason] })
+    return new CursorExpiredError({ message, reason, ...fields })
   }
 }
 

@@ -1,6 +1,7 @@
 /** Keeps the latest events of a run for its readers: each reads at its own pace, early or late, from the beginning or from a cursor. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
 import type * as Message from "../data/Message.ts"
@@ -15,7 +16,10 @@ import { Waits } from "./waits.ts"
 export interface ReadOptions {
   /** The `cursor` of the last event that it has. By default it begins at the first event. */
   readonly after?: string | undefined
-  /** What comes in the place of events that are gone: the failure, or one `events-lost` with the state that they led to. */
+  /**
+   * What comes in the place of events that are gone, or behind a text that is no cursor of the run: the failure, or one `events-lost` with the
+   * state that they led to.
+   */
   readonly onGap?: "fail" | "state"
 }
 
@@ -69,6 +73,7 @@ export class EventLog {
     const buffer = this.#buffer
     /** The number of the last event that it has; `undefined` if that is none of these. */
     let position: number | undefined
+    let reason: CursorExpiredError["reason"]
     let hasBegun = false
     const next: Pull.Pull<Batch, CursorExpiredError> = Effect.suspend(() => {
       if (buffer.latest === 0 && !this.#isOver) return Effect.andThen(this.#changed, next)
@@ -76,12 +81,17 @@ export class EventLog {
       // without a cursor, a reader that comes late may begin with the state
       let mayMiss = onGap === "state"
       if (!hasBegun) {
-        position = after === undefined ? 0 : this.#positionOf(after, epoch)
+        const found = after === undefined ? 0 : this.#positionOf(after, epoch)
+        if (Predicate.isString(found)) reason = found
+        else position = found
         mayMiss ||= after === undefined
       }
       hasBegun = true
       const isThere = position !== undefined && position >= gone
-      if (!isThere && !mayMiss) return Effect.fail(CursorExpiredError.make({ oldest: this.#cursorOf(gone, epoch) }))
+      if (!isThere && !mayMiss) {
+        const oldest = this.#cursorOf(gone, epoch)
+        return Effect.fail(CursorExpiredError.make({ oldest, ...(reason === undefined ? {} : { reason }) }))
+      }
       const state = isThere ? undefined : buffer.lost()
       const found = buffer.after(isThere ? (position ?? gone) : gone, most)
       position = found.at(-1)?.number ?? position ?? gone
@@ -95,11 +105,15 @@ export class EventLog {
     return next
   }
 
-  /** The number that a cursor of this run and this epoch names, if its event was emitted. */
-  #positionOf(after: string, epoch: string | undefined): number | undefined {
+  /** The number that a cursor of this run and this epoch names, if its event was emitted; otherwise what is wrong with it. */
+  #positionOf(after: string, epoch: string | undefined): number | NonNullable<CursorExpiredError["reason"]> {
+    const { latest, runId } = this.#buffer
     const read = Cursor.read(after)
-    const isOwn = read !== undefined && read.runId === this.#buffer.runId && read.epoch === epoch
-    return isOwn && read.number <= this.#buffer.latest ? read.number : undefined
+    if (read === undefined) return "malformed"
+    // a run that never began has no id
+    if (runId !== "" && read.runId !== runId) return "other-run"
+    if (read.epoch !== epoch) return "expired"
+    return read.number <= latest ? read.number : "unknown"
   }
 
   #cursorOf(number: number, epoch = ""): string {

@@ -31,7 +31,7 @@ type Answer = {
  * - A reader with a cursor gets what is behind it. If that is gone, it gets one `events-lost` event with the transcript so far, and the rest.
  * - A reader that has the last event of the run gets 204: `EventSource` does not come again then.
  * - `run-suspended` comes without its snapshot, which has what no client may read. The server keeps it.
- * - The cursor of another run, and any other text, is answered with 400, an unknown run with 404.
+ * - The cursor of another run, and a text that is no cursor, is answered with 400, an unknown run with 404. `EventSource` does not come again then.
  */
 export const answer = <O, E>(
   run: Pick<Agent.Run<O, E>, "events" | "outcome"> | undefined,
@@ -40,9 +40,9 @@ export const answer = <O, E>(
   Effect.gen(function* () {
     if (run === undefined) return problem(404, "No such run")
     const after = asked.lastEventId || asked.after || undefined
-    if (after !== undefined && Cursor.read(after)?.runId !== asked.runId) {
-      return problem(400, "This is no cursor of this run")
-    }
+    const cursor = after === undefined ? undefined : Cursor.read(after)
+    if (after !== undefined && cursor === undefined) return problem(400, "This is no cursor")
+    if (cursor !== undefined && cursor.runId !== asked.runId) return problem(400, "This is a cursor of another run")
     const events = run.events({ after, onGap: "state" })
     if (after !== undefined && (yield* isOver(run)) && Option.isNone(yield* Stream.runHead(events))) return nothing
     return { status: 200, headers, body: Stream.merge(Stream.map(events, written), comments, { haltStrategy: "left" }) }
