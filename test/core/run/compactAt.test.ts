@@ -130,10 +130,19 @@ it.run("a usage that the provider has not told counts for nothing [P1570]", (run
   })
 )
 
-it("a share and a window that are none are refused when the agent is made [P1570]", () => {
+it("a share, a window and a compaction that are none are refused when the agent is made [P1570]", () => {
   const agent = Agent.make("worker", {})
-  for (const share of [0, -1, 1.1, Number.NaN]) {
-    assert.throws(() => Agent.compactAt(agent, { share, with: keepOne }), /share must be above 0 and at most 1/)
+  for (const share of [0, -1, 2, 1.1, Number.NaN, "0.9"]) {
+    // as from JavaScript
+    const options = { share: share as number, with: keepOne }
+    assert.throws(
+      () => Agent.compactAt(agent, options),
+      /'worker': compactAt: share must be a number above 0 and at most/
+    )
+  }
+  for (const compaction of [undefined, "dropOldest", () => []]) {
+    const options = { window: 10, with: compaction as unknown as Compaction.Compaction }
+    assert.throws(() => Agent.compactAt(agent, options), /'worker': compactAt: with must be a Compaction, got/)
   }
   for (const window of [0, 0.5, -3, Infinity]) {
     assert.throws(() => Agent.compactAt(agent, { window, with: keepOne }), /window must be a whole number/)

@@ -67,7 +67,7 @@ const declaring = (window: number | undefined) => (layer: Layer.Layer<Model.Mode
     Effect.map(Model.Model, (model) => ({ ...model, ...(window === undefined ? {} : { contextWindow: window }) }))
   ).pipe(Layer.provide(layer))
 
-const asking = () =>
+const gated = () =>
   Agent.make("worker", {
     tools: [scripted("look", Effect.succeed("page ".repeat(5))).tool.pipe(Tool.requireApproval({ validFor: "1 day" }))]
   })
@@ -83,7 +83,7 @@ it.effect("the window is that of the model that was chosen for the turn before t
     for (const { chosen, own, shortens } of cases) {
       const model = yield* make(spending(900, 1, "look"), done)
       const log = eventLog()
-      const agent = asking().pipe(
+      const agent = gated().pipe(
         Agent.prepareTurn(() => Effect.succeed({ model: declaring(chosen)(model.layer) })),
         Agent.compactAt({ with: Compaction.make("less", ({ transcript }) => transcript.slice(1)) }),
         log.listen

@@ -99,3 +99,12 @@ it.run("a call in a turn that is to have none is denied, and runs nothing [P1552
     assert.lengthOf(look.runs, 1)
   })
 )
+
+it("what is no function is refused when the agent is made [P1550]", () => {
+  const { agent } = tools()
+  for (const prepare of [undefined, {}, Effect.succeed({})]) {
+    // as from JavaScript
+    const given = prepare as unknown as () => Effect.Effect<{}>
+    assert.throws(() => Agent.prepareTurn(agent, given), "Agent 'clerk': prepareTurn takes a function, got")
+  }
+})

@@ -1,5 +1,6 @@
 /** Shortens the conversations of an agent before they are too long for its model. */
 import { dual } from "effect/Function"
+import * as Predicate from "effect/Predicate"
 import type { Compaction } from "../recovery/Compaction.ts"
 import * as Ahead from "../run/Ahead.ts"
 import type * as Tool from "../tool/Tool.ts"
@@ -59,9 +60,14 @@ export const compactAt: {
   ): Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
 } = dual(2, <A, R2>(self: AnyPart, { share = 0.8, window, with: compaction }: CompactAt<R2>): A => {
   const definition = definitionOf(self)
-  if (!(share > 0 && share <= 1)) throw odd(definition.name, "share must be above 0 and at most 1", share)
+  if (!(Predicate.isNumber(share) && share > 0 && share <= 1)) {
+    throw odd(definition.name, "share must be a number above 0 and at most 1", share)
+  }
   if (window !== undefined && !(Number.isSafeInteger(window) && window >= 1)) {
     throw odd(definition.name, "window must be a whole number of at least 1", window)
+  }
+  if (!(Predicate.hasProperty(compaction, "compact") && Predicate.isFunction(compaction.compact))) {
+    throw new TypeError(`Agent '${definition.name}': compactAt: with must be a Compaction, got ${typeof compaction}`)
   }
   // its needs are in the agent's type
   return fromDefinition({ ...definition, ahead: Ahead.make({ share, window, compaction: compaction as Compaction }) })

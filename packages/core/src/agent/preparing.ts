@@ -1,6 +1,7 @@
 /** What an agent chooses before each turn. */
 import type * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
+import * as Predicate from "effect/Predicate"
 import type * as Layer from "effect/Layer"
 import type * as Model from "../model/Model.ts"
 import { type Chosen, type Prepare, preparing, type Turn } from "../run/Preparing.ts"
@@ -97,6 +98,9 @@ export const prepareTurn: {
   >
 } = dual(2, <A>(self: AnyPart, prepare: Prepare): A => {
   const definition = definitionOf(self)
+  if (!Predicate.isFunction(prepare)) {
+    throw new TypeError(`Agent '${definition.name}': prepareTurn takes a function, got ${typeof prepare}`)
+  }
   // its failures and needs are in the agent's type
   return fromDefinition({
     ...definition,

@@ -14,13 +14,15 @@ import { goingOn } from "../run/Continuing.ts"
 import type { Going } from "../run/Run.ts"
 import type { Admit, Resumption } from "../run/Start.ts"
 import { decisionsOf } from "../tool/Decisions.ts"
+import { demand } from "./demand.ts"
 import * as Snapshots from "./snapshots.ts"
 
 const isTranscript = Schema.is(Message.Transcript)
 
 /** Looks first, and claims last: what is refused for another reason can still be resumed. */
-const admit: Admit = (agent, { repeat, audience, decisions = [], from, settlements = [] }) =>
+const admit: Admit = (agent, { repeat, audience, decisions = [], from, incomplete, settlements = [] }) =>
   Effect.gen(function* () {
+    demand("Agent.resume: incomplete", incomplete, ["keep", "continue", "drop"])
     if (isTranscript(from)) return
     if (!genuine.has(from) && !Snapshot.isSnapshot(from)) return yield* refused("malformed", "The value")
     const what = `The snapshot of run '${from.runId}'`

@@ -1,4 +1,5 @@
 /** Where a reader of events has arrived, as an opaque text; and fewer events with the same meaning, for what keeps them. */
+import * as Predicate from "effect/Predicate"
 
 export { merge } from "./merging.ts"
 
@@ -16,6 +17,8 @@ export const of = ({ epoch, number, runId }: Position): string => `${escaped(run
 
 /** What the cursor names; `undefined` for a text that `of` has not made. */
 export const read = (text: string): Position | undefined => {
+  // some servers give a header as an array
+  if (!Predicate.isString(text)) return undefined
   const [runId = "", epoch = "", digits = "", ...more] = text.split(".", 4)
   const number = Number(digits)
   if (more.length > 0 || !Number.isSafeInteger(number) || number < 0) return undefined
