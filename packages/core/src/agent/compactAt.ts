@@ -21,11 +21,12 @@ interface CompactAt<R> {
 
 /**
  * Shortens what the model reads before it is too long, by a `Compaction`: between two turns, once the tokens that the provider has told
- * for the last reply, and an estimate of what was added since, reach a share of the window. The prompt, the run's input, and what the model
- * has not read yet stay. The transcript of the run stays whole. At most one of the two compactions of a turn is made so.
+ * for the last reply, and an estimate of what was added since, reach a share of the window. Before the first turn of a run that goes on from a
+ * transcript with a reply, all of it is an estimate. The prompt, the run's input, and what the model has not read yet stay, also if the
+ * compaction drops them. The transcript of the run stays whole. At most one of the two compactions of a turn is made so.
  *
- * If the compaction fails, or its result is no shorter, the run emits `not-compacted` and goes on. It does the same, once, if the window
- * is not known.
+ * If the compaction fails or throws, or its result is no shorter, the run emits `not-compacted` and goes on. It does the same, once, if the
+ * window is not known.
  *
  * @example
  * ```ts
