@@ -13,7 +13,7 @@ import { overADay } from "../_support/dialogue.ts"
 import { ofRuns } from "./_support/runs.ts"
 import { runners } from "../_support/run.ts"
 import { agentOf, modelOf, type Story, story } from "./_support/stories.ts"
-import { type Tale, tale, told } from "./_support/tales.ts"
+import { type Tale, tale, epochsOf } from "./_support/tales.ts"
 
 /** What a client shows of each run: the text of each turn, without the attempts that are discarded. */
 class Client {
@@ -32,8 +32,8 @@ class Client {
         this.shown.set(runId, event.text ?? "")
         this.#lostOf = runId
       } else if (type === "attempt-continued") {
-        const isKnown = event.attempt === 0 || before === event.kept || this.#hasLost(runId)
-        assert.isTrue(isKnown, `'${before}' is not what is kept: '${event.kept}'`)
+        const isAsBefore = event.attempt === 0 || before === event.kept || this.#hasLost(runId)
+        assert.isTrue(isAsBefore, `'${before}' is not what is kept: '${event.kept}'`)
         this.shown.set(runId, event.kept)
       } else if (type === "text-delta") this.shown.set(runId, before + event.text)
       else if (type === "attempt-discarded" && event.discardedRunId === undefined) {
@@ -148,7 +148,7 @@ const isTale = (made: Case["made"]): made is Tale => "turns" in made
 const played = (made: Case["made"]) =>
   Effect.gen(function* () {
     if (isTale(made)) {
-      const epochs = yield* told({ ...made, kept: 4096 })
+      const epochs = yield* epochsOf({ ...made, kept: 4096 })
       return epochs.map(({ events, transcript }) => ({ events: lettered(events), transcript }))
     }
     const run = yield* started(made)
@@ -222,7 +222,7 @@ law(
   tale,
   ofRuns(
     Effect.fnUntraced(function* (made: Tale) {
-      const epochs = yield* told(made)
+      const epochs = yield* epochsOf(made)
       const before: Array<AgentEvent.AgentEvent> = []
       let older: string | undefined
       for (const { events, run, transcript } of epochs) {

@@ -2,9 +2,9 @@
 import { assert } from "@effect/vitest"
 import { Agent, Compaction, Message, Model, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Layer } from "effect"
+import { Cause, Effect, Exit, Layer } from "effect"
 import { it } from "../../_support/run.ts"
-import { agentWith, done, eventLog, scripted } from "../../_support/dialogue.ts"
+import { agentWith, done, eventLog, overADay, scripted } from "../../_support/dialogue.ts"
 import { deciding, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
 import { keepOne, outline, requested } from "../recovery/_support/longConversations.ts"
 import { spending } from "./_support/spending.ts"
@@ -137,5 +137,39 @@ it.run("of what it was given, the input stays as a guardrail has replaced it [P1
     )
     yield* run(agent, "secret").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(requested(model)[2], ["user harmless", "result: page"])
+  })
+)
+
+it.effect("a sub-agent that was suspended is measured by its own last reply [P1570]", () =>
+  Effect.gen(function* () {
+    const inner = yield* make(spending(1, 1, "look"), spending(900, 1, "look"), done)
+    const pages = scripted("look", Effect.succeed("page ".repeat(50)), Effect.succeed("page ".repeat(50))).tool
+    const child = Agent.make("child", {
+      tools: [pages.pipe(Tool.requireApproval({ validFor: "1 day" }))],
+      model: inner.layer
+    }).pipe(Agent.compactAt({ window: 1000, with: keepOne }))
+    const log = eventLog()
+    const agent = agentWith(Agent.asTool(child, { name: "ask", description: "Asks." })).pipe(log.listen)
+    const model = yield* make(ScriptedModel.calls(ScriptedModel.call("ask", { input: "why?" })), done)
+    const first = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    const second = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), deciding(first), model))
+    assert.deepInclude(yield* outcomeOf(Agent.resume(agent), deciding(second), model), { output: "done" })
+    assert.deepStrictEqual(
+      log.of("compacted").map(({ agent, turn }) => [agent, turn]),
+      [["child", 3]]
+    )
+  })
+)
+
+it.effect("the end of the time of the run ends a compaction, and the run with it [P1572]", () =>
+  Effect.gen(function* () {
+    const look = scripted("look", Effect.succeed("page"))
+    const model = yield* make(spending(900, 1, "look"))
+    const agent = Agent.make("worker", { tools: [look.tool], budget: { maxDuration: "1 second" } }).pipe(
+      Agent.compactAt({ window: 1000, with: Compaction.make("slow", () => Effect.never) })
+    )
+    const exit = yield* overADay(outcomeOf(agent, "go", model))
+    assert(Exit.isFailure(exit))
+    assert.deepInclude(Cause.squash(exit.cause), { _tag: "BudgetExceededError", reason: "maxDuration" })
   })
 )

@@ -245,6 +245,7 @@ export const choices: Readonly<Record<string, Effect.Effect<Cast, never, Scope.S
         slowly(
           Effect.suspend(() => {
             nth++
+            if (nth === 3) throw new Error("a bug of the compaction")
             return nth === 2
               ? Effect.fail(new Gone({ message: "no summary" }))
               : Effect.succeed([Message.user(`summary ${nth}`)])

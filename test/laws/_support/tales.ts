@@ -7,7 +7,7 @@ import {
   type AgentEvent,
   Approval,
   Compaction,
-  Message,
+  type Message,
   Model,
   Recovery,
   Snapshot,
@@ -88,7 +88,7 @@ export interface Epoch {
 }
 
 /** Plays a tale to its end, and gives each of its epochs. */
-export const told = (tale: Tale): Effect.Effect<ReadonlyArray<Epoch>, never, Scope.Scope> =>
+export const epochsOf = (tale: Tale): Effect.Effect<ReadonlyArray<Epoch>, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { kept, onPartial, turns } = tale
     let run: Agent.Run<unknown, unknown> | undefined
