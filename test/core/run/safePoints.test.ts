@@ -45,9 +45,18 @@ const limits = {
 const undecided = /^denied: .*in time/
 const late = /^told: late/
 
-/** The model reads nothing of calls and their results. */
+/** The model reads that there were calls, and nothing of their results. */
 const briefly = Compaction.make("briefly", ({ transcript }) =>
-  transcript.map((message) => (message.role === "assistant" ? Message.assistant("seen") : message))
+  transcript.map((message) =>
+    message.role !== "assistant"
+      ? message
+      : {
+          ...message,
+          content: message.content.map((part) =>
+            part.type === "settled-call" ? { ...part, settlement: { ...part.settlement, text: "" } } : part
+          )
+        }
+  )
 )
 
 /** What a run does at the safe point after its first reply, in order, if these steps are due there. */
