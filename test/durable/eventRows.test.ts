@@ -1,12 +1,15 @@
 /** The rows of the log of a durable run: how they are written, what ends them, and what a reader without them is wordsOf. */
 import { assert, it } from "@effect/vitest"
+import { Agent, Message, Tool } from "@kintsugi/core"
 import * as Cursor from "@kintsugi/core/Cursor"
+import { ScriptedModel } from "@kintsugi/core/testing"
 import { Durable } from "@kintsugi/durable"
-import { Effect, Exit, Layer, Option, Stream } from "effect"
+import { Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type * as DurableDeferred from "effect/workflow/DurableDeferred"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
-import { calm } from "../_support/dialogue.ts"
+import { batch, calm, scripted } from "../_support/dialogue.ts"
+import { clusterOfRows } from "./_support/cluster.ts"
 import { process, watched } from "./_support/engines.ts"
 import { dying, failureOf, finished, held, options, passing, shown, wordsOf, writer } from "./_support/logs.ts"
 
@@ -197,5 +200,32 @@ it.effect("what a storage refuses for a while is written later, each event once 
         ["run-start", "turn-start", "model-start", "model-end", "turn-end", "run-completed"]
       )
     }
+  })
+)
+
+it.effect("no row of the log of a failed run has the bytes of a picture, and its error has them [P1538 P1543]", () =>
+  Effect.gen(function* () {
+    const png = "MARKERmarkerMARKERmarker"
+    const shot = scripted("shot", Effect.succeed("seen")).tool.pipe(
+      Tool.parts(() => [Message.image("image/png", { data: png })])
+    )
+    const model = yield* ScriptedModel.make(batch("shot"))
+    const agent = Agent.make("seer", { model: model.layer, tools: [shot], budget: { maxTurns: 1 } })
+    const durable = Durable.workflow(agent, { name: "seer", ...options })
+    const { driver, join } = yield* clusterOfRows
+    const { context } = yield* join(durable.layer)
+    yield* passing(4)
+    const executing = yield* Effect.forkChild(
+      durable.workflow.execute({ id: "one", input: "go" }).pipe(Effect.provideContext(context), Effect.flip)
+    )
+    yield* passing(8)
+    assert.include(JSON.stringify(yield* Fiber.join(executing)), png)
+    const rows = [...driver.requests.values()].flatMap(({ envelope }) =>
+      envelope._tag === "Request" && JSON.stringify(envelope.payload).includes("events/")
+        ? JSON.stringify(envelope)
+        : []
+    )
+    assert.include(rows.join(" "), "run-failed")
+    assert.notInclude(rows.join(" "), png)
   })
 )

@@ -1,6 +1,6 @@
 /** Readers of a run over HTTP: they come, leave and come back. */
 import { assert, it } from "@effect/vitest"
-import { Agent, AgentEvent, Snapshot, Tool } from "@kintsugi/core"
+import { Agent, AgentEvent, Message, Snapshot, Tool } from "@kintsugi/core"
 import * as Cursor from "@kintsugi/core/Cursor"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as EventStream from "@kintsugi/interop/EventStream"
@@ -185,5 +185,23 @@ it.effect("a suspended run ends without its snapshot, which has the tokens of it
       ?.at(-1)
       ?.slice(4)
     assert.strictEqual((yield* EventStream.answer(run, { runId, lastEventId: last })).status, 204)
+  })
+)
+
+it.effect("no frame has the bytes of a picture, those of a failed run and of an input included [P1538]", () =>
+  Effect.gen(function* () {
+    const png = "MARKERmarkerMARKERmarker"
+    const image = Message.image("image/png", { data: png })
+    const { tool } = scripted("shot", Effect.succeed("seen"))
+    const shot = tool.pipe(Tool.parts(() => [image]))
+    const agent = Agent.make("seer", { input: Message.UserContent, tools: [shot], budget: { maxTurns: 1 } })
+    const model = yield* ScriptedModel.make(batch("shot"))
+    const run = yield* Effect.provide(agent.start([image]), model.layer)
+    const error = yield* Effect.flip(run.outcome)
+    assert.include(JSON.stringify(error), png)
+    const text = yield* textOf(yield* EventStream.answer(run, { runId: "any" }))
+    assert.include(text, "run-failed")
+    assert.include(text, "[image, image/png, 18 bytes, not shown]")
+    assert.notInclude(text, png)
   })
 )

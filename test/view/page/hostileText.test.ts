@@ -1,6 +1,6 @@
 /** Runs hold what anybody has written: none of it may do anything in a page. */
 import { assert, describe, it } from "@effect/vitest"
-import { Page, Scene, Svg } from "@kintsugi/view"
+import { Page, Recording, Scene, Svg } from "@kintsugi/view"
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -83,4 +83,12 @@ describe("the script of the page [P1217]", () => {
     for (const rule of ["default-src 'none'", "connect-src 'self'", "base-uri 'none'", "form-action 'none'"])
       assert.isTrue(live.split("; ").includes(rule), rule)
   })
+})
+
+it("a page has no snapshot: there are texts that were withheld, bytes, and the tokens of deferred calls [P1538]", () => {
+  const event = { type: "run-suspended", runId: "r", agent: "a", turn: 1, at: 0, usage: {}, ledger: [] }
+  const recording = Recording.fromEvents([{ ...event, snapshot: { secret: "MARKER" } }])
+  const html = Page.make(recording)
+  assert.include(html, "run-suspended")
+  assert.notInclude(html, "MARKER")
 })

@@ -40,7 +40,7 @@ export const isTerminal = (event: AgentEvent): boolean =>
  * Computes the transcript of a run from its events. It equals the run's own transcript, for whole, streamed, routed, suspended and
  * resumed runs. Without `runId`, the run is that of the first event. A resumed run emits its initial transcript again, so the events of
  * several segments, in order, give the transcript at the end of the last one. The events of a part of a run give the transcript so far.
- * A withheld message has no text of the model in events.
+ * A withheld message has no text of the model in events, and images and files have no bytes: of a user's there is a text in their place.
  */
 export const transcriptOf = (events: Iterable<AgentEvent>, runId?: string): Message.Transcript => {
   let said: Array<Message.Message> = []

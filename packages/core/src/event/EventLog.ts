@@ -11,6 +11,7 @@ import * as Cursor from "./Cursor.ts"
 import { drawId } from "./ids.ts"
 import { EventBuffer, type Limits } from "./buffer.ts"
 import { Waits } from "./waits.ts"
+import { whole } from "./withoutBytes.ts"
 
 /** How a reader of events goes on. */
 export interface ReadOptions {
@@ -44,7 +45,7 @@ export class EventLog {
   }
 
   push(event: AgentEvent.AgentEvent): void {
-    if (event.type === "message-returned") (this.returned ??= []).push({ id: event.id, message: event.message })
+    if (event.type === "message-returned") (this.returned ??= []).push({ id: event.id, message: whole(event.message) })
     this.waits.add(event)
     this.#buffer.push(event)
     this.#wake()

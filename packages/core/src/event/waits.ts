@@ -3,6 +3,7 @@ import type * as AgentEvent from "./AgentEvent.ts"
 import type { Snapshot } from "./Checkpoint.ts"
 import { waitingFor, waitingOf } from "./stored.ts"
 import type { Waiting } from "./waiting.ts"
+import { whole } from "./withoutBytes.ts"
 
 /** Who reads what a run waits for need not be who may settle its calls. */
 const withoutToken = (waiting: Waiting): Waiting => {
@@ -47,7 +48,7 @@ export class Waits {
       }
       case "message-queued": {
         const { id, message } = event
-        this.all = [...this.all, { type: "message", runId, agent, id, message }]
+        this.all = [...this.all, { type: "message", runId, agent, id, message: whole(message) }]
         return
       }
       case "message-read":

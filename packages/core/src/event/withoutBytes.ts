@@ -1,54 +1,106 @@
-/** Events without the bytes of what tools have returned: bytes are in the transcript and in snapshots alone. */
-import { bytesIn } from "../data/Base64.ts"
-import type * as Message from "../data/Message.ts"
+/** Events without the bytes of images and files: those are in the transcript of a run, in the errors of a program and in snapshots alone. */
+import { bytesIn, inWords, notShown } from "../data/Base64.ts"
+import { quietly } from "../data/Foreign.ts"
+import * as Message from "../data/Message.ts"
 import type { AgentEvent } from "./AgentEvent.ts"
 
-/** The same event, unless a result in it has bytes. */
-export const withoutBytes = (event: AgentEvent): AgentEvent => {
-  switch (event.type) {
-    case "run-start":
-    case "run-failed":
-    case "run-interrupted":
-    case "compacted":
-      return event.transcript.some(hasBytes) ? { ...event, transcript: event.transcript.map(without) } : event
-    case "turn-end":
-    case "run-suspended": {
-      const { message } = event
-      // the snapshot of a suspended run keeps what the run goes on with
-      return message !== undefined && hasBytes(message) ? { ...event, message: stripped(message) } : event
-    }
-    case "tool-end": {
-      const { settlement } = event.use
-      return isHeavy(settlement) ? { ...event, use: { ...event.use, settlement: light(settlement) } } : event
-    }
-    default:
-      return event
-  }
+/** The same event, unless something in it has bytes. A snapshot keeps what its run goes on with. */
+export const withoutBytes = (event: AgentEvent): AgentEvent =>
+  event.type === "text-delta" || event.type === "reasoning-delta" ? event : light(event, ofEvent)
+
+/** What is light of a value: the same value where it has no bytes. */
+type Lighten = (value: never) => unknown
+
+/** The fields that may have bytes. */
+type Fields = Readonly<Record<string, Lighten>>
+
+const light = <T extends object>(value: T, fields: Fields): T => {
+  const changed = changedIn(value, fields)
+  return changed === undefined ? value : { ...value, ...changed }
 }
 
-const isHeavy = ({ parts }: Message.Settlement): boolean => parts?.some((part) => "data" in part) === true
+const changedIn = (value: object, fields: Fields): object | undefined => {
+  let changed: Record<string, unknown> | undefined
+  for (const key in fields) {
+    const field: unknown = Reflect.get(value, key)
+    // each field has its function
+    const other = field && fields[key]?.(field as never)
+    if (other !== field) (changed ??= {})[key] = other
+  }
+  return changed
+}
 
-const hasBytes = (message: Message.Message): boolean =>
-  message.role === "assistant" &&
-  message.content.some((part) => part.type === "settled-call" && isHeavy(part.settlement))
-
-const without = (message: Message.Message): Message.Message =>
-  message.role === "assistant" && hasBytes(message) ? stripped(message) : message
-
-const stripped = (message: Message.Assistant): Message.Assistant => ({
-  ...message,
-  content: message.content.map((part) =>
-    part.type === "settled-call" && isHeavy(part.settlement) ? { ...part, settlement: light(part.settlement) } : part
-  )
-})
+const each =
+  <T>(lighten: (value: T) => unknown) =>
+  (all: ReadonlyArray<T>): ReadonlyArray<unknown> =>
+    Array.isArray(all) && all.some((one) => lighten(one) !== one) ? all.map(lighten) : all
 
 type Part = NonNullable<Message.Settlement["parts"]>[number]
 
-const light = ({ parts = [], ...settlement }: Message.Settlement): Message.Settlement => ({
-  ...settlement,
-  parts: parts.map((part): Part => {
-    if (!("data" in part)) return part
-    const { data, ...others } = part
-    return { ...others, bytes: bytesIn(data) }
-  })
-})
+/** Of a result it has the number of its bytes. */
+const partOf = (part: Part): Part => {
+  if (!("data" in part)) return part
+  const { data, ...others } = part
+  return { ...others, bytes: bytesIn(data) }
+}
+
+const settlement: Lighten = (value: Message.Settlement) => light(value, { parts: each(partOf) })
+
+const call = (value: object) => light(value, { settlement })
+
+/** What a user has said is a text, or an attachment at a place. */
+const saidOf = (part: Message.UserContent[number]): Message.UserContent[number] =>
+  "data" in part && "mediaType" in part ? Message.text(inWords(part, `${bytesIn(part.data)} bytes`, notShown)) : part
+
+const wholes = new WeakMap<Message.User, Message.User>()
+
+/** A message of a user as it was said, if an event of this process has it without bytes. */
+export const whole = (message: Message.User): Message.User => wholes.get(message) ?? message
+
+const message = (value: Message.Message): Message.Message => {
+  if (value.role === "system") return value
+  if (value.role === "assistant") return light(value, { content: each(call) })
+  const found = light(value, { content: each(saidOf) })
+  if (found !== value) wholes.set(found, value)
+  return found
+}
+
+/** Errors as events have them: one for each, so that it is known again in another event. */
+const errors = new WeakMap<object, unknown>()
+
+/** The program has the error as it is. */
+const error = (value: unknown): unknown =>
+  quietly(() => {
+    if (!(value instanceof Error)) return value
+    if (errors.has(value)) return errors.get(value)
+    // it may be its own cause
+    errors.set(value, value)
+    const changed = changedIn(value, ofError)
+    const found = changed === undefined ? value : copyOf(value, changed)
+    errors.set(value, found)
+    return found
+  }, value)
+
+const copyOf = (value: Error, changed: object): Error => {
+  const copy: Error = Object.setPrototypeOf(new Error(), Object.getPrototypeOf(value))
+  Object.defineProperties(copy, Object.getOwnPropertyDescriptors(value))
+  return Object.assign(copy, changed, { stack: value.stack })
+}
+
+const transcript = each(message)
+const all = each(error)
+
+/** What errors have of their run, and of what they are about. */
+const ofError: Fields = { transcript, cause: error, originalError: error, attempts: all, earlier: all, errors: all }
+
+const ofEvent: Fields = {
+  transcript,
+  message,
+  settlement,
+  use: call,
+  // any value of the program: the parts of a message, where its agent takes those
+  input: (value: unknown) => quietly(() => each(saidOf)(value as Message.UserContent), value),
+  unread: each((said: Message.SaidMessage) => light(said, { message })),
+  error,
+  reasons: all
+}

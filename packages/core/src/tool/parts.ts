@@ -3,7 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { dual } from "effect/Function"
-import { bytesIn } from "../data/Base64.ts"
+import { bytesIn, inWords, notShown } from "../data/Base64.ts"
 import * as Message from "../data/Message.ts"
 import { CapabilityMismatchError, type LlmError } from "../errors/LlmError.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -25,7 +25,7 @@ interface PartsOptions {
 
 /**
  * Says what a model reads of a result: texts, images and files in their order, in the place of the JSON of the result. Bytes are in base64.
- * They are in the transcript and in snapshots, and in no event and no span.
+ * They are in the transcript, in errors that have one and in snapshots, and in no event and no span.
  *
  * Anthropic, OpenAI's Responses and Gemini from version 3 carry images and PDF files in results. Other models read a description; see
  * `unsupported`. Throws a `RangeError` for `maxBytes` below 1.
@@ -137,19 +137,16 @@ const cut = (all: ReadonlyArray<Part>, maxChars = Infinity): ReadonlyArray<Part>
   })
 }
 
-const notShown = "not shown"
 const follows = "in the next message"
 
 const textOf = (all: ReadonlyArray<Part>, where: string): string => all.map((part) => said(part, where)).join("\n")
 
 const said = (part: Part, where: string): string => {
   if (part.type === "text") return part.text
-  const name = "name" in part && part.name !== undefined ? ` '${part.name}'` : ""
-  const what = `${part.type}${name}, ${part.mediaType}`
-  if ("url" in part) return `[${what}, at ${part.url}]`
+  if ("url" in part) return inWords(part, `at ${part.url}`)
   return "bytes" in part
-    ? `[${what}, ${part.bytes} bytes, too large]`
-    : `[${what}, ${bytesIn(part.data)} bytes, ${where}]`
+    ? inWords(part, `${part.bytes} bytes`, "too large")
+    : inWords(part, `${bytesIn(part.data)} bytes`, where)
 }
 
 /** The messages of requests to each model, as it can read them: a codec encodes each message once. */

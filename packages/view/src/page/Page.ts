@@ -25,10 +25,14 @@ export const make = (recording: Recording, options?: Options): string => {
   return page({
     title,
     connect: "'none'",
-    data: { events: recording.events, problems: recording.problems },
+    data: { events: recording.events.map(forReaders), problems: recording.problems },
     still: `<p>${markup(Svg.describe(scene))}</p>${picture}`
   })
 }
+
+/** A snapshot has what no reader of a page may have: texts that were withheld, bytes, and the tokens of deferred calls. */
+const forReaders = (event: Recording["events"][number]): object =>
+  Object.fromEntries(Object.entries(event).filter(([key]) => key !== "snapshot"))
 
 /** The source of the events of a run at work. */
 interface Live extends Options {
