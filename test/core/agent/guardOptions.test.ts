@@ -13,7 +13,7 @@ const untyped = <A>(value: unknown): A => value as A
 const refused: ReadonlyArray<readonly [given: string, make: () => unknown, RegExp]> = [
   [
     "mode",
-    () => Agent.guardInput(clerk, pass, { mode: untyped("besides") }),
+    () => Agent.guardInput(clerk, pass, { mode: untyped<"before">("besides") }),
     /^TypeError: Agent\.guardInput: mode must be "beside" or "before", got besides$/
   ],
   [
@@ -49,12 +49,12 @@ const refused: ReadonlyArray<readonly [given: string, make: () => unknown, RegEx
   ),
   [
     "a check",
-    () => clerk.pipe(Agent.guardOutput(untyped("no"))),
+    () => clerk.pipe(Agent.guardOutput(untyped<never>("no"))),
     /^TypeError: Agent\.guardOutput: check must be a function$/
   ],
   [
     "a side",
-    () => Agent.onGuardrail(clerk, untyped({ inputs: Recovery.rethrow })),
+    () => Agent.onGuardrail(clerk, untyped<never>({ inputs: Recovery.rethrow })),
     /^TypeError: Agent\.onGuardrail: there is no side 'inputs': its rows are input, output$/
   ],
   [

@@ -195,11 +195,9 @@ it.effect("explain counts the model calls of a check whose agent is named, and t
     assert.strictEqual(Duration.toSeconds(after.time), Duration.toSeconds(before.time) + 4)
     // a message to the run is checked as its input is
     assert.deepStrictEqual(after.perMessage, { modelCalls: 2, time: Duration.seconds(1) })
-    assert.match(Explanation.formatRun(Agent.explain(agent)), /, 2 model calls and 1s more for each said message$/)
+    assert.match(Explanation.formatRun(Agent.explain(agent)), /, 2 model calls more for each said message$/)
     assert.isUndefined(before.perMessage)
     assert.isUndefined(Agent.explain(plain.pipe(Agent.guardOutput(() => pass, { agent: judge }))).worst.perMessage)
-    const free = Agent.explain(plain.pipe(Agent.guardInput(() => pass, { timeout: Infinity })))
-    assert.match(Explanation.formatRun(free), /, 0 model calls and an unknown wait more for each said message$/)
     // a function is checked once before its work, and once behind it
     const echo = Skill.deterministic("echo", { description: "Echoes.", run: (input) => Effect.succeed(input) })
     const echoing = Agent.make("echo", { skills: [echo] }).pipe(

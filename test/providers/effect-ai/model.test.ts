@@ -285,6 +285,9 @@ describe("a reply of a model of effect/ai", () => {
       ]
       const script = yield* Script.make(searched, Script.says("done"))
       const model = EffectAi.fromLanguageModel(script.service, { ...info, providerTools: [tool] })
+      // guardrails of the input pass before such a model is called
+      assert.isTrue(model.providerTools)
+      assert.isUndefined(EffectAi.fromLanguageModel(script.service, info).providerTools)
       const reply = yield* ask(model)
       assert.deepStrictEqual(
         script.requests[0]?.tools.map(({ name }): string => name),

@@ -68,7 +68,10 @@ export interface Service {
   readonly provider: string
   /** How many tokens a request and its reply may have together, for `Agent.compactAt`; absent if that is not known. */
   readonly contextWindow?: number
-  /** Whether the provider runs tools on its own side for it, such as a search: a guardrail of the input passes before it is called. */
+  /**
+   * Whether the provider runs tools on its own side for it, such as a search: a guardrail of the input passes before it is called. The models
+   * of `@kintsugi/providers` say so by their own options; of the `options` of one request it is not known.
+   */
   readonly providerTools?: boolean
   readonly generate: (request: Request) => Effect.Effect<Message.Reply, LlmError.LlmError>
   readonly stream: (request: Request) => Stream.Stream<Part, LlmError.LlmError>

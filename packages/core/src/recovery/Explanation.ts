@@ -98,10 +98,7 @@ type WorstRun = RunBounds & {
   readonly toolCalls: number
   readonly fixerRuns: number
   readonly compactions?: number
-  /**
-   * What the checks of guardrails add for each message that is said to the run, or stands unanswered in the conversation that it goes on
-   * with; absent without such checks.
-   */
+  /** What the checks of guardrails add for each said message, and each unanswered one before; absent without such checks. */
   readonly perMessage?: { readonly modelCalls: number; readonly time: Duration.Duration }
 }
 
@@ -142,9 +139,7 @@ export const formatRun = ({ answerTurn, model, outputRetries = 0, routing, tools
     ...(fixerRuns === 0 ? [] : [counted(fixerRuns, "fixer run")]),
     ...(cost === undefined ? [] : [`a cost of ${Number(cost.toPrecision(4))}`]),
     Duration.isFinite(time) ? `${duration(time)} of waits and timeouts` : "waits unknown",
-    ...(perMessage === undefined
-      ? []
-      : [`${counted(perMessage.modelCalls, "model call")} and ${waiting(perMessage.time)} more for each said message`])
+    ...(perMessage === undefined ? [] : [`${counted(perMessage.modelCalls, "model call")} more for each said message`])
   ]
   return [...sections, `a run, at worst: ${bounds.join(", ")}`].join("\n\n")
 }
@@ -171,17 +166,9 @@ export const format = ({ rows, warning, worst }: Explanation): string => {
 }
 
 /** The bounds in one line. */
-const formatWorst = ({
-  asks = 0,
-  attempts,
-  fixerRuns,
-  isUnbounded,
-  modelCalls,
-  requests,
-  time,
-  waits
-}: Worst): string =>
-  [
+const formatWorst = (worst: Worst): string => {
+  const { asks = 0, attempts, fixerRuns, isUnbounded, modelCalls, requests, time, waits } = worst
+  return [
     `${counted(attempts, "attempt")}${isUnbounded === true ? " (the cap of a call; unbounded around a plain effect)" : ""}`,
     ...(requests === attempts ? [] : [counted(requests, "request")]),
     ...(fixerRuns === 0 ? [] : [counted(fixerRuns, "fixer run")]),
@@ -190,6 +177,7 @@ const formatWorst = ({
     ...(Duration.isFinite(waits) ? [`${duration(waits)} of waits`] : ["waits unknown"]),
     ...(Duration.equals(time, waits) ? [] : [`${duration(time)} in all if servers ask for it`])
   ].join(", ")
+}
 
 const cells = (
   { asks, atMost = 0, compactions = 0, fixerRuns, modelCalls, unknown, verdict, waits }: Rung,
@@ -218,8 +206,6 @@ const formatWaits = (waits: ReadonlyArray<Wait>): string => {
 
 const formatWait = ({ least, most }: Wait): string =>
   Duration.equals(least, most) ? duration(most) : `${duration(least)}–${duration(most)}`
-
-const waiting = (time: Duration.Duration): string => (Duration.isFinite(time) ? duration(time) : "an unknown wait")
 
 const duration = (value: Duration.Duration): string => (Duration.isZero(value) ? "0s" : Duration.format(value))
 

@@ -10,6 +10,8 @@ import type { Decoder } from "../transport/Decoder.ts"
 export interface Codec {
   /** Set if the model goes on from a message of its own at the end of a request, see `Model.Service`. Without it, such a request is refused. */
   readonly continuation?: Model.Service["continuation"]
+  /** Whether the provider runs tools of its own for these requests, such as a search, see `Model.Service`. */
+  readonly providerTools?: boolean
   /** Why this format cannot express a request, which is then not sent; absent if it can express all. */
   readonly refuses?: (request: Model.Request) => LlmError | undefined
   /** Whether this format carries such an image or file in the result of a tool; absent if it carries none. */

@@ -145,6 +145,21 @@ export const choiceOf = (request: Model.Request, wanted: Model.ToolChoice | unde
   return isForced(wanted) && request.messages.at(-1)?.role !== "user" ? "auto" : wanted
 }
 
+/**
+ * Whether the provider runs tools of its own for requests with these parameters. Fields of `extra` that do this are
+ * known by their names.
+ */
+export const providesTools = ({
+  extra = {},
+  providerTools = []
+}: {
+  readonly extra?: Every["extra"] | undefined
+  readonly providerTools?: Every["providerTools"] | undefined
+}): boolean => providerTools.length > 0 || switches.some((name) => Object.hasOwn(extra, name))
+
+/** Fields that switch on a search, plugins or servers of tools: of OpenAI and Perplexity, OpenRouter, Anthropic, xAI. */
+const switches = ["web_search_options", "plugins", "mcp_servers", "search_parameters"]
+
 /** Whether the model has to call a tool. */
 export const isForced = (wanted: Model.ToolChoice | undefined): boolean =>
   wanted === "required" || typeof wanted === "object"

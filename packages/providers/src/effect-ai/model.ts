@@ -99,6 +99,7 @@ export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, in
   return {
     name,
     provider,
+    ...(providerTools.length === 0 ? {} : { providerTools: true }),
     generate: (request) => leaving(whole(request)),
     stream: (request) =>
       Stream.unwrap(

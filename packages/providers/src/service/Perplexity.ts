@@ -49,6 +49,7 @@ const perplexity: ChatProvider.ChatProvider = {
     lastEvent: "chat.completion.done",
     files: "file_url",
     alternates: true,
+    providerTools: true,
     sources: ["citations", "search_results", "images", "related_questions"]
   }
 }

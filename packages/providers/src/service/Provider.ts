@@ -60,6 +60,7 @@ const fromTransports = (
   name: source.model,
   provider: source.provider,
   continuation: codec.continuation,
+  ...(codec.providerTools === true ? { providerTools: true } : {}),
   ...(codec.takes === undefined ? {} : { showsInResults: codec.takes }),
   // The transcript is borrowed: it is encoded when the request starts, and not read later.
   generate: (request) =>

@@ -112,3 +112,25 @@ export const reading = <A, E>(
 /** A guardrail that blocks after so many milliseconds. */
 export const blockingAfter = (millis: number) => () =>
   Effect.delay(Effect.succeed(Agent.guard.block("not here")), millis)
+
+/** What a reader of the stream keeps. */
+export const kept = (events: ReadonlyArray<AgentEvent.AgentEvent>): string =>
+  events.reduce((said, event) => {
+    if (event.type === "attempt-discarded") return ""
+    return event.type === "text-delta" || event.type === "reasoning-delta" ? said + event.text : said
+  }, "")
+
+/** A model that says this, a few characters at a time. */
+export const inPieces = (whole: Message.Reply, size = 4): Layer.Layer<Model.Model> => {
+  const parts = Model.partsOf(whole).flatMap((part): ReadonlyArray<Model.Part> => {
+    if (part.type !== "text-delta" && part.type !== "reasoning-delta") return [part]
+    const pieces = part.text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? []
+    return pieces.map((text) => ({ type: part.type, text }))
+  })
+  return Layer.succeed(Model.Model, {
+    name: "pieces",
+    provider: "p",
+    generate: () => Effect.succeed(whole),
+    stream: () => Stream.mapEffect(Stream.fromIterable(parts), (part) => Effect.delay(Effect.succeed(part), 1))
+  })
+}

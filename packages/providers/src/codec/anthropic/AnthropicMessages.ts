@@ -29,7 +29,7 @@ import * as MessagesError from "./error.ts"
 import * as MessagesReply from "./reply.ts"
 import * as MessagesRequest from "./request.ts"
 import { MessagesDecoder } from "./stream.ts"
-import { type AnthropicParameters, checked } from "../Parameters.ts"
+import { type AnthropicParameters, checked, providesTools } from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 import { takes } from "./blocks.ts"
 
@@ -59,6 +59,7 @@ export const make = (
   able: Capabilities = capabilities
 ): Codec => ({
   continuation: continuationOf(source.model, parameters),
+  providerTools: providesTools(parameters),
   refuses: MessagesRequest.refusing(source, able),
   ...(able.images.length === 0 ? {} : { takes }),
   encode: MessagesRequest.make(source, checked(parameters)),

@@ -18,7 +18,7 @@ import * as ContentError from "./error.ts"
 import * as ContentRequest from "./request.ts"
 import * as ContentStream from "./stream.ts"
 import * as Json from "../../transport/Json.ts"
-import { checked, choiceOf, type GeminiParameters, type Reasoning } from "../Parameters.ts"
+import { checked, choiceOf, type GeminiParameters, providesTools, type Reasoning } from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 
 /**
@@ -47,6 +47,7 @@ export const make = (source: Source, parameters: GeminiParameters = {}): Codec =
     tools: providerTools
   })
   return {
+    providerTools: providesTools(parameters),
     refuses: Capabilities.refusing(source, capabilities),
     takes: ContentRequest.takesOf(source),
     encode: (request) => encode({ ...request, toolChoice: choiceOf(request, toolChoice) }),

@@ -18,7 +18,7 @@ import * as ChatError from "./error.ts"
 import * as ChatReply from "./reply.ts"
 import * as ChatRequest from "./request.ts"
 import { ChatDecoder } from "./stream.ts"
-import { type ChatParameters, checked } from "../Parameters.ts"
+import { type ChatParameters, checked, providesTools } from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 
 export type { Dialect } from "./dialect.ts"
@@ -38,6 +38,7 @@ export const make = (source: Source, parameters: ChatParameters = {}, dialect: C
   const full = ChatDialect.full(dialect)
   return {
     continuation: ChatRequest.continuationOf(parameters, full),
+    providerTools: full.providerTools === true || providesTools(parameters),
     refuses: ChatRequest.refusing(source, parameters, full),
     encode: ChatRequest.make(source, checked(parameters), full),
     decode: (answer) => ChatReply.decode(source, answer, full),

@@ -45,6 +45,8 @@ export interface Dialect {
    * the `whole` of it. Absent for servers that do not go on from a message.
    */
   readonly continuation?: { readonly field: "prefix" | "partial"; readonly reply: "rest" | "whole" }
+  /** Whether the server itself searches, or runs tools of its own, for every request. */
+  readonly providerTools?: boolean
   /** The longest call id that the server takes; longer ids of other providers are cut. */
   readonly maxIdLength?: number
 }

@@ -20,7 +20,7 @@ import * as ResponsesError from "./error.ts"
 import * as ResponsesReply from "./reply.ts"
 import * as ResponsesRequest from "./request.ts"
 import { ResponsesDecoder } from "./stream.ts"
-import { checked, type ResponsesParameters } from "../Parameters.ts"
+import { checked, providesTools, type ResponsesParameters } from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 import { takes } from "./items.ts"
 
@@ -49,6 +49,7 @@ export const make = (source: Source, parameters: ResponsesParameters = {}): Code
   const wanted = { ...Json.object(otherReasoning), ...defined({ effort: reasoning, summary: reasoningSummary }) }
   const include = [...(encryptedReasoning ? [encrypted] : []), ...Json.items(extra["include"])]
   return {
+    providerTools: providesTools(parameters),
     refuses: Capabilities.refusing(source, capabilities),
     takes,
     encode: ResponsesRequest.make({
