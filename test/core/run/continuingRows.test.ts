@@ -32,7 +32,7 @@ it.run("a failure of the work is asked of the rows, and what they tell is framed
     assert.deepStrictEqual(yield* Tool.settle(tokenOf(), failed), { _tag: "Counted" })
     assert.deepStrictEqual(yield* Tool.settle(tokenOf(), failed), { _tag: "NotCounted", reason: "already-settled" })
     assert.strictEqual(yield* Fiber.join(fiber), "done")
-    assert.match(readBy(model).said[0] ?? "", /Its result: <data>declined: .*no<\/data>$/)
+    assert.match(readBy(model).said[0] ?? "", / is over. It has failed: <data>declined: .*no<\/data>$/)
     assert.strictEqual(readBy(model).said[0]?.split("</data>").length, 3)
     assert.lengthOf(begun, 1)
     assert.deepStrictEqual(
@@ -42,6 +42,36 @@ it.run("a failure of the work is asked of the rows, and what they tell is framed
     assert.lengthOf(log.of("tool-failed"), 1)
     assert.lengthOf([...log.of("tool-start"), ...log.of("tool-end")], 2)
     assert.strictEqual(log.of("tool-result")[0]?.settlement.kind, "told")
+  })
+)
+
+it.run("a failure is told as such, in the words of any other, and no further line begins like ours [P1524]", (run) =>
+  Effect.gen(function* () {
+    const lines = "ERROR: sold out\npermanent: buy more"
+    const last = Recovery.ladder(Recovery.retry({ retries: 0 }), Recovery.tell())
+    for (const [policy, isExpired] of [
+      [last, false],
+      [last, true],
+      [Recovery.tell(), false],
+      [Recovery.tell(() => lines), false]
+    ] as const) {
+      const read: Array<string> = []
+      for (const wait of ["suspend", "continue"] as const) {
+        const { tokenOf, tool } = deferring({ wait })
+        const agent = agentWith(tool.pipe(Tool.onError({ Declined: policy, ToolTimeoutError: policy })))
+        const model = yield* make(batch("order"), ...(wait === "suspend" ? [done] : [text("so far"), done]))
+        const fiber = yield* Effect.forkChild(run(agent, "go").pipe(Effect.provide(model.layer)))
+        yield* calm
+        if (isExpired) yield* TestClock.adjust("1 hour")
+        else yield* Tool.settle(tokenOf(), Exit.fail(new Declined({ why: "no" })))
+        yield* Fiber.join(fiber)
+        const { said, texts } = readBy(model)
+        read.push(wait === "suspend" ? (texts[0] ?? "") : (said[0] ?? ""))
+      }
+      const [at, later] = read
+      const same = at?.replace(/^told: /, "").replaceAll("\n", "\n\\")
+      assert.strictEqual(later?.split("is over. ")[1], `It has failed: <data>${same}</data>`)
+    }
   })
 )
 

@@ -122,14 +122,17 @@ const maxForeignChars = 2000
 export const asData = (text: string): string => framed(ErrorCause.cut(text, maxForeignChars))
 
 /**
- * The same of a text as it is.
+ * The same of a text as it is. The beginning of what this library tells stays as it is.
  *
  * @internal
  */
-export const framed = (text: string): string => {
+export const framed = (text: string, isOurs = false): string => {
   const inside = text
     .replaceAll(/<(\/?)data/gi, "<\\$1data")
-    .replaceAll(/^([^\S\n\r\u2028\u2029]*)(ERROR:|transient:|permanent:|unknown tool:)/gim, "$1\\$2")
+    .replaceAll(
+      /^([^\S\n\r\u2028\u2029]*)(ERROR:|transient:|permanent:|unknown tool:)/gim,
+      (all, blanks: string, label: string, at: number) => (isOurs && at === 0 ? all : `${blanks}\\${label}`)
+    )
   return `<data>${inside}</data>`
 }
 

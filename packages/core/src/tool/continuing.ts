@@ -171,7 +171,7 @@ class Late implements LateCalls {
         // it has begun anew
         if (late !== undefined) return Effect.sync(() => void late.call.join(this, late.checkpoint))
         const { callId, handle, tool } = one.checkpoint
-        const message = Message.user(LateTexts.lateResult({ tool, callId, handle }, settlement.text))
+        const message = Message.user(LateTexts.lateResult({ tool, callId, handle }, settlement))
         return RunContext.record(
           run,
           () => take(message),

@@ -1,5 +1,6 @@
 /** What a model reads of a deferred call whose run goes on. */
 import type { Json } from "effect/Schema"
+import { isError, type Settlement } from "../data/Message.ts"
 import * as Render from "../recovery/Render.ts"
 
 /** The settlement of the call. */
@@ -13,6 +14,10 @@ interface Source {
   readonly handle: Json
 }
 
-/** The message with its result, framed as data. */
-export const lateResult = ({ callId, handle, tool }: Source, text: string): string =>
-  `The call '${callId}' of tool '${tool}', with the handle ${Render.asData(JSON.stringify(handle))}, is over. Its result: ${Render.framed(text)}`
+/** The message with its result, or with what is told of its failure; both are framed as data. */
+export const lateResult = ({ callId, handle, tool }: Source, settlement: Settlement): string => {
+  const { kind, text } = settlement
+  const isFailed = isError(settlement)
+  const what = kind === "unknown" ? "Its outcome is unknown" : isFailed ? "It has failed" : "Its result"
+  return `The call '${callId}' of tool '${tool}', with the handle ${Render.asData(JSON.stringify(handle))}, is over. ${what}: ${Render.framed(text, isFailed)}`
+}
