@@ -3,10 +3,12 @@ import { assert } from "@effect/vitest"
 import { Agent, Approval, Message, Recovery, Snapshot, Tool } from "@kintsugi/core"
 import * as Factories from "@kintsugi/core/Factories"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Exit, Schema } from "effect"
+import { Effect, Exit, Fiber, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import {
   agentWith,
   batch,
+  calm,
   done,
   eventLog,
   lastTranscript,
@@ -198,7 +200,7 @@ const storeOf = () => {
     get: ({ handle, owner }) =>
       failing.get ? Effect.fail(new Error("disk lost")) : Effect.sync(() => texts.get(`${owner}/${handle}`))
   }
-  return { texts, failing, provided: Effect.provideService(Tool.ResultStore, store) }
+  return { store, texts, failing, provided: Effect.provideService(Tool.ResultStore, store) }
 }
 
 it.run(
@@ -238,6 +240,49 @@ it.run(
         Effect.provideService(Approval.Conversation, "talk")
       )
       assert.strictEqual([...texts.keys()].at(-1), `talk/${handleIn(read(other)[0])}`)
+    })
+)
+
+it.run(
+  "a store has 5 seconds: then the result is cut, or cannot be read just now, and the run goes on [P1537]",
+  (run) =>
+    Effect.gen(function* () {
+      for (const [put, get] of [
+        [4999, 5000],
+        [4999, 5001],
+        [5001, 0],
+        [Infinity, 0],
+        [0, Infinity]
+      ] as const) {
+        const { store } = storeOf()
+        const slow: Tool.ResultStore = {
+          put: (result) => Effect.andThen(put === Infinity ? Effect.never : Effect.sleep(put), store.put(result)),
+          get: (key) => Effect.andThen(get === Infinity ? Effect.never : Effect.sleep(get), store.get(key))
+        }
+        const log = eventLog()
+        const model = yield* make(batch("look"), reads({ from: 498 }), done)
+        const agent = agentWith(pages("look", digits(500))).pipe(log.listen)
+        const running = run(agent, "go").pipe(
+          Effect.provide(model.layer),
+          Effect.provideService(Tool.ResultStore, slow)
+        )
+        const fiber = yield* Effect.forkChild(running)
+        yield* calm
+        yield* TestClock.adjust("5 seconds")
+        if (put <= 5000) yield* TestClock.adjust("5 seconds")
+        assert.strictEqual(yield* Fiber.join(fiber), "done")
+        const [head = "", page = ""] = read(model)
+        const events = log.of("result-cut").map(({ characters, error }) => [characters, String(error)])
+        if (put > 5000) {
+          assert.strictEqual(head, `result: ${digits(97)}...`)
+          assert.deepStrictEqual(events, [[500, "Error: The put of Tool.ResultStore took longer than 5s"]])
+        } else {
+          assert.match(head, notice)
+          assert.deepStrictEqual(events, [])
+          assert.include(page, get > 5000 ? "told: The result with handle" : "result: 89")
+          if (get > 5000) assert.include(page, "cannot be read just now")
+        }
+      }
     })
 )
 

@@ -1,6 +1,7 @@
 /** Long results: they are put aside, and the model reads their head and the rest in pages. */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
@@ -27,7 +28,10 @@ interface Key {
   readonly handle: string
 }
 
-/** Where long results are put aside. Both functions may fail: then the model reads the beginning of a result, or that it cannot be read just now. */
+/**
+ * Where long results are put aside. Both functions may fail, and take 5 seconds at most: else the model reads the beginning of a result, or
+ * that it cannot be read just now.
+ */
 export interface ResultStore {
   readonly put: (result: Key & { readonly text: string }) => Effect.Effect<void, unknown>
   readonly get: (key: Key) => Effect.Effect<string | undefined, unknown>
@@ -150,9 +154,22 @@ const stored = (
   Effect.flatMap(Conversation, (conversation) =>
     Interception.step(
       () => ({ type: "put aside", tool, callId }),
-      () => Returned.effect(store.put({ ...result, owner: conversation ?? run.runId }), "The put of Tool.ResultStore")
+      () => inTime(() => store.put({ ...result, owner: conversation ?? run.runId }), "The put of Tool.ResultStore")
     )
   )
+
+/** What a function of a store does, or the failure that it does not end. */
+const inTime = <A>(made: () => Effect.Effect<A, unknown>, whose: string): Effect.Effect<A, unknown> =>
+  Effect.timeoutOrElse(
+    Effect.suspend(() => Returned.effect(made(), whose)),
+    {
+      duration: patience,
+      orElse: () => Effect.fail(new Error(`${whose} took longer than ${Duration.format(patience)}`))
+    }
+  )
+
+/** How long a store may take. */
+const patience = Duration.seconds(5)
 
 /** In the run, and for the runs of a conversation that come later in this process. */
 const inMemory = (run: RunContext.RunContext, handle: string, text: string): Effect.Effect<void, unknown> =>
@@ -251,7 +268,7 @@ const found = (handle: string): Effect.Effect<Found> =>
         : { text }
     }
     for (const owner of [...(conversation === undefined ? [] : [conversation]), ...ownersOf(run)]) {
-      const read = Returned.effect(store.get({ owner, handle }), "The get of Tool.ResultStore")
+      const read = inTime(() => store.get({ owner, handle }), "The get of Tool.ResultStore")
       const text = yield* Effect.matchCauseEffect(read, {
         onSuccess: (text) => Effect.succeed(text),
         onFailure: (cause) =>
