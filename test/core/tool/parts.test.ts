@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, type AgentEvent, Compaction, LlmError, Message, Model, Recovery, Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Exit, Layer, Schema } from "effect"
 import * as fc from "fast-check"
 import { it } from "../../_support/run.ts"
 import { batch, done, eventLog, scripted } from "../../_support/dialogue.ts"
@@ -265,5 +265,95 @@ it.run("a compaction that cuts the longest result cuts the texts of its parts as
       text: "all of the page...",
       parts: [Message.text("all of the page..."), image, Message.text("al")]
     })
+  })
+)
+
+it.run("a function of parts that gives something else is a defect that names the tool [P1538]", (run) =>
+  Effect.gen(function* () {
+    for (const [given, what] of [
+      [undefined, "undefined"],
+      [null, "null"],
+      ["a text", "a string"],
+      [Effect.succeed([]), "an object"],
+      [["a text"], 0],
+      [[image, { type: "image", mediaType: "image/png" }], 1],
+      [[{ type: "image", mediaType: "image/png", data: new Uint8Array(1) }], 0],
+      [[{ type: "sound", mediaType: "image/png", data: png }], 0],
+      [[null], 0]
+    ] as const) {
+      const model = yield* wires(true, batch("shot"))
+      const agent = Agent.make("clerk", { tools: [shooting({}, () => given as never)] })
+      const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
+      const [reason] = Exit.isFailure(exit) ? exit.cause.reasons : []
+      assert(reason?._tag === "Die" && reason.defect instanceof TypeError)
+      const expected =
+        typeof what === "string"
+          ? `${what}, not a list of texts, images and files`
+          : `a list whose item ${what} is no text, image or file`
+      assert.strictEqual(reason.defect.message, `The function of Tool.parts for tool 'shot' returned ${expected}`)
+    }
+  })
+)
+
+it.effect("options of a wrong kind are refused when the tool is made [P1538 P1535]", () =>
+  Effect.sync(() => {
+    const made =
+      (options: unknown, of: unknown = () => []) =>
+      () =>
+        shooting(options as never, of as never)
+    assert.throws(
+      made({ unsupported: "ignore" }),
+      TypeError,
+      /^Tool 'shot': unsupported must be one of describe, follow, refuse, got "ignore"$/
+    )
+    assert.throws(made({}, "png"), TypeError, /^Tool 'shot': Tool.parts takes a function from its result to parts$/)
+    for (const maxBytes of ["1", NaN, -1, 0.5, null])
+      assert.throws(made({ maxBytes }), RangeError, /^Tool 'shot': maxBytes must be/)
+    for (const above of ["1", NaN, -1, 0.5, null, undefined]) {
+      const message = /^Tool.putAside: above must be a whole number of at least 1, got /
+      assert.throws(() => Tool.putAside({ above } as never), RangeError, message)
+      const options = {
+        description: "d",
+        parameters: Schema.Struct({}),
+        success: Schema.String,
+        run: () => Effect.succeed("")
+      }
+      const putAside = { above } as never
+      assert.throws(
+        () => Tool.make("log", { ...options, putAside }),
+        TypeError,
+        /^Tool 'log': putAside must be made by Tool.putAside$/
+      )
+      assert.throws(
+        () => Agent.make("clerk", { putAside }),
+        TypeError,
+        /^Agent 'clerk': putAside must be made by Tool.putAside$/
+      )
+    }
+  })
+)
+
+it.run("a `data:` URL stands for its bytes, wherever it is given, and no text and no event has it [P1538]", (run) =>
+  Effect.gen(function* () {
+    const url = `data:image/png;base64,${png}`
+    for (const one of [
+      Message.image("image/png", { data: url }),
+      Message.image("image/png", { url }),
+      { type: "image", mediaType: "image/png", data: url } as const,
+      { type: "image", mediaType: "image/png", url: url.toUpperCase().slice(0, 22) + png } as const
+    ]) {
+      const log = eventLog()
+      const model = yield* wires(true, batch("shot"), done)
+      const agent = Agent.make("clerk", { input: Message.UserContent, tools: [shooting({}, () => [one as never])] })
+      yield* run(agent.pipe(log.listen), [one]).pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(settlementsIn(model.requests[1]?.messages ?? []), [
+        { kind: "result", text: described, parts: [image] }
+      ])
+      assert.notInclude(eventsText(log.all), png)
+    }
+    const file = Message.file("application/pdf", { url: "data:application/pdf;base64,AAAA" }, "a.pdf")
+    assert.deepStrictEqual(file, { type: "file", mediaType: "application/pdf", data: "AAAA", name: "a.pdf" })
+    const link = { type: "image", mediaType: "image/svg+xml", url: "data:image/svg+xml,%3Csvg/%3E" } as const
+    assert.deepStrictEqual(Message.image("image/svg+xml", link), link)
   })
 )

@@ -1,5 +1,6 @@
 /** The skills of an agent: their part in its types, and their work in a run. */
 import type * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Thrown from "../errors/Thrown.ts"
 import type { LlmError } from "../errors/LlmError.ts"
@@ -178,7 +179,12 @@ export const toolsOf = (skill: Skill.AnySkill): ReadonlyArray<ToolDefinition> =>
   Skill.isDeterministic(skill) ? [] : skill.tools.map((tool) => tool.definition)
 
 const toolsetOf = (
-  { budget, policies, putAside }: Skilled,
+  { budget, name, policies, putAside }: Skilled,
   tools: ReadonlyArray<ToolDefinition>,
   tables: Toolset.Tables
-): Toolset.Toolset => Toolset.make(tools, tables, { maxArgsBytes: budget.maxArgsBytes, policies }, putAside)
+): Toolset.Toolset => {
+  if (putAside !== undefined && !Predicate.hasProperty(putAside, "among")) {
+    throw new TypeError(`Agent '${name}': putAside must be made by Tool.putAside`)
+  }
+  return Toolset.make(tools, tables, { maxArgsBytes: budget.maxArgsBytes, policies }, putAside)
+}

@@ -6,6 +6,14 @@ export const bytesIn = (base64: string): number => {
   return Math.floor(((base64.length - padding) * 3) / 4)
 }
 
+/** The bytes of an attachment in base64: alone, or behind the beginning of a `data:` URL. `undefined` for one at another address. */
+export const base64Of = (part: object): string | undefined => {
+  const given = "data" in part ? part.data : "url" in part ? part.url : undefined
+  if (typeof given !== "string") return undefined
+  const start = /^data:[^,]*;base64,/i.exec(given)?.[0].length
+  return start === undefined && !("data" in part) ? undefined : given.slice(start)
+}
+
 /** An image or a file in words, in the place of its bytes. */
 export const inWords = (
   { mediaType, name, type }: { readonly type: string; readonly mediaType: string; readonly name?: string | undefined },

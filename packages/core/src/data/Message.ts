@@ -6,6 +6,7 @@
  */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { base64Of } from "./Base64.ts"
 import * as Parts from "./parts.ts"
 import * as Repair from "./messageRepair.ts"
 import { FinishReason } from "./FinishReason.ts"
@@ -53,19 +54,24 @@ export const user = (value: string | Parts.UserContent): Parts.User => ({
   content: Predicate.isString(value) ? [text(value)] : value
 })
 
-/** An image, as bytes in base64 or by its URL. */
-export const image = (mediaType: string, from: Attached): Parts.Image => ({ type: "image", mediaType, ...from })
+/** An image, as bytes in base64 or by its URL. A `data:` URL in base64 stands for its bytes. */
+export const image = (mediaType: string, from: Attached): Parts.Image => ({ type: "image", mediaType, ...bare(from) })
 
-/** A file, as bytes in base64 or by its URL. */
+/** A file, as bytes in base64 or by its URL. A `data:` URL in base64 stands for its bytes. */
 export const file = (mediaType: string, from: Attached, name?: string): Parts.File => ({
   type: "file",
   mediaType,
-  ...from,
+  ...bare(from),
   ...(name === undefined ? {} : { name })
 })
 
 /** The bytes of an attachment, in base64, or their URL. */
 type Attached = { readonly data: string } | { readonly url: string }
+
+const bare = (from: Attached): Attached => {
+  const data = base64Of(from)
+  return data === undefined ? from : { data }
+}
 
 /** An assistant message without calls. */
 export const assistant = (value: string): Parts.Assistant => ({ role: "assistant", content: [text(value)] })

@@ -1,5 +1,5 @@
 /** Events without the bytes of images and files: those are in the transcript of a run, in the errors of a program and in snapshots alone. */
-import { bytesIn, inWords, notShown } from "../data/Base64.ts"
+import { base64Of, bytesIn, inWords, notShown } from "../data/Base64.ts"
 import { quietly } from "../data/Foreign.ts"
 import * as Message from "../data/Message.ts"
 import type { AgentEvent } from "./AgentEvent.ts"
@@ -39,9 +39,10 @@ type Part = NonNullable<Message.Settlement["parts"]>[number]
 
 /** Of a result it has the number of its bytes. */
 const partOf = (part: Part): Part => {
-  if (!("data" in part)) return part
-  const { data, ...others } = part
-  return { ...others, bytes: bytesIn(data) }
+  const data = base64Of(part)
+  if (data === undefined || part.type === "text") return part
+  const name = "name" in part && part.name !== undefined ? { name: part.name } : {}
+  return { type: part.type, mediaType: part.mediaType, ...name, bytes: bytesIn(data) }
 }
 
 const settlement: Lighten = (value: Message.Settlement) => light(value, { parts: each(partOf) })
@@ -49,8 +50,12 @@ const settlement: Lighten = (value: Message.Settlement) => light(value, { parts:
 const call = (value: object) => light(value, { settlement })
 
 /** What a user has said is a text, or an attachment at a place. */
-const saidOf = (part: Message.UserContent[number]): Message.UserContent[number] =>
-  "data" in part && "mediaType" in part ? Message.text(inWords(part, `${bytesIn(part.data)} bytes`, notShown)) : part
+const saidOf = (part: Message.UserContent[number]): Message.UserContent[number] => {
+  const data = "mediaType" in part ? base64Of(part) : undefined
+  return data === undefined || part.type === "text"
+    ? part
+    : Message.text(inWords(part, `${bytesIn(data)} bytes`, notShown))
+}
 
 const wholes = new WeakMap<Message.User, Message.User>()
 

@@ -191,6 +191,8 @@ const asideOf = (
   { maxResultChars, putAside }: { readonly maxResultChars?: unknown; readonly putAside?: PutAside | undefined }
 ): Pick<ToolDefinition, "putAside"> => {
   if (putAside === undefined) return {}
+  if (!Predicate.hasProperty(putAside, "among"))
+    throw new TypeError(`Tool '${tool}': putAside must be made by Tool.putAside`)
   if (maxResultChars === undefined) return { putAside }
   throw new TypeError(`Tool '${tool}': a result is cut by maxResultChars, or put aside by putAside, and not both`)
 }

@@ -3,8 +3,11 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { dual } from "effect/Function"
-import { bytesIn, inWords, notShown } from "../data/Base64.ts"
+import * as Predicate from "effect/Predicate"
+import { base64Of, bytesIn, inWords, notShown } from "../data/Base64.ts"
+import { property } from "../data/Foreign.ts"
 import * as Message from "../data/Message.ts"
+import * as Returned from "../data/Returned.ts"
 import { CapabilityMismatchError, type LlmError } from "../errors/LlmError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
@@ -24,11 +27,13 @@ interface PartsOptions {
 }
 
 /**
- * Says what a model reads of a result: texts, images and files in their order, in the place of the JSON of the result. Bytes are in base64.
+ * Says what a model reads of a result: texts, images and files in their order, in the place of the JSON of the result. Bytes are in base64, also
+ * behind the beginning of a `data:` URL.
  * They are in the transcript, in errors that have one and in snapshots, and in no event and no span.
  *
  * Anthropic, OpenAI's Responses and Gemini from version 3 carry images and PDF files in results. Other models read a description; see
- * `unsupported`. Throws a `RangeError` for `maxBytes` below 1.
+ * `unsupported`. Throws a `RangeError` for `maxBytes` below 1, and a `TypeError` for other options of a wrong kind. A function that returns
+ * something else is a defect.
  *
  * @example
  * ```ts
@@ -58,13 +63,20 @@ export const parts: {
   ([self]) => isTool(self),
   <T>({ definition }: AnyTool, of: (value: never) => Message.UserContent, options: PartsOptions = {}): T => {
     const { maxBytes = 3 * 1024 * 1024, unsupported = "describe" } = options
+    if (!Predicate.isFunction(of)) {
+      throw new TypeError(`Tool '${definition.name}': Tool.parts takes a function from its result to parts`)
+    }
+    if (!ways.has(unsupported)) {
+      const got = JSON.stringify(unsupported)
+      throw new TypeError(`Tool '${definition.name}': unsupported must be one of ${[...ways].join(", ")}, got ${got}`)
+    }
     if (!Number.isSafeInteger(maxBytes) || maxBytes < 1) {
       throw new RangeError(
         `Tool '${definition.name}': maxBytes must be a whole number of at least 1, got ${String(maxBytes)}`
       )
     }
     // it is given results of the tool alone
-    const partsOf = (value: unknown) => within(of(value as never), maxBytes)
+    const partsOf = (value: unknown) => within(checked(of(value as never), definition.name), maxBytes)
     return fromDefinition({
       ...definition,
       encode: encoding(definition, partsOf),
@@ -72,6 +84,26 @@ export const parts: {
     })
   }
 )
+
+const ways: ReadonlySet<unknown> = new Set(["describe", "follow", "refuse"])
+
+/** The type of the function says what it returns; JavaScript and casts say nothing. */
+const checked = (content: Message.UserContent, tool: string): Message.UserContent => {
+  const whose = "The function of Tool.parts for tool"
+  if (!Array.isArray(content)) throw Returned.wrong(content, "a list of texts, images and files", whose, tool)
+  const wrong = content.findIndex((part) => !isPart(part))
+  if (wrong < 0) return content
+  throw new TypeError(`${whose} '${tool}' returned a list whose item ${wrong} is no text, image or file`)
+}
+
+const isPart = (part: unknown): boolean => {
+  const [type, text, mediaType, data, url] = ["type", "text", "mediaType", "data", "url"].map((key) =>
+    property(part, key)
+  )
+  if (type === "text") return Predicate.isString(text)
+  const isHere = Predicate.isString(mediaType) && (Predicate.isString(data) || Predicate.isString(url))
+  return isHere && (type === "image" || type === "file")
+}
 
 type Part = NonNullable<Message.Settlement["parts"]>[number]
 type Attachment = Exclude<Part, Message.Text>
@@ -111,11 +143,16 @@ const isShown = (part: Part): part is Shown => isAttachment(part) && !("bytes" i
 const within = (content: Message.UserContent, maxBytes: number): ReadonlyArray<Part> => {
   let left = maxBytes
   return content.map((part): Part => {
-    if (part.type === "text" || !("data" in part)) return part
-    const bytes = bytesIn(part.data)
+    const data = base64Of(part)
+    if (part.type === "text" || data === undefined) return part
+    const bytes = bytesIn(data)
     if (bytes > left) return withheld(part, bytes)
     left -= bytes
-    return part
+    if ("data" in part && part.data === data) return part
+    const name = "name" in part ? part.name : undefined
+    return part.type === "image"
+      ? Message.image(part.mediaType, { data })
+      : Message.file(part.mediaType, { data }, name)
   })
 }
 
