@@ -50,11 +50,11 @@ it.run("an answer that is replaced by an empty text is empty, and the model is n
       )
     }
     // where a schema does not take an empty answer, that is told as of any other
-    const asking = Agent.make("clerk", { output: Schema.Struct({ n: Schema.Finite }) }).pipe(
+    const counting = Agent.make("clerk", { output: Schema.Struct({ n: Schema.Finite }) }).pipe(
       Agent.guardOutput(({ text }) => (text.includes("1") ? replace("") : pass))
     )
     const model = yield* make(text('{"n":1}'), text('{"n":2}'))
-    assert.deepStrictEqual(yield* run(asking, "hi").pipe(Effect.provide(model.layer)), { n: 2 })
+    assert.deepStrictEqual(yield* run(counting, "hi").pipe(Effect.provide(model.layer)), { n: 2 })
     // an empty reply of a model is asked for again as before
     const twice = yield* make(text(""), text(""))
     const failed = yield* Effect.flip(

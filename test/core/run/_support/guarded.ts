@@ -2,8 +2,9 @@
 import { Agent, type AgentEvent, type LlmError, Message, Model, Telemetry, Tool } from "@kintsugi/core"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { RecordedEvents, ScriptedModel } from "@kintsugi/core/testing"
+import * as EventStream from "@kintsugi/interop/EventStream"
 import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
-import { Clock, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
+import { Clock, Effect, Exit, Fiber, Layer, Logger, References, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { calm } from "../../../_support/dialogue.ts"
 import { recorder, textOf } from "../../telemetry/_support/spans.ts"
@@ -22,12 +23,12 @@ const reply = ScriptedModel.reply({
 const answer = ScriptedModel.reply({ content: [{ type: "reasoning", text: "hm" }, Message.text("It is done")] })
 
 /** Its first reply takes 50 milliseconds, and comes in parts, one each 10; the others come at once. */
-export const slowModel = () => {
+export const slowModel = (first = reply) => {
   const requests: Array<Model.Request> = []
   const next = (request: Model.Request): Message.Reply => {
     requests.push({ ...request, messages: [...request.messages] })
     const isFirst = !request.messages.some(({ role }) => role === "assistant")
-    return isFirst ? reply : answer
+    return isFirst ? first : answer
   }
   const layer = Layer.succeed(Model.Model, {
     name: "slow",
@@ -35,13 +36,13 @@ export const slowModel = () => {
     generate: (request) =>
       Effect.suspend(() => {
         const found = next(request)
-        return found === reply ? Effect.delay(Effect.succeed(found), 50) : Effect.succeed(found)
+        return found === first ? Effect.delay(Effect.succeed(found), 50) : Effect.succeed(found)
       }),
     stream: (request): Stream.Stream<Model.Part, LlmError.LlmError> =>
       Stream.suspend(() => {
         const found = next(request)
         const parts = Stream.fromIterable(ScriptedModel.toParts(found))
-        return found === reply ? Stream.mapEffect(parts, (part) => Effect.delay(Effect.succeed(part), 10)) : parts
+        return found === first ? Stream.mapEffect(parts, (part) => Effect.delay(Effect.succeed(part), 10)) : parts
       })
   })
   return { layer, requests }
@@ -64,7 +65,7 @@ export const looking = () => {
   return { runs, tool }
 }
 
-/** Everything that can be read of a run: how it ended, its events, what a client gets of them, and its spans. */
+/** Everything that can be read of a run: how it ended, its events, what clients get of them, its spans and its logs. */
 export interface Readable {
   readonly exit: Exit.Exit<unknown, unknown>
   readonly events: ReadonlyArray<AgentEvent.AgentEvent>
@@ -72,6 +73,15 @@ export interface Readable {
   readonly text: string
   /** When each event came, after the start. */
   readonly instants: ReadonlyArray<number>
+}
+
+/** What a client gets of these events as server-sent events. */
+const sentOf = (events: ReadonlyArray<AgentEvent.AgentEvent>): Effect.Effect<ReadonlyArray<string>> => {
+  const all = Stream.fromIterable(events)
+  // the events of a run that is over, as its handle has them
+  const read = Object.assign(() => all, all) as unknown as Agent.Run<unknown, unknown>["events"]
+  const answered = EventStream.answer({ events: read, outcome: Effect.never }, { runId: "any" })
+  return Effect.flatMap(answered, ({ body }) => Stream.runCollect(body))
 }
 
 /** Plays a run for two days, and keeps what can be read of it. */
@@ -82,6 +92,8 @@ export const reading = <A, E>(
   Effect.gen(function* () {
     const log = RecordedEvents.makeUnsafe()
     const spans = recorder()
+    const logs: Array<unknown> = []
+    const logger = Logger.make<unknown, void>(({ cause, message }) => void logs.push([message, cause]))
     const began = yield* Clock.currentTimeMillis
     const observers: typeof RunContext.Observers.Service = [() => (event) => void Effect.runSync(log.listener(event))]
     const fiber = yield* Effect.forkChild(
@@ -89,6 +101,8 @@ export const reading = <A, E>(
         Effect.provide(layer),
         Effect.provide(Telemetry.layerWith({ content: true })),
         Effect.provideService(RunContext.Observers, observers),
+        Effect.provide(Logger.layer([logger])),
+        Effect.provideService(References.MinimumLogLevel, "All"),
         spans.provide
       )
     )
@@ -100,11 +114,12 @@ export const reading = <A, E>(
     yield* TestClock.adjust("2 days")
     const exit = yield* Fiber.await(fiber)
     const chunks = yield* Stream.runCollect(UiMessageStream.fromStream(Stream.fromIterable(log.all)))
+    const sent = yield* sentOf(log.all)
     const ended = Exit.isSuccess(exit) ? exit.value : exit.cause
     return {
       exit,
       events: log.all,
-      text: `${JSON.stringify([ended, log.all, chunks])}${textOf(spans.spans)}`,
+      text: `${JSON.stringify([ended, log.all, chunks, sent, logs])}${textOf(spans.spans)}`,
       instants: log.all.map(({ at }) => at - began)
     }
   })
