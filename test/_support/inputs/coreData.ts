@@ -135,7 +135,7 @@ export const coreData: Table = {
     callsOf: grows(replies, Message.callsOf),
     settle: grows(replies, (reply) => Message.settle(reply, [])),
     withoutWithheld: grows(replies, (reply) => Message.withoutWithheld([Message.settle(reply, [])])),
-    ...each(looksOnce, "isError"),
+    ...each(looksOnce, "isError", "isWithheld"),
     ...each(wraps, "incomplete")
   },
   "core/src/data/Nearest.ts": {

@@ -170,7 +170,7 @@ export const providersCodec: Table = {
   "providers/src/codec/ArgumentsObject.ts": { of: grows({ ...texts, ...values }, ArgumentsObject.of) },
   "providers/src/codec/Capabilities.ts": each(reached, "refusing"),
   "providers/src/codec/Continued.ts": each(fixed, "isContinued"),
-  "providers/src/codec/Parameters.ts": each(fixed, "choiceOf", "isForced", "checked"),
+  "providers/src/codec/Parameters.ts": each(fixed, "choiceOf", "isForced", "providesTools", "checked"),
   "providers/src/codec/Remembering.ts": each(effectOnly, "remembering"),
   "providers/src/codec/anthropic/AnthropicMessages.ts": entriesOf({
     ...Anthropic,

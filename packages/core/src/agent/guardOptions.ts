@@ -4,6 +4,7 @@ import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { GuardrailError } from "../errors/RunError.ts"
+import type { Node } from "../recovery/Node.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 import type { Checked, OutputGuard } from "../run/Guarding.ts"
 import type { AnyPart } from "./partTypes.ts"
@@ -58,8 +59,12 @@ export type Row<A, End> = Recovery.Verdict<GuardrailError, A, unknown, unknown, 
 
 type Side = "input" | "output"
 
+type DecidedNode = Extract<Node, { readonly kind: "respondWith" | "rethrow" | "tell" }>
+
+type Decided = { readonly onInput?: DecidedNode; readonly onOutput?: DecidedNode }
+
 /** The rows of both sides, as far as they are given. Throws a `TypeError` on another side. */
-export const rowsOf = (rows: { readonly [S in Side]?: Row<unknown, unknown> }) => {
+export const rowsOf = (rows: { readonly [S in Side]?: Row<unknown, unknown> }): Decided => {
   const other = Object.keys(rows).find((side) => side !== "input" && side !== "output")
   if (other !== undefined)
     throw new TypeError(`Agent.onGuardrail: there is no side '${other}': its rows are input, output`)
@@ -70,7 +75,7 @@ export const rowsOf = (rows: { readonly [S in Side]?: Row<unknown, unknown> }) =
   }
 }
 
-const rowOf = (row: Row<unknown, unknown>, side: Side) => {
+const rowOf = (row: Row<unknown, unknown>, side: Side): DecidedNode => {
   const node = Recovery.rowsOf({ [side]: row }).get(side)
   if (node?.kind === "respondWith" || node?.kind === "rethrow" || (node?.kind === "tell" && side === "output"))
     return node
