@@ -135,10 +135,7 @@ it("a share, a window and a compaction that are none are refused when the agent 
   for (const share of [0, -1, 2, 1.1, Number.NaN, "0.9"]) {
     // as from JavaScript
     const options = { share: share as number, with: keepOne }
-    assert.throws(
-      () => Agent.compactAt(agent, options),
-      /'worker': compactAt: share must be a number above 0 and at most/
-    )
+    assert.throws(() => Agent.compactAt(agent, options), /'worker': compactAt: share must be above 0 and at most/)
   }
   for (const compaction of [undefined, "dropOldest", () => []]) {
     const options = { window: 10, with: compaction as unknown as Compaction.Compaction }

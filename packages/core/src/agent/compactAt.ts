@@ -62,7 +62,7 @@ export const compactAt: {
 } = dual(2, <A, R2>(self: AnyPart, { share = 0.8, window, with: compaction }: CompactAt<R2>): A => {
   const definition = definitionOf(self)
   if (!(Predicate.isNumber(share) && share > 0 && share <= 1)) {
-    throw odd(definition.name, "share must be a number above 0 and at most 1", share)
+    throw odd(definition.name, "share must be above 0 and at most 1", share)
   }
   if (window !== undefined && !(Number.isSafeInteger(window) && window >= 1)) {
     throw odd(definition.name, "window must be a whole number of at least 1", window)
