@@ -11,7 +11,7 @@ import { snapshotOf } from "../../_support/suspension.ts"
 const { answering, call, calls } = ScriptedModel
 
 /** What ends the calls of the reply. */
-type Way = "supersede" | "hard failure" | "interrupt" | "maxDuration"
+type Way = "supersede" | "a message" | "a message to tools" | "hard failure" | "interrupt" | "maxDuration"
 
 /** Where the call is then. `in the snapshot`: its run goes on, and its turn has not come. */
 type State = "not begun" | "unapproved" | "running" | "before a retry" | "in ask" | "deferred"
@@ -69,7 +69,7 @@ type Started = Effect.Effect<Agent.Run<unknown, unknown>, never, Model.Model | S
 
 /** A run at work, as far as these tests end it. */
 interface AtWork {
-  readonly say: (options: { readonly supersede: boolean }) => Effect.Effect<unknown, unknown>
+  readonly say: (options: Parameters<Agent.Run<unknown, unknown>["say"]>[1]) => Effect.Effect<unknown, unknown>
   readonly interrupt: Effect.Effect<unknown>
   readonly outcome: Effect.Effect<unknown, unknown>
 }
@@ -117,11 +117,16 @@ const played = (
     }
     yield* beside.begun
     yield* calm
-    if (way === "supersede") yield* Effect.orDie(run.say({ supersede: true }))
+    const said = messages[way]
+    if (said !== undefined) yield* Effect.orDie(run.say(said))
     if (way === "interrupt") yield* run.interrupt
     if (way === "maxDuration") yield* TestClock.adjust("3 minutes")
     yield* beside.end
-    assert.strictEqual(Exit.isSuccess(yield* Effect.exit(run.outcome)), way === "supersede")
+    assert.strictEqual(Exit.isSuccess(yield* Effect.exit(run.outcome)), said !== undefined)
+    const ends = log.all.filter(({ type }) => type === "tool-end" || type === "tool-skipped")
+    const endsOf = (name: string) => ends.filter((event) => "tool" in event && event.tool === name).length
+    // where the run goes on, each call has one end
+    if (said !== undefined) assert.deepStrictEqual([endsOf("act"), endsOf("beside")], [1, 1])
     const found = AgentEvent.transcriptOf(log.all).flatMap((message) =>
       message.role === "assistant" ? message.content.filter((part) => part.type === "settled-call") : []
     )
@@ -129,8 +134,21 @@ const played = (
     return { ...acting.settlement, begun: subject.begun.length }
   })
 
+const messages: Partial<Record<Way, Parameters<Agent.Run<unknown, unknown>["say"]>[1]>> = {
+  supersede: { supersede: true },
+  "a message": { interrupt: true },
+  "a message to tools": { interrupt: "tools" }
+}
+
 const modes: ReadonlyArray<Mode> = ["whole", "streamed", "started", "resumed", "resumed, not its turn"]
-const ways: ReadonlyArray<Way> = ["supersede", "hard failure", "interrupt", "maxDuration"]
+const ways: ReadonlyArray<Way> = [
+  "supersede",
+  "a message",
+  "a message to tools",
+  "hard failure",
+  "interrupt",
+  "maxDuration"
+]
 const states: ReadonlyArray<State> = ["not begun", "unapproved", "running", "before a retry", "in ask", "deferred"]
 const safeties: ReadonlyArray<Safety> = ["none", "idempotent", "unsafe"]
 
@@ -139,8 +157,12 @@ const waits: ReadonlySet<State> = new Set(["unapproved", "in ask", "deferred"])
 /** Whether there is such a run: a snapshot has no call at work, and only a started run hears messages. */
 const isPossible = (mode: Mode, way: Way, state: State): boolean => {
   if (mode.startsWith("resumed") && !waits.has(state)) return false
-  if (way === "supersede") return mode !== "whole" && mode !== "streamed" && waits.has(state)
-  // what is at work after a hard failure ends by itself
+  const isHeard = mode !== "whole" && mode !== "streamed"
+  if (way === "supersede") return isHeard && waits.has(state)
+  // a request stays open; what is at work ends by itself
+  if (way === "a message" || way === "a message to tools") {
+    return isHeard && !waits.has(state) && !(way === "a message" && state === "running")
+  }
   return !(way === "hard failure" && state === "running")
 }
 
@@ -154,7 +176,7 @@ const expected = (way: Way, state: State, safety: Safety): Message.Settlement["k
 
 for (const way of ways)
   it.effect(
-    `a call that is ended by ${way} is not run, unknown or interrupted, by what has begun [P602 P1350 P1512 P1525 P1584]`,
+    `a call that is ended by ${way} is not run, unknown or interrupted, by what has begun [P602 P1350 P1512 P1525 P1583 P1584]`,
     () =>
       Effect.gen(function* () {
         for (const mode of modes)

@@ -17,7 +17,7 @@ import {
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { Cause, Effect, Exit, Schema, Stream } from "effect"
-import { agentWith, batch, busy, done, eventLog, interruptedAt, scripted } from "../../_support/dialogue.ts"
+import { agentWith, batch, busy, calm, done, eventLog, interruptedAt, scripted } from "../../_support/dialogue.ts"
 import { continuing, cut, goingOn } from "../../core/run/_support/continued.ts"
 import { it } from "../../_support/run.ts"
 
@@ -201,6 +201,20 @@ it.run("an interrupted run is aborted, its unfinished parts are closed", (run) =
     const parts = message(UiMessageStream.fromEvents(log.all))
     assert.deepStrictEqual(parts[0], ["look c1", {}])
     assert.deepStrictEqual(parts.at(-1), ["abort", undefined])
+  })
+)
+
+it.effect("a call that a message interrupts gets its end, and the stream goes on [P1583]", () =>
+  Effect.gen(function* () {
+    const { tool } = scripted("slow", Effect.never)
+    const model = yield* make(batch("slow"), done)
+    const run = yield* Effect.provide(agentWith(tool).start("go"), model.layer)
+    yield* calm
+    yield* run.say("stop", { interrupt: "tools" })
+    const chunks = yield* Stream.runCollect(UiMessageStream.fromStream(run.events))
+    const shown = chunks.find(({ type }) => type === "tool-output-error")
+    assert.deepInclude(shown, { toolCallId: "c1", errorText: "The call was interrupted before it ended." })
+    assert.deepInclude(chunks.at(-1), { type: "finish" })
   })
 )
 

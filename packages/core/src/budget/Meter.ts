@@ -5,14 +5,13 @@ import type { Ledger } from "./Ledger.ts"
 import type * as Message from "../data/Message.ts"
 import * as Price from "./Price.ts"
 import type { BudgetReason } from "../errors/Limit.ts"
-import type { Trail } from "../errors/Trail.ts"
 import * as Usage from "../data/Usage.ts"
-import type { Asked } from "./asked.ts"
+import type { Asked, Because } from "./asked.ts"
 import { CallCounts } from "./callCounts.ts"
 import { Halted } from "./halted.ts"
 import { priceOf } from "./priceOf.ts"
 
-export type { Asked } from "./asked.ts"
+export type { Asked, Because } from "./asked.ts"
 export type { CallCap } from "./callCounts.ts"
 export { Halted } from "./halted.ts"
 
@@ -46,12 +45,6 @@ export class Exceeded<Reason extends BudgetReason = BudgetReason> {
     this.spent = spent
     this.because = because
   }
-}
-
-/** The failures before the end: what was decided about them, and the one before a wait for which there was no time. */
-export interface Because {
-  readonly trail: Trail
-  readonly cause?: unknown
 }
 
 export type SharedExceeded = Exceeded<Shared>
@@ -98,6 +91,8 @@ export class Meter {
   onExceeded: OnExceeded | undefined
   /** How much is kept of a limit for the answer of the run; absent in a run that cannot answer at its limit. */
   reserve: ((reason: Reserved) => number) | undefined
+  /** Whether the run answers at a limit that it has reached: what it waits for is withdrawn. */
+  isAnswering = false
   #ended: Exceeded | undefined
   #endsAlone = false
   /** Of several calls at work at once, of which one may end the run: whether the others are interrupted then. */

@@ -1,5 +1,6 @@
-/** What was asked about a limit that a run has reached. */
+/** What was asked about a limit that a run has reached, and what led to it. */
 import type * as Deferred from "effect/Deferred"
+import type { Trail } from "../errors/Trail.ts"
 import type { LimitAction } from "./Budget.ts"
 
 export interface Asked {
@@ -7,4 +8,10 @@ export interface Asked {
   readonly answer: Deferred.Deferred<LimitAction | undefined>
   /** What `onExceeded` has decided, as far as it is possible. */
   action: LimitAction["type"] | undefined
+}
+
+/** The failures before the end: what was decided about them, and the one before a wait for which there was no time. */
+export interface Because {
+  readonly trail: Trail
+  readonly cause?: unknown
 }

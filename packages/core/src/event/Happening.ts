@@ -324,8 +324,8 @@ export interface LayerVerdict extends RecoveryDecision {
 }
 
 /**
- * A call that ended with something for the model to read. A call that ends its run, or that a limit of the run cuts off, has no such
- * event: its settlement is in the transcript of the last event.
+ * A call that ended with something for the model to read. A call that ends its run, or that ends with it, has no such event: its settlement
+ * is in the transcript of the last event. A call that a message interrupts has one.
  */
 export interface ToolUse {
   readonly arguments: Message.ToolCall["arguments"]

@@ -199,15 +199,25 @@ export const step = <A, E, R>(
 
 /**
  * Waits before the next attempt, by the interceptor's way to wait if it has one. The wait is over at once when another call ends the run.
+ * A message that interrupts the run ends it with `interrupted`.
  *
  * @internal
  */
-export const wait = (run: RunContext.RunContext, delay: Duration.Duration): Effect.Effect<void> =>
+export const wait = (
+  run: RunContext.RunContext,
+  delay: Duration.Duration,
+  interrupted?: Effect.Effect<void>
+): Effect.Effect<void> =>
   RunContext.alive(run, () =>
-    Effect.withFiber(
-      (fiber) =>
-        fiber.getRef(Current)?.wait?.(delay) ?? RunContext.untilHalted(run, Effect.sleep(delay), () => Effect.void)
-    )
+    Effect.withFiber((fiber) => {
+      const elsewhere = fiber.getRef(Current)?.wait?.(delay)
+      if (elsewhere !== undefined) return elsewhere
+      const waiting = RunContext.untilHalted(run, Effect.sleep(delay), () => Effect.void)
+      const { inbox } = run.tree
+      if (inbox === undefined || interrupted === undefined) return waiting
+      const isOver = inbox.during(run, "model", Effect.as(waiting, true))
+      return Effect.flatMap(isOver, (isOver) => (isOver === true ? Effect.void : interrupted))
+    })
   )
 
 /**

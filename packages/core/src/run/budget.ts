@@ -62,6 +62,7 @@ const decide = (
     if (action.type === "extend") meter.extend(reason, action.limit)
     asked.action = action.type
     // the calls beside the one that has reached the limit wait for nothing more, so that the run can answer
+    meter.isAnswering ||= action.type === "answer"
     if (action.type === "answer") meter.halt(yield* RunContext.within(run, Clock.currentTimeMillis))
     return action
   })

@@ -193,7 +193,7 @@ const settleAll = <A, E>(
   return Effect.matchEffect(interruptible, {
     onSuccess: (outcomes) => {
       if (outcomes !== undefined) return finish(outcomes)
-      for (const { slot } of started) if (!slot.isBegun) slot.settlement = slot.settlementBy("interrupt")
+      for (const { slot } of started) slot.settlement ??= slot.settlementBy("interrupt")
       // calls that were cut off have no outcome
       return finish((early ?? []).filter((outcome) => outcome !== undefined))
     },

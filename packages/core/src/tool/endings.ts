@@ -272,16 +272,25 @@ const ended = (self: ToolCall, { error }: Failure, isLeftUncertain = false): Out
 }
 
 /** A limit of the run, or of one above, was reached; without one, another call has ended the run: this call was cut off. */
-export const cut = (self: ToolCall, exceeded?: Exceeded): Outcome => {
-  const record = { tool: self.entry.tool.name, isError: true }
-  if (exceeded === undefined && Fate.isUnapproved(self)) return { settlement: Fate.ended(self), record }
+export const cut = (self: ToolCall, exceeded?: Exceeded): Effect.Effect<Outcome> => {
   const why = exceeded === undefined ? "another call has ended the run" : `the run has reached ${limitOf(exceeded)}`
-  return {
-    settlement: Fate.cutOff(self, why),
+  const isUnapproved = exceeded === undefined && Fate.isUnapproved(self)
+  const settlement = isUnapproved ? Fate.ended(self) : Fate.cutOff(self, why)
+  const outcome: Outcome = {
+    settlement,
     ...(exceeded === undefined ? {} : { failure: { error: exceeded, isOurs: true } }),
-    record
+    record: { tool: self.entry.tool.name, isError: true }
   }
+  // the run goes on: it answers
+  return self.site.run.meter.isAnswering ? Effect.as(stop(self, settlement), outcome) : Effect.succeed(outcome)
 }
+
+/** A message of the user has interrupted the call. */
+export const interrupted = (self: ToolCall): Effect.Effect<Outcome> => stop(self, Fate.ended(self, "interrupt"))
+
+/** A call that is over, although neither its tool nor its table has ended it; and its run goes on. */
+const stop = (self: ToolCall, settlement: Message.Settlement): Effect.Effect<Outcome> =>
+  settle(self, settlement, self.state.runs, { isSuccess: true })
 
 const settle = (
   self: ToolCall,
@@ -315,7 +324,11 @@ const settle = (
       }
       return { type: "tool-end", use, ...callOf(self) }
     },
-    () => Effect.succeed(outcome)
+    () => {
+      // an interruption that comes now finds it settled
+      site.slot.settlement = settlement
+      return Effect.succeed(outcome)
+    }
   )
 }
 

@@ -32,7 +32,7 @@ import {
   type ToolCall,
   type Why
 } from "./callState.ts"
-import { cut, late, ToolEnds } from "./endings.ts"
+import { cut, interrupted, late, ToolEnds } from "./endings.ts"
 import { ask } from "./person.ts"
 import { fix } from "./fixing.ts"
 import type { Outcome } from "./outcome.ts"
@@ -58,15 +58,29 @@ export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effec
 }
 
 /**
- * A limit that ends the run ends the call too, even if its tool recovers from it. The other calls of the reply are settled as
+ * A message of the user may interrupt the call. A limit that ends the run ends the call too, even if its tool recovers from it. The other calls of the reply are settled as
  * its siblings are. So is a call that would begin something after another call has ended the run.
  */
-const endedWithRun = (self: ToolCall, outcome: Effect.Effect<Outcome>): Effect.Effect<Outcome> =>
-  Effect.catchCause(outcome, (cause) => {
-    const { ended } = self.site.run.meter
-    if (ended !== undefined) return Effect.succeed(cut(self, ended))
-    return RunContext.isHalt(Cause.squash(cause)) ? Effect.succeed(cut(self)) : Effect.failCause(cause)
+const endedWithRun = (self: ToolCall, outcome: Effect.Effect<Outcome>): Effect.Effect<Outcome> => {
+  const { run, slot } = self.site
+  const { inbox } = run.tree
+  const ending = Effect.catchCause(outcome, (cause) => {
+    const { ended } = run.meter
+    if (ended !== undefined) return cut(self, ended)
+    const defect = Cause.squash(cause)
+    if (defect === interruption) return interrupted(self)
+    return RunContext.isHalt(defect) ? cut(self) : Effect.failCause(cause)
   })
+  return inbox === undefined
+    ? ending
+    : Effect.onInterrupt(ending, () =>
+        slot.settlement === undefined && inbox.ends(run, "tools") ? interrupted(self) : Effect.void
+      )
+}
+
+/** The defect that ends a call which a message of the user has interrupted between two attempts. */
+const interruption = Symbol("a message of the user")
+const interrupting = Effect.die(interruption)
 
 /** The call goes on with the arguments that were decided about, not with those that the model wrote before the repair. */
 const begin = (entry: Entry, gates: Gates, site: CallSite, elapsed?: () => number): ToolCall => {
@@ -142,7 +156,7 @@ class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
     const { entry, site } = this.call
     const { isSuspendable, run } = site
     // Mutant `true` survives: memory only. Where no call waits apart from its policy, no code reads what is kept
-    const wait: Bounds["wait"] = (delay) => Interception.wait(run, delay)
+    const wait: Bounds["wait"] = (delay) => Interception.wait(run, delay, interrupting)
     const keep = isSuspendable || entry.tool.deferral?.restore !== undefined ? seenOf : undefined
     return { ...RunContext.bounds(run), wait, extra: this.call.tries?.extra, keep }
   }
