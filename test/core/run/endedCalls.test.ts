@@ -11,7 +11,7 @@ import { snapshotOf } from "../../_support/suspension.ts"
 const { answering, call, calls } = ScriptedModel
 
 /** What ends the calls of the reply. */
-type Way = "supersede" | "a message" | "a message to tools" | "hard failure" | "interrupt" | "maxDuration"
+type Way = "supersede" | "a message" | "a message to tools" | "hard failure" | "interrupt" | "maxDuration" | "answer"
 
 /** Where the call is then. `in the snapshot`: its run goes on, and its turn has not come. */
 type State = "not begun" | "unapproved" | "running" | "before a retry" | "in ask" | "deferred"
@@ -86,10 +86,15 @@ const played = (
     const subject = subjectIn(state, safety, verify)
     const beside = besideIn(mode, way)
     const isBehind = state === "not begun" || mode === "resumed, not its turn"
-    const budget = { maxDuration: "2 minutes", ...(isBehind ? { toolConcurrency: 1 } : {}) } as const
+    const limits = way === "answer" ? { maxToolCalls: isBehind ? 1 : 2 } : {}
+    const budget = { maxDuration: "2 minutes", ...limits, ...(isBehind ? { toolConcurrency: 1 } : {}) } as const
     const log = eventLog()
-    const agent = Agent.make("worker", { tools: [subject.tool, beside.tool], budget }).pipe(log.listen)
-    const order = isBehind ? ["beside", "act"] : ["act", "beside"]
+    const agent = Agent.make("worker", { tools: [subject.tool, beside.tool], budget }).pipe(
+      Agent.onBudgetExceeded(() => (way === "answer" ? Budget.answer : Budget.stop)),
+      log.listen
+    )
+    const calling = isBehind ? ["beside", "act"] : ["act", "beside"]
+    const order = way === "answer" ? [...calling, "beside"] : calling
     const model = answering(({ messages }) =>
       messages.length === 1 ? calls(...order.map((name) => call(name, {}))) : done
     )
@@ -122,11 +127,12 @@ const played = (
     if (way === "interrupt") yield* run.interrupt
     if (way === "maxDuration") yield* TestClock.adjust("3 minutes")
     yield* beside.end
-    assert.strictEqual(Exit.isSuccess(yield* Effect.exit(run.outcome)), said !== undefined)
+    const goesOn = said !== undefined || way === "answer"
+    assert.strictEqual(Exit.isSuccess(yield* Effect.exit(run.outcome)), goesOn)
     const ends = log.all.filter(({ type }) => type === "tool-end" || type === "tool-skipped")
     const endsOf = (name: string) => ends.filter((event) => "tool" in event && event.tool === name).length
     // where the run goes on, each call has one end
-    if (said !== undefined) assert.deepStrictEqual([endsOf("act"), endsOf("beside")], [1, 1])
+    if (goesOn) assert.deepStrictEqual([endsOf("act"), endsOf("beside")], [1, way === "answer" ? 2 : 1])
     const found = AgentEvent.transcriptOf(log.all).flatMap((message) =>
       message.role === "assistant" ? message.content.filter((part) => part.type === "settled-call") : []
     )
@@ -147,7 +153,8 @@ const ways: ReadonlyArray<Way> = [
   "a message to tools",
   "hard failure",
   "interrupt",
-  "maxDuration"
+  "maxDuration",
+  "answer"
 ]
 const states: ReadonlyArray<State> = ["not begun", "unapproved", "running", "before a retry", "in ask", "deferred"]
 const safeties: ReadonlyArray<Safety> = ["none", "idempotent", "unsafe"]
@@ -163,6 +170,7 @@ const isPossible = (mode: Mode, way: Way, state: State): boolean => {
   if (way === "a message" || way === "a message to tools") {
     return isHeard && !waits.has(state) && !(way === "a message" && state === "running")
   }
+  if (way === "answer") return !mode.startsWith("resumed") && (state === "not begun" || waits.has(state))
   return !(way === "hard failure" && state === "running")
 }
 
@@ -176,7 +184,7 @@ const expected = (way: Way, state: State, safety: Safety): Message.Settlement["k
 
 for (const way of ways)
   it.effect(
-    `a call that is ended by ${way} is not run, unknown or interrupted, by what has begun [P602 P1350 P1512 P1525 P1583 P1584]`,
+    `a call that is ended by ${way} is not run, unknown or interrupted, by what has begun [P602 P1350 P1512 P1525 P1583 P1584 P1594]`,
     () =>
       Effect.gen(function* () {
         for (const mode of modes)

@@ -1,11 +1,11 @@
-/** Decisions that come after a message has withdrawn their requests, with a later snapshot of the run. */
+/** Decisions that come after their requests were withdrawn, with a later snapshot of the run. */
 import { assert, it } from "@effect/vitest"
-import { Agent, Approval, Snapshot } from "@kintsugi/core"
+import { Agent, Approval, Budget, Recovery, Snapshot } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect } from "effect"
-import { agentWith, done } from "../../_support/dialogue.ts"
+import { agentWith, busy, calm, done, eventLog, scripted } from "../../_support/dialogue.ts"
 import { outcomeOf, paying, snapshotOf } from "../../_support/suspension.ts"
-import { started } from "./_support/saying.ts"
+import { slowTool, started } from "./_support/saying.ts"
 
 const { call, calls, make, text } = ScriptedModel
 
@@ -53,6 +53,49 @@ it.effect(
         )
         assert.deepStrictEqual(fatesOf(yield* Effect.orDie(fourth.outcome)), ["withdrawn"])
         assert.deepStrictEqual(runs, [2])
+      }
+    })
+)
+
+it.effect(
+  "so is one that its run has not waited for to the end: it has answered at a limit, has failed, or was interrupted [P1514 P1533 P1583 P1594]",
+  () =>
+    Effect.gen(function* () {
+      for (const why of ["answer", "failure", "message"] as const) {
+        const log = eventLog()
+        const { runs, tool } = paying()
+        const slow = slowTool("slow")
+        const failing = scripted("fail", Effect.fail(busy()))
+        const child = Agent.make("child", { tools: [scripted("look", Effect.succeed("seen")).tool] })
+        const ask = Agent.asTool(child, { name: "ask", description: "Looks." })
+        const inner = Agent.make("inner", {
+          tools: [tool, ask, failing.tool, slow.tool],
+          budget: { maxTurns: why === "answer" ? 2 : 9 }
+        }).pipe(Agent.onBudgetExceeded(() => Budget.answer))
+        const agent = Agent.make("worker", { tools: [Agent.asTool(inner, { description: "Pays." }), tool] }).pipe(
+          Agent.toolDefaults({ orElse: Recovery.tell() }),
+          log.listen
+        )
+        const beside = { answer: call("ask", { input: "why?" }), failure: call("fail", {}), message: call("slow", {}) }
+        const model = yield* make(
+          calls(call("inner", { input: "go" }, "i")),
+          calls(call("pay", { cents: 1 }, "c1"), beside[why]),
+          ...(why === "answer" ? [calls(call("look", {})), text("not paid")] : []),
+          pay(2),
+          done
+        )
+        const run = yield* started(agent.start("go"), model)
+        if (why === "message") {
+          yield* slow.begun
+          yield* calm
+          yield* run.say("stop", { interrupt: "tools" })
+        }
+        const from = yield* snapshotOf(yield* Effect.orDie(run.outcome))
+        const [old, next] = log.of("approval-requested").map(({ request }) => request.digest)
+        const decisions = [old, next].map((digest = "") => ({ digest, decision: Approval.approve }))
+        const goneOn = yield* started(Agent.resume(agent).start({ from: yield* stored(from), decisions }), model)
+        assert.deepStrictEqual(fatesOf(yield* Effect.orDie(goneOn.outcome)), ["withdrawn", "Counted"], why)
+        assert.deepStrictEqual(runs, [2], why)
       }
     })
 )

@@ -91,7 +91,7 @@ export class Meter {
   onExceeded: OnExceeded | undefined
   /** How much is kept of a limit for the answer of the run; absent in a run that cannot answer at its limit. */
   reserve: ((reason: Reserved) => number) | undefined
-  /** Whether the run answers at a limit that it has reached: what it waits for is withdrawn. */
+  /** Whether the run answers at a limit that it has reached. */
   isAnswering = false
   #ended: Exceeded | undefined
   #endsAlone = false
@@ -260,6 +260,11 @@ export class Meter {
   limit(reason: Extendable): number {
     if (reason === "toolsOff") return this.#whileOff
     return reason === "repeatedFailure" ? this.#repeats : this.#limits[reason]
+  }
+
+  /** Whether this run or an ancestor answers at a limit: nothing is waited for any more. */
+  get withdraws(): boolean {
+    return this.isAnswering || this.parent?.withdraws === true
   }
 
   /** What is left of a limit, here and in the ancestors. */

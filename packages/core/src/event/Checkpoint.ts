@@ -171,7 +171,7 @@ const fields = {
   inbox: Schema.optionalKey(Schema.Array(Message.SaidMessage)),
   /** The deferred calls whose results are to come, in the order in which they have begun; absent if there are none. */
   late: Schema.optionalKey(Schema.Array(LateCheckpoint)),
-  /** The digests of the latest requests that messages of the user have withdrawn: a decision about one of them is told so. */
+  /** The digests of the latest requests that were withdrawn: a decision about one of them is told so. */
   withdrawn: Schema.optionalKey(Schema.Array(Schema.String)),
   turn: Count,
   /** What was chosen for this turn; absent if nothing prepares the turns of the agent. */

@@ -37,12 +37,20 @@ export class Inbox implements RunContext.Inbox {
   readonly #unread: Unread | undefined
   readonly #hearing = new Map<string, Hearing>()
   readonly #atWork = new Set<AtWork>()
-  readonly withdrawn: Array<string> = []
+  readonly #withdrawn = new Set<string>()
   #waiting: Array<Waiting> = []
 
   constructor(pull?: Pull, unread?: Unread) {
     this.#pull = pull
     this.#unread = unread
+  }
+
+  get withdrawn(): ReadonlyArray<string> {
+    return [...this.#withdrawn]
+  }
+
+  withdraw(digest: string): void {
+    this.#withdrawn.add(digest)
   }
 
   begin(run: RunContext.RunContext, capacity: number): void {

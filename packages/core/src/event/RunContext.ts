@@ -99,8 +99,9 @@ export interface Inbox {
   readonly begin: (run: RunContext, capacity: number) => void
   /** Adds a message to a run at work: `Infinity`, or the limit that refuses it; `undefined` if the run is not at work. */
   readonly add: (fiber: Fiber.Fiber<unknown, unknown>, to: string, said: Addressed) => number | undefined
-  /** The digests of the requests that messages have withdrawn, in any run of the tree. */
-  readonly withdrawn: Array<string>
+  /** The digests of the requests that were withdrawn, in any run of the tree. */
+  readonly withdrawn: ReadonlyArray<string>
+  readonly withdraw: (digest: string) => void
   /** Whether messages wait for this run. */
   readonly waits: (run: RunContext) => Effect.Effect<boolean>
   /** Whether a message that waits ends such work of this run. */

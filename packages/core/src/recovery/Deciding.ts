@@ -32,6 +32,10 @@ export interface Asks {
   /** Runs this, until a message of the user withdraws the request; `undefined` then. */
   readonly untilWithdrawn: <A>(self: Effect.Effect<A>) => Effect.Effect<A | undefined>
   readonly step: <A>(describe: () => AskStep, self: () => Effect.Effect<A>) => Effect.Effect<A>
+  /** Whether no decision is waited for any more: the run answers at a limit. */
+  readonly isWithdrawn: () => boolean
+  /** Notes that a request is withdrawn: a decision about it that comes later is told so. */
+  readonly withdraw: (digest: string) => void
   /** Whether what a person approves may have taken effect before. */
   readonly mayRunTwice?: () => boolean
 }
@@ -56,11 +60,14 @@ export const decided = (
   Effect.gen(function* () {
     const isFinal = onExpiry !== "ask-again"
     const { callId, digest, expiresAt, failed, tool } = request
+    if (asks.isWithdrawn() && site.decisions?.about(digest) === undefined) return undefined
     yield* asks.emit(() => ({ type: "approval-requested", callId, tool, request }))
-    const decision = yield* asks.step(
-      () => ({ type: "approval", request, ...(isFinal ? { endsAt: expiresAt } : {}) }),
-      () => Effect.map(decide(request, isFinal, site, asks), shallow)
-    )
+    const decision = yield* asks
+      .step(
+        () => ({ type: "approval", request, ...(isFinal ? { endsAt: expiresAt } : {}) }),
+        () => Effect.map(decide(request, isFinal, site, asks), shallow)
+      )
+      .pipe(Effect.onError(() => Effect.sync(() => asks.withdraw(digest))))
     if (decision === undefined) return undefined
     if (decision === Approval.expired || (yield* Clock.currentTimeMillis) > expiresAt) {
       yield* expires(request, asks)

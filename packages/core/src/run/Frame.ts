@@ -36,6 +36,8 @@ export interface State {
   readonly said: () => Message.Transcript
   /** The message of the current turn, if a model has answered, or a reader has seen a part of its answer, and the turn is not over. */
   readonly unfinished: () => Message.Assistant | undefined
+  /** The digests of the requests that its calls wait with. */
+  readonly requests?: () => ReadonlyArray<string>
   /** The text of the last reply. */
   readonly partial?: string
   /** The finish reason of the reply that is the output; absent for a function's value. */
@@ -238,7 +240,11 @@ const last = (
 ): ReadonlyArray<Happening> => {
   // a turn that waits is not over: it ends where the run goes on
   const message = waitingIn(exit) === undefined ? frame.state.unfinished() : undefined
-  const unread = run.tree.inbox?.end(run) ?? nothing
+  const { inbox } = run.tree
+  const unread = inbox?.end(run) ?? nothing
+  // its run has ended without a decision
+  if (inbox !== undefined && !isSuspended(exit))
+    for (const digest of frame.state.requests?.() ?? nothing) inbox.withdraw(digest)
   const end = terminal(frame, run, exit, unread)
   const all: Array<Happening> = message === undefined ? [] : [{ type: "turn-end", message }]
   for (const { id, message } of unread) all.push({ type: "message-returned", id, message })
@@ -248,8 +254,11 @@ const last = (
 
 const nothing: ReadonlyArray<never> = []
 
+const isSuspended = (exit: Exit.Exit<unknown, unknown>): exit is Exit.Success<Suspension> =>
+  Exit.isSuccess(exit) && exit.value instanceof Suspension
+
 const waitingIn = (exit: Exit.Exit<unknown, unknown>) =>
-  Exit.isSuccess(exit) && exit.value instanceof Suspension ? exit.value.snapshot.unfinished : undefined
+  isSuspended(exit) ? exit.value.snapshot.unfinished : undefined
 
 const terminal = (
   frame: Frame,
@@ -259,7 +268,7 @@ const terminal = (
 ): Happening => {
   const { entries, usage } = run.ledger
   const spent = { usage, ledger: [...entries], ...(unread.length === 0 ? {} : { unread }) }
-  if (Exit.isSuccess(exit) && exit.value instanceof Suspension) {
+  if (isSuspended(exit)) {
     const message = waitingIn(exit) === undefined ? undefined : frame.state.unfinished()
     return {
       type: "run-suspended",

@@ -146,7 +146,7 @@ export const within = (
         mode
       }
       if (from !== undefined) restore(run, from, limits ?? {})
-      if (from?.withdrawn !== undefined) run.tree.inbox?.withdrawn.push(...from.withdrawn)
+      for (const digest of from?.withdrawn ?? []) run.tree.inbox?.withdraw(digest)
       mode.started?.({ state, run, from })
       mode.nesting?.started(capture(running))
       return (beginning.heard.length === 0 ? work(running, loop) : hearing(running, loop)).pipe(

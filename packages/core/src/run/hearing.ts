@@ -6,6 +6,7 @@ import type { CallSite, Slot } from "../tool/CallSite.ts"
 import type { LateCalls, Rows } from "../tool/Late.ts"
 import type { Outcome } from "../tool/Toolset.ts"
 import { suspend } from "./checkpoint.ts"
+import { requestsOf } from "./keeping.ts"
 import { rowsOf } from "./late.ts"
 import type { End, Looping, Running } from "./running.ts"
 import { Suspension } from "./Start.ts"
@@ -105,11 +106,21 @@ export const untilSaid = <Answer, Asked>(
   )
 }
 
+/** Settles a call that its run or a message ends. Its requests are withdrawn. */
+export const endBy = (
+  run: RunContext.RunContext,
+  slot: Slot,
+  by: Parameters<Slot["settlementBy"]>[0]
+): Message.Settlement => {
+  for (const digest of requestsOf(slot.waiting ?? slot.from)) run.tree.inbox?.withdraw(digest)
+  return (slot.settlement = slot.settlementBy(by))
+}
+
 /** The user has said something that comes before this call. */
 export const passOver = ({ call: { id: callId, name: tool }, run, slot }: CallSite): Effect.Effect<Outcome> => {
-  const settlement = slot.settlementBy("interrupt")
+  const settlement = endBy(run, slot, "interrupt")
   const record = { tool, isError: false }
-  Object.assign(slot, { settlement, record })
+  slot.record = record
   return RunContext.emitThen(
     run,
     () => ({ type: "tool-skipped", callId, tool, settlement }),
@@ -118,32 +129,36 @@ export const passOver = ({ call: { id: callId, name: tool }, run, slot }: CallSi
 }
 
 /**
- * Settles the calls that wait as superseded, and cancels the work of deferred calls. A call that may have taken effect says so instead. One
- * whose sub-agent waits goes on, so that the sub-agent settles its own calls: returns whether there is such a call.
+ * Settles the calls that wait, and cancels the work of deferred calls. A call whose sub-agent waits goes on, so that the sub-agent settles its
+ * own calls, unless the run is over: returns whether there is such a call.
  */
-export const withdraw = (running: Looping): Effect.Effect<boolean> =>
-  Effect.map(
+export const withdraw = (running: Looping): Effect.Effect<boolean> => {
+  const { run } = running
+  const isOver = run.meter.ended !== undefined
+  const by = run.meter.withdraws ? "run" : "supersede"
+  return Effect.map(
     Effect.forEach(running.state.slots, (slot) => {
-      const waiting = slot.record === undefined ? undefined : slot.checkpoint?.(0)
+      const { waiting } = slot
       if (waiting === undefined) return Effect.succeed(false)
-      if (waiting.type === "agent") {
+      if (waiting.type === "agent" && !isOver) {
         const anew = {
           isBegun: false,
-          open: undefined,
+          live: undefined,
           settlement: undefined,
           record: undefined,
           checkpoint: undefined
         }
         return Effect.sync(() => Object.assign(slot, anew, { from: waiting }) === slot)
       }
-      if (waiting.type === "decision") running.run.tree.inbox?.withdrawn.push(waiting.request.digest)
       return Effect.map(cancelled(running, slot), (isCancelled) => {
-        slot.settlement = isCancelled ? Message.superseded : slot.settlementBy("supersede")
+        endBy(run, slot, by)
+        if (isCancelled) slot.settlement = by === "run" ? Message.interrupted : Message.superseded
         return false
       })
     }),
     (found) => found.includes(true)
   )
+}
 
 /** Cancels the work of a deferred call that waits; gives whether its tool has confirmed that. */
 export const cancelled = ({ toolset }: Looping, { checkpoint }: Slot): Effect.Effect<boolean> => {

@@ -27,6 +27,14 @@ export const inboxOf = (run: RunContext): Pick<Snapshot, "inbox" | "withdrawn"> 
   }
 }
 
+/** The digests of the requests that a call waits with, or its sub-agents. */
+export const requestsOf = (
+  call: NonNullable<Snapshot["unfinished"]>["calls"][number] | undefined
+): ReadonlyArray<string> => {
+  if (call?.type === "agent") return call.snapshot.unfinished?.calls.flatMap(requestsOf) ?? []
+  return call?.type === "decision" ? [call.request.digest] : []
+}
+
 export const lateOf = (late: LateCalls | undefined): Pick<Snapshot, "late"> =>
   late === undefined || late.isEmpty ? {} : { late: late.checkpoints() }
 

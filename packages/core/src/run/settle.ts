@@ -16,7 +16,7 @@ import type { Capture } from "../tool/ToolDefinition.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import * as RunBudget from "./budget.ts"
 import { isCheckpoint, suspend } from "./checkpoint.ts"
-import { hearNow, passOver, withdraw } from "./hearing.ts"
+import { endBy, hearNow, passOver, withdraw } from "./hearing.ts"
 import type { Replied } from "./modelCallState.ts"
 import type { End, Looping, Running } from "./running.ts"
 import type { Admission } from "./state.ts"
@@ -146,10 +146,11 @@ const settleAll = <A, E>(
     run.meter.endBatch()
     // a call waits in a run that cannot be suspended only if its request was withdrawn
     const isSaid = !mode.isSuspendable || inbox?.ends(run, "request") === true
-    const isWithdrawn = ended.isWaiting && isSaid && run.meter.ended === undefined
+    const { isAnswering, ended: limit, withdraws } = run.meter
+    const isWithdrawn = limit === undefined ? isSaid || withdraws : isAnswering
+    if (!ended.isWaiting || !isWithdrawn) return closing(ended)
+    const withdrawn = isHard(ended.failure) ? Effect.succeed(false) : withdraw(running)
     // sub-agents that wait go on without the requests of theirs
-    if (!isWithdrawn) return closing(ended)
-    const withdrawn = ended.failure === undefined ? withdraw(running) : Effect.succeed(false)
     return Effect.flatMap(withdrawn, (isAny) =>
       isAny ? settleAll(running, reply, keys, admitted, next) : closing({ ...ended, isWaiting: false })
     )
@@ -193,7 +194,7 @@ const settleAll = <A, E>(
   return Effect.matchEffect(interruptible, {
     onSuccess: (outcomes) => {
       if (outcomes !== undefined) return finish(outcomes)
-      for (const { slot } of started) slot.settlement ??= slot.settlementBy("interrupt")
+      for (const { slot } of started) if (slot.settlement === undefined) endBy(run, slot, "interrupt")
       // calls that were cut off have no outcome
       return finish((early ?? []).filter((outcome) => outcome !== undefined))
     },

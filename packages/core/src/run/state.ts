@@ -14,7 +14,7 @@ import type { Pins } from "../tool/ToolDefinition.ts"
 import type { Failure } from "../tool/Toolset.ts"
 import type * as Model from "../model/Model.ts"
 import type { State } from "./Frame.ts"
-import { abridged, asideOf, inboxOf, lateOf } from "./keeping.ts"
+import { abridged, asideOf, inboxOf, lateOf, requestsOf } from "./keeping.ts"
 import type { Guarded } from "./guards.ts"
 
 /** The calls of a reply, and how many of them may run. */
@@ -252,6 +252,10 @@ export class RunState implements State {
   /** The settlements of the unfinished reply's calls; absent for calls whose turn has not come. */
   settlements(): ReadonlyArray<Message.Settlement | undefined> {
     return this.slots.map(({ settlementNow }) => settlementNow)
+  }
+
+  requests(): ReadonlyArray<string> {
+    return this.slots.flatMap(({ waiting }) => requestsOf(waiting))
   }
 
   /** Notes the text of the present model call that a reader has seen: if the call is stopped, the transcript keeps it. */

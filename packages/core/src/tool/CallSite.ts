@@ -56,9 +56,14 @@ export class Slot {
     return this.isBegun || this.live !== undefined ? ended(this.live) : undefined
   }
 
-  /** What the model reads of it if a message ends it now. */
-  settlementBy(message: "interrupt" | "supersede"): Message.Settlement {
-    return ended(this.live, message)
+  /** What the model reads of it if its run or a message ends it now. */
+  settlementBy(by: "run" | "interrupt" | "supersede"): Message.Settlement {
+    return ended(this.live, by)
+  }
+
+  /** What it waits for, if it has handed that over to its run. */
+  get waiting(): CallCheckpoint | undefined {
+    return this.record === undefined ? undefined : this.checkpoint?.(0)
   }
 
   /** It goes on from here when its turn comes. */

@@ -6,5 +6,7 @@ import type { Asks } from "../recovery/Deciding.ts"
 export const asksOf = (run: RunContext.RunContext): Asks => ({
   emit: (event) => RunContext.emit(run, event),
   untilWithdrawn: (self) => run.tree.inbox?.during(run, "request", self) ?? self,
+  isWithdrawn: () => run.meter.withdraws,
+  withdraw: (digest) => run.tree.inbox?.withdraw(digest),
   step: Interception.step
 })

@@ -119,7 +119,9 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
     // what does not fit was refused before the run went on
     if (given !== undefined && now <= expiresAt) entry.take(yield* Effect.orDie(entry.decode(given)))
     const isResumed = site?.from !== undefined
-    if (entry.settlement === undefined && site?.isSuspendable === true && now < expiresAt) {
+    // a run that answers at its limit waits for nothing more
+    const isHandedOver = site?.isSuspendable === true || site?.run.meter.withdraws === true
+    if (entry.settlement === undefined && isHandedOver && now < expiresAt) {
       const found = isResumed ? yield* once(options, call, handle) : undefined
       if (found !== undefined) return yield* found
       return yield* handedOver(options, call, { token, handle, expiresAt })

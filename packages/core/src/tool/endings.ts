@@ -200,7 +200,7 @@ const left = (self: ToolCall, { cap, error, isHalted, isLate, why }: Leaves, tra
   const all = { failures, cause: error, ...ofFixer, runs: self.state.runs, trail: trailOf(trail), ...stopped }
   const failure = { error: exhausted(callOf(self), all), isOurs: true }
   // another call has ended the run already
-  return isHalted === true ? Effect.succeed(ended(self, failure, Fate.mayHaveActed(self))) : hard(self, failure)
+  return isHalted === true ? endedBeside(self, ended(self, failure, Fate.mayHaveActed(self))) : hard(self, failure)
 }
 
 /** A value of the tool, or what stands in for one. */
@@ -281,9 +281,12 @@ export const cut = (self: ToolCall, exceeded?: Exceeded): Effect.Effect<Outcome>
     ...(exceeded === undefined ? {} : { failure: { error: exceeded, isOurs: true } }),
     record: { tool: self.entry.tool.name, isError: true }
   }
-  // the run goes on: it answers
-  return self.site.run.meter.isAnswering ? Effect.as(stop(self, settlement), outcome) : Effect.succeed(outcome)
+  return endedBeside(self, outcome)
 }
+
+/** A call that another one or a limit has ended has an event of that if its run goes on: it answers. */
+const endedBeside = (self: ToolCall, outcome: Outcome): Effect.Effect<Outcome> =>
+  self.site.run.meter.isAnswering ? Effect.as(stop(self, outcome.settlement), outcome) : Effect.succeed(outcome)
 
 /** A message of the user has interrupted the call. */
 export const interrupted = (self: ToolCall): Effect.Effect<Outcome> => stop(self, Fate.ended(self, "interrupt"))

@@ -58,8 +58,8 @@ export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effec
 }
 
 /**
- * A message of the user may interrupt the call. A limit that ends the run ends the call too, even if its tool recovers from it. The other calls of the reply are settled as
- * its siblings are. So is a call that would begin something after another call has ended the run.
+ * A limit that ends the run ends the call too, even if its tool recovers from it. The other calls of the reply are settled as its siblings
+ * are. So is a call that would begin something after another call has ended the run. A message of the user may interrupt the call.
  */
 const endedWithRun = (self: ToolCall, outcome: Effect.Effect<Outcome>): Effect.Effect<Outcome> => {
   const { run, slot } = self.site
