@@ -1,4 +1,4 @@
-/** What a run that answers at its limit closes first: whatever waits in the reply that has reached the limit. */
+/** What a run that answers at its limit closes first: the waits in the reply that has reached the limit. */
 import { assert } from "@effect/vitest"
 import { Agent, Approval, Budget, Message, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"

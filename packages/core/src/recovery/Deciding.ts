@@ -47,6 +47,12 @@ type AskEvent = { readonly callId: string; readonly tool: string } & (
 
 type AskStep = { readonly type: "approval"; readonly request: Approval.ApprovalRequest; readonly endsAt?: number }
 
+/** What becomes of a call without a decision in time. Throws a `TypeError` for anything else. */
+export const onExpiryOf = (whose: string, given: Approval.OnExpiry = "ask-again"): Approval.OnExpiry => {
+  if (given === "ask-again" || given === "refuse" || given === "fail") return given
+  throw new TypeError(`${whose}: onExpiry must be "ask-again", "refuse" or "fail", got ${String(given)}`)
+}
+
 /**
  * Asks once. `undefined` if the run has to be suspended for the decision; `"late"` if a decision came after the request had expired, and
  * is to be asked for again; `"nothing-to-run"` if the decision does not count because of that.

@@ -12,7 +12,6 @@ import { property } from "../data/Foreign.ts"
 import * as Redaction from "../data/Redaction.ts"
 import { tags } from "../errors/RecoveryAdvice.ts"
 import { ApprovalExpiredError } from "../errors/ToolError.ts"
-import * as Backoff from "./Backoff.ts"
 import * as Deciding from "./Deciding.ts"
 import { verdict } from "./making.ts"
 import type { Ask, Asked, AskedCall, Fixed, FixRun } from "./Node.ts"
@@ -71,13 +70,15 @@ type Expiring<X> = "fail" extends X ? ApprovalExpiredError : never
 export const ask = <E, const X extends Approval.OnExpiry = "ask-again">(
   options: Options<X> = {}
 ): Verdict<E, never, Expiring<X>, never, "exhausted", "consults"> => {
-  const { onExpiry = "ask-again", reason, times = 1, validFor = "1 day" } = options
+  const { reason, times = 1, validFor = "1 day" } = options
+  if (!Number.isInteger(times) || times < 1)
+    throw new RangeError(`Recovery.ask: times must be a whole number of at least 1, got ${times}`)
   return verdict({
     kind: "ask",
     reason,
-    onExpiry,
+    onExpiry: Deciding.onExpiryOf("Recovery.ask", options.onExpiry),
     validFor: timeOf(validFor),
-    maxRuns: Backoff.attempts({ maxAttempts: times }),
+    maxRuns: times,
     isReachable,
     run
   })

@@ -1,13 +1,14 @@
 /** A run in a fiber of its own, for callers that need more of it than its answer. */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { EventLog, type ReadOptions } from "../event/EventLog.ts"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import type * as Approval from "../data/Approval.ts"
 import type * as Ledger from "../budget/Ledger.ts"
-import * as Message from "../data/Message.ts"
+import type * as Message from "../data/Message.ts"
 import type { Snapshot, Waiting } from "../event/Snapshot.ts"
 import * as Usage from "../data/Usage.ts"
 import type { Decisions } from "../tool/ToolDefinition.ts"
@@ -16,6 +17,7 @@ import { type CursorExpiredError, InboxFullError, RunOverError } from "../errors
 import * as RunContext from "../event/RunContext.ts"
 import type { Mode, Sink, Started, State } from "./Frame.ts"
 import { markOf } from "./mark.ts"
+import { userMessage } from "./saying.ts"
 import { Suspension } from "./Start.ts"
 
 /**
@@ -99,7 +101,8 @@ export interface Run<out O, out E> {
   readonly lost: Effect.Effect<number>
   /**
    * Says something to the run while it is at work. Returns the id of the message as soon as the message waits in the inbox of the run. The
-   * run reads it at its next safe point, after the calls of the last reply; if the model has answered by then, one more turn begins.
+   * run reads it at its next safe point, after the calls of the last reply; if the model has answered by then, one more turn begins. A full
+   * inbox refuses any message, and one that would interrupt or supersede ends nothing then.
    */
   readonly say: (
     message: string | Message.UserContent,
@@ -167,7 +170,7 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
         ...(decisions === undefined ? {} : { decisions: decisions.answers() })
       })),
       say: (message, options) => {
-        const saying = Effect.suspend(() => say(started?.run, Message.user(message), options))
+        const saying = Effect.suspend(() => say(started?.run, userMessage("run.say", message), options))
         return Effect.suspend(() =>
           started === undefined && fiber.pollUnsafe() === undefined ? Effect.andThen(beginning, saying) : saying
         )
@@ -189,6 +192,8 @@ const say = (
   { interrupt, supersede = false, to: runId = run?.runId ?? "" }: SayOptions = {}
 ): Effect.Effect<string, RunOverError | InboxFullError> =>
   Effect.withFiber((fiber): Effect.Effect<string, RunOverError | InboxFullError> => {
+    if (interrupt !== undefined && !Predicate.isBoolean(interrupt) && interrupt !== "tools")
+      throw new TypeError(`run.say: interrupt must be true, false or "tools", got ${String(interrupt)}`)
     const id = RunContext.drawId(fiber)
     const said = { id, message, ...(supersede ? { supersede } : {}) }
     const limit = run?.tree.inbox?.add(fiber, runId, { said, interrupt })

@@ -21,10 +21,10 @@ export interface Resumption<out I> {
   /** What the user says next. While calls of the snapshot wait, it is said as with `say`. */
   readonly input?: I
   /**
-   * Messages of the user. The decisions are applied first; the run reads the messages at its next safe point. If calls still wait, the run is
+   * Messages of the user: a text, a message, or several. The decisions are applied first; the run reads the messages at its next safe point. If calls still wait, the run is
    * suspended again, with the messages in `inbox` of its snapshot. A message with `supersede` withdraws these calls instead.
    */
-  readonly say?: string | ReadonlyArray<Saying>
+  readonly say?: string | Saying | ReadonlyArray<Saying>
   /** Decisions about the requests of the snapshot. A decision about another request, or a late one, does not count. */
   readonly decisions?: ReadonlyArray<Approval.Decided>
   /**

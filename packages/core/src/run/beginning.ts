@@ -2,7 +2,6 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Budget from "../budget/Budget.ts"
 import { end, Exceeded } from "../budget/Meter.ts"
@@ -25,6 +24,7 @@ import * as Router from "./Router.ts"
 import type { Choice as Chosen, Routing } from "./Routing.ts"
 import type { Beginning, End, Heard, Loop, Looping, Running } from "./running.ts"
 import type { Saying, Start } from "./Start.ts"
+import { sayings } from "./saying.ts"
 import { settleAdmitted } from "./settle.ts"
 import { RunState } from "./state.ts"
 import { read, turn } from "./turn.ts"
@@ -41,7 +41,8 @@ const of = (start: Start, { agent, readInput }: Resumed, says: string | undefine
     const messages = (prompt: string) => headed(prompt, [said.message])
     return { said, from: undefined, isNew: true, heard: nothing, messages, messagesFor: messages }
   }
-  const { from, input: given, say = [] } = start
+  const { from, input: given } = start
+  const say = sayings(agent, start.say ?? [])
   const snapshot = "version" in from ? from : undefined
   if (snapshot !== undefined && snapshot.agent !== agent) {
     throw new TypeError(`Agent '${agent}' cannot resume a snapshot of agent '${snapshot.agent}'`)
@@ -52,7 +53,7 @@ const of = (start: Start, { agent, readInput }: Resumed, says: string | undefine
   const heard = [
     ...(snapshot?.inbox ?? []),
     ...(isWaiting && given !== undefined ? [readInput(given)] : []),
-    ...(Predicate.isString(say) ? [{ message: say }] : say).map(toHear)
+    ...say.map(toHear)
   ]
   const latest = isWaiting || say.length === 0 ? undefined : heard.at(-1)
   const before = "version" in from ? from.transcript : from

@@ -3,6 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Returned from "../data/Returned.ts"
+import * as Deciding from "../recovery/Deciding.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import { limitOf } from "./define.ts"
 import { granting } from "./granting.ts"
@@ -54,6 +55,7 @@ export const requireApproval: {
   <T>(self: AnyTool, options: ApprovalOptions<unknown, unknown> = {}): T => {
     const { reason = `Tool '${self.name}' runs only with approval`, onExpiry, validFor = "1 day", when } = options
     const { approval: before } = self.definition
+    if (onExpiry !== undefined) Deciding.onExpiryOf(`Tool '${self.name}'`, onExpiry)
     const holds = limitOf(self.name, "validFor", validFor) ?? Duration.days(1)
     // the parameters are what the tool's schema gave; what a predicate needs is in the tool's type
     const answerOf = (answer: unknown, option: string): Effect.Effect<boolean, unknown> => {
