@@ -1,6 +1,6 @@
 /** Guardrails of a durable run: their verdicts are steps, which no replay and no other process asks for once more. */
 import { assert, it } from "@effect/vitest"
-import { Agent, Message, Model, Tool, Usage } from "@kintsugi/core"
+import { Agent, Message, Model, Skill, Tool, Usage } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
 import { Effect, Exit, Layer, Schema, Stream } from "effect"
 import { process, watched } from "./_support/engines.ts"
@@ -46,6 +46,29 @@ it.effect("whenever the process dies, a verdict that was recorded is asked for o
         // the one that was under way is asked once more
         assert.isAtMost(asked.length, whole.length + 1, `${at} ${when}`)
         assert.includeMembers(asked, whole)
+      }
+    }
+  })
+)
+
+it.effect("the checks of a function, and one that interrupts itself, are steps as any other [P1378 P1596 P1599]", () =>
+  Effect.gen(function* () {
+    for (let at = 0; at <= 4; at++) {
+      for (const when of ["before", "after"] as const) {
+        const inputs: Array<string> = []
+        const skill = Skill.deterministic("echo", {
+          description: "Echoes.",
+          run: (input: string) => Effect.sync(() => (inputs.push(input), `did ${input}`))
+        })
+        const agent = Agent.make("worker", { skills: [skill], budget: { maxDuration: "2 days" } }).pipe(
+          Agent.guardInput(() => Agent.guard.replace("gone"), { mode: "before" }),
+          Agent.guardInput(() => Effect.interrupt, { onFailure: "pass" }),
+          Agent.guardOutput(({ text }) => Agent.guard.replace(`${text}!`))
+        )
+        const durable = Durable.workflow(agent, { name: "guarded", input: Schema.String, output: Schema.String })
+        const { exit } = yield* surviving(durable, durable.layer, at === 0 ? undefined : { at, when })
+        assert.deepStrictEqual(exit, Exit.succeed("did gone!"), `${at} ${when}`)
+        assert.deepStrictEqual([...new Set(inputs)], ["gone"], `${at} ${when}`)
       }
     }
   })
