@@ -10,6 +10,7 @@ import { join } from "node:path"
 import { root } from "./files.ts"
 import * as Schemas from "./reads/schemas.ts"
 import { ofAside } from "./reads/aside.ts"
+import { ofDeferred, ofPictures, ofPrepared, ofWaiting, ofWithheld } from "./reads/later.ts"
 import { ofTools } from "./reads/builtIn.ts"
 import { ofAnswers, ofCalls, ofFixers, ofForeign, ofRouting, type ReadText } from "./reads/texts.ts"
 import { ofAgents, ofAttached, ofEnds, summarised } from "./reads/nested.ts"
@@ -69,6 +70,13 @@ export const render: Effect.Effect<string> = Effect.gen(function* () {
     Schemas.lines
   ])
   const [routing, worded, agents, ends, aside] = yield* Effect.all([ofRouting, ofWires, ofAgents, ofEnds, ofAside])
+  const [deferred, waiting, prepared, withheld, pictures] = yield* Effect.all([
+    ofDeferred,
+    ofWaiting,
+    ofPrepared,
+    ofWithheld,
+    ofPictures
+  ])
   return [
     "# What the model reads",
     "",
@@ -79,7 +87,7 @@ export const render: Effect.Effect<string> = Effect.gen(function* () {
     "",
     "## Of its calls",
     "",
-    ...texts("when", calls),
+    ...texts("when", [...calls, prepared]),
     "",
     "A failed call is flagged as an error where the wire has a flag: Anthropic, and Gemini with `error` in the place of `output`. OpenAI,",
     "Ollama and the formats like them have none: there `ERROR: ` stands before the text, unless it begins so already.",
@@ -96,6 +104,10 @@ export const render: Effect.Effect<string> = Effect.gen(function* () {
     "",
     "These stand in the transcript: a model reads them where the conversation goes on.",
     "",
+    "## Of calls that wait",
+    "",
+    ...texts("when", [deferred, ...waiting]),
+    "",
     "## Of results that are put aside",
     "",
     ...texts("what", aside),
@@ -106,11 +118,11 @@ export const render: Effect.Effect<string> = Effect.gen(function* () {
     "",
     "## Of what is no text",
     "",
-    ...texts("what", ofAttached()),
+    ...texts("what", [...pictures, ...ofAttached()]),
     "",
     "## Of its answers",
     "",
-    ...texts("when", answers),
+    ...texts("when", [...answers, withheld]),
     "",
     "A reply without text and without a call is asked for once more, with the same request.",
     "",
