@@ -4,7 +4,7 @@ import * as Coercion from "../../../packages/core/src/coercion/Coercion.ts"
 import * as Issues from "../../../packages/core/src/coercion/Issues.ts"
 import { type Growth, PartialJson } from "../../../packages/core/src/coercion/PartialJson.ts"
 import { failingIn, isAbsence, isExtra, isExtraAt, meantAt } from "../../../packages/core/src/coercion/failing.ts"
-import { numberOf, spellingsIn } from "../../../packages/core/src/coercion/number.ts"
+import { numberOf, quoted, spellingsIn } from "../../../packages/core/src/coercion/number.ts"
 import { repair } from "../../../packages/core/src/coercion/repair.ts"
 import { misfits, texts, values } from "./data.ts"
 import { each, grows, reached, type Table } from "./entry.ts"
@@ -43,7 +43,8 @@ export const coreCoercion: Table = {
     parse: grows(texts, (text) => [Coercion.parse(text), Coercion.parse(text, Coercion.steps, "list")], repaired),
     decode: grows(values, (value) =>
       wanted.map((decode) => Coercion.decode({ value, text: JSON.stringify(value), changes: [] }, decode))
-    )
+    ),
+    spelled: grows(values, (value) => Coercion.spelled(JSON.stringify(value), () => undefined))
   },
   "core/src/coercion/Issues.ts": {
     issuesOf: grows(misfits, ({ input, issue }) => Issues.issuesOf(issue, input, Coercion.steps))
@@ -60,6 +61,7 @@ export const coreCoercion: Table = {
   "core/src/coercion/jsonText.ts": each(reached, "parseJson"),
   "core/src/coercion/number.ts": {
     numberOf: grows(texts, numberOf, 32),
+    quoted: grows(texts, (text) => quoted(text, (spelled) => spelled.length % 2 === 0)),
     spellingsIn: grows(texts, (text) => spellingsIn([text])),
     ...each(reached, "textOf")
   },

@@ -139,6 +139,26 @@ export const decode = <A>(
   return Result.fail(first.failure)
 }
 
+/**
+ * The value of a JSON text with numbers as strings, spelled as they are: those that no number of JavaScript equals, and those that were read
+ * as text. `undefined` without any. `changesOf` gives what decoding has changed; `undefined` where that is not known, which spells all numbers
+ * of an unusual form.
+ */
+export const spelled = (text: string, changesOf: () => ReadonlyArray<Change> | undefined): Schema.Json | undefined => {
+  const texts = once(() => {
+    const converted = changesOf()?.filter(({ step }) => step === "convert-number")
+    return { known: converted && new Set(converted.map(({ after }) => after)) }
+  })
+  const quoted = Numbers.quoted(
+    text,
+    (number) =>
+      String(Number(number)) !== number &&
+      (Numbers.numberOf(number) === undefined || texts().known?.has(number) !== false)
+  )
+  // JSON with other JSON in the place of its numbers
+  return quoted === undefined ? undefined : (JSON.parse(quoted) as Schema.Json)
+}
+
 /** The texts from which a value was read; whether that of the whole is among them. */
 interface Texts {
   readonly isWhole: boolean

@@ -30,7 +30,8 @@ export type Spellings = ReadonlyMap<number, string | undefined>
 export const spellingsIn = (texts: ReadonlyArray<string>): Spellings => {
   const spellings = new Map<number, string | undefined>()
   for (const text of texts) {
-    for (const spelled of numbersIn(text)) {
+    for (const [from, to] of numbersIn(text)) {
+      const spelled = text.slice(from, to)
       const number = Number(spelled)
       spellings.set(number, spellings.has(number) && spellings.get(number) !== spelled ? undefined : spelled)
     }
@@ -38,8 +39,21 @@ export const spellingsIn = (texts: ReadonlyArray<string>): Spellings => {
   return spellings
 }
 
-/** The numbers of a JSON text as they stand there, outside of strings. */
-function* numbersIn(json: string): Generator<string> {
+/** A JSON text in which some of its numbers are strings, spelled as they are; `undefined` if none is. */
+export const quoted = (json: string, isQuoted: (spelled: string) => boolean): string | undefined => {
+  let text = ""
+  let done = 0
+  for (const [from, to] of numbersIn(json)) {
+    const spelled = json.slice(from, to)
+    if (!isQuoted(spelled)) continue
+    text += `${json.slice(done, from)}"${spelled}"`
+    done = to
+  }
+  return done === 0 ? undefined : text + json.slice(done)
+}
+
+/** Where the numbers of a JSON text are, outside of strings. */
+function* numbersIn(json: string): Generator<readonly [from: number, to: number]> {
   for (let i = 0; i < json.length; i++) {
     const char = json[i] ?? ""
     if (char === '"') i = endOfString(json, i)
@@ -47,7 +61,7 @@ function* numbersIn(json: string): Generator<string> {
       const start = i
       while (isOfNumber.test(json[i + 1] ?? "")) i++
       // the letter is also within `true` and `false`
-      if (char !== "e") yield json.slice(start, i + 1)
+      if (char !== "e") yield [start, i + 1]
     }
   }
 }

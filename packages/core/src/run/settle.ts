@@ -1,8 +1,5 @@
 /** The tool calls of a reply: how many of them may run, and what their settlements mean for the run. */
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
-import * as Result from "effect/Result"
-import type * as Schema from "effect/Schema"
 import { end, Exceeded, type ExtendableExceeded, type SharedExceeded } from "../budget/Meter.ts"
 import { digestOf } from "../data/Digest.ts"
 import * as Message from "../data/Message.ts"
@@ -224,22 +221,12 @@ const keysOf = <A, E>(
   next: (keys: ReadonlyArray<string>) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
   if (state.keys.length > 0) return next(state.keys)
-  const digests = Effect.forEach(calls, (call) =>
-    digestOf([run.seed, Toolset.nameOf(toolset, call), ...written(call.arguments)])
-  )
+  const digests = Effect.forEach(calls, (call) => digestOf([run.seed, ...Toolset.writtenIn(toolset, call)]))
   return Effect.flatMap(digests, (found) => next(state.count(found.map((digest) => digest.slice(0, length)))))
 }
 
 /** 128 bits: many servers take no longer keys. */
 const length = 32
-
-/** JSON may come as text or as a value. Text that is no JSON stays text. */
-const written = (args: Schema.Json): [kind: string, args: Schema.Json] => {
-  if (!Predicate.isString(args)) return ["json", args]
-  // JSON.parse returns nothing but JSON
-  const parsed = Result.try(() => JSON.parse(args) as Schema.Json)
-  return Result.isSuccess(parsed) ? ["json", parsed.success] : ["text", args]
-}
 
 const siteOf = (running: Looping, call: Message.ToolCall, key: string, index: number): CallSite => {
   const { mode, run, start, state } = running

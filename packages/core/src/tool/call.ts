@@ -152,6 +152,26 @@ const tryToDecode = (tool: ToolDefinition, call: Message.ToolCall, answers = noA
 const broken = ({ name }: ToolDefinition, cause: unknown): TypeError =>
   new TypeError(`The schema of the parameters of tool '${name}' did not decode, it threw`, { cause })
 
+/**
+ * What a call is known by beside its tool. JSON may come as text or as a value; text that is no JSON stays text. Numbers are their values, and
+ * where the tool may get another text for the same value, also what the model has spelled.
+ */
+export const written = (
+  tool: ToolDefinition | undefined,
+  call: Message.ToolCall
+): readonly [kind: "json" | "text", args: Schema.Json, spelled?: Schema.Json] => {
+  const args = call.arguments
+  if (!Predicate.isString(args)) return ["json", args]
+  // JSON.parse returns nothing but JSON
+  const parsed = Result.try(() => JSON.parse(args) as Schema.Json)
+  if (Result.isFailure(parsed)) return ["text", args]
+  const spelled = Coercion.spelled(args, () => {
+    const read = tool === undefined ? undefined : decodeNow(tool, call)
+    return read && (Result.isSuccess(read) ? read.success.changes : [])
+  })
+  return spelled === undefined ? ["json", parsed.success] : ["json", parsed.success, spelled]
+}
+
 /** The arguments as text: what the model wrote, or the JSON of what it sent as an object. */
 export const rawText = (raw: Message.ToolCall["arguments"]): string =>
   Predicate.isString(raw) ? raw : raw === null ? "" : JSON.stringify(raw)
