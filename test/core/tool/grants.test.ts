@@ -225,6 +225,44 @@ it.run("a grant holds for sub-agents only if it is deep, and then for all below 
   })
 )
 
+it.run("a grant of a conversation distinguishes an agent from its sub-agent with the same name [P1531]", (run) =>
+  Effect.gen(function* () {
+    for (const deep of [false, true]) {
+      const store = Approval.approvalsOfProcess()
+      const { asked, layer } = deciders(
+        ...Array.from({ length: 3 }, () => approveFor({ conversation: "c1" }, { deep }))
+      )
+      const { tool } = paying()
+      const desk = Agent.make("desk", { tools: [tool] })
+      const helper = Agent.asTool(desk, { name: "helper", description: "Pays for you." })
+      const boss = Agent.make("desk", { tools: [tool, helper] })
+      const askedIn = (...turns: ReadonlyArray<ScriptedModel.ScriptedStep>) =>
+        Effect.gen(function* () {
+          const before = asked.length
+          const model = yield* make(...turns, done)
+          yield* run(boss, "go").pipe(
+            Effect.provide(model.layer),
+            Effect.provide(layer),
+            withStore(store),
+            Effect.provideService(Approval.Conversation, "c1")
+          )
+          return asked.length - before
+        })
+      const within = calls(call("helper", { input: "pay" }))
+      // what the sub-agent was granted is not for its parent, also where it is deep
+      assert.strictEqual(yield* askedIn(within, pays(5), done), 1)
+      assert.strictEqual(yield* askedIn(within, pays(5), done), 0)
+      assert.strictEqual(yield* askedIn(pays(5)), 1)
+      assert.strictEqual(yield* askedIn(pays(5), within, pays(5), done), 0)
+      const [inner, outer] = yield* store.grantsOf("c1")
+      assert.deepStrictEqual(inner?.ancestors, ["desk"])
+      assert.notProperty(outer, "ancestors")
+      yield* store.revoke(inner?.id ?? "")
+      assert.strictEqual(yield* askedIn(within, pays(5), done), deep ? 0 : 1)
+    }
+  })
+)
+
 it.effect("grants of a run are in its snapshot, and can be revoked there too [P1531]", () =>
   Effect.gen(function* () {
     const store = Approval.approvalsOfProcess()

@@ -31,14 +31,16 @@ export const approvalFields = {
 }
 
 /**
- * An approval of more than one call, as data. It admits the calls of one agent and one tool, as long as the definition of the tool stays
- * the same.
+ * An approval of more than one call, as data. It admits the calls of one agent, at one place among the agents around it, and of one tool, as
+ * long as the definition of the tool stays the same.
  */
 export interface Grant extends Schema.Schema.Type<typeof Grant> {}
 
 export const Grant = Schema.Struct({
   id: Schema.String,
   agent: Schema.String,
+  /** The names of the agents around it, the nearest first; absent for a run without a parent. */
+  ancestors: Schema.optionalKey(Schema.Array(Schema.String)),
   tool: Schema.String,
   /** The digest of the tool's definition. */
   definition: Schema.String,
