@@ -126,6 +126,30 @@ it.run("arguments from a repair are matched anew, and an edit is granted as it w
   })
 )
 
+it.run(
+  "an edit that the schema mends is granted as the tool gets it, and one that does not fit grants nothing [P1531]",
+  (run) =>
+    Effect.gen(function* () {
+      const edits: ReadonlyArray<readonly [edited: Schema.Json, asked: number]> = [
+        [{ cents: "7" }, 1],
+        [{ cents: 7, extra: 1 }, 1],
+        ['{"cents":7}', 1],
+        [{ cents: "seven" }, 2]
+      ]
+      for (const [edited, expected] of edits) {
+        const { asked, layer } = deciders({ type: "approve", arguments: edited, for: "run" }, approve)
+        const { tool } = paying()
+        const model = yield* make(pays(5), pays(7), done)
+        yield* run(agentWith(tool.pipe(Tool.onError({ DeserializationError: Recovery.tell() }))), "go").pipe(
+          Effect.provide(model.layer),
+          Effect.provide(layer),
+          withStore()
+        )
+        assert.strictEqual(asked.length, expected)
+      }
+    })
+)
+
 it.run("a grant of a conversation holds in its later runs, until it expires or is revoked [P1531]", (run) =>
   Effect.gen(function* () {
     const store = Approval.approvalsOfProcess()

@@ -2,6 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
 import type * as Approval from "../data/Approval.ts"
 import { canonical, digestOf } from "../data/Digest.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
@@ -9,6 +10,7 @@ import { Approvals, Conversation, type Grant } from "../data/Grants.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Approving from "./approving.ts"
+import * as Call from "./call.ts"
 import type { ApprovalGate, CallAtGate, NeedsApproval, Passed, Rules } from "./ToolDefinition.ts"
 
 /** The gate of a tool that needs approval: a grant opens it, or a person. Its predicate is asked once. */
@@ -170,7 +172,7 @@ const grantOf = (
   Effect.gen(function* () {
     const { decoded, site, tool } = call
     const definition = yield* definitionOf(call)
-    const args = canonical(edited ?? decoded.json)
+    const args = canonical(edited === undefined ? decoded.json : yield* asRun(edited, call))
     const admits = rule === undefined ? { arguments: args } : { rule }
     // the same in every replay
     const id = yield* digestOf([site.key, definition, args, rule ?? null])
@@ -188,6 +190,12 @@ const grantOf = (
       ...(who === undefined ? {} : { who })
     }
   })
+
+/** Edited arguments as the tool gets them: later calls are compared with what ran. Those that do not fit run nothing. */
+const asRun = (edited: Schema.Json, { site, tool }: CallAtGate): Effect.Effect<Schema.Json> =>
+  Call.decode(tool, { ...site.call, arguments: edited }, (read) =>
+    Effect.succeed(Result.isSuccess(read) ? read.success.json : edited)
+  )
 
 /** A durable run stores it once: a replay would store again what was revoked since. */
 const stored = (conversation: string, grant: Grant, { site, tool }: CallAtGate): Effect.Effect<void> =>
