@@ -14,6 +14,7 @@ import { ofDeferred, ofPictures, ofPrepared, ofWaiting, ofWithheld } from "./rea
 import { ofTools } from "./reads/builtIn.ts"
 import { ofAnswers, ofCalls, ofFixers, ofForeign, ofRouting, type ReadText } from "./reads/texts.ts"
 import { ofAgents, ofAttached, ofEnds, summarised } from "./reads/nested.ts"
+import { ofBlanks } from "./reads/withheld.ts"
 import { ofWires } from "./reads/worded.ts"
 
 export const path = "docs/guide/what-the-model-reads.md"
@@ -77,6 +78,7 @@ export const render: Effect.Effect<string> = Effect.gen(function* () {
     ofWithheld,
     ofPictures
   ])
+  const blanks = yield* ofBlanks
   return [
     "# What the model reads",
     "",
@@ -122,7 +124,7 @@ export const render: Effect.Effect<string> = Effect.gen(function* () {
     "",
     "## Of its answers",
     "",
-    ...texts("when", [...answers, withheld]),
+    ...texts("when", [...answers, withheld, ...blanks]),
     "",
     "A reply without text and without a call is asked for once more, with the same request.",
     "",
