@@ -143,9 +143,9 @@ const settleAll = <A, E>(
     run.meter.endBatch()
     // a call waits in a run that cannot be suspended only if its request was withdrawn
     const isSaid = !mode.isSuspendable || inbox?.ends(run, "request") === true
-    const { isAnswering, ended: limit, withdraws } = run.meter
-    const isWithdrawn = limit === undefined ? isSaid || withdraws : isAnswering
-    if (!ended.isWaiting || !isWithdrawn) return closing(ended)
+    const { ended: limit } = run.meter
+    const withdraws = () => (limit === undefined ? isSaid || run.meter.withdraws : run.meter.isAnswering)
+    if (!ended.isWaiting || !withdraws()) return closing(ended)
     const withdrawn = isHard(ended.failure) ? Effect.succeed(false) : withdraw(running)
     // sub-agents that wait go on without the requests of theirs
     return Effect.flatMap(withdrawn, (isAny) =>
@@ -333,10 +333,10 @@ const skipped = <A, E>(
   next: () => Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
   sites.reduceRight((next, { call: { id: callId, name: tool }, slot }) => {
-    const { settlementNow: settlement = Message.notRun } = slot
     // of a call that waits, it is known what becomes of it: one that was at work was interrupted
     const isWaiting = slot.checkpoint !== undefined && slot.record !== undefined
     if (slot.isBegun && !isWaiting) return next
+    const settlement = slot.settlement ?? slot.settlementNow ?? Message.notRun
     return () => RunContext.emitThen(run, () => ({ type: "tool-skipped", callId, tool, settlement }), next)
   }, next)()
 

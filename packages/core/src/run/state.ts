@@ -251,7 +251,7 @@ export class RunState implements State {
 
   /** The settlements of the unfinished reply's calls; absent for calls whose turn has not come. */
   settlements(): ReadonlyArray<Message.Settlement | undefined> {
-    return this.slots.map(({ settlementNow }) => settlementNow)
+    return this.slots.map((slot) => slot.settlement ?? slot.settlementNow)
   }
 
   requests(): ReadonlyArray<string> {
