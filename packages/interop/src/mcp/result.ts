@@ -41,8 +41,18 @@ export const McpResult: Schema.Codec<McpResult, typeof Stored.Encoded> = Stored.
 /** What a model reads of a result, in its order. */
 export const partsOf = ({ content, structured }: McpResult): McpResult["content"] => {
   const isSaid = structured === undefined || content.some((part) => says(part, structured))
-  return isSaid ? content : [...content, Message.text(JSON.stringify(structured))]
+  return isSaid ? content : [...content, Message.text(JSON.stringify(structured, without(content)))]
 }
+
+/** Data may have the bytes of an attachment once more, which no model reads as text. */
+const without = (content: McpResult["content"]) => {
+  const bytes = new Set(content.flatMap((part) => ("data" in part ? part.data : [])))
+  return (_key: string, value: unknown): unknown =>
+    Predicate.isString(value) && bytes.has(bareOf(value)) ? "[not shown]" : value
+}
+
+/** The base64 alone, where it stands in a `data:` URL. */
+const bareOf = (text: string): string => text.slice(/^data:[^,]*;base64,/i.exec(text)?.[0].length ?? 0)
 
 type Part = (typeof Fields.Encoded)["content"][number]
 
