@@ -44,6 +44,8 @@ export class EventLog {
   readonly #limit: number
   #marks = new Marks()
   #unwritten: Array<AgentEvent.AgentEvent> = []
+  /** Those of the events that wait which no replay emits. */
+  readonly #unreplayed = new WeakSet<AgentEvent.AgentEvent>()
   #deltas = 0
   /** Whether the last event that waits may be stored already, although the storage has not said so. */
   #isSealed = false
@@ -91,7 +93,7 @@ export class EventLog {
         // a process that is taken for dead may write still: from this batch on it finds that the run has left it
         if (cutOff.length === 0 && !isElsewhere) return
         if (yield* this.#write(replay, cutOff, "takeover")) {
-          for (const event of cutOff) this.#marks.retract(event)
+          for (const event of cutOff) this.#marks.settle(event)
           return
         }
         yield* this.#load(of)
@@ -107,9 +109,34 @@ export class EventLog {
 
   /** An event of a replay: whether it is new. It is written with the next batch then. */
   add(event: AgentEvent.AgentEvent): boolean {
-    if (this.#isOver || !this.#marks.isNew(event)) return false
-    this.#isOver = isEnd(event)
-    if (this.#state !== "open") return true
+    const fresh = this.#isOver ? undefined : this.#marks.newOf(event)
+    if (fresh === undefined) return false
+    this.#isOver = isEnd(fresh)
+    this.#put(fresh)
+    return true
+  }
+
+  /** Notes whether a run goes on from a text that is cut off. */
+  continues(runId: string, isSo: boolean): void {
+    this.#marks.continues(runId, isSo)
+  }
+
+  /** The text of a run that a crash cut off, if its next attempt says what becomes of it. */
+  cutOffOf(runId: string): string | undefined {
+    return this.#marks.cutOffOf(runId)
+  }
+
+  /** Says what becomes of it: it is kept, as a part of this text, or discarded. */
+  settle(runId: string, at: number, kept: string | undefined): void {
+    for (const event of this.#marks.settlement(runId, at, kept)) {
+      this.#marks.settle(event)
+      this.#unreplayed.add(event)
+      this.#put(event)
+    }
+  }
+
+  #put(event: AgentEvent.AgentEvent): void {
+    if (this.#state !== "open") return
     const last = this.#unwritten.at(-1)
     if (
       last !== undefined &&
@@ -127,7 +154,6 @@ export class EventLog {
     if (isDelta(event)) this.#deltas++
     this.#some.openUnsafe()
     if (this.#deltas >= mostDeltas) this.#many.openUnsafe()
-    return true
   }
 
   /** Writes batches while a replay is at work, and what is left at its end. */
@@ -194,12 +220,13 @@ export class EventLog {
         this.#epoch = Math.max(this.#epoch, batch.epoch)
         this.#characters += JSON.stringify(batch).length
         if (batch.kind === "full") this.#state = "full"
-        for (const json of batch.events) {
+        for (const [index, json] of batch.events.entries()) {
           const event = undecoded(json)
           if (event === undefined) continue
           this.#isOver ||= isEnd(event)
-          if (batch.kind === "takeover") this.#marks.retract(event)
+          if (batch.kind === "takeover" || batch.unreplayed?.includes(index) === true) this.#marks.settle(event)
           else this.#marks.add(event)
+          if (isDelta(event)) this.#marks.continues(event.runId, batch.continuing?.includes(event.runId) === true)
         }
       }
     })
@@ -253,10 +280,14 @@ export class EventLog {
         const json = encoded(event)
         return json === undefined ? [] : [{ event, json }]
       })
+      const unreplayed = storable.flatMap(({ event }, index) => (this.#unreplayed.has(event) ? [index] : []))
+      const continuing = this.#marks.continuing(events)
       const whole: Batch = {
         ...made,
         events: storable.map(({ json }) => json),
-        ...(kind === undefined ? {} : { kind })
+        ...(kind === undefined ? {} : { kind }),
+        ...(unreplayed.length === 0 ? {} : { unreplayed }),
+        ...(continuing.length === 0 ? {} : { continuing })
       }
       const { length } = JSON.stringify(whole)
       const isFull = this.#characters + length > this.#limit

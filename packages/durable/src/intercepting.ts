@@ -11,6 +11,7 @@ import type { Line } from "./lines.ts"
 import { listening } from "./listening.ts"
 import { acted, type AnyCodec, outside, record, type Recorded, type Replay, Said, saying } from "./recording.ts"
 import { fingerprint } from "./random.ts"
+import { replaced, restOf } from "./rest.ts"
 import { reading } from "./saying.ts"
 import { attempt, compensation } from "./tool.ts"
 import { wait } from "./wait.ts"
@@ -146,8 +147,11 @@ const streamed = (
   self: Effect.Effect<unknown, unknown>
 ): Stream.Stream<Model.Part, LlmError.LlmError> => {
   const name = named(line, run, "model")
-  const words = replay.words.of(run?.runId ?? "", name)
-  return parts(words, run, modelCall(replay, line, run, step, collected(step.model, words, self), name))
+  const runId = run?.runId ?? ""
+  const words = replay.words.of(runId, name)
+  replay.log?.continues(runId, step.goOn !== undefined)
+  const work = collected(step.model, words, () => restOf(replay, runId, step, self))
+  return parts(words, run, modelCall(replay, line, run, step, work, name), () => replaced(replay, runId))
 }
 
 /**

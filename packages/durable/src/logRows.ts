@@ -27,7 +27,11 @@ const Batch = Schema.Struct({
   first: Schema.Finite,
   events: Schema.Array(Schema.Json),
   /** `takeover`: its events retract what a crash cut off, and no replay emits them. `full`: the log ends here. */
-  kind: Schema.optionalKey(Schema.Literals(["takeover", "full"]))
+  kind: Schema.optionalKey(Schema.Literals(["takeover", "full"])),
+  /** The indices of events that no replay emits: they say what becomes of a text that a crash cut off. */
+  unreplayed: Schema.optionalKey(Schema.Array(Schema.Finite)),
+  /** The runs that go on from their text in the batch if a crash cuts it off. */
+  continuing: Schema.optionalKey(Schema.Array(Schema.String))
 })
 
 const decodeBatch = Schema.decodeUnknownEffect(Batch)

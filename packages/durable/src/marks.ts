@@ -1,6 +1,7 @@
 /**
  * Which events of a run are new. A replay emits all events of the run once more, in the same order within each run, call and type; lines of
- * work go on beside each other, so no order holds between them. The events of one kind in one place are therefore counted.
+ * work go on beside each other, so no order holds between them. The events of one kind in one place are therefore counted, and the characters
+ * of the texts.
  */
 import type { AgentEvent } from "@kintsugi/core"
 
@@ -8,13 +9,35 @@ import type { AgentEvent } from "@kintsugi/core"
 interface Attempts {
   begun: number
   ended: number
-  deltas: number
   text: string
+  /** The characters of its thoughts. */
+  thoughts: number
   /** The event with which the last attempt has begun. */
   first: AgentEvent.OfType<"model-start"> | undefined
+  /** Whether the run goes on from a text that was cut off. */
+  continues: boolean
+  /** Whether a crash has cut off the text of the last attempt, which then goes on from it or replaces it. */
+  isCutOff: boolean
 }
 
-const none = (): Attempts => ({ begun: 0, ended: 0, deltas: 0, text: "", first: undefined })
+const none = (): Attempts => ({
+  begun: 0,
+  ended: 0,
+  text: "",
+  thoughts: 0,
+  first: undefined,
+  continues: false,
+  isCutOff: false
+})
+
+/** The attempt of a replay: how many have begun, and how many characters it has emitted. */
+interface Seen {
+  begun: number
+  text: number
+  thoughts: number
+}
+
+const unseen = (): Seen => ({ begun: 0, text: 0, thoughts: 0 })
 
 const ofKey = <A>(map: Map<string, A>, key: string, make: () => A): A => {
   const found = map.get(key) ?? make()
@@ -25,7 +48,9 @@ const ofKey = <A>(map: Map<string, A>, key: string, make: () => A): A => {
 const keyOf = (event: AgentEvent.AgentEvent): string =>
   `${event.runId}\n${"callId" in event ? event.callId : ""}\n${event.type}`
 
-export const isDelta = (event: AgentEvent.AgentEvent): event is AgentEvent.OfType<"text-delta" | "reasoning-delta"> =>
+type Delta = AgentEvent.OfType<"text-delta" | "reasoning-delta">
+
+export const isDelta = (event: AgentEvent.AgentEvent): event is Delta =>
   event.type === "text-delta" || event.type === "reasoning-delta"
 
 export class Marks {
@@ -34,7 +59,7 @@ export class Marks {
   readonly #attempts = new Map<string, Attempts>()
   /** The same of this replay. */
   #seen = new Map<string, number>()
-  #seenAttempts = new Map<string, Attempts>()
+  #seenAttempts = new Map<string, Seen>()
 
   /** A replay begins, from the top. */
   begin(): void {
@@ -42,38 +67,43 @@ export class Marks {
     this.#seenAttempts = new Map()
   }
 
-  /** An event of a replay: whether it is new. */
-  isNew(event: AgentEvent.AgentEvent): boolean {
+  /** What is new of an event of a replay. */
+  newOf(event: AgentEvent.AgentEvent): AgentEvent.AgentEvent | undefined {
     const { runId, type } = event
     // work that emits it is not done again by a replay
-    if (type === "tool-progress") return true
-    const seen = ofKey(this.#seenAttempts, runId, none)
-    if (isDelta(event)) {
-      const { begun, deltas, ended } = ofKey(this.#attempts, runId, none)
-      // the end of its attempt was emitted before
-      if (seen.begun < begun || (begun > 0 && ended >= seen.begun)) return false
-      if (++seen.deltas <= deltas) return false
-      this.add(event)
-      return true
-    }
-    if (type === "model-start") {
-      seen.begun++
-      seen.deltas = 0
-    }
+    if (type === "tool-progress") return event
+    const seen = ofKey(this.#seenAttempts, runId, unseen)
+    if (isDelta(event)) return this.#restOf(event, seen)
+    if (type === "model-start") seen.begun++
+    if (type === "model-start" || type === "attempt-discarded") seen.text = seen.thoughts = 0
     const key = keyOf(event)
     const count = (this.#seen.get(key) ?? 0) + 1
     this.#seen.set(key, count)
-    if (count <= (this.#emitted.get(key) ?? 0)) return false
+    if (count <= (this.#emitted.get(key) ?? 0)) return undefined
     this.add(event)
-    return true
+    return event
+  }
+
+  /** The characters of a text that are new. */
+  #restOf(event: Delta, seen: Seen): Delta | undefined {
+    const { begun, ended, text, thoughts } = ofKey(this.#attempts, event.runId, none)
+    // the end of its attempt was emitted before
+    if (seen.begun < begun || (begun > 0 && ended >= seen.begun)) return undefined
+    const kind = event.type === "text-delta" ? "text" : "thoughts"
+    const before = (kind === "text" ? text.length : thoughts) - seen[kind]
+    seen[kind] += event.text.length
+    if (before >= event.text.length) return undefined
+    const rest = before > 0 ? { ...event, text: event.text.slice(before) } : event
+    this.add(rest)
+    return rest
   }
 
   /** Counts an event that was emitted. */
   add(event: AgentEvent.AgentEvent): void {
     const attempts = ofKey(this.#attempts, event.runId, none)
     if (isDelta(event)) {
-      attempts.deltas++
       if (event.type === "text-delta") attempts.text += event.text
+      else attempts.thoughts += event.text.length
       return
     }
     const key = keyOf(event)
@@ -81,10 +111,11 @@ export class Marks {
     switch (event.type) {
       case "model-start":
         attempts.begun++
-        attempts.deltas = 0
-        attempts.text = ""
         attempts.first = event
-        return
+        attempts.isCutOff = false
+        return empty(attempts)
+      case "attempt-discarded":
+        return empty(attempts)
       case "model-end":
       case "model-failed":
       case "model-interrupted":
@@ -92,20 +123,70 @@ export class Marks {
     }
   }
 
-  /** The events that retract what was written by attempts without an end, unless they are still at work. */
+  /** Notes whether a run goes on from a text that is cut off. */
+  continues(runId: string, isSo: boolean): void {
+    ofKey(this.#attempts, runId, none).continues = isSo
+  }
+
+  /** Which of these runs do. */
+  continuing(events: ReadonlyArray<AgentEvent.AgentEvent>): ReadonlyArray<string> {
+    const runs = new Set(events.flatMap((event) => (isDelta(event) ? [event.runId] : [])))
+    return [...runs].filter((runId) => this.#attempts.get(runId)?.continues === true)
+  }
+
+  /**
+   * The events that retract what was written by attempts without an end, unless they are still at work. The text of a run that continues it
+   * stays until its model is asked again.
+   */
   cutOff(at: number, isAtWork: (runId: string) => boolean): ReadonlyArray<AgentEvent.AgentEvent> {
-    return [...this.#attempts].flatMap(([runId, { begun, deltas, ended, first, text }]) => {
-      if (first === undefined || begun === ended || deltas === 0 || isAtWork(runId)) return []
-      const { agent, attempt, parent, turn } = first
-      const origin = { runId, agent, turn, at, ...(parent === undefined ? {} : { parent }) }
-      return { type: "attempt-discarded", ...origin, attempt, text } as const
+    return [...this.#attempts].flatMap(([runId, attempts]) => {
+      const { begun, continues, ended, text, thoughts } = attempts
+      if (begun === ended || (text === "" && thoughts === 0) || isAtWork(runId)) return []
+      attempts.isCutOff = continues
+      return continues ? [] : settlementOf(attempts, at, undefined)
     })
   }
 
-  /** Such an event was written. */
-  retract({ runId }: AgentEvent.AgentEvent): void {
-    const attempts = ofKey(this.#attempts, runId, none)
-    attempts.deltas = 0
-    attempts.text = ""
+  /** The text of a run that was cut off, if its attempt begins anew in this replay. */
+  cutOffOf(runId: string): string | undefined {
+    return this.#cutOff(runId)?.text
   }
+
+  #cutOff(runId: string): Attempts | undefined {
+    const attempts = this.#attempts.get(runId)
+    // a replay emits the attempts before it first
+    return attempts?.isCutOff === true && this.#seenAttempts.get(runId)?.begun === attempts.begun ? attempts : undefined
+  }
+
+  /** The event that says what becomes of it: it is kept, as a part of a text, or discarded. */
+  settlement(runId: string, at: number, kept: string | undefined): ReadonlyArray<AgentEvent.AgentEvent> {
+    const attempts = this.#cutOff(runId)
+    return attempts === undefined ? [] : settlementOf(attempts, at, kept)
+  }
+
+  /** Such an event was written. */
+  settle({ runId, type }: AgentEvent.AgentEvent): void {
+    const attempts = ofKey(this.#attempts, runId, none)
+    attempts.isCutOff = false
+    attempts.thoughts = 0
+    if (type !== "attempt-continued") attempts.text = ""
+  }
+}
+
+const empty = (attempts: Attempts): void => {
+  attempts.text = ""
+  attempts.thoughts = 0
+}
+
+const settlementOf = (
+  { first, text }: Attempts,
+  at: number,
+  kept: string | undefined
+): ReadonlyArray<AgentEvent.AgentEvent> => {
+  if (first === undefined) return []
+  const { agent, attempt, parent, runId, turn } = first
+  const origin = { runId, agent, turn, at, attempt, ...(parent === undefined ? {} : { parent }) }
+  return kept === undefined
+    ? [{ type: "attempt-discarded", ...origin, text }]
+    : [{ type: "attempt-continued", ...origin, kept }]
 }

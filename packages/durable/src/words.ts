@@ -98,24 +98,35 @@ export const failing = (
   return run === undefined ? Effect.die(error) : RunContext.endOfTime(run)
 }
 
-/** The whole of a reply that comes in parts. */
+/** The whole of a reply that comes in parts, behind a text that it goes on from. */
 export const collected = (
   model: string,
   words: Words,
   // a streamed model call gives its parts
-  self: Effect.Effect<unknown, unknown>
+  begin: () => { readonly before: string; readonly self: Effect.Effect<unknown, unknown> }
 ): Effect.Effect<Message.Reply, ModelFailure> =>
   Effect.suspend(() => {
     const collector = new Model.Collector()
     const seen = { reasoning: "", text: "" }
     words.begin()
-    const hear = (part: Model.Part) =>
-      Effect.sync(() => {
-        collector.push(part)
-        if (part.type === "reasoning-delta") seen.reasoning += part.text
-        if (part.type === "text-delta") seen.text += part.text
-        words.push(part)
-      })
+    const { before, self } = begin()
+    let left = before
+    const take = (part: Model.Part): void => {
+      collector.push(part)
+      if (part.type === "reasoning-delta") seen.reasoning += part.text
+      if (part.type === "text-delta") seen.text += part.text
+      words.push(part)
+    }
+    const takeBefore = Effect.sync(() => {
+      if (left !== "") take({ type: "text-delta", text: left })
+      left = ""
+    })
+    const hear = (part: Model.Part) => {
+      const taking = Effect.sync(() => take(part))
+      // thoughts are the first part of a message
+      const isFirst = part.type === "reasoning-delta" || part.type === "usage"
+      return isFirst || left === "" ? taking : Effect.andThen(takeBefore, taking)
+    }
     const collecting = Effect.flatMap(
       self as Effect.Effect<Stream.Stream<Model.Part, LlmError.LlmError>, LlmError.LlmError>,
       (stream) =>
@@ -128,7 +139,7 @@ export const collected = (
       const reply = collector.reply()
       return reply === undefined ? Effect.fail(cutOff(model)) : Effect.succeed(reply)
     })
-    return inTime(whole).pipe(
+    return Effect.tapError(inTime(whole), () => takeBefore).pipe(
       Effect.mapError((error): ModelFailure =>
         seen.reasoning === "" && seen.text === "" ? error : { _tag: "Broken", error, shown: seen }
       ),
@@ -139,11 +150,15 @@ export const collected = (
 const cutOff = (model: string) =>
   LlmError.NetworkError.make({ host: model, what: `The stream of model '${model}' ended before its end`, model })
 
-/** The parts of a recorded reply: those that are written just now, and then the rest of what was recorded. */
+/**
+ * The parts of a recorded reply: those that are written just now, and then the rest of what was recorded. `anew` is called before all of it
+ * comes from the record.
+ */
 export const parts = (
   words: Words,
   run: RunContext.RunContext | undefined,
-  recorded: Effect.Effect<Message.Reply, ModelFailure>
+  recorded: Effect.Effect<Message.Reply, ModelFailure>,
+  anew: () => void
 ): Stream.Stream<Model.Part, LlmError.LlmError> =>
   Stream.callback<Model.Part, LlmError.LlmError>((queue) => {
     const offer = (part: Model.Part): void => void Queue.offerUnsafe(queue, part)
@@ -151,10 +166,12 @@ export const parts = (
     const ending = Effect.matchEffect(recorded, {
       onSuccess: (reply) =>
         Effect.sync(() => {
+          if (given() === 0) anew()
           const all = Model.partsOf(reply)
           for (const part of given() === 0 ? all : all.slice(reply.content.length)) offer(part)
         }),
       onFailure: (error) => {
+        if (given() === 0) anew()
         if (error._tag === "Broken" && given() === 0) {
           const { reasoning, text } = error.shown
           if (reasoning !== "") offer({ type: "reasoning-delta", text: reasoning })

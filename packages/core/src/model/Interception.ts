@@ -29,6 +29,11 @@ export type InterceptedStep =
       readonly model: string
       readonly request: Model.Request
       readonly isStreamed: boolean
+      /**
+       * Goes on from what a reader has seen of the reply before the process died; `undefined` where that is not possible. Absent if the run
+       * continues no text.
+       */
+      readonly goOn?: (shown: string) => Rest | undefined
     }
   /** A part of a streamed reply has arrived, before any listener gets it. */
   | { readonly type: "stream part"; readonly model: string; readonly part: Model.Part }
@@ -85,6 +90,15 @@ export type InterceptedStep =
     }
   /** A listener is about to get an event. */
   | { readonly type: "listener"; readonly event: AgentEvent.AgentEvent }
+
+/** The rest of a streamed reply. */
+type Rest = {
+  /** The whole text that the reply goes on from. */
+  readonly kept: string
+  /** What the parts of the reply begin with. */
+  readonly before: string
+  readonly parts: Stream.Stream<Model.Part, LlmError>
+}
 
 /** The schemas of a tool's results and failures. `failure` is absent if the tool has no failures of its own, or no schema for them. */
 type Stored = {
@@ -240,11 +254,24 @@ export const beforeCall = (key: string): Effect.Effect<void> =>
   Effect.withFiber((fiber) => fiber.getRef(Current)?.beforeCall?.(key) ?? Effect.void)
 
 /**
- * A model whose calls, and the parts of whose streamed replies, are steps.
+ * How a streamed call goes on from what a reader has seen: with the model and the request for the rest.
  *
  * @internal
  */
-export const model = (self: Model.Service): Model.Service => ({
+export type GoesOn = (
+  request: Model.Request
+) =>
+  | ((
+      shown: string
+    ) => (Omit<Rest, "parts"> & { readonly model: Model.Service; readonly request: Model.Request }) | undefined)
+  | undefined
+
+/**
+ * A model whose calls, and the parts of whose streamed replies, are steps. `goesOn` is how a call goes on from a text.
+ *
+ * @internal
+ */
+export const model = (self: Model.Service, goesOn?: GoesOn): Model.Service => ({
   ...self,
   generate: (request) =>
     step<Message.Reply, LlmError, never>(
@@ -257,8 +284,25 @@ export const model = (self: Model.Service): Model.Service => ({
         () => ({ type: "stream part", model: self.name, part }),
         () => Effect.succeed(part)
       )
-    const parts = () => Effect.succeed(Stream.mapEffect(soundParts(ModelCall.stream(self, request), request), shown))
-    return Stream.unwrap(step(() => ({ type: "model call", model: self.name, request, isStreamed: true }), parts))
+    const partsOf = (model: Model.Service, request: Model.Request) =>
+      Stream.mapEffect(soundParts(ModelCall.stream(model, request), request), shown)
+    const rest = goesOn?.(request)
+    const goOn = (text: string) => {
+      const found = rest?.(text)
+      return found && { kept: found.kept, before: found.before, parts: partsOf(found.model, found.request) }
+    }
+    return Stream.unwrap(
+      step(
+        () => ({
+          type: "model call",
+          model: self.name,
+          request,
+          isStreamed: true,
+          ...(rest === undefined ? {} : { goOn })
+        }),
+        () => Effect.succeed(partsOf(self, request))
+      )
+    )
   }
 })
 

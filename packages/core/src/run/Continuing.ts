@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
+import type * as Interception from "../model/Interception.ts"
 import type * as Model from "../model/Model.ts"
 import { isLlmError } from "../errors/LlmError.ts"
 import { generate, leavesOf, stream, withPartial } from "../model/ModelCall.ts"
@@ -23,8 +24,30 @@ export const continuing = (by?: By): Continuing => ({
   goOn: (call) => {
     const text = addedText(call)
     return text === undefined ? stays(call) : goesOn(call, keep(text))
+  },
+  afterDeath: (call, model) => (request) => {
+    const isPossible = isAble(by, call.options.model, call.request, "some")
+    return isPossible ? (shown) => restOf(call, by, model, request, shown) : undefined
   }
 })
+
+/** The rest of an attempt, which may itself have gone on from a text. */
+const restOf = (
+  { options, prefix, request: asked }: Calling,
+  by: By,
+  model: Model.Service,
+  request: Model.Request,
+  shown: string
+): ReturnType<NonNullable<ReturnType<Interception.GoesOn>>> => {
+  const kept = (prefix?.text ?? "") + shown
+  if (!isAble(by, options.model, asked, kept)) return undefined
+  const next = keep(kept)
+  const added = prefix === undefined ? 0 : behind(model, "").length
+  const first = { ...request, messages: request.messages.slice(0, request.messages.length - added) }
+  // what leaves out the text of the prefix comes after this
+  const before = prefix === undefined ? shown : mayRecur(model, prefix.text).join("") + shown
+  return { kept, before, model: next.around(model), request: next.request(model, first) }
+}
 
 /** For a run that goes on from a text of an earlier run. */
 const resumed = (onPartial: "fail" | "restart"): Continuing => ({
@@ -72,19 +95,23 @@ const goesOn = (call: Calling, prefix: Prefix): Effect.Effect<void> => {
   }))
 }
 
-const keep = (text: string): Prefix => {
+const keep = (text: string): Prefix => ({
+  text,
+  request: (model, request) => ({ ...request, messages: [...request.messages, ...behind(model, text)] }),
+  around: (model) => around(model, text, () => new Rest(mayRecur(model, text))),
+  joined: (reply) => joined(text, reply)
+})
+
+/** What a request ends with. */
+const behind = ({ continuation }: Model.Service, text: string): ReadonlyArray<Message.Message> => {
+  const message: Message.Assistant = { ...Message.assistant(text.trimEnd()), incomplete: true }
+  return continuation === undefined ? [message, Message.user(Render.continued)] : [message]
+}
+
+/** What may come again: the text, and then the white space at its end, which was not sent. */
+const mayRecur = ({ continuation }: Model.Service, text: string): ReadonlyArray<string> => {
   const sent = text.trimEnd()
-  const white = text.slice(sent.length)
-  const message: Message.Assistant = { ...Message.assistant(sent), incomplete: true }
-  return {
-    text,
-    request: ({ continuation }, request) => ({
-      ...request,
-      messages: [...request.messages, message, ...(continuation === undefined ? [Message.user(Render.continued)] : [])]
-    }),
-    around: (model) => around(model, text, () => new Rest(model.continuation === "whole" ? sent : "", white)),
-    joined: (reply) => joined(text, reply)
-  }
+  return [continuation === "whole" ? sent : "", text.slice(sent.length)]
 }
 
 /** The same model, whose replies have nothing of the text. */
@@ -110,8 +137,8 @@ class Rest {
   #at = 0
   #come = 0
 
-  constructor(sent: string, white: string) {
-    this.#expected = [sent, white]
+  constructor(expected: ReadonlyArray<string>) {
+    this.#expected = expected
   }
 
   /** The part of a text that is new. */

@@ -46,6 +46,8 @@ export class Holding implements Hold {
   #early: Early | undefined
   #isThrough: boolean
   #show: Show = unseen
+  /** Whether what is shown must not depend on when the parts come. */
+  #isSteady = false
   blocked: (Block & { readonly reply: Message.Reply }) | undefined
   isEmptied = false
 
@@ -60,7 +62,8 @@ export class Holding implements Hold {
     )
   }
 
-  begin(before: string): void {
+  begin(before: string, isSteady = false): void {
+    this.#isSteady = isSteady
     this.#held = []
     this.#text = before
     this.#reasoning = ""
@@ -89,7 +92,9 @@ export class Holding implements Hold {
     this.#show = show
     // a reply that is whole is checked as a whole
     if (parts.some(({ type }) => type === "finish")) return Effect.void
-    return this.#isThrough ? this.#release(show) : Effect.void
+    if (this.#isThrough) return this.#release(show)
+    const { gate = Effect.void } = this.#options
+    return this.#isSteady ? Effect.andThen(gate, () => this.#release(show)) : Effect.void
   }
 
   reply(reply: Message.Reply, show: Show): Effect.Effect<Message.Reply> {
@@ -107,7 +112,7 @@ export class Holding implements Hold {
   #release(show: Show): Effect.Effect<void> {
     const { guards } = this.#options
     if (guards.length === 0) return show(this.#take(Infinity))
-    const behind = this.#behind
+    const behind = this.#isSteady ? undefined : this.#behind
     if (behind === undefined || this.#early !== undefined) return Effect.void
     const length = this.#text.length + this.#reasoning.length
     // a text that grows is checked whenever it has grown by a part: all checks together see it only a few times

@@ -257,11 +257,14 @@ const begun = (
   const spent = { usage: Usage.empty }
   const request = prefix === undefined ? asked : prefix.request(model, asked)
   const attempting: Attempting = { type: "Attempting", attempts, shown: undefined, model, request, spent }
+  const interceptor = fiber.getRef(Interception.Current)
+  const continues = typeof options.onPartial === "object" ? options.onPartial.afterDeath : undefined
   // Mutant `true` survives: speed only. Each step of the model then looks for an interceptor, and finds none
-  const stepped = fiber.getRef(Interception.Current) === undefined ? model : Interception.model(model)
+  const stepped = interceptor === undefined ? model : Interception.model(model, continues?.(call, model))
   const within = prefix === undefined ? stepped : prefix.around(stepped)
   const { hold } = options
-  hold?.begin(prefix?.text ?? "")
+  // the next attempt of a durable run goes on from what was shown
+  hold?.begin(prefix?.text ?? "", continues !== undefined && interceptor?.wait !== undefined)
   const whole =
     options.adaptsParts === undefined
       ? replyOf(call, attempting, within)

@@ -3,6 +3,7 @@ import type * as Effect from "effect/Effect"
 import type * as Ledger from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
 import type * as RunContext from "../event/RunContext.ts"
+import type * as Interception from "../model/Interception.ts"
 import type * as Model from "../model/Model.ts"
 import type { Counted } from "../model/ModelCall.ts"
 import type { AdaptsParts } from "../tool/ToolDefinition.ts"
@@ -92,6 +93,8 @@ export interface Continuing {
   readonly admits: (call: Calling) => boolean
   /** Before another attempt: it goes on from the text; `undefined` if it replaces the text. */
   readonly goOn: (call: Calling) => Effect.Effect<void> | undefined
+  /** How this model goes on from the text of an attempt whose process has died. */
+  readonly afterDeath?: (call: Calling, model: Model.Service) => Interception.GoesOn
 }
 
 /** The text of a reply that broke off, from which the next attempts go on. */
@@ -129,6 +132,9 @@ export interface Hold {
   readonly reply: (reply: Message.Reply, show: Show) => Effect.Effect<Message.Reply>
   /** A reply of an attempt, once it has passed. */
   readonly passed: (call: Calling, attempting: Attempting, reply: Message.Reply) => Effect.Effect<Message.Reply>
-  /** An attempt begins, which goes on from this text; or none is at work, and nothing of the last one is held. */
-  readonly begin: (before: string) => void
+  /**
+   * An attempt begins, which goes on from this text; or none is at work, and nothing of the last one is held. `isSteady`: if it breaks off, a
+   * replay that gets its parts at once has to show the same of it.
+   */
+  readonly begin: (before: string, isSteady?: boolean) => void
 }
