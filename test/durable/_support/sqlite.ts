@@ -1,6 +1,6 @@
 /** A client of SQL for the SQLite of Node: each is a connection of its own, as that of another process. */
 import { DatabaseSync } from "node:sqlite"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer, Semaphore, Stream } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
@@ -35,8 +35,14 @@ export const sqlite = (path: string): Layer.Layer<SqlClient.SqlClient> =>
         executeValues: () => Effect.die("not needed"),
         executeValuesUnprepared: () => Effect.die("not needed")
       }
+      const turns = Semaphore.makeUnsafe(1)
       return yield* SqlClient.make({
-        acquirer: Effect.succeed(connection),
+        acquirer: turns.withPermit(Effect.succeed(connection)),
+        // a connection has one transaction at a time, and nothing of others within it
+        transactionAcquirer: Effect.as(
+          Effect.acquireRelease(turns.take(1), () => turns.release(1), { interruptible: true }),
+          connection
+        ),
         compiler: Statement.makeCompilerSqlite(),
         driver: "node:sqlite",
         spanAttributes: []
