@@ -27,6 +27,11 @@ interface Logged {
 interface EventsOptions {
   /** The cursor of the last event that was read. By default the reader begins at the first event. */
   readonly after?: string
+  /**
+   * What happens if the log has no event with this cursor: by default the stream fails with `CursorExpiredError`. With `"state"` it begins with an
+   * `events-lost` event, which has the conversation with which the run has begun, and all events follow.
+   */
+  readonly onGap?: "fail" | "state"
 }
 
 type EventsError = UnknownRunError | UnreadableStepError | DoorError.RunLostError | DoorError.CursorExpiredError
@@ -41,7 +46,7 @@ type EventsError = UnknownRunError | UnreadableStepError | DoorError.RunLostErro
 export const events = (
   { hasEvents, workflow }: Logged,
   executionId: string,
-  { after }: EventsOptions = {}
+  { after, onGap }: EventsOptions = {}
 ): Stream.Stream<AgentEvent.AgentEvent, EventsError, WorkflowEngine> =>
   Stream.callback<AgentEvent.AgentEvent, EventsError, WorkflowEngine>(
     (queue) => {
@@ -53,12 +58,19 @@ export const events = (
         }
         yield* demanding(workflow, executionId)
         const engine = yield* WorkflowEngine
-        yield* new Reader({ engine, workflow, executionId }, queue, after).all
+        const of = { engine, workflow, executionId }
+        const reader = new Reader(of, queue, after)
+        yield* Effect.catchTag(reader.all, "CursorExpiredError", (error) =>
+          onGap === "state" && !reader.isFound ? new Reader(of, queue, undefined, true).all : Effect.fail(error)
+        )
       })
       return Queue.into(reading, queue)
     },
     { bufferSize: 256, strategy: "suspend" }
   )
+
+/** What a reader has before the first event. */
+const oldestOf = (runId: string): string => Cursor.of({ runId, epoch: "1", number: 0 })
 
 /** The position of a text that is no cursor. */
 const unknown = { runId: "", epoch: "", number: 0 }
@@ -80,12 +92,24 @@ class Reader {
   readonly #position: ReturnType<typeof Cursor.read>
   /** Whether the event of the cursor was found. */
   #isFound: boolean
+  /** Whether it says first that it has lost its place. */
+  #isLost: boolean
 
-  constructor(of: Of, queue: Queue.Queue<AgentEvent.AgentEvent, EventsError | Cause.Done>, after: string | undefined) {
+  constructor(
+    of: Of,
+    queue: Queue.Queue<AgentEvent.AgentEvent, EventsError | Cause.Done>,
+    after: string | undefined,
+    isLost = false
+  ) {
     this.#of = of
+    this.#isLost = isLost
     this.#queue = queue
     this.#position = after === undefined ? undefined : (Cursor.read(after) ?? unknown)
     this.#isFound = after === undefined
+  }
+
+  get isFound(): boolean {
+    return this.#isFound
   }
 
   get all(): Effect.Effect<void, EventsError> {
@@ -125,7 +149,7 @@ class Reader {
           if (!this.#isFound) return yield* this.#unfound
           const cursor = Cursor.of({ runId: this.#runId, epoch: String(batch.epoch), number })
           const event = decoded(json)
-          if (event !== undefined) events.push({ ...event, cursor })
+          if (event !== undefined) events.push(...this.#lost(event), { ...event, cursor })
         }
         isEnd ||= runId === this.#runId && ends.has(textOf(json, "type"))
       }
@@ -135,6 +159,14 @@ class Reader {
         return yield* this.#expired("expired", "The log of the run is full, and has no more events")
       return isEnd
     })
+  }
+
+  /** What stands before the first event of the run. */
+  #lost({ agent, at, runId, turn, ...event }: AgentEvent.AgentEvent): ReadonlyArray<AgentEvent.AgentEvent> {
+    if (!this.#isLost) return []
+    this.#isLost = false
+    const transcript = event.type === "run-start" ? event.transcript : []
+    return [{ type: "events-lost", runId, agent, turn, at, transcript, cursor: oldestOf(runId) }]
   }
 
   /** Whether an event comes behind the cursor. */
@@ -167,7 +199,7 @@ class Reader {
     reason: NonNullable<DoorError.CursorExpiredError["reason"]>,
     what?: string
   ): Effect.Effect<never, DoorError.CursorExpiredError> {
-    const oldest = this.#runId === undefined ? "" : Cursor.of({ runId: this.#runId, epoch: "1", number: 0 })
+    const oldest = this.#runId === undefined ? "" : oldestOf(this.#runId)
     return Effect.fail(DoorError.CursorExpiredError.make({ oldest, reason, ...(what === undefined ? {} : { what }) }))
   }
 }

@@ -9,8 +9,8 @@ import * as Stream from "effect/Stream"
 
 /** What a request says. Absent and empty texts are the same. */
 type Asked = {
-  /** The id of the run, by which the server has found it. */
-  readonly runId: string
+  /** The id of the run, by which the server has found it. The cursors of a durable run have another id: leave it out there. */
+  readonly runId?: string
   /** The header `Last-Event-ID`: where `EventSource` has lost its connection. It wins over `after`, which is in every request of a reader. */
   readonly lastEventId?: string | null | undefined
   /** The query `?after=`: where the reader begins. */
@@ -18,14 +18,28 @@ type Asked = {
 }
 
 /** A response of HTTP. */
-type Answer = {
+type Answer<E, R> = {
   readonly status: 200 | 204 | 400 | 404
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Stream.Stream<string>
+  readonly body: Stream.Stream<string, E, R>
+}
+
+/** A run that was started here. */
+type Started = Pick<Agent.Run<unknown, unknown>, "events" | "outcome">
+
+/** A run whose events are read elsewhere, such as a durable run. */
+type Elsewhere<E, R> = {
+  readonly events: (options: {
+    readonly after?: string
+    readonly onGap: "state"
+  }) => Stream.Stream<AgentEvent.AgentEvent, E, R>
+  /** Whether the run has ended, without a wait. */
+  readonly isOver: Effect.Effect<boolean, E, R>
 }
 
 /**
- * The response to a reader of a run; `run` is `undefined` if the server knows no run of this id.
+ * The response to a reader of a run; `run` is `undefined` if the server knows no run of this id. Of a durable run it has `events`, from
+ * `Durable.events`, and `isOver`, from `Durable.poll`.
  *
  * - Each event has its cursor as `id:`, and a comment comes every 15 seconds. A reader that leaves stops nothing.
  * - A reader with a cursor gets what is behind it. If that is gone, it gets one `events-lost` event with the transcript so far, and the rest.
@@ -33,23 +47,33 @@ type Answer = {
  * - `run-suspended` comes without its snapshot, which has what no client may read. The server keeps it.
  * - The cursor of another run, and a text that is no cursor, is answered with 400, an unknown run with 404. `EventSource` does not come again then.
  */
-export const answer = <O, E>(
-  run: Pick<Agent.Run<O, E>, "events" | "outcome"> | undefined,
+export function answer<E = never, R = never>(
+  run: Elsewhere<E, R> | undefined,
   asked: Asked
-): Effect.Effect<Answer> =>
-  Effect.gen(function* () {
+): Effect.Effect<Answer<E, R>, E, R>
+export function answer(run: Started | undefined, asked: Asked): Effect.Effect<Answer<never, never>>
+export function answer<E, R>(
+  run: Elsewhere<E, R> | Started | undefined,
+  asked: Asked
+): Effect.Effect<Answer<E, R>, E, R> {
+  return Effect.gen(function* () {
     if (run === undefined) return problem(404, "No such run")
     const after = asked.lastEventId || asked.after || undefined
     const cursor = after === undefined ? undefined : Cursor.read(after)
     if (after !== undefined && cursor === undefined) return problem(400, "This is no cursor")
-    if (cursor !== undefined && cursor.runId !== asked.runId) return problem(400, "This is a cursor of another run")
-    const events = run.events({ after, onGap: "state" })
-    if (after !== undefined && (yield* isOver(run)) && Option.isNone(yield* Stream.runHead(events))) return nothing
+    if (cursor !== undefined && asked.runId !== undefined && cursor.runId !== asked.runId) {
+      return problem(400, "This is a cursor of another run")
+    }
+    const options = { ...(after === undefined ? {} : { after }), onGap: "state" } as const
+    const events: Stream.Stream<AgentEvent.AgentEvent, E, R> = run.events(options)
+    const isOver = "isOver" in run ? run.isOver : isEnded(run)
+    if ((yield* isOver) && Option.isNone(yield* Stream.runHead(events))) return nothing
     return { status: 200, headers, body: Stream.merge(Stream.map(events, written), comments, { haltStrategy: "left" }) }
   })
+}
 
 /** Whether the run has ended, without a wait. */
-const isOver = ({ outcome }: Pick<Agent.Run<unknown, unknown>, "outcome">): Effect.Effect<boolean> =>
+const isEnded = ({ outcome }: Started): Effect.Effect<boolean> =>
   Effect.raceFirst(Effect.as(Effect.exit(outcome), true), Effect.as(Effect.yieldNow, false))
 
 const encode = Schema.encodeSync(AgentEvent.AgentEvent)
@@ -71,9 +95,9 @@ const headers = {
   "x-accel-buffering": "no"
 }
 
-const nothing: Answer = { status: 204, headers: { "cache-control": "no-store" }, body: Stream.empty }
+const nothing: Answer<never, never> = { status: 204, headers: { "cache-control": "no-store" }, body: Stream.empty }
 
-const problem = (status: 400 | 404, title: string): Answer => ({
+const problem = (status: 400 | 404, title: string): Answer<never, never> => ({
   status,
   headers: { "content-type": "application/problem+json", "cache-control": "no-store" },
   body: Stream.succeed(JSON.stringify({ type: "about:blank", status, title }))
