@@ -1,67 +1,15 @@
 /** The text that a crash has cut off: the next process continues it, where the agent and its model do so, and discards it elsewhere. */
 import { assert, it } from "@effect/vitest"
-import { Agent, type AgentEvent, LlmError, Message, Model, Tool, Usage } from "@kintsugi/core"
+import { Agent, type AgentEvent, Message, type Model, Tool } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
-import { Deferred, Effect, Layer, Option, Schema, Stream } from "effect"
+import { Effect, Layer, Option, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { describe } from "vitest"
 import { calm } from "../_support/dialogue.ts"
 import { continuing, cut, readAlong } from "../core/run/_support/continued.ts"
 import { process, watched } from "./_support/engines.ts"
 import { options, passing, reading, shown } from "./_support/logs.ts"
-
-/** What a model says to one request, and how that ends. `call`: with a call of a tool that does not end in the first process. */
-interface Said {
-  readonly thoughts?: string
-  readonly words: ReadonlyArray<string>
-  readonly end: "finish" | "fail" | "hold" | "call" | "hold, then call"
-}
-
-const usage = Usage.make({ inputTokens: 10, outputTokens: 5 })
-
-/** A model that says this, one after the other, to each request. Gates open in the process that is there. */
-const saying = (continuation: Model.Service["continuation"], said: ReadonlyArray<Said>) => {
-  const requests: Array<Model.Request> = []
-  let gate = Deferred.makeUnsafe<void>()
-  const service: Model.Service = {
-    name: "m",
-    provider: "here",
-    ...(continuation === undefined ? {} : { continuation }),
-    generate: () => Effect.die(new Error("the model of a durable run streams")),
-    stream: (request) =>
-      Stream.suspend((): Stream.Stream<Model.Part, LlmError.LlmError> => {
-        const { end, thoughts, words } = said[requests.length] ?? { words: ["?"], end: "finish" }
-        // the run goes on with its messages
-        requests.push({ ...request, messages: [...request.messages] })
-        const parts: ReadonlyArray<Model.Part> = [
-          ...(thoughts === undefined ? [] : [{ type: "reasoning-delta" as const, text: thoughts }]),
-          ...words.map((text) => ({ type: "text-delta" as const, text }))
-        ]
-        const finish: ReadonlyArray<Model.Part> = end.endsWith("call")
-          ? [
-              { type: "tool-call", id: "c1", name: "look", arguments: {} },
-              { type: "finish", finish: "tool-calls", usage }
-            ]
-          : [{ type: "finish", finish: "stop", usage }]
-        const held = Deferred.await(gate)
-        const rest =
-          end === "fail"
-            ? Stream.fail(LlmError.ModelOverloadedError.make({ model: "m" }))
-            : end.startsWith("hold")
-              ? Stream.unwrap(Effect.as(held, Stream.fromIterable(finish)))
-              : Stream.fromIterable(finish)
-        return Stream.concat(Stream.fromIterable(parts), rest)
-      })
-  }
-  return {
-    layer: Layer.succeed(Model.Model, service),
-    requests,
-    release: Effect.suspend(() => Deferred.succeed(gate, undefined)),
-    close: () => {
-      gate = Deferred.makeUnsafe<void>()
-    }
-  }
-}
+import { type Said, saying } from "./_support/saying.ts"
 
 interface Playing {
   readonly continuation?: Model.Service["continuation"]
