@@ -32,12 +32,26 @@ const fateOf = (call: LiveCall | undefined): Fate => {
   return isAsked === true || state.type === "Waiting" || state.why?.type === "waits" ? "unapproved" : "not-begun"
 }
 
-const { interrupted, passedOver, superseded, supersededAtWork, unapproved, unknown } = Message
-
+// not destructured: a bundler would keep all of the module then
 const settlements = {
-  run: { "not-begun": interrupted, unapproved, begun: interrupted, unknown },
-  interrupt: { "not-begun": passedOver, unapproved: passedOver, begun: interrupted, unknown },
-  supersede: { "not-begun": superseded, unapproved: superseded, begun: supersededAtWork, unknown }
+  run: {
+    "not-begun": Message.interrupted,
+    unapproved: Message.unapproved,
+    begun: Message.interrupted,
+    unknown: Message.unknown
+  },
+  interrupt: {
+    "not-begun": Message.passedOver,
+    unapproved: Message.passedOver,
+    begun: Message.interrupted,
+    unknown: Message.unknown
+  },
+  supersede: {
+    "not-begun": Message.superseded,
+    unapproved: Message.superseded,
+    begun: Message.supersededAtWork,
+    unknown: Message.unknown
+  }
 } satisfies Record<string, Record<Fate, Message.Settlement>>
 
 /** The settlement of an open call that its run ends now, or a message that interrupts or supersedes. */
