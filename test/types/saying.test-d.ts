@@ -35,6 +35,7 @@ describe("a run that goes on", () => {
     const resuming = Agents.resume(Agents.make("worker", {}))
     resuming.start({ from: snapshot, input: "more", decisions: [], say: "and this" })
     resuming.start({ from: snapshot, say: [{ message: "and this", supersede: true }] })
+    resuming.start({ from: snapshot, say: { message: "and this", supersede: true } })
     // @ts-expect-error a run that goes on reads no message before its first safe point: nothing is interrupted
     resuming.start({ from: snapshot, say: [{ message: "and this", interrupt: true }] })
   })
