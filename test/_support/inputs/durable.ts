@@ -137,6 +137,7 @@ export const durable: Table = {
     saying: grows(texts, (text) => saying(new Error(text)))
   },
   "durable/src/reader.ts": each(effectOnly, "events"),
+  "durable/src/rest.ts": each(reached, "restOf", "replaced"),
   "durable/src/rows.ts": each(none("asks a storage for rows by ids, and reads none of them"), "stepId", "rowsOf"),
   "durable/src/say.ts": each(effectOnly, "say", "unread"),
   "durable/src/stop.ts": each(reached, "Stop"),
