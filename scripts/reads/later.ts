@@ -83,6 +83,7 @@ export const ofWaiting: Effect.Effect<ReadonlyArray<ReadText>> = Effect.map(
   (texts) => [
     ...texts,
     { when: "A message of the user has withdrawn its request", text: Message.superseded.text },
+    { when: "The same, of a call that has begun, and may be repeated", text: Message.supersededAtWork.text },
     { when: "A message of the user has come before the call", text: Message.passedOver.text }
   ]
 )
