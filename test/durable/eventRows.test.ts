@@ -1,16 +1,18 @@
 /** The rows of the log of a durable run: how they are written, what ends them, and what a reader without them is wordsOf. */
 import { assert, it } from "@effect/vitest"
-import { Agent, Message, Tool } from "@kintsugi/core"
+import { Agent, Message, Model, Tool } from "@kintsugi/core"
 import * as Cursor from "@kintsugi/core/Cursor"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Durable } from "@kintsugi/durable"
-import { Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
+import { Effect, Exit, Fiber, Layer, Option, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type * as DurableDeferred from "effect/workflow/DurableDeferred"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { batch, calm, scripted } from "../_support/dialogue.ts"
 import { clusterOfRows } from "./_support/cluster.ts"
 import { process, watched } from "./_support/engines.ts"
+import { call, streaming } from "./_support/readingModel.ts"
+import { surviving } from "./_support/playing.ts"
 import { dying, failureOf, finished, held, options, passing, shown, wordsOf, writer } from "./_support/logs.ts"
 
 it.effect("events are written together: after 250 ms, or as soon as there are 32 deltas [P1543]", () =>
@@ -227,5 +229,43 @@ it.effect("no row of the log of a failed run has the bytes of a picture, and its
     )
     assert.include(rows.join(" "), "run-failed")
     assert.notInclude(rows.join(" "), png)
+  })
+)
+
+it.effect("whenever the process dies, the model reads the bytes of a picture as parts alone [P1538]", () =>
+  Effect.gen(function* () {
+    const png = "MARKERmarkerMARKERmarker"
+    for (let at = 1; at <= 3; at++) {
+      for (const when of ["before", "after"] as const) {
+        const requests: Array<Message.Transcript> = []
+        const image = Message.image("image/png", { data: png })
+        const shot = Tool.make("shot", {
+          description: "Takes a picture.",
+          parameters: Schema.Struct({}),
+          success: Schema.String,
+          sideEffects: "none",
+          run: () => Effect.succeed("seen")
+        }).pipe(Tool.parts(() => [image]))
+        const service = streaming({
+          name: "seeing",
+          provider: "test",
+          showsInResults: () => true,
+          generate: ({ messages }) =>
+            Effect.sync(() => {
+              requests.push(messages)
+              const content = messages.length > 1 ? [Message.text("done")] : [call("shot")]
+              return ScriptedModel.reply({ content })
+            })
+        })
+        const budget = { maxDuration: "2 days" } as const
+        const agent = Agent.make("seer", { budget, model: Layer.succeed(Model.Model, service), tools: [shot] })
+        const durable = Durable.workflow(agent, { name: "seer", ...options })
+        const { exit, hasDied } = yield* surviving(durable, durable.layer, { at, when })
+        assert.deepStrictEqual([exit, hasDied], [Exit.succeed("done"), true])
+        const message = requests.at(-1)?.find(({ role }) => role === "assistant")
+        assert.deepStrictEqual(Object(Object(message).content[0]).settlement.parts, [image])
+        assert.strictEqual(JSON.stringify(requests.at(-1)).split(png).length, 2)
+      }
+    }
   })
 )

@@ -4,7 +4,7 @@ import { Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as AiSdk from "@kintsugi/interop/AiSdk"
 import { Effect, Schema } from "effect"
-import { agentWith, done, read } from "../../_support/dialogue.ts"
+import { agentWith, done, eventLog, read } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
 
 const { call, calls, make } = ScriptedModel
@@ -52,4 +52,28 @@ it.run(
       const stored = yield* Schema.encodeEffect(success)(value)
       assert.deepInclude(yield* Schema.decodeUnknownEffect(success)(stored), { parts: value.parts })
     })
+)
+
+it.run("no base64 of a picture is in a text that a model reads, as a `data:` URL neither [P1538]", (run) =>
+  Effect.gen(function* () {
+    const png = "MARKERmarkerMARKERmarker"
+    const url = `data:image/png;base64,${png}`
+    for (const part of [
+      { type: "media", mediaType: "image/png", data: png },
+      { type: "image-data", mediaType: "image/png", data: url },
+      { type: "image-url", url },
+      { type: "file-url", mediaType: "image/png", url }
+    ]) {
+      const log = eventLog()
+      const tool = AiSdk.tool("shot", {
+        inputSchema,
+        execute: () => ({ png }),
+        toModelOutput: () => ({ type: "content", value: [part] })
+      })
+      const model = yield* make(calls(call("shot", { city: "Oslo" }, "c1")), done)
+      yield* run(agentWith(tool).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(read(model), ["result: [image, image/png, 18 bytes, not shown]"])
+      assert.notInclude(JSON.stringify([model.requests, log.all]), png)
+    }
+  })
 )
