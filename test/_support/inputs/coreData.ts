@@ -1,6 +1,7 @@
 /** core: data, and the redaction in it. */
 import { Cause, Effect, Redacted, Result, Schema } from "effect"
 import * as Arguments from "../../../packages/core/src/data/Arguments.ts"
+import { base64Of } from "../../../packages/core/src/data/Base64.ts"
 import * as Bounds from "../../../packages/core/src/data/Bounds.ts"
 import * as Completion from "../../../packages/core/src/data/Completion.ts"
 import * as Digest from "../../../packages/core/src/data/Digest.ts"
@@ -75,6 +76,12 @@ const guarded: Inputs<string> = {
   "pieces of a secret of the program": (size) => repeated(`${secret.slice(0, 12)} `, size)
 }
 
+const dataUrls: Inputs<string> = {
+  ...texts,
+  "a `data:` URL": (size) => `data:image/png;base64,${"A".repeat(size)}`,
+  "beginnings of a `data:` URL": (size) => repeated("data:;base64", size)
+}
+
 export const coreData: Table = {
   "core/src/data/Approval.ts": {
     ...each(schema, "ApprovalRequest"),
@@ -82,7 +89,11 @@ export const coreData: Table = {
     ...each(wraps, "approveWith", "approveFor", "refuse", "result")
   },
   "core/src/data/Arguments.ts": { readable: grows(any, Arguments.readable) },
-  "core/src/data/Base64.ts": each(looksOnce, "bytesIn"),
+  "core/src/data/Base64.ts": {
+    ...each(looksOnce, "bytesIn"),
+    ...each(wraps, "inWords"),
+    base64Of: grows(dataUrls, (data) => base64Of({ data }))
+  },
   "core/src/data/Bounds.ts": {
     ...each(fixed, "resolve"),
     isDeeper: grows(any, (value) => Bounds.isDeeper(value, Infinity)),
