@@ -157,6 +157,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
   spent: { turns: 1, toolCalls: 1, millis: 5 },
   ledger: [entry],
   cappedCalls: { t: 1 },
+  cappedTools: [{ tool: "t", agents: [["a"], ["b", "a"]], calls: 1 }],
   grants: [
     {
       id: "g",

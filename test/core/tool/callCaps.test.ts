@@ -12,6 +12,8 @@ const { call, calls, make } = ScriptedModel
 const denial = (name: string, max: number) =>
   `denied: Tool '${name}' was not run: limit of ${max} call${max === 1 ? "" : "s"} reached; answer with what you have or use another tool.`
 
+type Capped = ReturnType<typeof capped>["tool"]
+
 /** A tool with this limit, and its runs. */
 const capped = (name: string, maxCalls: number) => {
   const runs: Array<string> = []
@@ -121,6 +123,26 @@ it.run(
     })
 )
 
+it.run(
+  "the parts of a composition that share a tool have one count, and each run of the composition its own [P1508]",
+  (run) =>
+    Effect.gen(function* () {
+      const { runs, tool } = capped("look", 2)
+      const part = Agent.make("part", { tools: [tool] })
+      const other = Agent.make("other", { tools: [tool.pipe(Tool.onError({ orElse: Recovery.tell() }))] })
+      for (const chain of [Agent.andThen(part, other), Agent.andThen(part, part)]) {
+        const log = eventLog()
+        const model = yield* make(batch("look"), done, batch("look", "look"), done)
+        yield* run(chain.pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+        assert.strictEqual(runs.splice(0).length, 2)
+        assert.deepStrictEqual(
+          log.of("tool-denied").map(({ callId }) => callId),
+          ["c2"]
+        )
+      }
+    })
+)
+
 it.effect("a run that was suspended goes on with its count, and a call that waited is counted once [P1508]", () =>
   Effect.gen(function* () {
     const { runs, tool } = capped("look", 2)
@@ -170,6 +192,82 @@ it.effect("a run that goes on after a limit keeps the count of its sub-agents to
       log.of("tool-denied").map(({ agent, settlement }) => [agent, `${settlement.kind}: ${settlement.text}`]),
       [["sub", denial("look", 1)]]
     )
+  })
+)
+
+/** An agent as a tool, whose runs call this tool. */
+const asking = (tool: Capped) =>
+  Agent.asTool(Agent.make("sub", { tools: [tool] }), { description: "Asks.", name: "ask" })
+
+/**
+ * The agents whose calls were denied. A run of the calls `names` waits at each `stop` and is resumed; its snapshots have lost the fields of
+ * `forget`.
+ */
+const acrossStops = (
+  look: Capped,
+  ask: ReturnType<typeof asking>,
+  names: ReadonlyArray<string>,
+  forget: ReadonlyArray<keyof Snapshot.Snapshot> = []
+) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const stop = capped("stop", 9).tool.pipe(Tool.requireApproval())
+    const agent = agentWith(look, stop, ask).pipe(Agent.withBudget({ maxTurns: 30 }), log.listen)
+    const steps = names.flatMap((name) =>
+      name === "ask" ? [calls(call(name, { input: "x" })), batch("look"), ScriptedModel.text("inner")] : [batch(name)]
+    )
+    const model = yield* make(...steps, done)
+    let outcome = yield* outcomeOf(agent, "go", model)
+    while (outcome._tag === "Suspended") {
+      const json: Record<string, unknown> = JSON.parse(JSON.stringify(Snapshot.toJson(yield* snapshotOf(outcome))))
+      for (const field of forget) delete json[field]
+      const from = yield* Snapshot.fromJson(json)
+      outcome = yield* outcomeOf(Agent.resume(agent), deciding(from, Approval.approve), model)
+    }
+    return log.of("tool-denied").map(({ agent }) => agent)
+  })
+
+const stops = [[], ["stop"], ["stop", "stop"]]
+
+it.effect("after a suspension, two tools with one name in two agents have their own counts [P1508]", () =>
+  Effect.gen(function* () {
+    const own = capped("look", 2).tool
+    const ask = asking(capped("look", 2).tool)
+    for (const stop of stops) {
+      assert.deepStrictEqual(yield* acrossStops(own, ask, ["look", "look", ...stop, "ask", "look"]), ["worker"])
+      assert.deepStrictEqual(yield* acrossStops(own, ask, ["ask", "ask", ...stop, "look", "ask", "look"]), ["sub"])
+    }
+  })
+)
+
+it.effect("after a suspension, a tool that a parent and its sub-agent share has one count [P1508]", () =>
+  Effect.gen(function* () {
+    const { tool } = capped("look", 2)
+    const ask = asking(tool)
+    for (const stop of stops) {
+      assert.deepStrictEqual(yield* acrossStops(tool, ask, ["look", "look", ...stop, "ask", "look"]), ["sub", "worker"])
+      assert.deepStrictEqual(yield* acrossStops(tool, ask, ["ask", ...stop, "look", "look"]), ["worker"])
+    }
+  })
+)
+
+it.effect("a part of a composition that is a tool has its count after a suspension too [P1508]", () =>
+  Effect.gen(function* () {
+    const part = Agent.make("part", { tools: [capped("look", 1).tool] })
+    const chain = Agent.andThen(Agent.deterministic("before", Effect.succeed<string>), part)
+    // of another type than an agent as a tool, and called as one
+    const ask = Agent.asTool(chain, { description: "Asks.", name: "ask" }) as unknown as ReturnType<typeof asking>
+    for (const stop of stops) {
+      assert.deepStrictEqual(yield* acrossStops(capped("other", 1).tool, ask, ["ask", ...stop, "ask"]), ["part"])
+    }
+  })
+)
+
+it.effect("a snapshot that has counts by names alone goes on with the count of its name [P1508]", () =>
+  Effect.gen(function* () {
+    const { tool } = capped("look", 2)
+    const names = ["look", "stop", "look", "stop", "look"]
+    assert.deepStrictEqual(yield* acrossStops(tool, asking(tool), names, ["cappedTools"]), ["worker"])
   })
 )
 

@@ -226,7 +226,7 @@ export class Meter {
   }
 
   /** These counts as data; absent where no such tool was called, and in a run within another. */
-  get cappedCalls(): CallCounts["data"] {
+  get capped(): CallCounts["data"] {
     return this.#callCounts?.data
   }
 

@@ -5,34 +5,67 @@ export interface CallCap {
   readonly max: number
 }
 
-export class CallCounts {
-  #calls: Map<CallCap, number> | undefined
-  /** The counts of a run that goes on, by the names of the tools. */
-  #before: Readonly<Record<string, number>> | undefined
+/** How often a tool was called, by which agents: each with the agents around it, the nearest first. */
+export interface CappedTool {
+  readonly tool: string
+  readonly agents: ReadonlyArray<ReadonlyArray<string>>
+  readonly calls: number
+}
 
-  /** Counts a call of a tool, unless its cap admits no more. */
-  take(cap: CallCap): boolean {
-    const calls = (this.#calls ??= new Map<CallCap, number>())
-    const before = calls.get(cap) ?? ownOf(this.#before, cap.tool)
-    if (before >= cap.max) return false
-    calls.set(cap, before + 1)
+/** As a snapshot has it; by the names of the tools alone, a tool goes on with the count of its name. */
+interface CappedCalls {
+  readonly cappedCalls: Readonly<Record<string, number>>
+  readonly cappedTools: ReadonlyArray<CappedTool>
+}
+
+export class CallCounts {
+  #calls: Map<CallCap, CappedTool> | undefined
+  /** The counts of a run that goes on, of tools that are not known yet. */
+  #before: ReadonlyArray<CappedTool> = []
+
+  /** Counts a call of a tool by an agent, unless its cap admits no more. */
+  take(cap: CallCap, agents: ReadonlyArray<string>): boolean {
+    const own = this.#calls?.get(cap) ?? this.#known(cap, agents)
+    const calls =
+      own?.calls ?? Math.max(0, ...this.#before.flatMap(({ calls, tool }) => (tool === cap.tool ? calls : [])))
+    if (calls >= cap.max) return false
+    const all = own?.agents ?? []
+    const counted = { tool: cap.tool, agents: isIn(all, agents) ? all : [...all, agents], calls: calls + 1 }
+    ;(this.#calls ??= new Map<CallCap, CappedTool>()).set(cap, counted)
     return true
   }
 
-  /** By the names of the tools; absent where none was called. */
-  get data(): Readonly<Record<string, number>> | undefined {
-    if (this.#calls === undefined) return this.#before
-    const counts = { ...this.#before }
-    // two tools with one name, in two agents, go on with the greater count
-    for (const [{ tool }, calls] of this.#calls) counts[tool] = Math.max(calls, ownOf(counts, tool))
-    return counts
+  /** What this agent had called, if that is not known to be another tool. */
+  #known({ tool }: CallCap, agents: ReadonlyArray<string>): CappedTool | undefined {
+    const found = this.#before.find((one) => one.tool === tool && isIn(one.agents, agents))
+    this.#before = this.#before.filter((one) => one !== found)
+    return found
   }
 
-  /** Goes on with the counts of a run that was suspended. */
-  restore(calls: Readonly<Record<string, number>>): void {
-    this.#before = { ...this.#before, ...calls }
+  /** Absent where none was called. */
+  get data(): CappedCalls | undefined {
+    const cappedTools = [...this.#before, ...(this.#calls?.values() ?? [])]
+    if (cappedTools.length === 0) return undefined
+    const cappedCalls = new Map<string, number>()
+    for (const { calls, tool } of cappedTools) cappedCalls.set(tool, Math.max(calls, cappedCalls.get(tool) ?? 0))
+    return { cappedCalls: Object.fromEntries(cappedCalls), cappedTools }
+  }
+
+  /** Goes on with the counts of a run that was suspended. `capOf` finds the tool of an agent. */
+  restore(
+    { cappedCalls = {}, cappedTools }: Partial<CappedCalls>,
+    capOf: (tool: string, agents: ReadonlyArray<string>) => CallCap | undefined
+  ): void {
+    const named = Object.entries(cappedCalls).map(([tool, calls]) => ({ tool, agents: [], calls }))
+    const known = new Map<CallCap, CappedTool>()
+    this.#before = (cappedTools ?? named).filter((one) => {
+      const [cap] = one.agents.flatMap((agents) => capOf(one.tool, agents) ?? [])
+      if (cap !== undefined) known.set(cap, one)
+      return cap === undefined
+    })
+    this.#calls = known
   }
 }
 
-const ownOf = (counts: Readonly<Record<string, number>> | undefined, tool: string): number =>
-  counts !== undefined && Object.hasOwn(counts, tool) ? (counts[tool] ?? 0) : 0
+const isIn = (all: CappedTool["agents"], agents: ReadonlyArray<string>): boolean =>
+  all.some((one) => one.length === agents.length && one.every((name, at) => name === agents[at]))

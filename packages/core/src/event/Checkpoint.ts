@@ -178,6 +178,12 @@ const fields = {
   prepared: Schema.optionalKey(TurnChoice),
   /** How often tools with `maxCalls` were called, by the name of the tool; absent in a run within another. */
   cappedCalls: Schema.optionalKey(Schema.Record(Schema.String, Count)),
+  /** The same, by the tool: two tools may have one name. `agents` are those that have called it, each with the agents around it behind it. */
+  cappedTools: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({ tool: Schema.String, agents: Schema.Array(Schema.Array(Schema.String)), calls: Count })
+    )
+  ),
   spent: Schema.Struct({ turns: Count, toolCalls: Count, millis: Amount }),
   /** The present limits: `onBudgetExceeded` may have extended them. */
   limits: Schema.Struct({

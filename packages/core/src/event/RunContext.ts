@@ -388,5 +388,12 @@ export const emitFailure = <A, E, R>(
         return happening === undefined ? Effect.void : emit(run, () => happening)
       })
 
+/** The names of the agent of a run and of the agents around it, the nearest first. */
+export const agentsOf = ({ agent, done }: RunContext): ReadonlyArray<string> => {
+  const names = [agent]
+  for (let one = done.parent; one !== undefined; one = one.parent) names.push(one.agent)
+  return names
+}
+
 const originOf = ({ agent, parent, runId, turn }: RunContext, at: number): Origin =>
   parent === undefined ? { runId, agent, turn: turn(), at } : { runId, agent, turn: turn(), at, parent }

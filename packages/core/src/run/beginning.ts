@@ -146,7 +146,7 @@ export const within = (
         run,
         mode
       }
-      if (from !== undefined) restore(run, from, limits ?? {})
+      if (from !== undefined) restore(run, from, limits ?? {}, plan)
       for (const digest of from?.withdrawn ?? []) run.tree.inbox?.withdraw(digest)
       mode.started?.({ state, run, from })
       mode.nesting?.started(capture(running))

@@ -5,6 +5,8 @@ import type { Exceeded, Meter } from "../budget/Meter.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import { errorOf } from "./Limits.ts"
+import type { ToolDefinition } from "../tool/ToolDefinition.ts"
+import type { Plan } from "./plan.ts"
 import type { Running } from "./running.ts"
 import { Suspension } from "./Start.ts"
 
@@ -55,15 +57,35 @@ export const capture =
     canGoOn(running) ? running.state.snapshot(running.run, now) : undefined
 
 /** The counts and limits with which a run goes on; `given` are the new limits. */
-export const restore = ({ done, ledger, meter }: RunContext.RunContext, from: Snapshot, given: object): void => {
+export const restore = (
+  { done, ledger, meter }: RunContext.RunContext,
+  from: Snapshot,
+  given: object,
+  { work }: Plan
+): void => {
   ledger.restore(from.ledger)
   meter.restore(from.runId, from.spent)
   meter.warnedBefore(from.warned)
-  if (from.cappedCalls !== undefined) meter.callCounts.restore(from.cappedCalls)
+  if (from.cappedCalls !== undefined) {
+    meter.callCounts.restore(from, (tool, agents) => capOf(toolsOf(work, from.skill), tool, agents))
+  }
   if (from.grants !== undefined) done.granted = from.grants
   if (from.putAside !== undefined) done.aside = from.putAside
   meter.takeOver(from.limits, given)
   paid(meter, from)
+}
+
+const toolsOf = (work: Plan["work"], skill: string | undefined): ReadonlyArray<ToolDefinition> => {
+  const own = work.kind === "choice" ? work.works.get(skill ?? "") : work
+  return own?.kind === "loop" ? Array.from(own.toolset.entries.values(), ({ tool }) => tool) : []
+}
+
+/** The limit of a tool of an agent within the run. The agents around it stand behind it, the outermost last. */
+const capOf = (tools: ReadonlyArray<ToolDefinition>, tool: string, agents: ReadonlyArray<string>) => {
+  const ofAgent = agents
+    .slice(0, -1)
+    .reduceRight((those, name) => those.flatMap(({ nested }) => (nested?.name === name ? nested.tools() : [])), tools)
+  return ofAgent.find(({ callCap }) => callCap?.tool === tool)?.callCap
 }
 
 /** The run's spending includes that of the sub-agents that are suspended with it. */

@@ -177,7 +177,7 @@ export class RunState implements State {
     const unfinished = this.#unfinishedReply(now)
     const { skill } = this
     const inputIndex = this.messages.findIndex((message) => message === this.inputMessage)
-    const { cappedCalls, counts } = run.meter
+    const { capped, counts } = run.meter
     run.meter.suspended(run.runId, counts)
     return {
       version: 6,
@@ -197,7 +197,7 @@ export class RunState implements State {
       warned: run.meter.warned,
       spent: { ...counts, millis: run.meter.spent("maxDuration", now) },
       ledger: [...run.ledger.entries],
-      ...(cappedCalls === undefined ? {} : { cappedCalls }),
+      ...capped,
       failures: this.history.state,
       callsWithToolsOff: this.callsWithToolsOff,
       outputsRejected: this.outputsRejected,

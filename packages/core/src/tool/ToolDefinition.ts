@@ -154,7 +154,7 @@ export type Rules = Readonly<Record<string, NeedsApproval["when"]>>
 
 /** A call that is about to run. */
 export interface CallAtGate {
-  readonly tool: Pick<ToolDefinition, "name" | "pin" | "sideEffects" | "spec">
+  readonly tool: ToolDefinition
   readonly site: SiteAtGate
   readonly decoded: { readonly json: Schema.Json; readonly params: () => unknown }
   /** The arguments that the approver has edited, as canonical JSON: they need no further approval. */

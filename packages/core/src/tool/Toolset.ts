@@ -13,6 +13,7 @@ import { meant } from "./Meant.ts"
 import type { CallSite } from "./CallSite.ts"
 import type { AdaptsParts, PutAside, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type { Entry, Level } from "./callState.ts"
+import type { CallCap } from "../budget/Meter.ts"
 import { canonical } from "../data/Digest.ts"
 import * as Message from "../data/Message.ts"
 import * as Render from "../recovery/Render.ts"
@@ -139,7 +140,7 @@ export const settle = (self: Toolset, made: CallSite): Effect.Effect<Outcome> =>
   if (isLeftOut) return refuse(site, Render.leftOut(entry.tool.name))
   const { callCap } = entry.tool
   // a call that waited goes on: it was counted when it began
-  if (callCap !== undefined && site.from === undefined && !site.run.meter.callCounts.take(callCap)) {
+  if (callCap !== undefined && site.from === undefined && !isWithin(callCap, site.run)) {
     return refuse(site, Render.capped(entry.tool.name, callCap.max))
   }
   const held = repetition(self, entry, site)
@@ -150,6 +151,9 @@ export const settle = (self: Toolset, made: CallSite): Effect.Effect<Outcome> =>
     Predicate.isString(tool) ? refuse(site, tool) : beginTool(self, { ...entry, tool }, site)
   )
 }
+
+const isWithin = (cap: CallCap, run: RunContext.RunContext): boolean =>
+  run.meter.callCounts.take(cap, RunContext.agentsOf(run))
 
 /** Asks the rows of a call that was settled as `deferred`. Defects and interruption pass through. */
 export const settleLate = (self: Toolset, site: CallSite): Effect.Effect<Outcome> => {

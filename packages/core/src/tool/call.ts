@@ -159,7 +159,7 @@ const broken = ({ name }: ToolDefinition, cause: unknown): TypeError =>
 export const written = (
   tool: ToolDefinition | undefined,
   call: Message.ToolCall
-): readonly [kind: "json" | "text", args: Schema.Json, spelled?: Schema.Json] => {
+): readonly [kind: "json" | "text", args: Schema.Json, ...spelled: ReadonlyArray<Schema.Json>] => {
   const args = call.arguments
   if (!Predicate.isString(args)) return ["json", args]
   // JSON.parse returns nothing but JSON

@@ -110,20 +110,13 @@ const ofAncestors = (from: RunContext.RunContext["done"] | undefined): ReadonlyA
 }
 
 /** A grant is for one agent where it was given, and if it is deep, for all that this agent starts. */
-const isForAgent = (grant: Grant, { agent, done }: RunContext.RunContext): boolean => {
+const isForAgent = (grant: Grant, run: RunContext.RunContext): boolean => {
   const place = canonical([grant.agent, ...(grant.ancestors ?? [])])
-  for (let names = [agent, ...ancestorsOf(done)]; names.length > 0; names = names.slice(1)) {
+  for (let names = RunContext.agentsOf(run); names.length > 0; names = names.slice(1)) {
     if (canonical(names) === place) return true
     if (grant.deep !== true) return false
   }
   return false
-}
-
-/** The names of the agents around a run, the nearest first: an agent may have the name of its sub-agent. */
-const ancestorsOf = ({ parent }: RunContext.RunContext["done"]): ReadonlyArray<string> => {
-  const names: Array<string> = []
-  for (let one = parent; one !== undefined; one = one.parent) names.push(one.agent)
-  return names
 }
 
 const isFor = ({ admits }: Grant, rules: Rules, { decoded }: CallAtGate): Effect.Effect<boolean> => {
@@ -176,10 +169,10 @@ const grantOf = (
     const admits = rule === undefined ? { arguments: args } : { rule }
     // the same in every replay
     const id = yield* digestOf([site.key, definition, args, rule ?? null])
-    const ancestors = ancestorsOf(site.run.done)
+    const [agent = "", ...ancestors] = RunContext.agentsOf(site.run)
     return {
       id: id.slice(0, 32),
-      agent: site.run.agent,
+      agent,
       ...(ancestors.length === 0 ? {} : { ancestors }),
       tool: tool.name,
       definition,
