@@ -152,6 +152,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
   limits: { maxTurns: 8, maxToolCalls: 32, maxTokens: Infinity, maxCost: Infinity, maxDuration: 300_000 },
   inbox: [said],
   withdrawn: ["0"],
+  decided: ["1"],
   turn: 1,
   prepared,
   spent: { turns: 1, toolCalls: 1, millis: 5 },

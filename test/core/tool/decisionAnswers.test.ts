@@ -68,6 +68,55 @@ it.effect("the answer stands also where the run is suspended again; without deci
   })
 )
 
+it.effect("a decision about a request that was decided in an earlier resumption is answered so [P1533]", () =>
+  Effect.gen(function* () {
+    const { runs, tool } = paying()
+    const helper = Agent.make("helper", { tools: [tool] })
+    const agent = agentWith(tool, Agent.asTool(helper, { description: "Helps." }))
+    const both = calls(call("pay", { cents: 1 }, "c1"), call("helper", { input: "pay" }, "c2"))
+    const model = yield* make(both, pay(2, 3), done, done)
+    const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    assert.notProperty(from, "decided")
+    const digests = Snapshot.requestsOf(from).map(({ digest }) => digest)
+    const [first = "", second = "", third = ""] = digests
+    const decided = (digest: string, decision: Approval.Decision = Approval.approve) => ({ digest, decision })
+    const resumed = (from: Snapshot.Snapshot, ...decisions: ReadonlyArray<Approval.Decided>) =>
+      outcomeOf(Agent.resume(agent), { from, decisions }, model)
+    const one = yield* snapshotOf(yield* resumed(from, decided(second)))
+    assert.deepStrictEqual(one.decided, [second])
+    // a resumption without a decision forgets nothing
+    const two = yield* snapshotOf(yield* resumed(yield* snapshotOf(yield* resumed(one)), decided(first)))
+    assert.deepStrictEqual(two.decided, [second, first])
+    const last = yield* resumed(two, ...digests.map((digest) => decided(digest, Approval.refuse("no"))), decided("d"))
+    assert.strictEqual(last._tag, "Completed")
+    assert.deepStrictEqual(fatesOf(last), ["already-decided", "already-decided", "Counted", "unknown-request"])
+    assert.deepStrictEqual(digests, [first, second, third])
+    assert.deepStrictEqual(runs, [2, 1])
+  })
+)
+
+it.effect("a snapshot knows the latest 64 requests that were decided [P1533]", () =>
+  Effect.gen(function* () {
+    const { tool } = paying()
+    const agent = agentWith(tool)
+    const cents = Array.from({ length: 66 }, (_, at) => at)
+    const model = yield* make(pay(...cents), done)
+    const budget = { maxToolCalls: 99 }
+    const many = agent.pipe(Agent.withBudget(budget))
+    const from = yield* snapshotOf(yield* outcomeOf(many, "go", model))
+    const digests = Snapshot.requestsOf(from).map(({ digest }) => digest)
+    const decisions = digests.slice(0, -1).map((digest) => ({ digest, decision: Approval.approve }))
+    const next = yield* snapshotOf(yield* outcomeOf(Agent.resume(many), { from, decisions }, model))
+    assert.strictEqual(next.decided?.length, 64)
+    const again = [digests.at(0), digests.at(1), digests.at(-1)].map((digest = "") => ({
+      digest,
+      decision: Approval.approve
+    }))
+    const end = yield* outcomeOf(Agent.resume(many), { from: next, decisions: again }, model)
+    assert.deepStrictEqual(fatesOf(end), ["unknown-request", "already-decided", "Counted"])
+  })
+)
+
 it.effect("a request about a tool that has changed is another one, and the run asks again [P1533]", () =>
   Effect.gen(function* () {
     const { tool } = paying()

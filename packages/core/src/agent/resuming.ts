@@ -102,6 +102,7 @@ export const going: Going = {
     decisionsOf(
       { decisions, settlements },
       () => (isTranscript(from) ? [] : Snapshot.requestsOf(from)),
-      () => (isTranscript(from) ? [] : withdrawnIn(from))
+      () => (isTranscript(from) ? [] : withdrawnIn(from)),
+      () => (isTranscript(from) ? [] : (from.decided ?? []))
     )
 }

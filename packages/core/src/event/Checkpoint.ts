@@ -173,6 +173,8 @@ const fields = {
   late: Schema.optionalKey(Schema.Array(LateCheckpoint)),
   /** The digests of the latest requests that were withdrawn: a decision about one of them is told so. */
   withdrawn: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** The digests of the latest requests about which a decision has counted: a further decision about one of them is told so. */
+  decided: Schema.optionalKey(Schema.Array(Schema.String)),
   turn: Count,
   /** What was chosen for this turn; absent if nothing prepares the turns of the agent. */
   prepared: Schema.optionalKey(TurnChoice),

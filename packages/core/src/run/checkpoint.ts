@@ -42,12 +42,14 @@ const canGoOn = ({ plan: { work }, state: { skill } }: Running): boolean =>
   work.kind === "choice" ? skill === undefined || work.works.get(skill)?.kind === "loop" : work.kind === "loop"
 
 /** The suspension of the run. Of the runs that are suspended together, the outermost has an id: all are resumed by it. */
-export const suspend = ({ mode, run, state }: Running): Effect.Effect<Suspension> =>
+export const suspend = ({ mode, run, start, state }: Running): Effect.Effect<Suspension> =>
   Effect.withFiber((fiber) => {
     const snapshot = state.snapshot(run, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
     state.late?.suspend()
-    const isOutermost = mode.nesting === undefined
-    return Effect.succeed(new Suspension(isOutermost ? { ...snapshot, id: RunContext.drawId(fiber) } : snapshot))
+    if (mode.nesting !== undefined) return Effect.succeed(new Suspension(snapshot))
+    const decided = start.kind === "input" ? [] : (start.decisions?.decided() ?? [])
+    const id = RunContext.drawId(fiber)
+    return Effect.succeed(new Suspension({ ...snapshot, ...(decided.length === 0 ? {} : { decided }), id }))
   })
 
 /** The snapshot of this run, for a parent that is suspended. */

@@ -16,12 +16,13 @@ interface Decided {
 
 /**
  * Of several decisions about one request the first counts. `requests` are those that the run waits for; `withdrawn` has the digests and
- * tokens of what a message of the user had withdrawn before.
+ * tokens of what a message of the user had withdrawn before, `before` the digests about which a decision has counted before.
  */
 export const decisionsOf = (
   { decisions = [], settlements = [] }: Decided,
   requests: () => ReadonlyArray<Approval.ApprovalRequest>,
-  withdrawn: () => ReadonlyArray<string>
+  withdrawn: () => ReadonlyArray<string>,
+  before: () => ReadonlyArray<string>
 ): Decisions => {
   const first = new Map<string, Approval.Decided>()
   for (const decided of decisions) if (!first.has(decided.digest)) first.set(decided.digest, decided)
@@ -33,7 +34,8 @@ export const decisionsOf = (
     const fate = noted.get(digest)
     if (fate !== undefined) return fate
     const wasAsked = requests().some((one) => one.digest === digest) || withdrawn().includes(digest)
-    return wasAsked ? "withdrawn" : "unknown-request"
+    if (wasAsked) return "withdrawn"
+    return before().includes(digest) ? "already-decided" : "unknown-request"
   }
   return {
     about: (digest) => (withdrawn().includes(digest) ? undefined : first.get(digest)?.decision),
@@ -41,6 +43,10 @@ export const decisionsOf = (
     failureOf: (failure, error) => {
       const codec = Schema.toCodecJson(failure === undefined ? KintsugiError : Schema.Union([failure, KintsugiError]))
       return Option.getOrUndefined(Schema.decodeUnknownOption(codec)(error))
+    },
+    decided: () => {
+      const now = Array.from(noted).flatMap(([digest, fate]) => (fate === "counted" ? digest : []))
+      return [...before(), ...now].slice(-mostDecided)
     },
     gate: always,
     // the first one counts
@@ -54,5 +60,8 @@ export const decisionsOf = (
       })
   }
 }
+
+/** Of so many decided requests a snapshot knows. */
+const mostDecided = 64
 
 type Fate = Parameters<Decisions["note"]>[1]

@@ -335,6 +335,8 @@ export interface Decisions {
   readonly failureOf: (failure: Schema.Codec<unknown, unknown> | undefined, error: Schema.Json) => unknown
   /** The answers to all decisions, in their order. */
   readonly answers: () => ReadonlyArray<Approval.DecisionReceipt>
+  /** The digests of the latest requests about which a decision has counted, in this resumption or before it. */
+  readonly decided: () => ReadonlyArray<string>
   /** The gate of a call that was asked about, of a tool that no longer needs approval. */
   readonly gate: ApprovalGate
   /** The settlement with this token. */
