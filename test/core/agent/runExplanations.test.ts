@@ -62,6 +62,40 @@ it("the money of a run is known where prices and the tokens of a request are kno
   assert.isFalse("cost" in Agent.explain(Agent.make("worker", {}), { tokens }).worst)
 })
 
+it("a tool that needs approval waits for its person, once more after each repair, as long as a decision may take [P1102 P1530]", () => {
+  const fixed = Recovery.fix((_raw: string) => Effect.succeed("{}"), { retries: 2 })
+  const repaired = failing().pipe(Tool.onError({ InvalidArgs: fixed, DeserializationError: Recovery.tell() }))
+  const retry = Recovery.retry({ retries: 2, initialBackoff: 0, maxHint: 0 })
+  const validFor = "2 hours"
+  const worstOf = (tool: Tool.AnyTool) => {
+    const { worst } = Agent.explain(workerWith(tool)).tools.get("fetch") ?? {}
+    return [worst?.asks, Duration.toHours(worst?.time ?? 0)]
+  }
+  const refuse = { validFor, onExpiry: "refuse" } as const
+  assert.deepStrictEqual(worstOf(failing()), [undefined, 0])
+  assert.deepStrictEqual(worstOf(failing().pipe(Tool.requireApproval(refuse))), [1, 2])
+  assert.deepStrictEqual(worstOf(repaired.pipe(Tool.requireApproval(refuse))), [3, 6])
+  assert.deepStrictEqual(worstOf(failing().pipe(Tool.requireApproval(refuse), Tool.onError({ orElse: retry }))), [1, 2])
+  assert.deepStrictEqual(
+    worstOf(failing().pipe(Tool.requireApproval({ validFor, onExpiry: "fail" }), Tool.onError({ orElse: retry }))),
+    [3, 6]
+  )
+  assert.deepStrictEqual(worstOf(failing().pipe(Tool.requireApproval({ validFor }))), [1, Infinity])
+  // the limit of a call goes on while it waits
+  assert.deepStrictEqual(worstOf(failing({ callTimeout: "1 hour" }).pipe(Tool.requireApproval(refuse))), [1, 1])
+  const asked = Recovery.ask({ validFor, onExpiry: "refuse" })
+  assert.deepStrictEqual(worstOf(failing().pipe(Tool.onError({ orElse: asked }), Tool.requireApproval(refuse))), [2, 4])
+  const explained = Agent.explain(workerWith(failing().pipe(Tool.requireApproval(refuse))))
+  assert.strictEqual(Duration.toHours(explained.worst.time), 5 * 2)
+  assert.include(
+    Explanation.formatRun(explained),
+    "tool fetch\nat worst: 1 attempt, 1 decision of a person, 0s of waits, 2h in all\n"
+  )
+  const unbounded = Explanation.formatRun(Agent.explain(workerWith(failing().pipe(Tool.requireApproval()))))
+  assert.include(unbounded, "1 decision of a person, 0s of waits, no bound in all\n")
+  assert.include(unbounded, "waits unknown")
+})
+
 it("an answer at a limit is one turn more, and its model call, which no part of the bound is without [P1594]", () => {
   const answering = Agent.onBudgetExceeded(() => Budget.answer)
   const explained = Agent.explain(boundsOf(2, 3, "1 second").pipe(answering))

@@ -1,5 +1,6 @@
 /** What policies would do at worst, and the runs of agents: a policy has agents for fixers, and an agent has policies. */
 import * as Duration from "effect/Duration"
+import { maxRepairs } from "./bounds.ts"
 import * as Cost from "./Cost.ts"
 import { explained, over, uncounted } from "./Explained.ts"
 import { explainRows, type Options } from "./explainRows.ts"
@@ -171,10 +172,27 @@ const explainTool = ({ levels, tool }: Entry, errors: ReadonlyArray<unknown>): E
     inner: { worst: { requests: 1, modelCalls, time: Duration.millis(millis) } },
     ...(timeout === undefined ? {} : { attempt: within(timeout) })
   })
-  const bounded = tool.around === undefined ? explained : uncounted(explained)
+  const attempted = tool.around === undefined ? explained : uncounted(explained)
+  const bounded = tool.approval === undefined ? attempted : gated(attempted, tool.approval)
   if (callTimeout === undefined) return bounded
   const { worst } = bounded
-  return { ...explained, worst: { ...worst, time: Duration.min(worst.time, within(callTimeout)) } }
+  return { ...bounded, worst: { ...worst, time: Duration.min(worst.time, within(callTimeout)) } }
+}
+
+/**
+ * A person decides before the call runs, and once more after each repair of its arguments; and in each attempt, where an expired request is a
+ * failure that rows may repeat.
+ */
+const gated = (
+  { rows, worst, ...rest }: Explanation.Explanation,
+  { onExpiry, validFor }: NonNullable<Entry["tool"]["approval"]>
+): Explanation.Explanation => {
+  const repairs = rows.flatMap(({ rungs }) => rungs.map(({ fixerRuns, runsTool }) => (runsTool ? fixerRuns : 0)))
+  const repaired = repairs.reduce((sum, runs) => sum + runs, 0)
+  const gates = onExpiry === "fail" ? worst.attempts : 1 + Math.min(maxRepairs, repaired)
+  const waits = onExpiry === "ask-again" ? Infinity : gates * Duration.toMillis(validFor)
+  const asks = (worst.asks ?? 0) + gates
+  return { ...rest, rows, worst: { ...worst, asks, time: Duration.millis(Duration.toMillis(worst.time) + waits) } }
 }
 
 /** The rows of all levels that a failure can reach: a failure that a nearer level catches reaches no farther level. */

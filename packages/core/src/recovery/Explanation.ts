@@ -125,7 +125,7 @@ export const formatRun = ({ answerTurn, model, outputRetries = 0, routing, tools
     ...(routing === undefined || routing.rows.length === 0 ? [] : [`routing\n${format(routing)}`]),
     ...(model.rows.length === 0 && model.warning === undefined ? [] : [`model\n${format(model)}`]),
     ...[...tools]
-      .filter(([, { rows, worst }]) => rows.length > 0 || worst.isUnbounded === true)
+      .filter(([, { rows, worst }]) => rows.length > 0 || worst.isUnbounded === true || worst.asks !== undefined)
       .map(([name, tool]) => `tool ${name}\n${format(tool)}`)
   ]
   const bounds = [
@@ -175,7 +175,7 @@ const formatWorst = (worst: Worst): string => {
     ...(modelCalls === 0 ? [] : [counted(modelCalls, "model call")]),
     ...(asks === 0 ? [] : [`${counted(asks, "decision")} of a person`]),
     ...(Duration.isFinite(waits) ? [`${duration(waits)} of waits`] : ["waits unknown"]),
-    ...(Duration.equals(time, waits) ? [] : [`${duration(time)} in all if servers ask for it`])
+    ...(Duration.equals(time, waits) ? [] : [`${bound(time)} in all${asks === 0 ? " if servers ask for it" : ""}`])
   ].join(", ")
 }
 
@@ -208,6 +208,8 @@ const formatWait = ({ least, most }: Wait): string =>
   Duration.equals(least, most) ? duration(most) : `${duration(least)}–${duration(most)}`
 
 const duration = (value: Duration.Duration): string => (Duration.isZero(value) ? "0s" : Duration.format(value))
+
+const bound = (time: Duration.Duration): string => (Duration.isFinite(time) ? duration(time) : "no bound")
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`
 

@@ -1,5 +1,6 @@
 /** What the cost of an agent with skills is worked out of. */
 import type * as Duration from "effect/Duration"
+import type { OnExpiry } from "../data/Approval.ts"
 import type { Rows } from "./Node.ts"
 
 /** Its limits, its tables, its tools. */
@@ -44,6 +45,8 @@ export interface Entry {
     /** How long a deferred tool may wait. */
     readonly deferral?: { readonly longest: Duration.Duration | undefined }
     readonly callTimeout: Duration.Duration | undefined
+    /** How long a person may take to decide whether it runs. */
+    readonly approval?: { readonly validFor: Duration.Duration; readonly onExpiry: OnExpiry } | undefined
   }
   readonly levels: ReadonlyArray<{ readonly rows: Rows }>
 }
