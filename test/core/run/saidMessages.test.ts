@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, Budget, Model, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Deferred, Effect, Exit, Fiber, Layer, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { agentWith, batch, busy, calm, done, scripted } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
@@ -203,6 +203,52 @@ it.effect("a message goes to the started run, or to the run that it names [P1580
     ])
     yield* accounted(run)
   })
+)
+
+it.effect(
+  "of two sub-agents with one run id, the one that is at work and has begun last reads the message [P1357 P1586]",
+  () =>
+    Effect.gen(function* () {
+      const look = Tool.make("look", {
+        description: "Looks.",
+        parameters: Schema.Struct({ seconds: Schema.Finite }),
+        success: Schema.String,
+        run: ({ seconds }) => Effect.as(Effect.sleep(seconds * 1000), "seen")
+      })
+      const inner = Agent.make("inner", { tools: [look] }).pipe(Agent.withRunId("shared"))
+      const { call, calls } = ScriptedModel
+      const ask = (...inputs: ReadonlyArray<string>) => calls(...inputs.map((input) => call("inner", { input }, input)))
+      for (const seconds of [
+        [60, 10],
+        [10, 60]
+      ]) {
+        const looks = seconds.map((one) => calls(call("look", { seconds: one }, "l")))
+        const model = yield* make(ask("one", "two"), ...looks, text("a"), text("b"), done)
+        const run = yield* started(agentWith(Agent.asTool(inner, { description: "Asks." })).start("go"), model)
+        yield* calm
+        const first = yield* run.say("to the second", { to: "shared" })
+        yield* TestClock.adjust("20 seconds")
+        yield* calm
+        const second = yield* run.say("to the other, or to it again", { to: "shared" })
+        yield* TestClock.adjust("1 minute")
+        assert.deepInclude(yield* run.outcome, { output: "done" })
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(run.say("too late", { to: "shared" }))))
+        const texts = model.requests
+          .slice(3, 5)
+          .map(({ messages }) => lines(messages).filter((line) => / to the /.test(line)))
+        assert.deepStrictEqual(
+          texts,
+          seconds[0] === 60
+            ? [["user: to the second"], ["user: to the other, or to it again"]]
+            : [[], ["user: to the second", "user: to the other, or to it again"]]
+        )
+        assert.deepStrictEqual(
+          only(yield* eventsOf(run), "message-read").map(({ id }) => id),
+          [first, second]
+        )
+        yield* accounted(run)
+      }
+    })
 )
 
 it.effect("what a sub-agent has not read comes back with the outcome of the started run [P1582 P1586]", () =>

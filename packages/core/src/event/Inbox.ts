@@ -12,9 +12,12 @@ interface Hearing {
   readonly capacity: number
 }
 
+/** What identifies a run at work: its id may be that of another one. */
+type Identity = RunContext.RunContext["done"]
+
 /** A message that waits. */
 interface Waiting extends RunContext.Addressed {
-  readonly to: string
+  readonly to: Identity
   /** Whether it is in a snapshot. */
   isStored: boolean
 }
@@ -35,7 +38,7 @@ type Unread = (run: RunContext.RunContext) => ReadonlyArray<Message.SaidMessage>
 export class Inbox implements RunContext.Inbox {
   readonly #pull: Pull | undefined
   readonly #unread: Unread | undefined
-  readonly #hearing = new Map<string, Hearing>()
+  readonly #hearing = new Map<Identity, Hearing>()
   readonly #atWork = new Set<AtWork>()
   readonly #withdrawn = new Set<string>()
   #waiting: Array<Waiting> = []
@@ -54,15 +57,16 @@ export class Inbox implements RunContext.Inbox {
   }
 
   begin(run: RunContext.RunContext, capacity: number): void {
-    this.#hearing.set(run.runId, { run, capacity })
+    this.#hearing.delete(run.done)
+    this.#hearing.set(run.done, { run, capacity })
   }
 
   add(fiber: Fiber.Fiber<unknown, unknown>, to: string, message: RunContext.Addressed): number | undefined {
-    const hearing = this.#hearing.get(to)
+    const hearing = Array.from(this.#hearing.values()).findLast(({ run }) => run.runId === to)
     if (hearing === undefined) return undefined
     const { capacity, run } = hearing
     if (this.#of(run).length >= capacity) return capacity
-    this.#waiting.push({ ...message, to, isStored: false })
+    this.#waiting.push({ ...message, to: run.done, isStored: false })
     if (message.isEmitted !== true) emit("message-queued", fiber, run, message.said)
     for (const { run, stop, what } of this.#atWork) if (this.ends(run, what)) stop()
     return Infinity
@@ -74,8 +78,8 @@ export class Inbox implements RunContext.Inbox {
 
   ends(run: RunContext.RunContext, what: RunContext.Endable): boolean {
     return this.#waiting.some(({ interrupt, said, to }) => {
-      if (what === "request") return said.supersede === true && this.#isWithin(run, to)
-      return to === run.runId && (what === "wait" || interrupt === "tools" || (interrupt === true && what === "model"))
+      if (what === "request") return said.supersede === true && isWithin(run.done, to)
+      return to === run.done && (what === "wait" || interrupt === "tools" || (interrupt === true && what === "model"))
     })
   }
 
@@ -99,7 +103,7 @@ export class Inbox implements RunContext.Inbox {
   }
 
   end(run: RunContext.RunContext): ReadonlyArray<Message.SaidMessage> {
-    this.#hearing.delete(run.runId)
+    this.#hearing.delete(run.done)
     const here = this.#remove(run).flatMap(({ isStored, said }) => (isStored ? [] : said))
     return [...here, ...(this.#unread?.(run) ?? [])]
   }
@@ -129,19 +133,13 @@ export class Inbox implements RunContext.Inbox {
     })
   }
 
-  /** Whether a run is this one, or one of its descendants. */
-  #isWithin({ parent, runId }: RunContext.RunContext, ancestor: string): boolean {
-    const hearing = this.#hearing.get(parent?.runId ?? "")
-    return runId === ancestor || (hearing !== undefined && this.#isWithin(hearing.run, ancestor))
-  }
-
-  #of({ runId }: RunContext.RunContext): ReadonlyArray<Waiting> {
-    return this.#waiting.filter(({ to }) => to === runId)
+  #of({ done }: RunContext.RunContext): ReadonlyArray<Waiting> {
+    return this.#waiting.filter(({ to }) => to === done)
   }
 
   #remove(run: RunContext.RunContext): ReadonlyArray<Waiting> {
     const removed = this.#of(run)
-    this.#waiting = this.#waiting.filter(({ to }) => to !== run.runId)
+    this.#waiting = this.#waiting.filter(({ to }) => to !== run.done)
     return removed
   }
 
@@ -151,7 +149,7 @@ export class Inbox implements RunContext.Inbox {
       Effect.withFiber((fiber) => {
         // what was stored elsewhere had its limit there
         for (const said of messages) {
-          this.#waiting.push({ said, to: run.runId, isStored: false })
+          this.#waiting.push({ said, to: run.done, isStored: false })
           emit("message-queued", fiber, run, said)
         }
         return Effect.void
@@ -159,6 +157,10 @@ export class Inbox implements RunContext.Inbox {
     )
   }
 }
+
+/** Whether a run is this one, or one of its descendants. */
+const isWithin = (done: Identity, ancestor: Identity): boolean =>
+  done === ancestor || (done.parent !== undefined && isWithin(done.parent, ancestor))
 
 /** Emits what became of a message, of the present turn or one after it. */
 const emit = (

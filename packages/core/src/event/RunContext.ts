@@ -97,7 +97,10 @@ type Tree = {
 export interface Inbox {
   /** From now on, messages to this run are accepted: so many may wait. */
   readonly begin: (run: RunContext, capacity: number) => void
-  /** Adds a message to a run at work: `Infinity`, or the limit that refuses it; `undefined` if the run is not at work. */
+  /**
+   * Adds a message to a run at work, of several with this id to the one that has begun last: `Infinity`, or the limit that refuses it;
+   * `undefined` if there is none.
+   */
   readonly add: (fiber: Fiber.Fiber<unknown, unknown>, to: string, said: Addressed) => number | undefined
   /** The digests of the requests that were withdrawn, in any run of the tree. */
   readonly withdrawn: ReadonlyArray<string>
@@ -387,13 +390,6 @@ export const emitFailure = <A, E, R>(
         const happening = make(error)
         return happening === undefined ? Effect.void : emit(run, () => happening)
       })
-
-/** The names of the agent of a run and of the agents around it, the nearest first. */
-export const agentsOf = ({ agent, done }: RunContext): ReadonlyArray<string> => {
-  const names = [agent]
-  for (let one = done.parent; one !== undefined; one = one.parent) names.push(one.agent)
-  return names
-}
 
 const originOf = ({ agent, parent, runId, turn }: RunContext, at: number): Origin =>
   parent === undefined ? { runId, agent, turn: turn(), at } : { runId, agent, turn: turn(), at, parent }

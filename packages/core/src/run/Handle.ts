@@ -61,7 +61,10 @@ export interface Suspended extends Answering {
 
 /** To which run a message goes, and what it ends. */
 interface SayOptions {
-  /** The id of the run that reads it: a sub-agent, or a part of a composition. By default the run that was started. */
+  /**
+   * The id of the run that reads it: a sub-agent, or a part of a composition. By default the run that was started. Of several runs at work
+   * with this id it is the one that has begun last.
+   */
   readonly to?: string
   /**
    * `true` ends the model call under way, and skips the calls that have not begun; tools that run go on. `"tools"` interrupts these too. By

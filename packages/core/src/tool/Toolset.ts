@@ -153,7 +153,7 @@ export const settle = (self: Toolset, made: CallSite): Effect.Effect<Outcome> =>
 }
 
 const isWithin = (cap: CallCap, run: RunContext.RunContext): boolean =>
-  run.meter.callCounts.take(cap, RunContext.agentsOf(run))
+  run.meter.callCounts.take(cap, Call.agentsOf(run))
 
 /** Asks the rows of a call that was settled as `deferred`. Defects and interruption pass through. */
 export const settleLate = (self: Toolset, site: CallSite): Effect.Effect<Outcome> => {

@@ -6,6 +6,7 @@ import type * as Schema from "effect/Schema"
 import * as Coercion from "../coercion/Coercion.ts"
 import { freeze } from "../data/Foreign.ts"
 import type * as Message from "../data/Message.ts"
+import type * as RunContext from "../event/RunContext.ts"
 import { DeserializationError, InvalidArgs } from "../errors/ToolError.ts"
 import { issuesOf } from "../coercion/Issues.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
@@ -185,3 +186,10 @@ const parse = (tool: ToolDefinition, raw: Message.ToolCall["arguments"]) => {
 /** Whether a failure is about the arguments themselves: the tool has not run. */
 export const isArgumentError = (error: unknown): error is InvalidArgs | DeserializationError =>
   error instanceof InvalidArgs || error instanceof DeserializationError
+
+/** The names of the agent of a run and of the agents around it, the nearest first. */
+export const agentsOf = ({ agent, done }: RunContext.RunContext): ReadonlyArray<string> => {
+  const names = [agent]
+  for (let one = done.parent; one !== undefined; one = one.parent) names.push(one.agent)
+  return names
+}

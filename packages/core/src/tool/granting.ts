@@ -112,7 +112,7 @@ const ofAncestors = (from: RunContext.RunContext["done"] | undefined): ReadonlyA
 /** A grant is for one agent where it was given, and if it is deep, for all that this agent starts. */
 const isForAgent = (grant: Grant, run: RunContext.RunContext): boolean => {
   const place = canonical([grant.agent, ...(grant.ancestors ?? [])])
-  for (let names = RunContext.agentsOf(run); names.length > 0; names = names.slice(1)) {
+  for (let names = Call.agentsOf(run); names.length > 0; names = names.slice(1)) {
     if (canonical(names) === place) return true
     if (grant.deep !== true) return false
   }
@@ -169,7 +169,7 @@ const grantOf = (
     const admits = rule === undefined ? { arguments: args } : { rule }
     // the same in every replay
     const id = yield* digestOf([site.key, definition, args, rule ?? null])
-    const [agent = "", ...ancestors] = RunContext.agentsOf(site.run)
+    const [agent = "", ...ancestors] = Call.agentsOf(site.run)
     return {
       id: id.slice(0, 32),
       agent,
