@@ -2,9 +2,9 @@
 import { assert } from "@effect/vitest"
 import { Agent, Approval, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Schema } from "effect"
+import { Effect, Exit, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { agentWith, done, read } from "../../_support/dialogue.ts"
+import { agentWith, batch, busy, calm, done, read, scripted } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
 import { deciding, outcomeOf, paying, snapshotOf } from "../../_support/suspension.ts"
 
@@ -158,6 +158,35 @@ it.effect("decisions about calls of a sub-agent are answered with those of its p
     const outcome = yield* outcomeOf(Agent.resume(boss), deciding(from), model)
     assert.deepStrictEqual(fatesOf(outcome), ["Counted"])
     assert.deepStrictEqual(runs, [1])
+  })
+)
+
+it.effect("the handle has the answers however the run ends, and none of a resumption that was refused [P1533]", () =>
+  Effect.gen(function* () {
+    const ends = {
+      fails: Effect.fail(busy()),
+      dies: Effect.die("a bug"),
+      hangs: Effect.never,
+      ends: Effect.succeed("paid")
+    }
+    for (const [how, end] of Object.entries(ends)) {
+      const tool = scripted("pay", end).tool.pipe(Tool.requireApproval())
+      const agent = agentWith(tool)
+      const model = yield* make(batch("pay"), ...(how === "ends" ? [done] : []))
+      const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+      const { decisions } = deciding(from)
+      const foreign = { digest: "d", decision: Approval.approve }
+      const run = yield* Agent.resume(agent)
+        .start({ from, decisions: [...decisions, foreign] })
+        .pipe(Effect.provide(model.layer))
+      yield* calm
+      if (how === "hangs") yield* run.interrupt
+      const fates = (yield* run.decisions).map((answer) => (answer._tag === "Counted" ? answer._tag : answer.reason))
+      assert.deepStrictEqual(fates, ["Counted", "unknown-request"])
+      const again = yield* Agent.resume(agent).start({ from, decisions }).pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(yield* again.decisions, [])
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(again.outcome)))
+    }
   })
 )
 

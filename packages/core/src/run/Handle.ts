@@ -116,6 +116,11 @@ export interface Run<out O, out E> {
    * deadline, and said messages that are not read yet. Of a suspended run it is what its snapshot waits for, see `Snapshot.waitingOf`.
    */
   readonly waiting: Effect.Effect<ReadonlyArray<Waiting>>
+  /**
+   * Waits for the end of the run, a failure and an interruption included, and gives the answer to each decision that it was resumed with, in
+   * their order. Empty without decisions, and where the resumption was refused.
+   */
+  readonly decisions: Effect.Effect<ReadonlyArray<Approval.DecisionReceipt>>
   /** Stops it, and waits until it has stopped. */
   readonly interrupt: Effect.Effect<void>
 }
@@ -167,6 +172,7 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
       log.end()
       wake()
     })
+    const answers = () => (started === undefined ? [] : (decisions?.answers() ?? []))
     return {
       outcome: Effect.map(Fiber.join(fiber), (value) => ({
         ...outcomeOf(value, started?.state ?? {}, log.returned),
@@ -184,6 +190,7 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
       ledger: Effect.sync(() => [...(started?.run.ledger.entries ?? [])]),
       lost: Effect.sync(() => started?.run.tree.lost ?? 0),
       waiting: Effect.sync(() => log.waits.all),
+      decisions: Effect.map(Fiber.await(fiber), answers),
       interrupt: Fiber.interrupt(fiber)
     }
   })
