@@ -96,21 +96,27 @@ export const pollOf = (poll: Polled, call: DeferredCall, handle: Schema.Json): P
   check: checked(poll, call, handle)
 })
 
-/** One poll of a run that goes on: nothing where it has found nothing, or failed, for that is what the schedule is for. */
+/**
+ * One poll of a run that goes on, which a settlement or the deadline ends. Nothing where it has found nothing, or failed, for that is what the
+ * schedule is for.
+ */
 export const once = (
   { poll }: Options,
   call: DeferredCall,
-  handle: Schema.Json
-): Effect.Effect<Exit.Exit<unknown> | undefined> =>
-  poll === undefined
-    ? Effect.undefined
-    : Effect.matchCauseEffect(checked(poll, call, handle), {
-        onSuccess: (found) => Effect.succeed(Option.isSome(found) ? Exit.succeed(found.value) : undefined),
-        onFailure: (cause) => {
-          const passing = untouchable(cause)
-          return passing === undefined ? Effect.undefined : Effect.failCause(passing)
-        }
-      })
+  entry: Entry,
+  handle: Schema.Json,
+  left: Duration.Duration
+): Effect.Effect<void> => {
+  if (poll === undefined) return Effect.void
+  const polling = Effect.matchCauseEffect(checked(poll, call, handle), {
+    onSuccess: (found) => Effect.sync(() => void (Option.isSome(found) && entry.take(Exit.succeed(found.value)))),
+    onFailure: (cause) => {
+      const passing = untouchable(cause)
+      return passing === undefined ? Effect.void : Effect.failCause(passing)
+    }
+  })
+  return Effect.asVoid(Effect.timeoutOption(Effect.raceFirst(Deferred.await(entry.arrived), polling), left))
+}
 
 /** The call, for those who wait for it outside of this process. */
 export const storedCall = (

@@ -118,13 +118,14 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
     const given = site?.decisions?.settlement(token)
     // what does not fit was refused before the run went on
     if (given !== undefined && now <= expiresAt) entry.take(yield* Effect.orDie(entry.decode(given)))
-    const isResumed = site?.from !== undefined
+    const left = Duration.millis(expiresAt - now)
     // a run that answers at its limit waits for nothing more
     const isHandedOver = site?.isSuspendable === true || site?.run.meter.withdraws === true
-    if (entry.settlement === undefined && isHandedOver && now < expiresAt) {
-      const found = isResumed ? yield* once(options, call, handle) : undefined
-      if (found !== undefined) return yield* found
-      return yield* handedOver(options, call, { token, handle, expiresAt })
+    if (site !== undefined && entry.settlement === undefined && isHandedOver && now < expiresAt) {
+      if (site.from !== undefined) yield* isWithdrawn(site.run, entry, once(options, call, entry, handle, left))
+      const isOver = entry.settlement !== undefined || (yield* Clock.currentTimeMillis) >= expiresAt
+      if (!isOver) return yield* handedOver(options, call, { token, handle, expiresAt })
+      return yield* entry.settlement ?? expired(options, call, state, handle)
     }
     if (entry.settlement === undefined && state.elsewhere !== undefined) {
       const found = yield* state.elsewhere.wait(storedCall(options, call, state, { handle, expiresAt }))
@@ -132,7 +133,7 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
       entry.settlement = found
     }
     if (entry.settlement === undefined && state.elsewhere === undefined) {
-      const inTime = Effect.timeoutOption(arrival(options, call, entry, handle), Duration.millis(expiresAt - now))
+      const inTime = Effect.timeoutOption(arrival(options, call, entry, handle), left)
       if (site === undefined) yield* inTime
       else if (yield* isWithdrawn(site.run, entry, Effect.asVoid(inTime))) {
         // at the very instant of the deadline, the deadline comes first

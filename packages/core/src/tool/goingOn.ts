@@ -114,8 +114,7 @@ export const restore =
       // what does not fit was refused before the run went on
       if (given !== undefined && now <= expiresAt) entry.take(yield* Effect.orDie(entry.decode(given)))
       else if (checkpoint.result === undefined && ended === undefined && now < expiresAt) {
-        const found = yield* RunContext.within(run, once(options, call, handle))
-        if (found !== undefined) entry.take(found)
+        yield* RunContext.within(run, once(options, call, entry, handle, Duration.millis(expiresAt - now)))
       }
       return yield* goOn(options, call, state, run, checkpoint)
     })
