@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, Approval, Recovery, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Cause, Duration, Effect, Exit, Fiber, Schema } from "effect"
+import { Cause, Duration, Effect, Exit, Fiber, Schedule, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { it } from "../../_support/run.ts"
 import { batch, busy, calm, callingOnce, eventLog, read, scripted } from "../../_support/dialogue.ts"
@@ -89,6 +89,34 @@ it.run("of several settlements the first counts, and a misfit leaves the call wa
     assert.deepStrictEqual(yield* Tool.settle(tokenOf(), Exit.succeed({ at: 9 })), not("already-settled"))
     assert.deepStrictEqual(yield* Tool.settle(`${tokenOf()}x`, Exit.succeed({ at: 9 })), not("unknown-token"))
     assert.deepStrictEqual(yield* Tool.settle("no token", Exit.succeed({ at: 9 })), not("unknown-token"))
+  })
+)
+
+it.run("a settlement from JavaScript that cannot be is answered, and leaves the call waiting [P1521]", (run) =>
+  Effect.gen(function* () {
+    const { tokenOf, tool } = deferring()
+    const model = yield* callingOnce("order")
+    const fiber = yield* Effect.forkChild(run(agentWith(tool), "go").pipe(Effect.provide(model.layer)))
+    yield* calm
+    const settle = Tool.settle as (token: unknown, exit: unknown) => ReturnType<typeof Tool.settle>
+    for (const token of [5, undefined, null, {}, [tokenOf()]]) {
+      assert.deepStrictEqual(yield* settle(token, Exit.succeed({ at: 1 })), not("unknown-token"))
+    }
+    for (const exit of [
+      undefined,
+      null,
+      5,
+      "x",
+      { at: 1 },
+      { _tag: "Success", value: { at: 1 } },
+      { _tag: "Failure" }
+    ]) {
+      const error = yield* Effect.flip(settle(tokenOf(), exit))
+      assert.strictEqual(error._tag, "SchemaError")
+      assert.include(String(error), "Expected an Exit")
+    }
+    assert.deepStrictEqual(yield* Tool.settle(tokenOf(), Exit.succeed({ at: 1 })), counted)
+    assert.strictEqual(yield* Fiber.join(fiber), "done")
   })
 )
 
@@ -231,7 +259,24 @@ it.effect("options that cannot be are refused when the tool is made [P1520]", ()
       })
     assert.throws(of({ deadline: 0 }), /deadline must be a finite duration above 0/)
     assert.throws(of({ deadline: Infinity }), /deadline must be a finite duration above 0/)
+    assert.throws(of({ deadline: undefined }), /Tool 'order': deadline must be a finite duration above 0/)
+    assert.throws(of({ deadline: null }), /Tool 'order': deadline must be a finite duration above 0/)
     assert.throws(of({ start: 1 }), /start must be a function/)
+    for (const cancel of [5, null, {}]) assert.throws(of({ cancel }), /Tool 'order': cancel must be a function/)
+    const every = Schedule.spaced("1 minute")
+    const check = () => Effect.succeedNone
+    for (const poll of [5, null, {}, { every }, { check }, { every: "1 minute", check }, { every, check: 5 }]) {
+      assert.throws(of({ poll }), /Tool 'order': poll must have every, a Schedule, and check, a function/)
+    }
+    for (const [option, value] of [
+      ["timeout", "1 second"],
+      ["run", check],
+      ["execute", check]
+    ] as const) {
+      assert.throws(of({ [option]: value }), new RegExp(`Tool 'order': ${option} is no option of a deferred tool`))
+      assert.doesNotThrow(of({ [option]: undefined }))
+    }
+    assert.doesNotThrow(of({ cancel: undefined, poll: undefined, atEnd: undefined, callTimeout: undefined }))
     assert.throws(of({ wait: "later" }), /wait/)
     assert.throws(of({ atEnd: "wait" }), /atEnd must be "wait" or "detach", with wait "continue"/)
     assert.throws(of({ wait: "continue", atEnd: "later" }), /atEnd must be "wait" or "detach"/)

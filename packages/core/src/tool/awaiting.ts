@@ -202,6 +202,7 @@ export const decoder = ({ failure, success }: Pick<ToolDefinition, "failure" | "
   const value = reader(success)
   const error = failure === undefined ? undefined : reader(failure)
   return (exit) => {
+    if (!Exit.isExit(exit)) return misfit("Expected an Exit")
     if (Exit.isSuccess(exit)) return Effect.map(value(exit.value), Exit.succeed)
     const failed = exit.cause.reasons.find(Cause.isFailReason)
     if (failed === undefined) return misfit("Expected a result or a failure")

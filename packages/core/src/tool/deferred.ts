@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import type * as Schedule from "effect/Schedule"
+import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import type { ToolTimeoutError } from "../errors/ToolError.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
@@ -90,6 +90,12 @@ type NeedOf<R, Absent> = [Absent] extends [R] ? never : WithoutScope<R>
 
 type FailureOf<F> = F extends Schema.Codec<infer Failures, unknown> ? Failures : never
 
+const isPoll = (poll: unknown): boolean =>
+  Predicate.hasProperty(poll, "every") &&
+  Schedule.isSchedule(poll.every) &&
+  Predicate.hasProperty(poll, "check") &&
+  Predicate.isFunction(poll.check)
+
 /**
  * Makes a tool that ends later: a job, a person, a webhook. `start` begins the work and returns a handle. Then the call waits for its
  * settlement: `Tool.settle` with the token of `start`, or `Agent.resume` with `settlements`. The first settlement counts. A failure goes to the rows of
@@ -149,6 +155,9 @@ export const deferred = <
 > => {
   Names.check(name)
   const { atEnd, cancel, deadline, poll, start, wait, ...others } = options
+  const foreign = ["run", "execute", "timeout"].find((option) => Reflect.get(others, option) !== undefined)
+  if (foreign !== undefined)
+    throw new TypeError(`Tool '${name}': ${foreign} is no option of a deferred tool, which has start and deadline`)
   if (wait !== "suspend" && wait !== "continue")
     throw new TypeError(`Tool '${name}': wait must be "suspend" or "continue"`)
   if (wait === "continue" && others.callTimeout !== undefined)
@@ -156,9 +165,14 @@ export const deferred = <
   if (atEnd !== undefined && (wait !== "continue" || (atEnd !== "wait" && atEnd !== "detach")))
     throw new TypeError(`Tool '${name}': atEnd must be "wait" or "detach", with wait "continue"`)
   if (!Predicate.isFunction(start)) throw new TypeError(`Tool '${name}': start must be a function`)
+  if (cancel !== undefined && !Predicate.isFunction(cancel))
+    throw new TypeError(`Tool '${name}': cancel must be a function`)
+  if (poll !== undefined && !isPoll(poll))
+    throw new TypeError(`Tool '${name}': poll must have every, a Schedule, and check, a function`)
   // `start` is called with its token; the rest is as with `run`
   const definition = define(name, { ...(others as unknown as Given), run: start as never })
-  const limit = limitOf(name, "deadline", deadline) ?? Duration.zero
+  const limit = limitOf(name, "deadline", deadline)
+  if (limit === undefined) throw new RangeError(`Tool '${name}': deadline must be a finite duration above 0`)
   // what they need is in the type of the tool
   const waits = {
     deadline: limit,

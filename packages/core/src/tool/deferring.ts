@@ -4,6 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { isDeep } from "../data/Foreign.ts"
@@ -53,6 +54,8 @@ const longestOf = ({ atEnd, cancel, deadline }: Options): Duration.Duration | un
 }
 
 const storeOf = Effect.fnUntraced(function* ({ name, spec }: Pick<ToolDefinition, "name" | "spec">, token: string) {
+  // a webhook may bring anything
+  if (!Predicate.isString(token)) return "unknown-token"
   if (!(yield* Token.isGenuine(token))) return "bad-signature"
   const parts = Token.partsOf(token)
   const isOurs = parts?.tool === name && parts.definition === (yield* Token.definitionOf(name, spec().parameters))

@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Token from "../data/Token.ts"
 
@@ -127,6 +128,8 @@ export const withdraw = (token: string): Effect.Effect<boolean> =>
  */
 export const settle = (token: string, exit: Exit.Exit<unknown, unknown>): Effect.Effect<Receipt, Schema.SchemaError> =>
   Effect.gen(function* () {
+    // a webhook may bring anything
+    if (!Predicate.isString(token)) return notCounted("unknown-token")
     if (!(yield* Token.isGenuine(token))) return notCounted("bad-signature")
     const entry = entries.get(token)
     if (entry === undefined) return notCounted(over.get(token) ?? "unknown-token")
