@@ -69,6 +69,14 @@ const forAgentFields = {
 /** A call whose sub-agent waits: it resumes from the snapshot of the sub-agent. */
 type ForAgent = Schema.Struct.Type<typeof forAgentFields> & { readonly snapshot: Snapshot }
 
+/** How a deferred call has ended, by the schemas of its tool. */
+const Ended = Schema.Union([
+  Schema.Struct({ _tag: Schema.tag("Success"), value: Schema.Json }),
+  Schema.Struct({ _tag: Schema.tag("Failure"), error: Schema.Json })
+])
+
+export type Ended = typeof Ended.Type
+
 /** A deferred call that has begun: it waits for its settlement. */
 export const ForSettlement = Schema.Struct({
   type: Schema.tag("deferred"),
@@ -79,6 +87,8 @@ export const ForSettlement = Schema.Struct({
   handle: Schema.Json,
   /** When the wait ends, in milliseconds since the epoch. */
   expiresAt: Schema.Finite,
+  /** Its settlement, where that came before the run was suspended at a limit; absent as long as it waits. */
+  ended: Schema.optionalKey(Ended),
   ...waitingFields
 })
 
@@ -103,12 +113,7 @@ export const LateCheckpoint = Schema.Struct({
   /** How far its policy had come when it began; absent for a first attempt. */
   progress: Schema.optionalKey(CallProgress),
   /** How it has ended, by the schemas of the tool; absent as long as it waits. */
-  ended: Schema.optionalKey(
-    Schema.Union([
-      Schema.Struct({ _tag: Schema.tag("Success"), value: Schema.Json }),
-      Schema.Struct({ _tag: Schema.tag("Failure"), error: Schema.Json })
-    ])
-  ),
+  ended: Schema.optionalKey(Ended),
   /** What the model is to read of an end that these schemas do not write at once. */
   result: Schema.optionalKey(Message.Settlement)
 })

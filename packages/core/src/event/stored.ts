@@ -34,7 +34,8 @@ export const waitingOf = (snapshot: Snapshot): ReadonlyArray<Exclude<Waiting, De
       case "decision":
         return [waitingFor(call.request)]
       case "deferred": {
-        const { expiresAt, handle, token } = call
+        const { ended, expiresAt, handle, token } = call
+        if (ended !== undefined) return []
         const [callId, tool] = [made[index]?.id ?? "", Token.partsOf(token)?.tool ?? ""]
         return [{ type: "deferred", runId, agent, callId, tool, handle, expiresAt, token }]
       }

@@ -8,7 +8,7 @@ import type { CallCheckpoint } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import { trailOf } from "../recovery/VerdictTrail.ts"
-import type { CallSite, NestingOf, Slot } from "../tool/CallSite.ts"
+import { leave, type CallSite, type NestingOf, type Slot } from "../tool/CallSite.ts"
 import type { Capture } from "../tool/ToolDefinition.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import * as RunBudget from "./budget.ts"
@@ -167,9 +167,18 @@ const settleAll = <A, E>(
   const isCutShort = plan.siblings === "interrupt"
   // of calls that a message of the user may interrupt: those that are over
   const early = inbox === undefined ? undefined : new Array<Toolset.Outcome>()
+  // where each has its place, those that wait keep theirs until none is at work
+  const isBeside = early !== undefined && mode.isSuspendable && started.length > 1 && started.length <= concurrency
+  const beside = isBeside ? { atWork: started.length, onIdle: new Set<() => void>() } : undefined
   const settleOne = (site: CallSite, offset: number): Effect.Effect<Toolset.Outcome, Ended> => {
-    const turn = inTurn(state, toolset, site, offset, concurrency)
-    const outcome = early === undefined ? turn : Effect.map(turn, (outcome) => (early[offset] = outcome))
+    const turn = inTurn(state, toolset, beside === undefined ? site : { ...site, beside }, offset, concurrency)
+    const outcome =
+      early === undefined
+        ? turn
+        : Effect.map(turn, (outcome) => {
+            if (beside !== undefined) leave(beside)
+            return (early[offset] = outcome)
+          })
     return isCutShort ? Effect.flatMap(outcome, endedBy) : outcome
   }
   const finish = (outcomes: ReadonlyArray<Toolset.Outcome>): Effect.Effect<A, E> => {

@@ -5,7 +5,7 @@ import type { CallCheckpoint, ForSettlement, Snapshot } from "../event/Checkpoin
 import type { RunContext } from "../event/RunContext.ts"
 import type { LateCall, LateEnd } from "./Late.ts"
 import { ended, type LiveCall, liveFrom } from "./fate.ts"
-import type { Nesting, SiteAtGate, ToolDefinition } from "./ToolDefinition.ts"
+import type { Beside, Nesting, SiteAtGate, ToolDefinition } from "./ToolDefinition.ts"
 
 export interface CallSite extends SiteAtGate {
   /** With the name of the tool that is meant. */
@@ -34,6 +34,8 @@ export interface CallSite extends SiteAtGate {
   readonly late?: LateEnd
   /** The tools that were chosen for its turn; absent for all tools. */
   readonly offered?: ReadonlyArray<string> | undefined
+  /** The calls of its reply, where all begin at once in a run that may be suspended. */
+  readonly beside?: Beside | undefined
 }
 
 /** The state of a call at any time: what is stored if its run ends or is suspended now. */
@@ -79,7 +81,7 @@ export type NestingOf = (from: Snapshot | undefined, checkpointOf: (snapshot: Sn
 /** What a call waits for after it has begun: its sub-agent, or its settlement. */
 export type Awaited =
   | { readonly type: "agent"; readonly snapshot: Snapshot }
-  | Pick<ForSettlement, "type" | "token" | "handle" | "expiresAt">
+  | Pick<ForSettlement, "type" | "token" | "handle" | "expiresAt" | "ended">
 
 /** The run of a sub-agent was suspended, or a deferred tool has begun: the call waits. */
 export class Waits {
@@ -90,4 +92,10 @@ export class Waits {
     this.awaited = awaited
     this.late = late
   }
+}
+
+/** A call is settled, or waits. */
+export const leave = (beside: Beside): void => {
+  if (--beside.atWork > 0) return
+  for (const wake of beside.onIdle) wake()
 }

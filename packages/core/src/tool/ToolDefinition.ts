@@ -321,6 +321,18 @@ interface DeferredSite {
   readonly decisions: Decisions | undefined
   /** Of a call whose run has gone on, and that has ended; also where it begins anew. */
   readonly late: LateEnd | undefined
+  /** The calls of its reply, where its run is suspended with it once no other is at work. */
+  readonly beside: Beside | undefined
+  /** Notes what it waits for while others are at work, for a run that is suspended at a limit meanwhile. */
+  readonly waits: (awaited: (() => Omit<ForSettlement, "arguments" | "progress" | "elapsed">) | undefined) => void
+}
+
+/** The calls of one reply, of a run that may be suspended. */
+export interface Beside {
+  /** How many of them are at work: neither settled, nor waiting. */
+  atWork: number
+  /** Called when there is none. */
+  readonly onIdle: Set<() => void>
 }
 
 type NotCounted = Extract<Approval.DecisionReceipt, { readonly _tag: "NotCounted" }>

@@ -232,10 +232,25 @@ const runOnce = (self: ToolCall, state: Admitted): Attempt => {
     checkpointOf(self, state.runs, { type: "agent", arguments: state.args, snapshot })
   )
   const { tool } = entry
-  const { decisions, isSuspendable } = site
-  const deferredIn = tool.deferral && { run, isSuspendable, from: state.handed, decisions, late: site.late }
+  const deferredIn = tool.deferral && deferredInOf(self, state)
   const ran = ToolRun.run({ tool, decoded: state.decoded, context, nesting, deferredIn, onCleared, keep: self })
   return entry.tool.sideEffects === "unsafe" ? watch(self, ran) : ran
+}
+
+/** How a deferred tool waits in the run of its call. */
+const deferredInOf = (self: ToolCall, state: Admitted): NonNullable<ToolRun.Execution["deferredIn"]> => {
+  const { beside, decisions, isSuspendable, late, run, slot } = self.site
+  return {
+    run,
+    isSuspendable,
+    from: state.handed,
+    decisions,
+    late,
+    beside,
+    waits: (awaited) => {
+      slot.checkpoint = awaited && (() => checkpointOf(self, state.runs, { ...awaited(), arguments: state.args }))
+    }
+  }
 }
 
 /** Once an unsafe tool has started, only its own end or a lookup shows whether it took effect. */

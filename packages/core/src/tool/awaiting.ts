@@ -58,6 +58,8 @@ export interface State {
   readonly token: string
   readonly entry: Entry
   readonly elsewhere: Elsewhere | undefined
+  /** Whether it waits while others are at work, and its run withdraws it where it ends otherwise. */
+  isResting?: boolean
   /** Once `start` has returned. */
   handed: Pick<ForSettlement, "handle" | "expiresAt"> | undefined
 }
@@ -67,10 +69,11 @@ export const arrival = (
   options: Options,
   call: DeferredCall,
   entry: Entry,
-  handle: Schema.Json
+  handle: Schema.Json,
+  isFirstAtOnce?: boolean
 ): Effect.Effect<void> => {
   const arrived = Deferred.await(entry.arrived)
-  const polls = pollsOf(options, call, handle)
+  const polls = pollsOf(options, call, handle, isFirstAtOnce)
   if (polls === undefined) return arrived
   const polling = Effect.flatMap(polls(Effect.sleep), (found) => {
     if (found !== undefined) entry.take(found)

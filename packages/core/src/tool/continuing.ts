@@ -11,7 +11,7 @@ import * as Approval from "../data/Approval.ts"
 import * as Message from "../data/Message.ts"
 import * as Redaction from "../data/Redaction.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
-import type { LateCheckpoint } from "../event/Checkpoint.ts"
+import type { Ended, LateCheckpoint } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type * as Interception from "../model/Interception.ts"
 import { untouchable } from "../recovery/Layer.ts"
@@ -231,10 +231,8 @@ const absent: Approval.Approver["Service"] = {
   decide: () => Effect.succeed(Approval.refuse("no approver can be asked about a call whose run has gone on"))
 }
 
-type Ended = NonNullable<LateCheckpoint["ended"]>
-
 /** How it has ended, as JSON; nothing where no schema writes that at once. */
-const endedAs = ({ failure, success }: ToolDefinition, exit: Exit.Exit<unknown, unknown>): Ended | undefined => {
+export const endedAs = ({ failure, success }: ToolDefinition, exit: Exit.Exit<unknown, unknown>): Ended | undefined => {
   const written = (schema: Schema.Codec<unknown, unknown>, value: unknown) =>
     Schema.encodeUnknownExit(Schema.toCodecJson(schema))(value)
   if (Exit.isSuccess(exit)) {

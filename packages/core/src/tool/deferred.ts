@@ -1,5 +1,5 @@
 /** Tools that end later: `start` begins the work, and a settlement ends it. */
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"

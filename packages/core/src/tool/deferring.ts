@@ -12,12 +12,13 @@ import * as Token from "../data/Token.ts"
 import type { ForSettlement } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
+import { endedAs } from "./continuing.ts"
 import { arrival, cancel, decoder, expired, once, patience, storedCall } from "./awaiting.ts"
 import type { DeferredCall, Options, State } from "./awaiting.ts"
-import { Waits } from "./CallSite.ts"
+import { leave, Waits } from "./CallSite.ts"
 import { callOf, goOn, restore } from "./goingOn.ts"
 import { Found } from "./run.ts"
-import type { Deferral, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import type { Beside, Deferral, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import { close, type Decode, enter, Entry, handOver, release, withdraw } from "./waiting.ts"
 
 export const make = (
@@ -109,6 +110,12 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
       if (late.settlement !== undefined) entry.take(late.settlement)
       return yield* late.settlement ?? expired(options, call, state, handle)
     }
+    const ended = site?.from?.ended
+    if (ended !== undefined) {
+      const exit = ended._tag === "Success" ? Exit.succeed(ended.value) : Exit.fail(ended.error)
+      entry.take(yield* Effect.orDie(entry.decode(exit)))
+      if (entry.settlement !== undefined) return yield* entry.settlement
+    }
     const replaces = late === undefined ? {} : { replaces: late.handle }
     const begun = { callId, tool: tool.name, handle, expiresAt, ...replaces }
     yield* RunContext.emit(site?.run, () => ({ type: "tool-waiting", ...begun }))
@@ -126,13 +133,17 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
     const isHandedOver = site?.isSuspendable === true || site?.run.meter.withdraws === true
     if (site !== undefined && entry.settlement === undefined && isHandedOver && now < expiresAt) {
       if (site.from !== undefined) yield* isWithdrawn(site.run, entry, once(options, call, entry, handle, left))
+      const { beside } = site
+      if (beside !== undefined && entry.settlement === undefined) {
+        yield* rest(options, call, state, { site, beside, handle, expiresAt })
+      }
       const isOver = entry.settlement !== undefined || (yield* Clock.currentTimeMillis) >= expiresAt
-      if (!isOver) return yield* handedOver(options, call, { token, handle, expiresAt })
+      if (!isOver) return yield* handedOver(options, call, state, { token, handle, expiresAt })
       return yield* entry.settlement ?? expired(options, call, state, handle)
     }
     if (entry.settlement === undefined && state.elsewhere !== undefined) {
       const found = yield* state.elsewhere.wait(storedCall(options, call, state, { handle, expiresAt }))
-      if (found === "withdrawn") return yield* handedOver(options, call, { token, handle, expiresAt })
+      if (found === "withdrawn") return yield* handedOver(options, call, state, { token, handle, expiresAt })
       entry.settlement = found
     }
     if (entry.settlement === undefined && state.elsewhere === undefined) {
@@ -141,27 +152,93 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
       else if (yield* isWithdrawn(site.run, entry, Effect.asVoid(inTime))) {
         // at the very instant of the deadline, the deadline comes first
         if ((yield* Clock.currentTimeMillis) < expiresAt) {
-          return yield* handedOver(options, call, { token, handle, expiresAt })
+          return yield* handedOver(options, call, state, { token, handle, expiresAt })
         }
       }
     }
     return yield* entry.settlement ?? expired(options, call, state, handle)
   })
 
-/** The call waits for the end of its batch: it is suspended with its run, or withdrawn. */
-const handedOver = Effect.fnUntraced(function* (
+/** The call waits no more in memory: it is suspended with its run, or withdrawn. */
+const handedOver = (
   options: Options,
   call: DeferredCall,
+  { entry, token }: State,
   handed: Pick<ForSettlement, "token" | "handle" | "expiresAt">
-): Effect.fn.Return<never, Waits> {
-  const { handle, token } = handed
+): Effect.Effect<unknown, unknown> =>
+  Effect.uninterruptible(
+    Effect.suspend(() => {
+      // it has come at this very instant
+      if (entry.settlement !== undefined) return entry.settlement
+      close(token, entry, "suspended")
+      return Effect.andThen(leftToRun(options, call, handed), Effect.fail(new Waits({ type: "deferred", ...handed })))
+    })
+  )
+
+/** A run that ends without an answer while the call waits has failed, or was interrupted. */
+const leftToRun = (
+  options: Options,
+  call: DeferredCall,
+  { handle, token }: Pick<ForSettlement, "token" | "handle">
+): Effect.Effect<void> => {
   handOver(token, cancel(options, call, handle))
-  // a run that ends without an answer while the call waits has failed, or was interrupted
-  yield* Scope.addFinalizerExit(call.context.runScope, (exit) =>
+  return Scope.addFinalizerExit(call.context.runScope, (exit) =>
     Exit.isSuccess(exit) ? release(token) : withdraw(token)
   )
-  return yield* Effect.fail(new Waits({ type: "deferred", ...handed }))
-})
+}
+
+interface Resting extends Pick<ForSettlement, "handle" | "expiresAt"> {
+  readonly site: NonNullable<DeferredCall["site"]>
+  readonly beside: Beside
+}
+
+/**
+ * Waits in memory while other calls of the reply are at work: a settlement, the deadline or a message ends that. A run that is suspended at a
+ * limit meanwhile takes the call along.
+ */
+const rest = (
+  options: Options,
+  call: DeferredCall,
+  state: State,
+  { beside, expiresAt, handle, site }: Resting
+): Effect.Effect<void> => {
+  const { entry, token } = state
+  const idle = Effect.callback<void>((resume) => {
+    const wake = () => resume(Effect.void)
+    beside.onIdle.add(wake)
+    if (beside.atWork <= 0) wake()
+    return Effect.sync(() => beside.onIdle.delete(wake))
+  })
+  const wait: Effect.Effect<void> = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    if (entry.settlement !== undefined || now >= expiresAt || beside.atWork <= 0) return Effect.void
+    const arriving = Effect.raceFirst(arrival(options, call, entry, handle, false), idle)
+    const inTime = Effect.timeoutOption(arriving, Duration.millis(expiresAt - now))
+    return Effect.flatMap(isWithdrawn(site.run, entry, Effect.asVoid(inTime)), (isSaid) =>
+      isSaid ? Effect.void : wait
+    )
+  })
+  const begin = Effect.suspend(() => {
+    state.isResting = true
+    site.waits(() => {
+      const ended = entry.settlement && endedAs(call.tool, entry.settlement)
+      return { type: "deferred", token, handle, expiresAt, ...(ended === undefined ? {} : { ended }) }
+    })
+    // from then on it is at work again
+    entry.onTaken = () => void beside.atWork++
+    leave(beside)
+    return leftToRun(options, call, { token, handle })
+  })
+  const end = Effect.suspend(() => {
+    if (entry.settlement === undefined) beside.atWork++
+    entry.onTaken = undefined
+    return Effect.void
+  })
+  const over = Effect.suspend(() => {
+    state.isResting = false
+    return release(token)
+  })
+  return Effect.andThen(Effect.ensuring(Effect.andThen(begin, wait), end), over)
+}
 
 /** Waits; gives whether a message of the user has ended the wait before a settlement came. */
 const isWithdrawn = (run: RunContext.RunContext, entry: Entry, wait: Effect.Effect<void>): Effect.Effect<boolean> => {
@@ -184,7 +261,7 @@ const isHandle = (value: unknown): value is Schema.Json => !isDeep(value) && isJ
 const ended = (
   options: Options,
   call: DeferredCall,
-  { elsewhere, entry, handed, token }: State,
+  { elsewhere, entry, handed, isResting, token }: State,
   exit: Exit.Exit<unknown, unknown>
 ): Effect.Effect<void> => {
   const isStopped = Exit.isFailure(exit) && (Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause))
@@ -193,10 +270,13 @@ const ended = (
   // its run goes on, and it waits all the same
   if (isSuspended && waits.late !== undefined) return Effect.void
   const isUnsettled = entry.closed === undefined && entry.settlement === undefined
-  close(token, entry, isSuspended ? "suspended" : "run-over")
-  if (!isUnsettled || Exit.isSuccess(exit) || isSuspended) return Effect.void
-  const closed = elsewhere?.close(token) ?? Effect.void
+  const limit = isResting === true ? call.site?.run.meter.ended : undefined
+  const isLeft = isSuspended || limit?.meter.actionAt(limit.reason) === "checkpoint"
+  close(token, entry, isLeft ? "suspended" : "run-over")
+  if (!isUnsettled || Exit.isSuccess(exit) || isLeft) return Effect.void
+  const closed = Effect.andThen(release(token), elsewhere?.close(token) ?? Effect.void)
   if (!isStopped || handed === undefined) return closed
+  call.site?.waits(undefined)
   return Effect.andThen(
     closed,
     Effect.map(cancel(options, call, handed.handle), (isConfirmed) => {

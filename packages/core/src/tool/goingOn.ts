@@ -95,11 +95,12 @@ export const restore =
       const run = { ...around, callId, callKey, within: key, repairing: undefined }
       const runScope = run.done.scope
       const progress = () => Effect.void
+      const waits = () => {}
       const context = { attempt: 1, callId, idempotencyKey: key, agent: run.agent, progress, runScope }
       const made = { type: "tool-call", id: callId, name: tool.name, arguments: checkpoint.arguments } as const
       const read = Call.decodeNow(tool, made)
       const decoded = read && Result.getOrUndefined(read)
-      const site = { run, isSuspendable: false, from: undefined, decisions, late: undefined }
+      const site = { run, isSuspendable: false, from: undefined, decisions, late: undefined, beside: undefined, waits }
       const call = { ...callOf({ tool, context, decoded, keep: {} }), site, onCleared: () => {} }
       const entry = enter(token, decoder(tool))
       const state: State = { token, entry, elsewhere: undefined, handed: { handle, expiresAt } }
