@@ -277,3 +277,34 @@ it.effect("a workflow without an inbox records what it recorded before [P1586]",
     }
   })
 )
+
+it.effect("what is no message is a defect that names the run, and is not stored [P1586]", () =>
+  Effect.gen(function* () {
+    const { durable, end, ends, id, unread, within } = yield* talking(false)
+    // as a program without types does
+    const say = Durable.say as unknown as (
+      workflow: unknown,
+      said: unknown
+    ) => Effect.Effect<void, never, WorkflowEngine>
+    const wrong: ReadonlyArray<readonly [object, string]> = [
+      [{ message: 5 }, "the message must be a text or a list of parts"],
+      [{}, "the message must be a text or a list of parts"],
+      [{ message: ["a"] }, "the message must be a text or a list of parts"],
+      [{ message: " " }, "the message must be more than blank"],
+      [{ message: [] }, "the message must be more than blank"],
+      [{ message: "stop", id: 5 }, "id must be a text"],
+      [{ message: "stop", to: 5 }, "to must be the id of a run"],
+      [{ message: "stop", supersede: "yes" }, "supersede must be true or false"]
+    ]
+    for (const [said, why] of wrong) {
+      const exit = yield* Effect.exit(within(say(durable, { executionId: id, id: "m1", ...said })))
+      assert(exit._tag === "Failure")
+      const [reason] = exit.cause.reasons
+      assert(reason?._tag === "Die")
+      assert.strictEqual(String(reason.defect), `TypeError: Durable.say to run '${id}': ${why}`)
+    }
+    assert.deepStrictEqual(yield* unread, [])
+    yield* ends
+    assert.deepInclude(yield* end, { _tag: "Success", value: "done" })
+  })
+)

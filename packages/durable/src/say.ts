@@ -4,6 +4,7 @@ import type * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { Message } from "@kintsugi/core"
 import * as DoorError from "@kintsugi/core/DoorError"
@@ -53,6 +54,10 @@ export const say = (
     if (!hasInbox) {
       return yield* Effect.die(new TypeError(`Durable.say: give Durable.workflow of '${workflow._tag}' inbox: true`))
     }
+    const wrong = wrongOf({ id, message, supersede, to })
+    if (wrong !== undefined) {
+      return yield* Effect.die(new TypeError(`Durable.say to run '${String(executionId)}': ${wrong}`))
+    }
     yield* demanding(workflow, executionId)
     const engine = yield* WorkflowEngine
     const stopped = isStopped({ engine, executionId, instance: WorkflowInstance.initial(workflow, executionId) })
@@ -69,6 +74,22 @@ export const say = (
     yield* put(of, said)
     if (supersede) yield* withdraw(of, said)
   })
+
+const isContent = Schema.is(Message.UserContent)
+
+/** What is wrong with a message, of a caller without types. */
+const wrongOf = (given: {
+  readonly [Key in "id" | "message" | "supersede" | "to"]: unknown
+}): string | undefined => {
+  const { id, message, supersede, to } = given
+  if (!Predicate.isString(id)) return "id must be a text"
+  if (to !== undefined && !Predicate.isString(to)) return "to must be the id of a run"
+  if (!Predicate.isBoolean(supersede)) return "supersede must be true or false"
+  const content = Predicate.isString(message) ? [Message.text(message)] : message
+  if (!isContent(content)) return "the message must be a text or a list of parts"
+  const isBlank = content.every((part) => part.type === "text" && part.text.trim() === "")
+  return isBlank ? "the message must be more than blank" : undefined
+}
 
 /** Ends the waits that a message withdraws, until the run has read it: what it asks after that is asked anew. */
 const withdraw = Effect.fnUntraced(function* (

@@ -81,9 +81,9 @@ it.effect("a wrong option of say is a defect that names it, and the run goes on 
     const run = yield* started(Agent.make("worker", {}).start("which?"), model)
     yield* slow.begun
     const wrong = yield* Effect.exit(run.say("stop", { interrupt: "tool" as never }))
-    assert.include(defectOf(wrong), 'run.say: interrupt must be true, false or "tools", got tool')
+    assert.include(defectOf(wrong), "run.say of agent 'worker': interrupt must be true, false, 'tools', got 'tool'")
     const odd = yield* Effect.exit(run.say({ message: "stop" } as never))
-    assert.include(defectOf(odd), "run.say: message must be a text or a list of parts, got object")
+    assert.include(defectOf(odd), "run.say of agent 'worker': message must be a text or a list of parts, got object")
     yield* calm
     yield* slow.end
     assert.deepInclude(yield* run.outcome, { output: "blue" })

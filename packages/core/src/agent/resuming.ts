@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Schema from "effect/Schema"
+import { oneOf } from "../data/Demand.ts"
 import { canonical } from "../data/Digest.ts"
 import * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -12,17 +13,18 @@ import { SnapshotRefusedError } from "../errors/DoorError.ts"
 import * as Token from "../data/Token.ts"
 import { goingOn } from "../run/Continuing.ts"
 import type { Going } from "../run/Run.ts"
+import { sayings } from "../run/Saying.ts"
 import type { Admit, Resumption } from "../run/Start.ts"
 import { decisionsOf } from "../tool/Decisions.ts"
-import { demand } from "./demand.ts"
 import * as Snapshots from "./snapshots.ts"
 
 const isTranscript = Schema.is(Message.Transcript)
 
 /** Looks first, and claims last: what is refused for another reason can still be resumed. */
-const admit: Admit = (agent, { repeat, audience, decisions = [], from, incomplete, settlements = [] }) =>
+const admit: Admit = (agent, { repeat, audience, decisions = [], from, incomplete, say = [], settlements = [] }) =>
   Effect.gen(function* () {
-    demand("Agent.resume: incomplete", incomplete, ["keep", "continue", "drop"])
+    oneOf("Agent.resume: incomplete", incomplete, ["keep", "continue", "drop"])
+    sayings(agent.name, say)
     if (isTranscript(from)) return
     if (!genuine.has(from) && !Snapshot.isSnapshot(from)) return yield* refused("malformed", "The value")
     const what = `The snapshot of run '${from.runId}'`

@@ -7,7 +7,7 @@ import { continuing } from "../run/Continuing.ts"
 import type { OnPartial } from "../run/Run.ts"
 import { type Agent, fromDefinition } from "./definition.ts"
 import type * as Fitting from "./fitting.ts"
-import { demand } from "./demand.ts"
+import { oneOf } from "../data/Demand.ts"
 import { definitionOf } from "./parts.ts"
 import type { AnyPart } from "./partTypes.ts"
 import { isAgent } from "./sealing.ts"
@@ -299,8 +299,8 @@ export const onLlmError: {
   ): A => {
     const definition = definitionOf(self)
     const { continueBy, onPartial = definition.onPartial } = options
-    demand("Agent.onLlmError: onPartial", options.onPartial, ["fail", "restart", "continue"])
-    demand("Agent.onLlmError: continueBy", continueBy, ["message"])
+    oneOf("Agent.onLlmError: onPartial", options.onPartial, ["fail", "restart", "continue"])
+    oneOf("Agent.onLlmError: continueBy", continueBy, ["message"])
     return fromDefinition({
       ...definition,
       onLlmError: LlmTable.rowsAfter(definition.onLlmError, given, options),

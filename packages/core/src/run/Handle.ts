@@ -8,6 +8,7 @@ import { EventLog, type ReadOptions } from "../event/EventLog.ts"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import type * as Approval from "../data/Approval.ts"
 import type * as Ledger from "../budget/Ledger.ts"
+import { demand, oneOf } from "../data/Demand.ts"
 import type * as Message from "../data/Message.ts"
 import type { Snapshot, Waiting } from "../event/Snapshot.ts"
 import * as Usage from "../data/Usage.ts"
@@ -17,7 +18,7 @@ import { type CursorExpiredError, InboxFullError, RunOverError } from "../errors
 import * as RunContext from "../event/RunContext.ts"
 import type { Mode, Sink, Started, State } from "./Frame.ts"
 import { markOf } from "./mark.ts"
-import { userMessage } from "./saying.ts"
+import { userMessage } from "./Saying.ts"
 import { Suspension } from "./Start.ts"
 
 /**
@@ -179,7 +180,7 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
         ...(decisions === undefined ? {} : { decisions: decisions.answers() })
       })),
       say: (message, options) => {
-        const saying = Effect.suspend(() => say(started?.run, userMessage("run.say", message), options))
+        const saying = Effect.suspend(() => say(started?.run, message, options))
         return Effect.suspend(() =>
           started === undefined && fiber.pollUnsafe() === undefined ? Effect.andThen(beginning, saying) : saying
         )
@@ -198,12 +199,17 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
 /** Says something to a run, or to one of its tree. */
 const say = (
   run: RunContext.RunContext | undefined,
-  message: Message.User,
-  { interrupt, supersede = false, to: runId = run?.runId ?? "" }: SayOptions = {}
+  given: string | Message.UserContent,
+  options: SayOptions = {}
 ): Effect.Effect<string, RunOverError | InboxFullError> =>
   Effect.withFiber((fiber): Effect.Effect<string, RunOverError | InboxFullError> => {
-    if (interrupt !== undefined && !Predicate.isBoolean(interrupt) && interrupt !== "tools")
-      throw new TypeError(`run.say: interrupt must be true, false or "tools", got ${String(interrupt)}`)
+    const whose = run === undefined ? "run.say" : `run.say of agent '${run.agent}'`
+    const message = userMessage(whose, given)
+    demand(`${whose}: the second argument`, "options", options, Predicate.isObject(options))
+    const { interrupt, supersede = false, to: runId = run?.runId ?? "" } = options
+    oneOf(`${whose}: interrupt`, interrupt, [true, false, "tools"])
+    oneOf(`${whose}: supersede`, supersede, [true, false])
+    demand(`${whose}: to`, "the id of a run", runId, Predicate.isString(runId))
     const id = RunContext.drawId(fiber)
     const said = { id, message, ...(supersede ? { supersede } : {}) }
     const limit = run?.tree.inbox?.add(fiber, runId, { said, interrupt })

@@ -1,20 +1,33 @@
 /** What is said to a run. A program without types may say anything: that is a defect, which names the option. */
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { demand } from "../data/Demand.ts"
 import * as Message from "../data/Message.ts"
 import type { Saying } from "./Start.ts"
 
-export const userMessage = (whose: string, message: unknown): Message.User => {
-  if (Predicate.isString(message) || Array.isArray(message)) return Message.user(message)
-  throw new TypeError(`${whose}: message must be a text or a list of parts, got ${typeof message}`)
+const isContent = Schema.is(Message.UserContent)
+
+/** The message. Throws a `TypeError` on what is none, and on one without a word or a part. */
+export const userMessage = (whose: string, given: unknown): Message.User => {
+  const what = `${whose}: message`
+  demand(what, "a text or a list of parts", given, Predicate.isString(given) || isContent(given))
+  // it has just been checked
+  const message = Message.user(given as string | Message.UserContent)
+  demand(
+    what,
+    "more than blank",
+    "",
+    message.content.some((part) => part.type !== "text" || part.text.trim() !== "")
+  )
+  return message
 }
 
 /** The messages with which a run goes on: a text, one message, or several. */
 export const sayings = (agent: string, say: unknown): ReadonlyArray<Saying> => {
-  if (Predicate.isString(say)) return [{ message: say }]
-  const all: ReadonlyArray<unknown> = Array.isArray(say) ? say : [say]
+  const whose = `Agent '${agent}': say`
+  const all: ReadonlyArray<unknown> = Array.isArray(say) ? say : [Predicate.isString(say) ? { message: say } : say]
   return all.map((one) => {
-    if (!Predicate.isObject(one))
-      throw new TypeError(`Agent '${agent}': say must be a text, a message or a list of messages, got ${typeof one}`)
+    demand(whose, "a text, a message or a list of messages", one, Predicate.isObject(one))
     // there is nothing at work yet, and no sub-agent
     const { message, supersede, ...others } = one as unknown as Saying
     for (const option of Object.keys(others)) {
@@ -22,7 +35,7 @@ export const sayings = (agent: string, say: unknown): ReadonlyArray<Saying> => {
     }
     if (supersede !== undefined && !Predicate.isBoolean(supersede))
       throw new TypeError(`Agent '${agent}': supersede of say must be true or false, got ${typeof supersede}`)
-    userMessage(`Agent '${agent}': say`, message)
+    userMessage(whose, message)
     return { message, ...(supersede === undefined ? {} : { supersede }) }
   })
 }
