@@ -196,7 +196,7 @@ it.effect("a run that goes on after a limit keeps the count of its sub-agents to
 )
 
 /** An agent as a tool, whose runs call this tool. */
-const asking = (tool: Capped) =>
+const helperOf = (tool: Capped) =>
   Agent.asTool(Agent.make("sub", { tools: [tool] }), { description: "Asks.", name: "ask" })
 
 /**
@@ -205,7 +205,7 @@ const asking = (tool: Capped) =>
  */
 const acrossStops = (
   look: Capped,
-  ask: ReturnType<typeof asking>,
+  ask: ReturnType<typeof helperOf>,
   names: ReadonlyArray<string>,
   forget: ReadonlyArray<keyof Snapshot.Snapshot> = []
 ) =>
@@ -232,7 +232,7 @@ const stops = [[], ["stop"], ["stop", "stop"]]
 it.effect("after a suspension, two tools with one name in two agents have their own counts [P1508]", () =>
   Effect.gen(function* () {
     const own = capped("look", 2).tool
-    const ask = asking(capped("look", 2).tool)
+    const ask = helperOf(capped("look", 2).tool)
     for (const stop of stops) {
       assert.deepStrictEqual(yield* acrossStops(own, ask, ["look", "look", ...stop, "ask", "look"]), ["worker"])
       assert.deepStrictEqual(yield* acrossStops(own, ask, ["ask", "ask", ...stop, "look", "ask", "look"]), ["sub"])
@@ -243,7 +243,7 @@ it.effect("after a suspension, two tools with one name in two agents have their 
 it.effect("after a suspension, a tool that a parent and its sub-agent share has one count [P1508]", () =>
   Effect.gen(function* () {
     const { tool } = capped("look", 2)
-    const ask = asking(tool)
+    const ask = helperOf(tool)
     for (const stop of stops) {
       assert.deepStrictEqual(yield* acrossStops(tool, ask, ["look", "look", ...stop, "ask", "look"]), ["sub", "worker"])
       assert.deepStrictEqual(yield* acrossStops(tool, ask, ["ask", ...stop, "look", "look"]), ["worker"])
@@ -256,9 +256,12 @@ it.effect("a part of a composition that is a tool has its count after a suspensi
     const part = Agent.make("part", { tools: [capped("look", 1).tool] })
     const chain = Agent.andThen(Agent.deterministic("before", Effect.succeed<string>), part)
     // of another type than an agent as a tool, and called as one
-    const ask = Agent.asTool(chain, { description: "Asks.", name: "ask" }) as unknown as ReturnType<typeof asking>
+    const ask = Agent.asTool(chain, { description: "Asks.", name: "ask" }) as unknown as ReturnType<typeof helperOf>
     for (const stop of stops) {
-      assert.deepStrictEqual(yield* acrossStops(capped("other", 1).tool, ask, ["ask", ...stop, "ask"]), ["part"])
+      assert.deepStrictEqual(yield* acrossStops(capped("other", 1).tool, ask, ["ask", ...stop, "ask", "ask"]), [
+        "part",
+        "part"
+      ])
     }
   })
 )
@@ -267,7 +270,7 @@ it.effect("a snapshot that has counts by names alone goes on with the count of i
   Effect.gen(function* () {
     const { tool } = capped("look", 2)
     const names = ["look", "stop", "look", "stop", "look"]
-    assert.deepStrictEqual(yield* acrossStops(tool, asking(tool), names, ["cappedTools"]), ["worker"])
+    assert.deepStrictEqual(yield* acrossStops(tool, helperOf(tool), names, ["cappedTools"]), ["worker"])
   })
 )
 

@@ -108,11 +108,11 @@ it.effect("a snapshot knows the latest 64 requests that were decided [P1533]", (
     const decisions = digests.slice(0, -1).map((digest) => ({ digest, decision: Approval.approve }))
     const next = yield* snapshotOf(yield* outcomeOf(Agent.resume(many), { from, decisions }, model))
     assert.strictEqual(next.decided?.length, 64)
-    const again = [digests.at(0), digests.at(1), digests.at(-1)].map((digest = "") => ({
+    const second = [digests.at(0), digests.at(1), digests.at(-1)].map((digest = "") => ({
       digest,
       decision: Approval.approve
     }))
-    const end = yield* outcomeOf(Agent.resume(many), { from: next, decisions: again }, model)
+    const end = yield* outcomeOf(Agent.resume(many), { from: next, decisions: second }, model)
     assert.deepStrictEqual(fatesOf(end), ["unknown-request", "already-decided", "Counted"])
   })
 )
@@ -183,9 +183,9 @@ it.effect("the handle has the answers however the run ends, and none of a resump
       if (how === "hangs") yield* run.interrupt
       const fates = (yield* run.decisions).map((answer) => (answer._tag === "Counted" ? answer._tag : answer.reason))
       assert.deepStrictEqual(fates, ["Counted", "unknown-request"])
-      const again = yield* Agent.resume(agent).start({ from, decisions }).pipe(Effect.provide(model.layer))
-      assert.deepStrictEqual(yield* again.decisions, [])
-      assert.isTrue(Exit.isFailure(yield* Effect.exit(again.outcome)))
+      const second = yield* Agent.resume(agent).start({ from, decisions }).pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(yield* second.decisions, [])
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(second.outcome)))
     }
   })
 )

@@ -25,18 +25,19 @@ export class CallCounts {
 
   /** Counts a call of a tool by an agent, unless its cap admits no more. */
   take(cap: CallCap, agents: ReadonlyArray<string>): boolean {
-    const own = this.#calls?.get(cap) ?? this.#known(cap, agents)
+    const counts = (this.#calls ??= new Map<CallCap, CappedTool>())
+    const own = counts.get(cap) ?? this.#calledBy(cap, agents)
     const calls =
       own?.calls ?? Math.max(0, ...this.#before.flatMap(({ calls, tool }) => (tool === cap.tool ? calls : [])))
-    if (calls >= cap.max) return false
     const all = own?.agents ?? []
-    const counted = { tool: cap.tool, agents: isIn(all, agents) ? all : [...all, agents], calls: calls + 1 }
-    ;(this.#calls ??= new Map<CallCap, CappedTool>()).set(cap, counted)
-    return true
+    const isWithin = calls < cap.max
+    const agentsNow = isIn(all, agents) ? all : [...all, agents]
+    counts.set(cap, { tool: cap.tool, agents: agentsNow, calls: isWithin ? calls + 1 : calls })
+    return isWithin
   }
 
   /** What this agent had called, if that is not known to be another tool. */
-  #known({ tool }: CallCap, agents: ReadonlyArray<string>): CappedTool | undefined {
+  #calledBy({ tool }: CallCap, agents: ReadonlyArray<string>): CappedTool | undefined {
     const found = this.#before.find((one) => one.tool === tool && isIn(one.agents, agents))
     this.#before = this.#before.filter((one) => one !== found)
     return found
@@ -57,13 +58,13 @@ export class CallCounts {
     capOf: (tool: string, agents: ReadonlyArray<string>) => CallCap | undefined
   ): void {
     const named = Object.entries(cappedCalls).map(([tool, calls]) => ({ tool, agents: [], calls }))
-    const known = new Map<CallCap, CappedTool>()
+    const restored = new Map<CallCap, CappedTool>()
     this.#before = (cappedTools ?? named).filter((one) => {
       const [cap] = one.agents.flatMap((agents) => capOf(one.tool, agents) ?? [])
-      if (cap !== undefined) known.set(cap, one)
+      if (cap !== undefined) restored.set(cap, one)
       return cap === undefined
     })
-    this.#calls = known
+    this.#calls = restored
   }
 }
 

@@ -147,13 +147,12 @@ export const decode = <A>(
 export const spelled = (text: string, changesOf: () => ReadonlyArray<Change> | undefined): Schema.Json | undefined => {
   const texts = once(() => {
     const converted = changesOf()?.filter(({ step }) => step === "convert-number")
-    return { known: converted && new Set(converted.map(({ after }) => after)) }
+    return converted && new Set(converted.map(({ after }) => after))
   })
   const quoted = Numbers.quoted(
     text,
     (number) =>
-      String(Number(number)) !== number &&
-      (Numbers.numberOf(number) === undefined || texts().known?.has(number) !== false)
+      String(Number(number)) !== number && (Numbers.numberOf(number) === undefined || texts()?.has(number) !== false)
   )
   // JSON with other JSON in the place of its numbers
   return quoted === undefined ? undefined : (JSON.parse(quoted) as Schema.Json)

@@ -111,9 +111,9 @@ const ofAncestors = (from: RunContext.RunContext["done"] | undefined): ReadonlyA
 
 /** A grant is for one agent where it was given, and if it is deep, for all that this agent starts. */
 const isForAgent = (grant: Grant, run: RunContext.RunContext): boolean => {
-  const place = canonical([grant.agent, ...(grant.ancestors ?? [])])
+  const wanted = canonical([grant.agent, ...(grant.ancestors ?? [])])
   for (let names = Call.agentsOf(run); names.length > 0; names = names.slice(1)) {
-    if (canonical(names) === place) return true
+    if (canonical(names) === wanted) return true
     if (grant.deep !== true) return false
   }
   return false
