@@ -143,6 +143,8 @@ export const decode = <A>(
  * The value of a JSON text with numbers as strings, spelled as they are: those that no number of JavaScript equals, and those that were read
  * as text. `undefined` without any. `changesOf` gives what decoding has changed; `undefined` where that is not known, which spells all numbers
  * of an unusual form.
+ *
+ * @internal
  */
 export const spelled = (text: string, changesOf: () => ReadonlyArray<Change> | undefined): Schema.Json | undefined => {
   const texts = once(() => {

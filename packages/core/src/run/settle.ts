@@ -230,7 +230,9 @@ const keysOf = <A, E>(
   next: (keys: ReadonlyArray<string>) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
   if (state.keys.length > 0) return next(state.keys)
-  const digests = Effect.forEach(calls, (call) => digestOf([run.seed, ...Toolset.writtenIn(toolset, call)]))
+  const digests = Effect.forEach(calls, (call) =>
+    digestOf([run.seed, Toolset.nameOf(toolset, call), ...Toolset.writtenOf(toolset, call)])
+  )
   return Effect.flatMap(digests, (found) => next(state.count(found.map((digest) => digest.slice(0, length)))))
 }
 

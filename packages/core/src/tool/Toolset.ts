@@ -110,11 +110,9 @@ export const isOffered = (
 /** The name of the tool that a call means; as the model wrote it where there is none. */
 export const nameOf = (self: Toolset, call: Message.ToolCall): string => entryOf(self, call)?.tool.name ?? call.name
 
-/** What a call is, wherever it was made: the name of its tool, and the arguments as the model wrote them. */
-export const writtenIn = (self: Toolset, call: Message.ToolCall): ReadonlyArray<Schema.Json> => {
-  const tool = entryOf(self, call)?.tool
-  return [tool?.name ?? call.name, ...Call.written(tool, call)]
-}
+/** What a call is known by beside its tool, wherever it was made. */
+export const writtenOf = (self: Toolset, call: Message.ToolCall): ReadonlyArray<Schema.Json> =>
+  Call.written(entryOf(self, call)?.tool, call)
 
 /** Of an unknown tool nothing is declared. */
 export const sideEffectsOf = (self: Toolset, call: Message.ToolCall): ToolDefinition["sideEffects"] =>

@@ -166,12 +166,16 @@ export const written = (
   // JSON.parse returns nothing but JSON
   const parsed = Result.try(() => JSON.parse(args) as Schema.Json)
   if (Result.isFailure(parsed)) return ["text", args]
+  if (!isUnusual.test(args)) return ["json", parsed.success]
   const spelled = Coercion.spelled(args, () => {
     const read = tool === undefined ? undefined : decodeNow(tool, call)
     return read && (Result.isSuccess(read) ? read.success.changes : [])
   })
   return spelled === undefined ? ["json", parsed.success] : ["json", parsed.success, spelled]
 }
+
+/** For speed only: what a number has that is spelled in another way than JavaScript spells it. */
+const isUnusual = /\d{16}|\d[.eE]|-0/
 
 /** The arguments as text: what the model wrote, or the JSON of what it sent as an object. */
 export const rawText = (raw: Message.ToolCall["arguments"]): string =>
