@@ -310,7 +310,7 @@ const runner = (definition: Definition): Runner => {
         // by its type, the input says where to go on
         const resumption = input as Resumption<unknown>
         const decisions = going.decisionsOf(resumption)
-        if (resumption.decisions !== undefined) mode.deciding?.(decisions)
+        mode.deciding?.(decisions)
         const begun = going.beginning(resumption, around)
         const from = { ...resumption, from: begun.from, kind: "resumption", decisions } as const
         const running = Run.run(plan, from, sink, mode, begun.around)

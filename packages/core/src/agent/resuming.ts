@@ -104,6 +104,7 @@ export const going: Going = {
     decisionsOf(
       { decisions, settlements },
       () => (isTranscript(from) ? [] : Snapshot.requestsOf(from)),
+      () => (isTranscript(from) ? [] : Snapshots.tokensOf(from)),
       () => (isTranscript(from) ? [] : withdrawnIn(from)),
       () => (isTranscript(from) ? [] : (from.decided ?? []))
     )

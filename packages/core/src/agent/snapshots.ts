@@ -49,3 +49,11 @@ export const deferrals = (
     return call.type === "deferred" && deferral !== undefined ? [{ token: call.token, deferral }] : []
   })
 ]
+
+/** The tokens of all deferred calls of a snapshot that have no result that the model has read, of the sub-agents too. */
+export const tokensOf = ({ late = [], unfinished }: Snapshot): ReadonlyArray<string> => [
+  ...late.map(({ token }) => token),
+  ...(unfinished?.calls ?? []).flatMap((call) =>
+    call.type === "agent" ? tokensOf(call.snapshot) : call.type === "deferred" ? call.token : []
+  )
+]

@@ -12,7 +12,7 @@ import { demand, oneOf } from "../data/Demand.ts"
 import type * as Message from "../data/Message.ts"
 import type { Snapshot, Waiting } from "../event/Snapshot.ts"
 import * as Usage from "../data/Usage.ts"
-import type { Decisions } from "../tool/ToolDefinition.ts"
+import type { Decisions, SettlementReceipt } from "../tool/ToolDefinition.ts"
 import type { EndedBy } from "../errors/Limit.ts"
 import { type CursorExpiredError, InboxFullError, RunOverError } from "../errors/DoorError.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -32,6 +32,8 @@ export type Outcome<O> = Completed<O> | Suspended
 interface Answering {
   /** The answer to each decision that the run was resumed with, in their order; absent without decisions. */
   readonly decisions?: ReadonlyArray<Approval.DecisionReceipt>
+  /** The same of the settlements, with their tokens, as `Tool.settle` answers; absent without settlements. */
+  readonly settlements?: ReadonlyArray<SettlementReceipt>
 }
 
 /** A run that came to its end, with its output. */
@@ -122,6 +124,8 @@ export interface Run<out O, out E> {
    * their order. Empty without decisions, and where the resumption was refused.
    */
   readonly decisions: Effect.Effect<ReadonlyArray<Approval.DecisionReceipt>>
+  /** The same of the settlements. */
+  readonly settlements: Effect.Effect<ReadonlyArray<SettlementReceipt>>
   /** Stops it, and waits until it has stopped. */
   readonly interrupt: Effect.Effect<void>
 }
@@ -174,10 +178,11 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
       wake()
     })
     const answers = () => (started === undefined ? [] : (decisions?.answers() ?? []))
+    const receipts = () => (started === undefined ? [] : (decisions?.receipts() ?? []))
     return {
       outcome: Effect.map(Fiber.join(fiber), (value) => ({
         ...outcomeOf(value, started?.state ?? {}, log.returned),
-        ...(decisions === undefined ? {} : { decisions: decisions.answers() })
+        ...answersOf(decisions)
       })),
       say: (message, options) => {
         const saying = Effect.suspend(() => say(started?.run, message, options))
@@ -192,6 +197,7 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
       lost: Effect.sync(() => started?.run.tree.lost ?? 0),
       waiting: Effect.sync(() => log.waits.all),
       decisions: Effect.map(Fiber.await(fiber), answers),
+      settlements: Effect.map(Fiber.await(fiber), receipts),
       interrupt: Fiber.interrupt(fiber)
     }
   })
@@ -227,6 +233,12 @@ const outcomeOf = (
     return { _tag: "Suspended", snapshot, ...unreadOf([...(snapshot.inbox ?? []), ...returned]) }
   }
   return { _tag: "Completed", output: value, ...markOf(state), ...unreadOf(returned) }
+}
+
+const answersOf = (decided: Decisions | undefined): Answering => {
+  const decisions = decided?.answers()
+  const settlements = decided?.receipts()
+  return { ...(decisions && { decisions }), ...(settlements && { settlements }) }
 }
 
 const unreadOf = (unread: ReadonlyArray<Message.SaidMessage>) => (unread.length === 0 ? {} : { unread })

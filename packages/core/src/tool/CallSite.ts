@@ -3,9 +3,10 @@ import type * as FailureHistory from "../budget/FailureHistory.ts"
 import type * as Message from "../data/Message.ts"
 import type { CallCheckpoint, ForSettlement, Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
+import type { Beside } from "./beside.ts"
 import type { LateCall, LateEnd } from "./Late.ts"
 import { ended, type LiveCall, liveFrom } from "./fate.ts"
-import type { Beside, Nesting, SiteAtGate, ToolDefinition } from "./ToolDefinition.ts"
+import type { Nesting, SiteAtGate, ToolDefinition } from "./ToolDefinition.ts"
 
 export interface CallSite extends SiteAtGate {
   /** With the name of the tool that is meant. */

@@ -5,7 +5,8 @@ import * as Schema from "effect/Schema"
 import { KintsugiError } from "../errors/KintsugiError.ts"
 import type * as Approval from "../data/Approval.ts"
 import { always } from "./approving.ts"
-import type { Decisions } from "./ToolDefinition.ts"
+import type { Decisions, SettlementReceipt } from "./ToolDefinition.ts"
+import type { Receipt } from "./waiting.ts"
 
 interface Decided {
   readonly decisions?: ReadonlyArray<Approval.Decided> | undefined
@@ -15,17 +16,19 @@ interface Decided {
 }
 
 /**
- * Of several decisions about one request the first counts. `requests` are those that the run waits for; `withdrawn` has the digests and
- * tokens of what a message of the user had withdrawn before, `before` the digests about which a decision has counted before.
+ * Of several decisions about one request the first counts, and so it is of settlements for one token. `requests` and `tokens` are those that
+ * the run waits for; `withdrawn` has the digests and tokens of what a message of the user had withdrawn before, `before` the digests about
+ * which a decision has counted before.
  */
 export const decisionsOf = (
-  { decisions = [], settlements = [] }: Decided,
+  { decisions, settlements }: Decided,
   requests: () => ReadonlyArray<Approval.ApprovalRequest>,
+  tokens: () => ReadonlyArray<string>,
   withdrawn: () => ReadonlyArray<string>,
   before: () => ReadonlyArray<string>
 ): Decisions => {
   const first = new Map<string, Approval.Decided>()
-  for (const decided of decisions) if (!first.has(decided.digest)) first.set(decided.digest, decided)
+  for (const decided of decisions ?? []) if (!first.has(decided.digest)) first.set(decided.digest, decided)
   const noted = new Map<string, Fate>()
   const fateOf = (decided: Approval.Decided): Fate => {
     const { digest } = decided
@@ -36,6 +39,16 @@ export const decisionsOf = (
     const wasAsked = requests().some((one) => one.digest === digest) || withdrawn().includes(digest)
     if (wasAsked) return "withdrawn"
     return before().includes(digest) ? "already-decided" : "unknown-request"
+  }
+  const received = new Map<string, Receipt>()
+  const firstFor = (token: string) => settlements?.find((settlement) => settlement.token === token)
+  const receiptOf = (settlement: { readonly token: string }): SettlementReceipt => {
+    const { token } = settlement
+    const receipt = received.get(token)
+    const isOurs = receipt !== undefined || tokens().includes(token)
+    if (isOurs && firstFor(token) !== settlement) return { _tag: "NotCounted", token, reason: "already-settled" }
+    // a call that has not asked for it was withdrawn, or its run is over
+    return { ...(receipt ?? { _tag: "NotCounted", reason: isOurs ? "run-over" : "unknown-token" }), token }
   }
   return {
     about: (digest) => (withdrawn().includes(digest) ? undefined : first.get(digest)?.decision),
@@ -50,10 +63,11 @@ export const decisionsOf = (
     },
     gate: always,
     // the first one counts
-    settlement: (token) =>
-      withdrawn().includes(token) ? undefined : settlements.find((settlement) => settlement.token === token)?.exit,
+    settlement: (token) => (withdrawn().includes(token) ? undefined : firstFor(token)?.exit),
+    noteSettlement: (token, receipt) => void received.set(token, receipt),
+    receipts: () => settlements?.map(receiptOf),
     answers: () =>
-      decisions.map((decided): Approval.DecisionReceipt => {
+      decisions?.map((decided): Approval.DecisionReceipt => {
         const { digest } = decided
         const fate = fateOf(decided)
         return fate === "counted" ? { _tag: "Counted", digest } : { _tag: "NotCounted", digest, reason: fate }

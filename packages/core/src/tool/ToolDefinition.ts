@@ -20,7 +20,9 @@ import type { InputTooLargeError } from "../errors/DoorError.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import type { ApprovalExpiredError, Kind } from "../errors/ToolError.ts"
 import type { Around } from "./around.ts"
+import type { Beside } from "./beside.ts"
 import type { Read } from "./reading.ts"
+import type { Receipt } from "./waiting.ts"
 import type { Rows } from "../recovery/Node.ts"
 import type { CallCap } from "../budget/Meter.ts"
 
@@ -327,13 +329,8 @@ interface DeferredSite {
   readonly waits: (awaited: (() => Omit<ForSettlement, "arguments" | "progress" | "elapsed">) | undefined) => void
 }
 
-/** The calls of one reply, of a run that may be suspended. */
-export interface Beside {
-  /** How many of them are at work: neither settled, nor waiting. */
-  atWork: number
-  /** Called when there is none. */
-  readonly onIdle: Set<() => void>
-}
+/** Whether a settlement of a resumption counts, see `Tool.Receipt`. */
+export type SettlementReceipt = Receipt & { readonly token: string }
 
 type NotCounted = Extract<Approval.DecisionReceipt, { readonly _tag: "NotCounted" }>
 
@@ -345,12 +342,16 @@ export interface Decisions {
   readonly note: (digest: string, fate: "counted" | NotCounted["reason"]) => void
   /** The failure of a call that waited for a person, read by the schema of its tool's failures; `undefined` if it does not fit. */
   readonly failureOf: (failure: Schema.Codec<unknown, unknown> | undefined, error: Schema.Json) => unknown
-  /** The answers to all decisions, in their order. */
-  readonly answers: () => ReadonlyArray<Approval.DecisionReceipt>
+  /** The answers to all decisions, in their order; nothing without decisions. */
+  readonly answers: () => ReadonlyArray<Approval.DecisionReceipt> | undefined
   /** The digests of the latest requests about which a decision has counted, in this resumption or before it. */
   readonly decided: () => ReadonlyArray<string>
   /** The gate of a call that was asked about, of a tool that no longer needs approval. */
   readonly gate: ApprovalGate
   /** The settlement with this token. */
   readonly settlement: (token: string) => Exit.Exit<unknown, unknown> | undefined
+  /** Notes what becomes of it. */
+  readonly noteSettlement: (token: string, receipt: Receipt) => void
+  /** The answers to all settlements, in their order; nothing without settlements. */
+  readonly receipts: () => ReadonlyArray<SettlementReceipt> | undefined
 }

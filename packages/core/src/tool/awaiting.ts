@@ -18,7 +18,7 @@ import { untouchable } from "../recovery/Layer.ts"
 import * as Polling from "./polling.ts"
 import type { Poll } from "./polling.ts"
 import type { Deferral, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
-import { close, type Decode, type Entry } from "./waiting.ts"
+import { close, type Decode, type Entry, notCounted } from "./waiting.ts"
 
 /** What a user wrote about the wait. */
 export interface Options {
@@ -62,6 +62,20 @@ export interface State {
   isResting?: boolean
   /** Once `start` has returned. */
   handed: Pick<ForSettlement, "handle" | "expiresAt"> | undefined
+}
+
+/** Takes the settlement that its run was resumed with, if there is one: what does not fit was refused before the run went on. */
+export const takeGiven = (
+  decisions: NonNullable<DeferredCall["site"]>["decisions"],
+  { entry, token }: State,
+  isLate: boolean
+): Effect.Effect<void> => {
+  const given = decisions?.settlement(token)
+  if (given === undefined) return Effect.void
+  return Effect.map(Effect.orDie(entry.decode(given)), (exit) => {
+    const receipt = isLate && entry.isUnsettled ? notCounted("late") : entry.take(exit)
+    decisions?.noteSettlement(token, receipt)
+  })
 }
 
 /** Waits in this process, and polls meanwhile. */

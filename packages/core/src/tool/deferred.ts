@@ -155,9 +155,6 @@ export const deferred = <
 > => {
   Names.check(name)
   const { atEnd, cancel, deadline, poll, start, wait, ...others } = options
-  const foreign = ["run", "execute", "timeout"].find((option) => Reflect.get(others, option) !== undefined)
-  if (foreign !== undefined)
-    throw new TypeError(`Tool '${name}': ${foreign} is no option of a deferred tool, which has start and deadline`)
   if (wait !== "suspend" && wait !== "continue")
     throw new TypeError(`Tool '${name}': wait must be "suspend" or "continue"`)
   if (wait === "continue" && others.callTimeout !== undefined)
@@ -171,6 +168,9 @@ export const deferred = <
     throw new TypeError(`Tool '${name}': poll must have every, a Schedule, and check, a function`)
   // `start` is called with its token; the rest is as with `run`
   const definition = define(name, { ...(others as unknown as Given), run: start as never })
+  const foreign = ["run", "execute", "timeout"].find((option) => Reflect.get(others, option) !== undefined)
+  if (foreign !== undefined)
+    throw new TypeError(`Tool '${name}': ${foreign} is no option of a deferred tool, which has start and deadline`)
   const limit = limitOf(name, "deadline", deadline)
   if (limit === undefined) throw new RangeError(`Tool '${name}': deadline must be a finite duration above 0`)
   // what they need is in the type of the tool

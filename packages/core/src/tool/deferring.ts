@@ -13,12 +13,13 @@ import type { ForSettlement } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import { endedAs } from "./continuing.ts"
-import { arrival, cancel, decoder, expired, once, patience, storedCall } from "./awaiting.ts"
+import { arrival, cancel, decoder, expired, once, patience, storedCall, takeGiven } from "./awaiting.ts"
 import type { DeferredCall, Options, State } from "./awaiting.ts"
+import type { Beside } from "./beside.ts"
 import { leave, Waits } from "./CallSite.ts"
 import { callOf, goOn, restore } from "./goingOn.ts"
 import { Found } from "./run.ts"
-import type { Beside, Deferral, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import type { Deferral, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import { close, type Decode, enter, Entry, handOver, release, withdraw } from "./waiting.ts"
 
 export const make = (
@@ -114,6 +115,7 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
     if (ended !== undefined) {
       const exit = ended._tag === "Success" ? Exit.succeed(ended.value) : Exit.fail(ended.error)
       entry.take(yield* Effect.orDie(entry.decode(exit)))
+      yield* takeGiven(site?.decisions, state, false)
       if (entry.settlement !== undefined) return yield* entry.settlement
     }
     const replaces = late === undefined ? {} : { replaces: late.handle }
@@ -125,16 +127,14 @@ const wait = (options: Options, call: DeferredCall, state: State, handle: unknow
       const going = yield* goOn(options, call, state, site.run, { ...of, token, handle, expiresAt })
       return yield* Effect.fail(new Waits({ type: "deferred", token, handle, expiresAt }, going))
     }
-    const given = site?.decisions?.settlement(token)
-    // what does not fit was refused before the run went on
-    if (given !== undefined && now <= expiresAt) entry.take(yield* Effect.orDie(entry.decode(given)))
+    yield* takeGiven(site?.decisions, state, now > expiresAt)
     const left = Duration.millis(expiresAt - now)
     // a run that answers at its limit waits for nothing more
     const isHandedOver = site?.isSuspendable === true || site?.run.meter.withdraws === true
     if (site !== undefined && entry.settlement === undefined && isHandedOver && now < expiresAt) {
       if (site.from !== undefined) yield* isWithdrawn(site.run, entry, once(options, call, entry, handle, left))
       const { beside } = site
-      if (beside !== undefined && entry.settlement === undefined) {
+      if (beside !== undefined && entry.settlement === undefined && !site.run.meter.withdraws) {
         yield* rest(options, call, state, { site, beside, handle, expiresAt })
       }
       const isOver = entry.settlement !== undefined || (yield* Clock.currentTimeMillis) >= expiresAt
@@ -217,19 +217,19 @@ const rest = (
       isSaid ? Effect.void : wait
     )
   })
+  const atWorkAgain = () => void beside.atWork++
   const begin = Effect.suspend(() => {
     state.isResting = true
     site.waits(() => {
       const ended = entry.settlement && endedAs(call.tool, entry.settlement)
       return { type: "deferred", token, handle, expiresAt, ...(ended === undefined ? {} : { ended }) }
     })
-    // from then on it is at work again
-    entry.onTaken = () => void beside.atWork++
+    entry.onTaken = atWorkAgain
     leave(beside)
     return leftToRun(options, call, { token, handle })
   })
   const end = Effect.suspend(() => {
-    if (entry.settlement === undefined) beside.atWork++
+    if (entry.settlement === undefined) atWorkAgain()
     entry.onTaken = undefined
     return Effect.void
   })
@@ -269,7 +269,7 @@ const ended = (
   const isSuspended = waits instanceof Waits
   // its run goes on, and it waits all the same
   if (isSuspended && waits.late !== undefined) return Effect.void
-  const isUnsettled = entry.closed === undefined && entry.settlement === undefined
+  const { isUnsettled } = entry
   const limit = isResting === true ? call.site?.run.meter.ended : undefined
   const isLeft = isSuspended || limit?.meter.actionAt(limit.reason) === "checkpoint"
   close(token, entry, isLeft ? "suspended" : "run-over")

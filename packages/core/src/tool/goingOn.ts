@@ -6,7 +6,7 @@ import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as RunContext from "../event/RunContext.ts"
-import { arrival, cancel, decoder, once, pollOf, storedCall } from "./awaiting.ts"
+import { arrival, cancel, decoder, once, pollOf, storedCall, takeGiven } from "./awaiting.ts"
 import type { DeferredCall, Options, State } from "./awaiting.ts"
 import * as Call from "./call.ts"
 import * as Continuing from "./continuing.ts"
@@ -50,7 +50,7 @@ export const goOn = (
     entry.onTaken = remember
     if (entry.settlement !== undefined) remember(entry.settlement)
     const over = Effect.suspend(() => {
-      const isUnsettled = entry.settlement === undefined && entry.closed === undefined
+      const { isUnsettled } = entry
       close(token, entry, "run-over")
       return isUnsettled ? Effect.as(elsewhere?.close(token) ?? Effect.void, true) : Effect.succeed(false)
     })
@@ -104,7 +104,6 @@ export const restore =
       const call = { ...callOf({ tool, context, decoded, keep: {} }), site, onCleared: () => {} }
       const entry = enter(token, decoder(tool))
       const state: State = { token, entry, elsewhere: undefined, handed: { handle, expiresAt } }
-      const given = decisions?.settlement(token)
       const now = yield* Clock.currentTimeMillis
       if (checkpoint.result !== undefined) close(token, entry, "already-settled")
       const { ended } = checkpoint
@@ -112,9 +111,8 @@ export const restore =
         const exit = ended._tag === "Success" ? Exit.succeed(ended.value) : Exit.fail(ended.error)
         entry.take(yield* Effect.orDie(entry.decode(exit)))
       }
-      // what does not fit was refused before the run went on
-      if (given !== undefined && now <= expiresAt) entry.take(yield* Effect.orDie(entry.decode(given)))
-      else if (checkpoint.result === undefined && ended === undefined && now < expiresAt) {
+      yield* takeGiven(decisions, state, now > expiresAt)
+      if (checkpoint.result === undefined && entry.settlement === undefined && now < expiresAt) {
         yield* RunContext.within(run, once(options, call, entry, handle, Duration.millis(expiresAt - now)))
       }
       return yield* goOn(options, call, state, run, checkpoint)

@@ -57,9 +57,14 @@ export class Entry {
     this.decode = decode
   }
 
+  /** Whether it has no settlement, and may get one. */
+  get isUnsettled(): boolean {
+    return this.closed === undefined && this.settlement === undefined
+  }
+
   /** Whether this settlement counts. */
   take(exit: Exit.Exit<unknown, unknown>): Receipt {
-    if (this.closed !== undefined || this.settlement !== undefined) return notCounted(this.closed ?? "already-settled")
+    if (!this.isUnsettled) return notCounted(this.closed ?? "already-settled")
     if (this.isWithdrawn()) return notCounted("run-over")
     this.settlement = exit
     this.onTaken?.(exit)
@@ -70,7 +75,7 @@ export class Entry {
 
 const counted: Receipt = { _tag: "Counted" }
 
-const notCounted = (reason: NotCounted["reason"]): Receipt => ({ _tag: "NotCounted", reason })
+export const notCounted = (reason: NotCounted["reason"]): Receipt => ({ _tag: "NotCounted", reason })
 
 /** Of the calls that are over, it is known why for so many: the tokens of all earlier ones are unknown. */
 const most = 10_000
