@@ -332,3 +332,29 @@ it.effect("waits that were drawn by chance, idempotency keys and instants are th
     for (const wait of waits) assert.isTrue(between.some((gap) => gap >= Math.floor(wait) && gap < wait + 10_000))
   })
 )
+
+it.effect("a decision that cannot be read is a defect of the caller, and the run keeps waiting [P1531 P1533]", () =>
+  Effect.gen(function* () {
+    const { asked, decide, end, runs } = yield* waiting()
+    for (const decision of [
+      null,
+      "approve",
+      { type: "allow" },
+      { type: "refuse" },
+      { type: "approve", for: {} },
+      { type: "approve", for: "run", until: Number.NaN }
+    ]) {
+      // as a program without types does
+      const exit = yield* Effect.exit(decide(asked[0], decision as Approval.Decision))
+      assert(exit._tag === "Failure" && exit.cause.reasons[0]?._tag === "Die")
+      const expected = "TypeError: Durable.decide about tool 'pay': the decision cannot be read"
+      assert.strictEqual(String(exit.cause.reasons[0].defect), expected)
+    }
+    yield* quiet
+    assert.strictEqual(yield* end, "Suspended")
+    yield* decide(asked[0], Approval.approve)
+    yield* quiet
+    assert.strictEqual(yield* end, "Success")
+    assert.lengthOf(runs, 1)
+  })
+)

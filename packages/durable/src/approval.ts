@@ -29,6 +29,8 @@ const Answer = Schema.toCodecJson(
   })
 )
 
+const isDecision = Schema.is(Approval.Decision)
+
 const decodeAnswer = Schema.decodeUnknownEffect(Answer)
 
 /** A decision as it is stored. */
@@ -155,6 +157,11 @@ export const decide = (
   decision: Approval.Decision
 ): Effect.Effect<Approval.DecisionReceipt, never, WorkflowEngine> =>
   Effect.gen(function* () {
+    if (!isDecision(decision)) {
+      return yield* Effect.die(
+        new TypeError(`Durable.decide about tool '${request.tool}': the decision cannot be read`)
+      )
+    }
     const engine = yield* WorkflowEngine
     const instance = WorkflowInstance.initial(workflow, executionId)
     const run = { engine, executionId, instance }

@@ -4,8 +4,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import * as Approval from "../data/Approval.ts"
 import { isDeep } from "../data/Foreign.ts"
+import { approvalFields } from "../data/Grants.ts"
 import * as Returned from "../data/Returned.ts"
 
 /** What a step gives if no decision came in time. */
@@ -71,7 +73,7 @@ export const decided = (
     const decision = yield* asks
       .step(
         () => ({ type: "approval", request, ...(isFinal ? { endsAt: expiresAt } : {}) }),
-        () => Effect.map(decide(request, isFinal, site, asks), shallow)
+        () => Effect.flatMap(decide(request, isFinal, site, asks), (given) => readable(given, tool))
       )
       .pipe(Effect.onError(() => Effect.sync(() => asks.withdraw(digest))))
     if (decision === undefined) return undefined
@@ -98,14 +100,43 @@ export const decided = (
 export const expires = (request: Approval.ApprovalRequest, { emit }: Pick<Asks, "emit">): Effect.Effect<void> =>
   emit(() => ({ type: "approval-expired", callId: request.callId, tool: request.tool, request }))
 
-/** Edited arguments and results that are too deep cannot be stored: such a decision refuses the call. */
-const shallow = <A>(decision: A | Approval.Decision): A | Approval.Decision => {
-  if (Predicate.hasProperty(decision, "arguments") && isDeep(decision.arguments))
-    return Approval.refuse("the edited arguments are nested too deeply")
-  return Predicate.hasProperty(decision, "value") && isDeep(decision.value)
-    ? Approval.refuse("the result is nested too deeply")
-    : decision
+/**
+ * A decision as it is stored, for one that was made without types. Edited arguments and results that are too deep cannot be stored: such a
+ * decision refuses the call, as does one that cannot be read. A scope that cannot be read admits nothing: the approval holds for its call.
+ */
+const readable = <A>(given: A | Approval.Decision, tool: string): Effect.Effect<A | Approval.Decision> => {
+  if (!isDecision(given)) return Effect.succeed(given)
+  // JSON and casts may say anything else
+  const decision: Unread = given
+  const { reason, type, value } = decision
+  if (isDeep(decision.arguments)) return refusing("the edited arguments are nested too deeply")
+  if (isDeep(value)) return refusing("the result is nested too deeply")
+  if (type === "result") return value === undefined ? refusing("there is no result") : Effect.succeed(given)
+  if (type !== "approve") {
+    if (Predicate.isString(reason)) return refusing(reason)
+    return refusing(type === "refuse" ? "no reason was given" : "the decision cannot be read")
+  }
+  const scope = Object.fromEntries(
+    ["for", "deep", "until", "who"].flatMap((key) => (decision[key] === undefined ? [] : [[key, decision[key]]]))
+  )
+  if (Object.keys(scope).length === 0) return Effect.succeed(given)
+  const read = Option.getOrUndefined(scopeOf(scope))
+  const approved = decision.arguments === undefined ? Approval.approve : Approval.approveWith(decision.arguments)
+  if (read !== undefined) return Effect.succeed({ ...approved, ...read })
+  const alone = `The scope of an approval of tool '${tool}' cannot be read: the approval holds for its call alone`
+  return Effect.as(Effect.logWarning(alone), approved)
 }
+
+const isDecision = (given: unknown): given is Approval.Decision => Predicate.hasProperty(given, "type")
+
+interface Unread {
+  readonly [key: string]: unknown
+  readonly arguments?: Schema.Json
+}
+
+const refusing = (reason: string): Effect.Effect<Approval.Decision> => Effect.succeed(Approval.refuse(reason))
+
+const scopeOf = Schema.decodeUnknownOption(Schema.Struct(approvalFields))
 
 /** Of a decision out of JSON, only its type has to be there: what does not approve, refuses. */
 const aDecision: Returned.Kind = { name: "a decision", is: (value) => Predicate.hasProperty(value, "type") }
