@@ -1,10 +1,10 @@
 /** What JavaScript says to a run that is no message: the program that says it hears of it, and the run never sees it. */
 import { assert, it } from "@effect/vitest"
-import { Agent, type Snapshot } from "@kintsugi/core"
+import { Agent, Approval, type Snapshot } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { type Cause, Effect, Exit } from "effect"
 import { agentWith, batch, done } from "../../_support/dialogue.ts"
-import { outcomeOf, paying, snapshotOf } from "../../_support/suspension.ts"
+import { deciding, outcomeOf, paying, snapshotOf } from "../../_support/suspension.ts"
 import { heard, slowTool, started } from "./_support/saying.ts"
 
 /** The message of the defect with which an effect has ended. */
@@ -16,6 +16,8 @@ const defectOf = <A, E>(self: Effect.Effect<A, E>): Effect.Effect<string> =>
     assert.instanceOf(reason.defect, TypeError)
     return String(reason.defect)
   })
+
+const { approve } = Approval
 
 const isDefect = (reason: Cause.Reason<unknown>): reason is Cause.Die => reason._tag === "Die"
 
@@ -107,6 +109,45 @@ it.effect("the same of the messages of a resumption, of a snapshot and of a tran
     }
     // none of these has used the snapshot up
     assert.deepInclude(yield* resumed(suspended, "stop"), { _tag: "Suspended" })
+  })
+)
+
+it.effect("what is no decision, settlement or budget of a resumption is refused by name [P1585]", () =>
+  Effect.gen(function* () {
+    const { runs, tool } = paying()
+    const agent = agentWith(tool)
+    const model = yield* ScriptedModel.make(ScriptedModel.calls(ScriptedModel.call("pay", { cents: 5 }, "c1")), done)
+    const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    // as a program without types does
+    const resumed = (resumption: unknown) => outcomeOf(Agent.resume(agent) as unknown as Resumes, resumption, model)
+    const digest = "d"
+    for (const start of [from, from.transcript]) {
+      for (const [option, values] of [
+        [
+          "decisions",
+          [null, {}, [null], ["d"], [{ digest }], [{ digest, decision: null }], [{ digest: 5, decision: approve }]]
+        ],
+        [
+          "settlements",
+          [null, {}, [null], [{ token: 5, exit: Exit.void }], [{ token: "t", exit: null }], [{ token: "t" }]]
+        ]
+      ] as const) {
+        for (const value of values) {
+          const refused = yield* Effect.flip(resumed({ from: start, [option]: value }))
+          assert.deepInclude(refused, { _tag: "SnapshotRefusedError", reason: "malformed" })
+          assert.include(String(refused), `agent 'worker': ${option} cannot be read`)
+        }
+      }
+      for (const budget of [null, 5, "much"])
+        assert.include(yield* defectOf(resumed({ from: start, budget })), "agent 'worker': budget must be limits, got")
+    }
+    for (const none of [null, undefined, 5])
+      assert.include(yield* defectOf(resumed(none)), "Agent.resume of agent 'worker' must be given where to go on, got")
+    for (const incomplete of ["keep", "continue", "drop"])
+      assert.deepInclude(yield* Effect.flip(resumed({ from: null, incomplete })), { reason: "malformed" })
+    // none of these has used the snapshot up
+    assert.deepInclude(yield* resumed(deciding(from)), { _tag: "Completed", output: "done" })
+    assert.deepStrictEqual(runs, [5])
   })
 )
 

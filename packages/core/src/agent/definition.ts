@@ -309,11 +309,14 @@ const runner = (definition: Definition): Runner => {
     : (input, sink, mode) => {
         // by its type, the input says where to go on
         const resumption = input as Resumption<unknown>
-        const decisions = going.decisionsOf(resumption)
-        mode.deciding?.(decisions)
-        const begun = going.beginning(resumption, around)
-        const from = { ...resumption, from: begun.from, kind: "resumption", decisions } as const
-        const running = Run.run(plan, from, sink, mode, begun.around)
+        // what is no resumption is not admitted
+        const running = Effect.suspend(() => {
+          const decisions = going.decisionsOf(resumption)
+          mode.deciding?.(decisions)
+          const begun = going.beginning(resumption, around)
+          const from = { ...resumption, from: begun.from, kind: "resumption", decisions } as const
+          return Run.run(plan, from, sink, mode, begun.around)
+        })
         const admitted = going.admit(suspendable(definition), resumption)
         // the fiber of a handle lets no interruption through until its run begins, and claims may wait for a store
         return Effect.andThen(mode.isForked === true ? Effect.interruptible(admitted) : admitted, running)

@@ -1,8 +1,10 @@
 /** The checks before a run goes on from a snapshot: its agent, its signature, and that it is resumed once. */
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { identity } from "effect/Function"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { oneOf } from "../data/Demand.ts"
+import { demand, oneOf } from "../data/Demand.ts"
 import { canonical } from "../data/Digest.ts"
 import * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -21,10 +23,16 @@ import * as Snapshots from "./snapshots.ts"
 const isTranscript = Schema.is(Message.Transcript)
 
 /** Looks first, and claims last: what is refused for another reason can still be resumed. */
-const admit: Admit = (agent, { repeat, audience, decisions = [], from, incomplete, say = [], settlements = [] }) =>
+const admit: Admit = (agent, resumption) =>
   Effect.gen(function* () {
+    const whose = `Agent.resume of agent '${agent.name}'`
+    demand(whose, "given where to go on", resumption, Predicate.isObject(resumption))
+    const { repeat, audience, budget = {}, decisions = [], from, incomplete, say = [], settlements = [] } = resumption
     oneOf("Agent.resume: incomplete", incomplete, ["keep", "continue", "drop"])
+    demand(`${whose}: budget`, "limits", budget, Predicate.isObject(budget))
     sayings(agent.name, say)
+    yield* listed(`${whose}: decisions`, decisions, isDecided)
+    yield* listed(`${whose}: settlements`, settlements, isSettlement)
     if (isTranscript(from)) return
     if (!genuine.has(from) && !Snapshot.isSnapshot(from)) return yield* refused("malformed", "The value")
     const what = `The snapshot of run '${from.runId}'`
@@ -45,6 +53,25 @@ const admit: Admit = (agent, { repeat, audience, decisions = [], from, incomplet
     const isMine = yield* claim({ snapshot: from.id, claimant: yield* RunContext.makeId })
     if (!isMine && repeat !== true) return yield* refused("already-resumed", what)
   })
+
+/** Refuses what is no list of these: a request of a client may have anything in it. */
+const listed = (whose: string, given: unknown, is: (item: unknown) => boolean) =>
+  Array.isArray(given) && given.every((item) => is(item))
+    ? Effect.void
+    : Effect.fail(SnapshotRefusedError.make({ reason: "malformed", what: `${whose} cannot be read` }))
+
+/** Of the decision itself, see `Deciding.decided`. */
+const isDecided = (one: unknown): boolean =>
+  Predicate.hasProperty(one, "digest") &&
+  Predicate.isString(one.digest) &&
+  Predicate.hasProperty(one, "decision") &&
+  Predicate.hasProperty(one.decision, "type")
+
+const isSettlement = (one: unknown): boolean =>
+  Predicate.hasProperty(one, "token") &&
+  Predicate.isString(one.token) &&
+  Predicate.hasProperty(one, "exit") &&
+  Exit.isExit(one.exit)
 
 /** Refuses a settlement that does not fit its tool, or is for another definition of it. */
 const readable = Effect.fnUntraced(function* (
