@@ -10,7 +10,7 @@ it("an `onPartial` or a `continueBy` that is none is refused when the agent is m
   const rows = { NetworkError: Recovery.retry({ retries: 1 }) }
   const made = (options: object) => () => Agent.onLlmError(agent, rows, options)
   assert.throws(made({ onPartial: "x" }), "Agent.onLlmError: onPartial must be 'fail', 'restart', 'continue', got 'x'")
-  assert.throws(made({ onPartial: null }), "got object")
+  assert.throws(made({ onPartial: null }), "got null")
   assert.throws(made({ onPartial: "continue", continueBy: "user" }), "continueBy must be 'message', got 'user'")
   for (const onPartial of ["fail", "restart", "continue", undefined]) made({ onPartial, continueBy: undefined })()
 })

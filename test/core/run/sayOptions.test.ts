@@ -94,6 +94,6 @@ it("wrong options of persons are refused by name [P1510 P1530]", () => {
   const { tool } = scripted("look")
   const onExpiry = "later" as never
   assert.throws(() => Recovery.ask({ onExpiry }), 'Recovery.ask: onExpiry must be "ask-again", "refuse" or "fail"')
-  assert.throws(() => tool.pipe(Tool.requireApproval({ onExpiry })), "Tool 'look': onExpiry must be")
+  assert.throws(() => tool.pipe(Tool.requireApproval({ onExpiry })), "tool 'look': onExpiry must be")
   for (const times of [0, 1.5, NaN]) assert.throws(() => Recovery.ask({ times }), "Recovery.ask: times must be a whole")
 })

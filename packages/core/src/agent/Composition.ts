@@ -296,7 +296,7 @@ export const speculative: {
   const part = partOf(self)
   checkedCount("Agent.speculative: n", n)
   const millis = checkedMillis("Agent.speculative: hedgeAfter", options.hedgeAfter)
-  if (options.acknowledge === undefined) demandSafe("speculative", [part])
+  if (options.acknowledge !== "may run twice") demandSafe("speculative", [part])
   return compose("speculative", {
     isOneOf: true,
     parts: [part],
@@ -336,7 +336,7 @@ export const fallback: {
   const { options, parts } = splitOf<FallbackOptions<never>>(given)
   // it is called for failures of these agents only
   const admits = (options?.when ?? Trying.isAdmitted) as (error: unknown, tried: Trying.Tried) => boolean
-  const mayRunTwice = options?.acknowledge !== undefined
+  const mayRunTwice = options?.acknowledge === "may run twice"
   return compose<never>("fallback", {
     parts,
     passes: given.filter(isAgent).map(definitionOf),

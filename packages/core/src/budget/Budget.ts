@@ -4,6 +4,8 @@
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import { demand, options } from "../data/Demand.ts"
 import type { Prices } from "./Price.ts"
 
 export type { Price } from "./Price.ts"
@@ -103,7 +105,10 @@ export const make = (limits: Limits = {}): Budget => over(defaults, limits)
  * @internal
  */
 export const over = (self: Budget, limits: Limits): Budget => {
+  options("Budget", limits, Object.keys(defaults))
   const { maxDuration, prices = self.prices, repeatedFailures, ...numbers } = given(limits)
+  const isPriced = prices === undefined || Predicate.isObject(prices)
+  demand("Budget: prices", "prices by the names of models", prices, isPriced)
   const budget: Budget = {
     ...self,
     ...numbers,

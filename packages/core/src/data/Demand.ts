@@ -8,6 +8,16 @@ export const demand = (option: string, expected: string, given: unknown, fits: b
   throw new TypeError(`${option} must be ${expected}, got ${String(shown)}`)
 }
 
+/** The same of an option that is a function, or absent. */
+export const aFunction = (option: string, given: unknown): void =>
+  demand(option, "a function", given, given === undefined || Predicate.isFunction(given))
+
+/** The same of an object of options: an option by another name would do nothing. */
+export const options = (whose: string, given: unknown, names: ReadonlyArray<string>): void => {
+  demand(whose, "given options", given, Predicate.isObject(given))
+  for (const name of Object.keys(given as object)) oneOf(`An option of ${whose}`, name, names)
+}
+
 /** The same of an option that is one of a few values, or absent. */
 export const oneOf = (option: string, given: unknown, values: ReadonlyArray<string | boolean>): void => {
   const expected = values.map((value) => (Predicate.isString(value) ? `'${value}'` : value)).join(", ")

@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
+import { aFunction, demand, oneOf, options as given } from "../data/Demand.ts"
 import * as Backoff from "./Backoff.ts"
 import * as Compacting from "./Compacting.ts"
 import type { Compaction } from "./Compaction.ts"
@@ -11,7 +12,7 @@ import * as Fixing from "./fixing.ts"
 import type * as Internal from "./Node.ts"
 import type { Count, FailureContext } from "./Node.ts"
 import type { DeserializationError, InvalidArgs, Severity, ToolExecutionError } from "../errors/ToolError.ts"
-import { erase, type Given, nodeOf, verdict } from "./making.ts"
+import { erase, type Given, isVerdict, nodeOf, verdict } from "./making.ts"
 import type { Present } from "./misfit.ts"
 import type { Acknowledged, AnyVerdict, Retry, Verdict } from "./verdictTypes.ts"
 
@@ -57,7 +58,7 @@ export function retry(
   }
   // the driver hands a schedule only the errors that its row admits
   const schedule = isSchedule ? Backoff.hinted(input as Schedule.Schedule<unknown, unknown>) : Backoff.make(input)
-  const acknowledged = (isSchedule ? options : input)?.acknowledge !== undefined
+  const acknowledged = (isSchedule ? options : input)?.acknowledge === "may run twice"
   return verdict({ kind: "retry", schedule, madeOf: input, acknowledged })
 }
 
@@ -148,17 +149,21 @@ export function fix<E, FixerError, R, Given = {}>(
 ): Verdict<E, never, Extract<FixerError, ToolExecutionError>, R, "exhausted", "repeats" | "repairs">
 export function fix(
   fixer: Fixer<unknown, unknown>,
-  options?: FixOptions<never> & Partial<Acknowledged>
+  options: FixOptions<never> & Partial<Acknowledged> = {}
 ): Verdict<never, never, unknown, unknown, "exhausted", "repeats" | "repairs"> {
+  demand("Recovery.fix: the fixer", "an agent or another function", fixer, Predicate.isFunction(fixer))
+  given("Recovery.fix", options, ["as", "input", "retries", "maxAttempts", "acknowledge"])
+  oneOf("Recovery.fix: as", options.as, ["arguments", "result"])
+  aFunction("Recovery.fix: input", options.input)
   return verdict({
     kind: "fix",
     // the fixer's requirements are in the verdict's type
     fixer: fixer as Fixer<unknown, never>,
-    maxRuns: options?.retries === undefined && options?.maxAttempts === undefined ? 1 : Backoff.attempts(options) - 1,
-    as: options?.as ?? "arguments",
+    maxRuns: options.retries === undefined && options.maxAttempts === undefined ? 1 : Backoff.attempts(options) - 1,
+    as: options.as ?? "arguments",
     // the driver hands it only the errors that its row admits
-    input: options?.input as Internal.Fix["input"],
-    acknowledged: options?.acknowledge !== undefined,
+    input: options.input as Internal.Fix["input"],
+    acknowledged: options.acknowledge === "may run twice",
     run: Fixing.run
   })
 }
@@ -194,7 +199,11 @@ export function fix(
 export const tell = <E, R = never>(
   render?: (error: E, context: FailureContext) => string | Effect.Effect<string, unknown, R>,
   options?: { readonly then?: Internal.Afterwards }
-): Verdict<E, never, never, Given<R>, "told"> => telling(render, options)
+): Verdict<E, never, never, Given<R>, "told"> => {
+  aFunction("Recovery.tell: the text", render)
+  oneOf("Recovery.tell: then", options?.then, ["continue", "tools-off"])
+  return telling(render, options)
+}
 
 /**
  * The same, with a text for when `render` fails or says nothing.
@@ -236,7 +245,10 @@ export const patient = <V extends AnyVerdict>(self: V, patience: number): V => v
 export const backstop = <E, A, Err, R, End, Acts>(
   self: Verdict<E, A, Err, R, End, Acts>,
   behind: Verdict<E, A, Err, R, End, Acts> = self
-): Verdict<E, A, Err, R, End | "backstop", Acts> => verdict({ ...nodeOf(self), behind: nodeOf(behind) })
+): Verdict<E, A, Err, R, End | "backstop", Acts> => {
+  for (const one of [self, behind]) demand("Recovery.backstop", "given a verdict", one, isVerdict(one))
+  return verdict({ ...nodeOf(self), behind: nodeOf(behind) })
+}
 
 /**
  * Tells the model that it has to correct its arguments, with the reason and a severity; the run goes on. By default,
@@ -261,8 +273,13 @@ export const backstop = <E, A, Err, R, End, Acts>(
  * //    ^? Effect<string, BudgetExceededError | LlmError, Model>
  * ```
  */
-export const escalate = <E>(options?: { readonly severity?: Severity }): Verdict<E, never, never, never, "told"> =>
-  verdict({ kind: "escalate", severity: options?.severity })
+export const escalate = <E>(
+  options: { readonly severity?: Severity } = {}
+): Verdict<E, never, never, never, "told"> => {
+  given("Recovery.escalate", options, ["severity"])
+  oneOf("Recovery.escalate: severity", options.severity, ["LOW", "MEDIUM", "HIGH", "CRITICAL"])
+  return verdict({ kind: "escalate", severity: options.severity })
+}
 
 /**
  * Shortens the conversation and calls the model again: a row for `ContextTooLongError`, only in tables for model calls. It shortens at

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
+import { demand, options as given } from "../data/Demand.ts"
 import * as Backoff from "./Backoff.ts"
 import { erase, type Given, isVerdict, nodeOf, verdict } from "./making.ts"
 import type * as Internal from "./Node.ts"
@@ -56,7 +57,11 @@ export const when = <
   OfVerdict<Said<V>>["services"],
   OfVerdict<Said<V>>["end"] | ("atMost" extends keyof O ? "exhausted" : never),
   OfVerdict<Said<V>>["acts"]
-> => verdict(handled(erase(choose), "The function of Recovery.when", undefined, options))
+> => {
+  demand("Recovery.when: what chooses", "a function", choose, Predicate.isFunction(choose))
+  if (options !== undefined) given("Recovery.when", options, ["among", "atMost"])
+  return verdict(handled(erase(choose), "The function of Recovery.when", undefined, options))
+}
 
 /** A handler: its verdict is checked after it has returned. */
 const handled = (

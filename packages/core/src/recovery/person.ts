@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Approval from "../data/Approval.ts"
+import { demand, options as given } from "../data/Demand.ts"
 import { canonical, digestOf, digestOfRequest } from "../data/Digest.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import { property } from "../data/Foreign.ts"
@@ -70,9 +71,11 @@ type Expiring<X> = "fail" extends X ? ApprovalExpiredError : never
 export const ask = <E, const X extends Approval.OnExpiry = "ask-again">(
   options: Options<X> = {}
 ): Verdict<E, never, Expiring<X>, never, "exhausted", "consults"> => {
+  given("Recovery.ask", options, ["reason", "validFor", "times", "onExpiry"])
   const { reason, times = 1, validFor = "1 day" } = options
   if (!Number.isInteger(times) || times < 1)
     throw new RangeError(`Recovery.ask: times must be a whole number of at least 1, got ${times}`)
+  demand("Recovery.ask: reason", "a text", reason, reason === undefined || Predicate.isString(reason))
   return verdict({
     kind: "ask",
     reason,

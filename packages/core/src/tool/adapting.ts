@@ -87,7 +87,7 @@ export const around: {
   ([self]) => isTool(self),
   <T>(self: AnyTool, f: Parameters<typeof Around.make>[0], options?: Partial<Acknowledged>): T => {
     const { around: before, name, sideEffects } = self.definition
-    const needsConsent = sideEffects === "unsafe" && options?.acknowledge === undefined
+    const needsConsent = sideEffects === "unsafe" && options?.acknowledge !== "may run twice"
     return fromDefinition({ ...self.definition, around: Around.make(f, { tool: name, before, needsConsent }) })
   }
 )

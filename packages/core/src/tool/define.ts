@@ -8,6 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Coercion from "../coercion/Coercion.ts"
+import { demand, oneOf } from "../data/Demand.ts"
 import * as Issue from "../data/Issue.ts"
 import { isDeep } from "../data/Foreign.ts"
 import { once } from "../data/Once.ts"
@@ -114,6 +115,15 @@ export const runOf = (tool: string, run: unknown): ToolDefinition["run"] => {
   return run as ToolDefinition["run"]
 }
 
+/** What models read about a tool, and how it acts on the world: a wrong word there would count as none. */
+const described = (tool: string, options: { readonly description: string; readonly sideEffects?: unknown }): string => {
+  demand(`Tool '${tool}'`, "given options", options, Predicate.isObject(options))
+  const { description, sideEffects } = options
+  demand(`Tool '${tool}': description`, "a text", description, Predicate.isString(description))
+  oneOf(`Tool '${tool}': sideEffects`, sideEffects, ["none", "idempotent", "unsafe", "undeclared"])
+  return description
+}
+
 /** Makes a definition of what a user wrote; schemas are compiled at first use. */
 export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   name: string,
@@ -123,7 +133,7 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   builtIn?: { readonly words: string }
 ): ToolDefinition => ({
   name,
-  description: options.description,
+  description: described(name, options),
   ...(options.foreignName === undefined || options.foreignName === name ? {} : { foreignName: options.foreignName }),
   ...(options.server === undefined ? {} : { server: options.server }),
   kind: options.kind ?? "local",

@@ -2,6 +2,8 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
+import * as Predicate from "effect/Predicate"
+import { aFunction, demand, options as given } from "../data/Demand.ts"
 import * as Returned from "../data/Returned.ts"
 import * as Deciding from "../recovery/Deciding.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
@@ -53,9 +55,16 @@ export const requireApproval: {
 } = dual(
   ([self]) => isTool(self),
   <T>(self: AnyTool, options: ApprovalOptions<unknown, unknown> = {}): T => {
-    const { reason = `Tool '${self.name}' runs only with approval`, onExpiry, validFor = "1 day", when } = options
+    const whose = `Tool.requireApproval of tool '${self.name}'`
+    given(whose, options, ["when", "reason", "validFor", "rules", "onExpiry"])
+    const { onExpiry, rules: named = {}, validFor = "1 day", when } = options
+    const { reason = `Tool '${self.name}' runs only with approval` } = options
+    aFunction(`${whose}: when`, when)
+    demand(`${whose}: reason`, "a text", reason, Predicate.isString(reason))
+    demand(`${whose}: rules`, "functions by their names", named, Predicate.isObject(named))
+    for (const [name, rule] of Object.entries(named)) aFunction(`${whose}: rule '${name}'`, rule)
     const { approval: before } = self.definition
-    if (onExpiry !== undefined) Deciding.onExpiryOf(`Tool '${self.name}'`, onExpiry)
+    if (onExpiry !== undefined) Deciding.onExpiryOf(whose, onExpiry)
     const holds = limitOf(self.name, "validFor", validFor) ?? Duration.days(1)
     // the parameters are what the tool's schema gave; what a predicate needs is in the tool's type
     const answerOf = (answer: unknown, option: string): Effect.Effect<boolean, unknown> => {
@@ -64,7 +73,7 @@ export const requireApproval: {
     }
     const asks = (params: () => unknown) => answerOf(when === undefined ? true : when(params()), "when")
     const rules = Object.fromEntries(
-      Object.entries(options.rules ?? {}).map(([name, rule]) => [
+      Object.entries(named).map(([name, rule]) => [
         name,
         (params: () => unknown) => answerOf(rule(params()), `rule '${name}'`)
       ])
