@@ -30,3 +30,35 @@ it.effect("an `incomplete` that is none is a defect that names it [P1563]", () =
     }
   })
 )
+
+it("options of an agent that are none are refused by name when it is made", () => {
+  // as programs without types call it
+  const make = Agent.make as unknown as (...given: ReadonlyArray<unknown>) => unknown
+  const cases: ReadonlyArray<readonly [ReadonlyArray<unknown>, string]> = [
+    [[{ name: "clerk", tools: [] }], "Agent.make: the name must be a text, got object"],
+    [[], "Agent.make: the name must be a text, got undefined"],
+    [["clerk"], "Agent 'clerk' must be given options, got undefined"],
+    [["clerk", null], "Agent 'clerk' must be given options, got null"],
+    [["clerk", { model: "gpt-5" }], "Agent 'clerk': model must be a Layer, got 'gpt-5'"],
+    [["clerk", { model: null }], "Agent 'clerk': model must be a Layer, got null"],
+    [["clerk", { prompt: 3 }], "Agent 'clerk': prompt must be a text, got number"],
+    [["clerk", { prompt: () => "hello" }], "Agent 'clerk': prompt must be a text, got function"],
+    [["clerk", { output: 5 }], "Agent 'clerk': output must be a Schema of Effect, got number"],
+    [["clerk", { input: "text" }], "Agent 'clerk': input must be a Schema of Effect, got 'text'"],
+    [["clerk", { tools: [3] }], "Agent 'clerk': each of its tools must be a tool, got number"],
+    [["clerk", { tools: [{ name: "pay" }] }], "Agent 'clerk': each of its tools must be a tool, got object"],
+    [["clerk", { skills: ["pay"] }], "Agent 'clerk': each of its skills must be a skill, got 'pay'"]
+  ]
+  for (const [given, says] of cases) assert.throws(() => make(...given), says)
+  make("clerk", { model: undefined, prompt: undefined, tools: undefined, skills: undefined })
+  const withModel = Agent.withModel as unknown as (agent: unknown, model: unknown) => unknown
+  assert.throws(() => withModel(agent, "gpt-5"), "Agent 'worker': model must be a Layer, got 'gpt-5'")
+  const provide = Agent.provide as unknown as (agent: unknown, layer: unknown) => unknown
+  const policed = Agent.toolPolicy as unknown as (agent: unknown, policy: unknown) => unknown
+  assert.throws(() => policed(agent, "deny"), "the policy of Agent.toolPolicy must be a function, got 'deny'")
+  const limited = Agent.onBudgetExceeded as unknown as (agent: unknown, decide: unknown) => unknown
+  assert.throws(() => limited(agent, "stop"), "what decides in Agent.onBudgetExceeded must be a function, got 'stop'")
+  const heard = Agent.onEvent as unknown as (agent: unknown, listener: unknown) => unknown
+  assert.throws(() => heard(agent, {}), "the listener of Agent.onEvent must be a function, got object")
+  assert.throws(() => provide(agent, {}), "Agent 'worker': what Agent.provide gives must be a Layer, got object")
+})

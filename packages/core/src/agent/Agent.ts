@@ -2,9 +2,11 @@
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
-import type * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
+import { demand } from "../data/Demand.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Budget from "../budget/Budget.ts"
 import * as LlmTable from "../model/LlmTable.ts"
@@ -26,8 +28,8 @@ import { make as outputOf } from "../run/Output.ts"
 import type * as Model from "../model/Model.ts"
 import type { BudgetExceededError, InvalidOutputError } from "../errors/RunError.ts"
 import type { Siblings } from "../run/Run.ts"
-import type * as Skill from "../run/Skill.ts"
-import type * as Tool from "../tool/Tool.ts"
+import * as Skill from "../run/Skill.ts"
+import * as Tool from "../tool/Tool.ts"
 import type { PutAside } from "../tool/ToolDefinition.ts"
 import type { May, Present } from "../recovery/TableTypes.ts"
 import type { Elsewhere, PresentLimits } from "./elsewhere.ts"
@@ -208,8 +210,9 @@ export const make = <
   LlmTable.First<AgentSkills.ModelTableOf<Skills>, ModelRows | May<Given, "onLlmError", {}>>,
   AgentSkills.ChoiceOf<Skills, LayerServices<ModelLayer | May<Given, "model", undefined>>>,
   Name
-> =>
-  fromDefinition({
+> => {
+  check(name, options)
+  return fromDefinition({
     ...blank(name),
     prompt: options.prompt ?? "",
     budget: Budget.make(options.budget),
@@ -224,6 +227,21 @@ export const make = <
     ...(options.input === undefined ? {} : { readInput: reader(name, options.input) }),
     ...(options.output === undefined ? {} : { output: outputOf(name, options.output) })
   })
+}
+
+/** Throws a `TypeError` that names the option of an agent which is none. */
+const check = (
+  name: string,
+  options: { readonly [Name in "input" | "model" | "output" | "prompt"]?: unknown }
+): void => {
+  demand("Agent.make: the name", "a text", name, Predicate.isString(name))
+  demand(`Agent '${name}'`, "given options", options, Predicate.isObject(options))
+  const { input, model, output, prompt = "" } = options
+  demand(`Agent '${name}': prompt`, "a text", prompt, Predicate.isString(prompt))
+  demand(`Agent '${name}': model`, "a Layer", model, model === undefined || Layer.isLayer(model))
+  for (const [option, schema] of Object.entries({ input, output }))
+    demand(`Agent '${name}': ${option}`, "a Schema of Effect", schema, schema === undefined || Schema.isSchema(schema))
+}
 
 /** Tools are a skill that needs no name. */
 const skillsOf = (
@@ -237,6 +255,8 @@ const skillsOf = (
     if (!Array.isArray(list))
       throw new TypeError(`Agent '${name}': ${option} must be a list, as in ${option}: [one, two]`)
   }
+  for (const tool of tools) demand(`Agent '${name}': each of its tools`, "a tool", tool, Tool.isTool(tool))
+  for (const skill of skills) demand(`Agent '${name}': each of its skills`, "a skill", skill, Skill.isSkill(skill))
   if (tools.length === 0) return skills
   if (skills.length === 0) return [{ name, description: "", tools }]
   throw new TypeError(`Agent '${name}': an agent takes tools, or skills that have them`)

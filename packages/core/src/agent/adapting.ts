@@ -1,9 +1,10 @@
 /** The same agent with another input, output, model or budget, or with a layer. */
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Budget from "../budget/Budget.ts"
+import { demand } from "../data/Demand.ts"
 import type * as Model from "../model/Model.ts"
 import type { BudgetExceededError } from "../errors/RunError.ts"
 import * as Thrown from "../errors/Thrown.ts"
@@ -72,6 +73,7 @@ export const provide: {
   ): Providing.Provided<A, L, Types.Given<E>, Types.Given<R>>
 } = dual(2, (self: Types.AnyPart, layer: Layer.Layer<unknown, unknown>) => {
   const definition = definitionOf(self)
+  demand(`Agent '${self.name}': what Agent.provide gives`, "a Layer", layer, Layer.isLayer(layer))
   return fromDefinition({ ...definition, layers: [...definition.layers, layer] })
 })
 
@@ -108,9 +110,10 @@ export const withModel: {
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
     layer: Layer.Layer<Model.Model, E2, R2>
   ): Agent<I, O, E | E2, Exclude<R, Model.Model> | R2, T, ByTool, Defaults, ModelTable, ChoiceWith<Choice, R2>, Name>
-} = dual(2, (self: Types.AnyPart, model: Layer.Layer<Model.Model, unknown>) =>
-  fromDefinition({ ...definitionOf(self), model })
-)
+} = dual(2, (self: Types.AnyPart, model: Layer.Layer<Model.Model, unknown>) => {
+  demand(`Agent '${self.name}': model`, "a Layer", model, Layer.isLayer(model))
+  return fromDefinition({ ...definitionOf(self), model })
+})
 
 /**
  * Replaces limits of an agent; limits without a new value stay. A composition and a plain function have no limits of their own: there the

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import type * as Budget from "../budget/Budget.ts"
+import { aFunction } from "../data/Demand.ts"
 import * as Returned from "../data/Returned.ts"
 import type * as Usage from "../data/Usage.ts"
 import type { BudgetReason } from "../errors/Limit.ts"
@@ -140,6 +141,7 @@ export const onBudgetExceeded: {
   ([self]) => isAgent(self),
   <A, R2>(self: AnyPart, decide: Decide<R2>, { reserve }: AtLimit = {}): A => {
     const definition = definitionOf(self)
+    aFunction(`Agent '${definition.name}': what decides in Agent.onBudgetExceeded`, decide)
     if (reserve !== undefined) check(reserve.outputTokens)
     return fromDefinition({
       ...definition,
@@ -198,6 +200,7 @@ export const toolPolicy: {
   ): Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
 } = dual(2, <A, R2>(self: AnyPart, policy: ToolPolicy.Policy<R2>): A => {
   const definition = definitionOf(self)
+  aFunction(`Agent '${definition.name}': the policy of Agent.toolPolicy`, policy)
   // its needs are in the agent's type
   return fromDefinition({ ...definition, policies: [...definition.policies, policy as ToolPolicy.Policy] })
 })

@@ -1,8 +1,10 @@
 /** Listeners for the events of an agent's runs. */
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import type * as AgentEvent from "../event/AgentEvent.ts"
+import { demand } from "../data/Demand.ts"
 import { Attached } from "../event/Listening.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Returned from "../data/Returned.ts"
@@ -122,7 +124,10 @@ export const onEvent: OnEvent = dual(
     self: AnyAgent,
     handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>,
     options?: ListenerOptions
-  ): A => listening(self, "tree", handle, options?.scope)
+  ): A => {
+    demand(`Agent '${self.name}': the listener of Agent.onEvent`, "a function", handle, Predicate.isFunction(handle))
+    return listening(self, "tree", handle, options?.scope)
+  }
 )
 
 /** A failure that left a run: its labels for alerts, and the transcript and the usage of the run. */
