@@ -72,7 +72,7 @@ it.effect("the same of a resumption [P1531]", () =>
       const outcome = yield* outcomeOf(Agent.resume(agent), deciding(from, decision), model)
       assert.deepStrictEqual(paid, [5], JSON.stringify(scope))
       const next = yield* snapshotOf(outcome)
-      assert.isUndefined(next.granted)
+      assert.isUndefined(next.grants)
       assert.deepStrictEqual(
         outcome.decisions?.map(({ _tag }) => _tag),
         ["Counted"]

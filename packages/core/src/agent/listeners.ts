@@ -125,7 +125,12 @@ export const onEvent: OnEvent = dual(
     handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>,
     options?: ListenerOptions
   ): A => {
-    demand(`Agent '${self.name}': the listener of Agent.onEvent`, "a function", handle, Predicate.isFunction(handle))
+    demand(
+      `Agent '${self[TypeId].definition.name}': the listener of Agent.onEvent`,
+      "a function",
+      handle,
+      Predicate.isFunction(handle)
+    )
     return listening(self, "tree", handle, options?.scope)
   }
 )

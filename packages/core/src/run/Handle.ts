@@ -18,8 +18,8 @@ import { type CursorExpiredError, InboxFullError, RunOverError } from "../errors
 import * as RunContext from "../event/RunContext.ts"
 import type { Mode, Sink, Started, State } from "./Frame.ts"
 import { markOf } from "./mark.ts"
-import { userMessage } from "./Saying.ts"
 import { Suspension } from "./Start.ts"
+import { userMessage } from "./userMessage.ts"
 
 /**
  * How a run ended without a failure: with its answer, or suspended for a decision or a larger budget.

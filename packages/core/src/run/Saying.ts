@@ -1,26 +1,8 @@
 /** What is said to a run. A program without types may say anything: that is a defect, which names the option. */
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
 import { demand } from "../data/Demand.ts"
-import * as Message from "../data/Message.ts"
 import type { Saying } from "./Start.ts"
-
-const isContent = Schema.is(Message.UserContent)
-
-/** The message. Throws a `TypeError` on what is none, and on one without a word or a part. */
-export const userMessage = (whose: string, given: unknown): Message.User => {
-  const what = `${whose}: message`
-  demand(what, "a text or a list of parts", given, Predicate.isString(given) || isContent(given))
-  // it has just been checked
-  const message = Message.user(given as string | Message.UserContent)
-  demand(
-    what,
-    "more than blank",
-    "",
-    message.content.some((part) => part.type !== "text" || part.text.trim() !== "")
-  )
-  return message
-}
+import { userMessage } from "./userMessage.ts"
 
 /** The messages with which a run goes on: a text, one message, or several. */
 export const sayings = (agent: string, say: unknown): ReadonlyArray<Saying> => {
