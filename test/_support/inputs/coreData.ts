@@ -106,6 +106,7 @@ export const coreData: Table = {
     withMetadata: grows(values, (value) => Completion.withMetadata("done", { value })),
     ...each(looksOnce, "isCompletion")
   },
+  "core/src/data/Demand.ts": each(looksOnce, "demand", "oneOf", "aFunction", "options"),
   "core/src/data/Digest.ts": {
     canonical: grows(values, Digest.canonical),
     digestOf: grows(values, (value) => Effect.runSync(Digest.digestOf(value))),

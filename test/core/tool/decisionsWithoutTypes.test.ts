@@ -118,9 +118,9 @@ it.run("the same about a failed call [P1533]", (run) =>
       const { layer } = deciders(untyped(decision))
       const model = yield* callingOnce("pay")
       yield* Effect.exit(run(agentWith(tool), "go").pipe(Effect.provide(model.layer), Effect.provide(layer)))
-      const told = read(model).join()
-      assert.include(told, why)
-      assert.notMatch(told, /undefined|\[object/)
+      const text = read(model).join()
+      assert.include(text, why)
+      assert.notMatch(text, /undefined|\[object/)
     }
   })
 )
