@@ -13,16 +13,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Minified and gzipped, in KB of 1,000 bytes, as it was reached last. A bundle that is much smaller by now has its size set anew. */
 const sizes: Readonly<Record<(typeof agents)[number], number>> = {
-  hello: 153.5,
-  table: 155,
-  fixer: 154.2,
-  streamed: 153.6,
-  approval: 156.9,
-  resumed: 163,
-  structured: 156.3,
-  telemetry: 159.7,
-  composed: 156.3,
-  models: 174.1
+  hello: 157,
+  table: 158.9,
+  fixer: 157.8,
+  streamed: 157.1,
+  approval: 161.1,
+  resumed: 167.7,
+  structured: 159.9,
+  telemetry: 163.3,
+  composed: 159.9,
+  models: 177.9
 }
 
 /** How far a size may be from what it was. */

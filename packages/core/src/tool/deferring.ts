@@ -217,19 +217,19 @@ const rest = (
       isSaid ? Effect.void : wait
     )
   })
-  const atWorkAgain = () => void beside.atWork++
+  const restored = () => void beside.atWork++
   const begin = Effect.suspend(() => {
     state.isResting = true
     site.waits(() => {
       const ended = entry.settlement && endedAs(call.tool, entry.settlement)
       return { type: "deferred", token, handle, expiresAt, ...(ended === undefined ? {} : { ended }) }
     })
-    entry.onTaken = atWorkAgain
+    entry.onTaken = restored
     leave(beside)
     return leftToRun(options, call, { token, handle })
   })
   const end = Effect.suspend(() => {
-    if (entry.settlement === undefined) atWorkAgain()
+    if (entry.settlement === undefined) restored()
     entry.onTaken = undefined
     return Effect.void
   })
