@@ -93,7 +93,11 @@ export interface Continuing {
   readonly admits: (call: Calling) => boolean
   /** Before another attempt: it goes on from the text; `undefined` if it replaces the text. */
   readonly goOn: (call: Calling) => Effect.Effect<void> | undefined
-  /** How this model goes on from the text of an attempt whose process has died. */
+  /**
+   * How this model goes on from the text of an attempt whose process has died.
+   *
+   * @internal
+   */
   readonly afterDeath?: (call: Calling, model: Model.Service) => Interception.GoesOn
 }
 
