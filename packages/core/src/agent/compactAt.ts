@@ -25,8 +25,8 @@ interface CompactAt<R> {
  * transcript with a reply, all of it is an estimate. The prompt, the run's input, and what the model has not read yet stay, also if the
  * compaction drops them. The transcript of the run stays whole. At most one of the two compactions of a turn is made so.
  *
- * If the compaction fails or throws, or its result is no shorter, the run emits `not-compacted` and goes on. It does the same, once, if the
- * window is not known.
+ * If the compaction fails or throws, or its result is no shorter, the run emits `not-compacted` and goes on; also if it reaches a limit of the
+ * run other than `maxDuration`, or would take the last turn of the run. It does the same, once, if the window is not known.
  *
  * @example
  * ```ts

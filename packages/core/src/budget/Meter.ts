@@ -123,9 +123,9 @@ export class Meter {
     this.#repeats = budget.repeatedFailures.stop
   }
 
-  /** A child of this meter for a contender of a race: a limit that ends the contender does not end the others. */
-  contender(): Meter {
-    const meter = new Meter(this.agent, Budget.unlimited, this.ledger, 0, 0, this)
+  /** A child of this meter for a contender of a race, or for work of a run with limits of its own: a limit that ends it does not end the others. */
+  contender(limits?: Partial<Budget.Budget>): Meter {
+    const meter = new Meter(this.agent, { ...Budget.unlimited, ...limits }, this.ledger, 0, 0, this)
     meter.#endsAlone = true
     return meter
   }

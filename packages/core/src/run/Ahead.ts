@@ -1,6 +1,7 @@
 /** `Agent.compactAt`: the conversation is shortened at a safe point, before it is too long for the model. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import { end, type Meter } from "../budget/Meter.ts"
 import type * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
 import * as Usage from "../data/Usage.ts"
@@ -10,7 +11,8 @@ import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import { estimateOf, windowOf } from "../model/ModelCall.ts"
 import * as Compacting from "../recovery/Compacting.ts"
-import type { Compaction, CompactEvent, Overflow } from "../recovery/Node.ts"
+import type { Compacted, Compaction, CompactEvent, Overflow } from "../recovery/Node.ts"
+import { errorOf } from "./Limits.ts"
 import type { Ahead, Shortening } from "./plan.ts"
 
 /** When the conversation is shortened, and how. */
@@ -37,7 +39,8 @@ export const make = ({ compaction, share, window }: Options): Ahead => ({
       const last = visible.findLastIndex(isWhole)
       const tokens = tokensOf(visible, last, counted, state.ahead?.turn)
       if (tokens === undefined || tokens < share * limit) return Effect.void
-      const within = helping<CompactEvent>(compaction, run, { isCompacting: true }, (event) => ({
+      const meter = limited(run.meter)
+      const within = helping<CompactEvent>(compaction, { ...run, meter }, { isCompacting: true }, (event) => ({
         ...event,
         ahead: { tokens, window: limit }
       }))
@@ -55,7 +58,7 @@ export const make = ({ compaction, share, window }: Options): Ahead => ({
         state.compact(messages)
         state.ahead = { turn, made: 1 }
       })
-      return Effect.flatMap(shortening, (done) =>
+      return Effect.flatMap(surviving(shortening, running, meter), (done) =>
         done.type === "shorter"
           ? Effect.void
           : RunContext.emit(run, () => ({
@@ -66,6 +69,34 @@ export const make = ({ compaction, share, window }: Options): Ahead => ({
       )
     })
 })
+
+/** What is left for a compaction: the run keeps a turn, and what it keeps for its answer. */
+const limited = (meter: Meter): Meter => {
+  const leftOf = (reason: "maxTokens" | "maxCost"): number => {
+    const left = meter.chain.map((one) => one.limits[reason] - one.spent(reason, 0) - (one.reserve?.(reason) ?? 0))
+    return meter.spent(reason, 0) + Math.min(...left)
+  }
+  return meter.contender({
+    maxTurns: Math.max(0, meter.left("maxTurns") - 1),
+    maxToolCalls: meter.left("maxToolCalls"),
+    maxTokens: leftOf("maxTokens"),
+    maxCost: leftOf("maxCost")
+  })
+}
+
+/** A limit that the compaction alone has reached is a failure of it; the end of the time of the run is none. */
+const surviving = (
+  shortening: Effect.Effect<Compacted>,
+  { run, state }: Shortening,
+  meter: Meter
+): Effect.Effect<Compacted> =>
+  Effect.catchCause(shortening, (cause) => {
+    const { ended } = meter
+    if (Cause.hasInterrupts(cause) || ended === undefined || !meter.endedAlone || run.meter.ended !== undefined)
+      return Effect.failCause(cause)
+    if (ended.reason === "maxDuration") return end(run.meter, ended)
+    return Effect.succeed({ type: "gave up", error: errorOf(ended, run, state) })
+  })
 
 /** The tokens of the conversation; `undefined` where nothing is known about them, or nothing new since it was shortened in `turn`. */
 const tokensOf = (
