@@ -1,6 +1,6 @@
 /** Guardrails of the output beside what else sees or repeats an answer: other attempts, compactions, checks that call models. */
 import { assert } from "@effect/vitest"
-import { Agent, AgentEvent, Compaction, LlmError, Message, Recovery, Tool } from "@kintsugi/core"
+import { Agent, AgentEvent, Compaction, LlmError, Message, Model, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -12,7 +12,7 @@ import { continuing, goingOn, readAlong } from "./_support/continued.ts"
 import { eventsOf, started } from "./_support/saying.ts"
 import { keepOne } from "../recovery/_support/longConversations.ts"
 import { deferring } from "../tool/_support/deferring.ts"
-import { reading, secret } from "./_support/guarded.ts"
+import { looking, reading, secret } from "./_support/guarded.ts"
 import { spending } from "./_support/spending.ts"
 import { overloaded, says } from "./_support/streamedEvents.ts"
 
@@ -240,6 +240,52 @@ it.effect(
         const read = yield* Stream.runCollect(log.read({ onGap: "state" }))
         assert.notInclude(JSON.stringify(read), secret)
         assert.deepStrictEqual(AgentEvent.transcriptOf(read), whole, `${kept} kept`)
+      }
+    })
+)
+
+it.run(
+  "a compaction within the model call waits for the verdict: its agent does nothing for words that are blocked [P1595]",
+  (run) =>
+    Effect.gen(function* () {
+      const long = [
+        Message.user("one ".repeat(60)),
+        Message.assistant("two ".repeat(60)),
+        Message.user("three"),
+        Message.assistant("four")
+      ]
+      const tooLong = fails(LlmError.ContextTooLongError.make({ model: "m", limit: 1, actual: 2 }))
+      for (const isOfModel of [false, true]) {
+        for (const isBlocked of [true, false]) {
+          const { runs, tool } = looking()
+          const summing = yield* make(...(isBlocked ? [] : [calls(call("look", { n: "1" })), text(`A summary`)]))
+          const summer = Agent.make("summer", { model: summing.layer, tools: [tool] })
+          const rows = { ContextTooLongError: Recovery.compact(Compaction.summarise(summer, { keepLast: 1 })) }
+          const model = yield* make(tooLong, ...(isBlocked ? [] : [text("done")]))
+          const plain = Agent.make("clerk", {}).pipe(
+            Agent.guardInput(() => Effect.delay(Effect.succeed(isBlocked ? block("no") : pass), 50))
+          )
+          const agent = isOfModel ? plain : plain.pipe(Agent.onLlmError(rows))
+          const layer = isOfModel ? Model.onError(model.layer, rows) : model.layer
+          const seen = yield* reading(run(Agent.resume(agent), { from: long, input: "bad words" }), layer)
+          assert.lengthOf(runs, isBlocked ? 0 : 1)
+          const types = seen.events.map(({ agent, type }) => `${agent} ${type}`)
+          if (isBlocked) {
+            assert.isTrue(Exit.isFailure(seen.exit))
+            assert.deepStrictEqual(types, [
+              "clerk run-start",
+              "clerk turn-start",
+              "clerk model-start",
+              "clerk model-failed",
+              "clerk guardrail",
+              "clerk run-failed"
+            ])
+          } else {
+            assert.deepStrictEqual(seen.exit, Exit.succeed("done"))
+            assert.isBelow(types.indexOf("clerk guardrail"), types.indexOf("summer run-start"))
+            assert.lengthOf(only(seen.events, "compacted"), 1)
+          }
+        }
       }
     })
 )

@@ -15,7 +15,7 @@ import * as Render from "../recovery/Render.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import { ending, errorOf, reminder, type Row } from "./blocking.ts"
 import * as RunBudget from "./budget.ts"
-import { ask, type Block, type Checked, type Guard } from "./checking.ts"
+import { ask, type Block, type Checked, failed, type Guard } from "./checking.ts"
 import { Holding, type OutputGuard } from "./holding.ts"
 import type { Begun, Guarded, GuardedRun, Guards, Instead } from "./guards.ts"
 import type { Hold } from "./modelCallState.ts"
@@ -257,12 +257,15 @@ export class Guarding implements Guards {
       isWhole: true,
       transcript: Message.withoutWithheld(state.messages.slice(0, index + 1))
     })
-    return Effect.flatMap(ask(run, guard, key, checked), (verdict): Effect.Effect<void, Blocked> => {
+    return Effect.flatMap(ask(run, guard, key, checked), (said): Effect.Effect<void, Blocked> => {
+      const message = said.type === "replace" ? saying(words.message, said.text) : words.message
+      // no wire takes a message without content
+      const isEmptied = said.type === "replace" && message.content.length === 0
+      const verdict = isEmptied ? failed(guard, "an empty text leaves nothing of this message") : said
       if (verdict.type === "block") return Effect.fail({ guard: name, reason: verdict.reason, words })
       words.passed.add(guard)
       if (verdict.type === "pass")
         return RunContext.emit(run, () => ({ type: "guardrail", guard: name, side, verdict: "pass" }))
-      const message = saying(words.message, verdict.text)
       const replace = () => {
         state.replace(words.message, message)
         words.message = message
@@ -353,8 +356,10 @@ const isBuiltIn = (toolset: Toolset.Toolset, call: Message.ToolCall): boolean =>
   toolset.entries.get(Toolset.nameOf(toolset, call))?.tool.isBuiltIn === true
 
 /** The words in the place of the texts of a message; its images and files stay. */
-const saying = ({ content }: Message.User, text: string): Message.User =>
-  Message.user([Message.text(text), ...content.filter(({ type }) => type !== "text")])
+const saying = (message: Message.User, text: string): Message.User => {
+  const others = message.content.filter(({ type }) => type !== "text")
+  return { ...message, content: text === "" ? others : [Message.text(text), ...others] }
+}
 
 /** What a run begins with, where a guardrail has replaced words of the user. */
 const withReplaced = (begun: Begun, all: ReadonlyArray<Words>): Begun => {

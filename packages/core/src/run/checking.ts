@@ -128,7 +128,8 @@ const closed = (
     }
   })
 
-const failed = ({ onFailure }: Guard, why: string): GuardVerdict =>
+/** What a check that could not decide says of a text. */
+export const failed = ({ onFailure }: Guard, why: string): GuardVerdict =>
   onFailure === "pass" ? pass : { type: "block", reason: Redaction.foreign(`the check could not decide: ${why}`) }
 
 const pass: GuardVerdict = { type: "pass" }
