@@ -114,10 +114,13 @@ for (const isForgetful of [false, true]) {
   )
 
   it.effect(
-    `a result that has come is read at the next safe point, and a replay reads it there, ${how} [P1524 P1501]`,
+    `a result that has come is read at the next safe point with its picture, and a replay reads it there, ${how} [P1524 P1501 P1538]`,
     () =>
       Effect.gen(function* () {
-        const { tokenOf, tool } = deferring({ wait: "continue", deadline: "10 days" })
+        const { tokenOf, tool: plain } = deferring({ wait: "continue", deadline: "10 days" })
+        const image = Message.image("image/png", { data: "MARKERmarkerMARKERmarker" })
+        const of = (result: object) => [Message.text(JSON.stringify(result)), image]
+        const tool = plain.pipe(Tool.parts(of, { unsupported: "follow" }))
         const run = yield* running([tool, slow()], [batch("order", "slow"), batch("slow"), done], { isForgetful })
         assert.deepStrictEqual(yield* run.settle(tool, tokenOf(), Exit.succeed({ at: 7 })), counted as never)
         assert.deepStrictEqual(
@@ -134,6 +137,9 @@ for (const isForgetful of [false, true]) {
         assert.deepStrictEqual(yield* run.end, Exit.succeed("done"))
         assert.lengthOf(saidIn(run.model), 1)
         assert.match(saidIn(run.model)[0] ?? "", /{"at":7}/)
+        const said = run.model.requests.at(-1)?.messages.findLast(({ role }) => role === "user")
+        assert.deepStrictEqual(said?.role === "user" && said.content.slice(1), [image])
+        assert.notInclude(JSON.stringify(run.log.all), image.data)
       })
   )
 

@@ -124,12 +124,21 @@ export type UserContent = typeof UserContent.Type
 
 export const UserContent = Schema.Array(Schema.Union([Text, Image, File]))
 
+/** Of the call whose late result with images and files a user message has. `unsupported` is that of the settlement. */
+const LateResult = Schema.Struct({
+  callId: Schema.String,
+  tool: Schema.String,
+  unsupported: Schema.optionalKey(Schema.Literals(["follow", "refuse"]))
+})
+
 /** A user message. A guardrail has blocked a `withheld` message: no model reads it. */
 export interface User extends Schema.Schema.Type<typeof User> {}
 
 export const User = Schema.Struct({
   role: Schema.tag("user"),
   content: UserContent,
+  /** Set by the run where the message has images and files of the late result of a deferred call. */
+  lateResult: Schema.optionalKey(LateResult),
   withheld: Schema.optionalKey(Schema.Literal(true))
 })
 

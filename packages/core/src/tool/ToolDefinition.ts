@@ -106,6 +106,12 @@ export interface ResultParts {
     value: unknown,
     maxChars: number | undefined
   ) => Pick<Message.Settlement, "parts" | "unsupported"> | undefined
+  /** The message of a late result with its images and files beside its text; `undefined` for a result without them. */
+  readonly late: (
+    call: { readonly callId: string; readonly tool: string },
+    settlement: Message.Settlement,
+    textOf: (settlement: Message.Settlement) => string
+  ) => Message.User | undefined
   readonly adapt: AdaptsParts
 }
 

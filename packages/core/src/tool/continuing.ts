@@ -171,7 +171,9 @@ class Late implements LateCalls {
         // it has begun anew
         if (late !== undefined) return Effect.sync(() => void late.call.join(this, late.checkpoint))
         const { callId, handle, tool } = one.checkpoint
-        const message = Message.user(LateTexts.lateResult({ tool, callId, handle }, settlement))
+        const textOf = (read: Message.Settlement) => LateTexts.lateResult({ tool, callId, handle }, read)
+        const message =
+          one.call.tool.parts?.late({ callId, tool }, settlement, textOf) ?? Message.user(textOf(settlement))
         return RunContext.record(
           run,
           () => take(message),
@@ -255,7 +257,8 @@ const shown = (tool: ToolDefinition, exit: Exit.Exit<unknown, unknown>): Message
   const text = tool.encode(exit.value)
   if (Exit.isSuccess(text)) {
     const cut = tool.maxResultChars === undefined ? text.value : Render.truncated(text.value, tool.maxResultChars)
-    return { kind: tool.isError?.(exit.value) === true ? "told" : "result", text: cut }
+    if (tool.isError?.(exit.value) === true) return { kind: "told", text: cut }
+    return { kind: "result", text: cut, ...tool.parts?.of(exit.value, tool.maxResultChars) }
   }
   // the schema of the tool has read the value: it can only be too deep
   const { limit } = Cause.squash(text.cause) as InputTooLargeError

@@ -132,6 +132,14 @@ const resultParts = (
       ? { parts: cut(all, maxChars), ...(unsupported === "describe" ? {} : { unsupported }) }
       : undefined
   },
+  late: (call, { unsupported, ...settlement }, textOf) => {
+    const attached = (settlement.parts ?? []).filter((part): part is Shown => isAttachment(part) && isShown(part))
+    if (attached.length === 0) return undefined
+    const told = (text: string, part: Shown) => text.replace(said(part, notShown), () => said(part, "below"))
+    const text = textOf({ ...settlement, text: attached.reduce(told, settlement.text) })
+    const lateResult = { ...call, ...(unsupported === undefined ? {} : { unsupported }) }
+    return { ...Message.user([Message.text(text), ...attached]), lateResult }
+  },
   adapt
 })
 
@@ -187,37 +195,52 @@ const said = (part: Part, where: string): string => {
 }
 
 /** The messages of requests to each model, as it can read them: a codec encodes each message once. */
-const adapted = new WeakMap<Model.Service, WeakMap<Message.Assistant, ReadonlyArray<Message.Message>>>()
+const adapted = new WeakMap<Model.Service, WeakMap<Message.Message, ReadonlyArray<Message.Message>>>()
 
-/** The settlements about which a run has emitted an event. */
-const emitted = new WeakMap<object, WeakSet<Message.Settlement>>()
+/** The results about which a run has emitted an event. */
+const emitted = new WeakMap<object, WeakSet<object>>()
+
+/** A result with parts: in a reply, or as a message of its own. */
+interface Result {
+  readonly of: object
+  readonly callId: string
+  readonly tool: string
+  readonly parts: ReadonlyArray<Part>
+  readonly unsupported?: "follow" | "refuse" | undefined
+}
+
+const resultsIn = (message: Message.Message): ReadonlyArray<Result> => {
+  if (message.role === "user")
+    return message.lateResult === undefined ? [] : [{ ...message.lateResult, of: message, parts: message.content }]
+  if (message.role === "system") return []
+  return message.content.flatMap((part): ReadonlyArray<Result> => {
+    if (part.type !== "settled-call") return []
+    const { call, settlement } = part
+    const { parts, unsupported } = settlement
+    return parts === undefined ? [] : [{ of: settlement, callId: call.id, tool: call.name, parts, unsupported }]
+  })
+}
 
 const adapt: ResultParts["adapt"] = (run, model, request, next) => {
   const takes = (part: Part) => isShown(part) && model.showsInResults?.(part) === true
   const isForeign = (part: Part) => isAttachment(part) && !takes(part)
-  const foreign = request.messages.flatMap((message) =>
-    message.role === "assistant"
-      ? message.content.flatMap((part) =>
-          part.type === "settled-call" && part.settlement.parts?.some(isForeign) === true ? part : []
-        )
-      : []
-  )
+  const foreign = request.messages.flatMap(resultsIn).filter(({ parts }) => parts.some(isForeign))
   if (foreign.length === 0) return undefined
-  const refused = foreign.find(({ settlement }) => settlement.unsupported === "refuse")
+  const refused = foreign.find(({ unsupported }) => unsupported === "refuse")
   if (refused !== undefined) return Effect.fail(refusal(model, refused, isForeign))
   const messages = request.messages.flatMap((message) =>
-    message.role === "assistant" ? readable(model, message, isForeign) : message
+    message.role === "system" ? message : readable(model, message, isForeign)
   )
-  const described = foreign.filter(({ settlement }) => settlement.unsupported === undefined && isNew(run, settlement))
+  const described = foreign.filter(({ of, unsupported }) => unsupported === undefined && isNew(run, of))
   const telling = Effect.forEach(
     described,
-    ({ call, settlement }) =>
+    ({ callId, parts, tool }) =>
       RunContext.emit(run, () => ({
         type: "parts-described",
-        callId: call.id,
-        tool: call.name,
+        callId,
+        tool,
         model: model.name,
-        parts: (settlement.parts ?? []).flatMap((part) =>
+        parts: parts.flatMap((part) =>
           part.type !== "text" && isForeign(part) ? { type: part.type, mediaType: part.mediaType } : []
         )
       })),
@@ -229,39 +252,55 @@ const adapt: ResultParts["adapt"] = (run, model, request, next) => {
   )
 }
 
-const isNew = ({ done }: RunContext.RunContext, settlement: Message.Settlement): boolean => {
+const isNew = ({ done }: RunContext.RunContext, result: object): boolean => {
   const seen = emitted.get(done) ?? new WeakSet()
   emitted.set(done, seen)
-  if (seen.has(settlement)) return false
-  seen.add(settlement)
+  if (seen.has(result)) return false
+  seen.add(result)
   return true
 }
 
 const refusal = (
   { name, provider }: Model.Service,
-  { call, settlement }: Message.SettledCall,
+  { parts, tool }: Result,
   isForeign: (part: Part) => boolean
 ): LlmError => {
-  const part = settlement.parts?.find(isForeign)
+  const part = parts.find(isForeign)
   const capability = part?.type === "file" ? "files" : "vision"
   return CapabilityMismatchError.make({
     model: name,
     provider,
     capability,
-    detail: `the result of tool '${call.name}' has such a part`
+    detail: `the result of tool '${tool}' has such a part`
   })
 }
 
 /** The message with what the model can read, and the message of a user that follows it, if one does. */
 const readable = (
   model: Model.Service,
-  message: Message.Assistant,
+  message: Message.Assistant | Message.User,
   isForeign: (part: Part) => boolean
 ): ReadonlyArray<Message.Message> => {
-  const seen = adapted.get(model) ?? new WeakMap()
+  const seen = adapted.get(model) ?? new WeakMap<Message.Message, ReadonlyArray<Message.Message>>()
   adapted.set(model, seen)
   const before = seen.get(message)
   if (before !== undefined) return before
+  const messages = message.role === "user" ? [readableLate(message, isForeign)] : readableReply(message, isForeign)
+  seen.set(message, messages)
+  return messages
+}
+
+/** A message of a user carries what follows a result already. */
+const readableLate = (message: Message.User, isForeign: (part: Part) => boolean): Message.User => {
+  const { content, lateResult } = message
+  if (lateResult === undefined || lateResult.unsupported === "follow" || !content.some(isForeign)) return message
+  return { ...message, content: content.map((one) => (isForeign(one) ? Message.text(said(one, notShown)) : one)) }
+}
+
+const readableReply = (
+  message: Message.Assistant,
+  isForeign: (part: Part) => boolean
+): ReadonlyArray<Message.Message> => {
   const following: Array<Message.UserContent[number]> = []
   const content = message.content.map((part) => {
     if (part.type !== "settled-call" || part.settlement.parts?.some(isForeign) !== true) return part
@@ -278,11 +317,6 @@ const readable = (
     const read = isText ? { kind, text: isFollowed ? textOf(all, where) : text } : { kind, text, parts: left }
     return { ...part, settlement: read }
   })
-  const messages: ReadonlyArray<Message.Message> = content.every((part, index) => part === message.content[index])
-    ? [message]
-    : following.length === 0
-      ? [{ ...message, content }]
-      : [{ ...message, content }, Message.user(following)]
-  seen.set(message, messages)
-  return messages
+  if (content.every((part, index) => part === message.content[index])) return [message]
+  return following.length === 0 ? [{ ...message, content }] : [{ ...message, content }, Message.user(following)]
 }
