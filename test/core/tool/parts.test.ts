@@ -139,6 +139,38 @@ it.run("bytes beyond the limit are described, and a text has as many characters 
   })
 )
 
+it.run("the limit of bytes holds for all images and files of a result together [P1538]", (run) =>
+  Effect.gen(function* () {
+    const words = "[image, image/png, 70 bytes, too large]"
+    for (const [maxBytes, parts] of [
+      [139, [image, Message.text(words)]],
+      [140, [image, image]]
+    ] as const) {
+      const model = yield* wires(true, batch("shot"), done)
+      const tool = shooting({ maxBytes }, () => [image, image])
+      yield* run(Agent.make("clerk", { tools: [tool] }), "go").pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(settlementsIn(model.requests[1]?.messages ?? [])[0]?.parts, parts)
+    }
+  })
+)
+
+it.run("a model call that is refused for a file says so, also beside an image that is carried [P1538]", (run) =>
+  Effect.gen(function* () {
+    const file = Message.file("application/pdf", { data: "AAAA" })
+    for (const [shows, of, capability] of [
+      [false, [file], "files"],
+      [true, [image, file], "files"],
+      [false, [image, file], "vision"]
+    ] as const) {
+      const model = yield* wires(shows, batch("shot"))
+      const agent = Agent.make("clerk", { tools: [shooting({ unsupported: "refuse" }, () => [...of])] })
+      const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
+      assert(error instanceof LlmError.CapabilityMismatchError)
+      assert.strictEqual(error.capability, capability)
+    }
+  })
+)
+
 it.run("what a row answers in the place of a result has its parts too, and a failure has none [P1538]", (run) =>
   Effect.gen(function* () {
     const failing = Tool.make("shot", {
