@@ -174,6 +174,19 @@ it.run("before: the model is called after the check, and no turn has begun that 
   })
 )
 
+it.run("before: a check that blocks is asked once, at the safe point and in the last turn [P1595]", (run) =>
+  Effect.gen(function* () {
+    for (const budget of [{}, { maxTurns: 1 }]) {
+      let asked = 0
+      const check = () => (asked++, Agent.guard.block("no"))
+      const agent = Agent.make("clerk", { budget }).pipe(Agent.guardInput(check, { mode: "before" }))
+      const model = yield* make()
+      assert.strictEqual(blockedBy((yield* reading(run(agent, "hi"), model.layer)).exit), "input, check: no")
+      assert.strictEqual(asked, 1)
+    }
+  })
+)
+
 it.run("with tools of the provider in the request, the check comes before the model call [P1595]", (run) =>
   Effect.gen(function* () {
     const { service } = yield* namedModel("plain")

@@ -148,11 +148,12 @@ export class Guarding implements Guards {
     isOnce: boolean,
     call: (hold: Hold) => Effect.Effect<Asked, unknown>
   ): Effect.Effect<Asked | Instead, unknown> {
+    const { blocked } = memoryOf(running)
+    if (blocked !== undefined) return this.#blockedInput(running, blocked)
     // the last turn of a run has no safe point, and a turn may be prepared with another model
-    return Effect.flatMap(this.#input(running, this.#first(running.model)), (found) => {
-      const block = memoryOf(running).blocked ?? found
-      return block === undefined ? this.#guarded(running, isOnce, call) : this.#blockedInput(running, block)
-    })
+    return Effect.flatMap(this.#input(running, this.#first(running.model)), (block) =>
+      block === undefined ? this.#guarded(running, isOnce, call) : this.#blockedInput(running, block)
+    )
   }
 
   given(running: GuardedRun, value: unknown): Effect.Effect<unknown, unknown> {
