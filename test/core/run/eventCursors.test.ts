@@ -247,3 +247,32 @@ it.effect("a reader that comes before the run has begun waits for its first even
     assert.deepStrictEqual([events[0]?.type, events.at(-1)?.type], ["run-start", "run-completed"])
   })
 )
+
+/** A run whose tool tells of these while it works: how many of its events are kept, and of which type the first is. */
+const toldBy = (data: ReadonlyArray<unknown>) =>
+  Effect.gen(function* () {
+    const telling = Tool.make("tell", {
+      description: "Tells.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      run: (_, { progress }) => Effect.as(Effect.forEach(data, progress, { discard: true }), "told")
+    })
+    const model = yield* callingOnce("tell")
+    const run = yield* Effect.provide(agentWith(telling).start("go"), model.layer)
+    yield* run.outcome
+    const events = yield* Stream.runCollect(run.events)
+    return { count: events.length, first: events[0]?.type }
+  })
+
+it.effect("a handle keeps 4,096 events, or 4 MiB, where its budget says nothing else [P1542]", () =>
+  Effect.gen(function* () {
+    const none = yield* toldBy([])
+    const fitting = Array.from({ length: 4096 - none.count }, (_, index) => index)
+    assert.deepStrictEqual(yield* toldBy(fitting), { count: 4096, first: "run-start" })
+    assert.deepStrictEqual(yield* toldBy([...fitting, ...fitting.slice(0, 10)]), { count: 4097, first: "events-lost" })
+    const mebibyte = 1024 * 1024
+    const large = (size: number) => ["x".repeat(2 * mebibyte), "x".repeat(size)]
+    assert.strictEqual((yield* toldBy(large(2 * mebibyte - 16_384))).first, "run-start")
+    assert.strictEqual((yield* toldBy(large(2 * mebibyte))).first, "events-lost")
+  })
+)

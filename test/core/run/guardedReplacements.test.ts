@@ -3,10 +3,12 @@ import { assert } from "@effect/vitest"
 import { Agent, Message } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Schema } from "effect"
+import { scripted } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
 import { inPieces, kept, reading, secret } from "./_support/guarded.ts"
+import { slowTool, started } from "./_support/saying.ts"
 
-const { make, reply, text } = ScriptedModel
+const { call, calls, make, replies, reply, text } = ScriptedModel
 const { pass, replace } = Agent.guard
 
 const clerk = Agent.make("clerk", {})
@@ -71,5 +73,53 @@ it.run("an answer of a schema is read from what has passed [P1596]", (run) =>
     )
     const model = yield* make(text('{"n":1}'))
     assert.deepStrictEqual(yield* run(agent, "hi").pipe(Effect.provide(model.layer)), { n: 2 })
+  })
+)
+
+it.effect("images and files of the user stay when a guardrail replaces their text [P1595 P1596]", () =>
+  Effect.gen(function* () {
+    const image = Message.image("image/png", { data: "AA==" })
+    const file = Message.file("application/pdf", { url: "https://a.test/b.pdf" }, "b.pdf")
+    const starred = Message.user([Message.text("see ***"), image, file])
+    const guarding = Agent.guardInput(({ text }) => replace(text.replace(secret, "***")), { mode: "before" })
+    const content = [image, Message.text(`see ${secret}`), file]
+    const resumed = yield* make(text("seen"))
+    yield* Effect.provide(Agent.resume(guarding(clerk))({ from: [Message.user(content)] }), resumed.layer)
+    assert.deepStrictEqual(resumed.requests[0]?.messages, [starred])
+    const { begun, end, tool } = slowTool("look")
+    const model = yield* make(calls(call("look", {})), text("seen"))
+    const run = yield* started(guarding(Agent.make("clerk", { tools: [tool] })).start("hi"), model)
+    yield* begun
+    yield* run.say(content)
+    yield* end
+    yield* run.outcome
+    assert.deepStrictEqual(model.requests.at(-1)?.messages.at(-1), starred)
+    assert.deepInclude(yield* run.transcript, starred)
+  })
+)
+
+it.run("the thoughts beside a call stay when its text is replaced, those behind an answer go [P1597]", (run) =>
+  Effect.gen(function* () {
+    const look = scripted("look", Effect.succeed("found"))
+    const agent = Agent.make("clerk", { tools: [look.tool] }).pipe(
+      Agent.guardOutput(({ text }) => replace(text.replace(secret, "***")), { each: true })
+    )
+    const thought = { type: "reasoning" as const, text: "hm" }
+    const said = Message.text(`It is ${secret}`)
+    const looking = call("look", {})
+    const model = yield* make(
+      replies(reply({ content: [thought, said, looking] })),
+      replies(reply({ content: [thought, said] }))
+    )
+    const seen = yield* reading(run(agent, "hi"), model.layer)
+    assert.deepStrictEqual(seen.exit, Exit.succeed("It is ***"))
+    assert.lengthOf(look.runs, 1)
+    const [beside, answer] = seen.events.flatMap((event) => (event.type === "turn-end" ? [event.message.content] : []))
+    assert.deepStrictEqual(beside?.slice(0, 2), [thought, Message.text("It is ***")])
+    assert.deepStrictEqual(
+      beside?.map(({ type }) => type),
+      ["reasoning", "text", "settled-call"]
+    )
+    assert.deepStrictEqual(answer, [Message.text("It is ***")])
   })
 )
