@@ -1,8 +1,8 @@
 /** What `Agent.compactAt` spends, and where it is at work: in sub-agents, in fixers, until an interruption. */
 import { assert } from "@effect/vitest"
-import { Agent, Compaction, Explanation, Recovery, Tool, Usage } from "@kintsugi/core"
+import { Agent, Compaction, Explanation, Message, Recovery, Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Exit, Schema } from "effect"
+import { Duration, Effect, Exit, Schema } from "effect"
 import { calm, done, eventLog, play } from "../../_support/dialogue.ts"
 import { it } from "../../_support/run.ts"
 import { reader, requested } from "../recovery/_support/longConversations.ts"
@@ -46,16 +46,65 @@ it.run(
     })
 )
 
-it("`explain` counts the model calls of an agent that shortens the conversation, once before each turn but the first [P1573]", () => {
+it("`explain` counts the model calls of an agent that shortens the conversation, once before each turn [P1573]", () => {
   const summer = Agent.make("summer", { budget: { maxTurns: 2 } })
   const worker = Agent.make("worker", { budget: { maxTurns: 3 } })
   const compacting = worker.pipe(Agent.compactAt({ window: 1000, with: Compaction.summarise(summer) }))
   const explained = Agent.explain(compacting)
-  assert.strictEqual(explained.worst.compactions, 2)
+  // the first too: a chat that goes on from a transcript is measured before it
+  assert.strictEqual(explained.worst.compactions, 3)
   assert.deepInclude(explained.worst, { turns: 3, modelCalls: 3 })
-  assert.include(Explanation.formatRun(explained), "a run, at worst: 3 turns, 2 compactions, 0 tool calls")
+  assert.include(Explanation.formatRun(explained), "a run, at worst: 3 turns, 3 compactions, 0 tool calls")
   assert.isFalse("compactions" in Agent.explain(worker).worst)
+  const time = (agent: Parameters<typeof Agent.explain>[0]) => Duration.toMillis(Agent.explain(agent).worst.time)
+  const waiting = summer.pipe(
+    Agent.onLlmError({
+      ModelOverloadedError: Recovery.retry({ retries: 1, initialBackoff: "1 second", jitter: "none" })
+    })
+  )
+  const slowly = worker.pipe(Agent.compactAt({ window: 1000, with: Compaction.summarise(waiting) }))
+  assert.isAbove(time(waiting), 0)
+  assert.strictEqual(time(slowly), 3 * time(waiting))
 })
+
+it.run("as many compactions as `explain` counts are made in a chat that goes on [P1573]", (run) =>
+  Effect.gen(function* () {
+    let made = 0
+    const shortest = Compaction.make("shortest", ({ transcript }) =>
+      transcript.slice(-1).map((message) =>
+        message.role === "assistant"
+          ? {
+              ...message,
+              content: message.content.map((part) =>
+                part.type === "settled-call"
+                  ? { ...part, settlement: { ...part.settlement, text: `s${++made}` } }
+                  : part
+              )
+            }
+          : message
+      )
+    )
+    for (const maxTurns of [1, 2, 3]) {
+      const page = play(
+        "look",
+        {},
+        [1, 2].map(() => Effect.succeed("page ".repeat(100)))
+      )
+      const log = eventLog()
+      const agent = Agent.make("worker", { tools: [page.tool], budget: { maxTurns } }).pipe(
+        Agent.compactAt({ window: 10, with: shortest })
+      )
+      const model = yield* make(...Array.from({ length: maxTurns - 1 }, () => spending(900, 1, "look")), done)
+      const from = ["one ", "two "].flatMap((word) => [
+        Message.user(word.repeat(100)),
+        Message.assistant(word.repeat(100))
+      ])
+      yield* run(Agent.resume(agent.pipe(log.listen)), { from, input: "go" }).pipe(Effect.provide(model.layer))
+      assert.lengthOf(log.of("compacted"), maxTurns)
+      assert.strictEqual(Agent.explain(agent).worst.compactions, maxTurns)
+    }
+  })
+)
 
 it.run("a sub-agent shortens its own conversation, and no other [P1570 P1573]", (run) =>
   Effect.gen(function* () {

@@ -48,8 +48,8 @@ export const explainRun = (
   const most = (of: (worst: Worst) => number): number => Math.max(0, ...ofTools.map(of))
   const turns = turnsOf(budget, work)
   const answers = around !== undefined && isLooping(work) ? 1 : 0
-  // there is nothing to count before the first turn
-  const shortened = ahead !== undefined && isLooping(work) ? Math.max(0, turns - 1) : 0
+  // a chat that goes on from a transcript is measured before its first turn too
+  const shortened = ahead !== undefined && isLooping(work) ? turns : 0
   const shortening = costOf(ahead?.compaction.agent)
   // a routing call takes one of the turns
   const ofTurns = (of: (worst: Worst) => number): number => {
