@@ -193,9 +193,12 @@ it.effect("explain counts the model calls of a check whose agent is named, and t
     const [before, after] = [Agent.explain(plain).worst, Agent.explain(agent).worst]
     assert.strictEqual(after.modelCalls, before.modelCalls + 2 * (1 + 3))
     assert.strictEqual(Duration.toSeconds(after.time), Duration.toSeconds(before.time) + 4)
-    // a message to the run is checked as its input is
+    // a message to the run, and one without an answer before it, is checked as its input is
     assert.deepStrictEqual(after.perMessage, { modelCalls: 2, time: Duration.seconds(1) })
-    assert.match(Explanation.formatRun(Agent.explain(agent)), /, 2 model calls more for each said message$/)
+    assert.match(
+      Explanation.formatRun(Agent.explain(agent)),
+      /, 2 model calls for each message that is checked \(the input is one\)$/
+    )
     assert.isUndefined(before.perMessage)
     assert.isUndefined(Agent.explain(plain.pipe(Agent.guardOutput(() => pass, { agent: judge }))).worst.perMessage)
     // a function is checked once before its work, and once behind it
@@ -210,5 +213,21 @@ it.effect("explain counts the model calls of a check whose agent is named, and t
     assert.strictEqual(Agent.explain(held).worst.modelCalls, Infinity)
     const outer = Agent.make("outer", { tools: [Agent.asTool(agent, { description: "Asks." })] })
     assert.isAtLeast(Agent.explain(outer).worst.modelCalls, after.modelCalls)
+  })
+)
+
+it.run("each message of a transcript that has no answer is checked, as the input is [P1599]", (run) =>
+  Effect.gen(function* () {
+    const asked = yield* make(text("1"), text("2"), text("3"))
+    const judge = Agent.make("judge", { model: asked.layer, budget: { maxTurns: 1 } })
+    const agent = Agent.make("clerk", { budget: { maxTurns: 1 } }).pipe(
+      Agent.guardInput(({ text }) => Effect.as(judge(text), pass), { agent: judge })
+    )
+    const { modelCalls, perMessage } = Agent.explain(agent).worst
+    assert.deepStrictEqual([modelCalls, perMessage?.modelCalls], [2, 1])
+    const model = yield* make(text("ok"))
+    const from = [Message.user("one"), Message.user("two")]
+    yield* run(Agent.resume(agent), { from, input: "three" }).pipe(Effect.provide(model.layer))
+    assert.lengthOf(asked.requests, 3)
   })
 )

@@ -153,13 +153,13 @@ describe("a policy to look at", () => {
     expect(PolicyView.ofBounds("team", bounds)).toEqual({ title: "team", stacks: [], run: bounds })
   })
 
-  it("says in text, drawing and page what the check of a said message adds [P1599 P1236]", () => {
+  it("says in text, drawing and page what the check of each message adds [P1599 P1236]", () => {
     const judge = Agent.make("judge", { budget: { maxTurns: 1 } })
     const guarded = clerk.pipe(Agent.guardInput(() => Agent.guard.pass, { agent: judge }))
     const view = PolicyView.ofRun("clerk", Agent.explain(guarded))
     for (const form of [PolicyText.format(view), PolicySvg.draw(view), PolicyPage.make(view)])
-      expect(form).toContain("1 model call more for each said message")
-    expect(PolicyText.format(PolicyView.ofRun("clerk", Agent.explain(clerk)))).not.toContain("said message")
+      expect(form).toContain("1 model call for each message that is checked (the input is one)")
+    expect(PolicyText.format(PolicyView.ofRun("clerk", Agent.explain(clerk)))).not.toContain("that is checked")
   })
 
   it("has its bounds in text, drawing and page alike, and draws any table [P1236]", () => {

@@ -98,7 +98,10 @@ type WorstRun = RunBounds & {
   readonly toolCalls: number
   readonly fixerRuns: number
   readonly compactions?: number
-  /** What the checks of guardrails add for each said message, and each unanswered one before; absent without such checks. */
+  /**
+   * What the checks of guardrails add for each message that is checked; absent without such checks. The bounds of the run have the input alone.
+   * Said messages come on top, and so do the messages without an answer in the transcript that a run goes on from.
+   */
   readonly perMessage?: { readonly modelCalls: number; readonly time: Duration.Duration }
 }
 
@@ -139,7 +142,9 @@ export const formatRun = ({ answerTurn, model, outputRetries = 0, routing, tools
     ...(fixerRuns === 0 ? [] : [counted(fixerRuns, "fixer run")]),
     ...(cost === undefined ? [] : [`a cost of ${Number(cost.toPrecision(4))}`]),
     Duration.isFinite(time) ? `${duration(time)} of waits and timeouts` : "waits unknown",
-    ...(perMessage === undefined ? [] : [`${counted(perMessage.modelCalls, "model call")} more for each said message`])
+    ...(perMessage === undefined
+      ? []
+      : [`${counted(perMessage.modelCalls, "model call")} for each message that is checked (the input is one)`])
   ]
   return [...sections, `a run, at worst: ${bounds.join(", ")}`].join("\n\n")
 }

@@ -33,7 +33,9 @@ export const runLine = (run: NonNullable<View["run"]>, millis: number): string =
     ...(fixerRuns === 0 ? [] : [count(fixerRuns, "fixer run")]),
     ...(cost === undefined ? [] : [`a cost of ${money(cost)}`]),
     Number.isFinite(millis) ? `${duration(millis)} of waits and timeouts` : "waits unknown",
-    ...(perMessage === undefined ? [] : [`${count(perMessage.modelCalls, "model call")} more for each said message`])
+    ...(perMessage === undefined
+      ? []
+      : [`${count(perMessage.modelCalls, "model call")} for each message that is checked (the input is one)`])
   ].join(", ")
 }
 
