@@ -1,6 +1,6 @@
 /** `Agent.compactAt` at the first turn of a run that goes on. */
 import { assert } from "@effect/vitest"
-import { Agent, Compaction, Message, Model, Snapshot, Tool } from "@kintsugi/core"
+import { Agent, Compaction, Message, Model, Skill, Snapshot, Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Layer } from "effect"
 import { it } from "../../_support/run.ts"
@@ -171,5 +171,30 @@ it.effect("the end of the time of the run ends a compaction, and the run with it
     const exit = yield* overADay(outcomeOf(agent, "go", model))
     assert(Exit.isFailure(exit))
     assert.deepInclude(Cause.squash(exit.cause), { _tag: "BudgetExceededError", reason: "maxDuration" })
+  })
+)
+
+it.run("the reply that has chosen a skill is no reply of the conversation: nothing is measured by it [P1570]", (run) =>
+  Effect.gen(function* () {
+    const choosing = ScriptedModel.replies(
+      ScriptedModel.reply({
+        content: [Message.text(JSON.stringify({ name: "talking", confidence: 1 }))],
+        usage: Usage.make({ inputTokens: 900, outputTokens: 50 })
+      })
+    )
+    const skills = ["talking", "reading"].map((name) => Skill.make(name, { description: name }))
+    for (const { shortens, window } of [
+      // the chat has about 400 tokens
+      { window: 1000, shortens: false },
+      { window: 400, shortens: true }
+    ]) {
+      const model = yield* make(choosing, done)
+      const log = eventLog()
+      const agent = Agent.make("worker", { skills }).pipe(Agent.compactAt({ window, with: keepOne }), log.listen)
+      yield* run(Agent.resume(agent), { from: chat, input: "three" }).pipe(Effect.provide(model.layer))
+      assert.lengthOf(log.of("skill-chosen"), 1)
+      assert.lengthOf(log.of("compacted"), shortens ? 1 : 0)
+      assert.deepStrictEqual(log.of("not-compacted"), [])
+    }
   })
 )
