@@ -74,9 +74,10 @@ export interface Repairs<R> {
   readonly compactions?: Compactions
 }
 
-/** How often a conversation was shortened. */
+/** How often a conversation was shortened, and what each compaction waits for: what it reads may still be checked. */
 export interface Compactions {
   made: number
+  readonly gate?: Effect.Effect<void> | undefined
 }
 
 export interface Bounds {

@@ -7,7 +7,16 @@ import * as Schedule from "effect/Schedule"
 import { tagOf } from "../data/ErrorCause.ts"
 import { hintFrom, hintOf } from "./Backoff.ts"
 import { attemptCap, maxAttemptsPerCall, maxCompactions, maxRepairs } from "./bounds.ts"
-import { type Bounds, type Leaves, type Origin, type Progress, type Repairs, type Row, type Trace } from "./Layer.ts"
+import {
+  type Bounds,
+  type Compactions,
+  type Leaves,
+  type Origin,
+  type Progress,
+  type Repairs,
+  type Row,
+  type Trace
+} from "./Layer.ts"
 import { firstRepeat, isRepeating } from "./repeating.ts"
 import { isOptions, Names } from "./names.ts"
 import type { Ask, Compact, VerdictRecord, FailureContext, Fix, Ladder, Node, Retry, When } from "./Node.ts"
@@ -251,10 +260,12 @@ export class Policy<R> implements Progress {
   }
 
   #compact(node: Compact, failure: Failure): Effect.Effect<Step, never, R> {
-    const { compact, compactions = { made: 0 } } = this.#layer.repairs
+    const { compact, compactions = { made: 0 } as Compactions } = this.#layer.repairs
     const isCapped = compactions.made >= maxCompactions || this.#made >= maxAttemptsPerCall
     if (compact === undefined || isCapped) return this.#gaveUp(node, failure)
-    return Effect.flatMap(compact(node, failure.error), (compacted) => {
+    const { gate = Effect.void } = compactions
+    const compacting = Effect.andThen(gate, () => compact(node, failure.error))
+    return Effect.flatMap(compacting, (compacted) => {
       if (compacted.type === "shorter") {
         compactions.made++
         return this.#then(node.kind, failure, Effect.succeed(repeat))

@@ -51,6 +51,10 @@ export class Holding implements Hold {
   blocked: (Block & { readonly reply: Message.Reply }) | undefined
   isEmptied = false
 
+  get gate(): Effect.Effect<void> | undefined {
+    return this.#options.gate
+  }
+
   constructor(running: GuardedRun, options: Options) {
     this.#running = running
     this.#options = options

@@ -137,7 +137,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
     this.next = next
     this.request = options.request
     if (options.prefix !== undefined) this.prefix = options.prefix
-    this.compactions = { made: options.conversation?.compactionsAhead ?? 0 }
+    this.compactions = { made: options.conversation?.compactionsAhead ?? 0, gate: options.hold?.gate }
   }
 
   ask(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {

@@ -130,6 +130,8 @@ export type Show = (parts: ReadonlyArray<Model.Part>, anew?: boolean) => Effect.
 export interface Hold {
   /** Whether the last reply was blocked, or replaced by an empty text: the run goes on with an empty reply. */
   readonly isEmptied: boolean
+  /** Waits until the words of the user have passed; absent if they have. */
+  readonly gate: Effect.Effect<void> | undefined
   /** Gets the parts of a streamed reply as they come, and shows those that have passed. */
   readonly parts: (parts: ReadonlyArray<Model.Part>, show: Show) => Effect.Effect<void>
   /** Gets a whole reply, shows what is left of it, and gives it as the run goes on with it. */
