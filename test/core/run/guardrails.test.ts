@@ -271,6 +271,28 @@ it.run("a replaced text takes the place of the message, for the model and in the
   })
 )
 
+it.run(
+  "an empty text in the place of what the user says is left out, and blocks a message without more [P1596]",
+  (run) =>
+    Effect.gen(function* () {
+      const image = Message.image("image/png", { data: "AAAA" })
+      const emptying = (onFailure: "block" | "pass") =>
+        Agent.make("clerk", { input: Message.UserContent }).pipe(
+          Agent.guardInput(() => replace(""), { mode: "before", onFailure })
+        )
+      const seen = yield* make(text("ok"))
+      yield* run(emptying("block"), [Message.text("q"), image, Message.text("r")]).pipe(Effect.provide(seen.layer))
+      assert.deepStrictEqual(seen.requests[0]?.messages, [Message.user([image])])
+      const unasked = yield* make()
+      const exit = yield* Effect.exit(run(emptying("block"), [Message.text("q")]).pipe(Effect.provide(unasked.layer)))
+      const reason = "the check could not decide: an empty text leaves nothing of this message"
+      assert.strictEqual(blockedBy(exit), `input, guardInput 1: ${reason}`)
+      const passed = yield* make(text("ok"))
+      yield* run(emptying("pass"), [Message.text("q")]).pipe(Effect.provide(passed.layer))
+      assert.deepStrictEqual(passed.requests[0]?.messages, [Message.user("q")])
+    })
+)
+
 it.effect("a check beside the model call that replaces blocks: the model has read the text [P1596]", () =>
   Effect.gen(function* () {
     const agent = Agent.make("clerk", {}).pipe(Agent.guardInput(() => replace("x") as never))
