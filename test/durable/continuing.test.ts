@@ -139,7 +139,7 @@ for (const isForgetful of [false, true]) {
         assert.match(saidIn(run.model)[0] ?? "", /{"at":7}/)
         const said = run.model.requests.at(-1)?.messages.findLast(({ role }) => role === "user")
         assert.deepStrictEqual(said?.role === "user" && said.content.slice(1), [image])
-        assert.notInclude(JSON.stringify(run.log.all), image.data)
+        assert.notInclude(JSON.stringify(run.log.all), "MARKER")
       })
   )
 

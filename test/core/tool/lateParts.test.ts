@@ -21,7 +21,7 @@ const notShown = "[image, image/png, 18 bytes, not shown]"
 const ordering = (
   options: Parameters<typeof Tool.parts>[2] = {},
   of: (png: string) => Message.UserContent = () => [Message.text("The shop"), image, link],
-  isSettled = true
+  isEarly = true
 ) => {
   const tokens: Array<string> = []
   const tool = Tool.deferred("order", {
@@ -30,7 +30,7 @@ const ordering = (
     success: Schema.Struct({ png: Schema.String }),
     start: (_, { token }) => {
       tokens.push(token)
-      return Effect.as(isSettled ? Tool.settle(token, Exit.succeed({ png })) : Effect.void, { job: 1 })
+      return Effect.as(isEarly ? Tool.settle(token, Exit.succeed({ png })) : Effect.void, { job: 1 })
     },
     wait: "continue",
     deadline: "1 hour",
@@ -62,10 +62,10 @@ it.run(
       const of = () => [Message.text("The shop"), image, image]
       const agent = Agent.make("clerk", { tools: [ordering({}, of).tool] }).pipe(log.listen)
       assert.strictEqual(yield* run(agent, "go").pipe(spans.provide, Effect.provide(model.layer)), "done")
-      const below = "[image, image/png, 18 bytes, below]"
+      const words = "[image, image/png, 18 bytes, below]"
       assert.deepStrictEqual(lateIn(model.requests[1]?.messages), [
         {
-          ...Message.user([Message.text(`${head}<data>The shop\n${below}\n${below}</data>`), image, image]),
+          ...Message.user([Message.text(`${head}<data>The shop\n${words}\n${words}</data>`), image, image]),
           lateResult: { callId: "c1", tool: "order" }
         }
       ])

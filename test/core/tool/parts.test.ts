@@ -15,7 +15,10 @@ const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 const image = Message.image("image/png", { data: png })
 const described = "[image, image/png, 70 bytes, not shown]"
 
-const shooting = (options: Parameters<typeof Tool.parts>[2] = {}, of = () => [Message.text("The shop"), image]) =>
+const shooting = (
+  options: Parameters<typeof Tool.parts>[2] = {},
+  of: () => Message.UserContent = () => [Message.text("The shop"), image]
+) =>
   Tool.make("shot", {
     description: "Takes a picture.",
     parameters: Schema.Struct({}),

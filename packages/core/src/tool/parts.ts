@@ -135,8 +135,8 @@ const resultParts = (
   late: (call, { unsupported, ...settlement }, textOf) => {
     const attached = (settlement.parts ?? []).filter((part): part is Shown => isAttachment(part) && isShown(part))
     if (attached.length === 0) return undefined
-    const told = (text: string, part: Shown) => text.replace(said(part, notShown), () => said(part, "below"))
-    const text = textOf({ ...settlement, text: attached.reduce(told, settlement.text) })
+    const placed = (text: string, part: Shown) => text.replace(said(part, notShown), () => said(part, "below"))
+    const text = textOf({ ...settlement, text: attached.reduce(placed, settlement.text) })
     const lateResult = { ...call, ...(unsupported === undefined ? {} : { unsupported }) }
     return { ...Message.user([Message.text(text), ...attached]), lateResult }
   },
