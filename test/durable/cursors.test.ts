@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, Approval, Tool } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
-import { Effect, Layer, Option, Random, Schema, Stream } from "effect"
+import { Cause, Effect, Exit, Layer, Option, Random, Schema, Stream } from "effect"
 import { continuing, readAlong } from "../core/run/_support/continued.ts"
 import { process, watched } from "./_support/engines.ts"
 import { options, passing, reading } from "./_support/logs.ts"
@@ -101,4 +101,25 @@ it.effect.each([true, false])(
       assert.include([...types], continues ? "attempt-continued" : "attempt-discarded")
       assert.include([...types], "approval-requested")
     })
+)
+
+it.effect("options of a reader that are none are a defect that names them [P1543]", () =>
+  Effect.gen(function* () {
+    const model = saying("rest", [], { words: ["done"], end: "finish" })
+    const durable = Durable.workflow(Agent.make("writer", { model: model.layer }), { name: "writer", ...options })
+    const engine = yield* watched(false)
+    const third = "TypeError: Durable.events: the third argument must be options"
+    const gap = "TypeError: Durable.events: onGap must be 'fail' or 'state'"
+    for (const [given, says] of [
+      [null, third],
+      ["x", third],
+      [{ onGap: "x" }, gap],
+      [{ onGap: null }, gap]
+    ] as const) {
+      const read = Stream.runDrain(Durable.events(durable, "one", given as {}))
+      const exit = yield* Effect.exit(Effect.provide(read, engine.layer))
+      assert(Exit.isFailure(exit))
+      assert.strictEqual(String(Cause.squash(exit.cause)), says)
+    }
+  })
 )

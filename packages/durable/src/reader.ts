@@ -4,6 +4,7 @@ import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type { AgentEvent } from "@kintsugi/core"
@@ -46,11 +47,14 @@ type EventsError = UnknownRunError | UnreadableStepError | DoorError.RunLostErro
 export const events = (
   { hasEvents, workflow }: Logged,
   executionId: string,
-  { after, onGap }: EventsOptions = {}
+  options: EventsOptions = {}
 ): Stream.Stream<AgentEvent.AgentEvent, EventsError, WorkflowEngine> =>
   Stream.callback<AgentEvent.AgentEvent, EventsError, WorkflowEngine>(
     (queue) => {
       const reading = Effect.gen(function* () {
+        const wrong = wrongIn(options)
+        if (wrong !== undefined) return yield* Effect.die(new TypeError(`Durable.events: ${wrong}`))
+        const { after, onGap } = options
         if (!hasEvents) {
           return yield* Effect.die(
             new TypeError(`Durable.events: Durable.workflow of '${workflow._tag}' has events: false`)
@@ -68,6 +72,13 @@ export const events = (
     },
     { bufferSize: 256, strategy: "suspend" }
   )
+
+/** What JavaScript gives that are no options. */
+const wrongIn = (options: unknown): string | undefined => {
+  if (!Predicate.isObject(options)) return "the third argument must be options"
+  const { onGap } = options
+  return [undefined, "fail", "state"].includes(onGap as undefined) ? undefined : "onGap must be 'fail' or 'state'"
+}
 
 /** What a reader has before the first event. */
 const oldestOf = (runId: string): string => Cursor.of({ runId, epoch: "1", number: 0 })

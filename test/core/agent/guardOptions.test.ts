@@ -67,6 +67,33 @@ const refused: ReadonlyArray<readonly [given: string, make: () => unknown, RegEx
     () => Agent.onGuardrail(clerk, { output: untyped(Recovery.raise) }),
     /^TypeError: Agent\.onGuardrail: row 'output'.*allowed: respondWith, rethrow, tell$/
   ],
+  ...[null, 5].flatMap((options) => [
+    [
+      `options ${options} of an input`,
+      () => Agent.guardInput(clerk, pass, untyped<undefined>(options)),
+      /^TypeError: Agent\.guardInput must be given options, got (null|number)$/
+    ] as const,
+    [
+      `options ${options} of an output`,
+      () => Agent.guardOutput(clerk, pass, untyped<undefined>(options)),
+      /^TypeError: Agent\.guardOutput must be given options, got (null|number)$/
+    ] as const
+  ]),
+  [
+    "rows",
+    () => clerk.pipe(Agent.onGuardrail(untyped<never>(undefined))),
+    /^TypeError: Agent\.onGuardrail must be given rows, got undefined$/
+  ],
+  [
+    "rows that are null",
+    () => Agent.onGuardrail(clerk, untyped<never>(null)),
+    /^TypeError: Agent\.onGuardrail must be given rows, got null$/
+  ],
+  [
+    "options of rows",
+    () => Agent.onGuardrail(clerk, {}, untyped<undefined>(null)),
+    /^TypeError: Agent\.onGuardrail must be given options, got null$/
+  ],
   ...[-1, 1.5, Number.NaN].map(
     (retries) =>
       [

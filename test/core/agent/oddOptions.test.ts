@@ -1,6 +1,6 @@
 /** Options that are one of a few texts, given by JavaScript. */
 import { assert, it } from "@effect/vitest"
-import { Agent, Message, Recovery } from "@kintsugi/core"
+import { Agent, Message, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Stream } from "effect"
 
@@ -61,4 +61,35 @@ it("options of an agent that are none are refused by name when it is made", () =
   const heard = Agent.onEvent as unknown as (agent: unknown, listener: unknown) => unknown
   assert.throws(() => heard(agent, {}), "the listener of Agent.onEvent must be a function, got object")
   assert.throws(() => provide(agent, {}), "Agent 'worker': what Agent.provide gives must be a Layer, got object")
+})
+
+it("options of a compaction, of results put aside, and of `explain` that are none are refused by name", () => {
+  const compactAt = Agent.compactAt as unknown as (options?: unknown) => (self: unknown) => unknown
+  const putAside = Tool.putAside as unknown as (options?: unknown) => unknown
+  for (const [given, shown] of [
+    [undefined, "undefined"],
+    [null, "null"],
+    [5, "number"]
+  ] as const) {
+    assert.throws(() => compactAt(given)(agent), `Agent 'worker': compactAt must be given options, got ${shown}`)
+    assert.throws(() => putAside(given), `Tool.putAside must be given options, got ${shown}`)
+  }
+  const priced = Agent.make("worker", { budget: { prices: { m: { input: 1, output: 1 } } } })
+  const explain = (options: unknown) => () => Agent.explain(priced, options as undefined)
+  assert.throws(explain(null), "Agent.explain must be given options, got null")
+  const counts = "Agent.explain: tokens must be the counts { input, output }, got"
+  assert.throws(explain({ tokens: null }), `${counts} null`)
+  assert.throws(explain({ tokens: 5 }), `${counts} number`)
+  assert.throws(explain({ tokens: Number.NaN }), `${counts} NaN`)
+  const number = "must be a finite number of at least 0, got"
+  assert.throws(explain({ tokens: {} }), `Agent.explain: tokens.input ${number} undefined`)
+  assert.throws(explain({ tokens: { input: 1 } }), `Agent.explain: tokens.output ${number} undefined`)
+  for (const [input, shown] of [
+    [-1, "-1"],
+    [Number.NaN, "NaN"],
+    [Infinity, "Infinity"],
+    ["5", "string"]
+  ] as const)
+    assert.throws(explain({ tokens: { input, output: 1 } }), `Agent.explain: tokens.input ${number} ${shown}`)
+  assert.strictEqual(Agent.explain(priced, { tokens: { input: 0, output: 0 } }).worst.cost, 0)
 })

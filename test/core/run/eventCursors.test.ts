@@ -276,3 +276,19 @@ it.effect("a handle keeps 4,096 events, or 4 MiB, where its budget says nothing 
     assert.strictEqual((yield* toldBy(large(2 * mebibyte))).first, "events-lost")
   })
 )
+
+it.effect("options of a reader that are none are refused by name [P1542]", () =>
+  Effect.gen(function* () {
+    const run = yield* sea
+    const reading = (options: unknown) => () => run.events(options as {})
+    for (const [options, says] of [
+      [undefined, "run.events must be given options, got undefined"],
+      [null, "run.events must be given options, got null"],
+      ["x", "run.events must be given options, got 'x'"],
+      [{ onGap: "x" }, "run.events: onGap must be 'fail', 'state', got 'x'"],
+      [{ onGap: null }, "run.events: onGap must be 'fail', 'state', got null"]
+    ] as const)
+      assert.throws(reading(options), says)
+    reading({ after: undefined, onGap: undefined })()
+  })
+)

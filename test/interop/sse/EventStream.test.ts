@@ -4,7 +4,7 @@ import { Agent, AgentEvent, Message, Snapshot, Tool } from "@kintsugi/core"
 import * as Cursor from "@kintsugi/core/Cursor"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as EventStream from "@kintsugi/interop/EventStream"
-import { Deferred, Effect, Fiber, Schema, Stream } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { agentWith, batch, calm, done, scripted } from "../../_support/dialogue.ts"
 
@@ -203,5 +203,18 @@ it.effect("no frame has the bytes of a picture, those of a failed run and of an 
     assert.include(text, "run-failed")
     assert.include(text, "[image, image/png, 18 bytes, not shown]")
     assert.notInclude(text, png)
+  })
+)
+
+it.effect("an answer without what the request says is a defect that names it [P1545]", () =>
+  Effect.gen(function* () {
+    const { run } = yield* over
+    const answer = EventStream.answer as (run: unknown, asked?: unknown) => Effect.Effect<unknown>
+    for (const asked of [undefined, null, "run-1"]) {
+      const exit = yield* Effect.exit(answer(run, asked))
+      assert(Exit.isFailure(exit))
+      const says = `TypeError: EventStream.answer must be given what the request says, got ${asked}`
+      assert.strictEqual(String(Cause.squash(exit.cause)), says)
+    }
   })
 )

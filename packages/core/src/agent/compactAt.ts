@@ -1,6 +1,7 @@
 /** Shortens the conversations of an agent before they are too long for its model. */
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
+import { demand } from "../data/Demand.ts"
 import type { Compaction } from "../recovery/Compaction.ts"
 import * as Ahead from "../run/Ahead.ts"
 import type * as Tool from "../tool/Tool.ts"
@@ -59,8 +60,10 @@ export const compactAt: {
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
     options: CompactAt<R2>
   ): Agent<I, O, E, R | R2, T | NeedsModel<R2, ModelTable>, ByTool, Defaults, ModelTable, Choice, Name>
-} = dual(2, <A, R2>(self: AnyPart, { share = 0.8, window, with: compaction }: CompactAt<R2>): A => {
+} = dual(2, <A, R2>(self: AnyPart, options: CompactAt<R2>): A => {
   const definition = definitionOf(self)
+  demand(`Agent '${definition.name}': compactAt`, "given options", options, Predicate.isObject(options))
+  const { share = 0.8, window, with: compaction } = options
   if (!(Predicate.isNumber(share) && share > 0 && share <= 1)) {
     throw odd(definition.name, "share must be above 0 and at most 1", share)
   }

@@ -1,5 +1,7 @@
 /** What one run of an agent does at worst. */
+import * as Predicate from "effect/Predicate"
 import * as Budget from "../budget/Budget.ts"
+import { demand } from "../data/Demand.ts"
 import { explainRun } from "../recovery/Explain.ts"
 import type * as Explained from "../recovery/Explained.ts"
 import type * as Explanation from "../recovery/Explanation.ts"
@@ -47,11 +49,25 @@ export const explain = <
   Name extends string
 >(
   self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
-  { tokens, ...options }: ExplainOptions = {}
+  given: ExplainOptions = {}
 ): Explanation.RunExplanation => {
+  demand("Agent.explain", "given options", given, Predicate.isObject(given))
+  const { tokens, ...options } = given
+  if (tokens !== undefined) check(tokens)
   const plan = planOf(self[TypeId].definition)
   const explained = explainRun(plan, options)
   const ofRequest = tokens && Budget.mostOf(plan.budget.prices, tokens)
   if (ofRequest === undefined) return explained
   return { ...explained, worst: { ...explained.worst, cost: explained.worst.requests * ofRequest } }
+}
+
+/** Without both counts, or with odd ones, the cost would be no number. */
+const check = (tokens: NonNullable<ExplainOptions["tokens"]>): void => {
+  demand("Agent.explain: tokens", "the counts { input, output }", tokens, Predicate.isObject(tokens))
+  for (const side of ["input", "output"] as const) {
+    const count: unknown = tokens[side]
+    if (Number.isFinite(count) && Number(count) >= 0) continue
+    const shown = Predicate.isNumber(count) ? count : typeof count
+    throw new TypeError(`Agent.explain: tokens.${side} must be a finite number of at least 0, got ${shown}`)
+  }
 }

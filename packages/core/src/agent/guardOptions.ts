@@ -3,6 +3,7 @@ import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import { demand } from "../data/Demand.ts"
 import type { GuardrailError } from "../errors/RunError.ts"
 import type { Node } from "../recovery/Node.ts"
 import * as Recovery from "../recovery/Recovery.ts"
@@ -21,6 +22,10 @@ export type Common = {
   /** What a check decides that fails, dies or is late: by default it blocks. */
   readonly onFailure?: "block" | "pass"
 }
+
+/** Throws a `TypeError` if these are no options. */
+export const given = (whose: string, options: unknown): void =>
+  demand(`Agent.${whose}`, "given options", options, Predicate.isObject(options))
 
 /** Throws a `TypeError` if the value of this option is none of these. */
 export const checked = (whose: string, option: object, values: ReadonlyArray<string | boolean>): void => {
@@ -65,6 +70,7 @@ type Decided = { readonly onInput?: DecidedNode; readonly onOutput?: DecidedNode
 
 /** The rows of both sides, as far as they are given. Throws a `TypeError` on another side. */
 export const rowsOf = (rows: { readonly [S in Side]?: Row<unknown, unknown> }): Decided => {
+  demand("Agent.onGuardrail", "given rows", rows, Predicate.isObject(rows))
   const other = Object.keys(rows).find((side) => side !== "input" && side !== "output")
   if (other !== undefined)
     throw new TypeError(`Agent.onGuardrail: there is no side '${other}': its rows are input, output`)

@@ -7,7 +7,7 @@ import { Guarding, type GuardVerdict } from "../run/Guarding.ts"
 import type * as Tool from "../tool/Tool.ts"
 import { type Agent, fromDefinition } from "./definition.ts"
 import type * as Fitting from "./fitting.ts"
-import { type Check, checked, common, type Common, type Row, rowsOf } from "./guardOptions.ts"
+import { type Check, checked, common, type Common, given, type Row, rowsOf } from "./guardOptions.ts"
 import { definitionOf } from "./parts.ts"
 import type { AnyPart } from "./partTypes.ts"
 import { isAgent } from "./sealing.ts"
@@ -137,6 +137,7 @@ export const guardInput: {
 } = dual(
   ([self]) => isAgent(self),
   <A, R2>(self: AnyPart, check: Check<GuardVerdict, R2>, options: InputOptions<"beside" | "before"> = {}): A => {
+    given("guardInput", options)
     const { mode = "beside" } = options
     checked("guardInput", { mode }, ["beside", "before"])
     return guarding(self, "guardInput", (guarding) =>
@@ -222,6 +223,7 @@ export const guardOutput: {
 } = dual(
   ([self]) => isAgent(self),
   <A, R2>(self: AnyPart, check: Check<GuardVerdict, R2>, options: OutputOptions = {}): A => {
+    given("guardOutput", options)
     const { each = false, hold = "all" } = options
     if (hold !== "all" && !(Number.isSafeInteger(hold) && hold >= 1))
       throw new RangeError(`Agent.guardOutput: hold must be "all" or a whole number of at least 1, got ${String(hold)}`)
@@ -334,12 +336,14 @@ export const onGuardrail: {
   >
 } = dual(
   ([self]) => isAgent(self),
-  <A>(self: AnyPart, rows: Rows<unknown>, { retries }: RowOptions = {}): A => {
+  <A>(self: AnyPart, rows: Rows<unknown>, options: RowOptions = {}): A => {
+    given("onGuardrail", options)
+    const { retries } = options
     if (retries !== undefined && !(Number.isSafeInteger(retries) && retries >= 0))
       throw new RangeError(`Agent.onGuardrail: retries must be a whole number of at least 0, got ${String(retries)}`)
-    const given = rowsOf(rows)
+    const sides = rowsOf(rows)
     return guarding(self, "onGuardrail", (guarding) =>
-      guarding.with((before) => ({ ...given, retries: retries ?? before.retries }))
+      guarding.with((before) => ({ ...sides, retries: retries ?? before.retries }))
     )
   }
 )

@@ -246,7 +246,11 @@ const unreadOf = (unread: ReadonlyArray<Message.SaidMessage>) => (unread.length 
 /** A stream of all events, and the function for cursors. */
 const readable = (log: EventLog): Run<unknown, unknown>["events"] => {
   const { stream } = log
-  const read = (options: ReadOptions) => log.read(options)
+  const read = (options: ReadOptions) => {
+    demand("run.events", "given options", options, Predicate.isObject(options))
+    oneOf("run.events: onGap", options.onGap, ["fail", "state"])
+    return log.read(options)
+  }
   const parts = { [Stream.TypeId]: stream[Stream.TypeId], channel: stream.channel, pipe: stream.pipe }
   return Object.assign(read as ReadEvents, parts)
 }

@@ -3,9 +3,11 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import { Conversation } from "../data/Approval.ts"
+import { demand } from "../data/Demand.ts"
 import * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
 import { ExecutionError } from "../errors/ToolError.ts"
@@ -65,7 +67,9 @@ export const ResultStore = Context.Reference<ResultStore | undefined>("@kintsugi
  * const clerk = Agent.make("clerk", { tools: [log] })
  * ```
  */
-export const putAside = ({ above }: { readonly above: number }): PutAside => {
+export const putAside = (options: { readonly above: number }): PutAside => {
+  demand("Tool.putAside", "given options", options, Predicate.isObject(options))
+  const { above } = options
   if (!Number.isSafeInteger(above) || above < 1) {
     throw new RangeError(`Tool.putAside: above must be a whole number of at least 1, got ${String(above)}`)
   }

@@ -3,6 +3,7 @@ import { type Agent, AgentEvent } from "@kintsugi/core"
 import * as Cursor from "@kintsugi/core/Cursor"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -57,6 +58,9 @@ export function answer<E, R>(
   asked: Asked
 ): Effect.Effect<Answer<E, R>, E, R> {
   return Effect.gen(function* () {
+    if (!Predicate.isObject(asked)) {
+      return yield* Effect.die(new TypeError(`EventStream.answer must be given what the request says, got ${asked}`))
+    }
     if (run === undefined) return problem(404, "No such run")
     const after = asked.lastEventId || asked.after || undefined
     const cursor = after === undefined ? undefined : Cursor.read(after)
