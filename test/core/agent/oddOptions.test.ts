@@ -1,8 +1,8 @@
 /** Options that are one of a few texts, given by JavaScript. */
 import { assert, it } from "@effect/vitest"
-import { Agent, Message, Recovery, Tool } from "@kintsugi/core"
+import { Agent, Message, Recovery, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Cause, Effect, Exit, Stream } from "effect"
+import { Cause, Effect, Exit, Redacted, Stream } from "effect"
 
 const agent = Agent.make("worker", {})
 
@@ -92,4 +92,25 @@ it("options of a compaction, of results put aside, and of `explain` that are non
   ] as const)
     assert.throws(explain({ tokens: { input, output: 1 } }), `Agent.explain: tokens.input ${number} ${shown}`)
   assert.strictEqual(Agent.explain(priced, { tokens: { input: 0, output: 0 } }).worst.cost, 0)
+})
+
+it("what is no option of a skill, no secret, and no option of a resilient agent is refused by name", () => {
+  type Untyped = (...given: ReadonlyArray<unknown>) => unknown
+  const [resilient, secrets] = [Agent.resilient as Untyped, Agent.secrets as Untyped]
+  for (const [given, shown] of [
+    [null, "null"],
+    [5, "number"]
+  ] as const) {
+    assert.throws(() => resilient(agent, given), `Agent.resilient must be given options, got ${shown}`)
+    assert.throws(() => agent.pipe(resilient(given) as Untyped), `Agent.resilient must be given options, got ${shown}`)
+    for (const made of [Skill.make, Skill.deterministic, Skill.fromFunction] as ReadonlyArray<unknown>) {
+      const make = made as Untyped
+      assert.throws(() => make("pay", given), `Skill 'pay' must be given options, got ${shown}`)
+      assert.throws(() => make("pay"), "Skill 'pay' must be given options, got undefined")
+      assert.throws(() => make(given, { description: "Pays." }), `Skill: the name must be a text, got ${shown}`)
+    }
+  }
+  for (const given of [undefined, null, 5, "hunter2", ["hunter2"]])
+    assert.throws(() => secrets(agent, given), /^Agent 'worker': secrets must be a list of Redacted$/)
+  secrets(agent, [Redacted.make("hunter2")])
 })

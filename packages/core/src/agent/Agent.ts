@@ -4,7 +4,7 @@ import type * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import * as Layer from "effect/Layer"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { demand } from "../data/Demand.ts"
 import * as Redaction from "../data/Redaction.ts"
@@ -346,8 +346,11 @@ export const secrets: {
   (values: ReadonlyArray<Redacted.Redacted>): <A extends AnyPart>(self: A) => A
   <A>(self: A & AnyPart, values: ReadonlyArray<Redacted.Redacted>): A
 } = dual(2, <A>(self: AnyPart, values: ReadonlyArray<Redacted.Redacted>): A => {
-  for (const secret of values) Redaction.know(secret)
   const definition = definitionOf(self)
+  // what is given may be the secret itself: it is not shown
+  if (!(Array.isArray(values) && values.every(Redacted.isRedacted)))
+    throw new TypeError(`Agent '${definition.name}': secrets must be a list of Redacted`)
+  for (const secret of values) Redaction.know(secret)
   return fromDefinition({ ...definition, secrets: [...definition.secrets, ...values] })
 })
 

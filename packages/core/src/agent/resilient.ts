@@ -1,5 +1,7 @@
 /** One word for the best policy that needs no knowledge of the tools. */
 import { dual } from "effect/Function"
+import * as Predicate from "effect/Predicate"
+import { demand } from "../data/Demand.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 import type * as Tool from "../tool/Tool.ts"
 import { type Agent, fromDefinition } from "./definition.ts"
@@ -71,6 +73,7 @@ export const resilient: {
 } = dual(
   ([self]) => isAgent(self),
   <A, R2>(self: AnyPart, options: ResilientOptions<R2> = {}): A => {
+    demand("Agent.resilient", "given options", options, Predicate.isObject(options))
     const tools = Recovery.rowsOf(Recovery.presets.resilientTools(options), "a tool")
     const model = Recovery.rowsOf(Recovery.presets.resilientModel(options), "a model call")
     const outputRetries = counted(options.outputRetries ?? 2)

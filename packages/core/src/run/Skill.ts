@@ -1,6 +1,7 @@
 /** What an agent can do: a name, a description, and either the tools that are allowed for it or a plain function. */
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import { demand } from "../data/Demand.ts"
 import { lifted } from "../errors/Thrown.ts"
 import type { FunctionError } from "../errors/ToolError.ts"
 import type { Present } from "../recovery/TableTypes.ts"
@@ -68,7 +69,7 @@ export const make = <
     readonly tools?: Tools
   }
 ): Skill<Tools[number], Name> => ({
-  name: checked(name),
+  name: checked(name, options),
   description: options.description,
   tools: options.tools ?? [],
   ...(options.prompt === undefined ? {} : { prompt: options.prompt })
@@ -81,7 +82,11 @@ export const deterministic = <const Name extends string, O, E = never, R = never
     readonly description: string
     readonly run: (input: string) => Effect.Effect<O, E, R>
   }
-): Deterministic<Name, O, E, R> => ({ name: checked(name), description: options.description, run: options.run })
+): Deterministic<Name, O, E, R> => ({
+  name: checked(name, options),
+  description: options.description,
+  run: options.run
+})
 
 /**
  * A skill out of a function that may throw, or return a promise; see `Agent.fromFunction` for what it throws. Its `signal` is
@@ -94,7 +99,7 @@ export const fromFunction = <const Name extends string, O, Given = {}>(
     readonly run: (input: string, context: { readonly signal: AbortSignal }) => O | Promise<O>
   }
 ): Deterministic<Name, O, FunctionError> =>
-  deterministic(name, { description: options.description, run: lifted(name, options.run) })
+  deterministic(checked(name, options), { description: options.description, run: lifted(name, options.run) })
 
 /**
  * Whether a value is a skill: a name, a description, and either tools or a function.
@@ -124,8 +129,10 @@ export const isDeterministic = (self: AnySkill): self is Extract<AnySkill, { rea
  */
 export const none = "none"
 
-const checked = <Name extends string>(name: Name): Name => {
+const checked = <Name extends string>(name: Name, options: object): Name => {
+  demand("Skill: the name", "a text", name, Predicate.isString(name))
   if (name.trim() === "") throw new TypeError("Skill: a skill needs a name")
   if (name === none) throw new TypeError(`Skill: '${none}' is what a router's model says when no skill fits`)
+  demand(`Skill '${name}'`, "given options", options, Predicate.isObject(options))
   return name
 }
