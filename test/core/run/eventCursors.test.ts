@@ -249,7 +249,7 @@ it.effect("a reader that comes before the run has begun waits for its first even
 )
 
 /** A run whose tool tells of these while it works: how many of its events are kept, and of which type the first is. */
-const toldBy = (data: ReadonlyArray<unknown>) =>
+const readOf = (data: ReadonlyArray<unknown>) =>
   Effect.gen(function* () {
     const telling = Tool.make("tell", {
       description: "Tells.",
@@ -266,14 +266,14 @@ const toldBy = (data: ReadonlyArray<unknown>) =>
 
 it.effect("a handle keeps 4,096 events, or 4 MiB, where its budget says nothing else [P1542]", () =>
   Effect.gen(function* () {
-    const none = yield* toldBy([])
+    const none = yield* readOf([])
     const fitting = Array.from({ length: 4096 - none.count }, (_, index) => index)
-    assert.deepStrictEqual(yield* toldBy(fitting), { count: 4096, first: "run-start" })
-    assert.deepStrictEqual(yield* toldBy([...fitting, ...fitting.slice(0, 10)]), { count: 4097, first: "events-lost" })
+    assert.deepStrictEqual(yield* readOf(fitting), { count: 4096, first: "run-start" })
+    assert.deepStrictEqual(yield* readOf([...fitting, ...fitting.slice(0, 10)]), { count: 4097, first: "events-lost" })
     const mebibyte = 1024 * 1024
     const large = (size: number) => ["x".repeat(2 * mebibyte), "x".repeat(size)]
-    assert.strictEqual((yield* toldBy(large(2 * mebibyte - 16_384))).first, "run-start")
-    assert.strictEqual((yield* toldBy(large(2 * mebibyte))).first, "events-lost")
+    assert.strictEqual((yield* readOf(large(2 * mebibyte - 16_384))).first, "run-start")
+    assert.strictEqual((yield* readOf(large(2 * mebibyte))).first, "events-lost")
   })
 )
 
