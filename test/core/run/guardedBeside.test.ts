@@ -265,9 +265,10 @@ it.run(
           const plain = Agent.make("clerk", {}).pipe(
             Agent.guardInput(() => Effect.delay(Effect.succeed(isBlocked ? block("no") : pass), 50))
           )
-          const agent = isOfModel ? plain : plain.pipe(Agent.onLlmError(rows))
-          const layer = isOfModel ? Model.onError(model.layer, rows) : model.layer
-          const seen = yield* reading(run(Agent.resume(agent), { from: long, input: "bad words" }), layer)
+          const asked = { from: long, input: "bad words" }
+          const seen = isOfModel
+            ? yield* reading(run(Agent.resume(plain), asked), Model.onError(model.layer, rows))
+            : yield* reading(run(Agent.resume(plain.pipe(Agent.onLlmError(rows))), asked), model.layer)
           assert.lengthOf(runs, isBlocked ? 0 : 1)
           const types = seen.events.map(({ agent, type }) => `${agent} ${type}`)
           if (isBlocked) {

@@ -98,10 +98,7 @@ type WorstRun = RunBounds & {
   readonly toolCalls: number
   readonly fixerRuns: number
   readonly compactions?: number
-  /**
-   * What the checks of guardrails add for each message that is checked; absent without such checks. The bounds of the run have the input alone.
-   * Said messages come on top, and so do the messages without an answer in the transcript that a run goes on from.
-   */
+  /** What checks add for each message: the bounds count the input; said ones, and unanswered ones of a transcript, come on top. */
   readonly perMessage?: { readonly modelCalls: number; readonly time: Duration.Duration }
 }
 
