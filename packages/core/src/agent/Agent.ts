@@ -348,11 +348,12 @@ export const secrets: {
 } = dual(2, <A>(self: AnyPart, values: ReadonlyArray<Redacted.Redacted>): A => {
   const definition = definitionOf(self)
   // what is given may be the secret itself: it is not shown
-  if (!(Array.isArray(values) && values.every(Redacted.isRedacted)))
-    throw new TypeError(`Agent '${definition.name}': secrets must be a list of Redacted`)
+  if (!areSecrets(values)) throw new TypeError(`Agent '${definition.name}': secrets must be a list of Redacted`)
   for (const secret of values) Redaction.know(secret)
   return fromDefinition({ ...definition, secrets: [...definition.secrets, ...values] })
 })
+
+const areSecrets = (given: unknown): boolean => Array.isArray(given) && given.every(Redacted.isRedacted)
 
 /**
  * Makes an agent that resumes: from the snapshot of a suspended run, or from a transcript, with new input of the user. A call that is
