@@ -56,15 +56,15 @@ it("`explain` counts the model calls of an agent that shortens the conversation,
   assert.deepInclude(explained.worst, { turns: 3, modelCalls: 3 })
   assert.include(Explanation.formatRun(explained), "a run, at worst: 3 turns, 3 compactions, 0 tool calls")
   assert.isFalse("compactions" in Agent.explain(worker).worst)
-  const time = (agent: Parameters<typeof Agent.explain>[0]) => Duration.toMillis(Agent.explain(agent).worst.time)
+  const time = ({ worst }: Explanation.RunExplanation) => Duration.toMillis(worst.time)
   const waiting = summer.pipe(
     Agent.onLlmError({
       ModelOverloadedError: Recovery.retry({ retries: 1, initialBackoff: "1 second", jitter: "none" })
     })
   )
   const slowly = worker.pipe(Agent.compactAt({ window: 1000, with: Compaction.summarise(waiting) }))
-  assert.isAbove(time(waiting), 0)
-  assert.strictEqual(time(slowly), 3 * time(waiting))
+  assert.isAbove(time(Agent.explain(waiting)), 0)
+  assert.strictEqual(time(Agent.explain(slowly)), 3 * time(Agent.explain(waiting)))
 })
 
 it.run("as many compactions as `explain` counts are made in a chat that goes on [P1573]", (run) =>

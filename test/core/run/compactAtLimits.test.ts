@@ -66,7 +66,12 @@ it.run("a compaction takes no turn that the run needs for its own replies: the r
 
 it.run("tokens, costs and tool calls that are used up by a compaction end the compaction alone [P1572]", (run) =>
   Effect.gen(function* () {
-    const cases = [
+    const cases: ReadonlyArray<{
+      readonly budget: Budget.Limits
+      readonly script: ReadonlyArray<ScriptedModel.ScriptedStep>
+      readonly reason: string
+      readonly ends: boolean
+    }> = [
       { budget: { maxTokens: 100 }, script: [spending(200, 1)], reason: "maxTokens", ends: true },
       {
         budget: { maxCost: 1, prices: { "*": { input: 1e6, output: 1e6 } } },
@@ -75,7 +80,7 @@ it.run("tokens, costs and tool calls that are used up by a compaction end the co
         ends: true
       },
       { budget: { maxToolCalls: 1 }, script: [spending(1, 1, "look", "look")], reason: "maxToolCalls", ends: false }
-    ] as const
+    ]
     for (const { budget, ends, reason, script } of cases) {
       const summing = yield* make(...script)
       const summer = Agent.make("summer", { tools: [look()], model: summing.layer })
