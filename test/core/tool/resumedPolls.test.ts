@@ -39,6 +39,24 @@ const polled = (check: Check, wait: "suspend" | "continue" = "suspend") => {
   return { cancelled, resume, settle, tokens, tool }
 }
 
+/** Goes on from the suspension of a run, and settles its call so many milliseconds later. */
+const duringPoll = (
+  { resume, settle }: ReturnType<typeof polled>,
+  agent: ReturnType<typeof agentWith>,
+  model: ScriptedModel.ScriptedModel,
+  after: number
+) =>
+  Effect.gen(function* () {
+    const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    resume()
+    const fiber = yield* Effect.forkChild(outcomeOf(Agent.resume(agent), { from }, model))
+    yield* calm
+    const arriving = yield* Effect.forkChild(Effect.delay(settle(7), after))
+    yield* calm
+    yield* TestClock.adjust("1 minute")
+    return { receipt: yield* Fiber.join(arriving), end: yield* Fiber.join(fiber) }
+  })
+
 const counted: Tool.Receipt = { _tag: "Counted" }
 
 it.effect(
@@ -46,18 +64,10 @@ it.effect(
   () =>
     Effect.gen(function* () {
       for (const after of [0, 999, 1000]) {
-        const { resume, settle, tool } = polled(slow(Option.none()))
-        const agent = agentWith(tool)
+        const deferred = polled(slow(Option.none()))
+        const agent = agentWith(deferred.tool)
         const model = yield* callingOnce("order")
-        const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
-        resume()
-        const fiber = yield* Effect.forkChild(outcomeOf(Agent.resume(agent), { from }, model))
-        yield* calm
-        const arriving = yield* Effect.forkChild(Effect.delay(settle(7), after))
-        yield* calm
-        yield* TestClock.adjust("1 minute")
-        const receipt = yield* Fiber.join(arriving)
-        const end = yield* Fiber.join(fiber)
+        const { end, receipt } = yield* duringPoll(deferred, agent, model, after)
         // at the instant at which the poll ends, one of the two comes first
         if (after < 1000) assert.deepStrictEqual(receipt, counted)
         assert.strictEqual(end._tag, receipt._tag === "Counted" ? "Completed" : "Suspended")
@@ -77,18 +87,11 @@ it.effect("of a settlement and what the poll finds, the first counts [P1521 P152
   Effect.gen(function* () {
     for (const wait of ["suspend", "continue"] as const) {
       for (const after of [0, 999, 1000, 1001]) {
-        const { resume, settle, tool } = polled(slow(Option.some({ at: 99 })), wait)
-        const agent = agentWith(tool)
+        const deferred = polled(slow(Option.some({ at: 99 })), wait)
+        const agent = agentWith(deferred.tool)
         const model = yield* wait === "suspend" ? callingOnce("order") : make(batch("order"), done, done)
-        const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
-        resume()
-        const fiber = yield* Effect.forkChild(outcomeOf(Agent.resume(agent), { from }, model))
-        yield* calm
-        const arriving = yield* Effect.forkChild(Effect.delay(settle(7), after))
-        yield* calm
-        yield* TestClock.adjust("1 minute")
-        const receipt = yield* Fiber.join(arriving)
-        assert.strictEqual((yield* Fiber.join(fiber))._tag, "Completed")
+        const { end, receipt } = yield* duringPoll(deferred, agent, model, after)
+        assert.strictEqual(end._tag, "Completed")
         if (after !== 1000) assert.strictEqual(receipt._tag, after < 1000 ? "Counted" : "NotCounted")
         const last = JSON.stringify(model.requests.at(-1)?.messages)
         assert.include(last, receipt._tag === "Counted" ? 'at\\":7' : 'at\\":99')

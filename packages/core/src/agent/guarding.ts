@@ -153,8 +153,8 @@ export const guardInput: {
 
 /**
  * Checks what the model says before anybody sees it: its answers, or with `each` all of its texts. Thoughts are held back like text. Of an
- * agent whose skill is a function, it checks the text that the function gives. The transcript keeps a blocked answer, marked as `withheld`; no output, error, event or span has it. The run ends with a `GuardrailError`, unless
- * `Agent.onGuardrail` decides otherwise.
+ * agent whose skill is a function, it checks the text that the function gives. The transcript keeps a blocked answer, marked as `withheld`;
+ * no output, error, event or span has it. The run ends with a `GuardrailError`, unless `Agent.onGuardrail` decides otherwise.
  *
  * @example
  * ```ts
