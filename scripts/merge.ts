@@ -111,6 +111,8 @@ export const merge = async (name: string): Promise<void> => {
     dir: join(folder, "dist"),
     format: "esm",
     sourcemap: true,
+    // the sources and the declarations have what is said about a name; Node would read it at each start
+    comments: { legal: true, annotation: true, jsdoc: false },
     entryFileNames: "[name].js",
     chunkFileNames: "internal/[name].js",
     codeSplitting: { groups: roots.length === 0 ? [] : [{ name: "main", test: isMain }] }
