@@ -1,6 +1,6 @@
 /**
  * Every function that sees foreign text is linear in its length. One process measures them all, so that nothing else is at work beside
- * them; the tables stand in `test/_support/inputs`. Each function has every eighth family of its inputs here, and all of them in
+ * them; the tables stand in `test/_support/inputs`. Each function has every sixteenth family of its inputs here, and all of them in
  * `npm run linear`.
  */
 import { spawnSync } from "node:child_process"
@@ -71,7 +71,7 @@ describe("the measurement of growth", () => {
 describe("functions that see foreign text are linear in its length", () => {
   let lines: ReadonlyArray<Line> = []
   beforeAll(() => {
-    lines = measured("--part=1/8")
+    lines = measured("--part=1/16")
   }, 30 * minutes)
 
   it.each(Object.keys(tables))("%s [P1390]", (table) => {

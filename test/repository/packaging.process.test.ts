@@ -167,7 +167,11 @@ describe("a library that exports what it makes of the tarballs", () => {
         { module: "node16", skipLibCheck: true },
         { module: "es2022", moduleResolution: "bundler", skipLibCheck: true },
         { module: "es2022", moduleResolution: "bundler", skipLibCheck: false }
-      ].filter(({ module }) => process.env["CI"] !== undefined || module === "es2022")
+      ].filter(({ module, skipLibCheck }) => {
+        if (process.env["CI"] === undefined) return module === "es2022"
+        // the compiler of most programs takes long: each way to resolve once
+        return compiler === "typescript" || (module === "es2022") === !skipLibCheck
+      })
     )("is what it was to a program with $module, skipLibCheck $skipLibCheck [P1301]", { timeout: 120_000 }, (how) => {
       const app = join(consumer, "app")
       mkdirSync(app, { recursive: true })
@@ -198,8 +202,7 @@ const node16 = ["--module", "node16", "--moduleResolution", "node16"]
 const typeChecks = [
   { compiler: "typescript", how: bundler },
   { compiler: "typescript", how: [...node16, "--skipLibCheck", "false"] },
-  { compiler: "typescript-5.9", how: [...bundler, "--skipLibCheck", "false"] },
-  { compiler: "typescript-5.9", how: node16 }
+  { compiler: "typescript-5.9", how: [...bundler, "--skipLibCheck", "false"] }
 ].slice(0, process.env["CI"] === undefined ? 1 : undefined)
 
 describe("a project that installs the tarballs", () => {
