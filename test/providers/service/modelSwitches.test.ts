@@ -52,7 +52,11 @@ const walk = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     const of = participants.find((each) => each.name === name)
     assert(of !== undefined)
     const model = Context.get(yield* Layer.build(Layer.provide(of.layer, network.layer)), Model.Model)
-    if (isInstructed) transcript.push(Message.system("Be brief."))
+    if (isInstructed) {
+      transcript.push(Message.system("Be brief."))
+      // its instructions stand before everything: thoughts that came without this one are left out [P1410]
+      given.delete("anthropic")
+    }
     transcript.push(Message.user(isShown ? [Message.text("What is this?"), image] : "Where does it rain?"))
     for (const turn of turns) {
       next = of.says(turn, (kind = "mark") => markOf(kind, of.name, marks++), replies++)

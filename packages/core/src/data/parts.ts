@@ -17,7 +17,14 @@ export const Text = Schema.Struct({ type: Schema.tag("text"), text: Schema.Strin
  */
 export interface Opaque extends Schema.Schema.Type<typeof Opaque> {}
 
-export const Opaque = Schema.Struct({ provider: Schema.String, data: Schema.Json })
+export const Opaque = Schema.Struct({
+  provider: Schema.String,
+  data: Schema.Json,
+  /** Of thoughts, the family of the model that had them. Models of other families do not get them. */
+  family: Schema.optionalKey(Schema.String),
+  /** Of thoughts, a digest of what stood before them. Behind anything else they are left out. */
+  before: Schema.optionalKey(Schema.String)
+})
 
 /**
  * A part of a model's reasoning.

@@ -16,6 +16,13 @@ export interface Codec {
   readonly refuses?: (request: Model.Request) => LlmError | undefined
   /** Whether this format carries such an image or file in the result of a tool; absent if it carries none. */
   readonly takes?: (part: Exclude<Message.UserContent[number], Message.Text>) => boolean
+  /**
+   * Set if thoughts go back only behind the tools and instructions that they came with. Else only the messages before them count; those
+   * count in every format.
+   */
+  readonly bindsThoughts?: boolean
+  /** What else goes with the thoughts of a message that are left out; absent if nothing does. `bare` is the message without them. */
+  readonly withoutThoughts?: (bare: Message.Assistant, whole: Message.Assistant) => Message.Assistant
   /** The JSON text of a request. */
   readonly encode: (request: Model.Request, mode: "whole" | "streamed") => string
   /** Decodes the body of a 2xx answer; total. */

@@ -12,6 +12,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Codec } from "../codec/Codec.ts"
 import { isContinued } from "../codec/Continued.ts"
+import * as Provenance from "../codec/Provenance.ts"
 import type { Source } from "../transport/Source.ts"
 import * as Transport from "../transport/Transport.ts"
 
@@ -56,40 +57,46 @@ const fromTransports = (
   whole: Transport.Transport,
   streamed: Transport.Transport,
   continued: Transport.Transport | undefined
-): Model.Service => ({
-  name: source.model,
-  provider: source.provider,
-  continuation: codec.continuation,
-  ...(codec.providerTools === true ? { providerTools: true } : {}),
-  ...(codec.takes === undefined ? {} : { showsInResults: codec.takes }),
-  // The transcript is borrowed: it is encoded when the request starts, and not read later.
-  generate: (request) =>
-    Model.leaving(
-      source.model,
-      Effect.suspend(() => {
-        const refusal = refusalOf(source, codec, request)
-        const transport = isContinued(request) ? (continued ?? whole) : whole
-        return refusal === undefined
-          ? transport.post(codec.encode(request, "whole"), codec.decode)
-          : Effect.fail(refusal)
-      })
-    ),
-  stream: (request): Stream.Stream<Model.Part, LlmError.LlmError> =>
-    Stream.unwrap(
+): Model.Service => {
+  const traced = Provenance.make(source, codec)
+  return {
+    name: source.model,
+    provider: source.provider,
+    continuation: codec.continuation,
+    ...(codec.providerTools === true ? { providerTools: true } : {}),
+    ...(codec.takes === undefined ? {} : { showsInResults: codec.takes }),
+    // The transcript is borrowed: it is encoded when the request starts, and not read later.
+    generate: (asked) =>
       Model.leaving(
         source.model,
-        Effect.sync(() => {
-          const refusal = refusalOf(source, codec, request)
-          const transport = isContinued(request) ? (continued ?? streamed) : streamed
-          return refusal === undefined
-            ? transport.stream(codec.encode(request, "streamed"), codec.decoder, (answer) =>
-                Result.map(codec.decode(answer), Model.partsOf)
-              )
-            : Stream.fail(refusal)
+        Effect.suspend(() => {
+          const refusal = refusalOf(source, codec, asked)
+          if (refusal !== undefined) return Effect.fail(refusal)
+          const transport = isContinued(asked) ? (continued ?? whole) : whole
+          const { marked, request } = traced(asked)
+          return transport.post(codec.encode(request, "whole"), (answer) =>
+            Result.map(codec.decode(answer), (reply) => ({ ...reply, content: reply.content.map(marked) }))
+          )
         })
+      ),
+    stream: (asked): Stream.Stream<Model.Part, LlmError.LlmError> =>
+      Stream.unwrap(
+        Model.leaving(
+          source.model,
+          Effect.sync(() => {
+            const refusal = refusalOf(source, codec, asked)
+            if (refusal !== undefined) return Stream.fail(refusal)
+            const transport = isContinued(asked) ? (continued ?? streamed) : streamed
+            const { marked, request } = traced(asked)
+            const parts = transport.stream(codec.encode(request, "streamed"), codec.decoder, (answer) =>
+              Result.map(codec.decode(answer), Model.partsOf)
+            )
+            return Stream.map(parts, marked)
+          })
+        )
       )
-    )
-})
+  }
+}
 
 const refusalOf = (source: Source, codec: Codec, request: Model.Request): LlmError.LlmError | undefined =>
   codec.continuation === undefined && isContinued(request) ? cannotGoOn(source) : codec.refuses?.(request)

@@ -62,6 +62,7 @@ export const make = (
   providerTools: providesTools(parameters),
   refuses: MessagesRequest.refusing(source, able),
   ...(able.images.length === 0 ? {} : { takes }),
+  bindsThoughts: true,
   encode: MessagesRequest.make(source, checked(parameters)),
   decode: (answer) => MessagesReply.decode(source, answer),
   decoder: (answer) => new MessagesDecoder(source, answer),

@@ -22,7 +22,7 @@ import * as ResponsesRequest from "./request.ts"
 import { ResponsesDecoder } from "./stream.ts"
 import { checked, providesTools, type ResponsesParameters } from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
-import { takes } from "./items.ts"
+import { takes, withoutIds } from "./items.ts"
 
 /**
  * What this format can express.
@@ -52,6 +52,7 @@ export const make = (source: Source, parameters: ResponsesParameters = {}): Code
     providerTools: providesTools(parameters),
     refuses: Capabilities.refusing(source, capabilities),
     takes,
+    withoutThoughts: (bare, whole) => withoutIds(bare, whole, source.provider),
     encode: ResponsesRequest.make({
       provider: source.provider,
       constants: {

@@ -52,6 +52,29 @@ export const ofAssistant = (
   return [...said.items(), ...results]
 }
 
+/**
+ * A message whose reasoning is left out. The provider misses the reasoning behind an item with an id: calls and texts lose theirs, and an
+ * item of the provider right behind reasoning goes with it.
+ */
+export const withoutIds = (bare: Message.Assistant, whole: Message.Assistant, provider: string): Message.Assistant => {
+  const behind = new Set(whole.content.filter((_, index) => whole.content[index - 1]?.type === "reasoning"))
+  return {
+    ...bare,
+    content: bare.content.flatMap((part): ReadonlyArray<Part> => {
+      if (part.type === "settled-call" && part.call.opaque?.provider === provider) {
+        const { opaque, ...call } = part.call
+        return [Predicate.isString(opaque.data) ? { ...part, call } : part]
+      }
+      if (part.type !== "provider-item" || part.opaque.provider !== provider) return [part]
+      if (part.kind !== "message") return behind.has(part) ? [] : [part]
+      const { id: _i, ...data } = Json.fields(part.opaque.data)
+      return [{ ...part, opaque: { ...part.opaque, data } }]
+    })
+  }
+}
+
+type Part = Message.Assistant["content"][number]
+
 /** What results may have: images and PDF, as bytes or by their address. */
 export const takes: Takes = (part) => isPlainImage(part) || isPdf(part)
 
