@@ -24,9 +24,13 @@ const common = ["__proto__", "constructor", "toString", "\ufeff", "\ud800", "\r"
 /** Nested so deeply that writing it down reaches the end of the stack. */
 const deep = ["[]", '{"a":1}'].map((inner) => `${'{"a":['.repeat(3_000)}${inner}${"]}".repeat(3_000)}`)
 
+/** Replies that wait for the client. */
+// written in this form
+const waiting = seedsIn("waiting") as ReadonlyArray<{ readonly api: Api; readonly body: string }>
+
 const codec = (api: Api): Target => ({
   form: "text",
-  seeds: fixtures.filter((fixture) => fixture.api === api).map(({ body }) => body),
+  seeds: [...fixtures, ...waiting].filter((fixture) => fixture.api === api).map(({ body }) => body),
   words: [
     ...common,
     '{"error":{"message":"no"}}',

@@ -69,6 +69,31 @@ export const undecodable = (source: Source.Source, answer: Answer.Answer, cause:
 }
 
 /**
+ * The error of a reply that waits for the client, where nothing can give the answer. `kind` is the provider's name for
+ * what waits.
+ */
+export const unanswerable = (
+  source: Source.Source,
+  answer: Answer.Answer,
+  kind: string,
+  usage: Usage.Usage | undefined
+): LlmError.LlmError => {
+  const { model, provider } = source
+  const requestId = idIn(Answer.requestId(answer))
+  const shown = Source.quote(kind)
+  return LlmError.CapabilityMismatchError.make({
+    model,
+    provider,
+    capability: "tools",
+    what: `Model '${model}' of ${provider} waits for an answer to '${shown}'`,
+    detail: shown,
+    words: "no tool of the agent has this kind",
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(Usage.isSound(usage) ? { usage } : {})
+  })
+}
+
+/**
  * A parser quotes the text around the position that it could not read. The quote may cut a secret, so only the
  * position stays.
  */

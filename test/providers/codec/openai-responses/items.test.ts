@@ -58,7 +58,12 @@ describe("what goes back", () => {
 
   it("no call without an answer, and no reasoning before it", () => {
     const custom = { id: "ct_1", type: "custom_tool_call", call_id: "c1", name: "x", input: "y" }
-    assert.deepStrictEqual(inputOf(said([message("Well."), first, custom])), [{ role: "assistant", content: "Well." }])
+    const opaque = { provider: "openai", data: custom }
+    const { content } = said([message("Well."), first])
+    const unanswered = { type: "provider-item", kind: "custom_tool_call", opaque } as const
+    assert.deepStrictEqual(inputOf({ role: "assistant", content: [...content, unanswered] }), [
+      { role: "assistant", content: "Well." }
+    ])
     const shell = { id: "sh_1", type: "shell_call", call_id: "c2", action: {} }
     const done = { id: "so_1", type: "shell_call_output", call_id: "c2", output: [] }
     assert.deepStrictEqual(inputOf(said([shell, done])), [shell, done])

@@ -13,6 +13,7 @@ import { modelOf } from "../modelName.ts"
 import * as MessagesError from "./error.ts"
 import * as Usage from "./usage.ts"
 import * as Json from "../../transport/Json.ts"
+import { Unanswered } from "./waiting.ts"
 
 /** The reply of a 2xx answer; total. It is collected like a streamed reply, so that both are the same. */
 export const decode = (source: Source, answer: Answer): Result.Result<Message.Reply, LlmError> => {
@@ -26,17 +27,23 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
     return Result.fail(Classify.undecodable(source, answer, new Error("the body holds no message")))
   }
   const collector = new Model.Collector()
+  const unanswered = new Unanswered()
   let calls = false
   for (const [index, block] of Json.items(blocks).entries()) {
+    unanswered.note(block)
     for (const part of [...opening(block), ...closing(block, source.provider, index)]) {
       calls ||= part.type === "tool-call"
       collector.push(part)
     }
   }
+  const reason = Json.text(Json.field(message, "stop_reason"))
+  const usage = Usage.toUsage(Usage.read(Json.field(message, "usage")))
+  const kind = unanswered.kind(reason, calls)
+  if (kind !== undefined) return Result.fail(Classify.unanswerable(source, answer, kind, usage))
   collector.push({
     type: "finish",
-    finish: finishOf(Json.text(Json.field(message, "stop_reason")), calls),
-    usage: Usage.toUsage(Usage.read(Json.field(message, "usage"))) ?? CoreUsage.empty,
+    finish: finishOf(reason, calls),
+    usage: usage ?? CoreUsage.empty,
     ...modelOf(message)
   })
   const reply = collector.reply()
@@ -58,6 +65,8 @@ export const finishOf = (reason: string | undefined, calls: boolean): Message.Fi
     case "tool_use":
       return calls ? "tool-calls" : "stop"
     case "pause_turn":
+    // the provider goes on behind its summary: `BetaStopReason` in npm's `@anthropic-ai/sdk` 1.12.0, looked up on 2026-11-26
+    case "compaction":
       return calls ? "tool-calls" : "paused"
     default:
       return calls ? "tool-calls" : "other"

@@ -14,6 +14,7 @@ import * as MessagesError from "./error.ts"
 import * as MessagesReply from "./reply.ts"
 import * as Usage from "./usage.ts"
 import * as Json from "../../transport/Json.ts"
+import { Unanswered } from "./waiting.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
@@ -40,6 +41,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
   #usage: Usage.Counts | undefined
   #isCounted = false
   #model: { readonly model?: string } = {}
+  readonly #unanswered = new Unanswered()
 
   constructor(source: Source, answer: Answer) {
     this.#source = source
@@ -82,8 +84,10 @@ export class MessagesDecoder implements Decoder<Model.Part> {
       .toSorted((one, other) => one - other)
       .flatMap((index) => this.#close(index))
     const finish = isCut ? "length" : MessagesReply.finishOf(this.#reason, this.#calls)
-    const usage = Usage.toUsage(this.#usage) ?? CoreUsage.empty
-    return Result.succeed([...closed, { type: "finish", finish, usage, ...this.#model }])
+    const usage = Usage.toUsage(this.#usage)
+    const kind = isCut ? undefined : this.#unanswered.kind(this.#reason, this.#calls)
+    if (kind !== undefined) return Result.fail(Classify.unanswerable(this.#source, this.#answer, kind, usage))
+    return Result.succeed([...closed, { type: "finish", finish, usage: usage ?? CoreUsage.empty, ...this.#model }])
   }
 
   #begin(message: Schema.Json | undefined): Step {
@@ -134,6 +138,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     switch (Json.field(delta, "type")) {
       case "text_delta":
         this.#opened(index, "text")
+        this.#unanswered.answered()
         return Result.succeed(MessagesReply.texts("text-delta", Json.field(delta, "text")))
       case "thinking_delta":
         this.#opened(index, "thinking")
@@ -170,7 +175,9 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     const block = this.#unfinished.get(index)
     if (block === undefined) return []
     this.#unfinished.delete(index)
-    const parts = MessagesReply.closing(whole(block), this.#source.provider, index)
+    const closed = whole(block)
+    this.#unanswered.note(closed)
+    const parts = MessagesReply.closing(closed, this.#source.provider, index)
     this.#calls ||= parts.some(({ type }) => type === "tool-call")
     return parts
   }

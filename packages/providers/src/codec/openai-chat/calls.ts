@@ -13,6 +13,18 @@ export const piecesOf = (message: Schema.Json | undefined): ReadonlyArray<Schema
   return calls.length > 0 || legacy === undefined ? calls : [{ function: legacy }]
 }
 
+/**
+ * The kind of a call that is no call of a function, like `custom`; `undefined` if all are. It waits for an answer that
+ * no tool gives.
+ */
+export const foreignIn = (pieces: ReadonlyArray<Schema.Json>): string | undefined => {
+  const foreign = pieces.find((piece) => {
+    const type = Json.text(Json.field(piece, "type")) ?? "function"
+    return type !== "function" && Json.field(piece, "function") === undefined && Json.object(Json.field(piece, type))
+  })
+  return Json.text(Json.field(foreign, "type"))
+}
+
 /** The calls of a whole message. */
 export const ofMessage = (message: Schema.Json | undefined): ReadonlyArray<Message.ToolCall> => {
   const ids = new Ids()

@@ -31,6 +31,8 @@ export const decode = (source: Source, answer: Answer, dialect: Full): Result.Re
   if (!Predicate.isObject(message)) {
     return Result.fail(Classify.undecodable(source, answer, new Error("the body holds no message")))
   }
+  const kind = Calls.foreignIn(Calls.piecesOf(message))
+  if (kind !== undefined) return Result.fail(Classify.unanswerable(source, answer, kind, reported))
   const items = [...detailsOf(source, ReasoningDetails.of(message)), ...sourcesOf(source, body, dialect)]
   const content = [...reasoningOf(message, source), ...textOf(message, dialect), ...Calls.ofMessage(message), ...items]
   const calls = content.some((part) => part.type === "tool-call")

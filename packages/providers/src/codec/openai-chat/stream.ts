@@ -35,6 +35,8 @@ export class ChatDecoder implements Decoder<Model.Part> {
   #message: Schema.Json | undefined
   #reason: string | undefined
   #refusal = ""
+  /** The kind of a call that is no call of a function. */
+  #foreign: string | undefined
   #reasoningField: string | undefined
   /** Whether reasoning has arrived in a field of its own. */
   #cameNamed = false
@@ -82,6 +84,9 @@ export class ChatDecoder implements Decoder<Model.Part> {
     if (this.#reason === undefined && !this.#hasSpoken) {
       return this.#undecodable(new Error("the stream holds no reply"))
     }
+    if (this.#foreign !== undefined) {
+      return Result.fail(Classify.unanswerable(this.#source, this.#answer, this.#foreign, this.#usage))
+    }
     const refusal = this.#refusal === "" ? undefined : this.#refusal
     const usage = this.#usage ?? Usage.empty
     const ending = { reason: this.#reason, refusal, usage }
@@ -118,7 +123,9 @@ export class ChatDecoder implements Decoder<Model.Part> {
 
   #readDelta(delta: Schema.Json | undefined): ReadonlyArray<Model.Part> {
     this.#refusal += ChatError.refusalOf(delta) ?? ""
-    for (const piece of Calls.piecesOf(delta)) this.#calls.add(piece)
+    const pieces = Calls.piecesOf(delta)
+    this.#foreign ??= Calls.foreignIn(pieces)
+    for (const piece of pieces) this.#calls.add(piece)
     for (const piece of ReasoningDetails.of(delta)) this.#details.push(piece)
     const parts: Array<Model.Part> = []
     const thought = ChatReply.reasoning(delta, this.#cameNamed)

@@ -13,6 +13,7 @@ import { modelOf } from "../modelName.ts"
 import * as Calls from "../openAiCalls.ts"
 import * as ResponsesError from "./error.ts"
 import { usageOf } from "./usage.ts"
+import { waitingIn } from "./waiting.ts"
 
 type Content = Message.Reply["content"][number]
 
@@ -30,6 +31,8 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
     return Result.fail(Classify.undecodable(source, answer, new Error(why)))
   }
   const items = Json.items(output)
+  const kind = waitingIn(items)
+  if (kind !== undefined) return Result.fail(Classify.unanswerable(source, answer, kind, usageOf(response)))
   const ids = new Calls.Ids()
   const first = items.findIndex((item) => Json.field(item, "type") === "reasoning")
   return Result.succeed({

@@ -13,6 +13,7 @@ import * as Calls from "../openAiCalls.ts"
 import * as ResponsesError from "./error.ts"
 import * as ResponsesReply from "./reply.ts"
 import { usageOf } from "./usage.ts"
+import { waitingIn } from "./waiting.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
@@ -163,7 +164,9 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     }
     for (const unfinished of this.#unfinished.values()) unfinished.final ??= assembled(unfinished)
     const parts = this.#drain()
-    const items = [...this.#closed.values()]
+    const items = [...this.#closed].toSorted(([one], [other]) => one - other).map(([, item]) => item)
+    const kind = waitingIn(items)
+    if (kind !== undefined) return Result.fail(Classify.unanswerable(this.#source, this.#answer, kind, usage))
     return Result.succeed([...parts, { type: "finish", ...ResponsesReply.endOf(response, items) }])
   }
 
