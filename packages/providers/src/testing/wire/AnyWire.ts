@@ -12,7 +12,8 @@ import * as OllamaChat from "./ollamaChat.ts"
 import * as OpenAiChat from "./openAiChat.ts"
 import * as OpenAiResponses from "./openAiResponses.ts"
 import * as Parts from "./parts.ts"
-import * as Wire from "./wire.ts"
+import * as Serving from "./serving.ts"
+import type * as Wire from "./wire.ts"
 
 export type { Brain } from "./wire.ts"
 
@@ -41,14 +42,16 @@ export const of = (received: Received): Wire.Wire | undefined =>
  * A handler that lets one brain answer in every format. It refuses the requests that the real service of the format
  * refuses, with its status and its words. `rules` restrict the API key and the models. An unknown path is a 404.
  */
-export const handler =
-  (brain: Wire.Brain, rules?: Wire.Rules): Handler =>
-  (received) => {
+export const handler = (brain: Wire.Brain, rules?: Wire.Rules): Handler => {
+  const handlers = new Map(wires.map((wire) => [wire.format, Serving.handler(wire, brain, rules)]))
+  return (received) => {
     const wire = of(received)
-    return wire === undefined
-      ? Effect.succeed({ status: 404, headers: { "content-type": "text/plain" }, body: "404 page not found" })
-      : Wire.handler(wire, brain, rules)(received)
+    return (
+      (wire && handlers.get(wire.format)?.(received)) ??
+      Effect.succeed({ status: 404, headers: { "content-type": "text/plain" }, body: "404 page not found" })
+    )
   }
+}
 
 /** A failure in the format of the request; the brain does not run. */
 export const failing =

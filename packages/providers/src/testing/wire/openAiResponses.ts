@@ -1,5 +1,6 @@
 /** The server's side of OpenAI's Responses. */
 import * as Ask from "./openAiResponsesAsk.ts"
+import * as Job from "./openAiResponsesJob.ts"
 import * as Tell from "./openAiResponsesTell.ts"
 import * as Parts from "./parts.ts"
 import type { Wire } from "./wire.ts"
@@ -7,16 +8,18 @@ import type { Wire } from "./wire.ts"
 /**
  * Like the real service it refuses: a request without a key; a call without its output; an output without its call;
  * reasoning without the item that followed it, or with foreign encrypted content; a previous response, because the server
- * stores nothing; a strict schema with an open object or an optional field.
+ * stores nothing; a strict schema with an open object or an optional field; an approval response without its request; a
+ * job in the background that is not stored.
  */
 export const wire: Wire = {
   format: "openai-responses",
-  serves: (path) => path.endsWith("/responses"),
+  serves: Job.serves,
   isKeyNeeded: true,
   keyOf: Parts.bearerOf,
   read: Ask.read,
   render: Tell.render,
   refuse: Tell.refuse,
   breakOff: Tell.breakOff,
-  split: "event"
+  split: "event",
+  jobs: Job.words
 }

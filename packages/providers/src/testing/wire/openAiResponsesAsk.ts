@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import type { Received } from "../handling.ts"
 import type * as Wire from "./wire.ts"
 import * as Tools from "./openAiTools.ts"
+import * as Waiting from "./openAiWaiting.ts"
 import * as Parts from "./parts.ts"
 
 const Part = Schema.Union([
@@ -44,6 +45,10 @@ const Item = Schema.Union([
     arguments: Schema.String
   }),
   Schema.Struct({ type: Schema.Literal("function_call_output"), call_id: Schema.String, output: Content }),
+  Waiting.Call,
+  Waiting.Output,
+  Waiting.ApprovalRequest,
+  Waiting.ApprovalResponse,
   Reasoning,
   // Provider-side items come back unchanged.
   Schema.Struct({
@@ -69,7 +74,9 @@ const Body = Schema.Struct({
   tools: Schema.optionalKey(Schema.Array(Schema.Json)),
   tool_choice: Schema.optionalKey(Schema.Json),
   text: Schema.optionalKey(Schema.Json),
-  stream: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
+  stream: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+  background: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+  store: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
 })
 
 const Tool = Schema.Struct({
@@ -98,6 +105,7 @@ export const read = (received: Received): Result.Result<Wire.BrainRequest, Wire.
     // Tools that the service runs itself may also be chosen.
     const isChosen = body.tool_choice !== undefined && (body.tools ?? []).length === tools.length
     const against =
+      (body.background === true && body.store === false ? unstored : undefined) ??
       complaint(items) ??
       Tools.complaint(given, isChosen, toolChoice) ??
       (Schema.is(StrictText)(body.text) ? Tools.badFormat(body.text.format) : undefined)
@@ -113,6 +121,9 @@ export const read = (received: Received): Result.Result<Wire.BrainRequest, Wire.
       received
     })
   })
+
+// The guide on background mode says that `store: false` is rejected, and not in which words.
+const unstored = "Background mode requires 'store' to be true."
 
 const StrictText = Schema.Struct({ format: Tools.Format })
 
@@ -153,6 +164,14 @@ const messageOf = (item: Item): Message.Foreign => {
       return said({ type: "tool-call", id: item.call_id, name: item.name, arguments: item.arguments })
     case "function_call_output":
       return { role: "tool", callId: item.call_id, text: textOf(item.output) }
+    case "mcp_approval_response":
+      return Waiting.decided(item)
+    case "apply_patch_call_output":
+    case "computer_call_output":
+    case "custom_tool_call_output":
+    case "local_shell_call_output":
+    case "shell_call_output":
+      return Waiting.answered(item)
     case "reasoning":
       return said({ type: "reasoning", text: item.summary.map(({ text }) => text).join("") })
     default:
@@ -185,29 +204,32 @@ const textOf = (content: typeof Content.Type): string => Message.textOf({ conten
 
 /** The refusal in the service's own words: calls and outputs are matched by id, wherever they stand. */
 const complaint = (items: ReadonlyArray<Item>): string | undefined => {
-  const called = new Set<string>()
+  const called = new Map<string, string>()
   const answered = new Set<string>()
+  const asked = new Set<string>()
   for (const [index, item] of items.entries()) {
-    if (item.type === "function_call") called.add(item.call_id)
-    if (item.type === "function_call_output") {
-      if (!called.has(item.call_id)) return `No tool call found for function call output with call_id ${item.call_id}.`
+    const { type = "message" } = item
+    if (item.type === "mcp_approval_request") asked.add(item.id)
+    if (item.type === "mcp_approval_response" && !asked.has(item.approval_request_id)) return Waiting.unasked(item)
+    if ("call_id" in item && type.endsWith("_output")) {
+      const kind = Waiting.wordsOf(type.replace(/_output$/, ""))
+      if (!called.has(item.call_id)) return `No tool call found for ${kind} output with call_id ${item.call_id}.`
       answered.add(item.call_id)
-    }
+    } else if ("call_id" in item) called.set(item.call_id, Waiting.wordsOf(type))
     if (item.type === "reasoning") {
       const found = badReasoning(item, items[index + 1])
       if (found !== undefined) return found
     }
   }
-  const unanswered = [...called].find((id) => !answered.has(id))
-  return unanswered === undefined ? undefined : `No tool output found for function call ${unanswered}.`
+  const unanswered = [...called].find(([id]) => !answered.has(id))
+  return unanswered === undefined ? undefined : `No tool output found for ${unanswered[1]} ${unanswered[0]}.`
 }
 
 const badReasoning = (
   { encrypted_content, id = "" }: typeof Reasoning.Type,
   next: Item | undefined
 ): string | undefined => {
-  const isByModel =
-    next !== undefined && next.type !== "function_call_output" && (!("role" in next) || next.role === "assistant")
+  const isByModel = next !== undefined && !isByClient(next)
   if (!isByModel) {
     return `Item '${id}' of type 'reasoning' was provided without its required following item.`
   }
@@ -215,3 +237,6 @@ const badReasoning = (
     ? `The encrypted content for item ${id} could not be verified.`
     : undefined
 }
+
+const isByClient = (item: Item): boolean =>
+  "role" in item ? item.role !== "assistant" : /_output$|^mcp_approval_response$/.test(item.type)

@@ -1,53 +1,76 @@
 /** Writes replies and refusals of OpenAI's Responses, whole and streamed. */
 import type * as Message from "@kintsugi/core/Message"
+import type * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
 import type { Answer, Received } from "../handling.ts"
 import type * as Wire from "./wire.ts"
 import * as OpenAiError from "./openAiError.ts"
 import * as Parts from "./parts.ts"
 
-export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): Answer => {
-  const { number } = request.received
-  const finish = Parts.finishOf(reply)
-  const isCut = finish === "length" || finish === "filtered"
-  const items = reply.content.flatMap((part, index) => itemsOf(part, `${number}_${index}`))
-  const outputs = items.map(({ done }, index) =>
-    isCut && index === items.length - 1 ? { ...done, status: "incomplete" } : done
-  )
+export const render = (request: Wire.BrainRequest, reply: Wire.BrainReply): Answer =>
+  request.isStreamed ? streamed(request, eventsOf(request, reply)) : whole(request, endOf(request, reply))
+
+export const whole = ({ received }: Wire.BrainRequest, response: object): Answer =>
+  Parts.json(response, { headers: headersOf(received) }, 2)
+
+export const streamed = ({ received }: Wire.BrainRequest, events: ReadonlyArray<string>): Answer =>
+  Parts.events(events.join(""), headersOf(received))
+
+const headersOf = ({ number }: Received) => ({ "x-request-id": `req_${number}` })
+
+/** The response with its end. */
+export const endOf = (request: Wire.BrainRequest, reply: Wire.BrainReply): object => ended(request, reply).response
+
+/** The numbered events of a response. `first`: those between its creation and its progress. */
+export const eventsOf = (
+  request: Wire.BrainRequest,
+  reply: Wire.BrainReply,
+  first: ReadonlyArray<Parts.Named> = []
+): ReadonlyArray<string> => {
   const response = responseOf(request.received, request.model)
-  const reason = finish === "length" ? "max_output_tokens" : "content_filter"
-  const ended = {
-    ...response,
-    status: isCut ? "incomplete" : "completed",
-    incomplete_details: isCut ? { reason } : null,
-    output: outputs,
-    usage: wireUsage(reply)
-  }
-  const headers = { "x-request-id": `req_${number}` }
-  if (!request.isStreamed) return Parts.json(ended, { headers }, 2)
+  const { items, outputs, response: end } = ended(request, reply)
   const events = [
     { type: "response.created", response },
+    ...first,
     { type: "response.in_progress", response },
     ...items.flatMap(({ added, events }, output_index) => [
       { type: "response.output_item.added", output_index, item: added },
       ...events.map((event) => ({ ...event, output_index })),
       { type: "response.output_item.done", output_index, item: outputs[output_index] }
     ]),
-    { type: isCut ? "response.incomplete" : "response.completed", response: ended }
+    { type: end.status === "incomplete" ? "response.incomplete" : "response.completed", response: end }
   ]
-  return Parts.events(events.map(numbered).join(""), headers)
+  return events.map(numbered)
+}
+
+const ended = ({ model, received }: Wire.BrainRequest, reply: Wire.BrainReply) => {
+  const finish = Parts.finishOf(reply)
+  const isCut = finish === "length" || finish === "filtered"
+  const items = reply.content.flatMap((part, index) => itemsOf(part, `${received.number}_${index}`))
+  const outputs = items.map(({ done }, index) =>
+    isCut && index === items.length - 1 ? { ...done, status: "incomplete" } : done
+  )
+  const response = {
+    ...responseOf(received, model),
+    status: isCut ? "incomplete" : "completed",
+    incomplete_details: isCut ? { reason: finish === "length" ? "max_output_tokens" : "content_filter" } : null,
+    output: outputs,
+    usage: wireUsage(Parts.usageOf(reply))
+  }
+  return { items, outputs, response }
 }
 
 const numbered = (event: Parts.Named, sequence_number: number): string =>
   Parts.namedEvent({ ...event, sequence_number })
 
 /** An empty response. */
-const responseOf = ({ body, number }: Received, model: string) => {
+export const responseOf = ({ body, number }: Received, model: string) => {
   const asked = (name: string, otherwise: unknown): unknown =>
     (Predicate.hasProperty(body, name) ? body[name] : undefined) ?? otherwise
   return {
     id: `resp_${number}`,
     object: "response",
+    background: asked("background", false),
     created_at: 0,
     status: "in_progress",
     error: null,
@@ -87,8 +110,10 @@ const itemsOf = (part: Message.Reply["content"][number], number: string): Readon
       return [reasoningOf(part.text, `rs_${number}`)]
     case "tool-call":
       return [callOf(part, `fc_${number}`)]
-    case "provider-item":
-      return []
+    case "provider-item": {
+      const { data, provider } = part.opaque
+      return provider === "openai" && Predicate.isObject(data) ? [{ added: data, events: [], done: data }] : []
+    }
   }
 }
 
@@ -138,16 +163,13 @@ const callOf = (call: Message.ToolCall, id: string): Item => {
   }
 }
 
-const wireUsage = (reply: Wire.BrainReply) => {
-  const usage = Parts.usageOf(reply)
-  return {
-    input_tokens: usage.inputTokens,
-    input_tokens_details: { cached_tokens: usage.cachedInputTokens },
-    output_tokens: usage.outputTokens,
-    output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
-    total_tokens: usage.inputTokens + usage.outputTokens
-  }
-}
+export const wireUsage = (usage: Usage.Usage) => ({
+  input_tokens: usage.inputTokens,
+  input_tokens_details: { cached_tokens: usage.cachedInputTokens },
+  output_tokens: usage.outputTokens,
+  output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  total_tokens: usage.inputTokens + usage.outputTokens
+})
 
 export const refuse = (failure: Wire.Failure): Answer => {
   const { error, headers = {}, status } = words(failure)
@@ -156,16 +178,18 @@ export const refuse = (failure: Wire.Failure): Answer => {
 
 /** An `error` event, and the failed response. */
 export const breakOff = (failure: Wire.Failure, received: Received, events: number): string => {
-  const { error } = words(failure)
   const model = Predicate.hasProperty(received.body, "model") ? String(received.body.model) : ""
-  const code = error.code ?? error.type
-  const response = { ...responseOf(received, model), status: "failed", error: { code, message: error.message } }
   return [
-    { type: "error", error },
-    { type: "response.failed", response }
+    { type: "error", error: words(failure).error },
+    { type: "response.failed", response: failedOf(failure, received, model) }
   ]
     .map((event, index) => numbered(event, events + index))
     .join("")
+}
+
+export const failedOf = (failure: Wire.Failure, received: Received, model: string): object => {
+  const { code, message, type } = words(failure).error
+  return { ...responseOf(received, model), status: "failed", error: { code: code ?? type, message } }
 }
 
 /** Unlike chat completions, Responses answers 400 to an unknown model. */

@@ -6,9 +6,9 @@ import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import type * as Usage from "@kintsugi/core/Usage"
 import type * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
-import type { Answer, Handler, Received } from "../handling.ts"
+import type * as Effect from "effect/Effect"
+import type * as Result from "effect/Result"
+import type { Answer, Received } from "../handling.ts"
 import type { Split } from "../split.ts"
 
 /** The names of the formats that a server supports. */
@@ -30,7 +30,10 @@ export interface BrainRequest {
 
 /** A reply; only the content is required. */
 export interface BrainReply {
-  /** Arguments of calls are objects or texts; an invalid JSON text is sent unchanged. Provider items are left out. */
+  /**
+   * Arguments of calls are objects or texts; an invalid JSON text is sent unchanged. The data of a provider item is sent as it
+   * is by the format of its provider (`openai`: Responses), and left out by all others.
+   */
   readonly content: Message.Reply["content"]
   /** `tool-calls` if the content has calls, else `stop`. */
   readonly finish?: Message.FinishReason
@@ -48,6 +51,60 @@ export interface Rules {
   readonly apiKey?: string
   /** The existing models; by default every name exists. */
   readonly models?: ReadonlyArray<string>
+  /** How jobs in the background go (`background: true`), in the formats that have them. */
+  readonly jobs?: Jobs
+}
+
+/**
+ * How each job in the background goes. The brain answers when the job is created, once for each job; how often a client
+ * polls decides when the job reports that reply.
+ */
+export interface Jobs {
+  /**
+   * What the polls report before the job ends: a list, one word for each poll, or a function of the number of the poll, from
+   * 1; `undefined` ends the job. By default the first poll reports `in_progress`. Any other word is refused with a `RangeError`.
+   */
+  readonly polls?: ReadonlyArray<Poll> | ((poll: number) => Poll | undefined)
+  /** The job fails for this reason, and not with the reply of the brain. */
+  readonly failure?: Failure
+  /** What a cancelled job reports to have used; by default it reports nothing. */
+  readonly usageWhenCancelled?: Usage.Usage
+}
+
+/** What a job reports while it is not over. */
+export type Poll = "queued" | "in_progress"
+
+/** A job in the background, as it is reported now. */
+export interface Job {
+  readonly request: BrainRequest
+  readonly reply: BrainReply
+  readonly status: Poll | "ended" | "failed" | "cancelled"
+  readonly failure?: Failure
+  /** What it has used if it was cancelled. */
+  readonly usage?: Usage.Usage
+}
+
+/** What a request asks about a job: its state, its events after a number, or that it stops. */
+export interface AboutJob {
+  readonly id: string
+  readonly asks: "state" | "events" | "cancel"
+  /** The number of the last event that the client knows; -1 for none. */
+  readonly after: number
+}
+
+/** What a format says about jobs in the background. */
+export interface JobWords {
+  /** Whether this request creates a job. */
+  readonly isJob: (request: BrainRequest) => boolean
+  readonly idOf: (request: BrainRequest) => string
+  /** `undefined` for a request that is about no job. */
+  readonly about: (received: Received) => AboutJob | undefined
+  readonly state: (job: Job) => Answer
+  /** The events of the job after a number, to the end. */
+  readonly events: (job: Job, after: number) => Answer
+  readonly unknown: (id: string) => Answer
+  /** Refuses the events of a job that was not created as a stream. */
+  readonly unstreamed: (id: string) => Answer
 }
 
 /** Why a server refuses a request or cannot serve it. Each format has its own words and status for it. */
@@ -80,25 +137,5 @@ export interface Wire {
   readonly breakOff: (failure: Failure, received: Received, events: number) => string
   /** Where one event of a stream ends. */
   readonly split: Split
+  readonly jobs?: JobWords
 }
-
-/**
- * A handler that lets a brain answer every request that the real service would accept, and refuses others with the
- * service's own failures.
- */
-export const handler =
-  (wire: Wire, brain: Brain, rules: Rules = {}): Handler =>
-  (received) => {
-    const key = wire.keyOf(received)
-    const isLetIn = rules.apiKey === undefined ? key !== undefined || !wire.isKeyNeeded : key === rules.apiKey
-    const refuse = (failure: Failure) => Effect.succeed(wire.refuse(failure))
-    if (!isLetIn) return refuse({ type: "unauthorized", isKeyGiven: key !== undefined })
-    return Result.match(wire.read(received), {
-      onFailure: refuse,
-      onSuccess: (request) => {
-        const { model } = request
-        if (rules.models?.includes(model) === false) return refuse({ type: "unknown-model", model })
-        return Effect.map(brain(request), (reply) => wire.render(request, reply))
-      }
-    })
-  }

@@ -1,0 +1,30 @@
+/** Lets a brain answer the requests of one wire format. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { Handler } from "../handling.ts"
+import * as Jobs from "./jobs.ts"
+import type * as Wire from "./wire.ts"
+
+/**
+ * A handler that lets a brain answer every request that the real service would accept, and refuses others with the
+ * service's own failures. The handler keeps the jobs in the background of its clients.
+ */
+export const handler = (wire: Wire.Wire, brain: Wire.Brain, rules: Wire.Rules = {}): Handler => {
+  const jobs = wire.jobs === undefined ? undefined : Jobs.make(wire.jobs, rules.jobs)
+  return (received) => {
+    const key = wire.keyOf(received)
+    const isLetIn = rules.apiKey === undefined ? key !== undefined || !wire.isKeyNeeded : key === rules.apiKey
+    const refuse = (failure: Wire.Failure) => Effect.succeed(wire.refuse(failure))
+    if (!isLetIn) return refuse({ type: "unauthorized", isKeyGiven: key !== undefined })
+    const about = jobs?.about(received)
+    if (about !== undefined) return about
+    return Result.match(wire.read(received), {
+      onFailure: refuse,
+      onSuccess: (request) => {
+        const { model } = request
+        if (rules.models?.includes(model) === false) return refuse({ type: "unknown-model", model })
+        return Effect.map(brain(request), (reply) => jobs?.create(request, reply) ?? wire.render(request, reply))
+      }
+    })
+  }
+}
