@@ -2,10 +2,11 @@
  * Faults of an answer on its way. A fault is a function from the good answer to a bad or different one. Faults
  * compose, and `inFront` puts a script of them in front of a handler.
  */
+import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Answer, Cut, Handler, Received } from "./handling.ts"
-import type { Split } from "./split.ts"
+import * as Split from "./split.ts"
 
 /**
  * Turns the good answer into a bad one, or answers without the handler. A fault of your own is such a function:
@@ -33,17 +34,72 @@ export const delayed = (wait: Duration.Input | Effect.Effect<unknown>): Fault =>
  * The good answer in pieces: `whole`; after every `event` (a blank line, LF or CRLF); after every `line`; after every
  * `byte`; in the middle of every character of more than one byte; between CR and LF; or after every this many bytes.
  */
-export const split = (split: Split): Fault => changing({ split })
+export const split = (split: Split.Split): Fault => changing({ split })
 
 /** The good answer, with an effect before each piece; pieces are numbered from 0. */
 export const gated = (beforePiece: (index: number) => Effect.Effect<unknown>): Fault => changing({ beforePiece })
 
+/** A gate in an answer; see `gate`. */
+interface Gate {
+  readonly fault: Fault
+  /** Ends when an answer has reached the gate: its parts before the gate are sent. */
+  readonly reached: Effect.Effect<void>
+  /** Lets the rest of the answer through, and all later answers. */
+  readonly release: Effect.Effect<void>
+}
+
 /**
- * The good answer breaks off after this many bytes of the body, or with `nothing` before the head; the handler has run by
- * then. `reset` breaks the connection, `end` ends the body as if it were complete, and `silence` keeps the connection and
- * sends nothing more.
+ * Makes a gate that holds an answer after this many parts until it is released. Parts are the events of a stream, or its
+ * lines; a whole body is one part. An answer without so many parts becomes status 500, with a text that says so.
  */
-export const cut = (after: Cut["after"], how: Cut["how"]): Fault => changing({ cut: { after, how } })
+export const gate = (parts: number): Effect.Effect<Gate> =>
+  Effect.suspend(() => {
+    const after = counted("gate", "parts", parts)
+    const reached = Deferred.makeUnsafe<void>()
+    const released = Deferred.makeUnsafe<void>()
+    const held = Effect.andThen(Deferred.succeed(reached, undefined), Deferred.await(released))
+    return Effect.succeed({
+      fault: (good) =>
+        Effect.map(good, (answer) => {
+          lengthOf("gate", answer, after + 1)
+          return {
+            ...answer,
+            split: partsIn(answer),
+            beforePiece: (index) => (index === after ? held : Effect.void)
+          }
+        }),
+      reached: Deferred.await(reached),
+      release: Effect.asVoid(Deferred.succeed(released, undefined))
+    })
+  })
+
+/**
+ * The good answer breaks off after this many bytes of the body or parts of the stream, or with `nothing` before the head;
+ * the handler has run by then. Parts are counted as `gate` counts them. `reset` breaks the connection, `end` ends the body
+ * as if it were complete, and `silence` keeps the connection and sends nothing more. A number that counts nothing is a
+ * `RangeError`.
+ */
+export const cut = (after: Cut["after"] | { readonly parts: number }, how: Cut["how"]): Fault => {
+  if (typeof after === "object") {
+    const parts = counted("cut", "parts", after.parts)
+    return (good) => Effect.map(good, (answer) => ({ ...answer, cut: { after: lengthOf("cut", answer, parts), how } }))
+  }
+  return changing({ cut: { after: after === "nothing" ? after : counted("cut", "bytes", after), how } })
+}
+
+const counted = (fault: string, of: string, count: number): number => {
+  if (Number.isInteger(count) && count >= 0) return count
+  throw new RangeError(`Fault.${fault}: the number of ${of} must be a whole number of at least 0, got ${count}`)
+}
+
+const partsIn = ({ headers }: Answer): Split.Split => Split.parts(headers?.["content-type"] ?? "")
+
+/** The bytes of the first parts of an answer. */
+const lengthOf = (fault: string, answer: Answer, count: number): number => {
+  const found = Split.pieces(Buffer.from(answer.body), partsIn(answer))
+  if (found.length >= count) return found.slice(0, count).reduce((sum, { length }) => sum + length, 0)
+  throw new RangeError(`Fault.${fault}: the answer has no part ${count}, only ${found.length}`)
+}
 
 const changing =
   (changes: Partial<Answer>): Fault =>

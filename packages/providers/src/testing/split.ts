@@ -16,6 +16,10 @@ export type Split =
 const CR = 13
 const LF = 10
 
+/** Where the parts of a stream end, by its content type; any other body is one part. */
+export const parts = (contentType: string): Split =>
+  contentType.includes("event-stream") ? "event" : contentType.includes("ndjson") ? "line" : "whole"
+
 /** The pieces, in order: nothing lost, nothing empty. */
 export const pieces = (bytes: Uint8Array, split: Split): ReadonlyArray<Uint8Array> => {
   const found: Array<Uint8Array> = []
