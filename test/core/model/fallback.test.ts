@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
-import { Agent, KintsugiError, LlmError, Message, Model, Recovery } from "@kintsugi/core"
+import { Agent, KintsugiError, LlmError, Message, Model, Recovery, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Exit, Layer, Schema, Stream } from "effect"
+import { Effect, Exit, Layer, Ref, Schema, Stream } from "effect"
 import { it } from "../../_support/run.ts"
 import { agentWith, batch, done, eventLog, play, scripted } from "../../_support/dialogue.ts"
 import { asked, hello, type Named, namedModel, overloaded, says, unauthorised } from "../../_support/namedModels.ts"
@@ -110,6 +110,53 @@ it.effect("no other model is called once a reader has got a part of a stream [P1
     const b = yield* namedModel("b")
     const stream = Model.fallback(a.service, b.service).stream(hello)
     assert.deepInclude(yield* Effect.flip(Stream.runDrain(stream)), { partial: "half a " })
+  })
+)
+
+it.effect(
+  "a text, a thought and a whole call count as shown; usage, items of the provider and nothing do not [P1403]",
+  () =>
+    Effect.gen(function* () {
+      const call: Model.Part = { type: "tool-call", id: "c", name: "look", arguments: {} }
+      const opaque = { provider: "of a", data: 1 }
+      const item: Model.Part = { type: "provider-item", kind: "search", opaque }
+      const counted: Model.Part = { type: "usage", usage: Usage.make({ inputTokens: 9, outputTokens: 1 }) }
+      const cases: ReadonlyArray<readonly [ReadonlyArray<Model.Part>, isShown: boolean]> = [
+        [[says("half")], true],
+        [[{ type: "reasoning-delta", text: "hm" }], true],
+        [[counted, call], true],
+        [[counted], false],
+        [[counted, item, { type: "reasoning-delta", text: "" }, says("")], false]
+      ]
+      for (const [parts, isShown] of cases) {
+        const a = yield* namedModel("a", fails(overloaded(), ...parts), fails(overloaded(), ...parts))
+        const b = yield* namedModel("b", ...(isShown ? [] : [text("from b")]))
+        const seen = yield* Ref.make<ReadonlyArray<Model.Part>>([])
+        const reading = Stream.runForEach(Model.fallback(a.service, b.service).stream(hello), (part) =>
+          Ref.update(seen, (before) => [...before, part])
+        )
+        const exit = yield* Effect.exit(reading)
+        assert.strictEqual(Exit.isFailure(exit), isShown, JSON.stringify(parts))
+        // nothing of a model that is left is read
+        if (!isShown) assert.notDeepInclude(yield* Ref.get(seen), counted)
+        else assert.deepStrictEqual(yield* Ref.get(seen), parts)
+        const alone = yield* Effect.flip(Stream.runDrain(Model.fallback(a.service).stream(hello)))
+        if (parts.includes(counted)) assert.strictEqual(alone.usage?.inputTokens, 9)
+      }
+    })
+)
+
+it.effect("a stream of items and usage that comes to its end is read whole [P1403]", () =>
+  Effect.gen(function* () {
+    const item: Model.Part = { type: "provider-item", kind: "search", opaque: { provider: "of a", data: 1 } }
+    const finish: Model.Part = { type: "finish", finish: "paused", usage: Usage.empty, model: "a" }
+    const a = yield* namedModel("a")
+    const service = { ...a.service, stream: () => Stream.make(item, finish) }
+    const parts = yield* Stream.runCollect(Model.fallback(service).stream(hello))
+    assert.deepStrictEqual(parts, [item, finish])
+    const cut = { ...a.service, stream: () => Stream.make(item, { type: "usage", usage: Usage.empty } as const) }
+    const error = yield* Effect.flip(Stream.runDrain(Model.fallback(cut).stream(hello)))
+    assert.instanceOf(error, LlmError.NetworkError)
   })
 )
 

@@ -84,8 +84,8 @@ type Fitting<M, Table> = M extends AnyLayer
 
 /**
  * Recovers from failures of a model, or of the layer of a model, by a table or a function, with the verdicts of `Agent.onLlmError`;
- * `respondWith` gives a reply. The type has the failures that are left. A streamed reply is retried before its first part only; a later
- * failure carries the text so far. Within a run, each attempt is an event and an entry of the ledger.
+ * `respondWith` gives a reply. The type has the failures that are left. A streamed reply is retried before its first text, thought
+ * or call only; a later failure carries the text so far. Within a run, each attempt is an event and an entry of the ledger.
  */
 export const onError: {
   <const Given extends LlmRows<Message.Reply> | LlmHandler<Message.Reply>>(
@@ -136,7 +136,7 @@ type Several<M> = readonly [M, ...Array<M>]
 /**
  * Makes one model of several: after a failure that `when` admits, the next model is called. By default these are errors whose `recovery`
  * is `fallback` or `resend`, after the transport has given up. A wrong key, a content filter and a conversation that is too long do not go
- * on to the next model. After the first streamed part no other model is called.
+ * on to the next model. After the first text, thought or call of a stream no other model is called.
  *
  * If several models have failed, the error is that of the last one; `LlmError.reasonsOf` gives all of them in order. The ledger books each
  * attempt under the name and the provider of its model, and `model` of the reply names the model. Each call begins with the first model.
@@ -166,7 +166,8 @@ export const fallback: {
  * around the transport.
  *
  * A function gets each attempt as an effect, and may run it again as `Effect.retry` does. Each attempt is an event and an entry of the
- * ledger, and the cap of a call counts it. The attempt of a stream lasts until its first part; the function does not see a later failure.
+ * ledger, and the cap of a call counts it. The attempt of a stream lasts until its first text, thought or call; the function does not see
+ * a later failure.
  *
  * A `Surrounding` has a function for whole replies and one for streams, and sees replies and parts. Its repetitions are booked as one
  * attempt. Around a composed model it surrounds the whole call; the run still books each attempt of the composed models. A copy of the

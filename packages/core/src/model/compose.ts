@@ -8,7 +8,7 @@ import type { LlmError } from "../errors/LlmError.ts"
 import * as Returned from "../data/Returned.ts"
 import type * as Message from "../data/Message.ts"
 import type { Asker, Attempting, Strategy, Surrounding } from "./parts.ts"
-import { collected, Collector, compositionOf, marked, partsOf, streamed, withPartial } from "./parts.ts"
+import { collected, Collector, compositionOf, marked, partsOf, streamed } from "./parts.ts"
 import { Attempts } from "../recovery/Attempts.ts"
 import { explained, explaining, type Explains, uncounted } from "../recovery/Explained.ts"
 import { ask, cutOff, generate, named, refused, stream } from "./ModelCall.ts"
@@ -88,7 +88,7 @@ const whole: Way<Message.Reply, never> = {
   within: (model, call, { generate }, request) => generate(call, request, model)
 }
 
-/** Asks for parts, and succeeds with the first of them: after it, a reader has seen the reply. */
+/** Asks for parts, and succeeds with the first text, thought or call: after it, a reader has seen something of the reply. */
 const opening: Way<Stream.Stream<Part, LlmError>, Scope.Scope> = {
   ask: (model, request) => opened(model, parts(model, request)),
   given: (reply) => Stream.fromArray(partsOf(reply)),
@@ -96,17 +96,28 @@ const opening: Way<Stream.Stream<Part, LlmError>, Scope.Scope> = {
   within: (model, call, { stream }, request) => opened(model, stream(Stream.unwrap(call), request, model))
 }
 
-/** A stream whose first parts have come; a stream without parts fails. */
+/** A stream of which a reader is about to see something; a stream without parts fails. */
 const opened = (
   model: Service,
   stream: Stream.Stream<Part, LlmError>
 ): Effect.Effect<Stream.Stream<Part, LlmError>, LlmError, Scope.Scope> =>
   Effect.flatMap(Effect.flatMap(Effect.scope, Scope.fork), (scope) => {
     const opening = Effect.flatMap(Scope.provide(Stream.toPull(stream), scope), (pull) => {
-      const begun = Effect.map(pull, (first) =>
-        Stream.concat(Stream.fromArray(first), Stream.fromPull(Effect.succeed(pull)))
+      const collector = new Collector()
+      const held: Array<Part> = []
+      const take = Effect.map(pull, (parts) => {
+        for (const part of parts) collector.push(part)
+        held.push(...parts)
+        return collector.isShown
+      })
+      const rest = Effect.as(
+        Effect.repeat(take, { until: (isShown) => isShown }),
+        Stream.fromPull(Effect.succeed(pull))
       )
-      return Pull.catchDone(begun, () => Effect.fail(cutOff(model)))
+      const ending = Pull.catchDone(rest, () =>
+        held.length === 0 ? Effect.fail(cutOff(model)) : Effect.succeed(Stream.empty)
+      )
+      return Effect.map(ending, (rest) => Stream.concat(Stream.fromArray(held), rest))
     })
     return Effect.onExit(opening, (exit) => (Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)))
   })
@@ -127,6 +138,6 @@ const parts = (model: Service, request: Request): Stream.Stream<Part, LlmError> 
           : Effect.fail(refusal)
       }
     )
-    const end = Stream.suspend(() => (collector.spent === undefined ? Stream.fail(cutOff(model)) : Stream.empty))
-    return Stream.mapError(Stream.concat(seen, end), (error) => withPartial(error, collector.partial))
+    const end = Stream.suspend(() => (collector.reply() === undefined ? Stream.fail(cutOff(model)) : Stream.empty))
+    return Stream.mapError(Stream.concat(seen, end), (error) => collector.broken(error))
   })

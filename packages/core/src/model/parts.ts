@@ -6,6 +6,7 @@ import * as Arguments from "../data/Arguments.ts"
 import { quietly } from "../data/Foreign.ts"
 import type * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
+import * as Usage from "../data/Usage.ts"
 import { isLlmError, type LlmError } from "../errors/LlmError.ts"
 import type { Extra } from "../recovery/Attempts.ts"
 import type { Compactions } from "../recovery/Layer.ts"
@@ -151,6 +152,20 @@ export class Collector {
     return text + this.#text
   }
 
+  /** Whether a reader has got anything that must not come twice: a text, a thought or a whole call. Usage is none of these. */
+  get isShown(): boolean {
+    return this.#text !== "" || this.#content.some(isShown)
+  }
+
+  /** The same failure, with the text so far and the usage that the provider has counted. */
+  broken(error: LlmError): LlmError {
+    const failure = withPartial(error, this.partial)
+    const usage = this.#counted?.isEstimated === true ? undefined : this.#counted?.usage
+    if (usage === undefined || !isLlmError(failure) || failure.usage !== undefined || !Usage.isSound(usage))
+      return failure
+    return copyWith(failure, { usage })
+  }
+
   /** The usage that the provider has reported so far. */
   get spent(): (Counted & { readonly content: Message.Reply["content"] }) | undefined {
     if (this.#counted === undefined) return undefined
@@ -201,6 +216,9 @@ export const collected = (reply: Message.Reply): Message.Reply => {
 }
 
 type Content = Message.Reply["content"][number]
+
+const isShown = (part: Content): boolean =>
+  part.type === "tool-call" || (part.type !== "provider-item" && part.text !== "")
 
 /** A call whose arguments can be written down. */
 const readable = <P extends Content>(part: P): P => {

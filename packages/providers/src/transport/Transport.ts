@@ -1,6 +1,6 @@
 /**
  * Posts JSON and opens streams. Every failure on the way (a status, a network fault, a limit of time or size) becomes
- * one `LlmError`. A failure before the first part of the reply is resent, a few times.
+ * one `LlmError`. A failure before the first text, thought or finished call of the reply is resent, a few times.
  *
  * The resent statuses and the two waits are those of the Agents.KT document, with 425 and 529 added.
  */
@@ -48,8 +48,8 @@ export interface Transport {
     decode: (answer: Answer) => Result.Result<Message.Reply, LlmError.LlmError>
   ) => Effect.Effect<Message.Reply, LlmError.LlmError>
   /**
-   * Posts a JSON text and reads the answer as server-sent events. A failure is resent only before the first part;
-   * afterwards the caller decides. The time that the reader takes between two parts does not count. `whole` reads an
+   * Posts a JSON text and reads the answer as server-sent events. A failure is resent only before the first
+   * text, thought or finished call; afterwards the caller decides. The time that the reader takes between two parts does not count. `whole` reads an
    * answer that is one JSON text instead of a stream; without `whole`, that text is the only event of a stream.
    */
   readonly stream: (
@@ -161,7 +161,7 @@ const fromClient = (
   }
 
   const stream: Transport["stream"] = (body, decoder, whole) => {
-    /** Reads up to the first parts, so that every failure before them can be resent. */
+    /** Reads up to the first parts that a reader must not get twice: every failure before them can be resent. */
     const attempt = Effect.gen(function* () {
       const sent = Send.exchange(client, target, { accept: accepted, body, maxBytes })
       const exchange = yield* begun(sent)

@@ -83,9 +83,28 @@ const watched = <A, Part>(
   })
 }
 
-/** The first parts of a stream; none if it ends without any. */
-export const first = <Part>(self: Parts<Part>): Effect.Effect<ReadonlyArray<Part>, Failure> =>
-  Pull.catchDone(self, () => Effect.succeed([]))
+/**
+ * The parts of a stream up to the first text, thought or finished call; all parts of a stream without any. Until then
+ * no reader has got anything, and a failure, which has the usage so far, can be resent.
+ */
+export const first = (self: Parts<Model.Part>): Effect.Effect<ReadonlyArray<Model.Part>, Failure> =>
+  Effect.suspend(() => {
+    const collector = new Model.Collector()
+    const held: Array<Model.Part> = []
+    const taken = Effect.map(self, (parts) => {
+      for (const part of parts) collector.push(part)
+      held.push(...parts)
+      return collector.isShown
+    })
+    const shown = Effect.asVoid(Effect.repeat(taken, { until: (isShown) => isShown }))
+    return Effect.mapBoth(
+      Pull.catchDone(shown, () => Effect.void),
+      {
+        onSuccess: () => held,
+        onFailure: ({ error, resend }) => ({ error: collector.broken(error), resend })
+      }
+    )
+  })
 
 /** The first parts and the rest of a stream whose reply a row gave. */
 export const given = (
