@@ -13,7 +13,7 @@ const anthropic: Codes = {
   ModelNotFoundError: ["not_found_error"],
   ContextTooLongError: ["request_too_large"],
   RateLimitError: ["rate_limit_error"],
-  QuotaExhaustedError: ["billing_error"],
+  QuotaExhaustedError: ["billing_error", "enforced_spend_limit_reached"],
   ModelOverloadedError: ["overloaded_error"],
   RequestTimeoutError: ["timeout_error"]
 }
@@ -54,6 +54,10 @@ const openAi: Codes = {
     "exceeded_current_quota_error",
     "billing_hard_limit_reached",
     "billing_not_active",
+    "credit_balance_exhausted",
+    "organization_spend_limit_exceeded",
+    "project_spend_limit_exceeded",
+    "organization_usage_limit_exceeded",
     "openrouter_credits",
     "openrouter_key_limit",
     "openrouter_guardrail_budget",

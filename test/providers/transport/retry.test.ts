@@ -17,6 +17,7 @@ import {
   type Reaction,
   respond,
   silence,
+  streamParts,
   throwing
 } from "../../_support/network.ts"
 
@@ -56,8 +57,8 @@ describe("resends", () => {
     })
   )
 
-  for (const status of [408, 425, 429, 500, 502, 503, 504, 529]) {
-    it.effect(`resends a request that failed with ${status} [A801]`, () =>
+  for (const status of [408, 409, 425, 429, 500, 501, 502, 503, 504, 505, 520, 521, 522, 523, 524, 529, 598, 599]) {
+    it.effect(`resends a request that failed with ${status} [A801 P1405]`, () =>
       Effect.gen(function* () {
         const { call, network } = calling([respond(status), ok])
         assert(Exit.isSuccess(yield* finished(call)))
@@ -74,8 +75,8 @@ describe("resends", () => {
     })
   )
 
-  for (const status of [400, 401, 402, 403, 404, 405, 409, 410, 413, 422, 499, 501, 505, 520, 599, 304]) {
-    it.effect(`sends a request that failed with ${status} once [A802]`, () =>
+  for (const status of [400, 401, 402, 403, 404, 405, 410, 413, 422, 499, 304]) {
+    it.effect(`sends a request that failed with ${status} once [A802 P1405]`, () =>
       Effect.gen(function* () {
         const { call, network } = calling([respond(status, status === 304 ? "" : "{}")].map(nullBody(status)))
         failureOf(yield* finished(call))
@@ -93,10 +94,16 @@ describe("resends", () => {
       429,
       { code: "rate_limit_exceeded", message: "Request too large for m: Limit 10, Requested 20." },
       LlmError.ContextTooLongError
-    ]
+    ],
+    [409, { code: "insufficient_quota", message: "You exceeded your current quota" }, LlmError.QuotaExhaustedError],
+    [409, { code: "context_length_exceeded", message: "too long" }, LlmError.ContextTooLongError],
+    [409, { message: "Input is too long for requested model." }, LlmError.ContextTooLongError],
+    [520, { type: "invalid_request_error", message: "bad field" }, LlmError.InvalidRequestError],
+    [524, { code: "content_filter", message: "no" }, LlmError.ContentFilteredError],
+    [501, { message: "this model does not support tools" }, LlmError.CapabilityMismatchError]
   ]
   for (const [status, error, type] of bodies) {
-    it.effect(`sends ${status} once if its body has ${type.name}: ${JSON.stringify(error)} [A803]`, () =>
+    it.effect(`sends ${status} once if its body has ${type.name}: ${JSON.stringify(error)} [A803 P1405]`, () =>
       Effect.gen(function* () {
         const { call, network } = calling([respond(status, { error })])
         failsWith(yield* finished(call), type)
@@ -111,6 +118,36 @@ describe("resends", () => {
       const { call, network } = calling([respond(429, overload), respond(200, overload), respond(200, overload)])
       failsWith(yield* finished(call), LlmError.ModelOverloadedError)
       assert.deepStrictEqual(network.times(), [0, 250, 750])
+    })
+  )
+
+  it.effect(
+    "resends a conflict that its body names, whole, streamed and within a 200, and its class stays [P1405]",
+    () =>
+      Effect.gen(function* () {
+        const conflict = { error: { type: "conflict_error", message: "The resource was modified concurrently" } }
+        const aborted = { error: { code: 409, status: "ABORTED", message: "The operation was aborted" } }
+        for (const call of [generate, streamParts]) {
+          const network = fakeNetwork([respond(409, conflict), respond(200, aborted), respond(409)])
+          const asked = call.pipe(Effect.provide(openAi()), Effect.provide(network.layer))
+          const error = failsWith(yield* finished(Effect.asVoid(asked)), LlmError.InvalidRequestError)
+          assert.deepInclude(error, { status: 409, isRetryable: false })
+          const [first = 0, ...others] = network.times()
+          assert.deepStrictEqual(
+            others.map((at) => at - first),
+            [250, 750]
+          )
+        }
+      })
+  )
+
+  it.effect("resends no status whose server forbids it with x-should-retry: false [P1405 P802]", () =>
+    Effect.gen(function* () {
+      for (const status of [409, 429, 500, 501, 520, 529, 599]) {
+        const { call, network } = calling([respond(status, "{}", { "x-should-retry": "false" })])
+        assert.strictEqual(failureOf(yield* finished(call)).shouldRetry, false)
+        assert.strictEqual(network.sent.length, 1)
+      }
     })
   )
 

@@ -8,6 +8,7 @@ import type { Report, Tag } from "./Report.ts"
 import * as Redaction from "@kintsugi/core/Redaction"
 import { quote, type Source } from "../transport/Source.ts"
 import { dailyQuota } from "./DailyQuota.ts"
+import { firewallPage } from "./ownCodes.ts"
 import * as ErrorText from "./text.ts"
 
 /** The fields that every error has about its origin. */
@@ -31,6 +32,9 @@ export interface Evidence {
   readonly answer: Answer
   readonly facts: Facts
 }
+
+const whatBroke = ({ codes }: Report): string =>
+  codes.includes(firewallPage) ? "A firewall or a proxy answered with a page" : "The connection failed"
 
 export const build = (tag: Tag, { answer, facts, report, source, text }: Evidence): LlmError.LlmError => {
   const { model, provider } = source
@@ -81,7 +85,7 @@ export const build = (tag: Tag, { answer, facts, report, source, text }: Evidenc
       return LlmError.QuotaExhaustedError.make({ model, ...rest, ...later })
     }
     case "NetworkError":
-      return LlmError.NetworkError.make({ host: provider, what: "The connection failed", ...facts, model })
+      return LlmError.NetworkError.make({ host: provider, what: whatBroke(report), ...facts, model })
     case "RequestTimeoutError":
       return LlmError.RequestTimeoutError.make({
         operation: "the model call",

@@ -121,8 +121,17 @@ const statusOf = (report: Report, answer: Answer.Answer): number =>
 /** The tag of a report that came with `status`. */
 export const tagOf = (report: Report, status: number, codes: Codes): Tag => {
   const found = fromCodes(report.codes, codes) ?? ErrorText.tagOf(report.text) ?? fromVague(report.codes, status)
-  return ErrorText.refine(found ?? fromStatus(status), report)
+  const tag = ErrorText.refine(found ?? fromStatus(status), report)
+  return tag === "ModelOverloadedError" && status === 429 && isTooFast(report, codes) ? "RateLimitError" : tag
 }
+
+/**
+ * Whether the server asks its caller for a lower rate. With 429 that is no overload: OpenAI calls it `slow_down` of the
+ * type `rate_limit_error` (its guide to error codes, looked up on 2026-11-26). Beside another name, words say less.
+ */
+const isTooFast = ({ codes: names, text }: Report, codes: Codes): boolean =>
+  names.some((name) => name.toLowerCase() === "slow_down") ||
+  (fromCodes(names, codes) === undefined && fromVague(names, 500) === undefined && ErrorText.asksForLess(text))
 
 /** The tag of the first recognised name. A quota wins over a rate limit beside it. */
 const fromCodes = (names: ReadonlyArray<string>, codes: Codes): Tag | undefined => {

@@ -12,6 +12,7 @@ import type { Codes, Report } from "./Report.ts"
 import type { Source } from "../transport/Source.ts"
 import * as ErrorDetails from "./details.ts"
 import * as Json from "../transport/Json.ts"
+import { firewallPage } from "./ownCodes.ts"
 
 /** How one wire format reports errors. */
 export interface Format {
@@ -24,6 +25,8 @@ export interface Format {
 export const classify = ({ codes, read }: Format, source: Source, answer: Answer): LlmError => {
   const body = Json.parse(answer.body)
   const report = Result.isSuccess(body) ? read(body.success) : undefined
+  const page = report === undefined ? pageOf(answer) : undefined
+  if (page !== undefined) return Classify.failure(source, answer, page, { [firewallPage]: "NetworkError" })
   return Classify.failure(source, answer, report ?? { codes: [], text: plain(answer.body) }, codes)
 }
 
@@ -41,6 +44,13 @@ export const inside = (
 const holdsError = (json: Schema.Json): boolean => {
   const error = Json.field(unwrapped(json), "error")
   return error !== undefined && error !== null && error !== "" && error !== false
+}
+
+/** The page with which a firewall or a proxy refuses a request: it says nothing about the key. */
+const pageOf = ({ body, status }: Answer): Report | undefined => {
+  if (status !== 403 || !/^\s*<(?:!doctype html|html)\b/i.test(body)) return undefined
+  const title = /<title[^<>]{0,200}>([^<]{0,500})</i.exec(body.slice(0, 10_000))?.[1] ?? ""
+  return { codes: [firewallPage], text: title.trim().replaceAll(/\s+/g, " ") }
 }
 
 /** The message in a body that is not JSON. An HTML page of a gateway has none. */
@@ -78,6 +88,8 @@ export const reportOf = (json: Schema.Json): Report | undefined => {
     codes: [
       ...details.codes,
       Json.text(Json.field(Json.field(fields, "innererror"), "code")),
+      // Anthropic's spend limit has the type of a rate limit.
+      Json.text(Json.field(Json.field(fields, "details"), "error_code")),
       codeOf(fields),
       Json.text(Json.field(fields, "type")),
       Json.text(Json.field(fields, "status")),
@@ -92,17 +104,36 @@ export const reportOf = (json: Schema.Json): Report | undefined => {
   }
 }
 
-const wordsOf = (error: Schema.Json): string =>
-  Json.text(Json.field(error, "message")) ?? Json.text(Json.field(error, "detail")) ?? listed(error)
+/**
+ * The message, or the messages of a validator, one for each field. FastAPI lists them under `detail`, Mistral also under
+ * `message`, as a list or as an object with `detail` (public reports, looked up on 2026-11-26).
+ */
+const wordsOf = (error: Schema.Json | undefined, levels = 3): string => {
+  for (const key of ["message", "msg", "detail", "errors"]) {
+    const field = Json.field(error, key)
+    const said = Json.text(field) ?? (levels === 0 ? "" : listed(field, levels))
+    if (said !== "") return said
+  }
+  return ""
+}
 
-/** The messages of a validator, one for each field. */
-const listed = (error: Schema.Json): string =>
-  ["detail", "errors"]
-    .flatMap((key) => Json.items(Json.field(error, key)))
-    .flatMap(
-      (item) => Json.text(item) ?? Json.text(Json.field(item, "msg")) ?? Json.text(Json.field(item, "message")) ?? []
-    )
+const listed = (field: Schema.Json | undefined, levels: number): string => {
+  const items = Array.isArray(field) ? Json.items(field) : [field]
+  return items
+    .flatMap((item) => {
+      const said = Json.text(item) ?? wordsOf(item, levels - 1)
+      const named = fieldOf(item)
+      return said === "" ? [] : [named === "" ? said : `${named}: ${said}`]
+    })
     .join("; ")
+}
+
+/** The place of a faulty field within the body of the request. */
+const fieldOf = (item: Schema.Json | undefined): string =>
+  Json.items(Json.field(item, "loc"))
+    .filter((step, at) => at > 0 || step !== "body")
+    .filter((step) => Predicate.isString(step) || Predicate.isNumber(step))
+    .join(".")
 
 /** DeepSeek sends this type name as the code of all errors, a wrong key included. */
 const codeOf = (fields: Schema.Json): string | undefined => {

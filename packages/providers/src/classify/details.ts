@@ -18,12 +18,15 @@ export const read = (error: Schema.Json, text: string): Details => {
   const delays = details
     .map((detail) => Hints.fromProtobuf(Json.text(Json.field(detail, "retryDelay")) ?? ""))
     .filter(Predicate.isNotUndefined)
-  const daily = exhausted(error) && (details.some(endsToday) || /perday|\blimit: 0\b(?!\.\d)/i.test(text))
+  const daily = exhausted(error) && (details.some(endsToday) || spent.test(text))
   return {
     codes: daily ? [dailyQuota, ...reasons] : reasons,
     retryAfter: delays.length === 0 ? undefined : delays.reduce((one, other) => Duration.max(one, other))
   }
 }
+
+/** A quota of a whole day, a quota of zero, or a budget that is spent: all have the status of a rate limit. */
+const spent = /perday|\blimit: 0\b(?!\.\d)|monthly spending cap|credits are depleted/i
 
 const exhausted = (error: Schema.Json): boolean =>
   Json.field(error, "status") === "RESOURCE_EXHAUSTED" || Json.field(error, "code") === 429

@@ -28,6 +28,8 @@ const behind = (before: RegExp, words: RegExp, characters: number): Sign => ({
     })
 })
 
+const overload = /overloaded|server busy|too busy|at capacity/i
+
 const tags: ReadonlyArray<readonly [Sign, Tag]> = [
   [
     /does not support (?:tool|function|image|vision|stream|structured|thinking|reasoning\b|chat\b|files?\b|pdf|document|audio|video|insert|generate|embed|completion)/i,
@@ -45,6 +47,14 @@ const tags: ReadonlyArray<readonly [Sign, Tag]> = [
     /requires more credits|can only afford|used all available credits|key limit exceeded|free-models-per-day/i,
     "QuotaExhaustedError"
   ],
+  // Anthropic: "You have reached your specified workspace API usage limits"; xAI: "reached its monthly spending limit";
+  // Gemini: "exceeded its monthly spending cap" (documentation and public reports, looked up on 2026-11-26).
+  [/reached your specified (?:\w+ )?API usage limits|billing hard limit|credits are depleted/i, "QuotaExhaustedError"],
+  [
+    /(?:reached|exceeded|hit|over) (?:your|its|the|this|a)(?: \w+){0,3} spend(?:ing)? (?:limit|cap)\b/i,
+    "QuotaExhaustedError"
+  ],
+  [/spend(?:ing)? (?:limit|cap) (?:was |is |has been )?(?:reached|exceeded|hit)/i, "QuotaExhaustedError"],
   [
     /content exists risk|blocked by content filter|flagged (?:for possible|as potentially)|content management policy/i,
     "ContentFilteredError"
@@ -55,7 +65,8 @@ const tags: ReadonlyArray<readonly [Sign, Tag]> = [
   [/model not exist|is not a valid model id|no endpoints found for|not found the model/i, "ModelNotFoundError"],
   [behind(/\bmodels?\b/i, /does not exist|not found|has been deprecated/gi, 110), "ModelNotFoundError"],
   [/^invalid model '/i, "ModelNotFoundError"],
-  [/overloaded|server busy|too busy|slow down|at capacity/i, "ModelOverloadedError"],
+  [overload, "ModelOverloadedError"],
+  [/slow down/i, "ModelOverloadedError"],
   [/rate[ -]?limit(?!er)|too many requests/i, "RateLimitError"]
 ]
 
@@ -69,6 +80,7 @@ const tooLong: ReadonlyArray<RegExp> = [
   /maximum prompt length is (?<limit>\d+) but the request contains (?<actual>\d+)/i,
   /request \((?<actual>\d+) tokens\) exceeds the available context size \((?<limit>\d+) tokens\)/i,
   /prompt is too long|exceeds? (?:the )?context (?:window|limit|length)|exceeds the available context|maximum context length/i,
+  /\binput (?:is )?too long\b/i,
   /context window exceeds|exceeded max context length|longer than the context length/i,
   /exceeded model token limit|input token count .{0,40}exceeds the maximum|maximum prompt length is/i,
   /reduce the length of the messages|total length of all messages is too long|request too large/i
@@ -95,6 +107,12 @@ const own = (text: string): string =>
     .slice(0, longest)
     .replaceAll(/"[^"\n]*"|`[^`\n]*`|(?<!\w)'[^'\n]*'(?!\w)/g, (quoted) => `${quoted[0]}${quoted[0]}`)
     .replaceAll(/(\d),(?=\d{3}\b)/g, "$1")
+
+/** Whether "slow down" is all that the message says about the load. */
+export const asksForLess = (text: string): boolean => {
+  const sentence = own(text)
+  return /slow down/i.test(sentence) && !overload.test(sentence)
+}
 
 export const tagOf = (text: string): Tag | undefined => {
   const sentence = own(text)

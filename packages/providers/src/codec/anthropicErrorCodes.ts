@@ -9,6 +9,7 @@ export const codes: Codes = {
   request_too_large: "ContextTooLongError",
   rate_limit_error: "RateLimitError",
   billing_error: "QuotaExhaustedError",
+  enforced_spend_limit_reached: "QuotaExhaustedError",
   overloaded_error: "ModelOverloadedError",
   timeout_error: "RequestTimeoutError"
 }

@@ -2,7 +2,7 @@
  * Posts JSON and opens streams. Every failure on the way (a status, a network fault, a limit of time or size) becomes
  * one `LlmError`. A failure before the first text, thought or finished call of the reply is resent, a few times.
  *
- * The resent statuses and the two waits are those of the Agents.KT document, with 425 and 529 added.
+ * The two waits are those of the Agents.KT document, the resent statuses those of the official SDKs: see `mayResend`.
  */
 import type { Explanation } from "@kintsugi/core/Explanation"
 import type * as LlmError from "@kintsugi/core/LlmError"
