@@ -153,6 +153,35 @@ describe("after the first part", () => {
     })
   )
 
+  it.effect(
+    "a complete reply whose connection breaks before [DONE] is a reply, with the usage until then [P1405 P504]",
+    () =>
+      Effect.gen(function* () {
+        const counted = event({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } })
+        for (const [rest, inputTokens] of [
+          [[finishChunk()], 0],
+          [[finishChunk(), counted], 3],
+          [[finishChunk(), counted, "data: [DO"], 3]
+        ] as const) {
+          const { call, network } = using(streamParts, [breaking(textChunk("x"), ...rest)])
+          const exit = yield* finished(call)
+          assert(Exit.isSuccess(exit))
+          const last = exit.value.at(-1)
+          assert.deepInclude(last, { type: "finish", finish: "stop" })
+          assert.strictEqual(last?.type === "finish" ? last.usage.inputTokens : -1, inputTokens)
+          assert.strictEqual(network.sent.length, 1)
+        }
+        // half an event is lost, and nobody knows what it was
+        const half = yield* finished(
+          using(streamText, [breaking(textChunk("x"), finishChunk(), counted.slice(0, 20))]).call
+        )
+        failsWith(textAndFailure(half).ended, LlmError.NetworkError)
+        // before the end of the reply the connection is what it was
+        const open = yield* finished(using(streamText, [breaking(textChunk("x"))]).call)
+        failsWith(textAndFailure(open).ended, LlmError.NetworkError)
+      })
+  )
+
   it.effect("a stream cut anywhere either fails, or had its end already [P504]", () =>
     Effect.gen(function* () {
       const whole = [role, textChunk("hé"), textChunk("llo"), finishChunk(), done].join("")

@@ -15,7 +15,7 @@ import type { Decoder } from "./Decoder.ts"
 import * as Json from "./Json.ts"
 import { Lines } from "./lines.ts"
 import { Events } from "./events.ts"
-import type { Failure } from "./Failure.ts"
+import { onlyFailure, type Failure } from "./Failure.ts"
 import { Pieces } from "./pieces.ts"
 import type { Exchange } from "./send.ts"
 import type { Silence } from "./settings.ts"
@@ -57,7 +57,12 @@ export const parts = <Part>(
         for (const chunk of chunks) reader.feed(chunk)
         return next
       },
-      onFailure: Effect.failCause,
+      onFailure: (cause) => {
+        // a reply that has its end is a reply, however the connection ends
+        if (!reader.isComplete || onlyFailure(cause) === undefined) return Effect.failCause(cause)
+        reader.finish()
+        return next
+      },
       onDone: () => {
         reader.finish()
         return next
@@ -193,6 +198,11 @@ class Reader<Part> {
     this.#size += chunk.length
     if (this.#size > this.#maxBytes) return this.#fail(this.#exchange.oversized())
     this.#lines.feed(this.#textOf(chunk))
+  }
+
+  /** Whether the reply has its end, though more may come. */
+  get isComplete(): boolean {
+    return !this.ended && this.#decoder.state() === "complete"
   }
 
   /** The body has ended. */
