@@ -161,9 +161,10 @@ const faultOf = (
     const why = reason.description === undefined ? "it could not be written" : Source.quote(reason.description)
     return { error: unsendable(source, why, reason.cause), resend: false }
   }
-  const error = Fault.fromCause(reason.cause ?? reason.description, { source, url, elapsed })
+  const cause = reason.cause ?? reason.description
+  const error = Fault.fromCause(cause, { source, url, elapsed })
   // A silent server may still work on the request.
-  return { error, resend: error._tag === "NetworkError" }
+  return { error, resend: error._tag === "NetworkError" && !Fault.isHeadTooLong(cause) }
 }
 
 const unsendable = (source: Source.Source, why: string, cause?: unknown): LlmError.LlmError => {
