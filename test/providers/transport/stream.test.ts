@@ -171,14 +171,14 @@ describe("after the first part", () => {
           assert.strictEqual(last?.type === "finish" ? last.usage.inputTokens : -1, inputTokens)
           assert.strictEqual(network.sent.length, 1)
         }
-        // half an event is lost, and nobody knows what it was
+        // what half an event would have said is unknown
         const half = yield* finished(
           using(streamText, [breaking(textChunk("x"), finishChunk(), counted.slice(0, 20))]).call
         )
         failsWith(textAndFailure(half).ended, LlmError.NetworkError)
         // before the end of the reply the connection is what it was
-        const open = yield* finished(using(streamText, [breaking(textChunk("x"))]).call)
-        failsWith(textAndFailure(open).ended, LlmError.NetworkError)
+        const begun = yield* finished(using(streamText, [breaking(textChunk("x"))]).call)
+        failsWith(textAndFailure(begun).ended, LlmError.NetworkError)
       })
   )
 

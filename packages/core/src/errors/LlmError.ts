@@ -48,7 +48,28 @@ export class AuthenticationError extends advised<AuthenticationError>()("Authent
   }
 }
 
-const ofFilter = { ...ofModel, kind: Schema.Literals(["refusal", "filter"]) }
+const ofFilter = {
+  ...ofModel,
+  kind: Schema.Literals(["refusal", "filter"]),
+  /** What the filter found, category by category, if the provider tells it: Azure does. */
+  filters: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        of: Schema.Literals(["prompt", "reply"]),
+        /** In the provider's words: `hate`, `self_harm`, `jailbreak`, `custom_blocklists` … */
+        category: Schema.String,
+        /** Whether this category held the content back. */
+        isFiltered: Schema.Boolean,
+        /** Of categories that are either there or not. */
+        isDetected: Schema.optionalKey(Schema.Boolean),
+        /** Of categories with degrees: `safe`, `low`, `medium`, `high`. */
+        severity: Schema.optionalKey(Schema.String),
+        /** Of a blocklist: its name. */
+        id: Schema.optionalKey(Schema.String)
+      })
+    )
+  )
+}
 
 /** The provider's content policy held the prompt or the answer back (`filter`), or the model itself declined (`refusal`). */
 export class ContentFilteredError extends advised<ContentFilteredError>()("ContentFilteredError", ofFilter) {

@@ -48,7 +48,8 @@ export const build = (tag: Tag, { answer, facts, report, source, text }: Evidenc
         model,
         detail: text,
         ...facts,
-        kind: report.codes.includes("refusal") ? "refusal" : "filter"
+        kind: report.codes.includes("refusal") ? "refusal" : "filter",
+        ...(report.filters === undefined || report.filters.length === 0 ? {} : { filters: report.filters })
       })
     case "InvalidRequestError":
       return LlmError.InvalidRequestError.make({ model, detail: text, ...facts })

@@ -23,6 +23,8 @@ export interface Report {
   readonly requestId?: string
   /** The usage of the attempt, if a reply came with the error. */
   readonly usage?: Usage.Usage
+  /** What a content filter found. */
+  readonly filters?: LlmError.ContentFilteredError["filters"]
   /** Headers of the server behind a router, in lower case. The headers of the answer itself override them. */
   readonly headers?: Readonly<Record<string, string>>
 }

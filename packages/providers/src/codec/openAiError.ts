@@ -9,6 +9,7 @@ import type { Report } from "../classify/Report.ts"
 import type { Answer } from "../transport/Answer.ts"
 import * as Json from "../transport/Json.ts"
 import type { Source } from "../transport/Source.ts"
+import * as FilterResults from "./filterResults.ts"
 import * as FailedGeneration from "./failedGeneration.ts"
 import { codes } from "./openAiErrorCodes.ts"
 
@@ -31,6 +32,7 @@ const reportOf = (json: Schema.Json): Report | undefined => {
     codes: [...namesIn(metadata), ...own.codes, ...(upstream?.codes ?? [])],
     text: [own.text, upstream?.text ?? ""].filter((text) => text !== "").join(": "),
     headers: headersIn(metadata),
+    filters: FilterResults.ofError(error),
     ...FailedGeneration.read(Json.text(Json.field(error, "failed_generation")))
   }
 }

@@ -9,6 +9,7 @@ import type { Source } from "../../transport/Source.ts"
 import * as ErrorBody from "../../classify/ErrorBody.ts"
 import * as Json from "../../transport/Json.ts"
 import { codes } from "../openAiErrorCodes.ts"
+import * as FilterResults from "../filterResults.ts"
 import * as OpenAiError from "../openAiError.ts"
 
 export const classify = OpenAiError.classify
@@ -20,7 +21,7 @@ export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmEr
   const choice = firstChoice(json)
   const reason = Json.text(Json.field(choice, "finish_reason"))
   const refusal = refusalOf(Json.field(choice, "message")) ?? refusalOf(Json.field(choice, "delta"))
-  return ended(source, answer, { reason, refusal })
+  return ended(source, answer, { reason, refusal, filters: FilterResults.ofReply(json, choice) })
 }
 
 /** The refusal of a model, in a message or a delta: beside its content or as a part of it. */
@@ -60,9 +61,13 @@ const isFlat = (json: Schema.Json, event: string | undefined): boolean =>
  * The error of a reply that was refused or broken off. A refusal is a filtered reply, although its finish reason is
  * `stop`.
  */
-export const ended = (source: Source, answer: Answer, { reason, refusal, usage }: Ending): LlmError | undefined => {
+export const ended = (
+  source: Source,
+  answer: Answer,
+  { filters, reason, refusal, usage }: Ending
+): LlmError | undefined => {
   const failed = (code: string, text: string) =>
-    OpenAiError.failure(source, answer, { codes: [code], text, ...(usage === undefined ? {} : { usage }) })
+    OpenAiError.failure(source, answer, { codes: [code], text, filters, ...(usage === undefined ? {} : { usage }) })
   if (refusal !== undefined) return failed("refusal", refusal)
   if (reason === "content_filter") return failed(reason, "a content filter cut the reply off")
   if (reason === "error") return failed("server_error", "the model broke off the reply")
@@ -74,6 +79,8 @@ export const ended = (source: Source, answer: Answer, { reason, refusal, usage }
 export interface Ending {
   readonly reason: string | undefined
   readonly refusal: string | undefined
+  /** What the filters of the server found in the reply. */
+  readonly filters: FilterResults.Filters
   readonly usage?: Usage.Usage | undefined
 }
 

@@ -9,6 +9,7 @@ import type { Answer } from "../../transport/Answer.ts"
 import * as Classify from "../../classify/Classify.ts"
 import type { Source } from "../../transport/Source.ts"
 import * as Json from "../../transport/Json.ts"
+import * as FilterResults from "../filterResults.ts"
 import { tokenCount } from "../tokenCount.ts"
 import { merged } from "../mergedUsage.ts"
 import { modelOf } from "../modelName.ts"
@@ -38,7 +39,8 @@ export const decode = (source: Source, answer: Answer, dialect: Full): Result.Re
   const calls = content.some((part) => part.type === "tool-call")
   const usage = reported ?? Usage.empty
   const reason = Json.text(Json.field(choice, "finish_reason"))
-  const ended = endOf(source, answer, { reason, refusal: ChatError.refusalOf(message), usage }, calls)
+  const filters = FilterResults.ofReply(body, choice)
+  const ended = endOf(source, answer, { reason, refusal: ChatError.refusalOf(message), filters, usage }, calls)
   return Result.map(ended, (finish) => ({ content, finish, usage, ...costOf(body), ...modelOf(body) }))
 }
 

@@ -11,6 +11,7 @@ import * as Classify from "../../classify/Classify.ts"
 import type { Source } from "../../transport/Source.ts"
 import type { Decoder } from "../../transport/Decoder.ts"
 import * as Json from "../../transport/Json.ts"
+import * as FilterResults from "../filterResults.ts"
 import { modelOf } from "../modelName.ts"
 import * as Calls from "./calls.ts"
 import type { Full } from "./dialect.ts"
@@ -42,6 +43,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
   #cameNamed = false
   #sources: ReadonlyArray<Message.ProviderItem> = []
   #usage: Usage.Usage | undefined
+  #filters: FilterResults.Filters = []
   /** The model's name, and the cost of the reply. */
   #facts: { readonly model?: string; readonly cost?: number } = {}
 
@@ -89,7 +91,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     }
     const refusal = this.#refusal === "" ? undefined : this.#refusal
     const usage = this.#usage ?? Usage.empty
-    const ending = { reason: this.#reason, refusal, usage }
+    const ending = { reason: this.#reason, refusal, filters: this.#filters, usage }
     const finish = ChatReply.endOf(this.#source, this.#answer, ending, this.#calls.size > 0)
     return Result.map(finish, (finish) => [
       ...unsaid,
@@ -112,6 +114,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     const sources = ChatReply.sourcesOf(this.#source, chunk, this.#dialect)
     if (sources.length > 0) this.#sources = sources
     const choice = ChatError.firstChoice(chunk)
+    this.#filters = FilterResults.merged(this.#filters, FilterResults.ofReply(chunk, choice))
     const reason = Json.text(Json.field(choice, "finish_reason"))
     if (reason !== undefined) {
       this.#reason = reason

@@ -6,6 +6,7 @@ import type { Report } from "../../classify/Report.ts"
 import type { Source } from "../../transport/Source.ts"
 import * as ErrorBody from "../../classify/ErrorBody.ts"
 import * as Json from "../../transport/Json.ts"
+import * as FilterResults from "../filterResults.ts"
 import * as OpenAiError from "../openAiError.ts"
 import { usageOf } from "./usage.ts"
 
@@ -47,7 +48,8 @@ const formatWith = (used: Used): ErrorBody.Format => ({
 const ended = (source: Source, answer: Answer, used: Used, response: Schema.Json): LlmError | undefined => {
   if (Json.field(Json.field(response, "incomplete_details"), "reason") === "content_filter") {
     const text = "the response was cut off by a content filter"
-    return OpenAiError.failure(source, answer, { codes: ["content_filter"], text, ...used })
+    const filters = FilterResults.ofResponse(response)
+    return OpenAiError.failure(source, answer, { codes: ["content_filter"], text, filters, ...used })
   }
   for (const item of Json.items(Json.field(response, "output"))) {
     for (const content of Json.items(Json.field(item, "content"))) {

@@ -1,0 +1,78 @@
+/**
+ * Reads what Azure's content filters found. A refused prompt has it in the error, under
+ * `innererror.content_filter_result`; a reply in its choice, under `content_filter_results`; a response in a list,
+ * `content_filters` (learn.microsoft.com: "Content filtering annotations", "Use blocklists", looked up on 2026-11-26; the
+ * list of responses is known from public reports alone).
+ */
+import type { ContentFilteredError } from "@kintsugi/core/LlmError"
+import type * as Schema from "effect/Schema"
+import * as Json from "../transport/Json.ts"
+
+export type Filters = NonNullable<ContentFilteredError["filters"]>
+
+type Filter = Filters[number]
+
+/** The results in an error. Most are about the prompt. */
+export const ofError = (error: Schema.Json): Filters => {
+  const inner = Json.field(error, "innererror")
+  const results = ["content_filter_result", "content_filter_results"].flatMap((key) => [
+    ...ofResults(Json.field(inner, key), "prompt"),
+    ...ofResults(Json.field(error, key), "prompt")
+  ])
+  return [...results, ...ofResponse(error)]
+}
+
+/** The results about the prompt and about a choice, in a whole body or a chunk. */
+export const ofReply = (body: Schema.Json, choice: Schema.Json | undefined): Filters => [
+  ...Json.items(Json.field(body, "prompt_filter_results")).flatMap((one) =>
+    ofResults(Json.field(one, "content_filter_results"), "prompt")
+  ),
+  ...ofResults(Json.field(choice, "content_filter_results"), "reply")
+]
+
+/** The results of a response. */
+export const ofResponse = (response: Schema.Json): Filters =>
+  Json.items(Json.field(response, "content_filters")).flatMap((one) =>
+    ofResults(
+      Json.field(one, "content_filter_results"),
+      Json.field(one, "source_type") === "prompt" ? "prompt" : "reply"
+    )
+  )
+
+/** Of each category the last result, or the last one that filtered: a stream has one for each piece. */
+export const merged = (before: Filters, next: Filters): Filters => {
+  if (next.length === 0) return before
+  const all = new Map<string, Filter>()
+  for (const one of [...before, ...next]) {
+    const key = JSON.stringify([one.of, one.category, one.id])
+    if (all.get(key)?.isFiltered !== true || one.isFiltered) all.set(key, one)
+  }
+  return [...all.values()]
+}
+
+const ofResults = (results: Schema.Json | undefined, of: Filter["of"]): Filters =>
+  Object.entries(Json.fields(results)).flatMap(([category, result]) => {
+    // Blocklists are a list, or an object with a list.
+    const several = Array.isArray(result) ? Json.items(result) : Json.items(Json.field(result, "details"))
+    const found = [result, ...several].flatMap((one) => ofResult(category, one, of))
+    // what filtered as a whole says less than the lists that did
+    return several.length > 0 && found.length > 1 ? found.filter(({ id }) => id !== undefined) : found
+  })
+
+const ofResult = (category: string, result: Schema.Json, of: Filter["of"]): Filters => {
+  const isFiltered = Json.field(result, "filtered")
+  if (typeof isFiltered !== "boolean") return []
+  const isDetected = Json.field(result, "detected")
+  const severity = Json.text(Json.field(result, "severity"))
+  const id = Json.text(Json.field(result, "id"))
+  return [
+    {
+      of,
+      category,
+      isFiltered,
+      ...(typeof isDetected === "boolean" ? { isDetected } : {}),
+      ...(severity === undefined ? {} : { severity }),
+      ...(id === undefined ? {} : { id })
+    }
+  ]
+}
