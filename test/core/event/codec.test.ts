@@ -27,6 +27,8 @@ type Full<Type extends AgentEvent.AgentEvent["type"]> = Required<
 const origin = { runId: "r", agent: "a", turn: 1, at: 5 }
 const around = { ...origin, parent: { runId: "r0", callId: "c0" }, cursor: "r0.e.7" }
 const ofChange = { tool: "t", server: "shop", action: "accept", before: "d1", after: "d2" } as const
+const adaptation = { family: "f", changes: [{ option: "reasoning", asked: { maxTokens: 0 }, sent: "low" }] }
+
 const ofCall = { callId: "c", tool: "t" }
 const usage = Usage.make({ inputTokens: 3 })
 const call: Message.ToolCall = { type: "tool-call", id: "c", name: "t", arguments: { n: 1 } }
@@ -224,6 +226,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   },
   "tool-progress": { ...around, ...ofCall, type: "tool-progress", data: { done: 0.5 } },
   "tool-changed": { ...around, ...ofChange, type: "tool-changed" },
+  "request-adapted": { ...around, type: "request-adapted", model: "m", provider: "p", ...adaptation },
   "parts-described": {
     ...around,
     ...ofCall,

@@ -6,6 +6,7 @@ import {
   Compaction,
   LlmError,
   Message,
+  Model,
   Recovery,
   Router,
   Skill,
@@ -282,14 +283,16 @@ const unanswered = Effect.gen(function* () {
   )
 })
 
-/** A reply breaks off, and goes on. */
+/** A reply breaks off, and goes on; the model takes no temperature. */
 const goingOn = Effect.gen(function* () {
   const half = ScriptedModel.cutOff({ type: "text-delta", text: "The grey " })
   const model = yield* ScriptedModel.make(half, says("300 millis", 100, text("sea")))
   const poet = Agent.make("poet", {}).pipe(
     Agent.onLlmError({ NetworkError: Recovery.retry({ retries: 1 }) }, { onPartial: "continue", continueBy: "message" })
   )
-  return yield* Stream.runDrain(poet.stream("Write.")).pipe(Effect.provide(model.layer))
+  const service = yield* Effect.provide(Effect.service(Model.Model), model.layer)
+  const adapts = () => ({ family: "muses", changes: [{ option: "temperature", asked: 0 }] })
+  return yield* Stream.runDrain(poet.stream("Write.")).pipe(Effect.provideService(Model.Model, { ...service, adapts }))
 })
 
 /** A run of the demo. */

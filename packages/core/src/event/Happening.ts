@@ -34,6 +34,24 @@ export interface OfCall {
   readonly tool: string
 }
 
+/**
+ * What a model changes of a request because it does not take it as it was asked.
+ *
+ * @hidden
+ */
+export interface Adaptation {
+  /** The family of models that takes no such request. */
+  readonly family: string
+  readonly changes: ReadonlyArray<{
+    /** The option by its name: `temperature`, `toolChoice`, `reasoning` … */
+    readonly option: string
+    /** Absent if nothing was asked for. */
+    readonly asked?: Schema.Json
+    /** Absent if it is left out. */
+    readonly sent?: Schema.Json
+  }>
+}
+
 /** The layer of recovery that made a decision. */
 export type Layer = "transport" | "model" | "tool" | "effect"
 
@@ -73,6 +91,8 @@ export type Happening =
    * reply, with its failure or defect, or when it was interrupted.
    */
   | { readonly type: "model-start"; readonly model: string; readonly provider: string; readonly attempt: number }
+  /** The model of this attempt does not take its request as it was asked: what was asked, and what is sent. */
+  | ({ readonly type: "request-adapted"; readonly model: string; readonly provider: string } & Adaptation)
   | ({ readonly type: "model-end"; readonly reply: Message.Reply } & ModelAttempt)
   | ({ readonly type: "model-failed"; readonly error: unknown } & ModelAttempt)
   | ({ readonly type: "model-interrupted" } & ModelAttempt)

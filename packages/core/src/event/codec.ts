@@ -100,6 +100,18 @@ export const schemas = {
   }),
   "turn-prepared": event("turn-prepared", TurnChoice.fields),
   "model-start": event("model-start", { model: Schema.String, provider: Schema.String, attempt: Schema.Finite }),
+  "request-adapted": event("request-adapted", {
+    model: Schema.String,
+    provider: Schema.String,
+    family: Schema.String,
+    changes: Schema.Array(
+      Schema.Struct({
+        option: Schema.String,
+        asked: Schema.optionalKey(Schema.Json),
+        sent: Schema.optionalKey(Schema.Json)
+      })
+    )
+  }),
   "model-end": event("model-end", { ...ofAttempt, reply: Message.Reply }),
   "model-failed": event("model-failed", { ...ofAttempt, error: Failure }),
   "model-interrupted": event("model-interrupted", ofAttempt),

@@ -19,6 +19,7 @@ import type * as Message from "../data/Message.ts"
 import type { ServicesOf, ErrorOf, RowsOf, Residue } from "../recovery/TableTypes.ts"
 
 export type { OutputSpec, Part, Request, Service, ToolChoice } from "./service.ts"
+export type { Adaptation } from "../event/Happening.ts"
 
 /**
  * Whether models behind a network may be called: `"forbidden"` under `ScriptedModel.noRealModels`. An implementer

@@ -5,6 +5,7 @@ import type * as Stream from "effect/Stream"
 import type * as LlmError from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
 import type * as Usage from "../data/Usage.ts"
+import type { Adaptation } from "../event/Happening.ts"
 
 /**
  * One request to a model. `messages` is lent for the duration of the call: it belongs to the run and grows afterwards,
@@ -80,6 +81,11 @@ export interface Service {
    * the `rest` of the message, or the `whole` of it. A model without this is never continued by `onPartial: "continue"`.
    */
   readonly continuation?: "rest" | "whole" | undefined
+  /**
+   * What it changes of a request before it sends it, because the model does not take the request as it was asked; `undefined` if it changes
+   * nothing. A run emits `request-adapted` then.
+   */
+  readonly adapts?: (request: Request) => Adaptation | undefined
   /** Whether its wire carries this image or file in the result of a tool; it carries none by default. */
   readonly showsInResults?: (part: Exclude<Message.UserContent[number], Message.Text>) => boolean
 }

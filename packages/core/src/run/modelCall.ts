@@ -30,6 +30,7 @@ import {
 import { trailOf } from "../recovery/VerdictTrail.ts"
 import type { AdaptsParts } from "../tool/ToolDefinition.ts"
 import type { VerdictRecord } from "../recovery/Node.ts"
+import { adapting } from "./adapting.ts"
 import * as RunBudget from "./budget.ts"
 import type { Guards } from "./guards.ts"
 import { untilSaid } from "./hearing.ts"
@@ -252,7 +253,7 @@ const begun = (
   fiber: Fiber.Fiber<unknown, unknown>
 ): Effect.Effect<Message.Reply, LlmError> => {
   const { prefix, options } = call
-  const { isStreamed, run } = options
+  const { hold, isStreamed, run } = options
   const attempts = call.state.attempts + 1
   const spent = { usage: Usage.empty }
   const request = prefix === undefined ? asked : prefix.request(model, asked)
@@ -262,14 +263,13 @@ const begun = (
   // Mutant `true` survives: speed only. Each step of the model then looks for an interceptor, and finds none
   const stepped = interceptor === undefined ? model : Interception.model(model, continues?.(call, model))
   const within = prefix === undefined ? stepped : prefix.around(stepped)
-  const { hold } = options
   // the next attempt of a durable run goes on from what was shown
   hold?.begin(prefix?.text ?? "", continues !== undefined && interceptor?.wait !== undefined)
   const whole =
     options.adaptsParts === undefined
       ? replyOf(call, attempting, within)
       : adapted(options.adaptsParts, call, attempting, within)
-  const replied = Effect.flatMap(whole, (came) => {
+  const replied = Effect.flatMap(adapting(run, model, request, whole), (came) => {
     const put = isStreamed ? came : Model.collected(came)
     const counted = sound(put, request, put.content)
     const own = model === options.model ? counted : named(model, counted)

@@ -189,6 +189,7 @@ const endingOf = (event: Terminal, at: bigint): Ending => {
 const isOfModel = (event: AgentEvent.AgentEvent): boolean =>
   event.type === "text-delta" ||
   event.type === "reasoning-delta" ||
+  event.type === "request-adapted" ||
   (event.type === "verdict" && event.layer === "transport")
 
 /** The oldest unfinished call with this id: with some models ids repeat within one reply. */

@@ -164,6 +164,10 @@ export const ofNote: Table = {
   }),
   // for one reader, and none of the run
   "events-lost": () => ({}),
+  "request-adapted": ({ changes, family }) => ({
+    "kintsugi.family": family,
+    "kintsugi.adapted": changes.map(({ option }) => option).join(", ")
+  }),
   "parts-described": ({ callId, model, parts, tool }) => ({
     "gen_ai.tool.name": tool,
     "gen_ai.tool.call.id": callId,

@@ -46,6 +46,9 @@ class Operation {
         })
       case "skill-chosen":
         this.#set({ "kintsugi.skill": event.skill })
+        break
+      case "request-adapted":
+        this.#set({ "kintsugi.adapted": event.changes.map(({ option }) => option) })
     }
     const attributes = Attributes.of(Attributes.ofNote, event)
     if (attributes !== undefined) this.span.event(`kintsugi.${event.type}`, now, attributes)

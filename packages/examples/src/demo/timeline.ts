@@ -132,6 +132,12 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       }
     case "tool-changed":
       return { column: "tool", text: `${event.server} has changed ${event.tool} → ${event.action}`, tone: "bad" }
+    case "request-adapted":
+      return {
+        column: "model",
+        text: `${event.model} takes no ${event.changes.map(({ option }) => option).join(", ")}: adapted`,
+        tone: "quiet"
+      }
     case "parts-described":
       return { column: "tool", text: `${event.model} reads a description of what ${event.tool} shows`, tone: "quiet" }
     case "tool-denied":

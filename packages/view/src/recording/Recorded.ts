@@ -16,6 +16,7 @@ export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>
   "turn-start",
   "turn-prepared",
   "model-start",
+  "request-adapted",
   "model-end",
   "model-failed",
   "model-interrupted",

@@ -248,6 +248,8 @@ export class RunWeaver {
         return this.#marked("model", at, "mended", `shortened by ${textAt(event, "compaction") ?? "?"}`, index)
       case "not-compacted":
         return this.#marked("model", at, "note", `not shortened by ${textAt(event, "compaction") ?? "?"}`, index)
+      case "request-adapted":
+        return this.#marked("model", at, "note", `request adapted to ${textAt(event, "family") ?? "?"}`, index)
       case "output-coerced":
         return this.#marked("turn", at, "mended", `output read by ${textAt(event, "change", "step") ?? "?"}`, index)
       case "output-rejected":
