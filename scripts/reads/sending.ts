@@ -19,7 +19,7 @@ export const wires = {
 }
 
 /** A model that takes none. */
-export const withoutTools = Perplexity.layer({ model: "m", apiKey })
+export const withoutTools = Perplexity.layer({ api: "chat", model: "m", apiKey })
 
 /** The body of the request; or, where the wire refuses it, the failure as a text. */
 export const sentBy = (

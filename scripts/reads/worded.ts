@@ -76,7 +76,10 @@ export const ofWires: Effect.Effect<ReadonlyArray<ReadText>> = Effect.gen(functi
       "It fits this JSON Schema",
       request({ tools: [tool(object({ city: { type: "string", minLength: 1 } }))] })
     ),
-    { when: "A call of before, to a model without tools, as the assistant: Perplexity", text: said },
-    { when: "Its result, as the user: Perplexity", text: answered }
+    {
+      when: "A call of before, to a model without tools, as the assistant: chat completions of Perplexity",
+      text: said
+    },
+    { when: "Its result, as the user: chat completions of Perplexity", text: answered }
   ]
 })

@@ -13,6 +13,8 @@ describe("options of providers", () => {
     sameType<ByName>()(OpenRouter.model("m", { providerTools: [{ type: "openrouter:web_search" }] }))
     sameType<ByName>()(OpenAi.model("m", { reasoning: "low", promptCache: { key: "k" } }))
     sameType<ByName>()(Perplexity.model("m", { temperature: 0 }))
+    sameType<ByName>()(Perplexity.model("m", { toolChoice: "required", providerTools: [] }))
+    sameType<ByName>()(Perplexity.model("m", { api: "chat", stop: ["."] }))
   })
 
   it("what a provider has no words for does not compile [A814]", () => {
@@ -28,8 +30,10 @@ describe("options of providers", () => {
     OpenAi.responses("m", { promptCache: {} })
     // @ts-expect-error nor for Kimi
     Kimi.model("m", { promptCache: {} })
-    // @ts-expect-error it has no tools to choose from
-    Perplexity.model("m", { toolChoice: "required" })
+    // @ts-expect-error its chat completions have no tools to choose from
+    Perplexity.model("m", { api: "chat", toolChoice: "required" })
+    // @ts-expect-error its agent API takes no stop sequences
+    Perplexity.model("m", { stop: ["."] })
     // @ts-expect-error the key of the cache is OpenAI's and Kimi's
     OpenRouter.model("m", { promptCache: { key: "k" } })
     // @ts-expect-error OpenAI's own tools are those of its responses

@@ -159,6 +159,27 @@ const perplexitySays: Participant["says"] = (_turn, mark) => {
   return { model: "m", citations: [mark("aside")], choices: [{ index: 0, message, finish_reason: "stop" }] }
 }
 
+/** What its search found stays out of the next request; the signature of a call goes back with it. */
+const perplexityAgentSays: Participant["says"] = (turn, mark, count) => {
+  const call = (at: number) => ({
+    type: "function_call",
+    id: `fc_${count}_${at}`,
+    call_id: `call_${count}_${at}`,
+    name: "look",
+    arguments: `{"at":${at}}`,
+    status: "completed",
+    ...(at === 1 ? { thought_signature: mark() } : {})
+  })
+  const said = { type: "output_text", text: answer, annotations: [] }
+  const output = [
+    { type: "search_results", queries: ["rain"], results: [{ id: 1, url: mark("aside"), title: "t", snippet: "s" }] },
+    ...(turn === "calls"
+      ? [call(1), call(2)]
+      : [{ type: "message", id: `msg_${count}`, role: "assistant", status: "completed", content: [said] }])
+  ]
+  return { id: `resp_${count}`, object: "response", model: "openai/gpt-5.6-sol", status: "completed", output }
+}
+
 const thinking = (mark: Mark) => ({ reasoning_content: `hmm ${mark()}` })
 
 export const participants: ReadonlyArray<Participant> = [
@@ -228,9 +249,16 @@ export const participants: ReadonlyArray<Participant> = [
   },
   {
     name: "perplexity",
-    layer: Perplexity.layer({ ...common, model: "sonar" }),
-    capabilities: Perplexity.capabilities,
+    layer: Perplexity.layer({ ...common, api: "chat", model: "sonar" }),
+    capabilities: Perplexity.chatCapabilities,
     shape: Shapes.chat({ tools: false, alternates: true, output: "json_schema" }),
     says: perplexitySays
+  },
+  {
+    name: "perplexity-agent",
+    layer: Perplexity.layer({ ...common, model: "openai/gpt-5.6-sol", providerTools: [] }),
+    capabilities: Perplexity.capabilities,
+    shape: Shapes.plainResponses,
+    says: perplexityAgentSays
   }
 ]

@@ -35,7 +35,8 @@ export const models: Readonly<Record<string, ModelAt>> = {
   "deepseek/openai-chat": (baseUrl, apiKey) => DeepSeek.layer({ model: "m", apiKey, baseUrl, transport }),
   "kimi/openai-chat": (baseUrl, apiKey) => Kimi.layer({ model: "m", apiKey, baseUrl, transport }),
   "openrouter/openai-chat": (baseUrl, apiKey) => OpenRouter.layer({ model: "m", apiKey, baseUrl, transport }),
-  "perplexity/openai-chat": (baseUrl, apiKey) => Perplexity.layer({ model: "m", apiKey, baseUrl, transport }),
+  "perplexity/openai-chat": (baseUrl, apiKey) =>
+    Perplexity.layer({ api: "chat", model: "m", apiKey, baseUrl, transport }),
   "gemini/gemini": (baseUrl, apiKey) => Gemini.layer({ model: "m", apiKey, baseUrl, transport }),
   "ollama/ollama": (baseUrl) => Ollama.layer({ model: "m", baseUrl, transport }),
   // the other format that its server speaks

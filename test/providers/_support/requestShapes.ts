@@ -297,6 +297,38 @@ export const responses: Shape = (body) => {
   return problems.all
 }
 
+/** The fields that Perplexity's agent API knows: it refuses any other. */
+const plainFields: Readonly<Record<string, ReadonlyArray<string>>> = {
+  body: ["model", "preset", "input", "store", "temperature", "top_p", "max_output_tokens", "reasoning", "tools"],
+  more: ["tool_choice", "parallel_tool_calls", "response_format", "stream"],
+  message: ["type", "role", "content"],
+  function_call: ["type", "call_id", "name", "arguments", "thought_signature"],
+  function_call_output: ["type", "call_id", "name", "output", "thought_signature"],
+  input_text: ["type", "text"],
+  input_image: ["type", "image_url"],
+  function: ["type", "name", "description", "parameters", "strict"],
+  web_search: ["type"]
+}
+
+export const plainResponses: Shape = (body) => {
+  const problems = new Problems()
+  const demandFields = (fields: Fields, ...kinds: ReadonlyArray<string>) => {
+    const all = new Set(kinds.flatMap((kind) => plainFields[kind] ?? []))
+    for (const name of Object.keys(fields)) problems.demand(all.has(name), `unknown field "${name}"`)
+  }
+  demandFields(body, "body", "more")
+  for (const item of [...listOf(body["input"]), ...listOf(body["tools"])]) {
+    demandFields(item, String(item["type"]))
+    for (const part of listOf(item["content"])) demandFields(part, String(part["type"]))
+  }
+  const format = fieldsOf(body["response_format"])
+  const { json_schema } = format
+  // beside the names of its fields it is the form of OpenAI's
+  const tools = listOf(body["tools"]).filter(({ type }) => type === "function")
+  const others = responses({ ...body, tools, text: { format: { type: format["type"], ...fieldsOf(json_schema) } } })
+  return [...problems.all, ...others]
+}
+
 /** Every value of a JSON text that has this mark, by whose it is. */
 export const marksIn = (json: string): ReadonlyArray<string> => json.match(/(?:mark|aside)<[\w-]+ \d+>/g) ?? []
 

@@ -35,7 +35,8 @@ const makers: Readonly<Record<string, (options: Asked) => unknown>> = {
   OpenAi: (options) => OpenAi.layer({ ...chosen, ...options }),
   "OpenAi's responses": (options) => OpenAi.layerResponses({ ...chosen, ...options }),
   OpenRouter: (options) => OpenRouter.layer({ ...chosen, ...options }),
-  Perplexity: (options) => Perplexity.layer({ ...chosen, ...options })
+  Perplexity: (options) => Perplexity.layer({ ...chosen, ...options }),
+  "chat completions of Perplexity": (options) => Perplexity.layer({ ...chosen, api: "chat", ...options })
 }
 
 const senseless: ReadonlyArray<readonly [Asked, string]> = [

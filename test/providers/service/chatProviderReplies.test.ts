@@ -212,7 +212,7 @@ describe("Kimi", () => {
 })
 
 describe("Perplexity", () => {
-  const layer = Perplexity.layer(chosen)
+  const layer = Perplexity.layer({ ...chosen, api: "chat" })
   const found = { citations: ["https://a.test"], search_results: [{ title: "A", url: "https://a.test" }] }
   const cumulative = (text: string, soFar: string, more: object = {}, top: object = {}) =>
     chunk({ content: text }, { message: { content: soFar }, ...more }, { ...found, usage, ...top })

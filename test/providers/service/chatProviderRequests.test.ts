@@ -42,7 +42,7 @@ describe("every provider", () => {
     ["deepseek", DeepSeek.layer(chosen), "https://api.deepseek.com/chat/completions"],
     ["kimi", Kimi.layer(chosen), "https://api.moonshot.ai/v1/chat/completions"],
     ["openrouter", OpenRouter.layer(chosen), "https://openrouter.ai/api/v1/chat/completions"],
-    ["perplexity", Perplexity.layer(chosen), "https://api.perplexity.ai/chat/completions"]
+    ["perplexity", Perplexity.layer({ ...chosen, api: "chat" }), "https://api.perplexity.ai/chat/completions"]
   ]
   for (const [name, layer, url] of providers) {
     it.effect(`${name} is called at its own address, with its key, and named by the model [A814]`, () =>

@@ -152,7 +152,7 @@ const refusing: Readonly<Record<string, Making>> = {
   Gemini: (baseUrl) => Gemini.layer({ model: "m", apiKey, baseUrl, transport }),
   Ollama: (baseUrl) => Ollama.layer({ model: "m", baseUrl, transport }),
   OpenRouter: (baseUrl) => OpenRouter.layer({ model: "m", apiKey, baseUrl, transport }),
-  Perplexity: (baseUrl) => Perplexity.layer({ model: "m", apiKey, baseUrl, transport }),
+  Perplexity: (baseUrl) => Perplexity.layer({ api: "chat", model: "m", apiKey, baseUrl, transport }),
   "Claude 4.6": claude("claude-sonnet-4-6"),
   "Claude with thoughts": claude("claude-sonnet-4-5", { reasoning: { maxTokens: 2000 } }),
   "Claude with thoughts by its own field": claude("claude-opus-4-1", { extra: { thinking: { type: "enabled" } } }),

@@ -25,7 +25,10 @@ const makers = {
     (model: string) => OpenAi.layerResponses({ ...options, model })
   ],
   OpenRouter: [(model: string) => OpenRouter.layer({ ...options, model })],
-  Perplexity: [(model: string) => Perplexity.layer({ ...options, model })]
+  Perplexity: [
+    (model: string) => Perplexity.layer({ ...options, model }),
+    (model: string) => Perplexity.layer({ ...options, api: "chat", model })
+  ]
 } as const
 
 /** Sent whole and streamed, or what came instead. */

@@ -125,8 +125,8 @@ describe("one conversation through all models [P1002]", () => {
         return { name: of.name, turns, isShown: false, isInstructed: false }
       })
       const { sent, transcript } = yield* walk([...steps, ...steps])
-      assert.strictEqual(sent, 34)
-      assert.strictEqual(transcript.filter(({ role }) => role === "assistant").length, 34)
+      assert.strictEqual(sent, 38)
+      assert.strictEqual(transcript.filter(({ role }) => role === "assistant").length, 38)
     })
   )
 

@@ -112,7 +112,7 @@ describe("OpenRouter", () => {
 })
 
 describe("Perplexity", () => {
-  const layer = Perplexity.layer(chosen)
+  const layer = Perplexity.layer({ ...chosen, api: "chat" })
 
   it.effect("refuses tools before anything is sent [A814]", () =>
     Effect.gen(function* () {

@@ -152,7 +152,8 @@ const resumedWith = Effect.fnUntraced(function* (model: string) {
   const decisions = Snapshot.requestsOf(from).map(({ digest }) => ({ digest, decision: Approval.approve }))
   const resumed = fakeNetwork([thinking(false, "2", "done")])
   const text = yield* Agent.resume(agentWith(pay))({ from, decisions }).pipe(
-    Effect.provide(Layer.provide(claude(model), resumed.layer))
+    Effect.provide(Layer.provide(claude(model), resumed.layer)),
+    Effect.provide(Approval.layer(() => Effect.die(new Error("the decision is given"))))
   )
   assert.strictEqual(text, "done")
   return resumed.sent.map(signatures)

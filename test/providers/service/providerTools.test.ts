@@ -31,7 +31,9 @@ const elsewhere: Readonly<Record<string, Making>> = {
   "a search of OpenAI": OpenAi.layer({ ...account, extra: { web_search_options: {} } }),
   OpenRouter: OpenRouter.layer({ ...account, providerTools }),
   "plugins of OpenRouter": OpenRouter.layer({ ...account, extra: { plugins: [{ id: "web" }] } }),
-  "Perplexity, which always searches": Perplexity.layer(account)
+  "Perplexity, which searches by default": Perplexity.layer(account),
+  "a preset of Perplexity": Perplexity.layer({ ...account, model: "fast", providerTools: [] }),
+  "chat completions of Perplexity, which always search": Perplexity.layer({ ...account, api: "chat" })
 }
 
 const plain: Readonly<Record<string, Making>> = {
@@ -42,7 +44,8 @@ const plain: Readonly<Record<string, Making>> = {
   Ollama: Ollama.layer(account),
   OpenAI: OpenAi.layer(account),
   "OpenAI's responses": OpenAi.layerResponses(account),
-  OpenRouter: OpenRouter.layer(account)
+  OpenRouter: OpenRouter.layer(account),
+  "Perplexity without its search": Perplexity.layer({ ...account, providerTools: [] })
 }
 
 /** What has been sent when the check of the input decides. */

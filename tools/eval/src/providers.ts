@@ -1,4 +1,4 @@
-/** The providers that can be asked. Perplexity's models call no tools. */
+/** The providers that can be asked. What Perplexity answers was never recorded, so it is not among them. */
 import type { Model } from "@kintsugi/core"
 import { Anthropic, DeepSeek, Gemini, Kimi, Ollama, OpenAi, OpenRouter } from "@kintsugi/providers"
 import type { Config, Layer } from "effect"

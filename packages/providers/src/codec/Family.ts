@@ -1,4 +1,4 @@
-/** The family of a model: what all names of one model have in common, whoever serves it and whenever it was made. */
+/** The family of a model: what all names of one model have in common, at any provider and of any date. */
 
 /**
  * The family of a model by its name, in lower case: without the vendor or the region before it, and without the date, the version, the

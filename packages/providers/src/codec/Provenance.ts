@@ -26,7 +26,7 @@ export interface Traced {
 }
 
 /** What is known of one message. Later requests look it up, so each reads only what is new. */
-interface Known {
+interface Entry {
   /** The digest of the messages before it, and of those with it. */
   before: string
   after: string
@@ -39,7 +39,7 @@ type Origin = Pick<Message.Opaque, "family" | "before">
 /** Traces the thoughts of one model. */
 export const make = ({ model, provider }: Source, codec: Codec): ((request: Model.Request) => Traced) => {
   const family = familyOf(model)
-  const known = new WeakMap<Message.Message, Known>()
+  const entries = new WeakMap<Message.Message, Entry>()
   const stripped = remembering((message: Message.Assistant) => {
     const bare = withoutThoughts(message, provider)
     return codec.withoutThoughts?.(bare, message) ?? bare
@@ -53,13 +53,13 @@ export const make = ({ model, provider }: Source, codec: Codec): ((request: Mode
       output === undefined ? null : ofSchema(output),
       messages.flatMap((message) => (message.role === "system" ? ofSystem(message) : []))
     ])
-  const read = (message: Message.Message, before: string): Known => {
-    const found = known.get(message)
+  const read = (message: Message.Message, before: string): Entry => {
+    const found = entries.get(message)
     if (found?.before === before) return found
     const own = found?.own ?? digestOfMessage(message)
     const origin = message.role === "assistant" ? originOf(message, provider) : undefined
     const made = { before, after: digestOf([before, own]), own, origin }
-    known.set(message, made)
+    entries.set(message, made)
     return made
   }
 
@@ -67,11 +67,11 @@ export const make = ({ model, provider }: Source, codec: Codec): ((request: Mode
     let before = codec.bindsThoughts === true ? beginningOf(request) : ""
     let isWhole = true
     const sent = request.messages.map((message) => {
-      const { after, before: stood, origin } = read(message, before)
+      const { after, before: actual, origin } = read(message, before)
       before = after
       // Mutant `true` for the role survives: only messages of a model have thoughts with an origin
       if (origin === undefined || message.role !== "assistant") return message
-      if ((origin.family ?? family) === family && (origin.before ?? stood) === stood) return message
+      if ((origin.family ?? family) === family && (origin.before ?? actual) === actual) return message
       isWhole = false
       return stripped(message)
     })
@@ -110,10 +110,11 @@ const thoughtIn = (part: Part, provider: string): Message.Opaque | undefined => 
 /** The kinds of items that are thoughts: Anthropic's, OpenRouter's, and Gemini's signature of a text. */
 const thoughts: ReadonlySet<string> = new Set(["redacted_thinking", "reasoning_details", "thoughtSignature"])
 
-const isSigned = ({ data }: Message.Opaque): boolean => Predicate.hasProperty(data, signature)
+const isSigned = ({ data }: Message.Opaque): boolean =>
+  signatures.some((signature) => Predicate.hasProperty(data, signature))
 
-/** Gemini's field beside what its thoughts led to. */
-const signature = "thoughtSignature"
+/** Gemini's field beside what its thoughts led to, and that of servers before it. */
+const signatures = ["thoughtSignature", "thought_signature"]
 
 /** The origin of the thoughts of a message: all are of one reply. */
 const originOf = ({ content }: Message.Assistant, provider: string): Origin | undefined => {
@@ -142,6 +143,6 @@ const withoutThoughts = (message: Message.Assistant, provider: string): Message.
 /** What a provider says beside its signature, such as the id of a call. */
 const unsigned = ({ data, provider }: Message.Opaque): Message.Opaque => {
   // values within JSON are JSON, and only objects are signed
-  const { [signature]: _s, ...rest } = data as Schema.JsonObject
-  return { provider, data: rest }
+  const fields = Object.entries(data as Schema.JsonObject).filter(([name]) => !signatures.includes(name))
+  return { provider, data: Object.fromEntries(fields) }
 }

@@ -1,32 +1,77 @@
-/** Perplexity's Sonar models, which search before they answer, as a `Model`. */
+/**
+ * Perplexity as a `Model`: its agent API, and on request its older chat completions. The agent API is documented, and was not recorded: see
+ * `docs/guide/providers.md`.
+ */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import type { Capabilities } from "../codec/Capabilities.ts"
-import type { ChatParameters } from "../codec/Parameters.ts"
-import type * as ByName from "./byName.ts"
+import type { ChatParameters, ResponsesParameters } from "../codec/Parameters.ts"
+import type { Dialect } from "../codec/openai-responses/dialect.ts"
+import * as OpenAiResponses from "../codec/openai-responses/OpenAiResponses.ts"
+import * as RequestOptions from "../codec/RequestOptions.ts"
+import * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /**
- * `baseUrl` is `https://api.perplexity.ai` by default. Set search options (`search_mode`, `web_search_options` …) in
- * `extra`.
+ * Options of the agent API. `baseUrl` is `https://api.perplexity.ai` by default. A model is named with its vendor (`openai/gpt-5.6-sol`,
+ * `perplexity/sonar`); a preset (`fast`, `low`, `medium`, `high`, `xhigh`, `wide-research`) is named alone, and chooses a model, its prompt
+ * and its tools.
  */
-export interface Options
+interface AgentOptions
+  extends
+    Pick<
+      ResponsesParameters,
+      "temperature" | "topP" | "maxTokens" | "toolChoice" | "parallelToolCalls" | "strict" | "extra"
+    >,
+    ByName.Reach {
+  readonly api?: "agent"
+  /** An effort: `minimal`, `low`, `medium`, `high`, `xhigh` or `max`, for reasoning models. */
+  readonly reasoning?: string
+  /** Tools that Perplexity runs itself; `[{ type: "web_search" }]` by default, and for a preset those of the preset. */
+  readonly providerTools?: ResponsesParameters["providerTools"]
+}
+
+/**
+ * Options of the chat completions, which Perplexity supported until 2026-09-27. `baseUrl` is `https://api.perplexity.ai` by default. Set
+ * search options (`search_mode`, `web_search_options` …) in `extra`.
+ */
+interface ChatOptions
   extends Pick<ChatParameters, "temperature" | "topP" | "maxTokens" | "stop" | "extra">, ByName.Reach {
+  readonly api: "chat"
   /** An effort: `minimal`, `low`, `medium` or `high`, for reasoning models. */
   readonly reasoning?: string
 }
 
+/** `api` is `agent` by default; `chat` is the older API, without tools, for servers that still have it. */
+export type Options = AgentOptions | ChatOptions
+
 /** The options, with model and key. */
-interface LayerOptions extends Options, ChatProvider.Chosen {}
+type LayerOptions = Options & ChatProvider.Chosen
 
 /**
- * What requests to Perplexity may contain: no tools.
+ * What requests to the agent API may contain.
  *
  * @internal
  */
 export const capabilities: Capabilities = {
+  tools: true,
+  toolChoice: ["none", "required", "named"],
+  images: ["data", "url"],
+  files: [],
+  output: "schema",
+  toolErrors: "text",
+  reasoning: "none",
+  promptCache: "none"
+}
+
+/**
+ * What requests to the chat completions may contain: no tools.
+ *
+ * @internal
+ */
+export const chatCapabilities: Capabilities = {
   tools: false,
   toolChoice: [],
   images: ["data", "url"],
@@ -37,12 +82,33 @@ export const capabilities: Capabilities = {
   promptCache: "none"
 }
 
-const perplexity: ChatProvider.ChatProvider = {
+/** The presets by their names of today, then by their former ones (docs.perplexity.ai, looked up on 2026-11-26). */
+const presets = [
+  "fast",
+  "low",
+  "medium",
+  "high",
+  "xhigh",
+  "wide-research",
+  "fast-search",
+  "pro-search",
+  "deep-research",
+  "advanced-deep-research"
+]
+
+/** The server refuses a request without a number of tokens for models of Anthropic. */
+const agent: Dialect = { capabilities, items: "plain", presets, maxTokens: { of: "anthropic/", tokens: 8192 } }
+
+const account = {
   provider: "perplexity",
   baseUrl: "https://api.perplexity.ai",
-  variables: { apiKey: "PERPLEXITY_API_KEY", baseUrl: "PERPLEXITY_BASE_URL" },
+  variables: { apiKey: "PERPLEXITY_API_KEY", baseUrl: "PERPLEXITY_BASE_URL" }
+} as const
+
+const chat: ChatProvider.ChatProvider = {
+  ...account,
   dialect: {
-    capabilities,
+    capabilities: chatCapabilities,
     maxTokensField: "max_tokens",
     thinkTags: true,
     streamOptions: false,
@@ -55,12 +121,24 @@ const perplexity: ChatProvider.ChatProvider = {
 }
 
 /** The model over your own `HttpClient`. */
-export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
-  ChatProvider.layer(perplexity, options)
+export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
+  if (options.api === "chat") return ChatProvider.layer(chat, options)
+  const { baseUrl = account.baseUrl, model, providerTools } = options
+  const isPreset = presets.includes(model)
+  const asked: ResponsesParameters = {
+    ...options,
+    encryptedReasoning: false,
+    providerTools: providerTools ?? (isPreset ? [] : [{ type: "web_search" }])
+  }
+  return ChatProvider.at(account, "/v1/agent", { ...options, baseUrl: ByName.withoutVersion(baseUrl) }, (source) => ({
+    ...RequestOptions.perRequest((one) => OpenAiResponses.make(source, one, agent), asked),
+    ...(isPreset ? { providerTools: true } : {})
+  }))
+}
 
 /**
- * The model by name, over the runtime's own `fetch`. The key comes from `PERPLEXITY_API_KEY`, the base URL, unless given, from
+ * The model or preset by name, over the runtime's own `fetch`. The key comes from `PERPLEXITY_API_KEY`, the base URL, unless given, from
  * `PERPLEXITY_BASE_URL`; a missing key is a `ConfigError`.
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
-  ChatProvider.model(perplexity, name, options, layer)
+  ChatProvider.model<Options>(account, name, options, layer)

@@ -166,7 +166,7 @@ const responses: Wire = {
 }
 
 const wireOf = ({ name }: Participant): Wire =>
-  ({ anthropic, gemini, ollama, "openai-responses": responses })[name] ?? chat
+  ({ anthropic, gemini, ollama, "openai-responses": responses, "perplexity-agent": responses })[name] ?? chat
 
 const request: Model.Request = { messages: [Message.user("hi")], tools: [], toolChoice: "auto" }
 

@@ -16,6 +16,7 @@ import type { Answer } from "../../transport/Answer.ts"
 import * as Capabilities from "../Capabilities.ts"
 import type { Codec } from "../Codec.ts"
 import * as Json from "../../transport/Json.ts"
+import { type Dialect, openAi } from "./dialect.ts"
 import * as ResponsesError from "./error.ts"
 import * as ResponsesReply from "./reply.ts"
 import * as ResponsesRequest from "./request.ts"
@@ -25,23 +26,14 @@ import type { Source } from "../../transport/Source.ts"
 import { takes, withoutIds } from "./items.ts"
 
 /**
- * What this format can express.
+ * What OpenAI's own service takes.
  *
  * @internal
  */
-export const capabilities: Capabilities.Capabilities = {
-  tools: true,
-  toolChoice: ["none", "required", "named"],
-  images: ["data", "url"],
-  files: ["data", "url"],
-  output: "schema",
-  toolErrors: "text",
-  reasoning: "demanded",
-  promptCache: "key"
-}
+export const { capabilities } = openAi
 
 /** The codec of one model. A parameter that is not set is not sent. Throws a `RangeError` for invalid parameters. */
-export const make = (source: Source, parameters: ResponsesParameters = {}): Codec => {
+export const make = (source: Source, parameters: ResponsesParameters = {}, dialect: Dialect = openAi): Codec => {
   const { extra = {}, maxTokens, promptCache, reasoning, reasoningSummary, temperature, topP } = checked(parameters)
   const { store = false, encryptedReasoning = !store && !refusesEncryption.test(source.model) } = parameters
   const { input: _i, stream: _s, tools: _t, tool_choice: _c, parallel_tool_calls: _p, ...free } = extra
@@ -50,19 +42,19 @@ export const make = (source: Source, parameters: ResponsesParameters = {}): Code
   const include = [...(encryptedReasoning ? [encrypted] : []), ...Json.items(extra["include"])]
   return {
     providerTools: providesTools(parameters),
-    refuses: Capabilities.refusing(source, capabilities),
-    takes,
+    refuses: Capabilities.refusing(source, dialect.capabilities),
+    ...(dialect.items === "openai" ? { takes } : {}),
     withoutThoughts: (bare, whole) => withoutIds(bare, whole, source.provider),
     encode: ResponsesRequest.make({
       provider: source.provider,
       constants: {
         ...others,
-        model: source.model,
+        ...(dialect.presets?.includes(source.model) === true ? { preset: source.model } : { model: source.model }),
         store,
         include: include.length === 0 ? undefined : [...new Set(include)],
         temperature,
         top_p: topP,
-        max_output_tokens: maxTokens,
+        max_output_tokens: maxTokens ?? demandedTokens(source, dialect),
         reasoning: Object.keys(wanted).length === 0 ? undefined : wanted,
         ...defined({ prompt_cache_key: promptCache?.key })
       },
@@ -71,6 +63,7 @@ export const make = (source: Source, parameters: ResponsesParameters = {}): Code
       parallelToolCalls: parameters.parallelToolCalls,
       providerTools: parameters.providerTools ?? [],
       stored: store,
+      isPlain: dialect.items === "plain",
       strict: parameters.strict ?? true
     }),
     decode: (answer) => ResponsesReply.decode(source, answer),
@@ -78,6 +71,9 @@ export const make = (source: Source, parameters: ResponsesParameters = {}): Code
     classify: (answer) => ResponsesError.classify(source, answer)
   }
 }
+
+const demandedTokens = ({ model }: Source, { maxTokens }: Dialect): number | undefined =>
+  maxTokens !== undefined && model.startsWith(maxTokens.of) ? maxTokens.tokens : undefined
 
 const encrypted = "reasoning.encrypted_content"
 

@@ -12,7 +12,7 @@ import * as Json from "../../transport/Json.ts"
 import { modelOf } from "../modelName.ts"
 import * as Calls from "../openAiCalls.ts"
 import * as ResponsesError from "./error.ts"
-import { usageOf } from "./usage.ts"
+import { costOf, usageOf } from "./usage.ts"
 import { waitingIn } from "./waiting.ts"
 
 type Content = Message.Reply["content"][number]
@@ -47,13 +47,14 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
 export const endOf = (
   response: Schema.Json,
   items: ReadonlyArray<Schema.Json>
-): Pick<Message.Reply, "finish" | "usage" | "model"> => {
+): Pick<Message.Reply, "finish" | "usage" | "cost" | "model"> => {
   const calls = items.filter((item) => Json.field(item, "type") === "function_call")
   const isCut =
     Json.field(response, "status") === "incomplete" || calls.some((call) => Json.field(call, "status") === "incomplete")
   return {
     finish: isCut ? "length" : calls.length > 0 ? "tool-calls" : "stop",
     usage: usageOf(response) ?? Usage.empty,
+    ...costOf(response),
     ...modelOf(response)
   }
 }
@@ -94,6 +95,8 @@ export const contentOf = (
       const [id, callId] = [Json.text(Json.field(item, "id")), Json.text(Json.field(item, "call_id"))]
       const name = Json.text(Json.field(item, "name"))
       const call = Calls.callOf(ids, index, { id: callId ?? id, name, arguments: argumentsOf(item) })
+      const signed = Json.text(Json.field(item, "thought_signature"))
+      if (signed !== undefined) return [{ ...call, opaque: { provider, data: { thought_signature: signed } } }]
       return [id === undefined ? call : { ...call, opaque: { provider, data: id } }]
     }
     default:

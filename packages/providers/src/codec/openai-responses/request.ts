@@ -11,6 +11,7 @@ import * as Parameters from "../Parameters.ts"
 import * as Json from "../../transport/Json.ts"
 import { formatName } from "../text.ts"
 import * as Items from "./items.ts"
+import * as PlainItems from "./plainItems.ts"
 import * as OutputWords from "../outputWords.ts"
 import { remembering } from "../Remembering.ts"
 import * as RootSchema from "../rootSchema.ts"
@@ -28,6 +29,8 @@ export interface Settings {
   readonly providerTools: ReadonlyArray<Schema.Json>
   /** Whether the provider stores replies, so that requests can refer to their items. */
   readonly stored: boolean
+  /** Whether the server takes the plain items alone, see `Dialect`. */
+  readonly isPlain: boolean
   /** Whether schemas that fit the strict dialect are sent as strict. */
   readonly strict: boolean
 }
@@ -41,15 +44,15 @@ export const make = (settings: Settings): Codec["encode"] => {
   const messages = inputOf(settings)
   const tools = remembering((spec: Message.ToolSpec) => encodeTool(spec, settings))
   const texts = remembering((output: Model.OutputSpec) => encodeText(output, settings) ?? "")
-  const isLeftToUser = Json.field(text, "format") !== undefined
+  const isLeftToUser = Json.field(text, "format") !== undefined || constants["response_format"] !== undefined
   const messagesOf = OutputWords.make()
   return (request, mode) => {
-    const format = request.output === undefined ? "" : texts(request.output)
+    const format = request.output === undefined || isLeftToUser ? "" : texts(request.output)
     const input = messages(messagesOf(request, isLeftToUser || format !== "")).filter((items) => items !== "")
     const all = [...request.tools.map(tools), ...provided]
-    const choice = encodeChoice(Parameters.choiceOf(request, settings.toolChoice))
+    const choice = encodeChoice(Parameters.choiceOf(request, settings.toolChoice), settings.isPlain)
     const toolFields = all.length === 0 ? "" : `,"tools":[${all.join(",")}]${choice}${parallel}`
-    const said = format === "" ? plainText : format
+    const said = format === "" || settings.isPlain ? `${plainText}${format}` : format
     return `${head},"input":[${input.join(",")}]${toolFields}${said}${mode === "streamed" ? ',"stream":true' : ""}}`
   }
 }
@@ -83,7 +86,13 @@ const inputOf = (settings: Settings): ((messages: Message.Transcript) => Readonl
 }
 
 /** The items of a message, without the list's brackets. */
-const encodeMessage = (message: Message.Message, { provider, stored }: Settings, time: number): string => {
+const encodeMessage = (message: Message.Message, { isPlain, provider, stored }: Settings, time: number): string => {
+  if (isPlain) {
+    const ids = message.role === "assistant" ? Items.callIds(Items.idsIn(message), time) : []
+    return PlainItems.ofMessage(message, provider, ids)
+      .map((item) => JSON.stringify(item))
+      .join(",")
+  }
   switch (message.role) {
     case "system":
       return JSON.stringify({ role: "system", content: message.text })
@@ -116,21 +125,18 @@ const encodeTool = (spec: Message.ToolSpec, settings: Settings): string => {
  * Encodes the output format. The wire takes only objects, and names of few characters. An answer is always read with
  * `null` as absence.
  */
-const encodeText = ({ name, schema }: Model.OutputSpec, { strict, text }: Settings): string | undefined => {
+const encodeText = ({ name, schema }: Model.OutputSpec, { isPlain, strict, text }: Settings): string | undefined => {
   const root = RootSchema.objectRoot(schema)
-  if (root === undefined || Json.field(text, "format") !== undefined) return undefined
+  if (root === undefined) return undefined
   const strictly = strict ? StrictSchema.strict(schema, { optional: true }) : undefined
-  const format = {
-    type: "json_schema",
-    name: formatName(name),
-    schema: strictly ?? root,
-    strict: strictly !== undefined
-  }
-  return `,"text":${JSON.stringify({ ...Json.object(text), format })}`
+  const format = { name: formatName(name), schema: strictly ?? root, strict: strictly !== undefined }
+  if (isPlain) return `,"response_format":${JSON.stringify({ type: "json_schema", json_schema: format })}`
+  return `,"text":${JSON.stringify({ ...Json.object(text), format: { type: "json_schema", ...format } })}`
 }
 
-const encodeChoice = (choice: Model.ToolChoice): string => {
+const encodeChoice = (choice: Model.ToolChoice, isPlain: boolean): string => {
   if (choice === "auto") return ""
-  const encoded = Predicate.isString(choice) ? choice : { type: "function", name: choice.tool }
+  const named = isPlain ? {} : { type: "function" }
+  const encoded = Predicate.isString(choice) ? choice : { ...named, name: choice.tool }
   return `,"tool_choice":${JSON.stringify(encoded)}`
 }

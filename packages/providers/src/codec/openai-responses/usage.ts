@@ -10,11 +10,20 @@ export const usageOf = (response: Schema.Json | undefined): Usage.Usage | undefi
   const usage = Json.field(response, "usage")
   if (!Predicate.isObject(usage)) return undefined
   const input = Json.field(usage, "input_tokens_details")
+  // OpenAI's name, then Perplexity's
+  const of = (name: string, other: string) =>
+    tokenCount(Json.field(input, name)) ?? tokenCount(Json.field(input, other)) ?? 0
   return {
     inputTokens: tokenCount(Json.field(usage, "input_tokens")) ?? 0,
     outputTokens: tokenCount(Json.field(usage, "output_tokens")) ?? 0,
-    cachedInputTokens: tokenCount(Json.field(input, "cached_tokens")) ?? 0,
-    cacheWriteTokens: tokenCount(Json.field(input, "cache_write_tokens")) ?? 0,
+    cachedInputTokens: of("cached_tokens", "cache_read_input_tokens"),
+    cacheWriteTokens: of("cache_write_tokens", "cache_creation_input_tokens"),
     reasoningTokens: tokenCount(Json.field(Json.field(usage, "output_tokens_details"), "reasoning_tokens")) ?? 0
   }
+}
+
+/** The cost of a response that its server reports: Perplexity does, in dollars. */
+export const costOf = (response: Schema.Json | undefined): { readonly cost?: number } => {
+  const cost = Json.count(Json.field(Json.field(Json.field(response, "usage"), "cost"), "total_cost"))
+  return cost === undefined ? {} : { cost }
 }
