@@ -174,6 +174,28 @@ describe("Perplexity's agent API", () => {
     })
   )
 
+  it.effect("waits for no result of Perplexity's own tools beside a call [P1406]", () =>
+    Effect.gen(function* () {
+      const ran = {
+        type: "sandbox_results",
+        call_id: "c",
+        code: "1",
+        language: "python",
+        results: [],
+        status: "completed"
+      }
+      const shared = { type: "share_file", call_id: "d", filename: "a.txt" }
+      const network = fakeNetwork(respond(200, response(search, ran, shared, call)))
+      const reply = yield* Effect.flatMap(Model.Model, (model) =>
+        model.generate({ messages: [Message.user("hi")], tools: [tool], toolChoice: "auto" })
+      ).pipe(Effect.provide(layer), Effect.provide(network.layer))
+      assert.deepStrictEqual(
+        reply.content.map((part) => (part.type === "provider-item" ? part.kind : part.type)),
+        ["search_results", "sandbox_results", "share_file", "tool-call"]
+      )
+    })
+  )
+
   both.run("calls tools, and gets its signature back with the call [A114 P1002]", (run) =>
     Effect.gen(function* () {
       const replies = [[search, call], [message("It rains.")]] as const

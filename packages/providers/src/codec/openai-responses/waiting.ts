@@ -46,7 +46,10 @@ const others: ReadonlySet<string> = new Set([
 ])
 
 const mayWait = (item: Schema.Json, kind: string): boolean =>
-  !others.has(kind) && !kind.endsWith("_output") && (hasCallId(item) || hasWaitingStatus(item))
+  !others.has(kind) && !resulting.test(kind) && (hasCallId(item) || hasWaitingStatus(item))
+
+/** Kinds of results: OpenAI's, and those of Perplexity's own tools (`OutputItem` of its client, 2026-11-26). */
+const resulting = /_(?:output|results?)$|^(?:sandbox_|share_file$)/
 
 const hasCallId = (item: Schema.Json): boolean => textOf(item, "call_id") !== undefined
 
