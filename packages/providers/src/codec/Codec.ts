@@ -25,10 +25,10 @@ export interface Codec {
   readonly withoutThoughts?: (bare: Message.Assistant, whole: Message.Assistant) => Message.Assistant
   /** The JSON text of a request. */
   readonly encode: (request: Model.Request, mode: "whole" | "streamed") => string
-  /** Decodes the body of a 2xx answer; total. */
-  readonly decode: (answer: Answer) => Result.Result<Message.Reply, LlmError>
-  /** Reads the events of a 2xx answer; total. */
-  readonly decoder: (answer: Answer) => Decoder<Model.Part>
+  /** Decodes the body of a 2xx answer to a request; total. */
+  readonly decode: (answer: Answer, request?: Model.Request) => Result.Result<Message.Reply, LlmError>
+  /** Reads the events of a 2xx answer to a request; total. */
+  readonly decoder: (answer: Answer, request?: Model.Request) => Decoder<Model.Part>
   /** The error of an answer with any other status; total. */
   readonly classify: (answer: Answer) => LlmError
 }

@@ -97,7 +97,10 @@ export interface GeminiParameters extends Pick<
 export interface OllamaParameters extends Pick<Every, "temperature" | "topP" | "maxTokens" | "stop" | "seed"> {
   /** Whether a reasoning model thinks; for models with levels, `low`, `medium` or `high`. `none` is `false`. */
   readonly reasoning?: boolean | string
-  /** The context size: the tokens of prompt and reply together. The server's own default may be as small as 4096. */
+  /**
+   * The context size: the tokens of prompt and reply together. The server's own default may be as small as 4096. Only with a size is a
+   * prompt noticed that the server has cut without a word.
+   */
   readonly numCtx?: number
   /**
    * How long the model stays loaded after the reply: `5m`, or seconds; 0 unloads it at once, a negative number keeps
@@ -105,8 +108,8 @@ export interface OllamaParameters extends Pick<Every, "temperature" | "topP" | "
    */
   readonly keepAlive?: string | number
   /**
-   * Whether the server may silently drop the oldest messages of a prompt that is too long. `false` by default: then
-   * this is a `ContextTooLongError`.
+   * Whether the server may drop the oldest messages of a prompt that is too long. `false` by default: then this is a
+   * `ContextTooLongError`. With `true` the reply has a provider item of the kind `truncated_prompt`.
    */
   readonly truncate?: boolean
   /**

@@ -75,7 +75,7 @@ const fromTransports = (
           const transport = isContinued(asked) ? (continued ?? whole) : whole
           const { marked, request } = traced(asked)
           return transport.post(codec.encode(request, "whole"), (answer) =>
-            Result.map(codec.decode(answer), (reply) => ({ ...reply, content: reply.content.map(marked) }))
+            Result.map(codec.decode(answer, request), (reply) => ({ ...reply, content: reply.content.map(marked) }))
           )
         })
       ),
@@ -88,8 +88,10 @@ const fromTransports = (
             if (refusal !== undefined) return Stream.fail(refusal)
             const transport = isContinued(asked) ? (continued ?? streamed) : streamed
             const { marked, request } = traced(asked)
-            const parts = transport.stream(codec.encode(request, "streamed"), codec.decoder, (answer) =>
-              Result.map(codec.decode(answer), Model.partsOf)
+            const parts = transport.stream(
+              codec.encode(request, "streamed"),
+              (answer) => codec.decoder(answer, request),
+              (answer) => Result.map(codec.decode(answer, request), Model.partsOf)
             )
             return Stream.map(parts, marked)
           })

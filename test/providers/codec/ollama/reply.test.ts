@@ -96,24 +96,50 @@ describe("replies", () => {
   })
 })
 
-describe("a prompt that fills the context", () => {
-  const items = (numCtx: number | undefined, more: object) => {
-    const own = OllamaChat.make(source, numCtx === undefined ? {} : { numCtx })
-    const reply = ok(whole(own, line({ content: "a" }, done(more))))
-    assert.strictEqual(reply.finish, "stop")
-    return reply.content.filter(({ type }) => type === "provider-item")
+describe("a prompt that is longer than the context", () => {
+  const decoded = (numCtx: number | undefined, prompt_eval_count: number, truncate = false, words = 0) => {
+    const own = OllamaChat.make(source, { truncate, ...(numCtx === undefined ? {} : { numCtx }) })
+    const answer = answerOf(JSON.stringify(line({ content: "a" }, done({ prompt_eval_count }))))
+    return own.decode(answer, { messages: [Message.user("word ".repeat(words))], tools: [], toolChoice: "auto" })
   }
 
-  it("is a reply, with the remark that its beginning was cut off", () => {
-    assert.deepStrictEqual(items(4096, { prompt_eval_count: 4096 }), [
-      {
+  it("and was cut is an error that names the context, whether all of it is filled or half", () => {
+    for (const [count, words] of [
+      [4096, 0],
+      [5000, 0],
+      [2050, 4500],
+      [2047, 4500]
+    ] as const) {
+      const result = decoded(4096, count, false, words)
+      assert(Result.isFailure(result), `${count}`)
+      assert(result.failure instanceof LlmError.ContextTooLongError)
+      assert.strictEqual(result.failure.limit, 4096)
+      assert.strictEqual(result.failure.usage?.inputTokens, count)
+      assert.include(result.failure.message, `it read ${count} tokens of it, and num_ctx is 4096`)
+    }
+  })
+
+  it("is a reply with a remark where the server may cut it", () => {
+    for (const count of [4096, 2050]) {
+      assert.deepStrictEqual(ok(decoded(4096, count, true, 4500)).content[1], {
         type: "provider-item",
         kind: "truncated_prompt",
-        opaque: { provider: "ollama", data: { prompt_eval_count: 4096, num_ctx: 4096 } }
-      }
-    ])
-    assert.deepStrictEqual(items(4096, { prompt_eval_count: 4095 }), [])
-    assert.deepStrictEqual(items(undefined, { prompt_eval_count: 4096 }), [])
+        opaque: { provider: "ollama", data: { prompt_eval_count: count, num_ctx: 4096 } }
+      })
+    }
+  })
+
+  it("is not seen in a prompt that fits, in one of half the context, nor without a number to compare", () => {
+    for (const [numCtx, count, words] of [
+      [4096, 4095, 4500],
+      [4096, 2050, 2050],
+      [4096, 2030, 4500],
+      [4096, 0, 4500],
+      [undefined, 4096, 4500]
+    ] as const) {
+      const reply = ok(decoded(numCtx, count, false, words))
+      assert.deepStrictEqual(reply.content, [{ type: "text", text: "a" }], `${numCtx} ${count} ${words}`)
+    }
   })
 
   it("is a ContextTooLongError if the server may not truncate, in its own words or those of its runner", () => {

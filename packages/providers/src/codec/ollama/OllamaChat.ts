@@ -5,9 +5,9 @@
  * unless it already begins with a word of this library for failures.
  *
  * By default Ollama silently drops the oldest messages of a conversation that is too long. Here `truncate: false`
- * makes it answer with an error, a `ContextTooLongError`, which policies can recover from. An old server cuts the
- * prompt all the same. If `numCtx` is set and the prompt fills all of it, the reply has a provider item of the kind
- * `truncated_prompt`: it answers the rest of the prompt.
+ * makes it answer with an error, a `ContextTooLongError`, which policies can recover from. Some servers cut the prompt
+ * all the same, and report only what they have read of it: see `contextCut`. If `numCtx` is set, a reply to such a
+ * prompt is that error too; with `truncate: true` it has a provider item of the kind `truncated_prompt`.
  *
  * Ollama cannot be made to call a tool, or to call none: for the choice `none` no tools are offered. The schema of an
  * output goes as `format` without tools, because it would keep the model from calling them; beside tools it goes into
@@ -61,8 +61,8 @@ export const make = (source: Source, parameters: OllamaParameters = {}): Codec =
       // Mutant `false` survives: JSON leaves out a field that is undefined
       ...(keepAlive === undefined ? {} : { keep_alive: keepAlive })
     }),
-    decode: (answer) => ChatStream.decode(source, answer, numCtx),
-    decoder: (answer) => new ChatStream.ChatDecoder(source, answer, numCtx),
+    decode: (answer, request) => ChatStream.decode(source, answer, { numCtx, truncate, request }),
+    decoder: (answer, request) => new ChatStream.ChatDecoder(source, answer, { numCtx, truncate, request }),
     classify: (answer) => OllamaError.classify(source, answer)
   }
 }

@@ -2,7 +2,6 @@
 import type * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
 import type * as Schema from "effect/Schema"
-import type { Source } from "../../transport/Source.ts"
 import * as Json from "../../transport/Json.ts"
 import { tokenCount } from "../tokenCount.ts"
 
@@ -55,17 +54,3 @@ export const usageOf = (line: Schema.Json): Usage.Usage =>
     inputTokens: tokenCount(Json.field(line, "prompt_eval_count")) ?? 0,
     outputTokens: tokenCount(Json.field(line, "eval_count")) ?? 0
   })
-
-/** The kind of the item for a truncated prompt. */
-const truncatedPrompt = "truncated_prompt"
-
-/** A prompt that fills the whole context was truncated: the reply answers the rest of it. */
-export const truncationOf = (
-  { provider }: Source,
-  { inputTokens }: Usage.Usage,
-  numCtx: number | undefined
-): ReadonlyArray<Message.ProviderItem> => {
-  if (numCtx === undefined || inputTokens < numCtx) return []
-  const data = { prompt_eval_count: inputTokens, num_ctx: numCtx }
-  return [{ type: "provider-item", kind: truncatedPrompt, opaque: { provider, data } }]
-}

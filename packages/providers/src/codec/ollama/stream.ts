@@ -2,6 +2,7 @@
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
+import type * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
@@ -10,18 +11,15 @@ import * as Classify from "../../classify/Classify.ts"
 import type { Source } from "../../transport/Source.ts"
 import type { Decoder } from "../../transport/Decoder.ts"
 import * as Json from "../../transport/Json.ts"
+import { type Asked, contextCut } from "./contextCut.ts"
 import * as OllamaError from "./error.ts"
 import * as ChatReply from "./reply.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
-/** The reply of a 2xx answer; total. `numCtx` is the requested context size. */
-export const decode = (
-  source: Source,
-  answer: Answer,
-  numCtx: number | undefined
-): Result.Result<Message.Reply, LlmError> => {
-  const decoder = new ChatDecoder(source, answer, numCtx)
+/** The reply of a 2xx answer; total. */
+export const decode = (source: Source, answer: Answer, asked: Asked): Result.Result<Message.Reply, LlmError> => {
+  const decoder = new ChatDecoder(source, answer, asked)
   return Result.flatMap(decoder.push(answer.body), (parts) => {
     const collector = new Model.Collector()
     for (const part of parts) collector.push(part)
@@ -35,16 +33,16 @@ export class ChatDecoder implements Decoder<Model.Part> {
   readonly framing = "ndjson"
   readonly #source: Source
   readonly #answer: Answer
-  readonly #numCtx: number | undefined
+  readonly #asked: Asked
   readonly #calls: ChatReply.Calls
   #isDone = false
   #isThinking = false
   #model: string | undefined
 
-  constructor(source: Source, answer: Answer, numCtx: number | undefined) {
+  constructor(source: Source, answer: Answer, asked: Asked) {
     this.#source = source
     this.#answer = answer
-    this.#numCtx = numCtx
+    this.#asked = asked
     this.#calls = new ChatReply.Calls()
   }
 
@@ -57,7 +55,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     if (Result.isFailure(line)) return this.undecodable(line.failure)
     if (!Predicate.isObject(line.success)) return this.undecodable("a line is not an object")
     const error = OllamaError.inside(this.#source, this.#answer, line.success)
-    return error === undefined ? Result.succeed(this.#read(line.success)) : Result.fail(error)
+    return error === undefined ? this.#read(line.success) : Result.fail(error)
   }
 
   /** After the last line there are no parts. */
@@ -70,7 +68,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     return Result.fail(Classify.undecodable(this.#source, this.#answer, why))
   }
 
-  #read(line: Schema.Json): ReadonlyArray<Model.Part> {
+  #read(line: Schema.Json): Step {
     this.#model = Json.text(Json.field(line, "model")) ?? this.#model
     const message = Json.field(line, "message")
     for (const call of Json.items(Json.field(message, "tool_calls"))) this.#calls.add(call, line)
@@ -82,17 +80,21 @@ export class ChatDecoder implements Decoder<Model.Part> {
     }
     const text = Json.text(Json.field(message, "content"))
     if (text !== undefined) parts.push(...this.#closeReasoning(), { type: "text-delta", text })
-    return Json.field(line, "done") === true ? [...parts, ...this.#finish(line)] : parts
+    if (Json.field(line, "done") !== true) return Result.succeed(parts)
+    const usage = ChatReply.usageOf(line)
+    return Result.map(contextCut(this.#source, this.#asked, usage), (cut) => [
+      ...parts,
+      ...this.#finish(line, usage, cut)
+    ])
   }
 
-  #finish(line: Schema.Json): ReadonlyArray<Model.Part> {
+  #finish(line: Schema.Json, usage: Usage.Usage, cut: ReadonlyArray<Message.ProviderItem>): ReadonlyArray<Model.Part> {
     this.#isDone = true
     const model = this.#model
-    const usage = ChatReply.usageOf(line)
     return [
       ...this.#closeReasoning(),
       ...this.#calls.all,
-      ...ChatReply.truncationOf(this.#source, usage, this.#numCtx),
+      ...cut,
       {
         type: "finish",
         finish: ChatReply.finishOf(Json.text(Json.field(line, "done_reason")), this.#calls.all.length > 0),
