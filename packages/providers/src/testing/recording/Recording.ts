@@ -20,6 +20,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
@@ -54,17 +55,26 @@ export class UnmatchedRequestError extends Data.TaggedError("UnmatchedRequestErr
   readonly message: string
 }> {}
 
+interface RecordOptions {
+  /** Further secrets to redact, which no header of a request has: a key of another service that the server may know. */
+  readonly secrets?: ReadonlyArray<Redacted.Redacted>
+}
+
 /**
  * Sends each request through the client in the context, and records the exchanges in the order in which requests
  * began. It replaces an existing file. The file is first written when the first exchange ends; its folder is created.
  */
-export const record = (file: string): Layer.Layer<HttpClient.HttpClient, RecordingError, HttpClient.HttpClient> =>
+export const record = (
+  file: string,
+  options: RecordOptions = {}
+): Layer.Layer<HttpClient.HttpClient, RecordingError, HttpClient.HttpClient> =>
   Layer.effect(
     HttpClient.HttpClient,
     Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
       yield* attempt(file, "it cannot be written", () => mkdirSync(dirname(file), { recursive: true }))
       const tape = new Tape.Tape()
+      tape.secrets.noteValues((options.secrets ?? []).map((secret) => Redacted.value(secret)))
       const save = Effect.orDie(attempt(file, "it cannot be written", () => write(file, tape.exchanges())))
       yield* Effect.addFinalizer(() => (tape.close() ? save : Effect.void))
       return HttpClient.makeWith(
@@ -116,7 +126,7 @@ export const replay = (file: string, options: ReplayOptions = {}): Layer.Layer<H
 /** Replays the file if it exists, else records it. With `CI` set, it never records. */
 export const auto = (
   file: string,
-  options?: ReplayOptions
+  options?: ReplayOptions & RecordOptions
 ): Layer.Layer<HttpClient.HttpClient, RecordingError, HttpClient.HttpClient> =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -126,7 +136,7 @@ export const auto = (
         const message = `There is no recording '${file}', and none is made where CI is set; run the test elsewhere once`
         return yield* new RecordingError({ file, field: "", message })
       }
-      return record(file)
+      return record(file, options)
     })
   )
 

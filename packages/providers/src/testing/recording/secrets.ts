@@ -55,6 +55,10 @@ export class Secrets {
     }
   }
 
+  noteValues(values: ReadonlyArray<string>): void {
+    for (const value of values) this.#add(value.trim())
+  }
+
   noteParameters(url: URL): void {
     for (const [name, value] of url.searchParams) if (isSecretParameter(name)) this.#add(value)
   }

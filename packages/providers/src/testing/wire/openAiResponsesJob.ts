@@ -15,7 +15,8 @@ const addressed = (path: string): { readonly id: string; readonly isCancel: bool
   return id === undefined ? undefined : { id, isCancel: cancel !== undefined }
 }
 
-export const serves = (path: string): boolean => path.endsWith("/responses") || addressed(path) !== undefined
+/** Perplexity has the same format at `/agent` (docs.perplexity.ai, looked up on 2026-11-26). */
+export const serves = (path: string): boolean => /\/(?:responses|agent)$/.test(path) || addressed(path) !== undefined
 
 const stateOf = (job: Wire.Job): object => {
   const { failure, reply, request, status, usage } = job
