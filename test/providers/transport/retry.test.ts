@@ -128,10 +128,10 @@ describe("resends", () => {
       Effect.gen(function* () {
         const conflict = { error: { type: "conflict_error", message: "The resource was modified concurrently" } }
         const aborted = { error: { code: 409, status: "ABORTED", message: "The operation was aborted" } }
-        for (const call of [generate, streamParts]) {
+        for (const call of [Effect.asVoid(generate), Effect.asVoid(streamParts)]) {
           const network = fakeNetwork([respond(409, conflict), respond(200, aborted), respond(409)])
           const asked = call.pipe(Effect.provide(openAi()), Effect.provide(network.layer))
-          const error = failsWith(yield* finished(Effect.asVoid(asked)), LlmError.InvalidRequestError)
+          const error = failsWith(yield* finished(asked), LlmError.InvalidRequestError)
           assert.deepInclude(error, { status: 409, isRetryable: false })
           const [first = 0, ...others] = network.times()
           assert.deepStrictEqual(
