@@ -159,7 +159,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     if (refusal !== undefined) return Result.fail(refusal)
     this.#state = "done"
     for (const [index, item] of Json.items(Json.field(response, "output")).entries()) {
-      const unfinished = this.#itemAt(index)
+      const unfinished = this.#itemAt(this.#indexIn(item, index))
       if (unfinished !== undefined) unfinished.final ??= item
     }
     for (const unfinished of this.#unfinished.values()) unfinished.final ??= assembled(unfinished)
@@ -168,6 +168,12 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     const kind = waitingIn(items)
     if (kind !== undefined) return Result.fail(Classify.unanswerable(this.#source, this.#answer, kind, usage))
     return Result.succeed([...parts, { type: "finish", ...ResponsesReply.endOf(response, items) }])
+  }
+
+  /** Where an item of the whole response was streamed: a server may have counted otherwise, and its id tells so. */
+  #indexIn(item: Schema.Json, index: number): number {
+    if (this.#closed.has(index) || this.#unfinished.has(index)) return index
+    return this.#indexes.get(Json.text(Json.field(item, "id")) ?? "") ?? index
   }
 
   /** Emits the parts that wait no longer. */
