@@ -72,4 +72,14 @@ describe("the server", () => {
       assert.include(failsWith(exit, LlmError.ServerError).message, "the brain is out")
     })
   )
+
+  it.live("answers with 500 where its handler throws", () =>
+    Effect.gen(function* () {
+      const server = yield* LoopbackServer.make(() => {
+        throw new Error("the handler is out")
+      })
+      const exit = yield* Effect.exit(Effect.provide(generate, modelAt(server.url, { retry: false })))
+      assert.include(failsWith(exit, LlmError.ServerError).message, "the handler is out")
+    })
+  )
 })

@@ -78,7 +78,10 @@ const serve = (
       return [next, [...before, next]]
     })
     const answer = Effect.flatMap(
-      Effect.catchCause(handler(received), (cause) => Effect.succeed(broken(cause))),
+      Effect.catchCause(
+        Effect.suspend(() => handler(received)),
+        (cause) => Effect.succeed(broken(cause))
+      ),
       (answer) => send(answer, response)
     )
     const gone = Effect.andThen(clientGone(response), Queue.offer(aborts, received))
