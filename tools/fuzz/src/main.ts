@@ -3,6 +3,7 @@
  * new to `.cache/fuzz/<target>/corpus`, from where the next run goes on. Exits with 1 where something fails.
  *
  *   npm run fuzz -- <target> [seconds] [seed]
+ *   npm run fuzz -- wire [group]
  */
 import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -11,6 +12,7 @@ import { root } from "../../../scripts/files.ts"
 import { Coverage } from "./covering.ts"
 import { fuzz } from "./fuzzing.ts"
 import { targets } from "./targets.ts"
+import { wire } from "./wire/main.ts"
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
@@ -19,8 +21,11 @@ const target = targets[name]
 
 const numbers = [Number(seconds), Number(seed)]
 
-if (target === undefined || numbers.some((number) => !(number >= 0))) {
-  say(`usage: npm run fuzz -- <target> [seconds] [seed]\ntargets: ${Object.keys(targets).join(" ")}`)
+if (name === "wire") {
+  const command = [process.execPath, ...process.execArgv, process.argv[1] ?? ""]
+  process.exit(await wire(command, process.argv.slice(3)))
+} else if (target === undefined || numbers.some((number) => !(number >= 0))) {
+  say(`usage: npm run fuzz -- <target> [seconds] [seed]\ntargets: ${Object.keys(targets).join(" ")}; and wire [group]`)
   process.exitCode = 2
 } else {
   const folder = (kind: string): string => {
