@@ -41,6 +41,7 @@ const instances: Record<Tag, RecoveryAdvice.RecoveryAdvice> = {
   NetworkError: Factories.connectionRefused("host", 443),
   RequestTimeoutError: Factories.llmTimeout("1 hour"),
   EmptyReplyError: LlmError.EmptyReplyError.make({ model: "model", finishReason: "stop" }),
+  ReplyTooLargeError: LlmError.ReplyTooLargeError.make({ model: "model", option: "maxReplyBytes", limit: 1 }),
   InvalidArgs: ToolError.InvalidArgs.make({ tool, callId, rawArgs: "{", parseError: "why" }),
   DeserializationError: ToolError.DeserializationError.make({
     tool,

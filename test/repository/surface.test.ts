@@ -45,6 +45,7 @@ const added: Readonly<Record<string, string>> = {
   "Tool.ResultStore": "where long results are put aside",
   "Tool.PutAside": "the type of what that gives",
   "Tool.putAside": "how long a result may be before it is put aside",
+  "LlmError.ReplyTooLargeError": "a reply is larger than a limit admits",
   "ToolError.ApprovalExpiredError": "no decision came in time",
   "Approval.approveFor": "a person approves more than one call",
   "Agent.compactAt": "a conversation is shortened before it is too long",

@@ -26,7 +26,8 @@ const forModel = {
   QuotaExhaustedError: handled,
   NetworkError: handled,
   RequestTimeoutError: handled,
-  EmptyReplyError: handled
+  EmptyReplyError: handled,
+  ReplyTooLargeError: handled
 }
 
 const forTool = {

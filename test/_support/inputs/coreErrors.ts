@@ -69,6 +69,7 @@ export const coreErrors: Table = {
       LlmError.RequestTimeoutError.make({ operation: text, timeout: minute, detail: text })
     ),
     EmptyReplyError: made((text) => LlmError.EmptyReplyError.make({ model: text, finishReason: "stop", detail: text })),
+    ReplyTooLargeError: made((text) => LlmError.ReplyTooLargeError.make({ model: text, option: text, detail: text })),
     isLlmError: grows(values, LlmError.isLlmError),
     ...each(looksOnce, "reasonsOf")
   },

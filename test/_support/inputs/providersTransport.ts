@@ -194,6 +194,7 @@ export const providersTransport: Table = {
     ...each(reached, "exchange")
   },
   "providers/src/transport/settings.ts": each(fixed, "make"),
+  "providers/src/transport/Size.ts": each(reached, "ofText", "ofJson", "ofPart", "ofReply"),
   "providers/src/transport/span.ts": each(reached, "spanned"),
   "providers/src/transport/stream.ts": {
     ...each(reached, "parts", "first", "bare", "inChild"),

@@ -135,6 +135,16 @@ export const samples = {
     LlmError.EmptyReplyError.make({ model: "m", finishReason: "stop" }),
     LlmError.EmptyReplyError.make({ model: "m", finishReason: "length" })
   ],
+  ReplyTooLargeError: [
+    LlmError.ReplyTooLargeError.make({
+      model: "m",
+      option: "maxReplyBytes",
+      limit: 67_108_864,
+      provider: "p",
+      status: 200
+    }),
+    LlmError.ReplyTooLargeError.make({ model: "m", option: "maxHeaderSize" })
+  ],
   InvalidArgs: [ToolError.InvalidArgs.make({ tool: "fetch", callId: "c1", rawArgs: "{", parseError: "no JSON" })],
   DeserializationError: [
     ToolError.DeserializationError.make({

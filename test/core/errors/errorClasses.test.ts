@@ -31,6 +31,7 @@ const table: ReadonlyMap<string, Row> = new Map(
     QuotaExhaustedError: ["KINTSUGI-QUOTA-EXHAUSTED", "no", "fallback", 0, 1, 503],
     NetworkError: ["KINTSUGI-NETWORK", "yes", "resend", 2000, 6, 502],
     EmptyReplyError: ["KINTSUGI-EMPTY-REPLY", "yes", "resend", 1000, 2, 502],
+    ReplyTooLargeError: ["KINTSUGI-REPLY-TOO-LARGE", "no", "none", 0, 1, 502],
     InvalidArgs: ["KINTSUGI-INVALID-ARGS", "no", "repair", 0, 1, 422],
     DeserializationError: ["KINTSUGI-DESERIALIZATION", "no", "repair", 0, 1, 422],
     EscalationError: ["KINTSUGI-ESCALATION", "no", "escalate", 0, 1, 422],

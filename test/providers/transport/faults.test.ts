@@ -195,7 +195,7 @@ describe("bodies", () => {
     })
   )
 
-  it.effect("cuts off a body above the limit, fails typed, and sends once [A812]", () =>
+  it.effect("cuts off a body above the limit, fails typed, and sends once [A812 P1401]", () =>
     Effect.gen(function* () {
       let pulled = 0
       const endless: Reaction = respondWith(
@@ -208,9 +208,10 @@ describe("bodies", () => {
             }
           })
       )
-      const { call, network } = calling([endless], { maxResponseBytes: 10_000 })
-      const error = failsWith(yield* finished(call), LlmError.ServerError)
-      assert.include(error.message, "longer than 10000 bytes")
+      const { call, network } = calling([endless], { maxBodyBytes: 10_000 })
+      const error = failsWith(yield* finished(call), LlmError.ReplyTooLargeError)
+      assert.include(error.message, "is larger than maxBodyBytes admits, 10000 bytes (openai, status 200)")
+      assert.deepStrictEqual([error.option, error.limit, error.isRetryable], ["maxBodyBytes", 10_000, false])
       assert.strictEqual(network.sent.length, 1)
       assert.isAtMost(pulled, 13)
     })
@@ -219,30 +220,34 @@ describe("bodies", () => {
   it.effect("admits a body of exactly the limit, and refuses one byte more [A812]", () =>
     Effect.gen(function* () {
       const text = JSON.stringify(completion("ok"))
-      const exact = calling([respond(200, text)], { maxResponseBytes: text.length })
+      const exact = calling([respond(200, text)], { maxBodyBytes: text.length })
       assert(Exit.isSuccess(yield* finished(exact.call)))
-      const beyond = calling([respond(200, text)], { maxResponseBytes: text.length - 1 })
-      failsWith(yield* finished(beyond.call), LlmError.ServerError)
+      const beyond = calling([respond(200, text)], { maxBodyBytes: text.length - 1 })
+      failsWith(yield* finished(beyond.call), LlmError.ReplyTooLargeError)
     })
   )
 
   it.effect("holds for the body of an error too, which is then sent once with any status [A812]", () =>
     Effect.gen(function* () {
-      const { call, network } = calling([respond(503, "x".repeat(2000))], { maxResponseBytes: 1000 })
-      assert.include(failsWith(yield* finished(call), LlmError.ServerError).message, "longer than 1000 bytes")
+      const { call, network } = calling([respond(503, "x".repeat(2000))], { maxBodyBytes: 1000 })
+      const error = failsWith(yield* finished(call), LlmError.ReplyTooLargeError)
+      assert.deepStrictEqual([error.option, error.limit, error.status], ["maxBodyBytes", 1000, 503])
       assert.strictEqual(network.sent.length, 1)
     })
   )
 
-  it.effect("is 16 MiB by default [A812]", () =>
+  it.effect("is 64 MiB by default [A812 P1401]", () =>
     Effect.gen(function* () {
       const mebibyte = new Uint8Array(1024 * 1024).fill(32)
       const of = (count: number, last: string) =>
         calling([respondWith(200, () => body([...Array.from({ length: count }, () => mebibyte), last]))], {
           retry: false
         })
-      assert(Exit.isSuccess(yield* finished(of(15, JSON.stringify(completion("ok"))).call)))
-      assert.include(failsWith(yield* finished(of(16, " ").call), LlmError.ServerError).message, "16777216")
+      assert(Exit.isSuccess(yield* finished(of(63, JSON.stringify(completion("ok"))).call)))
+      assert.strictEqual(
+        failsWith(yield* finished(of(64, " ").call), LlmError.ReplyTooLargeError).limit,
+        64 * 1024 * 1024
+      )
     })
   )
 
@@ -258,7 +263,7 @@ describe("bodies", () => {
               cancel: () => void ends.push(`of ${size}`)
             })
         )
-      failsWith(yield* finished(calling([stalling(2000)], { maxResponseBytes: 1000 }).call), LlmError.ServerError)
+      failsWith(yield* finished(calling([stalling(2000)], { maxBodyBytes: 1000 }).call), LlmError.ReplyTooLargeError)
       const reading = yield* Effect.forkChild(calling([stalling(10)]).call)
       yield* calm
       assert.deepStrictEqual(ends, ["of 2000"])
@@ -273,7 +278,7 @@ describe("bodies", () => {
       Effect.gen(function* () {
         const text = JSON.stringify(completion("ok"))
         let seen = 0
-        const foreign = (reaction: Reaction, maxResponseBytes = text.length) => {
+        const foreign = (reaction: Reaction, maxBodyBytes = text.length) => {
           const { layer } = fakeNetwork([reaction])
           const hidden = HttpClient.transformResponse(
             Effect.map((response) => {
@@ -285,16 +290,11 @@ describe("bodies", () => {
             Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, hidden)),
             layer
           )
-          return finished(
-            Effect.provide(generate.pipe(Effect.provide(openAi({ retry: false, maxResponseBytes }))), client)
-          )
+          return finished(Effect.provide(generate.pipe(Effect.provide(openAi({ retry: false, maxBodyBytes }))), client))
         }
         assert(Exit.isSuccess(yield* foreign(respond(200, text))))
         assert.strictEqual(seen, text.length)
-        assert.include(
-          failsWith(yield* foreign(respond(200, text), 10), LlmError.ServerError).message,
-          "longer than 10"
-        )
+        assert.strictEqual(failsWith(yield* foreign(respond(200, text), 10), LlmError.ReplyTooLargeError).limit, 10)
         failsWith(yield* foreign(respondWith(200, () => body(["{"], terminated()))), LlmError.NetworkError)
       })
   )
@@ -302,13 +302,13 @@ describe("bodies", () => {
   it.effect("rejects a body that is too long, by its content-length or, if it is compressed, by its size [A812]", () =>
     Effect.gen(function* () {
       const text = JSON.stringify(completion("ok"))
-      const saying = (headers: Readonly<Record<string, string>>, maxResponseBytes: number) =>
-        finished(calling([respond(200, text, headers)], { retry: false, maxResponseBytes }).call)
+      const saying = (headers: Readonly<Record<string, string>>, maxBodyBytes: number) =>
+        finished(calling([respond(200, text, headers)], { retry: false, maxBodyBytes }).call)
       const long = { "content-length": String(text.length) }
       assert(Exit.isSuccess(yield* saying(long, text.length)))
       for (const headers of [long, { "content-length": "20", "content-encoding": "gzip" }, { "content-length": "" }]) {
-        const error = failsWith(yield* saying(headers, text.length - 1), LlmError.ServerError)
-        assert.include(error.message, `longer than ${text.length - 1} bytes`)
+        const error = failsWith(yield* saying(headers, text.length - 1), LlmError.ReplyTooLargeError)
+        assert.strictEqual(error.limit, text.length - 1)
       }
     })
   )

@@ -63,8 +63,9 @@ describe("options", () => {
       { requestTimeout: 0 },
       { requestTimeout: Number.NaN },
       { requestTimeout: -1 },
-      { maxResponseBytes: 0 },
-      { maxResponseBytes: Number.NaN }
+      { maxReplyBytes: 0 },
+      { maxEventBytes: Number.NaN },
+      { maxBodyBytes: -1 }
     ]
     for (const retry of [3, "twice", true]) {
       // what JavaScript may write

@@ -15,6 +15,7 @@ import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
 import type * as Provider from "@kintsugi/providers/Provider"
 import { Cause, Duration, Effect, Exit, Pull, Redacted, Result, Schema, Stream } from "effect"
 import type { Failure } from "../../../packages/providers/src/transport/Failure.ts"
+import * as Size from "../../../packages/providers/src/transport/Size.ts"
 import { type Api, at } from "../../../test/_support/wireFixtures.ts"
 
 /** Among the words that inputs are made of, so that servers repeat it. */
@@ -91,7 +92,7 @@ interface Read {
   readonly failure: string | undefined
 }
 
-const maxBytes = 1_000_000
+const limits = { maxReplyBytes: 1_000_000, maxEventBytes: 1_000_000, maxBodyBytes: 1_000_000 }
 
 /** Read as the transport reads it: bytes to text, text to events or lines, these to parts. */
 const streamed = (codec: Provider.Codec, chunks: ReadonlyArray<Uint8Array>): Read => {
@@ -108,7 +109,8 @@ const streamed = (codec: Provider.Codec, chunks: ReadonlyArray<Uint8Array>): Rea
   const parts: Array<Model.Part> = []
   const reading = Effect.gen(function* () {
     const pull = yield* Transport.parts(exchange, codec.decoder(answer), {
-      maxBytes,
+      limits,
+      sizeOf: Size.ofPart,
       whole: (body) => Result.map(codec.decode({ ...answer, body }), Model.partsOf),
       silence: { firstPart: Duration.infinity, betweenParts: Duration.infinity },
       silent: () => failed(LlmError.UnknownLlmError.make({ model: "m", cause: "silent" }))

@@ -240,6 +240,23 @@ export class RequestTimeoutError extends advised<RequestTimeoutError>()("Request
   }
 }
 
+const ofSize = {
+  ...ofModel,
+  /** The name of the option whose limit was reached, such as `maxReplyBytes`. */
+  option: Schema.String,
+  /** The limit in bytes, if it is known. */
+  limit: Schema.optionalKey(Schema.Finite)
+}
+
+/** The reply is larger than a limit of this program admits. The server did nothing wrong: the same request fails again. */
+export class ReplyTooLargeError extends advised<ReplyTooLargeError>()("ReplyTooLargeError", ofSize) {
+  static override make(fields: Made<typeof ofSize>): ReplyTooLargeError {
+    const size = fields.limit === undefined ? "" : `, ${fields.limit} bytes`
+    const what = `The reply of model '${fields.model}' is larger than ${fields.option} admits${size}`
+    return new ReplyTooLargeError(worded("ReplyTooLargeError", what, fields))
+  }
+}
+
 /** The errors of a model call. */
 export type LlmError =
   | ModelNotFoundError
@@ -257,6 +274,7 @@ export type LlmError =
   | NetworkError
   | RequestTimeoutError
   | EmptyReplyError
+  | ReplyTooLargeError
 
 /** The closed union, as a schema: decodes each error to its own class. */
 export const LlmError: Schema.Codec<LlmError, unknown> = Schema.Union([
@@ -274,7 +292,8 @@ export const LlmError: Schema.Codec<LlmError, unknown> = Schema.Union([
   QuotaExhaustedError,
   NetworkError,
   RequestTimeoutError,
-  EmptyReplyError
+  EmptyReplyError,
+  ReplyTooLargeError
 ])
 
 /** Whether a value is an error of a model call. */

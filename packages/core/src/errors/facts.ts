@@ -273,6 +273,7 @@ export const facts = {
     resend("5 seconds", 4)
   ),
   EmptyReplyError: fixed("KINTSUGI-EMPTY-REPLY", 502, resend("1 second", 2)),
+  ReplyTooLargeError: fixed("KINTSUGI-REPLY-TOO-LARGE", 502, final("none")),
   InvalidArgs: fixed("KINTSUGI-INVALID-ARGS", 422, final("repair")),
   DeserializationError: fixed("KINTSUGI-DESERIALIZATION", 422, final("repair")),
   ExecutionError: {
@@ -324,6 +325,7 @@ export const wording: Readonly<Record<keyof FactsTable, readonly [title: string,
   NetworkError: ["Connection failed", "Check address and network, then send it again"],
   RequestTimeoutError: ["Request timed out", "Send it again, or allow more time"],
   EmptyReplyError: ["Empty reply", "Send it again, or ask another model"],
+  ReplyTooLargeError: ["Reply too large", "Ask for less, or raise the option that it names"],
   InvalidArgs: ["Arguments are no JSON", "Repair the arguments and call the tool again"],
   DeserializationError: ["Arguments do not fit", "Correct these fields and call the tool again"],
   ExecutionError: ["Tool failed", "Read its category and its cause"],

@@ -30,7 +30,7 @@ export interface Report {
 }
 
 /** The tags that a report can have. The code that reads a reply detects an empty reply, so that tag is absent. */
-export type Tag = Exclude<LlmError.LlmError["_tag"], "EmptyReplyError">
+export type Tag = Exclude<LlmError.LlmError["_tag"], "EmptyReplyError" | "ReplyTooLargeError">
 
 /** The error names of one wire format, in lower case. */
 export type Codes = Readonly<Record<string, Tag>>

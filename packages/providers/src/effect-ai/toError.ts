@@ -71,6 +71,7 @@ const nearestOf = (error: LlmError.LlmError, now: Instant): AiError.AiErrorReaso
         : new AiError.InvalidRequestError({ description, ...context })
     case "MalformedToolCallError":
     case "EmptyReplyError":
+    case "ReplyTooLargeError":
       return new AiError.InvalidResponseError({ description, ...context })
     case "ModelOverloadedError":
     case "ServerError":

@@ -12,6 +12,8 @@ export interface Decoder<out Part> {
   readonly end: () => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
   /** `open`: more must come; `complete`: more may come; `done`: further events are ignored. */
   readonly state: () => "open" | "complete" | "done"
+  /** How many bytes of the reply were read and not emitted yet, such as arguments; none by default. */
+  readonly held?: () => number
 }
 
 type Framing = "sse" | "ndjson"

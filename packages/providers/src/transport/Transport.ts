@@ -26,6 +26,7 @@ import * as Fault from "./fault.ts"
 import * as Send from "./send.ts"
 import * as Span from "./span.ts"
 import * as Settings from "./settings.ts"
+import * as Size from "./Size.ts"
 import * as Parts from "./stream.ts"
 
 /** Effect's HTTP client. The transport sends its requests with it. */
@@ -103,7 +104,7 @@ export const explain = (options?: Settings.Options): Explanation => {
 const fromClient = (
   client: HttpClient.HttpClient,
   target: Send.Target,
-  { deposit, maxBytes, resending, silence, timeout }: Settings.Settings
+  { deposit, limits, resending, silence, timeout }: Settings.Settings
 ): Transport => {
   const { endpoint, url } = target
   const limit = Duration.toMillis(timeout)
@@ -148,13 +149,14 @@ const fromClient = (
 
   const post: Transport["post"] = (body, decode) => {
     const attempt = Effect.flatMap(
-      Send.exchange(client, target, { accept: "application/json", body, maxBytes }),
+      Send.exchange(client, target, { accept: "application/json", body, limits }),
       (exchange) =>
         Effect.flatMap(exchange.text, (text) => {
           const decoded = decode({ ...exchange.answer, body: text })
-          return Result.isSuccess(decoded)
-            ? Effect.succeed(decoded.success)
-            : Effect.fail(exchange.failed(decoded.failure))
+          if (Result.isFailure(decoded)) return Effect.fail(exchange.failed(decoded.failure))
+          return Size.ofReply(decoded.success) > limits.maxReplyBytes
+            ? Effect.fail(exchange.oversized("maxReplyBytes"))
+            : Effect.succeed(decoded.success)
         })
     )
     return sending(Span.spanned(attempt, url), (reply) => reply)
@@ -163,11 +165,11 @@ const fromClient = (
   const stream: Transport["stream"] = (body, decoder, whole) => {
     /** Reads up to the first parts that a reader must not get twice: every failure before them can be resent. */
     const attempt = Effect.gen(function* () {
-      const sent = Send.exchange(client, target, { accept: accepted, body, maxBytes })
+      const sent = Send.exchange(client, target, { accept: accepted, body, limits })
       const exchange = yield* begun(sent)
       const { answer } = exchange
       const readWhole = whole === undefined ? undefined : (body: string) => whole({ ...answer, body })
-      const reading = { maxBytes, silence, silent, whole: readWhole }
+      const reading = { limits, silence, silent, sizeOf: Size.ofPart, whole: readWhole }
       const parts = yield* Parts.parts(exchange, decoder(answer), reading)
       return { first: yield* Parts.first(parts), parts }
     })

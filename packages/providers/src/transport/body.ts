@@ -1,4 +1,4 @@
-/** Reads the body of an answer up to the size limit. */
+/** Reads the body of an answer up to the size limit of whole bodies. */
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"

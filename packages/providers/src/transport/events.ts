@@ -2,7 +2,9 @@
  * Reads server-sent events line by line, and bare JSON between them: an answer that is not a stream, or an error that
  * is not an event.
  */
+import type { Limit } from "./lines.ts"
 import { Pieces } from "./pieces.ts"
+import * as Size from "./Size.ts"
 
 export interface Heard {
   /** Called for each event with data; its name is `message` by default. */
@@ -13,6 +15,9 @@ export interface Heard {
 
 export class Events {
   readonly #heard: Heard
+  readonly #limit: Limit | undefined
+  /** The bytes of the unfinished event, or of the bare JSON, without their framing. */
+  #size = 0
   #name = ""
   #hasData = false
   readonly #data = new Pieces()
@@ -20,8 +25,9 @@ export class Events {
   #begun = ""
   #bare: Pieces | undefined
 
-  constructor(heard: Heard) {
+  constructor(heard: Heard, limit?: Limit) {
     this.#heard = heard
+    this.#limit = limit
   }
 
   /** Takes a complete line without its line end. */
@@ -31,6 +37,7 @@ export class Events {
     if (this.#bare !== undefined) {
       const json = this.#bare.take()
       this.#bare = undefined
+      this.#size = 0
       this.#heard.bare(json)
     } else if (opening.test(line)) {
       this.#bare = new Pieces()
@@ -42,7 +49,10 @@ export class Events {
 
   /** Ends the text with its last line. Returns the bare JSON at its end, and the data of an unfinished event. */
   end(rest: string): { readonly bare: string | undefined; readonly begun: string } {
-    if (this.#bare !== undefined && !field.test(rest)) return { bare: this.#bare.take() + rest, begun: this.#begun }
+    if (this.#bare !== undefined && !field.test(rest)) {
+      this.#admits(Size.ofText(rest))
+      return { bare: this.#bare.take() + rest, begun: this.#begun }
+    }
     if (this.#bare !== undefined) this.line(rest)
     else if (opening.test(rest)) return { bare: rest, begun: this.#begun }
     else if (rest !== "") this.#field(rest)
@@ -50,6 +60,7 @@ export class Events {
   }
 
   #addBare(line: string): void {
+    if (!this.#admits(Size.ofText(line) + 1)) return
     this.#bare?.add(line)
     this.#bare?.add("\n")
   }
@@ -58,9 +69,18 @@ export class Events {
     const name = this.#name === "" ? "message" : this.#name
     this.#name = ""
     this.#begun = ""
+    this.#size = 0
     if (!this.#hasData) return
     this.#hasData = false
     this.#heard.event(this.#data.take(), name)
+  }
+
+  /** Whether the event is within the limit with this line. */
+  #admits(bytes: number): boolean {
+    this.#size += bytes
+    if (this.#limit === undefined || this.#size <= this.#limit.maxBytes) return true
+    this.#limit.reached()
+    return false
   }
 
   /** Ids, retry times and comments are ignored. */
@@ -74,6 +94,7 @@ export class Events {
       this.#name = value
       return
     }
+    if (!this.#admits(Size.ofText(value) + (this.#hasData ? 1 : 0))) return
     if (this.#hasData) this.#data.add("\n")
     this.#hasData = true
     this.#data.add(value)

@@ -1,21 +1,32 @@
 /** Cuts a text that arrives in pieces into lines. Each character is read once, however small the pieces are. */
 import { Pieces } from "./pieces.ts"
+import * as Size from "./Size.ts"
 
 /** How lines end. `lf`: with LF alone; the reader gets a CR before it. `any`: with CR, LF or CRLF, as lines of events do. */
 export type LineEnds = "lf" | "any"
+
+/** How long a line may be. Nothing is emitted once a line is longer. */
+export interface Limit {
+  readonly maxBytes: number
+  readonly reached: () => void
+}
 
 /** Emits each line without its end, as soon as it is complete. */
 export class Lines {
   readonly #onLine: (line: string) => void
   readonly #hasCr: boolean
+  readonly #limit: Limit | undefined
+  /** The bytes of the unfinished line. */
+  #size = 0
   /** The beginning of the unfinished line. */
   readonly #unfinished = new Pieces()
   /** The last character was a CR: an LF right behind it belongs to it. */
   #isAfterCr = false
 
-  constructor(onLine: (line: string) => void, ends: LineEnds = "lf") {
+  constructor(onLine: (line: string) => void, ends: LineEnds = "lf", limit?: Limit) {
     this.#onLine = onLine
     this.#hasCr = ends === "any"
+    this.#limit = limit
   }
 
   feed(text: string): void {
@@ -34,7 +45,9 @@ export class Lines {
       if (lf !== -1 && lf < from) lf = text.indexOf("\n", from)
       if (isCr) cr = text.indexOf("\r", from)
     }
-    if (from < text.length) this.#unfinished.add(text.slice(from))
+    if (from === text.length) return
+    const rest = text.slice(from)
+    if (this.#admits(rest)) this.#unfinished.add(rest)
   }
 
   /** Ends the text. Returns the unfinished line. */
@@ -43,8 +56,19 @@ export class Lines {
   }
 
   #end(line: string): void {
+    if (!this.#admits(line)) return
+    this.#size = 0
     if (this.#unfinished.isEmpty) return this.#onLine(line)
     this.#unfinished.add(line)
     this.#onLine(this.#unfinished.take())
+  }
+
+  /** Whether the line is within the limit with this piece. */
+  #admits(piece: string): boolean {
+    if (this.#limit === undefined) return true
+    this.#size += Size.ofText(piece)
+    if (this.#size <= this.#limit.maxBytes) return true
+    this.#limit.reached()
+    return false
   }
 }

@@ -19,6 +19,7 @@ import * as Body from "./body.ts"
 import * as Fault from "./fault.ts"
 import { onlyFailure, type Failure } from "./Failure.ts"
 import { mayResend } from "./mayResend.ts"
+import type { Limits } from "./settings.ts"
 
 /** The target of a model's requests, and how its failures are classified. */
 export interface Endpoint {
@@ -49,7 +50,8 @@ export interface Exchange {
   readonly failed: (error: LlmError.LlmError) => Failure
   /** The failure of a body that ended before the reply was complete. */
   readonly truncated: () => Failure
-  readonly oversized: () => Failure
+  /** The failure of a reply that is larger than this limit. */
+  readonly oversized: (option: keyof Limits) => Failure
 }
 
 /** The target, or the error of every call: fetch would quote an invalid header value in its own message. */
@@ -98,7 +100,7 @@ const sendable = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
 export const exchange = (
   client: HttpClient.HttpClient,
   target: Target,
-  { accept, body, maxBytes }: { readonly accept: string; readonly body: string; readonly maxBytes: number }
+  { accept, body, limits }: { readonly accept: string; readonly body: string; readonly limits: Limits }
 ): Effect.Effect<Exchange, Failure> =>
   Clock.clockWith((clock) => {
     const start = clock.currentTimeMillisUnsafe()
@@ -128,11 +130,17 @@ export const exchange = (
       const elapsed = since()
       const at = clock.currentTimeMillisUnsafe()
       const answer = { status: response.status, headers: response.headers, body: "", at, elapsed }
-      const oversized = () => ({ error: tooLong(target.endpoint.source, answer, maxBytes), resend: false })
+      const oversized = (option: keyof Limits) => ({
+        error: tooLarge(target.endpoint.source, answer, option, limits[option]),
+        resend: false
+      })
       const incoming: Exchange = {
         answer,
         bytes: Body.bytes(response, failed),
-        text: Body.text(response, answer.headers, maxBytes, { failed, oversized }),
+        text: Body.text(response, answer.headers, limits.maxBodyBytes, {
+          failed,
+          oversized: () => oversized("maxBodyBytes")
+        }),
         failed: (error) => ({ error, resend: mayResend(error, answer) }),
         truncated: () => ({ error: Fault.incomplete(target.endpoint.source, target.url), resend: true }),
         oversized
@@ -182,13 +190,19 @@ const redirected = ({ model, provider }: Source.Source, { status }: Answer.Answe
   return new LlmError.InvalidRequestError({ model, provider, status, message })
 }
 
-const tooLong = (source: Source.Source, answer: Answer.Answer, maxBytes: number): LlmError.LlmError => {
+const tooLarge = (
+  source: Source.Source,
+  answer: Answer.Answer,
+  option: keyof Limits,
+  limit: number
+): LlmError.LlmError => {
   const id = Answer.requestId(answer)
-  return LlmError.ServerError.make({
+  return LlmError.ReplyTooLargeError.make({
     model: source.model,
     provider: source.provider,
     status: answer.status,
     ...(id === undefined ? {} : { requestId: Source.quote(id) }),
-    detail: `the answer is longer than ${maxBytes} bytes`
+    option,
+    limit
   })
 }

@@ -28,8 +28,16 @@ export interface Options {
   readonly firstPart?: Duration.Input
   /** The longest silence after the first part. The time between two pulls of the reader does not count. */
   readonly betweenParts?: Duration.Input
-  /** The longest answer, whole or streamed; a longer one is cut off and fails. 16 MiB by default. */
-  readonly maxResponseBytes?: number
+  /**
+   * The texts, thoughts, arguments and provider items of one reply together, in bytes of UTF-8; 64 MiB by default. The
+   * framing of the wire does not count. A larger reply is cut off, fails with a `ReplyTooLargeError` that names the
+   * option, and is not resent; so do the two options below.
+   */
+  readonly maxReplyBytes?: number
+  /** One event or line of a stream, in bytes; 16 MiB by default. */
+  readonly maxEventBytes?: number
+  /** A whole body, unpacked, in bytes; 64 MiB by default. */
+  readonly maxBodyBytes?: number
 }
 
 /** One of the two ways to count attempts. */
@@ -61,8 +69,11 @@ export interface Settings {
   readonly deposit: Effect.Effect<void> | undefined
   readonly timeout: Duration.Duration
   readonly silence: Silence
-  readonly maxBytes: number
+  readonly limits: Limits
 }
+
+/** The most bytes of what is kept of an answer. */
+export type Limits = Required<Pick<Options, "maxReplyBytes" | "maxEventBytes" | "maxBodyBytes">>
 
 /** The longest silence of a stream. */
 export interface Silence {
@@ -77,8 +88,14 @@ export const make = (options?: Options): Settings => {
     firstPart: limitOf("firstPart", options?.firstPart, Infinity),
     betweenParts: limitOf("betweenParts", options?.betweenParts, Infinity)
   }
-  const maxBytes = options?.maxResponseBytes ?? 16 * 1024 * 1024
-  if (!(maxBytes >= 1)) throw new RangeError(`Transport: maxResponseBytes must be at least 1, got ${maxBytes}`)
+  const limits: Limits = {
+    maxReplyBytes: options?.maxReplyBytes ?? 64 * mebibyte,
+    maxEventBytes: options?.maxEventBytes ?? 16 * mebibyte,
+    maxBodyBytes: options?.maxBodyBytes ?? 64 * mebibyte
+  }
+  for (const [name, bytes] of Object.entries(limits)) {
+    if (!(bytes >= 1)) throw new RangeError(`Transport: ${name} must be at least 1, got ${bytes}`)
+  }
   const retry = options?.retry ?? {}
   if (retry !== false && !Predicate.isObjectOrArray(retry) && !Schedule.isSchedule(retry)) {
     throw new TypeError(
@@ -87,8 +104,10 @@ export const make = (options?: Options): Settings => {
   }
   const deposit = isOptions(retry) ? retry.budget?.deposit : undefined
   const table = retry === false ? {} : tableOf(retry)
-  return { table, resending: retry === false ? undefined : Model.resending(table), deposit, timeout, silence, maxBytes }
+  return { table, resending: retry === false ? undefined : Model.resending(table), deposit, timeout, silence, limits }
 }
+
+const mebibyte = 1024 * 1024
 
 const limitOf = (name: string, given: Duration.Input | undefined, otherwise: Duration.Input): Duration.Duration => {
   const limit = Option.getOrUndefined(Duration.fromInput(given ?? otherwise))

@@ -18,14 +18,17 @@ import { Events } from "./events.ts"
 import { onlyFailure, type Failure } from "./Failure.ts"
 import { Pieces } from "./pieces.ts"
 import type { Exchange } from "./send.ts"
-import type { Silence } from "./settings.ts"
+import type { Limits, Silence } from "./settings.ts"
+import * as Size from "./Size.ts"
 
 /** Parts, one or more at a time. */
 export type Parts<Part, E = Failure> = Pull.Pull<Arr.NonEmptyReadonlyArray<Part>, E>
 
 /** How a body is read. */
-export interface Reading<out Part> {
-  readonly maxBytes: number
+export interface Reading<Part> {
+  readonly limits: Limits
+  /** The bytes of a part. */
+  readonly sizeOf: (part: Part) => number
   /** Reads a whole answer. Without it, a whole answer is the only event of its stream. */
   readonly whole: Whole<Part> | undefined
   readonly silence: Silence
@@ -129,6 +132,9 @@ export const inChild = <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>, scope: 
     Effect.onError(Scope.provide(attempt, child), (cause) => Scope.close(child, Exit.failCause(cause)))
   )
 
+/** The beginning of a line with data, which does not count. */
+const longestField = "data: ".length
+
 /** A parser that throws is slow: after this many invalid JSON texts, text between events is ignored. */
 const maxUnreadable = 100
 
@@ -139,7 +145,8 @@ export type Whole<Part> = (body: string) => Result.Result<ReadonlyArray<Part>, L
 class Reader<Part> {
   readonly #exchange: Exchange
   readonly #decoder: Decoder<Part>
-  readonly #maxBytes: number
+  readonly #limits: Limits
+  readonly #sizeOf: (part: Part) => number
   // The decoder's own handling of the byte order mark depends on how bytes are cut.
   readonly #utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
   readonly #lines: Lines
@@ -147,6 +154,7 @@ class Reader<Part> {
   readonly #events: Events | undefined
   readonly #whole: Whole<Part>
   #ready: Array<Part> = []
+  /** The bytes of all parts. */
   #size = 0
   /** Whether any text has arrived. */
   #hasBegun = false
@@ -154,6 +162,7 @@ class Reader<Part> {
   #hasSeen = false
   /** The lines of a JSON answer that is spread over several lines instead of one. */
   #laidOut: Pieces | undefined
+  #laidOutSize = 0
   /** How many texts between events began like JSON and were not. */
   #unreadable = 0
   /** Whether the body has ended. */
@@ -163,28 +172,34 @@ class Reader<Part> {
   failure: Failure | undefined
   ended = false
 
-  constructor(exchange: Exchange, decoder: Decoder<Part>, { maxBytes, whole }: Reading<Part>) {
+  constructor(exchange: Exchange, decoder: Decoder<Part>, { limits, sizeOf, whole }: Reading<Part>) {
     this.#exchange = exchange
     this.#decoder = decoder
-    this.#maxBytes = maxBytes
+    this.#limits = limits
+    this.#sizeOf = sizeOf
     this.#whole = whole ?? ((body) => decoder.push(body))
+    const limit = { maxBytes: limits.maxEventBytes, reached: () => this.#fail(exchange.oversized("maxEventBytes")) }
     if (decoder.framing === "ndjson") {
-      this.#lines = new Lines((line) => this.#line(line.trim()))
+      this.#lines = new Lines((line) => this.#line(line.trim()), "lf", limit)
       return
     }
-    const events = new Events({
-      // Some servers keep a connection alive with events without data.
-      event: (data, name) => {
-        if (data.trim() !== "") this.#push(data, name)
+    const events = new Events(
+      {
+        // Some servers keep a connection alive with events without data.
+        event: (data, name) => {
+          if (data.trim() !== "") this.#push(data, name)
+        },
+        bare: (json) => {
+          if (this.#unreadable >= maxUnreadable) return
+          if (Result.isSuccess(Json.parse(json))) this.#push(json)
+          else this.#unreadable++
+        }
       },
-      bare: (json) => {
-        if (this.#unreadable >= maxUnreadable) return
-        if (Result.isSuccess(Json.parse(json))) this.#push(json)
-        else this.#unreadable++
-      }
-    })
+      limit
+    )
     this.#events = events
-    this.#lines = new Lines((line) => events.line(line), "any")
+    const ofLines = { ...limit, maxBytes: limit.maxBytes + longestField }
+    this.#lines = new Lines((line) => events.line(line), "any", ofLines)
   }
 
   take(): Arr.NonEmptyReadonlyArray<Part> | undefined {
@@ -195,8 +210,6 @@ class Reader<Part> {
 
   feed(chunk: Uint8Array): void {
     if (this.ended) return
-    this.#size += chunk.length
-    if (this.#size > this.#maxBytes) return this.#fail(this.#exchange.oversized())
     this.#lines.feed(this.#textOf(chunk))
   }
 
@@ -234,7 +247,11 @@ class Reader<Part> {
   #line(line: string): void {
     if (line === "") return
     if (!this.#hasSeen && /^[{[\s]*$/.test(line)) this.#laidOut ??= new Pieces()
-    if (this.#laidOut !== undefined) return this.#laidOut.add(`${line}\n`)
+    if (this.#laidOut !== undefined) {
+      this.#laidOutSize += Size.ofText(line) + 1
+      if (this.#laidOutSize > this.#limits.maxEventBytes) return this.#fail(this.#exchange.oversized("maxEventBytes"))
+      return this.#laidOut.add(`${line}\n`)
+    }
     // An invalid last line that begins like JSON was cut off.
     const isCut = this.#isOver && line.startsWith("{") && Result.isFailure(Json.parse(line))
     if (!isCut) this.#push(line)
@@ -258,6 +275,10 @@ class Reader<Part> {
 
   #accept(result: Result.Result<ReadonlyArray<Part>, LlmError.LlmError>): void {
     if (Result.isFailure(result)) return this.#fail(this.#exchange.failed(result.failure))
+    for (const part of result.success) this.#size += this.#sizeOf(part)
+    if (this.#size + (this.#decoder.held?.() ?? 0) > this.#limits.maxReplyBytes) {
+      return this.#fail(this.#exchange.oversized("maxReplyBytes"))
+    }
     for (const part of result.success) this.#ready.push(part)
     this.hasGiven ||= result.success.length > 0
     if (this.#decoder.state() === "done") this.ended = true

@@ -15,6 +15,7 @@ import * as MessagesReply from "./reply.ts"
 import * as Usage from "./usage.ts"
 import * as Json from "../../transport/Json.ts"
 import { Unanswered } from "./waiting.ts"
+import * as Size from "../../transport/Size.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
@@ -24,6 +25,8 @@ interface UnfinishedBlock {
   input: string
   signature: string
   readonly citations: Array<Schema.Json>
+  /** The bytes of its deltas. */
+  size: number
 }
 
 const nothing: Step = Result.succeed([])
@@ -35,6 +38,8 @@ export class MessagesDecoder implements Decoder<Model.Part> {
   #state: "open" | "done" = "open"
   #seen = false
   #calls = false
+  /** The bytes of all unfinished blocks. */
+  #held = 0
   /** The index of the last event's block. */
   #last = 0
   #reason: string | undefined
@@ -50,6 +55,10 @@ export class MessagesDecoder implements Decoder<Model.Part> {
 
   state() {
     return this.#state
+  }
+
+  held() {
+    return this.#held
   }
 
   push(data: string): Step {
@@ -120,7 +129,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     this.#seen = true
     // an object within JSON holds JSON
     const start = Predicate.isObject(block) ? (block as Schema.JsonObject) : {}
-    this.#unfinished.set(index, { start, input: "", signature: "", citations: [] })
+    this.#unfinished.set(index, { start, input: "", signature: "", citations: [], size: 0 })
     return Result.succeed([...before, ...MessagesReply.opening(start)])
   }
 
@@ -144,15 +153,18 @@ export class MessagesDecoder implements Decoder<Model.Part> {
         this.#opened(index, "thinking")
         return Result.succeed(MessagesReply.texts("reasoning-delta", Json.field(delta, "thinking")))
       case "signature_delta":
-        this.#opened(index, "thinking").signature += Json.text(Json.field(delta, "signature")) ?? ""
+        this.#hold(this.#opened(index, "thinking"), Json.field(delta, "signature")).signature +=
+          Json.text(Json.field(delta, "signature")) ?? ""
         return nothing
       case "citations_delta":
-        this.#opened(index, "text").citations.push(Json.field(delta, "citation") ?? null)
+        this.#hold(this.#opened(index, "text"), Json.field(delta, "citation")).citations.push(
+          Json.field(delta, "citation") ?? null
+        )
         return nothing
       case "input_json_delta": {
         const block = this.#unfinished.get(index)
         if (block === undefined) return this.#undecodable(new Error("arguments of a call that never began"))
-        block.input += Json.text(Json.field(delta, "partial_json")) ?? ""
+        this.#hold(block, Json.field(delta, "partial_json")).input += Json.text(Json.field(delta, "partial_json")) ?? ""
         return nothing
       }
       default:
@@ -160,12 +172,20 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     }
   }
 
+  /** Counts a piece of a block. */
+  #hold(block: UnfinishedBlock, piece: Schema.Json | undefined): UnfinishedBlock {
+    const bytes = Size.ofJson(piece)
+    block.size += bytes
+    this.#held += bytes
+    return block
+  }
+
   /** The block of an index. Some servers begin a block with its first delta. */
   #opened(index: number, type: "text" | "thinking"): UnfinishedBlock {
     const existing = this.#unfinished.get(index)
     if (existing !== undefined) return existing
     // Mutant `"Stryker was here!"` #1 survives: such a block is a text or a thought, and no code reads `input` of these
-    const block = { start: { type }, input: "", signature: "", citations: [] }
+    const block = { start: { type }, input: "", signature: "", citations: [], size: 0 }
     this.#unfinished.set(index, block)
     this.#seen = true
     return block
@@ -177,6 +197,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     this.#unfinished.delete(index)
     const closed = whole(block)
     this.#unanswered.note(closed)
+    this.#held -= block.size
     const parts = MessagesReply.closing(closed, this.#source.provider, index)
     this.#calls ||= parts.some(({ type }) => type === "tool-call")
     return parts

@@ -3,11 +3,14 @@ import type * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
+import * as Size from "../../transport/Size.ts"
 import { tokenCount } from "../tokenCount.ts"
 
 /** The calls of a reply, from all of its lines. */
 export class Calls {
   readonly all: Array<Message.ToolCall> = []
+  /** The bytes of all arguments. */
+  size = 0
   readonly #ids = new Set<string>()
   /** The first number that may be free: smaller ones are used. */
   #next = 0
@@ -23,6 +26,7 @@ export class Calls {
     this.#next = Math.max(this.#next, this.all.length)
     while (this.#ids.has(id)) id = `${base}_${this.#next++}`
     this.#ids.add(id)
+    this.size += Size.ofJson(Json.field(fn, "arguments"))
     this.all.push({
       type: "tool-call",
       id,

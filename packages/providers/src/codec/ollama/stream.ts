@@ -50,6 +50,10 @@ export class ChatDecoder implements Decoder<Model.Part> {
     return this.#isDone ? "done" : "open"
   }
 
+  held() {
+    return this.#isDone ? 0 : this.#calls.size
+  }
+
   push(data: string): Step {
     const line = Json.parse(data)
     if (Result.isFailure(line)) return this.undecodable(line.failure)

@@ -4,6 +4,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
+import * as Size from "../../transport/Size.ts"
 import { callOf, Ids, type Piece } from "../openAiCalls.ts"
 
 /** The calls of a message, or the pieces of calls in a delta; the only one of the older `function_call` has no id. */
@@ -53,10 +54,12 @@ export class Calls {
   readonly #ofIndex = new Map<number, number>()
   readonly #ofId = new Map<string, number>()
   readonly #ofBoth = new Map<string, number>()
+  /** The bytes of all arguments so far. */
+  size = 0
   /** Greater than every index so far. */
   #nextIndex = 0
 
-  get size(): number {
+  get count(): number {
     return this.#unfinished.length
   }
 
@@ -68,6 +71,7 @@ export class Calls {
     const index = call?.index ?? statedIndex ?? this.#nextIndex
     const braces = call?.braces ?? new Braces()
     braces.add(args)
+    this.size += Size.ofJson(args)
     const position = call === undefined ? this.#unfinished.length : at
     this.#unfinished[position] = {
       index,

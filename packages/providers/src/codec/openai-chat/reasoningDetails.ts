@@ -5,18 +5,22 @@
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
+import * as Size from "../../transport/Size.ts"
 
 type Detail = Record<string, Schema.Json>
 
 /** Joins streamed parts. */
 export class Details {
   readonly #parts: Array<Schema.Json> = []
+  /** The bytes of all pieces so far. */
+  size = 0
 
   /**
    * Adds a piece. It belongs to the part of its index and type; without an index, to the previous part if that has no
    * index either.
    */
   push(piece: Schema.Json): void {
+    this.size += Size.ofJson(piece)
     const at = this.#parts.findLastIndex((part, index) => isOne(part, piece, index === this.#parts.length - 1))
     const part = this.#parts[at]
     if (!isDetail(part) || !isDetail(piece)) this.#parts.push(piece)

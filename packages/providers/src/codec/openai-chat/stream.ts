@@ -58,6 +58,10 @@ export class ChatDecoder implements Decoder<Model.Part> {
     return this.#state
   }
 
+  held() {
+    return this.#state === "done" ? 0 : this.#calls.size + this.#details.size + this.#refusal.length
+  }
+
   push(data: string, event?: string): Step {
     if (data.trim() === "[DONE]") return this.#finish()
     const parsed = Json.parse(data)
@@ -92,7 +96,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     const refusal = this.#refusal === "" ? undefined : this.#refusal
     const usage = this.#usage ?? Usage.empty
     const ending = { reason: this.#reason, refusal, filters: this.#filters, usage }
-    const finish = ChatReply.endOf(this.#source, this.#answer, ending, this.#calls.size > 0)
+    const finish = ChatReply.endOf(this.#source, this.#answer, ending, this.#calls.count > 0)
     return Result.map(finish, (finish) => [
       ...unsaid,
       ...this.#closeReasoning(),
@@ -139,7 +143,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     }
     const text = ChatReply.contentText(Json.field(delta, "content"))
     if (text !== "") parts.push(...this.#closeReasoning(), ...this.#said(text))
-    this.#hasSpoken ||= parts.length > 0 || this.#calls.size > 0 || this.#refusal !== ""
+    this.#hasSpoken ||= parts.length > 0 || this.#calls.count > 0 || this.#refusal !== ""
     return parts
   }
 

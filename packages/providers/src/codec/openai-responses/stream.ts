@@ -9,6 +9,7 @@ import * as Classify from "../../classify/Classify.ts"
 import type { Source } from "../../transport/Source.ts"
 import type { Decoder } from "../../transport/Decoder.ts"
 import * as Json from "../../transport/Json.ts"
+import * as Size from "../../transport/Size.ts"
 import * as Calls from "../openAiCalls.ts"
 import * as ResponsesError from "./error.ts"
 import * as ResponsesReply from "./reply.ts"
@@ -29,6 +30,8 @@ interface UnfinishedItem {
   part: number
   from: number
   arguments: string
+  /** The bytes of its arguments. */
+  size: number
   /** The current text of the item. */
   channel: string | undefined
   /** Parts that wait for earlier items. */
@@ -49,6 +52,8 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
   /** The highest index so far. */
   #last = -1
   #hasReasoned = false
+  /** The bytes of all unfinished items. */
+  #held = 0
   #refusal: string | undefined
   /** The pieces of a refusal, for streams without an event for the whole refusal. */
   #refusing = ""
@@ -60,6 +65,10 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
 
   state() {
     return this.#state
+  }
+
+  held() {
+    return this.#held + this.#refusing.length
   }
 
   push(data: string): Step {
@@ -90,7 +99,11 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
       case "response.function_call_arguments.done": {
         const item = this.#itemOf(event)
         if (item !== undefined) {
-          item.arguments = Json.text(Json.field(event, "arguments")) ?? item.arguments + deltaOf(event)
+          const whole = Json.text(Json.field(event, "arguments"))
+          const piece = whole === undefined ? deltaOf(event) : beyond(whole, item.arguments)
+          item.arguments = whole ?? item.arguments + piece
+          item.size += Size.ofText(piece)
+          this.#held += Size.ofText(piece)
         }
         return Result.succeed([])
       }
@@ -139,14 +152,19 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     const part: Model.Part = { type: kind === "text" ? "text-delta" : "reasoning-delta", text }
     // Usually there are no earlier items to wait for.
     if (this.#unfinished.size === 1 && item.waiting.length === 0) return Result.succeed([part])
-    item.waiting.push(part)
+    this.#wait(item, part)
     return Result.succeed(this.#drain())
+  }
+
+  #wait(item: UnfinishedItem, part: Model.Part): void {
+    item.waiting.push(part)
+    this.#held += Size.ofPart(part)
   }
 
   /** When another text of the same item begins, closes the one before it. */
   #enter(item: UnfinishedItem, channel: string): void {
     if (item.text !== "" && channel !== item.channel) {
-      item.waiting.push({ type: "reasoning-delta", text: "", opaque: ResponsesReply.closed(this.#source.provider) })
+      this.#wait(item, { type: "reasoning-delta", text: "", opaque: ResponsesReply.closed(this.#source.provider) })
     }
     item.channel = channel
   }
@@ -184,12 +202,14 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
       for (const other of this.#unfinished.keys()) index = Math.min(index, other)
       const item = this.#unfinished.get(index)
       if (item === undefined) return parts
+      for (const part of item.waiting) this.#held -= Size.ofPart(part)
       parts.push(...item.waiting)
       item.waiting = []
       if (item.final === undefined) return parts
       parts.push(...this.#restOf(item, item.final, index))
       this.#hasReasoned ||= Json.field(item.final, "type") === "reasoning"
       this.#unfinished.delete(index)
+      this.#held -= item.size
       this.#closed.set(index, item.final)
     }
   }
@@ -232,6 +252,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
       part: 0,
       from: 0,
       arguments: "",
+      size: 0,
       channel: undefined,
       waiting: []
     }
