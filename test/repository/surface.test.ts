@@ -65,6 +65,7 @@ const added: Readonly<Record<string, string>> = {
   "Tool.digestOf": "the digest of a definition, for pins",
   "Tool.parts": "images and files in the results of a tool",
   "Tool.pinned": "a tool whose server may change it",
+  "Transport.layerUndici": "longer limits of time, proxies, certificates and pools on Node",
   "Tool.settle": "what ends the call of a tool that ends later"
 }
 

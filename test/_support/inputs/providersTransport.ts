@@ -163,6 +163,11 @@ export const providersTransport: Table = {
     }),
     ...each(fixed, "explain")
   },
+  "providers/src/transport/clients.ts": each(
+    none("takes a client and options of the developer"),
+    "layerUndici",
+    "undiciLayer"
+  ),
   "providers/src/transport/body.ts": each(reached, "bytes", "text"),
   "providers/src/transport/events.ts": {
     Events: grows(bodies, (text) => {

@@ -17,7 +17,6 @@ import {
   request,
   respond,
   respondWith,
-  silence,
   streamText,
   textChunk,
   type Reaction
@@ -46,6 +45,9 @@ const writing = () => {
     )
   return { reaction, say, state }
 }
+
+/** A head, and nothing after it. */
+const headAlone: Reaction = () => Effect.suspend(writing().reaction)
 
 /** The text of a stream from this server, being read. */
 const reading = Effect.fnUntraced(function* (transport: Transport.Options, ...script: ReadonlyArray<Reaction>) {
@@ -81,19 +83,21 @@ const callChunk = (args: string) =>
   })
 
 describe("before the first part", () => {
-  it.effect("the transport waits for a silent server until its timeout, and does not resend [P505 A804]", () =>
-    Effect.gen(function* () {
-      const { fiber, network } = yield* reading(limits, silence)
-      const { exit } = yield* endsAfter(fiber, 5000)
-      const error = failsWith(exit, LlmError.RequestTimeoutError)
-      assert.deepStrictEqual(error.timeout, Duration.seconds(5))
-      assert.include(error.message, "the stream was silent")
-      assert.strictEqual(network.sent.length, 1)
-    })
+  it.effect(
+    "the transport waits for a server that is silent after its head, and does not resend [P505 A804 P1402]",
+    () =>
+      Effect.gen(function* () {
+        const { fiber, network } = yield* reading(limits, headAlone)
+        const { exit } = yield* endsAfter(fiber, 5000)
+        const error = failsWith(exit, LlmError.RequestTimeoutError)
+        assert.deepStrictEqual(error.timeout, Duration.seconds(5))
+        assert.include(error.message, "The stream from api.test was silent for 5s")
+        assert.strictEqual(network.sent.length, 1)
+      })
   )
 
   it.effect(
-    "head, comments and events without a part are signs of life; after the last the connection is closed [P505 A804]",
+    "comments and events without a part are signs of life; after the last the connection is closed [P505 A804]",
     () =>
       Effect.gen(function* () {
         const server = writing()
@@ -115,7 +119,7 @@ describe("before the first part", () => {
   it.effect("each attempt has its own time [P505]", () =>
     Effect.gen(function* () {
       const slow: Reaction = () => Effect.delay(respond(503)(), "4 seconds")
-      const { fiber, network } = yield* reading(limits, slow, silence)
+      const { fiber, network } = yield* reading(limits, slow, headAlone)
       yield* pass(4250)
       failsWith((yield* endsAfter(fiber, 5000)).exit, LlmError.RequestTimeoutError)
       assert.deepStrictEqual(network.times(), [0, 4250])
@@ -124,7 +128,7 @@ describe("before the first part", () => {
 
   it.effect("a row for model calls may retry, invisibly [P505 P501]", () =>
     Effect.gen(function* () {
-      const network = fakeNetwork([silence, respondWith(200, () => body([textChunk("well"), finishChunk(), done]))])
+      const network = fakeNetwork([headAlone, respondWith(200, () => body([textChunk("well"), finishChunk(), done]))])
       const agent = Agent.make("patient", {}).pipe(
         Agent.onLlmError({ RequestTimeoutError: Recovery.retry({ retries: 1 }) })
       )
@@ -178,7 +182,10 @@ describe("between two parts", () => {
     it.effect(`${only} alone limits nothing else [P505]`, () =>
       Effect.gen(function* () {
         const server = writing()
-        const { fiber } = yield* reading({ [only]: "2 seconds" }, server.reaction)
+        const { fiber } = yield* reading(
+          { firstPart: Infinity, betweenParts: Infinity, [only]: "2 seconds" },
+          server.reaction
+        )
         yield* pass(only === "firstPart" ? 1999 : 60_000)
         yield* server.say(textChunk("a"))
         yield* pass(only === "firstPart" ? 60_000 : 1999)
@@ -236,6 +243,95 @@ describe("between two parts", () => {
     })
   )
 })
+
+describe("keep-alives", () => {
+  /** The stream gets this as often, every 1.9 seconds. */
+  const alive = (server: ReturnType<typeof writing>, keepAlive: string, times: number) =>
+    Effect.forEach(Array.from({ length: times }), () => Effect.andThen(pass(1900), server.say(keepAlive)), {
+      discard: true
+    })
+
+  for (const keepAlive of [
+    ": keep-alive\n\n",
+    'event: ping\ndata: {"type": "ping"}\n\n',
+    event({ type: "keepalive", sequence_number: 7 }),
+    ": a\n",
+    "\n"
+  ]) {
+    it.effect(`ten times betweenParts of nothing but ${JSON.stringify(keepAlive)} end a stream [P1402]`, () =>
+      Effect.gen(function* () {
+        const server = writing()
+        const { fiber, network } = yield* reading(limits, server.reaction)
+        yield* server.say(textChunk("a"))
+        yield* alive(server, keepAlive, 10)
+        const { exit, text } = yield* endsAfter(fiber, 1000)
+        assert.strictEqual(text, "a")
+        const error = failsWith(exit, LlmError.RequestTimeoutError)
+        assert.deepStrictEqual(error.timeout, Duration.seconds(20))
+        assert.include(error.message, "The stream from api.test held nothing but keep-alives for 20s")
+        assert.isTrue(server.state.isClosed)
+        assert.strictEqual(network.sent.length, 1)
+      })
+    )
+  }
+
+  it.effect("hold before the first part too, and begin anew with every event [P1402]", () =>
+    Effect.gen(function* () {
+      const server = writing()
+      const { fiber } = yield* reading(limits, server.reaction)
+      yield* alive(server, ": keep-alive\n\n", 10)
+      yield* server.say(role)
+      yield* alive(server, ": keep-alive\n\n", 10)
+      failsWith((yield* endsAfter(fiber, 1000)).exit, LlmError.RequestTimeoutError)
+    })
+  )
+
+  it.effect("never end a stream before firstPart does, or without betweenParts [P1402]", () =>
+    Effect.gen(function* () {
+      const patient = yield* reading({ firstPart: "1 minute", betweenParts: "1 second" }, headAlone)
+      assert.deepStrictEqual(
+        failsWith((yield* endsAfter(patient.fiber, 60_000)).exit, LlmError.RequestTimeoutError).timeout,
+        Duration.seconds(60)
+      )
+      const server = writing()
+      const endless = yield* reading({ ...limits, betweenParts: Infinity }, server.reaction)
+      yield* alive(server, ": keep-alive\n\n", 1000)
+      yield* server.say(textChunk("a"), finishChunk(), done)
+      const exit = yield* Fiber.await(endless.fiber)
+      assert(Exit.isSuccess(exit) && Exit.isSuccess(exit.value.exit))
+    })
+  )
+
+  it.effect("of a reader that takes its time do not count [P1402]", () =>
+    Effect.gen(function* () {
+      const server = writing()
+      const slow = Effect.flatMap(Model.Model, (model) =>
+        Stream.runForEach(model.stream(request), () => Effect.sleep("1 hour"))
+      )
+      const network = fakeNetwork([server.reaction])
+      const fiber = yield* Effect.forkChild(
+        slow.pipe(Effect.provide(openAi(limits)), Effect.provide(network.layer), Effect.exit)
+      )
+      yield* calm
+      yield* server.say(textChunk("a"))
+      yield* alive(server, ": keep-alive\n\n", 20)
+      yield* server.say(textChunk("b"), finishChunk(), done)
+      yield* pass(3 * 3_600_000)
+      assert(Exit.isSuccess(yield* Fiber.join(fiber)))
+    })
+  )
+})
+
+it.effect("by default 120 seconds before the first part and 60 between two [P1402]", () =>
+  Effect.gen(function* () {
+    const before = yield* reading({}, headAlone)
+    failsWith((yield* endsAfter(before.fiber, 120_000)).exit, LlmError.RequestTimeoutError)
+    const server = writing()
+    const between = yield* reading({}, server.reaction)
+    yield* server.say(textChunk("a"))
+    failsWith((yield* endsAfter(between.fiber, 60_000)).exit, LlmError.RequestTimeoutError)
+  })
+)
 
 it("refuses senseless limits at construction [P505]", () => {
   for (const limit of [0, -1, Number.NaN]) {

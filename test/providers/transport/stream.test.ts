@@ -229,23 +229,41 @@ describe("after the first part", () => {
     })
   )
 
-  it.effect("a stream that falls silent ends with RequestTimeoutError when the time is used up [A805]", () =>
-    Effect.gen(function* () {
-      const stalling = respondWith(
-        200,
-        () =>
-          new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(textChunk("x"))) })
+  /** Sends a chunk every nine seconds, and then breaks or ends. */
+  const slowly =
+    (chunks: ReadonlyArray<string>, broken?: Error): Reaction =>
+    () =>
+      Stream.fromIterable(chunks).pipe(
+        Stream.mapEffect((chunk) => Effect.delay(Effect.succeed(new TextEncoder().encode(chunk)), "9 seconds")),
+        Stream.concat(broken === undefined ? Stream.empty : Stream.fail(broken)),
+        Stream.toReadableStreamEffect(),
+        Effect.map((body) => new Response(body, { status: 200 }))
       )
-      const { call, network } = using(streamText, [stalling], { requestTimeout: "10 seconds" })
-      const fiber = yield* Effect.forkChild(call)
-      yield* calm
-      yield* pass(9999)
-      assert.strictEqual(fiber.pollUnsafe(), undefined)
-      yield* pass(1)
-      const { ended, text } = textAndFailure(yield* Fiber.await(fiber))
-      assert.strictEqual(text, "x")
-      assert.deepStrictEqual(failsWith(ended, LlmError.RequestTimeoutError).timeout, Duration.seconds(10))
+
+  it.effect(
+    "a stream that is alive is not ended by the limit of time, before its first part or after it [P1402 A805]",
+    () =>
+      Effect.gen(function* () {
+        const chunks = [role, ": keep-alive\n\n", textChunk("hel"), textChunk("lo"), finishChunk(), done]
+        const { call, network } = using(streamText, [slowly(chunks)], { requestTimeout: "10 seconds" })
+        const { ended, text } = textAndFailure(yield* finished(call))
+        assert.strictEqual(text, "hello")
+        assert(Exit.isSuccess(ended))
+        assert.strictEqual(network.sent.length, 1)
+      })
+  )
+
+  it.effect("a stream that breaks before its first part and after the limit of time is not resent [P1402 A805]", () =>
+    Effect.gen(function* () {
+      const { call, network } = using(streamText, [slowly([role, role], terminated())], {
+        requestTimeout: "10 seconds"
+      })
+      failsWith(textAndFailure(yield* finished(call)).ended, LlmError.NetworkError)
       assert.strictEqual(network.sent.length, 1)
+      const early = using(streamText, [slowly([role], terminated()), hello], { requestTimeout: "10 seconds" })
+      assert.strictEqual(textAndFailure(yield* finished(early.call)).text, "hello")
+      const [first = 0, second = 0] = early.network.times()
+      assert.strictEqual(second - first, 9250)
     })
   )
 

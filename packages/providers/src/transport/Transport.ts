@@ -14,12 +14,11 @@ import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Answer } from "./Answer.ts"
+import { HeadLimit } from "./clients.ts"
 import type { Decoder } from "./Decoder.ts"
 import type { Failure } from "./Failure.ts"
 import * as Fault from "./fault.ts"
@@ -31,6 +30,7 @@ import * as Parts from "./stream.ts"
 
 /** Effect's HTTP client. The transport sends its requests with it. */
 export { HttpClient } from "effect/http/HttpClient"
+export { layerFetch, layerUndici } from "./clients.ts"
 export type { Options } from "./settings.ts"
 /** @internal */
 export { limited } from "./limited.ts"
@@ -60,20 +60,12 @@ export interface Transport {
   ) => Stream.Stream<Model.Part, LlmError.LlmError>
 }
 
-/**
- * The HTTP client over the runtime's own `fetch`. It follows no redirect: a redirect would send the body and the custom
- * headers of a request to another host.
- */
-export const layerFetch: Layer.Layer<HttpClient.HttpClient> = Layer.provide(
-  FetchHttpClient.layer,
-  Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" })
-)
-
 /** Events or lines, depending on the format. */
 const accepted = "text/event-stream, application/x-ndjson"
 
 /**
- * The transport to an endpoint. Throws a `RangeError` for invalid options.
+ * The transport to an endpoint. Throws a `RangeError` for invalid options, and dies with one for a `requestTimeout` that the
+ * client in the context does not admit.
  *
  * @internal
  */
@@ -84,15 +76,24 @@ export const make = (
   for (const secret of endpoint.source.secrets) Redaction.know(secret)
   const settings = Settings.make(options)
   const target = Send.target(endpoint)
-  if (Result.isSuccess(target)) {
-    return Effect.map(HttpClient.HttpClient, (client) => fromClient(client, target.success, settings))
-  }
-  const { failure } = target
-  return Effect.succeed({ post: () => Effect.fail(failure), stream: () => Stream.fail(failure) })
+  return Effect.flatMap(HeadLimit, (most) => {
+    if (Duration.isGreaterThan(settings.timeout, most))
+      return Effect.die(new RangeError(tooPatient(settings.timeout, most)))
+    if (Result.isSuccess(target)) {
+      return Effect.map(HttpClient.HttpClient, (client) => fromClient(client, target.success, settings))
+    }
+    const { failure } = target
+    return Effect.succeed({ post: () => Effect.fail(failure), stream: () => Stream.fail(failure) })
+  })
 }
 
+const tooPatient = (timeout: Duration.Duration, most: Duration.Duration): string =>
+  `Transport: requestTimeout is ${Duration.format(timeout)}, and fetch ends each wait for an answer after ` +
+  `${Duration.format(most)}; put Transport.layerUndici() in the place of Transport.layerFetch, or a client of your own`
+
 /**
- * The worst case of one call: how many requests it sends, and how long it takes. Pass it to `Agent.explain` as
+ * The worst case of one call: how many requests it sends, and how long it takes until the head of a streamed reply or the
+ * end of a whole one. Pass it to `Agent.explain` as
  * `transport`. Throws a `RangeError` for invalid options.
  */
 export const explain = (options?: Settings.Options): Explanation => {
@@ -109,42 +110,35 @@ const fromClient = (
   const { endpoint, url } = target
   const limit = Duration.toMillis(timeout)
 
-  const within = <A, E, R>(self: Effect.Effect<A, E, R>, millis: number) =>
+  const within = <A, E, E2, R>(
+    self: Effect.Effect<A, E, R>,
+    millis: number,
+    failure: (error: LlmError.LlmError) => E2
+  ): Effect.Effect<A, E | E2, R> =>
     millis === Infinity
       ? self
       : Effect.timeoutOrElse(self, {
           duration: Duration.millis(Math.max(0, millis)),
-          orElse: () => Effect.fail(Fault.timedOut(endpoint.source, url, timeout))
+          orElse: () => Effect.fail(failure(Fault.timedOut(endpoint.source, url, timeout)))
         })
 
   /** The failure of a silent server. It is not resent: the server may still work on the request. */
-  const silent = (limit: Duration.Duration): Failure => ({
-    error: Fault.silent(endpoint.source, url, limit),
+  const silent = (limit: Duration.Duration, kind: Fault.Silence): Failure => ({
+    error: Fault.silent(endpoint.source, url, limit, kind),
     resend: false
   })
 
-  /** Limits the wait for the head of a stream to that of its first part. */
-  const begun = <A>(self: Effect.Effect<A, Failure>): Effect.Effect<A, Failure> => {
-    const { firstPart } = silence
-    if (!Duration.isFinite(firstPart)) return self
-    return Effect.timeoutOrElse(self, { duration: firstPart, orElse: () => Effect.fail(silent(firstPart)) })
-  }
-
-  /** Runs all attempts and waits within the time limit. `given` turns the reply of a row into a result. */
+  /** All attempts and waits. `attempt` gets the end of their time, `given` turns the reply of a row into a result. */
   const sending = <A, R>(
-    attempt: Effect.Effect<A, Failure, R>,
+    attempt: (deadline: number) => Effect.Effect<A, Failure, R>,
     given: (reply: Message.Reply) => A
   ): Effect.Effect<A, LlmError.LlmError, R> =>
-    Effect.flatMap(Model.Resending, (mode) => {
-      if (resending === undefined || mode === "off") {
-        const sent = Effect.mapError(attempt, ({ error }) => error)
-        return within(sent, limit)
-      }
-      const sent = Effect.flatMap(Clock.currentTimeMillis, (start) =>
-        // A wait until the end of the limit would leave no time to send.
-        resending({ attempt, given, deadline: start + limit - 1 })
-      )
-      return within(deposit === undefined ? sent : Effect.andThen(deposit, sent), limit)
+    Effect.flatMap(Effect.all([Model.Resending, Clock.currentTimeMillis]), ([mode, start]) => {
+      const deadline = start + limit
+      if (resending === undefined || mode === "off") return Effect.mapError(attempt(deadline), ({ error }) => error)
+      // A wait until the end of the limit would leave no time to send.
+      const sent = resending({ attempt: attempt(deadline), given, deadline: deadline - 1 })
+      return deposit === undefined ? sent : Effect.andThen(deposit, sent)
     })
 
   const post: Transport["post"] = (body, decode) => {
@@ -159,34 +153,39 @@ const fromClient = (
             : Effect.succeed(decoded.success)
         })
     )
-    return sending(Span.spanned(attempt, url), (reply) => reply)
+    const sent = Span.spanned(attempt, url)
+    return within(
+      sending(
+        () => sent,
+        (reply) => reply
+      ),
+      limit,
+      (error) => error
+    )
   }
 
   const stream: Transport["stream"] = (body, decoder, whole) => {
-    /** Reads up to the first parts that a reader must not get twice: every failure before them can be resent. */
-    const attempt = Effect.gen(function* () {
-      const sent = Send.exchange(client, target, { accept: accepted, body, limits })
-      const exchange = yield* begun(sent)
-      const { answer } = exchange
-      const readWhole = whole === undefined ? undefined : (body: string) => whole({ ...answer, body })
-      const reading = { limits, silence, silent, sizeOf: Size.ofPart, whole: readWhole }
-      const parts = yield* Parts.parts(exchange, decoder(answer), reading)
-      return { first: yield* Parts.first(parts), parts }
-    })
+    /**
+     * Reads up to the first parts that a reader must not get twice: every failure before them can be resent. Only the head has a deadline.
+     */
+    const attempt = (deadline: number) =>
+      Effect.gen(function* () {
+        const sent = Send.exchange(client, target, { accept: accepted, body, limits })
+        const left = deadline - (yield* Clock.currentTimeMillis)
+        const exchange = yield* within(sent, left, (error): Failure => ({ error, resend: false }))
+        const { answer } = exchange
+        const readWhole = whole === undefined ? undefined : (body: string) => whole({ ...answer, body })
+        const reading = { limits, silence, silent, sizeOf: Size.ofPart, whole: readWhole }
+        const parts = yield* Parts.parts(exchange, decoder(answer), reading)
+        return { first: yield* Parts.first(parts), parts }
+      })
     return Stream.unwrap(
       Effect.gen(function* () {
-        const start = yield* Clock.currentTimeMillis
         const scope = yield* Effect.scope
-        const { first, parts } = yield* sending(Parts.inChild(Span.spanned(attempt, url), scope), Parts.given)
+        const inScope = (deadline: number) => Parts.inChild(Span.spanned(attempt(deadline), url), scope)
+        const { first, parts } = yield* sending(inScope, Parts.given)
         let unread = first
-        let left = limit - ((yield* Clock.currentTimeMillis) - start)
-        const next = Effect.flatMap(Clock.currentTimeMillis, (asked) =>
-          Effect.tap(within(Parts.bare(parts), left), () =>
-            Effect.map(Clock.currentTimeMillis, (now) => {
-              left -= now - asked
-            })
-          )
-        )
+        const next = Parts.bare(parts)
         const pull: Parts.Parts<Model.Part, LlmError.LlmError> = Effect.suspend(() => {
           if (!Arr.isReadonlyArrayNonEmpty(unread)) return next
           const parts = unread

@@ -1,7 +1,7 @@
 /** Maps a failure below HTTP to one error. */
 import * as ForeignFailure from "@kintsugi/core/ForeignFailure"
 import * as LlmError from "@kintsugi/core/LlmError"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import * as Source from "./Source.ts"
 
@@ -45,14 +45,20 @@ export const timedOut = (
     ...(cause === undefined ? {} : { cause })
   })
 
+/** Nothing at all arrived, or nothing but keep-alives. */
+export type Silence = "silent" | "kept alive"
+
 /** Nothing of the reply arrived for `limit`, while a reader waited for it. */
-export const silent = ({ model, provider }: Source.Source, url: URL, limit: Duration.Duration) =>
+export const silent = ({ model, provider }: Source.Source, url: URL, limit: Duration.Duration, kind: Silence) =>
   LlmError.RequestTimeoutError.make({
     operation: `POST ${url.origin}${url.pathname}`,
     timeout: limit,
     provider,
     model,
-    detail: "the stream was silent"
+    what:
+      kind === "silent"
+        ? `The stream from ${url.host} was silent for ${Duration.format(limit)}`
+        : `The stream from ${url.host} held nothing but keep-alives for ${Duration.format(limit)}`
   })
 
 /** The connection ended before the reply was complete. */

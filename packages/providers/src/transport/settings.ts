@@ -18,15 +18,22 @@ export interface Options {
    * options and schedules do not see it. A row may answer with a `Reply`.
    */
   readonly retry?: RetryOptions | Schedule.Schedule<unknown, LlmError.LlmError> | Model.TransportRows | false
-  /** For all attempts and waits of one call together; 300 seconds by default, `Infinity` for no limit. */
+  /**
+   * The time until the head of the answer and, for a whole reply, its end, over all attempts and waits of one call; 300
+   * seconds by default, `Infinity` for no limit. A stream that has begun is not ended by it. Over `layerFetch` it is 300
+   * seconds at most.
+   */
   readonly requestTimeout?: Duration.Input
   /**
-   * The longest silence of a stream before its first part, from the start of each attempt; no limit by default. Every
-   * received byte restarts the time, even a keep-alive comment. A longer silence is a `RequestTimeoutError` and is
-   * not resent.
+   * The longest silence of a stream between its head and its first part; 120 seconds by default, `Infinity` for no
+   * limit. Every received byte restarts the time, even a keep-alive comment. A longer silence is a `RequestTimeoutError`
+   * and is not resent.
    */
   readonly firstPart?: Duration.Input
-  /** The longest silence after the first part. The time between two pulls of the reader does not count. */
+  /**
+   * The longest silence after the first part; 60 seconds by default, `Infinity` for no limit. The time between two pulls
+   * of the reader does not count. After ten times as long with nothing but keep-alives a stream ends too.
+   */
   readonly betweenParts?: Duration.Input
   /**
    * The texts, thoughts, arguments and provider items of one reply together, in bytes of UTF-8; 64 MiB by default. The
@@ -85,8 +92,8 @@ export interface Silence {
 export const make = (options?: Options): Settings => {
   const timeout = limitOf("requestTimeout", options?.requestTimeout, "300 seconds")
   const silence = {
-    firstPart: limitOf("firstPart", options?.firstPart, Infinity),
-    betweenParts: limitOf("betweenParts", options?.betweenParts, Infinity)
+    firstPart: limitOf("firstPart", options?.firstPart, "120 seconds"),
+    betweenParts: limitOf("betweenParts", options?.betweenParts, "60 seconds")
   }
   const limits: Limits = {
     maxReplyBytes: options?.maxReplyBytes ?? 64 * mebibyte,

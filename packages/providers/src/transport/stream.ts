@@ -4,6 +4,7 @@ import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -16,6 +17,7 @@ import * as Json from "./Json.ts"
 import { Lines } from "./lines.ts"
 import { Events } from "./events.ts"
 import { onlyFailure, type Failure } from "./Failure.ts"
+import type { Silence as Silent } from "./fault.ts"
 import { Pieces } from "./pieces.ts"
 import type { Exchange } from "./send.ts"
 import type { Limits, Silence } from "./settings.ts"
@@ -33,7 +35,7 @@ export interface Reading<Part> {
   readonly whole: Whole<Part> | undefined
   readonly silence: Silence
   /** The failure of a stream that is silent for too long. */
-  readonly silent: (limit: Duration.Duration) => Failure
+  readonly silent: (limit: Duration.Duration, kind: Silent) => Failure
 }
 
 /**
@@ -74,9 +76,12 @@ export const parts = <Part>(
     return next
   })
 
+/** So often as long as between two parts a stream may send nothing but keep-alives. */
+const patience = 10
+
 /**
- * Fails after too long a silence. Every received byte ends the silence, even a comment or a ping. Only the wait for
- * the network counts: while the reader does not pull, the clock stands still.
+ * Fails after too long a silence. Every received byte ends the silence, even a comment or a ping; events end the time of
+ * keep-alives. Only the wait for the network counts: while the reader does not pull, the clock stands still.
  */
 const watched = <A, Part>(
   bytes: Pull.Pull<A, Failure>,
@@ -84,10 +89,24 @@ const watched = <A, Part>(
   { silence: { betweenParts, firstPart }, silent }: Reading<Part>
 ): Pull.Pull<A, Failure> => {
   if (!Duration.isFinite(firstPart) && !Duration.isFinite(betweenParts)) return bytes
-  return Effect.suspend(() => {
+  const most = Duration.times(betweenParts, patience)
+  let heard = 0
+  /** How long the stream was waited for since its last event, in milliseconds. */
+  let waited = 0
+  return Effect.flatMap(Clock.currentTimeMillis, (start) => {
+    if (reader.heard > heard) waited = 0
+    heard = reader.heard
     const duration = reader.hasGiven ? betweenParts : firstPart
-    if (!Duration.isFinite(duration)) return bytes
-    return Effect.timeoutOrElse(bytes, { duration, orElse: () => Effect.fail(silent(duration)) })
+    const left = Duration.subtract(Duration.max(most, duration), Duration.millis(waited))
+    const isAlive = Duration.isLessThan(left, duration)
+    const limit = isAlive ? left : duration
+    if (!Duration.isFinite(limit)) return bytes
+    const orElse = () => Effect.fail(isAlive ? silent(most, "kept alive") : silent(duration, "silent"))
+    return Effect.tap(Effect.timeoutOrElse(bytes, { duration: limit, orElse }), () =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        waited += now - start
+      })
+    )
   })
 }
 
@@ -169,6 +188,8 @@ class Reader<Part> {
   #isOver = false
   /** Whether a part was emitted. */
   hasGiven = false
+  /** How many events and lines have arrived, without those that keep the connection alive. */
+  heard = 0
   failure: Failure | undefined
   ended = false
 
@@ -240,6 +261,7 @@ class Reader<Part> {
 
   #push(data: string, event?: string): void {
     this.#hasSeen = true
+    if (!isKeepAlive(data, event)) this.heard++
     if (!this.ended) this.#accept(this.#decoder.push(data, event))
   }
 
@@ -289,6 +311,13 @@ class Reader<Part> {
     this.ended = true
   }
 }
+
+/**
+ * Whether an event only keeps the connection alive: Anthropic's `ping`, and `keepalive` of OpenAI's responses, which no page
+ * of theirs documents (https://github.com/openai/openai-node/issues/1964, looked up 2026-11-26).
+ */
+const isKeepAlive = (data: string, event: string | undefined): boolean =>
+  event === "ping" || event === "keepalive" || /^\s*\{\s*"type"\s*:\s*"(?:ping|keepalive)"/.test(data)
 
 /** Whether the data of an event is truncated. A truncated `[DONE]` loses nothing. */
 const isCut = (begun: string): boolean => !"[DONE]".startsWith(begun.trim()) && Result.isFailure(Json.parse(begun))

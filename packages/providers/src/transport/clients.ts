@@ -1,0 +1,84 @@
+/** The HTTP clients that send the requests of a transport, and how long each waits for the head of an answer. */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+
+/** The longest wait for the head of an answer that the client in the context admits. */
+export const HeadLimit = Context.Reference<Duration.Duration>("@kintsugi/providers/Transport/HeadLimit", {
+  defaultValue: () => Duration.infinity
+})
+
+/** A redirect would send the body and the custom headers of a request to another host. */
+const redirect = "manual"
+
+/**
+ * The HTTP client over the runtime's own `fetch`. It follows no redirect: a redirect would send the body and the custom
+ * headers of a request to another host. `fetch` of Node ends each wait for an answer after 300 seconds, so a model with a
+ * longer `requestTimeout` is refused when its layer is built: give it `layerUndici`.
+ */
+export const layerFetch: Layer.Layer<HttpClient.HttpClient> = Layer.merge(
+  Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.RequestInit, { redirect })),
+  Layer.succeed(HeadLimit, Duration.seconds(300))
+)
+
+/** A dispatcher of `undici`, such as an `Agent`, a `ProxyAgent` or a `Pool`. */
+interface Dispatcher {
+  readonly compose: (interceptor: (dispatch: Dispatch) => Dispatch) => unknown
+}
+
+type Dispatch = (options: never, handler: never) => boolean
+
+/** What is used of `undici`. */
+export interface Undici {
+  readonly fetch: typeof globalThis.fetch
+  readonly Agent: new () => Dispatcher & { readonly destroy: () => Promise<void> }
+}
+
+/**
+ * The HTTP client over `undici`, for Node: no limit of time but those of the transport, and a `dispatcher` of your own for
+ * a proxy, certificates or a pool, whose limits of time are lifted. It follows no redirect. Without a `dispatcher` the
+ * layer has an `Agent` of its own, which ends with it. The package `undici`, 7 or newer, has to be installed.
+ */
+export const layerUndici = (options: { readonly dispatcher?: Dispatcher } = {}): Layer.Layer<HttpClient.HttpClient> =>
+  undiciLayer(() => import(peer) as Promise<Undici>, options)
+
+/** A bundler leaves it alone: the package is optional. */
+const peer: string = "undici"
+
+/** The same, from a package that is loaded like this. */
+export const undiciLayer = (
+  load: () => Promise<Undici>,
+  { dispatcher }: NonNullable<Parameters<typeof layerUndici>[0]> = {}
+): Layer.Layer<HttpClient.HttpClient> =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { Agent, fetch } = yield* Effect.tryPromise({ try: load, catch: missing }).pipe(Effect.orDie)
+      const own = dispatcher === undefined ? yield* agentOf(Agent) : dispatcher
+      const init = { redirect, dispatcher: own.compose(unlimited) } as const
+      return Layer.provide(
+        FetchHttpClient.layer,
+        Layer.merge(Layer.succeed(FetchHttpClient.Fetch, fetch), Layer.succeed(FetchHttpClient.RequestInit, init))
+      )
+    })
+  ).pipe(Layer.merge(Layer.succeed(HeadLimit, Duration.infinity)))
+
+const agentOf = (Agent: Undici["Agent"]) =>
+  Effect.acquireRelease(
+    Effect.sync(() => new Agent()),
+    (agent) => Effect.promise(() => agent.destroy())
+  )
+
+/** The transport has limits of its own. */
+const unlimited =
+  (dispatch: Dispatch): Dispatch =>
+  (options, handler) =>
+    dispatch({ ...(options as object), headersTimeout: 0, bodyTimeout: 0 } as never, handler)
+
+const missing = (cause: unknown): Error =>
+  Predicate.hasProperty(cause, "code") && cause.code === "ERR_MODULE_NOT_FOUND"
+    ? new Error("Transport.layerUndici needs the package undici, which is not installed: npm install undici", { cause })
+    : new Error("Transport.layerUndici could not load the package undici", { cause })

@@ -1,0 +1,260 @@
+/** The clients of a transport over real connections: which limits of time hold, and what stands in the way of a request. */
+import * as Net from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { LlmError, Model } from "@kintsugi/core"
+import { OpenAi, Resilience, Transport } from "@kintsugi/providers"
+import { AnyWire, Fault, LoopbackServer } from "@kintsugi/providers/testing"
+import { Cause, Deferred, Effect, Exit, Fiber, Latch, Layer, Redacted, Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import * as Undici from "undici"
+import { undiciLayer } from "../../../packages/providers/src/transport/clients.ts"
+import { failsWith, key, openAi, request, streamText } from "../../_support/network.ts"
+
+const brain = AnyWire.handler(() => Effect.succeed({ content: [{ type: "text", text: "five words and some more" }] }))
+
+const modelAt = (
+  baseUrl: string,
+  transport: Transport.Options,
+  client: Layer.Layer<Transport.HttpClient> = Transport.layerUndici()
+) => OpenAi.layer({ model: "m", apiKey: Redacted.make(key), baseUrl, transport }).pipe(Layer.provide(client))
+
+const whole = Effect.asVoid(Effect.flatMap(Model.Model, (model) => model.generate(request)))
+const streamed = Effect.asVoid(Effect.flatMap(Model.Model, (model) => Stream.runDrain(model.stream(request))))
+
+const agent = (options: Undici.Agent.Options) =>
+  Effect.acquireRelease(
+    Effect.sync(() => new Undici.Agent(options)),
+    (dispatcher) => Effect.promise(() => dispatcher.destroy())
+  )
+
+/** Waits until a request of its own, with nothing around it, has failed with this limit of the dispatcher. */
+const outlasted = (dispatcher: Undici.Dispatcher, url: string, code: string) =>
+  Effect.promise(async () => {
+    const failure: unknown = await Undici.fetch(url, { dispatcher }).then(
+      (response) => response.text().catch((error: unknown) => error),
+      (error: unknown) => error
+    )
+    assert(failure instanceof Error)
+    assert.propertyVal(failure.cause, "code", code)
+  })
+
+const asked = (server: LoopbackServer.LoopbackServer, times: number) =>
+  Effect.gen(function* () {
+    while ((yield* server.requests).length < times) yield* Effect.yieldNow
+  })
+
+/** A proxy for tunnels that counts them; it is closed with the scope. */
+const tunnelling = Effect.acquireRelease(
+  Effect.callback<{ readonly url: string; readonly count: () => number; readonly close: () => void }>((resume) => {
+    let count = 0
+    const sockets = new Set<Net.Socket>()
+    const server = Net.createServer((socket) => {
+      sockets.add(socket)
+      socket.on("error", () => undefined)
+      socket.once("data", (head) => {
+        const [, host = "", port = ""] = /^CONNECT ([^:]+):(\d+) /.exec(head.toString()) ?? []
+        count++
+        const target = Net.connect(Number(port), host, () => {
+          socket.write("HTTP/1.1 200 Connection established\r\n\r\n")
+          socket.pipe(target).pipe(socket)
+        })
+        target.on("error", () => socket.destroy())
+        sockets.add(target)
+      })
+    })
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      const port = address !== null && typeof address === "object" ? address.port : 0
+      const close = () => {
+        server.close()
+        for (const socket of sockets) socket.destroy()
+      }
+      resume(Effect.succeed({ url: `http://127.0.0.1:${port}`, count: () => count, close }))
+    })
+  }),
+  ({ close }) => Effect.sync(close)
+)
+
+describe("layerUndici", () => {
+  it.effect("a requestTimeout of 3 s holds over a dispatcher whose limit is 1 s, whole and streamed [P1402]", () =>
+    Effect.gen(function* () {
+      const dispatcher = yield* agent({ headersTimeout: 1000 })
+      const gate = yield* Latch.make()
+      const silent = yield* LoopbackServer.make(Fault.inFront(() => Fault.cut("nothing", "silence"), brain))
+      const late = yield* LoopbackServer.make(Fault.inFront(() => Fault.delayed(gate.await), brain))
+      const options = { requestTimeout: "3 seconds", retry: false } as const
+      const calling = (url: string) =>
+        Effect.forEach([whole, streamed], (call) =>
+          Effect.forkChild(
+            Effect.exit(Effect.provide(call, modelAt(url, options, Transport.layerUndici({ dispatcher }))))
+          )
+        )
+      const answered = yield* calling(late.url)
+      const unanswered = yield* calling(silent.url)
+      yield* Effect.all([asked(late, 2), asked(silent, 2)])
+      // begins after all of them
+      yield* outlasted(dispatcher, silent.url, "UND_ERR_HEADERS_TIMEOUT")
+      yield* gate.open
+      for (const fiber of answered) assert(Exit.isSuccess(yield* Fiber.join(fiber)))
+      yield* TestClock.adjust("2999 millis")
+      for (const fiber of unanswered) assert.strictEqual(fiber.pollUnsafe(), undefined)
+      yield* TestClock.adjust("1 millis")
+      for (const fiber of unanswered) failsWith(yield* Fiber.join(fiber), LlmError.RequestTimeoutError)
+    })
+  )
+
+  it.effect("a stream may be silent for longer than a dispatcher admits [P1402]", () =>
+    Effect.gen(function* () {
+      const dispatcher = yield* agent({ bodyTimeout: 1000 })
+      const gate = yield* Latch.make()
+      const begun = yield* Deferred.make<void>()
+      const pausing = Fault.all(
+        Fault.split("event"),
+        Fault.gated((index) =>
+          index < 2 ? Effect.void : Effect.andThen(Deferred.succeed(begun, undefined), gate.await)
+        )
+      )
+      const late = yield* LoopbackServer.make(Fault.inFront(() => pausing, brain))
+      const stalled = yield* LoopbackServer.make(Fault.inFront(() => Fault.cut(5, "silence"), brain))
+      const layer = modelAt(late.url, { retry: false }, Transport.layerUndici({ dispatcher }))
+      const reading = yield* Effect.forkChild(Effect.provide(streamText, layer))
+      yield* Deferred.await(begun)
+      yield* outlasted(dispatcher, stalled.url, "UND_ERR_BODY_TIMEOUT")
+      yield* gate.open
+      const { exit, text } = yield* Fiber.join(reading)
+      assert(Exit.isSuccess(exit))
+      assert.strictEqual(text, "five words and some more")
+    })
+  )
+
+  it.live("sends through a proxy [P1402]", () =>
+    Effect.gen(function* () {
+      const proxy = yield* tunnelling
+      const server = yield* LoopbackServer.make(brain)
+      const dispatcher = yield* Effect.acquireRelease(
+        Effect.sync(() => new Undici.ProxyAgent({ uri: proxy.url, proxyTunnel: true })),
+        (one) => Effect.promise(() => one.destroy())
+      )
+      yield* Effect.provide(whole, modelAt(server.url, {}, Transport.layerUndici({ dispatcher })))
+      assert.strictEqual(proxy.count(), 1)
+      assert.strictEqual((yield* server.requests).length, 1)
+    })
+  )
+
+  it.live("keeps to the connections of a pool [P1402]", () =>
+    Effect.gen(function* () {
+      let open = 0
+      let most = 0
+      const counted = Fault.delayed(Effect.sync(() => (most = Math.max(most, ++open))))
+      const leaving = (good: Effect.Effect<unknown>) =>
+        Effect.ensuring(
+          good,
+          Effect.sync(() => open--)
+        )
+      const server = yield* LoopbackServer.make((received) => {
+        const answer = counted(brain(received), received)
+        return Effect.map(answer, (one) => ({ ...one, before: leaving(one.before ?? Effect.void) }))
+      })
+      const dispatcher = yield* agent({ connections: 2 })
+      const layer = modelAt(server.url, {}, Transport.layerUndici({ dispatcher }))
+      yield* Effect.all(
+        Array.from({ length: 8 }, () => Effect.provide(whole, layer)),
+        { concurrency: "unbounded" }
+      )
+      assert.isAtMost(most, 2)
+      assert.strictEqual((yield* server.requests).length, 8)
+    })
+  )
+
+  it.live("follows no redirect, and gives its connection back when it is interrupted [P1402 A111]", () =>
+    Effect.gen(function* () {
+      const aside = yield* LoopbackServer.make(
+        Fault.inFront([Fault.status(307, "", { location: "http://b.test/" })], brain)
+      )
+      const exit = yield* Effect.exit(Effect.provide(whole, modelAt(aside.url, {})))
+      assert.include(failsWith(exit, LlmError.InvalidRequestError).message, "redirects to http://b.test (status 307)")
+      const silent = yield* LoopbackServer.make(Fault.inFront(() => Fault.cut("nothing", "silence"), brain))
+      const calling = yield* Effect.forkChild(Effect.provide(streamed, modelAt(silent.url, {})))
+      yield* asked(silent, 1)
+      yield* Fiber.interrupt(calling)
+      assert.strictEqual((yield* silent.nextAbort).number, 1)
+    })
+  )
+
+  it.effect("has an agent of its own, which ends with the layer [P1402]", () =>
+    Effect.gen(function* () {
+      let ended = 0
+      class Agent {
+        compose = () => this
+        destroy = () => Promise.resolve(void ended++)
+      }
+      const own = { fetch: globalThis.fetch, Agent }
+      const scope = yield* Scope.make()
+      yield* Layer.buildWithScope(
+        undiciLayer(() => Promise.resolve(own)),
+        scope
+      )
+      assert.strictEqual(ended, 0)
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual(ended, 1)
+    })
+  )
+
+  it.effect("says how to install undici where it is missing [P1402]", () =>
+    Effect.gen(function* () {
+      const missing = Object.assign(new Error("Cannot find package 'undici'"), { code: "ERR_MODULE_NOT_FOUND" })
+      for (const [failure, says] of [
+        [missing, "needs the package undici, which is not installed: npm install undici"],
+        [new Error("it is broken"), "could not load the package undici"]
+      ] as const) {
+        const exit = yield* Effect.exit(Layer.build(undiciLayer(() => Promise.reject(failure))))
+        assert(Exit.isFailure(exit))
+        const defect = Cause.squash(exit.cause)
+        assert(defect instanceof Error)
+        assert.include(defect.message, says)
+        assert.strictEqual(defect.cause, failure)
+      }
+    })
+  )
+})
+
+describe("layerFetch", () => {
+  const built = (transport: Transport.Options, client: Layer.Layer<Transport.HttpClient>) =>
+    Effect.exit(Layer.build(Layer.provide(openAi(transport), client)))
+
+  it.effect("a requestTimeout above 300 s is refused when the layer is built [P1402]", () =>
+    Effect.gen(function* () {
+      const around = Resilience.layerHttp.pipe(Layer.provideMerge(Transport.layerFetch))
+      const guarded = Layer.provide(
+        Layer.provide(openAi({ requestTimeout: "301 seconds" }), Resilience.layerHttp),
+        Transport.layerFetch
+      )
+      assert(Exit.isFailure(yield* Effect.exit(Layer.build(guarded))))
+      for (const client of [Transport.layerFetch, around]) {
+        for (const requestTimeout of ["301 seconds", "15 minutes", Infinity] as const) {
+          const exit = yield* built({ requestTimeout }, client)
+          assert(Exit.isFailure(exit))
+          const defect = Cause.squash(exit.cause)
+          assert(defect instanceof RangeError)
+          assert.match(
+            defect.message,
+            /^Transport: requestTimeout is .+, and fetch ends each wait for an answer after 5m; put Transport.layerUndici\(\)/
+          )
+        }
+        assert(Exit.isSuccess(yield* built({ requestTimeout: "300 seconds" }, client)))
+        assert(Exit.isSuccess(yield* built({ betweenParts: Infinity }, client)))
+      }
+    })
+  )
+
+  it.effect("is not refused over layerUndici, nor over a client of one's own [P1402]", () =>
+    Effect.gen(function* () {
+      const own = Layer.effect(Transport.HttpClient, Effect.service(Transport.HttpClient)).pipe(
+        Layer.provide(Transport.layerFetch)
+      )
+      for (const client of [Transport.layerUndici(), own]) {
+        assert(Exit.isSuccess(yield* built({ requestTimeout: Infinity }, client)))
+      }
+    })
+  )
+})
