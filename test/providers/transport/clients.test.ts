@@ -143,13 +143,13 @@ describe("layerUndici", () => {
 
   it.live("keeps to the connections of a pool [P1402]", () =>
     Effect.gen(function* () {
-      let open = 0
+      let under = 0
       let most = 0
-      const counted = Fault.delayed(Effect.sync(() => (most = Math.max(most, ++open))))
+      const counted = Fault.delayed(Effect.sync(() => (most = Math.max(most, ++under))))
       const leaving = (good: Effect.Effect<unknown>) =>
         Effect.ensuring(
           good,
-          Effect.sync(() => open--)
+          Effect.sync(() => under--)
         )
       const server = yield* LoopbackServer.make((received) => {
         const answer = counted(brain(received), received)

@@ -2,10 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Model from "@kintsugi/core/Model"
 import type { Transport } from "@kintsugi/providers"
-import { Duration, Effect, Exit, Fiber, Stream } from "effect"
+import { Effect, Exit, Fiber, Stream } from "effect"
 import {
   body,
-  calm,
   done,
   event,
   failsWith,

@@ -1,7 +1,9 @@
 /**
- * A program: reads answers that are sixteen times as large as others, and prints the CPU time of both in milliseconds; or, with the
- * name of a stream, reads 15 MiB of that, and prints the memory in MiB that it has taken at most.
+ * A program: reads answers that are sixteen times as large as others, and prints the CPU time of both in milliseconds; with `large` those of
+ * 8 MiB and of 1 MiB; or, with the name of an answer, reads 15 MiB of that, and prints the memory in MiB that it has taken at most.
  */
+import { Readable } from "node:stream"
+import { createGunzip, createGzip } from "node:zlib"
 import { Message, Model } from "@kintsugi/core"
 import { Ollama, OpenAi } from "@kintsugi/providers"
 import { Effect, Layer, Redacted, Stream } from "effect"
@@ -104,15 +106,100 @@ const measure = async (kind: string, texts: Texts, read: (text: string, size: nu
   }
 }
 
-const endless: Record<string, { readonly unit: string; readonly size: number }> = {
-  blanks: { unit: " ", size: kibi },
-  "one line": { unit: "x", size: 64 },
-  "lines of one event": { unit: "data:a\n", size: 7 * 16 }
+/** A large answer, in pieces: what it begins and ends with, and what stands between. */
+interface Large {
+  readonly unit: string
+  readonly size: number
+  readonly begin?: string
+  readonly end?: string
+  readonly isPacked?: true
+  readonly isWhole?: true
 }
 
+const begin = 'data: {"choices":[{"index":0,"delta":{"content":"'
+const end = `"}}]}\n\n${says("b")}data: [DONE]\n\n`
+
+const large: Record<string, Large> = {
+  blanks: { unit: " ", size: kibi },
+  "one line": { unit: "x", size: 64 },
+  "lines of one event": { unit: "data:a\n", size: 7 * 16 },
+  "blanks in pieces of 16 KiB": { unit: " ", size: 16 * kibi },
+  "one event in pieces of 16 KiB": { unit: "x", size: 16 * kibi, begin, end },
+  "an event without an end in pieces of 16 KiB": { unit: "x", size: 16 * kibi, begin },
+  "blanks in gzip": { unit: " ", size: 16 * kibi, isPacked: true },
+  "one event in gzip": { unit: "x", size: 16 * kibi, begin, end, isPacked: true },
+  "a whole body": {
+    unit: "x",
+    size: 16 * kibi,
+    begin: '{"choices":[{"finish_reason":"stop","message":{"content":"',
+    end: '"}}]}',
+    isWhole: true
+  }
+}
+
+/** The answer with so many MiB. A packed one is packed before, and unpacked as fetch does it. */
+const sending = async ({ begin = "", end = "", isPacked, size, unit }: Large, mebibytes: number) => {
+  const encoder = new TextEncoder()
+  const bytes = encoder.encode(repeated(unit, size))
+  const count = (mebibytes * kibi * kibi) / bytes.length
+  function* pieces() {
+    if (begin !== "") yield encoder.encode(begin)
+    for (let sent = 0; sent < count; sent++) yield bytes.slice()
+    if (end !== "") yield encoder.encode(end)
+  }
+  const packed = isPacked === true ? await packedOf(pieces()) : undefined
+  const client = HttpClient.make((request) =>
+    Effect.sync(() => {
+      const body = packed === undefined ? streamOf(pieces()) : unpacked(packed)
+      return HttpClientResponse.fromWeb(request, new Response(body))
+    })
+  )
+  return Layer.succeed(HttpClient.HttpClient, client)
+}
+
+const streamOf = (pieces: Iterator<Uint8Array>) =>
+  new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const { done, value } = pieces.next()
+        if (done === true) controller.close()
+        else controller.enqueue(value)
+      }
+    },
+    { highWaterMark: 0 }
+  )
+
+const packedOf = async (pieces: Iterable<Uint8Array>): Promise<Uint8Array> => {
+  const gzip = createGzip()
+  const packed: Array<Uint8Array> = []
+  for await (const chunk of Readable.from(pieces).pipe(gzip)) packed.push(chunk)
+  return Buffer.concat(packed)
+}
+
+const unpacked = (packed: Uint8Array): ReadableStream<Uint8Array> =>
+  // the web's stream
+  Readable.toWeb(Readable.from([packed]).pipe(createGunzip())) as ReadableStream<Uint8Array>
+
+const read = ({ isWhole }: Large, network: Layer.Layer<HttpClient.HttpClient>) =>
+  Effect.runPromise((isWhole === true ? whole : streamed).pipe(Effect.provide(openAi), Effect.provide(network)))
+
 const [name = ""] = process.argv.slice(2)
-const one = endless[name]
-if (one === undefined) {
+const one = large[name]
+if (one !== undefined) {
+  const network = await sending(one, 15)
+  const idle = process.memoryUsage.rss() / kibi / kibi
+  await read(one, network)
+  console.log(JSON.stringify(process.resourceUsage().maxRSS / kibi - idle))
+} else if (name === "large") {
+  for (const [what, each] of Object.entries(large)) {
+    const cost = async (mebibytes: number) => {
+      const network = await sending(each, mebibytes)
+      return costOf(1, () => read(each, network))
+    }
+    const measured: Measured = { what, small: await cost(1), large: await cost(8) }
+    console.log(JSON.stringify(measured))
+  }
+} else {
   await measure("events", events, (text, size) =>
     streamed.pipe(Effect.provide(openAi), Effect.provide(inPieces(says("a") + text, size)))
   )
@@ -122,10 +209,4 @@ if (one === undefined) {
   await measure("whole", bodies, (text, size) =>
     whole.pipe(Effect.provide(openAi), Effect.provide(inPieces(text, size)))
   )
-} else {
-  const idle = process.memoryUsage.rss() / kibi / kibi
-  const bytes = new TextEncoder().encode(repeated(one.unit, one.size))
-  const network = answering(one.size, 15 * kibi * kibi, () => bytes.slice())
-  await Effect.runPromise(streamed.pipe(Effect.provide(openAi), Effect.provide(network)))
-  console.log(JSON.stringify(process.resourceUsage().maxRSS / kibi - idle))
 }
