@@ -2,8 +2,9 @@
 
 /**
  * The family of a model by its name, in lower case: without the vendor or the region before it, and without the date, the version, the
- * stage (`latest`, `preview` …) or the variant behind it. So `us.anthropic.claude-opus-4-5-20251101-v1:0`, `anthropic/claude-opus-4.5` and
- * `claude-opus-4-5@20251101` are all `claude-opus-4-5`. A plain function of the name, also of a name that no table has.
+ * stage (`latest`, `preview` …) or the variant behind it. So `us.anthropic.claude-sonnet-4-6-20260217-v1:0`,
+ * `anthropic/claude-sonnet-4.6` and `claude-sonnet-4-6@20260217` are all `claude-sonnet-4-6`. A plain function of the name, also of a
+ * name that no table has.
  *
  * @internal
  */

@@ -18,7 +18,7 @@ export interface Options extends GeminiParameters, ByName.Reach {}
 /** The options, with model and key. */
 interface LayerOptions extends Options {
   /**
-   * `gemini-2.5-flash`, or a name with its collection, `tunedModels/my-model`. The name is one path segment: any
+   * `gemini-3.8-flash`, or a name with its collection, `tunedModels/my-model`. The name is one path segment: any
    * other slash is escaped. A name that cannot be escaped, as `..`, makes each call fail with an
    * `InvalidRequestError`.
    */
