@@ -24,13 +24,13 @@ const common = ["__proto__", "constructor", "toString", "\ufeff", "\ud800", "\r"
 /** Nested so deeply that writing it down reaches the end of the stack. */
 const deep = ["[]", '{"a":1}'].map((inner) => `${'{"a":['.repeat(3_000)}${inner}${"]}".repeat(3_000)}`)
 
-/** Replies that wait for the client. */
+/** Replies that wait for the client, break off, or were cut off by a filter. */
 // written in this form
-const waiting = seedsIn("waiting") as ReadonlyArray<{ readonly api: Api; readonly body: string }>
+const own = [...seedsIn("waiting"), ...seedsIn("streams")] as ReadonlyArray<{ readonly api: Api; readonly body: string }>
 
 const codec = (api: Api): Target => ({
   form: "text",
-  seeds: [...fixtures, ...waiting].filter((fixture) => fixture.api === api).map(({ body }) => body),
+  seeds: [...fixtures, ...own].filter((fixture) => fixture.api === api).map(({ body }) => body),
   words: [
     ...common,
     '{"error":{"message":"no"}}',
@@ -93,9 +93,10 @@ export const targets: Readonly<Record<string, Target>> = {
   ...Object.fromEntries(apis.map((api) => [api, codec(api)])),
   classify: {
     form: "json",
-    seeds: refusals.map(({ api, body, headers, status }) =>
-      JSON.stringify({ api, status, headers, body: bodyOf(body) })
-    ),
+    seeds: [
+      ...refusals.map(({ api, body, headers, status }) => JSON.stringify({ api, status, headers, body: bodyOf(body) })),
+      ...jsonSeeds("refusals")
+    ],
     words: [...common, ...apis, ...waits],
     check: (text) => {
       const { body, codec, headers, status } = answerIn(text)

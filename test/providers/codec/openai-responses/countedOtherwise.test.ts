@@ -22,7 +22,7 @@ it("an item whose index is not its place in the whole response comes once, by it
       decodeStream([...streamed, { type: "response.completed", response: response(items) }])
     )
     assert.deepStrictEqual(
-      Message.callsOf(reply).map(({ arguments: args }) => args),
+      Message.callsOf(reply ?? assert.fail("no reply")).map(({ arguments: args }) => args),
       ['{"n":1}', '{"n":2}'],
       String(indices)
     )

@@ -1,10 +1,10 @@
 /** Calls as careless servers number them, in thousands and in pieces; odd texts and counts. */
 import * as Message from "@kintsugi/core/Message"
 import { type Answer, both, each, eventStream, fixed, isStreamed, changed, shapeOf, sse } from "./answers.ts"
-import type { Expected, Scenario } from "./scenario.ts"
+import type { Holds, Scenario } from "./scenario.ts"
 
 const callsAre =
-  (...all: ReadonlyArray<unknown>): Expected["reply"] =>
+  (...all: ReadonlyArray<unknown>): Holds =>
   (reply) =>
     shapeOf({ ...reply, content: Message.callsOf(reply) }) === JSON.stringify(["", all.map((args) => ["look", args])])
 
@@ -97,7 +97,7 @@ const nested = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`
 
 const isLong = callsAre(JSON.parse(long))
 
-const isCalled: Expected["reply"] = (reply) => Message.callsOf(reply).length === 1
+const isCalled: Holds = (reply) => Message.callsOf(reply).length === 1
 
 export const calls: ReadonlyArray<Scenario> = [
   ...indices.flatMap((index) => [
@@ -112,9 +112,9 @@ export const calls: ReadonlyArray<Scenario> = [
     ...one(`index ${JSON.stringify(index)}`, "openai-responses", {
       answer: () =>
         responses(
-          item(index, "a", ['{"n":1}'])
-            .slice(-1)
-            .map(({ item }) => item),
+          item(index, "a", ['{"n":1}']).flatMap((event) =>
+            "item" in event && event.type.endsWith("done") ? [event.item] : []
+          ),
           ...item(index, "a", ['{"n"', ":1}"])
         ),
       expected: { reply: callsAre({ n: 1 }), sends: 1 }
@@ -234,6 +234,6 @@ export const texts: ReadonlyArray<Scenario> = [
   )
 ]
 
-function says(text: string): Expected["reply"] {
+function says(text: string): Holds {
   return (reply) => Message.textOf(reply) === text
 }

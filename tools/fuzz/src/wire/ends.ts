@@ -3,7 +3,7 @@ import type * as Message from "@kintsugi/core/Message"
 import { Fault } from "@kintsugi/providers/testing"
 import { Effect } from "effect"
 import { bodyOf, both, brain, bytesOf, changed, each, eventWires, first, isGood, shapeOf, text } from "./answers.ts"
-import type { Expected, Scenario } from "./scenario.ts"
+import type { Expected, Holds, Scenario } from "./scenario.ts"
 
 const lost: Expected = { tags: ["NetworkError"], sends: 3 }
 
@@ -15,7 +15,7 @@ const call: Message.Reply["content"] = [
   { type: "tool-call", id: "call_1", name: "search", arguments: { q: "folded paper cranes" } }
 ]
 
-const isCall: Expected["reply"] = (reply) => shapeOf(reply) === shapeOf({ ...reply, content: call })
+const isCall: Holds = (reply) => shapeOf(reply) === shapeOf({ ...reply, content: call })
 
 /** Within a word of the body. */
 const within =

@@ -15,12 +15,15 @@ export type Serve =
   | { readonly type: "handler"; readonly handler: Parameters<typeof LoopbackServer.make>[0] }
   | { readonly type: "raw"; readonly answer: RawServer.Raw }
 
+/** Whether a reply is what it has to be. */
+export type Holds = (reply: Message.Reply) => boolean
+
 /** What has to come of it. */
 export interface Expected {
   /** The classes of the failure, one of which it is; absent if it is a reply. */
   readonly tags?: ReadonlyArray<LlmError.LlmError["_tag"]>
   /** Holds of the reply. */
-  readonly reply?: (reply: Message.Reply) => boolean
+  readonly reply?: Holds
   /** Holds of the failure. */
   readonly error?: (error: LlmError.LlmError) => boolean
   /** How often the request is sent. */
@@ -35,6 +38,8 @@ export interface Scenario {
   readonly serve: Serve
   readonly expected: Expected
   readonly transport?: Transport.Options
+  /** How often it is played; sockets must not be left open. Once by default. */
+  readonly times?: number
   /** Stops to read after the first part, and expects that the server sees the connection end. */
   readonly stops?: "early" | "interrupted"
 }
