@@ -51,6 +51,7 @@ const table: ReadonlyArray<readonly [string, unknown, ToolError.ExecutionError["
     ["a code that is thrown", { code: "ECONNREFUSED" }, "network", true],
     ["a code two causes below", beneath(beneath(coded("ECONNRESET"))), "network", true],
     ["a certificate", fetchFailed(coded("CERT_HAS_EXPIRED")), "network", false],
+    ["a head that is too large", fetchFailed(coded("UND_ERR_HEADERS_OVERFLOW")), "network", false],
     [
       "AbortSignal.timeout",
       new DOMException("The operation was aborted due to timeout", "TimeoutError"),

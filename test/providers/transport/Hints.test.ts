@@ -38,6 +38,8 @@ describe("headers [P801]", () => {
     ["a zero", { "retry-after": "0" }, 0],
     ["the larger of two", { "retry-after": "1", "retry-after-ms": "0" }, 1000],
     ["the larger of two, the other way round", { "retry-after": "4", "retry-after-ms": "4500" }, 4500],
+    ["retry-after with more digits than a date has", { "retry-after": "99999999999999999999" }, 1e12],
+    ["retry-after-ms with more digits than a number has", { "retry-after-ms": "9".repeat(400) }, 1e12],
     ["a reset as a Go duration", { "x-ratelimit-reset-requests": "6m0s" }, 360_000],
     ["a reset with several units", { "x-ratelimit-reset-tokens": "1h2m3.5s" }, 3_723_500],
     ["a reset in milliseconds", { "x-ratelimit-reset-tokens": "120ms" }, 120],

@@ -4,10 +4,11 @@ import { Agent, Recovery } from "@kintsugi/core"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
-import { OpenAi, type Transport } from "@kintsugi/providers"
+import { OpenAi, Transport } from "@kintsugi/providers"
 import { AnyWire, Fault, LoopbackServer } from "@kintsugi/providers/testing"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, Redacted, Ref, Schema, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
+import { Agent as UndiciAgent } from "undici"
 import { failsWith, key, listening, outwaiting, request, streamText } from "../../_support/network.ts"
 import { content, generate, modelAt, serving } from "../_support/loopback.ts"
 
@@ -98,6 +99,31 @@ describe("faults of the connection", () => {
       })
     )
   }
+
+  it.live("a head above 16 KiB is a ReplyTooLargeError, whole and streamed, sent once; undici takes more [P1401]", () =>
+    Effect.gen(function* () {
+      const large = Fault.status(200, "{}", { "x-large": "x".repeat(20_000) })
+      const server = yield* serving(() => large)
+      for (const call of [Effect.asVoid(generate), Effect.asVoid(collect)]) {
+        const error = failsWith(
+          yield* Effect.exit(Effect.provide(call, modelAt(server.url, brisk))),
+          LlmError.ReplyTooLargeError
+        )
+        assert.strictEqual(error.option, "maxHeaderSize")
+        assert.include(error.message, "Headers Overflow Error")
+      }
+      assert.strictEqual((yield* server.requests).length, 2)
+      const dispatcher = yield* Effect.acquireRelease(
+        Effect.sync(() => new UndiciAgent({ maxHeaderSize: 32_768 })),
+        (agent) => Effect.promise(() => agent.destroy())
+      )
+      const wide = Layer.provide(
+        OpenAi.layer({ model: "m", apiKey: Redacted.make(key), baseUrl: server.url }),
+        Transport.layerUndici({ dispatcher })
+      )
+      failsWith(yield* Effect.exit(Effect.provide(generate, wide)), LlmError.UnknownLlmError)
+    })
+  )
 
   it.live("a 503 and then a lost connection are healed within one call [A801]", () =>
     Effect.gen(function* () {

@@ -152,6 +152,19 @@ describe("faults beneath HTTP", () => {
     )
   }
 
+  it.effect("a head that the client finds too large is a ReplyTooLargeError with its cause, sent once [P1401]", () =>
+    Effect.gen(function* () {
+      for (const code of ["UND_ERR_HEADERS_OVERFLOW", "HPE_HEADER_OVERFLOW"]) {
+        const { call, network } = calling([throwing(() => undici(code))])
+        const error = failsWith(yield* finished(call), LlmError.ReplyTooLargeError)
+        assert.include(error.message, "The head of the answer from api.test is larger than maxHeaderSize")
+        assert.deepStrictEqual([error.option, error.limit, error.isRetryable], ["maxHeaderSize", undefined, false])
+        assert.instanceOf(error.cause, TypeError)
+        assert.strictEqual(network.sent.length, 1)
+      }
+    })
+  )
+
   it.effect("sends after connect timeouts only within the total [A806]", () =>
     Effect.gen(function* () {
       const slow: Reaction = () => Effect.delay(throwing(() => undici("UND_ERR_CONNECT_TIMEOUT"))(), "10 seconds")

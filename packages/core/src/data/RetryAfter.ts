@@ -8,18 +8,25 @@ type Instant = number | Date | DateTime.DateTime
 
 /**
  * The wait of a header: seconds, fractions included, or a date relative to `now`. The date may be in seconds since the epoch, as some servers
- * write it; a date in the past is a wait of zero. `undefined` for blank, negative and unreadable values, and for a date without `now`.
+ * write it; a date in the past is a wait of zero, and no wait is longer than a billion seconds. `undefined` for blank, negative and
+ * unreadable values, and for a date without `now`.
  */
 export const parse = (header: string | null | undefined, now?: Instant): Duration.Duration | undefined => {
   const text = header?.trim() ?? ""
-  const seconds = decimal.test(text) && text.length < 20 ? Number(text) : Number.NaN
-  if (Number.isFinite(seconds) && seconds <= epochs) return Duration.millis(Math.ceil(seconds * 1000))
+  const seconds = decimal.test(text) ? Number(text) : Number.NaN
+  if (seconds <= epochs || seconds > instants) return waitOf(seconds * 1000)
   const date = seconds > epochs ? Math.ceil(seconds * 1000) : httpDate(text)
-  return date === undefined || now === undefined ? undefined : Duration.millis(Math.max(0, date - millisOf(now)))
+  return date === undefined || now === undefined ? undefined : waitOf(date - millisOf(now))
 }
+
+const waitOf = (millis: number): Duration.Duration =>
+  Duration.millis(Math.min(Math.max(0, Math.ceil(millis)), epochs * 1000))
 
 /** No server asks to wait for thirty years: such a number is an instant, in seconds since the epoch. */
 const epochs = 1e9
+
+/** A date holds no larger number of seconds. Such a number is a wait that nobody waits for. */
+const instants = 8.64e12
 
 const decimal = /^\d+(?:\.\d+)?$/
 

@@ -3,8 +3,20 @@
  * `Effect.timeout`, Node, Bun and Deno. The transports of models and the tools share it. It imports nothing.
  */
 
-/** How a connection failed: `silent` is a peer that does not answer, `broken` is any other failure. */
-type Connection = "refused" | "unresolved" | "unreachable" | "untrusted" | "slow-connect" | "silent" | "lost" | "broken"
+/**
+ * How a connection failed: `silent` is a peer that does not answer, `oversized` is an answer whose head is larger than the client admits,
+ * `broken` is any other failure.
+ */
+type Connection =
+  | "refused"
+  | "unresolved"
+  | "unreachable"
+  | "untrusted"
+  | "slow-connect"
+  | "silent"
+  | "oversized"
+  | "lost"
+  | "broken"
 
 /**
  * The kind of a foreign failure.
@@ -104,6 +116,7 @@ const connections: ReadonlyArray<{
   readonly names: ReadonlyArray<string>
 }> = [
   { connection: "silent", names: ["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", noAnswer] },
+  { connection: "oversized", names: ["UND_ERR_HEADERS_OVERFLOW", "HPE_HEADER_OVERFLOW"] },
   {
     connection: "lost",
     names: [

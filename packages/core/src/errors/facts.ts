@@ -125,10 +125,13 @@ const categorised = (value: unknown): Outlook | undefined => {
   return ErrorCause.tagOf(value) === "SchemaError" ? final("none") : undefined
 }
 
+/** Failures of connections that are the same the next time. */
+const unchanging: ReadonlySet<ReturnType<typeof ForeignFailure.connectionOf>> = new Set(["untrusted", "oversized"])
+
 const outlookOfForeign = (value: unknown): Outlook | undefined => {
   const failure = ForeignFailure.of(value)
   if (failure?.type === "connection")
-    return failure.connection === "untrusted" ? final("none") : ofCategory.network.outlook
+    return unchanging.has(failure.connection) ? final("none") : ofCategory.network.outlook
   if (failure?.type === "system" && failure.refused !== "access")
     return failure.refused === "busy" ? resendable : final("repair")
   if (failure?.type !== "status" || !(failure.status >= 500 || retryableStatuses.has(failure.status))) return undefined

@@ -24,9 +24,12 @@ export const of = (answer: Answer.Answer, text = "", data?: Duration.Duration): 
 }
 
 const longest = (stated: ReadonlyArray<number | undefined>): Duration.Duration | undefined => {
-  const valid = stated.filter((millis) => millis !== undefined && Number.isFinite(millis) && millis >= 0)
-  return valid.length === 0 ? undefined : Duration.millis(Math.ceil(Math.max(...valid.map(Number))))
+  const valid = stated.flatMap((millis) => (millis !== undefined && millis >= 0 ? [millis] : []))
+  return valid.length === 0 ? undefined : Duration.millis(Math.min(Math.ceil(Math.max(...valid)), mostMillis))
 }
+
+/** A billion seconds, as for `Retry-After`: a longer wait says no more. */
+const mostMillis = 1e12
 
 /** Whether the server forbids a resend (`x-should-retry: false`). */
 export const forbidsResend = (answer: Answer.Answer): boolean =>

@@ -12,12 +12,22 @@ export interface Attempt {
   readonly elapsed: Duration.Duration
 }
 
-/** A `RequestTimeoutError` if the runtime gave up on a silent server, else a `NetworkError`. */
-export const fromCause = (cause: unknown, attempt: Attempt): LlmError.NetworkError | LlmError.RequestTimeoutError => {
+/**
+ * A `RequestTimeoutError` if the runtime gave up on a silent server, a `ReplyTooLargeError` if the head of the answer is too large for it,
+ * else a `NetworkError`.
+ */
+export const fromCause = (
+  cause: unknown,
+  attempt: Attempt
+): LlmError.NetworkError | LlmError.RequestTimeoutError | LlmError.ReplyTooLargeError => {
   const { source, url } = attempt
   const kind = ForeignFailure.connectionOf(cause)
   const common = { provider: source.provider, model: source.model, cause: Source.scrubCause(cause) }
   if (kind === "silent") return timedOut(source, url, attempt.elapsed, common.cause)
+  if (kind === "oversized") {
+    const what = `The head of the answer from ${url.host} is larger than maxHeaderSize of the HTTP client admits`
+    return LlmError.ReplyTooLargeError.make({ option: "maxHeaderSize", what, ...common })
+  }
   const port = portOf(url)
   const name = port === undefined ? url.hostname : `${url.hostname}:${port}`
   const what = isHeadTooLong(cause) ? `The head of the answer of ${name} is too long` : sentences[kind](name)
@@ -73,7 +83,7 @@ const peerOf = (url: URL): { readonly host: string; readonly port?: number } => 
 }
 
 const sentences: Readonly<
-  Record<Exclude<ReturnType<typeof ForeignFailure.connectionOf>, "silent">, (peer: string) => string>
+  Record<Exclude<ReturnType<typeof ForeignFailure.connectionOf>, "silent" | "oversized">, (peer: string) => string>
 > = {
   refused: (peer) => `Connection to ${peer} was refused`,
   unresolved: (peer) => `The name of ${peer} could not be resolved`,
