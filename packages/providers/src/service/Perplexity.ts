@@ -7,7 +7,6 @@ import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import type { Capabilities } from "../codec/Capabilities.ts"
 import type { ChatParameters, ResponsesParameters } from "../codec/Parameters.ts"
-import type { Dialect } from "../codec/openai-responses/dialect.ts"
 import * as OpenAiResponses from "../codec/openai-responses/OpenAiResponses.ts"
 import * as RequestOptions from "../codec/RequestOptions.ts"
 import * as ByName from "./byName.ts"
@@ -97,7 +96,12 @@ const presets = [
 ]
 
 /** The server refuses a request without a number of tokens for models of Anthropic. */
-const agent: Dialect = { capabilities, items: "plain", presets, maxTokens: { of: "anthropic/", tokens: 8192 } }
+const agent: OpenAiResponses.Dialect = {
+  capabilities,
+  items: "plain",
+  presets,
+  maxTokens: { of: "anthropic/", tokens: 8192 }
+}
 
 const account = {
   provider: "perplexity",

@@ -56,7 +56,7 @@ describe("a request for approval", () => {
     })
   )
 
-  it.live("is read by the client alike, whole and streamed", () =>
+  it.live("is refused by name where no approval can be given, whole and streamed [P1406]", () =>
     Effect.gen(function* () {
       const { url } = yield* serving
       const apiKey = Redacted.make("any")
@@ -64,9 +64,11 @@ describe("a request for approval", () => {
         OpenAi.layerResponses({ model: "m", apiKey, baseUrl: `${url}/v1`, transport: { retry: false } }),
         Transport.layerFetch
       )
-      const [whole, streamed] = yield* Effect.provide(Effect.all([generate, collect]), layer)
-      assert.deepStrictEqual(streamed.content[0], whole.content[0])
-      assert.include(JSON.stringify(whole.content[0]), approvalRequest.id)
+      for (const call of [generate, collect]) {
+        const error = yield* Effect.flip(Effect.provide(call, layer))
+        assert.strictEqual(error._tag, "CapabilityMismatchError")
+        assert.include(error.message, approvalRequest.type)
+      }
     })
   )
 
