@@ -181,7 +181,12 @@ const unpacked = (packed: Uint8Array): ReadableStream<Uint8Array> =>
   Readable.toWeb(Readable.from([packed]).pipe(createGunzip())) as ReadableStream<Uint8Array>
 
 const read = ({ isWhole }: Large, network: Layer.Layer<HttpClient.HttpClient>) =>
-  Effect.runPromise((isWhole === true ? whole : streamed).pipe(Effect.provide(openAi), Effect.provide(network)))
+  Effect.runPromise(
+    (isWhole === true ? Effect.asVoid(whole) : Effect.asVoid(streamed)).pipe(
+      Effect.provide(openAi),
+      Effect.provide(network)
+    )
+  )
 
 const [name = ""] = process.argv.slice(2)
 const one = large[name]
