@@ -38,7 +38,7 @@ export const codecs: Readonly<Record<Api, ReadonlyArray<Provider.Codec>>> = {
   "openai-chat": [OpenAiChat.make(source), OpenAiChat.make(source, {}, dialect)],
   "openai-responses": [OpenAiResponses.make(source)],
   gemini: [GeminiContent.make(source)],
-  ollama: [OllamaChat.make(source)]
+  ollama: [OllamaChat.make(source), OllamaChat.make(source, { numCtx: 2050 })]
 }
 
 const answerOf = (status: number, body: string, headers: Answer.Answer["headers"] = {}): Answer.Answer => ({

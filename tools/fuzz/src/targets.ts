@@ -24,13 +24,15 @@ const common = ["__proto__", "constructor", "toString", "\ufeff", "\ud800", "\r"
 /** Nested so deeply that writing it down reaches the end of the stack. */
 const deep = ["[]", '{"a":1}'].map((inner) => `${'{"a":['.repeat(3_000)}${inner}${"]}".repeat(3_000)}`)
 
-/** Replies that wait for the client, break off, or were cut off by a filter. */
-// written in this form
-const own = [...seedsIn("waiting"), ...seedsIn("streams")] as ReadonlyArray<{ readonly api: Api; readonly body: string }>
+/** Replies that wait for the client, break off, or were cut off by a filter, and forms that are documented and were not recorded. */
+const unrecorded = ["waiting", "streams", "agents"].flatMap(
+  // written in this form
+  (name) => seedsIn(name) as ReadonlyArray<{ readonly api: Api; readonly body: string }>
+)
 
 const codec = (api: Api): Target => ({
   form: "text",
-  seeds: [...fixtures, ...own].filter((fixture) => fixture.api === api).map(({ body }) => body),
+  seeds: [...fixtures, ...unrecorded].filter((fixture) => fixture.api === api).map(({ body }) => body),
   words: [
     ...common,
     '{"error":{"message":"no"}}',

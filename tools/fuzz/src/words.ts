@@ -6,6 +6,7 @@ import * as Issue from "@kintsugi/core/Issue"
 import * as RetryAfter from "@kintsugi/core/RetryAfter"
 import { Effect, Exit, Result, Schema } from "effect"
 import { checkWait } from "./codecs.ts"
+import { checkOrigins } from "./origins.ts"
 
 type Json = Schema.Json
 
@@ -174,6 +175,7 @@ export const checkRepair = (history: Json): void => {
   assert.deepEqual(Message.repair(repaired), repaired)
   const written = JSON.stringify(encodeTranscript(repaired))
   assert.equal(JSON.stringify(encodeTranscript(Message.repair(JSON.parse(written)))), written)
+  checkOrigins(repaired)
   if (!Array.isArray(foreign)) return
   const pairs = pairsIn(repaired)
   let next = 0
