@@ -8,7 +8,7 @@ import { unsendable } from "../../../packages/providers/src/codec/anthropic/bloc
 import * as FailedGeneration from "../../../packages/providers/src/codec/failedGeneration.ts"
 import * as Gemini from "../../../packages/providers/src/codec/gemini/GeminiContent.ts"
 import { quoted } from "../../../packages/providers/src/codec/gemini/rejected.ts"
-import { modelOf } from "../../../packages/providers/src/codec/modelName.ts"
+import { factsOf } from "../../../packages/providers/src/codec/replyFacts.ts"
 import * as Ollama from "../../../packages/providers/src/codec/ollama/OllamaChat.ts"
 import * as Chat from "../../../packages/providers/src/codec/openai-chat/OpenAiChat.ts"
 import { ThinkTags } from "../../../packages/providers/src/codec/openai-chat/thinkTags.ts"
@@ -191,7 +191,7 @@ export const providersCodec: Table = {
   "providers/src/codec/anthropic/output.ts": each(reached, "schemaOf"),
   "providers/src/codec/anthropic/parameters.ts": each(fixed, "fieldsOf"),
   "providers/src/codec/anthropic/reply.ts": {
-    ...each(reached, "decode", "opening", "texts", "closing"),
+    ...each(reached, "decode", "factsIn", "opening", "texts", "closing"),
     ...each(fixed, "finishOf")
   },
   "providers/src/codec/anthropic/request.ts": each(reached, "make", "refusing"),
@@ -213,7 +213,11 @@ export const providersCodec: Table = {
   "providers/src/codec/gemini/request.ts": { ...each(reached, "make"), ...each(fixed, "takesOf") },
   "providers/src/codec/gemini/stream.ts": each(reached, "decode", "ContentDecoder"),
   "providers/src/codec/gemini/usage.ts": each(reached, "usageOf"),
-  "providers/src/codec/modelName.ts": { modelOf: grows(texts, (text) => modelOf({ model: text })) },
+  "providers/src/codec/replyFacts.ts": {
+    factsOf: grows(texts, (text) =>
+      factsOf(answerOf(text), { model: text, responseId: text, rawFinish: text, serviceTier: text })
+    )
+  },
   "providers/src/codec/ollama/OllamaChat.ts": entriesOf({
     ...Ollama,
     codec: Ollama.make(source),
@@ -243,7 +247,8 @@ export const providersCodec: Table = {
     "sourcesOf",
     "contentText",
     "usageOf",
-    "costOf"
+    "costOf",
+    "factsIn"
   ),
   "providers/src/codec/openai-chat/request.ts": {
     ...each(reached, "make", "refusing"),

@@ -32,7 +32,9 @@ const adaptation = { family: "f", changes: [{ option: "reasoning", asked: { maxT
 const ofCall = { callId: "c", tool: "t" }
 const usage = Usage.make({ inputTokens: 3 })
 const call: Message.ToolCall = { type: "tool-call", id: "c", name: "t", arguments: { n: 1 } }
-const reply: Message.Reply = { content: [Message.text("well"), call], finish: "tool-calls", usage, model: "m1" }
+const facts = { model: "m1", responseId: "resp_1", requestId: "req_1", rawFinish: "tool_use", serviceTier: "flex" }
+const ended = { finish: "tool-calls", usage, isEstimated: true, cost: 0.5, ...facts } as const
+const reply: Required<Message.Reply> = { content: [Message.text("well"), call], ...ended }
 const settlement: Message.Settlement = {
   kind: "told",
   text: "no",

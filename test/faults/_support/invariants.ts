@@ -6,7 +6,7 @@ import { Cause, Context, Exit } from "effect"
 import { type Ending, Operations, type Watcher } from "../../../packages/core/src/telemetry/Operations.ts"
 import { isTerminal } from "../../_support/dialogue.ts"
 import type { Step } from "./steps.ts"
-import type { Played } from "./story.ts"
+import { factsOf, type Played } from "./story.ts"
 
 const ofType = <const Type extends AgentEvent.AgentEvent["type"]>(
   events: ReadonlyArray<AgentEvent.AgentEvent>,
@@ -94,6 +94,13 @@ const holds = (invariant: Invariants.Invariant, played: Played): void => {
     later
   })
   assert.deepStrictEqual(found, [])
+}
+
+/** Every reply that came to its end has what it says about itself, as its model has sent it. */
+export const said = (played: Played): void => {
+  for (const { reply } of runsOf(played).flatMap((run) => ofType(run, "model-end"))) {
+    assert.deepInclude(reply, factsOf(reply.usage))
+  }
 }
 
 /** The ledger is the sum of the replies that were sent, and has every attempt that ended once. */

@@ -84,6 +84,15 @@ const repair = (request: Model.Request): Message.Reply["content"] => {
     : [text(`{"n":${10 + repairs}}`)]
 }
 
+/** What a reply says about itself: each another thing. */
+export const factsOf = ({ inputTokens }: Usage.Usage): Partial<Message.Reply> => ({
+  model: "scripted-2026",
+  responseId: `resp_${inputTokens}`,
+  requestId: `req_${inputTokens}`,
+  rawFinish: "end_turn",
+  serviceTier: "flex"
+})
+
 /** Two models that send replies of different usage, so that no sum is that of other replies. */
 const models = Effect.fnUntraced(function* (steps: Steps) {
   const sent: Array<Usage.Usage> = []
@@ -100,7 +109,7 @@ const models = Effect.fnUntraced(function* (steps: Steps) {
               return Effect.fail(overloaded())
             }
             const usage = Usage.make({ inputTokens: 2 ** ++replies, outputTokens: 1 })
-            return Effect.succeed(reply({ content: contentOf(request), usage }))
+            return Effect.succeed(reply({ content: contentOf(request), usage, ...factsOf(usage) }))
           })
         )
       )

@@ -362,3 +362,19 @@ it.run("a run that goes on from an incomplete message writes what comes behind i
     ])
   })
 )
+
+it.run("the metadata of a message has what the last reply says about itself [P1407]", (run) =>
+  Effect.gen(function* () {
+    const { tool } = scripted("look", Effect.succeed('{"a":1}'))
+    const log = eventLog()
+    const facts = { responseId: "resp_2", requestId: "req_2", rawFinish: "end_turn", serviceTier: "flex" }
+    const usage = Usage.make({ inputTokens: 1 })
+    const first = { content: [call("look", {}, "c1")], finish: "tool-calls", usage, responseId: "resp_1" } as const
+    const last = { content: [Message.text("so")], finish: "stop", usage, model: "m-2026", ...facts } as const
+    const model = yield* make(ScriptedModel.replies(first), ScriptedModel.replies(last))
+    yield* run(agentWith(tool).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+    const end = UiMessageStream.fromEvents(log.all).at(-1)
+    assert(end?.type === "finish")
+    assert.deepStrictEqual<unknown>(end.messageMetadata.reply, { model: "m-2026", ...facts })
+  })
+)

@@ -51,10 +51,24 @@ const content: fc.Arbitrary<Message.Reply["content"][number]> = fc.oneof(
   }))
 )
 
+const facts = fc.record(
+  {
+    model: words,
+    responseId: words,
+    requestId: words,
+    rawFinish: words,
+    serviceTier: words,
+    cost: fc.nat(),
+    isEstimated: fc.constant(true as const)
+  },
+  { requiredKeys: [] }
+)
+
 const replies: fc.Arbitrary<Message.Reply> = fc
-  .tuple(fc.array(content, { maxLength: 6 }), fc.constantFrom(...Message.Reply.fields.finish.literals))
-  .map(([content, finish]) =>
+  .tuple(fc.array(content, { maxLength: 6 }), fc.constantFrom(...Message.Reply.fields.finish.literals), facts)
+  .map(([content, finish, facts]) =>
     Model.collected({
+      ...facts,
       content,
       finish,
       usage: Usage.make({ inputTokens: 9, outputTokens: 4, cachedInputTokens: 3, reasoningTokens: 1 })
@@ -78,6 +92,33 @@ const withResults = (reply: Message.Reply): Message.Assistant =>
   )
 
 describe("conversations through effect/ai", () => {
+  it.each([false, true])(
+    "what a reply says about itself comes back through effect/ai (streamed: %s) [P1407]",
+    async (isStreamed) => {
+      await fc.assert(
+        fc.asyncProperty(replies, (reply) =>
+          Effect.runPromise(
+            Effect.gen(function* () {
+              const language = yield* EffectAi.toLanguageModel(saying(reply).service)
+              const model = EffectAi.fromLanguageModel(language, { name: "m", provider: "p", isScripted: true })
+              const request: Model.Request = { messages: [Message.user("hi")], tools: [], toolChoice: "auto" }
+              const collector = new Model.Collector()
+              const back = isStreamed
+                ? Effect.as(
+                    Stream.runForEach(model.stream(request), (part) => Effect.sync(() => collector.push(part))),
+                    undefined
+                  )
+                : model.generate(request)
+              const { content: _content, finish: _finish, ...facts } = (yield* back) ?? collector.reply() ?? reply
+              const { content: _said, finish: _end, ...expected } = reply
+              assert.deepStrictEqual(facts, expected)
+            })
+          )
+        )
+      )
+    }
+  )
+
   it.each([false, true])(
     "any reply of ours comes back to its model, part by part (streamed: %s) [P1002 P1107]",
     async (isStreamed) => {

@@ -190,7 +190,7 @@ describe("a reply of a model of effect/ai", () => {
     Script.finish("tool-calls")
   ]
 
-  asked("keeps its kind: thoughts, texts, calls, files, the end and the bill [P703 P1107]", (ask) =>
+  asked("keeps its kind: thoughts, texts, calls, files, the end and the bill [P703 P1107 P1407]", (ask) =>
     Effect.gen(function* () {
       const { service } = yield* Script.make(signed)
       const reply = yield* ask(EffectAi.fromLanguageModel(service, info))
@@ -202,6 +202,7 @@ describe("a reply of a model of effect/ai", () => {
       assert.deepInclude(reply, {
         finish: "tool-calls",
         model: "script-1-2026",
+        responseId: "r1",
         usage: { inputTokens: 10, outputTokens: 5, cachedInputTokens: 2, cacheWriteTokens: 1, reasoningTokens: 2 }
       })
     })

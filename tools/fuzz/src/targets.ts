@@ -25,7 +25,7 @@ const common = ["__proto__", "constructor", "toString", "\ufeff", "\ud800", "\r"
 const deep = ["[]", '{"a":1}'].map((inner) => `${'{"a":['.repeat(3_000)}${inner}${"]}".repeat(3_000)}`)
 
 /** Replies that wait for the client, break off, or were cut off by a filter, and forms that are documented and were not recorded. */
-const unrecorded = ["waiting", "streams", "agents"].flatMap(
+const unrecorded = ["waiting", "streams", "agents", "replies"].flatMap(
   // written in this form
   (name) => seedsIn(name) as ReadonlyArray<{ readonly api: Api; readonly body: string }>
 )

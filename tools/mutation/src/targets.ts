@@ -33,7 +33,7 @@ export const targets: ReadonlyArray<Target> = [
     tables: ["test/core/run/resumption.test.ts"]
   },
   { name: "Message", matches: core("data/(?:Message|parts|messageRepair)") },
-  codec("OpenAiChat", "openai-chat/(?!reasoningDetails|thinkTags)\\w+", "openAi[A-Z]\\w*", "modelName"),
+  codec("OpenAiChat", "openai-chat/(?!reasoningDetails|thinkTags)\\w+", "openAi[A-Z]\\w*", "replyFacts"),
   codec("OpenAiResponses", "openai-responses/\\w+"),
   codec("AnthropicMessages", "anthropic/\\w+", "anthropic[A-Z]\\w*"),
   codec("GeminiContent", "gemini/\\w+", "gemini[A-Z]\\w*"),

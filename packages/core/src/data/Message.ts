@@ -38,8 +38,16 @@ export const Reply = Schema.Struct({
   isEstimated: Schema.optionalKey(Schema.Literal(true)),
   /** The cost that the provider reports for this reply, in its own currency. */
   cost: Schema.optionalKey(Schema.Finite),
-  /** The model name that the provider reports. */
-  model: Schema.optionalKey(Schema.String)
+  /** The name of the model that answered, as the provider reports it. */
+  model: Schema.optionalKey(Schema.String),
+  /** The id of the reply in its body, as later requests and the support of the provider name it. */
+  responseId: Schema.optionalKey(Schema.String),
+  /** The id of the HTTP request in the head of the answer; errors have it under the same name. */
+  requestId: Schema.optionalKey(Schema.String),
+  /** Why the model stopped, in the word of the provider: `finish` is what the library makes of it. */
+  rawFinish: Schema.optionalKey(Schema.String),
+  /** The service tier that has served the request, in the word of the provider; it may differ from the requested one. */
+  serviceTier: Schema.optionalKey(Schema.String)
 })
 
 /** A text part. */

@@ -59,6 +59,10 @@ export type Part =
       readonly isEstimated?: true
       readonly cost?: number
       readonly model?: string
+      readonly responseId?: string
+      readonly requestId?: string
+      readonly rawFinish?: string
+      readonly serviceTier?: string
     }
 
 /** A model: one request in, one reply out, whole or streamed. */

@@ -49,7 +49,7 @@ export const ofOperation: Table = {
   "model-end": ({ entry, reply }) => ({
     ...ofEntry(entry),
     "gen_ai.response.finish_reasons": [finishReasons[reply.finish]],
-    ...given("gen_ai.response.model", reply.model)
+    ...ofFacts(reply, entry.provider)
   }),
   "model-failed": ({ entry }) => ofEntry(entry),
   "tool-end": ({ use }) => ({
@@ -82,6 +82,22 @@ const finishReasons: Record<Message.FinishReason, string> = {
   paused: "pause",
   other: "other"
 }
+
+/**
+ * What a reply says about itself. The conventions have names for its id and its model; for a service tier only of OpenAI
+ * (`openai.response.service_tier`, semantic conventions for GenAI, looked up on 2026-11-26); for the id of a request, and the word of a
+ * provider for a finish reason, they have none.
+ */
+const ofFacts = (
+  { model, rawFinish, requestId, responseId, serviceTier }: Message.Reply,
+  provider: string
+): Attributes => ({
+  ...given("gen_ai.response.model", model),
+  ...given("gen_ai.response.id", responseId),
+  ...given(`${provider === "openai" ? "openai" : "kintsugi"}.response.service_tier`, serviceTier),
+  ...given("kintsugi.response.raw_finish", rawFinish),
+  ...given("kintsugi.request.id", requestId)
+})
 
 const ofEntry = ({ cost, isEstimated, outcome, purpose, usage }: Ledger.Entry): Attributes => ({
   ...ofUsage(usage),

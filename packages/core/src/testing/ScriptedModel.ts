@@ -86,8 +86,8 @@ export const cutOff = (...parts: ReadonlyArray<Model.Part>): ScriptedStep => ({
  *
  * @internal
  */
-export const toParts = (whole: Message.Reply): ReadonlyArray<Model.Part> => [
-  ...whole.content.flatMap((part): ReadonlyArray<Model.Part> => {
+export const toParts = ({ content, ...end }: Message.Reply): ReadonlyArray<Model.Part> => [
+  ...content.flatMap((part): ReadonlyArray<Model.Part> => {
     if (part.type === "tool-call" || part.type === "provider-item") return [part]
     const middle = Math.ceil(part.text.length / 2)
     const pieces = [part.text.slice(0, middle), part.text.slice(middle)].filter((piece) => piece !== "")
@@ -95,14 +95,7 @@ export const toParts = (whole: Message.Reply): ReadonlyArray<Model.Part> => [
       ? pieces.map((piece) => ({ type: "text-delta", text: piece }))
       : [{ type: "reasoning-delta", text: part.text, ...(part.opaque === undefined ? {} : { opaque: part.opaque }) }]
   }),
-  {
-    type: "finish",
-    finish: whole.finish,
-    usage: whole.usage,
-    ...(whole.isEstimated === undefined ? {} : { isEstimated: whole.isEstimated }),
-    ...(whole.cost === undefined ? {} : { cost: whole.cost }),
-    ...(whole.model === undefined ? {} : { model: whole.model })
-  }
+  { type: "finish", ...end }
 ]
 
 /** The part of a request that shows why it was sent: most often the results of tools. */

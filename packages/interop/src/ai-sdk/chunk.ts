@@ -1,5 +1,5 @@
 /** The chunks of a UI message. */
-import type { AgentEvent } from "@kintsugi/core"
+import type { AgentEvent, Message } from "@kintsugi/core"
 import type * as Usage from "@kintsugi/core/Usage"
 
 /** A part of a message that is streamed. */
@@ -48,7 +48,12 @@ interface Metadata {
   readonly isSuspended: boolean
   /** The limit at which the run has answered; absent if it came to its end by itself. */
   readonly endedBy?: AgentEvent.OfType<"run-completed">["endedBy"]
+  /** What the last reply says about itself: its ids, its model and its service tier; absent if it says nothing. */
+  readonly reply?: Pick<Message.Reply, (typeof facts)[number]>
 }
+
+/** The facts of a reply that a message has. */
+export const facts = ["model", "responseId", "requestId", "rawFinish", "serviceTier"] as const
 
 /** Options of what a reader sees. */
 export interface Options {

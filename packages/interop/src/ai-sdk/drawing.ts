@@ -3,7 +3,7 @@ import type { AgentEvent, Message } from "@kintsugi/core"
 import * as Bounds from "@kintsugi/core/Bounds"
 import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
 import * as Result from "effect/Result"
-import type { Block, Chunk, FinishReason, Options } from "./chunk.ts"
+import { type Block, type Chunk, facts, type FinishReason, type Options } from "./chunk.ts"
 
 /** An event of one call of the run. */
 type OfCall = Extract<AgentEvent.AgentEvent, { readonly callId: string; readonly tool: string }>
@@ -40,6 +40,8 @@ export class Drawing {
   readonly #given = new Set<string>()
   /** The approval id of each call. */
   readonly #approvals = new Map<string, string>()
+  /** What the last reply says about itself. */
+  #facts: Pick<Extract<Chunk, { readonly type: "finish" }>["messageMetadata"], "reply"> = {}
   /** The chunks of the current event. */
   #chunks: Array<Chunk> = []
 
@@ -173,7 +175,10 @@ export class Drawing {
   }
 
   /** Shows a whole reply, or the calls of a streamed one. */
-  #reply({ content }: Message.Reply, turn: number): void {
+  #reply(reply: Message.Reply, turn: number): void {
+    const { content } = reply
+    const said = facts.flatMap((name) => (reply[name] === undefined ? [] : [[name, reply[name]] as const]))
+    this.#facts = said.length === 0 ? {} : { reply: Object.fromEntries(said) }
     for (const part of content) {
       if (part.type === "tool-call") {
         this.#close()
@@ -267,7 +272,7 @@ export class Drawing {
     this.#isEnded = true
     const { type, usage } = event
     const mark = type === "run-completed" && event.endedBy !== undefined ? { endedBy: event.endedBy } : {}
-    const messageMetadata = { usage, isSuspended: type === "run-suspended", ...mark }
+    const messageMetadata = { usage, isSuspended: type === "run-suspended", ...mark, ...this.#facts }
     this.#say({ type: "finish", finishReason, messageMetadata })
   }
 }

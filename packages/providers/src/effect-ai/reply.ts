@@ -1,11 +1,15 @@
 /** Converts the parts of a response of `effect/ai`, whole or streamed, to those of a reply. */
-import type * as Message from "@kintsugi/core/Message"
+import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Usage from "@kintsugi/core/Usage"
 import type * as Response from "effect/ai/Response"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Json from "../transport/Json.ts"
+import * as Source from "../transport/Source.ts"
+import { ours } from "./original.ts"
 import { jsonOf, marked, theirs } from "./prompt.ts"
 
 type Part = Response.AnyPart
@@ -19,7 +23,7 @@ interface Begun {
 /** Reads the parts of one response in order. Metadata stays with its part. */
 export class PartReader {
   readonly #unfinished = new Map<string, Begun>()
-  #model: string | undefined
+  #metadata: Pick<Message.Reply, "model" | "responseId"> = {}
 
   read(part: Part): ReadonlyArray<Model.Part> {
     switch (part.type) {
@@ -57,10 +61,14 @@ export class PartReader {
       case "source":
         return [item(part.type, part, sourceOf(part))]
       case "response-metadata":
-        this.#model = part.modelId ?? this.#model
+        this.#metadata = {
+          ...this.#metadata,
+          ...(part.modelId === undefined ? {} : { model: part.modelId }),
+          ...(part.id === undefined ? {} : { responseId: part.id })
+        }
         return []
       case "finish":
-        return [this.#finish(finishes[part.reason], usageOf(part.usage))]
+        return [{ ...this.#finish(finishes[part.reason], usageOf(part.usage)), ...factsOf(part) }]
       // A call comes whole behind its pieces. Approval is requested on our side. The caller handles failures.
       case "tool-params-start":
       case "tool-params-delta":
@@ -77,7 +85,7 @@ export class PartReader {
   }
 
   #finish(finish: Message.FinishReason, usage: Usage.Usage): Model.Part {
-    return { type: "finish", finish, usage, ...(this.#model === undefined ? {} : { model: this.#model }) }
+    return { type: "finish", finish, usage, ...this.#metadata }
   }
 
   #goOn({ delta, id, metadata, type }: Response.TextDeltaPart | Response.ReasoningDeltaPart): void {
@@ -168,6 +176,22 @@ const finishes: Readonly<Record<Response.FinishReason, Message.FinishReason>> = 
   error: "other",
   other: "other",
   unknown: "other"
+}
+
+const { cost, isEstimated, rawFinish, requestId, serviceTier } = Message.Reply.fields
+
+const Facts = Schema.Struct({ cost, isEstimated, rawFinish, requestId, serviceTier })
+
+/** The facts of a reply of ours, as `response` writes them; of other models the id of the request in the head, and OpenAI's tier. */
+const factsOf = ({ metadata, response }: Response.FinishPart): typeof Facts.Type => {
+  const written = metadata[ours]
+  if (written !== undefined) return Option.getOrElse(Schema.decodeUnknownOption(Facts)(written), () => ({}))
+  const tier = Json.text(Json.field(metadata["openai"], "serviceTier"))
+  const id = response?.headers["x-request-id"] ?? response?.headers["request-id"]
+  return {
+    ...(Predicate.isString(id) && id !== "" ? { requestId: Source.quote(id) } : {}),
+    ...(tier === undefined ? {} : { serviceTier: tier })
+  }
 }
 
 /** An absent total is the sum of its parts. */

@@ -109,22 +109,32 @@ const itemOf = (item: Message.ProviderItem): Response.ProviderMetadata => ({
   [ours]: { item: { ...item, opaque: { ...item.opaque } } }
 })
 
-type End = Pick<Message.Reply, "finish" | "usage" | "cost" | "model">
+type End = Omit<Message.Reply, "content">
 
+/** `effect/ai` has no place for the other facts of a reply: they stand in our metadata of its end. */
 const ended = ({
   cost,
   finish,
   model,
-  usage
-}: End): ReadonlyArray<Response.ResponseMetadataPartEncoded | Response.FinishPartEncoded> => [
-  ...(model === undefined ? [] : [{ type: "response-metadata" as const, modelId: model }]),
-  {
-    type: "finish",
-    reason: finishes[finish],
-    usage: usageOf(usage),
-    metadata: cost === undefined ? {} : { [ours]: { cost } }
+  responseId,
+  usage,
+  ...facts
+}: End): ReadonlyArray<Response.ResponseMetadataPartEncoded | Response.FinishPartEncoded> => {
+  const named = {
+    ...(responseId === undefined ? {} : { id: responseId }),
+    ...(model === undefined ? {} : { modelId: model })
   }
-]
+  const more = { ...(cost === undefined ? {} : { cost }), ...facts }
+  return [
+    ...(Object.keys(named).length === 0 ? [] : [{ type: "response-metadata" as const, ...named }]),
+    {
+      type: "finish",
+      reason: finishes[finish],
+      usage: usageOf(usage),
+      metadata: Object.keys(more).length === 0 ? {} : { [ours]: more }
+    }
+  ]
+}
 
 const finishes: Readonly<Record<Message.FinishReason, Response.FinishReason>> = {
   stop: "stop",

@@ -61,7 +61,8 @@ describe("replies", () => {
       ],
       finish: "tool-calls",
       usage,
-      model: "claude-x-1"
+      model: "claude-x-1",
+      rawFinish: "tool_use"
     })
   })
 
@@ -216,7 +217,9 @@ describe("streams", () => {
     assert.strictEqual(decoder.state(), "open")
     push(ended("end_turn"))
     assert.strictEqual(decoder.state(), "open")
-    assert.deepStrictEqual(push(stop), [{ type: "finish", finish: "stop", usage, model: "claude-x-1" }])
+    assert.deepStrictEqual(push(stop), [
+      { type: "finish", finish: "stop", usage, model: "claude-x-1", rawFinish: "end_turn" }
+    ])
     assert.strictEqual(decoder.state(), "done")
   })
 
@@ -249,7 +252,8 @@ describe("streams", () => {
         { type: "provider-item", kind: "citations", opaque: { provider, data: [cited] } }
       ],
       finish: "stop",
-      usage: Usage.make({ outputTokens: 7 })
+      usage: Usage.make({ outputTokens: 7 }),
+      rawFinish: "end_turn"
     })
   })
 

@@ -44,7 +44,8 @@ describe("replies", () => {
       ],
       finish: "tool-calls",
       usage: { inputTokens: 20, outputTokens: 5, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
-      model: "llama3"
+      model: "llama3",
+      rawFinish: "stop"
     })
     const lines = [
       line({ thinking: "h" }),

@@ -45,6 +45,8 @@ describe("replies", () => {
       content: [Message.text("Four plus five is nine.")],
       finish: "stop",
       model: "gpt-x-2026",
+      responseId: "resp_1",
+      rawFinish: "completed",
       usage: { inputTokens: 30, outputTokens: 9, cachedInputTokens: 20, cacheWriteTokens: 0, reasoningTokens: 4 }
     })
     const input_tokens_details = { cached_tokens: 20, cache_write_tokens: 6 }

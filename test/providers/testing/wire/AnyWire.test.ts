@@ -65,7 +65,7 @@ const gist = ({ content, finish, usage }: Message.Reply | Wire.BrainReply) => ({
 })
 
 /** A reply without the number of its request, which the server puts into its ids and signs. */
-const unnumbered = (reply: Message.Reply): unknown =>
+const unnumbered = ({ requestId: _id, responseId: _response, ...reply }: Message.Reply): unknown =>
   JSON.parse(
     JSON.stringify(reply)
       .replaceAll(/\b(fc|msg|rs)_\d+_/g, "$1_")

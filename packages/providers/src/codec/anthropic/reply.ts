@@ -9,7 +9,7 @@ import type * as Schema from "effect/Schema"
 import type { Answer } from "../../transport/Answer.ts"
 import * as Classify from "../../classify/Classify.ts"
 import type { Source } from "../../transport/Source.ts"
-import { modelOf } from "../modelName.ts"
+import { type Facts, factsOf } from "../replyFacts.ts"
 import * as MessagesError from "./error.ts"
 import * as Usage from "./usage.ts"
 import * as Json from "../../transport/Json.ts"
@@ -44,7 +44,7 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
     type: "finish",
     finish: finishOf(reason, calls),
     usage: usage ?? CoreUsage.empty,
-    ...modelOf(message)
+    ...factsIn(answer, message, Json.field(message, "stop_reason"))
   })
   const reply = collector.reply()
   // Mutant `""` survives: never reached. The collector has just got its finish part, and with one there always is a
@@ -52,6 +52,15 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
   if (reply === undefined) return Result.fail(Classify.undecodable(source, answer, new Error("the message has no end")))
   return Result.succeed(reply)
 }
+
+/** The facts of a message; its usage has the tier. */
+export const factsIn = (answer: Answer, message: Schema.Json | undefined, reason: Schema.Json | undefined): Facts =>
+  factsOf(answer, {
+    model: Json.field(message, "model"),
+    responseId: Json.field(message, "id"),
+    rawFinish: reason,
+    serviceTier: Json.field(Json.field(message, "usage"), "service_tier")
+  })
 
 /** How a reply ended. A reply with calls ends with `tool-calls` despite any other reason: its calls must be settled first. */
 export const finishOf = (reason: string | undefined, calls: boolean): Message.FinishReason => {

@@ -9,7 +9,7 @@ import type { Answer } from "../../transport/Answer.ts"
 import * as Classify from "../../classify/Classify.ts"
 import type { Source } from "../../transport/Source.ts"
 import type { Decoder } from "../../transport/Decoder.ts"
-import { modelOf } from "../modelName.ts"
+import type { Facts } from "../replyFacts.ts"
 import * as MessagesError from "./error.ts"
 import * as MessagesReply from "./reply.ts"
 import * as Usage from "./usage.ts"
@@ -45,7 +45,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
   #reason: string | undefined
   #usage: Usage.Counts | undefined
   #isCounted = false
-  #model: { readonly model?: string } = {}
+  #facts: Facts = {}
   readonly #unanswered = new Unanswered()
 
   constructor(source: Source, answer: Answer) {
@@ -96,20 +96,22 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     const usage = Usage.toUsage(this.#usage)
     const kind = isCut ? undefined : this.#unanswered.kind(this.#reason, this.#calls)
     if (kind !== undefined) return Result.fail(Classify.unanswerable(this.#source, this.#answer, kind, usage))
-    return Result.succeed([...closed, { type: "finish", finish, usage: usage ?? CoreUsage.empty, ...this.#model }])
+    return Result.succeed([...closed, { type: "finish", finish, usage: usage ?? CoreUsage.empty, ...this.#facts }])
   }
 
   #begin(message: Schema.Json | undefined): Step {
     this.#seen = true
     this.#usage = Usage.read(Json.field(message, "usage"), this.#usage)
-    this.#model = modelOf(message)
+    this.#facts = MessagesReply.factsIn(this.#answer, message, undefined)
     return nothing
   }
 
   /** The counts at the end include those at the beginning. */
   #readEnd(event: Schema.Json): Step {
     this.#usage = Usage.read(Json.field(event, "usage"), this.#usage)
-    this.#reason = Json.text(Json.field(Json.field(event, "delta"), "stop_reason")) ?? this.#reason
+    const reason = Json.field(Json.field(event, "delta"), "stop_reason")
+    this.#reason = Json.text(reason) ?? this.#reason
+    this.#facts = { ...this.#facts, ...MessagesReply.factsIn(this.#answer, event, reason) }
     return this.#failed(event) ?? nothing
   }
 

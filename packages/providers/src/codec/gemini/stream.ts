@@ -14,7 +14,11 @@ import * as ContentError from "./error.ts"
 import * as Rejected from "./rejected.ts"
 import * as ContentReply from "./reply.ts"
 import { usageOf } from "./usage.ts"
+import { factsOf } from "../replyFacts.ts"
 import * as Json from "../../transport/Json.ts"
+
+/** The tier is in the head of an answer (ai.google.dev, "Priority inference", looked up on 2026-11-26). */
+const tierHeader = "x-gemini-service-tier"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
@@ -77,7 +81,6 @@ export class ContentDecoder implements Decoder<Model.Part> {
 
   end(): Step {
     if (this.#reason === undefined && !this.#hasContent) return this.undecodable("the answer holds no content")
-    const model = this.#model
     return Result.succeed([
       ...this.#reader.close(),
       ...[...this.#remarks].map(([kind, value]) => this.#reader.remark(kind, value)),
@@ -85,7 +88,12 @@ export class ContentDecoder implements Decoder<Model.Part> {
         type: "finish",
         finish: ContentReply.finishOf(this.#reason, this.#reader.calls > 0),
         usage: this.#usage ?? Usage.empty,
-        ...(model === undefined ? {} : { model })
+        ...factsOf(this.#answer, {
+          model: this.#model,
+          responseId: this.#responseId,
+          rawFinish: this.#reason,
+          serviceTier: this.#answer.headers[tierHeader]
+        })
       }
     ])
   }

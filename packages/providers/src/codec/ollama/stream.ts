@@ -14,6 +14,7 @@ import * as Json from "../../transport/Json.ts"
 import { type Asked, contextCut } from "./contextCut.ts"
 import * as OllamaError from "./error.ts"
 import * as ChatReply from "./reply.ts"
+import { factsOf } from "../replyFacts.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
@@ -94,7 +95,6 @@ export class ChatDecoder implements Decoder<Model.Part> {
 
   #finish(line: Schema.Json, usage: Usage.Usage, cut: ReadonlyArray<Message.ProviderItem>): ReadonlyArray<Model.Part> {
     this.#isDone = true
-    const model = this.#model
     return [
       ...this.#closeReasoning(),
       ...this.#calls.all,
@@ -103,7 +103,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
         type: "finish",
         finish: ChatReply.finishOf(Json.text(Json.field(line, "done_reason")), this.#calls.all.length > 0),
         usage,
-        ...(model === undefined ? {} : { model })
+        ...factsOf(this.#answer, { model: this.#model, rawFinish: Json.field(line, "done_reason") })
       }
     ]
   }

@@ -12,7 +12,7 @@ import * as Json from "../../transport/Json.ts"
 import * as FilterResults from "../filterResults.ts"
 import { tokenCount } from "../tokenCount.ts"
 import { merged } from "../mergedUsage.ts"
-import { modelOf } from "../modelName.ts"
+import { type Facts, factsOf } from "../replyFacts.ts"
 import * as Calls from "./calls.ts"
 import type { Full } from "./dialect.ts"
 import * as ChatError from "./error.ts"
@@ -41,7 +41,18 @@ export const decode = (source: Source, answer: Answer, dialect: Full): Result.Re
   const reason = Json.text(Json.field(choice, "finish_reason"))
   const filters = FilterResults.ofReply(body, choice)
   const ended = endOf(source, answer, { reason, refusal: ChatError.refusalOf(message), filters, usage }, calls)
-  return Result.map(ended, (finish) => ({ content, finish, usage, ...costOf(body), ...modelOf(body) }))
+  return Result.map(ended, (finish) => ({ content, finish, usage, ...costOf(body), ...factsIn(answer, body) }))
+}
+
+/** OpenRouter has the word of the provider behind it beside its own. */
+export const factsIn = (answer: Answer, body: Schema.Json): Facts => {
+  const choice = ChatError.firstChoice(body)
+  return factsOf(answer, {
+    model: Json.field(body, "model"),
+    responseId: Json.field(body, "id"),
+    rawFinish: Json.field(choice, "native_finish_reason") ?? Json.field(choice, "finish_reason"),
+    serviceTier: Json.field(body, "service_tier")
+  })
 }
 
 /** How a reply ended, or its error. */

@@ -12,7 +12,7 @@ import type { Source } from "../../transport/Source.ts"
 import type { Decoder } from "../../transport/Decoder.ts"
 import * as Json from "../../transport/Json.ts"
 import * as FilterResults from "../filterResults.ts"
-import { modelOf } from "../modelName.ts"
+import type { Facts } from "../replyFacts.ts"
 import * as Calls from "./calls.ts"
 import type { Full } from "./dialect.ts"
 import * as ChatError from "./error.ts"
@@ -44,8 +44,8 @@ export class ChatDecoder implements Decoder<Model.Part> {
   #sources: ReadonlyArray<Message.ProviderItem> = []
   #usage: Usage.Usage | undefined
   #filters: FilterResults.Filters = []
-  /** The model's name, and the cost of the reply. */
-  #facts: { readonly model?: string; readonly cost?: number } = {}
+  /** What the reply says about itself, and its cost. */
+  #facts: Facts & { readonly cost?: number } = {}
 
   constructor(source: Source, answer: Answer, dialect: Full) {
     this.#source = source
@@ -114,7 +114,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
   }
 
   #read(chunk: Schema.Json): ReadonlyArray<Model.Part> {
-    this.#facts = { ...this.#facts, ...modelOf(chunk), ...ChatReply.costOf(chunk) }
+    this.#facts = { ...this.#facts, ...ChatReply.factsIn(this.#answer, chunk), ...ChatReply.costOf(chunk) }
     const sources = ChatReply.sourcesOf(this.#source, chunk, this.#dialect)
     if (sources.length > 0) this.#sources = sources
     const choice = ChatError.firstChoice(chunk)

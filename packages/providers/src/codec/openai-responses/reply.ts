@@ -9,7 +9,7 @@ import type { Answer } from "../../transport/Answer.ts"
 import * as Classify from "../../classify/Classify.ts"
 import type { Source } from "../../transport/Source.ts"
 import * as Json from "../../transport/Json.ts"
-import { modelOf } from "../modelName.ts"
+import { type Facts, factsOf } from "../replyFacts.ts"
 import * as Calls from "../openAiCalls.ts"
 import * as ResponsesError from "./error.ts"
 import { costOf, usageOf } from "./usage.ts"
@@ -39,15 +39,16 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
     // Mutant `first <= index` survives: the item at `first` is reasoning, and only messages ask whether they come after
     // reasoning
     content: items.flatMap((item, index) => contentOf(source, item, index, first !== -1 && first < index, ids)),
-    ...endOf(response, items)
+    ...endOf(answer, response, items)
   })
 }
 
-/** How a response ended. A complete response has no reason. */
+/** How a response ended. A complete response has no reason, so its status stands for one. */
 export const endOf = (
+  answer: Answer,
   response: Schema.Json,
   items: ReadonlyArray<Schema.Json>
-): Pick<Message.Reply, "finish" | "usage" | "cost" | "model"> => {
+): Pick<Message.Reply, "finish" | "usage" | "cost"> & Facts => {
   const calls = items.filter((item) => Json.field(item, "type") === "function_call")
   const isCut =
     Json.field(response, "status") === "incomplete" || calls.some((call) => Json.field(call, "status") === "incomplete")
@@ -55,7 +56,12 @@ export const endOf = (
     finish: isCut ? "length" : calls.length > 0 ? "tool-calls" : "stop",
     usage: usageOf(response) ?? Usage.empty,
     ...costOf(response),
-    ...modelOf(response)
+    ...factsOf(answer, {
+      model: Json.field(response, "model"),
+      responseId: Json.field(response, "id"),
+      rawFinish: Json.field(Json.field(response, "incomplete_details"), "reason") ?? Json.field(response, "status"),
+      serviceTier: Json.field(response, "service_tier")
+    })
   }
 }
 

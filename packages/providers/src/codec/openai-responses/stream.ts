@@ -185,7 +185,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     const items = [...this.#closed].toSorted(([one], [other]) => one - other).map(([, item]) => item)
     const kind = waitingIn(items)
     if (kind !== undefined) return Result.fail(Classify.unanswerable(this.#source, this.#answer, kind, usage))
-    return Result.succeed([...parts, { type: "finish", ...ResponsesReply.endOf(response, items) }])
+    return Result.succeed([...parts, { type: "finish", ...ResponsesReply.endOf(this.#answer, response, items) }])
   }
 
   /** Where an item of the whole response was streamed: a server may have counted otherwise, and its id tells so. */
