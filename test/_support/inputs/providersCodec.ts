@@ -8,6 +8,7 @@ import { unsendable } from "../../../packages/providers/src/codec/anthropic/bloc
 import * as FailedGeneration from "../../../packages/providers/src/codec/failedGeneration.ts"
 import * as Gemini from "../../../packages/providers/src/codec/gemini/GeminiContent.ts"
 import { quoted } from "../../../packages/providers/src/codec/gemini/rejected.ts"
+import { Lists } from "../../../packages/providers/src/codec/lists.ts"
 import { factsOf } from "../../../packages/providers/src/codec/replyFacts.ts"
 import * as Ollama from "../../../packages/providers/src/codec/ollama/OllamaChat.ts"
 import * as Chat from "../../../packages/providers/src/codec/openai-chat/OpenAiChat.ts"
@@ -213,6 +214,13 @@ export const providersCodec: Table = {
   "providers/src/codec/gemini/request.ts": { ...each(reached, "make"), ...each(fixed, "takesOf") },
   "providers/src/codec/gemini/stream.ts": each(reached, "decode", "ContentDecoder"),
   "providers/src/codec/gemini/usage.ts": each(reached, "usageOf"),
+  "providers/src/codec/lists.ts": {
+    Lists: grows(texts, (text) => {
+      const lists = new Lists()
+      inPieces(text, 16, (piece) => lists.push({ [piece]: [piece], content: [piece] }))
+      return lists.all
+    })
+  },
   "providers/src/codec/replyFacts.ts": {
     factsOf: grows(texts, (text) =>
       factsOf(answerOf(text), { model: text, responseId: text, rawFinish: text, serviceTier: text })
@@ -250,6 +258,7 @@ export const providersCodec: Table = {
     "costOf",
     "factsIn"
   ),
+  "providers/src/codec/openai-chat/remarks.ts": each(reached, "Remarks"),
   "providers/src/codec/openai-chat/request.ts": {
     ...each(reached, "make", "refusing"),
     ...each(fixed, "continuationOf")

@@ -12,6 +12,12 @@ export const signature = "thoughtSignature"
 /** The metadata beside the content of a candidate. It is emitted once, at the end, and never sent back. */
 export const remarks: ReadonlyArray<string> = ["groundingMetadata", "urlContextMetadata", "citationMetadata"]
 
+/**
+ * The field, and the kind of the item, for the log probabilities of the tokens (ai.google.dev, "GenerateContentResponse", looked up on 2026-11-26).
+ * Each chunk of a stream has those of its own tokens. They are never sent back.
+ */
+export const logprobs = "logprobsResult"
+
 /** Reads the parts of one reply in order. A signature stays with its part. */
 export class PartReader {
   readonly #provider: string

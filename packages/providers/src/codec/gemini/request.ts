@@ -133,7 +133,7 @@ const encodeAssistant = (message: Message.Assistant, source: Source): string => 
 
 /** Adds an item. Metadata is not sent back; a signature goes to its text; other items are sent back unchanged. */
 const addItem = (said: Array<Schema.Json>, { kind, opaque: { data } }: Message.ProviderItem): void => {
-  if (ContentReply.remarks.includes(kind)) return
+  if (ContentReply.remarks.includes(kind) || kind === ContentReply.logprobs) return
   if (kind !== ContentReply.signature) return void said.push(data)
   const last = said.at(-1)
   const isText = Json.field(last, "thought") === undefined && Json.field(last, ContentReply.signature) === undefined

@@ -13,6 +13,7 @@ import type { Decoder } from "../../transport/Decoder.ts"
 import * as ContentError from "./error.ts"
 import * as Rejected from "./rejected.ts"
 import * as ContentReply from "./reply.ts"
+import { Lists } from "../lists.ts"
 import { usageOf } from "./usage.ts"
 import { factsOf } from "../replyFacts.ts"
 import * as Json from "../../transport/Json.ts"
@@ -46,7 +47,10 @@ export class ContentDecoder implements Decoder<Model.Part> {
   readonly #answer: Answer
   readonly #reader: ContentReply.PartReader
   readonly #remarks = new Map<string, Schema.Json>()
+  readonly #logprobs = new Lists()
   #hasContent = false
+  /** Whether a text or a call has arrived, which remarks are about. */
+  #isSaid = false
   #reason: string | undefined
   #responseId: string | undefined
   #call: Rejected.Rejected | undefined
@@ -81,8 +85,10 @@ export class ContentDecoder implements Decoder<Model.Part> {
 
   end(): Step {
     if (this.#reason === undefined && !this.#hasContent) return this.undecodable("the answer holds no content")
+    const logprobs = this.#logprobs.all
     return Result.succeed([
       ...this.#reader.close(),
+      ...(logprobs === undefined || !this.#isSaid ? [] : [this.#reader.remark(ContentReply.logprobs, logprobs)]),
       ...[...this.#remarks].map(([kind, value]) => this.#reader.remark(kind, value)),
       {
         type: "finish",
@@ -118,11 +124,13 @@ export class ContentDecoder implements Decoder<Model.Part> {
       const remark = Json.field(candidate, kind)
       if (Predicate.isObject(remark) && Object.keys(remark).length > 0) this.#remarks.set(kind, remark)
     }
+    this.#logprobs.push(Json.field(candidate, ContentReply.logprobs))
     const content = Json.field(candidate, "content")
     this.#hasContent ||= Predicate.isObject(content)
     const parts = Json.items(Json.field(content, "parts"))
     this.#call ??= Rejected.made(parts)
     const read = parts.flatMap((part) => this.#reader.read(part, this.#responseId))
+    this.#isSaid ||= read.some(({ type }) => type === "text-delta" || type === "tool-call")
     // The usage so far, in case the stream is cut off.
     const isSpoken = reported !== undefined && this.#reason === undefined && read.length > 0
     return Result.succeed(isSpoken ? [...read, { type: "usage", usage: reported }] : read)

@@ -13,6 +13,7 @@ import type { Decoder } from "../../transport/Decoder.ts"
 import * as Json from "../../transport/Json.ts"
 import { type Asked, contextCut } from "./contextCut.ts"
 import * as OllamaError from "./error.ts"
+import { Lists } from "../lists.ts"
 import * as ChatReply from "./reply.ts"
 import { factsOf } from "../replyFacts.ts"
 
@@ -36,7 +37,9 @@ export class ChatDecoder implements Decoder<Model.Part> {
   readonly #answer: Answer
   readonly #asked: Asked
   readonly #calls: ChatReply.Calls
+  readonly #logprobs = new Lists()
   #isDone = false
+  #hasText = false
   #isThinking = false
   #model: string | undefined
 
@@ -84,6 +87,8 @@ export class ChatDecoder implements Decoder<Model.Part> {
       parts.push({ type: "reasoning-delta", text: thought })
     }
     const text = Json.text(Json.field(message, "content"))
+    this.#hasText ||= text !== undefined
+    this.#logprobs.push({ logprobs: Json.field(line, "logprobs") ?? null })
     if (text !== undefined) parts.push(...this.#closeReasoning(), { type: "text-delta", text })
     if (Json.field(line, "done") !== true) return Result.succeed(parts)
     const usage = ChatReply.usageOf(line)
@@ -98,6 +103,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     return [
       ...this.#closeReasoning(),
       ...this.#calls.all,
+      ...(this.#hasText || this.#calls.all.length > 0 ? this.#remarks : []),
       ...cut,
       {
         type: "finish",
@@ -106,6 +112,14 @@ export class ChatDecoder implements Decoder<Model.Part> {
         ...factsOf(this.#answer, { model: this.#model, rawFinish: Json.field(line, "done_reason") })
       }
     ]
+  }
+
+  /** The log probabilities of the tokens, each line with its own (ollama-python, pull request 601, looked up on 2026-11-26). */
+  get #remarks(): ReadonlyArray<Model.Part> {
+    const data = this.#logprobs.all
+    return data === undefined
+      ? []
+      : [{ type: "provider-item", kind: "logprobs", opaque: { provider: this.#source.provider, data } }]
   }
 
   /** Ends the thoughts with a mark of their provider, so that they can be sent back. */

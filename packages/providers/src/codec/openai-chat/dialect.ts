@@ -72,7 +72,8 @@ export const openAi = {
   strict: false,
   files: "file",
   alternates: false,
-  sources: [],
+  // xAI has the addresses that it has searched there.
+  sources: ["citations"],
   maxIdLength: Infinity
 } as const satisfies Dialect
 

@@ -17,6 +17,7 @@ import * as Calls from "./calls.ts"
 import type { Full } from "./dialect.ts"
 import * as ChatError from "./error.ts"
 import * as ReasoningDetails from "./reasoningDetails.ts"
+import { Remarks } from "./remarks.ts"
 import { type Piece, ThinkTags } from "./thinkTags.ts"
 
 /** The reply of a 2xx answer; total. */
@@ -34,14 +35,27 @@ export const decode = (source: Source, answer: Answer, dialect: Full): Result.Re
   }
   const kind = Calls.foreignIn(Calls.piecesOf(message))
   if (kind !== undefined) return Result.fail(Classify.unanswerable(source, answer, kind, reported))
+  const said = [...textOf(message, dialect), ...Calls.ofMessage(message)]
   const items = [...detailsOf(source, ReasoningDetails.of(message)), ...sourcesOf(source, body, dialect)]
-  const content = [...reasoningOf(message, source), ...textOf(message, dialect), ...Calls.ofMessage(message), ...items]
-  const calls = content.some((part) => part.type === "tool-call")
+  const content = [...reasoningOf(message, source), ...said, ...items, ...remarksOf(source, choice, said)]
+  const calls = said.some((part) => part.type === "tool-call")
   const usage = reported ?? Usage.empty
   const reason = Json.text(Json.field(choice, "finish_reason"))
   const filters = FilterResults.ofReply(body, choice)
   const ended = endOf(source, answer, { reason, refusal: ChatError.refusalOf(message), filters, usage }, calls)
   return Result.map(ended, (finish) => ({ content, finish, usage, ...costOf(body), ...factsIn(answer, body) }))
+}
+
+/** The remarks about a text and calls. Without these they are about nothing: the reply counts as empty. */
+const remarksOf = (
+  source: Source,
+  choice: Schema.Json | undefined,
+  said: Message.Reply["content"]
+): ReadonlyArray<Message.ProviderItem> => {
+  const remarks = new Remarks()
+  remarks.ofChoice(choice)
+  remarks.ofMessage(Json.field(choice, "message"))
+  return said.some(({ type }) => type !== "reasoning") ? remarks.items(source) : []
 }
 
 /** OpenRouter has the word of the provider behind it beside its own. */

@@ -18,6 +18,7 @@ import type { Full } from "./dialect.ts"
 import * as ChatError from "./error.ts"
 import * as ChatReply from "./reply.ts"
 import * as ReasoningDetails from "./reasoningDetails.ts"
+import { Remarks } from "./remarks.ts"
 import { ThinkTags } from "./thinkTags.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
@@ -42,6 +43,9 @@ export class ChatDecoder implements Decoder<Model.Part> {
   /** Whether reasoning has arrived in a field of its own. */
   #cameNamed = false
   #sources: ReadonlyArray<Message.ProviderItem> = []
+  readonly #remarks = new Remarks()
+  /** Whether a text has arrived. */
+  #hasText = false
   #usage: Usage.Usage | undefined
   #filters: FilterResults.Filters = []
   /** What the reply says about itself, and its cost. */
@@ -100,10 +104,11 @@ export class ChatDecoder implements Decoder<Model.Part> {
     return Result.map(finish, (finish) => [
       ...unsaid,
       ...this.#closeReasoning(),
-      ...(this.#tags?.end() ?? []),
+      ...this.#spoken(this.#tags?.end() ?? []),
       ...this.#calls.all,
       ...ChatReply.detailsOf(this.#source, this.#details.all),
       ...this.#sources,
+      ...(this.#hasText || this.#calls.size > 0 ? this.#remarks.items(this.#source) : []),
       { type: "finish" as const, finish, usage, ...this.#facts }
     ])
   }
@@ -119,6 +124,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     if (sources.length > 0) this.#sources = sources
     const choice = ChatError.firstChoice(chunk)
     this.#filters = FilterResults.merged(this.#filters, FilterResults.ofReply(chunk, choice))
+    this.#remarks.ofChoice(choice)
     const reason = Json.text(Json.field(choice, "finish_reason"))
     if (reason !== undefined) {
       this.#reason = reason
@@ -130,6 +136,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
 
   #readDelta(delta: Schema.Json | undefined): ReadonlyArray<Model.Part> {
     this.#refusal += ChatError.refusalOf(delta) ?? ""
+    this.#remarks.ofMessage(delta)
     const pieces = Calls.piecesOf(delta)
     this.#foreign ??= Calls.foreignIn(pieces)
     for (const piece of pieces) this.#calls.add(piece)
@@ -149,7 +156,12 @@ export class ChatDecoder implements Decoder<Model.Part> {
 
   #said(text: string): ReadonlyArray<Model.Part> {
     this.#hasSpoken = true
-    return this.#tags === undefined ? [{ type: "text-delta", text }] : this.#tags.push(text)
+    return this.#spoken(this.#tags === undefined ? [{ type: "text-delta", text }] : this.#tags.push(text))
+  }
+
+  #spoken(parts: ReadonlyArray<Model.Part>): ReadonlyArray<Model.Part> {
+    this.#hasText ||= parts.some(({ type }) => type === "text-delta")
+    return parts
   }
 
   /** Ends the thoughts with a mark of their provider, so that they can be sent back. */
@@ -181,9 +193,11 @@ const plainText = (chunk: Chunk): string | undefined => {
   const choices = chunk["choices"]
   // The following lines check its type.
   const choice = (Array.isArray(choices) ? choices[0] : undefined) as Chunk | null | undefined
-  if (!choice || choice["index"] || choice["finish_reason"] || choice["error"] || choice["usage"]) return undefined
+  if (!choice || choice["index"] || choice["finish_reason"] || choice["error"] || choice["usage"] || choice["logprobs"])
+    return undefined
   const delta = choice["delta"] as Chunk | null | undefined
-  if (!delta || delta["tool_calls"] || delta["function_call"] || delta["refusal"]) return undefined
+  if (!delta || delta["tool_calls"] || delta["function_call"] || delta["refusal"] || delta["annotations"])
+    return undefined
   // Mutant `true` survives: speed only. Every delta counts as one with thoughts, and the careful reading gives the same
   // part
   if (delta["reasoning_content"] || delta["reasoning"] || delta["reasoning_details"]) return undefined

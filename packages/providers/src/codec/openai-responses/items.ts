@@ -125,7 +125,7 @@ class Said {
     const { text } = this
     if (data === undefined || text === "") return this.#closeText()
     this.text = ""
-    const { annotations = [], id, ...others } = data
+    const { annotations = [], id, logprobs: _logprobs, ...others } = data
     this.#push({
       ...this.#named(id),
       ...others,

@@ -122,19 +122,20 @@ const textOf = (item: Schema.Json): string =>
     .join("")
 
 /**
- * The data of a message besides its text: its id, phase and sources. `undefined` if it has no phase and no sources,
- * and no reasoning precedes it.
+ * The data of a message besides its text: its id, phase, sources and log probabilities. `undefined` if it has nothing but its id, and no
+ * reasoning precedes it.
  */
 const remarksOf = (item: Schema.Json, afterReasoning: boolean): Schema.Json | undefined => {
-  const annotations = Json.items(Json.field(item, "content")).flatMap((part) =>
-    Json.items(Json.field(part, "annotations"))
+  const [annotations = [], logprobs = []] = ["annotations", "logprobs"].map((name) =>
+    Json.items(Json.field(item, "content")).flatMap((part) => Json.items(Json.field(part, name)))
   )
   const phase = Json.text(Json.field(item, "phase"))
-  if (annotations.length === 0 && phase === undefined && !afterReasoning) return undefined
+  if (annotations.length === 0 && logprobs.length === 0 && phase === undefined && !afterReasoning) return undefined
   return {
     ...picked(item, ["id", "status"]),
     ...(phase === undefined ? {} : { phase }),
-    ...(annotations.length === 0 ? {} : { annotations })
+    ...(annotations.length === 0 ? {} : { annotations }),
+    ...(logprobs.length === 0 ? {} : { logprobs })
   }
 }
 

@@ -32,6 +32,8 @@ interface UnfinishedItem {
   arguments: string
   /** The bytes of its arguments. */
   size: number
+  /** The log probabilities so far, of a message. */
+  readonly logprobs: Array<Schema.Json>
   /** The current text of the item. */
   channel: string | undefined
   /** Parts that wait for earlier items. */
@@ -144,6 +146,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
       const part = Json.count(Json.field(event, "content_index")) ?? item.part
       if (part !== item.part) item.from = item.text.length
       item.part = part
+      if (!isWhole) for (const one of Json.items(Json.field(event, "logprobs"))) item.logprobs.push(one)
     }
     const whole = isWhole ? (Json.text(Json.field(event, "text")) ?? "") : undefined
     const text = whole === undefined ? deltaOf(event) : beyond(whole, item.text.slice(item.from))
@@ -215,8 +218,14 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
   }
 
   /** The parts of an item beyond its streamed text. */
-  #restOf({ text }: UnfinishedItem, final: Schema.Json, index: number): ReadonlyArray<Model.Part> {
-    const content = ResponsesReply.contentOf(this.#source, final, index, this.#hasReasoned, this.#ids)
+  #restOf({ logprobs, text }: UnfinishedItem, final: Schema.Json, index: number): ReadonlyArray<Model.Part> {
+    const content = ResponsesReply.contentOf(
+      this.#source,
+      withLogprobs(final, logprobs),
+      index,
+      this.#hasReasoned,
+      this.#ids
+    )
     const last = content.at(-1)
     if (last?.type === "reasoning" && text !== "") {
       // Mutant `"Stryker was here!"` #1 survives: never reached. Where the last part of an item is reasoning, all its
@@ -253,6 +262,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
       from: 0,
       arguments: "",
       size: 0,
+      logprobs: [],
       channel: undefined,
       waiting: []
     }
@@ -275,6 +285,13 @@ const channelOf = (event: Schema.Json): string => {
 
 /** The rest of a text behind a known beginning; empty if it begins differently. */
 const beyond = (whole: string, begun: string): string => (whole.startsWith(begun) ? whole.slice(begun.length) : "")
+
+/** A message with the log probabilities of its pieces, if it repeats none itself. */
+const withLogprobs = (item: Schema.Json, logprobs: ReadonlyArray<Schema.Json>): Schema.Json => {
+  const parts = Json.items(Json.field(item, "content"))
+  if (logprobs.length === 0 || parts.some((part) => Json.items(Json.field(part, "logprobs")).length > 0)) return item
+  return { ...Json.object(item), content: [...parts, { type: "output_text", text: "", logprobs }] }
+}
 
 /** An item without a last event, from its pieces so far. */
 const assembled = ({ announced, arguments: args }: UnfinishedItem): Schema.Json =>

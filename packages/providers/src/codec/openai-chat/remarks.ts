@@ -1,0 +1,40 @@
+/**
+ * What a chat completion has beside its text: the annotations of the text, such as the sources of a search (`message.annotations`), and the
+ * log probabilities of its tokens (`choice.logprobs`); both are in OpenAI's API reference, "Chat Completions", looked up on 2026-11-26. A stream
+ * has them in pieces. They are items of the reply, and never sent back.
+ */
+import type * as Message from "@kintsugi/core/Message"
+import type * as Schema from "effect/Schema"
+import type { Source } from "../../transport/Source.ts"
+import * as Json from "../../transport/Json.ts"
+import { Lists } from "../lists.ts"
+
+/** Collects the remarks of one reply. */
+export class Remarks {
+  /** Some servers repeat an annotation with every piece. */
+  readonly #annotations = new Map<string, Schema.Json>()
+  readonly #logprobs = new Lists()
+
+  ofChoice(choice: Schema.Json | undefined): void {
+    this.#logprobs.push(Json.field(choice, "logprobs"))
+  }
+
+  /** `message` is whole, or a delta. */
+  ofMessage(message: Schema.Json | undefined): void {
+    for (const one of Json.items(Json.field(message, "annotations"))) this.#annotations.set(JSON.stringify(one), one)
+  }
+
+  items({ provider }: Source): ReadonlyArray<Message.ProviderItem> {
+    const annotations = [...this.#annotations.values()]
+    const logprobs = this.#logprobs.all
+    const item = (kind: string, data: Schema.Json) => ({
+      type: "provider-item" as const,
+      kind,
+      opaque: { provider, data }
+    })
+    return [
+      ...(annotations.length === 0 ? [] : [item("annotations", annotations)]),
+      ...(logprobs === undefined ? [] : [item("logprobs", logprobs)])
+    ]
+  }
+}
