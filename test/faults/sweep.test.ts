@@ -33,6 +33,10 @@ it("has at least 500 distinct injections, and every layer among them", () => {
 law("every call is settled once, in request order, wherever a run breaks [P401 L1001]", Invariants.settlements)
 law("the errors of ours carry transcript and usage, wherever a run breaks [P406]", Invariants.attached)
 law("every reply keeps what it says about itself, wherever a run breaks [P1407]", Invariants.said)
+law(
+  "every request has the files of the user as its wire wants them, wherever a run breaks [P1408]",
+  Invariants.attachedToAll
+)
 law("the ledger is the sum of the replies that were sent, wherever a run breaks [P703 L1009]", Invariants.booked)
 law("wherever a run breaks, an unsafe tool reruns only if a look-up allows it [P602 L903]", Invariants.safe)
 law("every run ends with one terminal event, which every listener gets [A1202 A1205 L1008]", Invariants.ended)

@@ -8,6 +8,7 @@ import { unsendable } from "../../../packages/providers/src/codec/anthropic/bloc
 import * as FailedGeneration from "../../../packages/providers/src/codec/failedGeneration.ts"
 import * as Gemini from "../../../packages/providers/src/codec/gemini/GeminiContent.ts"
 import { quoted } from "../../../packages/providers/src/codec/gemini/rejected.ts"
+import * as Attached from "../../../packages/providers/src/codec/Attached.ts"
 import { Lists } from "../../../packages/providers/src/codec/lists.ts"
 import { factsOf } from "../../../packages/providers/src/codec/replyFacts.ts"
 import * as Ollama from "../../../packages/providers/src/codec/ollama/OllamaChat.ts"
@@ -173,14 +174,17 @@ export const providersCodec: Table = {
   "providers/src/codec/Continued.ts": each(fixed, "isContinued"),
   "providers/src/codec/Parameters.ts": each(fixed, "choiceOf", "isForced", "providesTools", "checked"),
   "providers/src/codec/Remembering.ts": each(effectOnly, "remembering"),
-  "providers/src/codec/anthropic/AnthropicMessages.ts": entriesOf({
-    ...Anthropic,
-    codec: Anthropic.make(source),
-    format: "anthropic-messages"
-  }),
+  "providers/src/codec/anthropic/AnthropicMessages.ts": {
+    ...entriesOf({
+      ...Anthropic,
+      codec: Anthropic.make(source),
+      format: "anthropic-messages"
+    }),
+    ...each(looksOnce, "namesFile")
+  },
   "providers/src/codec/anthropic/blocks.ts": {
     ...each(reached, "ofUser", "ofAssistant"),
-    ...each(looksOnce, "takes"),
+    ...each(looksOnce, "takes", "namesFile"),
     unsendable: grows(texts, (data) => [
       unsendable({ type: "file", mediaType: "text/plain", data }),
       unsendable({ type: "file", mediaType: `application/${data}`, data: "" })
@@ -214,6 +218,17 @@ export const providersCodec: Table = {
   "providers/src/codec/gemini/request.ts": { ...each(reached, "make"), ...each(fixed, "takesOf") },
   "providers/src/codec/gemini/stream.ts": each(reached, "decode", "ContentDecoder"),
   "providers/src/codec/gemini/usage.ts": each(reached, "usageOf"),
+  "providers/src/codec/Attached.ts": {
+    givenBy: grows(texts, (text) => [
+      Attached.givenBy({ type: "image", mediaType: "image/png", url: text }),
+      Attached.givenBy({ type: "image", mediaType: "image/png", url: `data:${text}` })
+    ]),
+    addressOf: grows(texts, (text) => Attached.addressOf({ type: "image", mediaType: text, url: text })),
+    audioFormat: grows(texts, (text) => [
+      Attached.audioFormat({ type: "file", mediaType: text, data: "" }),
+      Attached.audioFormat({ type: "file", mediaType: `audio/${text}`, data: "" })
+    ])
+  },
   "providers/src/codec/lists.ts": {
     Lists: grows(texts, (text) => {
       const lists = new Lists()
@@ -300,7 +315,6 @@ export const providersCodec: Table = {
   },
   "providers/src/codec/strictSchema.ts": { strict: grows(schemas, (schema) => strict(schema, { optional: true })) },
   "providers/src/codec/text.ts": {
-    ...each(wraps, "dataUrl"),
     argumentsText: grows(values, Text.argumentsText),
     settlementText: grows(texts, (text) => Text.settlementText({ kind: "told", text })),
     formatName: grows(texts, Text.formatName)

@@ -1,12 +1,13 @@
 /** What holds of every run, failed runs included. Each throws when it does not hold. */
 import { assert } from "@effect/vitest"
-import { type AgentEvent, type Message, RunError, ToolError } from "@kintsugi/core"
+import { type AgentEvent, Message, RunError, ToolError } from "@kintsugi/core"
 import { Invariants } from "@kintsugi/core/testing"
+import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
 import { Cause, Context, Exit } from "effect"
 import { type Ending, Operations, type Watcher } from "../../../packages/core/src/telemetry/Operations.ts"
 import { isTerminal } from "../../_support/dialogue.ts"
 import type { Step } from "./steps.ts"
-import { factsOf, type Played } from "./story.ts"
+import { factsOf, input, type Played } from "./story.ts"
 
 const ofType = <const Type extends AgentEvent.AgentEvent["type"]>(
   events: ReadonlyArray<AgentEvent.AgentEvent>,
@@ -100,6 +101,22 @@ const holds = (invariant: Invariants.Invariant, played: Played): void => {
 export const said = (played: Played): void => {
   for (const { reply } of runsOf(played).flatMap((run) => ofType(run, "model-end"))) {
     assert.deepInclude(reply, factsOf(reply.usage))
+  }
+}
+
+const wire = OpenAiChat.make({ provider: "openai", model: "m", secrets: [] })
+
+/** Every request of the worker has what the user has attached, and it goes out in the form of its wire. */
+export const attachedToAll = ({ requests }: Played): void => {
+  for (const request of requests) {
+    assert.deepStrictEqual(
+      request.messages.find(({ role }) => role === "user"),
+      Message.user(input)
+    )
+    assert.isUndefined(wire.refuses?.(request))
+    const sent = wire.encode(request, "whole")
+    assert.include(sent, '{"type":"image_url","image_url":{"url":"https://a.test/a.png"}}')
+    assert.include(sent, '{"type":"file","file":{"file_id":"file-abc123"}}')
   }
 }
 

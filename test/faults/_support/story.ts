@@ -282,6 +282,7 @@ const play = (mode: Mode, injection?: Injection) =>
       const { mender, requests, sent, worker } = yield* models(steps)
       const { list, starts, waiting } = tools(steps, mender)
       const agent = Agent.make("worker", {
+        input: Message.UserContent,
         prompt: "You book.",
         budget: { warnAt: 1, maxTurns: 20, ...limitsOf(injection) },
         skills: [Skill.make("work", { description: "d", tools: list })]
@@ -299,12 +300,19 @@ const play = (mode: Mode, injection?: Injection) =>
       )
       const running = (see: (event: AgentEvent.AgentEvent) => Effect.Effect<void>) =>
         Effect.provide(
-          mode === "streamed" ? Stream.runForEach(agent.stream("go"), see) : Effect.asVoid(agent("go")),
+          mode === "streamed" ? Stream.runForEach(agent.stream(input), see) : Effect.asVoid(agent(input)),
           worker
         )
       return { sent, starts, requests, running }
     })
   )
+
+/** What the user says: words, an image at an address and a file that the provider stores. Events have no bytes, so there are none. */
+export const input: Message.UserContent = [
+  text("go"),
+  Message.image("image/png", { url: "https://a.test/a.png" }),
+  Message.file("application/pdf", { url: "file-abc123" })
+]
 
 /** The limit that is to be reached. */
 export const limitsOf = (injection: Injection | undefined): Budget.Limits =>

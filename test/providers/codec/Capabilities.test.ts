@@ -30,22 +30,25 @@ const wantedSchemas: ReadonlyArray<Schema.Codec<unknown, unknown>> = [
 
 const data = "c29tZSBieXRlcw=="
 const url = "https://files.test/some-address"
+const id = "file-abc_1"
 
 const attachments = {
   image: {
     data: { type: "image", mediaType: "image/png", data },
-    url: { type: "image", mediaType: "image/png", url }
+    url: { type: "image", mediaType: "image/png", url },
+    id: { type: "image", mediaType: "image/png", url: id }
   },
   file: {
     data: { type: "file", mediaType: "application/pdf", name: "a.pdf", data },
-    url: { type: "file", mediaType: "application/pdf", name: "a.pdf", url }
+    url: { type: "file", mediaType: "application/pdf", name: "a.pdf", url },
+    id: { type: "file", mediaType: "application/pdf", name: "a.pdf", url: id }
   }
 } as const
 
 interface Wish {
   readonly tools: boolean
   readonly choice: "auto" | "none" | "required" | "named"
-  readonly parts: ReadonlyArray<{ readonly what: "image" | "file"; readonly way: "data" | "url" }>
+  readonly parts: ReadonlyArray<{ readonly what: "image" | "file"; readonly way: "data" | "url" | "id" }>
   readonly output: boolean
   readonly isStreamed: boolean
 }
@@ -54,7 +57,7 @@ const wishes: fc.Arbitrary<Wish> = fc
   .record({
     tools: fc.boolean(),
     choice: fc.constantFrom("auto", "none", "required", "named"),
-    parts: fc.array(fc.record({ what: fc.constantFrom("image", "file"), way: fc.constantFrom("data", "url") }), {
+    parts: fc.array(fc.record({ what: fc.constantFrom("image", "file"), way: fc.constantFrom("data", "url", "id") }), {
       maxLength: 2
     }),
     output: fc.boolean(),
@@ -121,7 +124,7 @@ const check = Effect.fnUntraced(function* (participant: Participant, wish: Wish)
   assert.strictEqual(network.sent.length, 1)
   const text = network.sent[0]?.body ?? ""
   const body: Schema.JsonObject = JSON.parse(text)
-  for (const { way } of wish.parts) assert.include(text, way === "data" ? data : url)
+  for (const { way } of wish.parts) assert.include(text, { data, url, id }[way])
   const { capabilities } = participant
   const isHidden = wish.choice === "none" && !capabilities.toolChoice.includes("none")
   assert.strictEqual(body["tools"] !== undefined, wish.tools && !isHidden)

@@ -100,62 +100,72 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
     )
   }
 
-  it.effect("a prompt keeps its texts, images, files and results, and leaves what only others can read [P1107]", () =>
-    Effect.gen(function* () {
-      const { layer, requests } = yield* scripted(ScriptedModel.text("done"))
-      const prompt: Prompt.RawInput = [
-        { role: "system", content: "Be brief." },
-        {
-          role: "user",
-          content: [
-            { type: "text", text: "see" },
-            { type: "file", mediaType: "image/png", data: new Uint8Array([1, 2, 3]) },
-            { type: "file", mediaType: "application/pdf", data: new URL("https://a.test/x.pdf"), fileName: "x.pdf" }
-          ]
-        },
-        {
-          role: "assistant",
-          content: [
-            { type: "reasoning", text: "hmm", options: { other: { signature: "x" } } },
-            { type: "tool-call", id: "p1", name: "search", params: {}, providerExecuted: true },
-            { type: "tool-call", id: "c1", name: "weather", params: { city: "Nara" } },
-            { type: "tool-call", id: "c2", name: "weather", params: { city: "Uji" } }
-          ]
-        },
-        {
-          role: "tool",
-          content: [
-            { type: "tool-result", id: "c1", name: "weather", isFailure: true, result: { error: "no" } },
-            {
-              type: "tool-result",
-              id: "c2",
-              name: "weather",
-              isFailure: false,
-              result: { sky: "clear" },
-              modelOutput: [{ type: "text", text: "clear sky" }]
-            }
-          ]
-        }
-      ]
-      yield* Effect.provide(LanguageModel.generateText({ prompt }), layer)
-      const weather = (id: string, city: string) => ({ type: "tool-call", id, name: "weather", arguments: { city } })
-      assert.deepStrictEqual(requests[0]?.messages as unknown, [
-        Message.system("Be brief."),
-        Message.user([
-          Message.text("see"),
-          Message.image("image/png", { data: "AQID" }),
-          Message.file("application/pdf", { url: "https://a.test/x.pdf" }, "x.pdf")
-        ]),
-        {
-          role: "assistant",
-          content: [
-            { type: "reasoning", text: "hmm" },
-            { type: "settled-call", call: weather("c1", "Nara"), settlement: { kind: "told", text: '{"error":"no"}' } },
-            { type: "settled-call", call: weather("c2", "Uji"), settlement: { kind: "result", text: "clear sky" } }
-          ]
-        }
-      ])
-    })
+  it.effect(
+    "a prompt keeps its texts, images, files and results, and leaves what only others can read [P1107 P1408]",
+    () =>
+      Effect.gen(function* () {
+        const { layer, requests } = yield* scripted(ScriptedModel.text("done"))
+        const prompt: Prompt.RawInput = [
+          { role: "system", content: "Be brief." },
+          {
+            role: "user",
+            content: [
+              { type: "text", text: "see" },
+              { type: "file", mediaType: "image/png", data: new Uint8Array([1, 2, 3]) },
+              { type: "file", mediaType: "application/pdf", data: new URL("https://a.test/x.pdf"), fileName: "x.pdf" },
+              { type: "file", mediaType: "audio/wav", data: "AQID" },
+              { type: "file", mediaType: "application/pdf", data: "file-abc123" }
+            ]
+          },
+          {
+            role: "assistant",
+            content: [
+              { type: "reasoning", text: "hmm", options: { other: { signature: "x" } } },
+              { type: "tool-call", id: "p1", name: "search", params: {}, providerExecuted: true },
+              { type: "tool-call", id: "c1", name: "weather", params: { city: "Nara" } },
+              { type: "tool-call", id: "c2", name: "weather", params: { city: "Uji" } }
+            ]
+          },
+          {
+            role: "tool",
+            content: [
+              { type: "tool-result", id: "c1", name: "weather", isFailure: true, result: { error: "no" } },
+              {
+                type: "tool-result",
+                id: "c2",
+                name: "weather",
+                isFailure: false,
+                result: { sky: "clear" },
+                modelOutput: [{ type: "text", text: "clear sky" }]
+              }
+            ]
+          }
+        ]
+        yield* Effect.provide(LanguageModel.generateText({ prompt }), layer)
+        const weather = (id: string, city: string) => ({ type: "tool-call", id, name: "weather", arguments: { city } })
+        assert.deepStrictEqual(requests[0]?.messages as unknown, [
+          Message.system("Be brief."),
+          Message.user([
+            Message.text("see"),
+            Message.image("image/png", { data: "AQID" }),
+            Message.file("application/pdf", { url: "https://a.test/x.pdf" }, "x.pdf"),
+            Message.file("audio/wav", { data: "AQID" }),
+            Message.file("application/pdf", { url: "file-abc123" })
+          ]),
+          {
+            role: "assistant",
+            content: [
+              { type: "reasoning", text: "hmm" },
+              {
+                type: "settled-call",
+                call: weather("c1", "Nara"),
+                settlement: { kind: "told", text: '{"error":"no"}' }
+              },
+              { type: "settled-call", call: weather("c2", "Uji"), settlement: { kind: "result", text: "clear sky" } }
+            ]
+          }
+        ])
+      })
   )
 
   it.effect("a stream without its end is an error, after any part [P504 P1107]", () =>

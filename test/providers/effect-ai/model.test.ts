@@ -236,6 +236,25 @@ describe("a reply of a model of effect/ai", () => {
     })
   )
 
+  asked("it gets bytes, addresses and file ids of a user as effect/ai writes them [P1408]", (ask) =>
+    Effect.gen(function* () {
+      const script = yield* Script.make(Script.says("done"))
+      const inline = { type: "image", mediaType: "image/png", url: "data:image/png;base64,AQID" } as const
+      const parts = [inline, Message.file("application/pdf", { url: "file-abc123" }, "a.pdf")]
+      const request: Parameters<typeof ask>[1] = { messages: [Message.user(parts)], tools: [], toolChoice: "auto" }
+      yield* ask(EffectAi.fromLanguageModel(script.service, info), request)
+      const [message] = script.requests[0]?.prompt.content ?? []
+      const files = message?.role === "user" ? message.content.filter((part) => part.type === "file") : []
+      assert.deepStrictEqual(
+        files.map(({ data, fileName }) => [data, fileName]),
+        [
+          [new Uint8Array([1, 2, 3]), undefined],
+          ["file-abc123", "a.pdf"]
+        ]
+      )
+    })
+  )
+
   asked("another model reads none of it, and it reads none of another's [P1002 P1107]", (ask) =>
     Effect.gen(function* () {
       const script = yield* Script.make(Script.says("done"))

@@ -78,6 +78,16 @@ const checkReply = (codec: Provider.Codec, reply: Message.Reply): void => {
   JSON.parse(whole)
 }
 
+/** Any conversation is refused by a typed error, or sent as JSON, in every format. */
+export const checkSending = (messages: Message.Transcript): void => {
+  const request = { messages, tools: [], toolChoice: "auto" as const }
+  for (const codec of Object.values(codecs).flat()) {
+    const error = codec.refuses?.(request)
+    if (error === undefined) JSON.parse(codec.encode(request, "streamed"))
+    else checkError(error)
+  }
+}
+
 export const checkWhole = (codec: Provider.Codec, body: string): void => {
   const read = codec.decode(answerOf(200, body))
   if (Result.isFailure(read)) checkError(read.failure)

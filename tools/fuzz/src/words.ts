@@ -5,7 +5,7 @@ import * as DoorError from "@kintsugi/core/DoorError"
 import * as Issue from "@kintsugi/core/Issue"
 import * as RetryAfter from "@kintsugi/core/RetryAfter"
 import { Effect, Exit, Result, Schema } from "effect"
-import { checkWait } from "./codecs.ts"
+import { checkSending, checkWait } from "./codecs.ts"
 import { checkOrigins } from "./origins.ts"
 
 type Json = Schema.Json
@@ -173,6 +173,7 @@ export const checkRepair = (history: Json): void => {
   const repaired = Message.repair(foreign)
   assert.ok(isTranscript(repaired), "no transcript")
   assert.deepEqual(Message.repair(repaired), repaired)
+  if (!isDeep(history)) checkSending(repaired)
   const written = JSON.stringify(encodeTranscript(repaired))
   assert.equal(JSON.stringify(encodeTranscript(Message.repair(JSON.parse(written)))), written)
   checkOrigins(repaired)

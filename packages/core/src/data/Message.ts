@@ -62,10 +62,13 @@ export const user = (value: string | Parts.UserContent): Parts.User => ({
   content: Predicate.isString(value) ? [text(value)] : value
 })
 
-/** An image, as bytes in base64 or by its URL. A `data:` URL in base64 stands for its bytes. */
+/** An image, as bytes in base64 or by its URL. A `data:` URL in base64 stands for its bytes, the id of a file for a file of the provider. */
 export const image = (mediaType: string, from: Attached): Parts.Image => ({ type: "image", mediaType, ...bare(from) })
 
-/** A file, as bytes in base64 or by its URL. A `data:` URL in base64 stands for its bytes. */
+/**
+ * A file, as bytes in base64 or by its URL. A `data:` URL in base64 stands for its bytes, the id of a file, such as `file-abc`, for a file that
+ * the provider stores. Audio is a file of an audio type.
+ */
 export const file = (mediaType: string, from: Attached, name?: string): Parts.File => ({
   type: "file",
   mediaType,

@@ -5,6 +5,7 @@
 import { CapabilityMismatchError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
+import { audioFormat, givenBy } from "./Attached.ts"
 import { parametersRoot } from "./rootSchema.ts"
 import type { Source } from "../transport/Source.ts"
 
@@ -14,9 +15,11 @@ export interface Capabilities {
   readonly tools: boolean
   /** The supported tool choices besides `auto`. A provider without `none` is offered no tools for that choice. */
   readonly toolChoice: ReadonlyArray<"none" | "required" | "named">
-  /** How images are sent: as bytes, or as a URL that the provider fetches. */
+  /** How images are sent: as bytes, as a URL that the provider fetches, or as the id of a file that the provider stores. */
   readonly images: ReadonlyArray<Way>
   readonly files: ReadonlyArray<Way>
+  /** The formats of audio, whose bytes alone are sent; absent if audio is a file like any other. */
+  readonly audio?: ReadonlyArray<string>
   /** Whether the provider can enforce a JSON Schema for an answer, only JSON, or nothing. */
   readonly output: "schema" | "json" | "none"
   /** How a failed tool call is marked: by a flag, by a field of its own, or in its text. */
@@ -27,7 +30,9 @@ export interface Capabilities {
   readonly promptCache: "none" | "automatic" | "breakpoints" | "key"
 }
 
-type Way = "data" | "url"
+type Way = "data" | "url" | "id"
+
+const names = { data: "bytes", url: "address", id: "file id" } as const
 
 /**
  * Makes the check of requests, for `refuses` of a codec: the error of a request that needs more than the capabilities,
@@ -58,10 +63,21 @@ export const refusing = (
       if (message.role !== "user" || sayable.has(message)) continue
       for (const part of message.content) {
         if (part.type === "text") continue
-        const way = "data" in part ? "data" : "url"
-        const detail = way === "data" ? "its bytes cannot be sent" : "only its bytes can be sent, not its address"
-        if (part.type === "image" && !capabilities.images.includes(way)) return refused("vision", detail)
-        if (part.type === "file" && !capabilities.files.includes(way)) return refused("files", detail)
+        const { way } = givenBy(part)
+        const { audio, files, images } = capabilities
+        const format = audio === undefined ? undefined : audioFormat(part)
+        if (audio !== undefined && format !== undefined) {
+          if (!audio.includes(format)) return refused("files", `audio of the format '${format}' cannot be sent`)
+          if (way !== "data") return refused("files", `only the bytes of audio can be sent, not its ${names[way]}`)
+          continue
+        }
+        const ways = part.type === "image" ? images : files
+        if (ways.includes(way)) continue
+        const detail =
+          way === "data" || !ways.includes("data")
+            ? `its ${names[way]} cannot be sent`
+            : `only its bytes can be sent, not its ${names[way]}`
+        return refused(part.type === "image" ? "vision" : "files", detail)
       }
       sayable.add(message)
     }

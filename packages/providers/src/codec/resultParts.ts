@@ -1,8 +1,6 @@
 /** Images and files in results of tools, for the formats that carry them. */
 import * as Message from "@kintsugi/core/Message"
-
-/** An image or a file. */
-export type Attachment = Exclude<Message.UserContent[number], Message.Text>
+import { type Attachment, givenBy } from "./Attached.ts"
 
 /** Whether a format carries such a part in a result. */
 export type Takes = (part: Attachment) => boolean
@@ -31,5 +29,8 @@ export const isPdf: Takes = (part) => part.type === "file" && part.mediaType ===
 const images: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"])
 
 /** Providers refuse a request with an empty image, and fetch nothing but what is on the web. */
-const isSendable = (part: Attachment): boolean =>
-  "data" in part ? part.data !== "" : part.url.startsWith("https://") || part.url.startsWith("http://")
+const isSendable = (part: Attachment): boolean => {
+  const given = givenBy(part)
+  if (given.way === "data") return given.data !== ""
+  return given.way === "url" && (given.url.startsWith("https://") || given.url.startsWith("http://"))
+}

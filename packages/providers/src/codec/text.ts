@@ -2,10 +2,6 @@
 import * as Message from "@kintsugi/core/Message"
 import * as Predicate from "effect/Predicate"
 
-/** The bytes of an attachment as a `data:` URL. */
-export const dataUrl = ({ data, mediaType }: { readonly mediaType: string; readonly data: string }): string =>
-  `data:${mediaType};base64,${data}`
-
 /**
  * The arguments of a call, for formats that send them as text: the model's own text, byte for byte. Absent arguments
  * are an empty object.

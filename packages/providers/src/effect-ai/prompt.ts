@@ -4,6 +4,7 @@ import * as Prompt from "effect/ai/Prompt"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { givenBy } from "../codec/Attached.ts"
 import * as ArgumentsObject from "../codec/ArgumentsObject.ts"
 import * as Json from "../transport/Json.ts"
 import { remembering } from "../codec/Remembering.ts"
@@ -30,7 +31,8 @@ const messagesOf = remembering((message: Message.Message): ReadonlyArray<Prompt.
 
 const userPart = (part: Message.UserContent[number]): Prompt.UserMessagePart => {
   if (part.type === "text") return Prompt.textPart({ text: part.text })
-  const data = "url" in part ? addressOf(part.url) : bytesOf(part.data)
+  const given = givenBy(part)
+  const data = given.way === "data" ? bytesOf(given.data) : addressOf(given.way === "url" ? given.url : given.id)
   const fileName = part.type === "file" && part.name !== undefined ? { fileName: part.name } : {}
   return Prompt.filePart({ mediaType: part.mediaType, data, ...fileName })
 }

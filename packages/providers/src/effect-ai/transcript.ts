@@ -54,7 +54,8 @@ const attached = (data: string | Uint8Array | URL): Parameters<typeof Message.im
   const text = data instanceof URL ? data.href : data
   const inline = /^data:[^,]*;base64,/i.exec(text)?.[0]
   if (inline !== undefined) return { data: text.slice(inline.length) }
-  return data instanceof URL || /^https?:\/\//i.test(text) ? { url: text } : { data: text }
+  // an id of a file has a character that base64 has not
+  return data instanceof URL || /^(?:https?:\/\/|file[-_])/i.test(text) ? { url: text } : { data: text }
 }
 
 const assistantPart = (

@@ -11,6 +11,12 @@ import * as Provider from "./Provider.ts"
 import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
 
+/**
+ * The Files API is no beta since 2026-08-20 (`anthropic-sdk-python` 1.2.0 of 2026-08-27 sends no header any more); gateways and other hosts ask
+ * for the header (portkey.ai, "Files", of 2026-09-15). Looked up on 2026-11-26. So requests that name a stored file have it, and no others.
+ */
+const filesBeta = "files-api-2025-04-14"
+
 /** `baseUrl` is `https://api.anthropic.com` by default. */
 export interface Options extends AnthropicParameters, ByName.Reach {
   /** The version of the API; `2023-06-01` by default. */
@@ -45,6 +51,10 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
       "anthropic-version": version ?? "2023-06-01",
       ...(betas.length === 0 ? {} : { "anthropic-beta": betas.join(",") }),
       ...headers
+    },
+    headersFor: {
+      applies: AnthropicMessages.namesFile(),
+      headers: { "anthropic-beta": [...new Set([...betas, filesBeta])].join(","), ...headers }
     },
     ...(transport === undefined ? {} : { transport })
   })

@@ -54,6 +54,7 @@ export const capabilities: Capabilities = {
   toolChoice: ["none", "required", "named"],
   images: ["data", "url"],
   files: ["data", "url"],
+  audio: ["wav", "mp3", "aiff", "aac", "ogg", "flac", "m4a", "pcm16", "pcm24"],
   output: "schema",
   toolErrors: "text",
   reasoning: "demanded",

@@ -75,6 +75,7 @@ export const chatCapabilities: Capabilities = {
   toolChoice: [],
   images: ["data", "url"],
   files: ["data", "url"],
+  audio: [],
   output: "schema",
   toolErrors: "text",
   reasoning: "shown",

@@ -21,6 +21,8 @@ export { refusing } from "../codec/Capabilities.ts"
 export type { Codec } from "../codec/Codec.ts"
 export type { Source } from "../transport/Source.ts"
 
+type Headers = Readonly<Record<string, string | Redacted.Redacted>>
+
 /** The parts of a model over HTTP. */
 interface Provider {
   readonly source: Source
@@ -32,7 +34,9 @@ interface Provider {
   /** The URL of requests that end with the beginning of their reply, if it differs. */
   readonly continuationUrl?: string | undefined
   /** Sent with every request. Secrets are `Redacted`, and also among the secrets of `source`. */
-  readonly headers: Readonly<Record<string, string | Redacted.Redacted>>
+  readonly headers: Headers
+  /** Further headers of some requests; they replace those of the same name. */
+  readonly headersFor?: { readonly applies: (request: Model.Request) => boolean; readonly headers: Headers }
   readonly transport?: Transport.Options
 }
 
@@ -41,22 +45,41 @@ interface Provider {
  * among the secrets of `source`. Throws a `RangeError` for invalid options of the transport.
  */
 export const layer = (self: Provider): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { codec, continuationUrl, headers, source, streamUrl, transport, url } = self
-  const to = (url: string) => Transport.make({ source, url, headers, classify: codec.classify }, transport)
-  const whole = to(url)
-  const streamed = streamUrl === undefined ? whole : to(streamUrl)
-  const continued = continuationUrl === undefined ? Effect.undefined : to(continuationUrl)
+  const { headersFor } = self
+  const usual = transportsWith(self, self.headers)
+  const further = headersFor === undefined ? usual : transportsWith(self, { ...self.headers, ...headersFor.headers })
   return Layer.effect(
     Model.Model,
-    Effect.map(Effect.all([whole, streamed, continued]), (transports) => fromTransports(self, ...transports))
+    Effect.map(Effect.all([usual, further]), ([usual, further]) =>
+      fromTransports(self, (request) => (headersFor?.applies(request) === true ? further : usual))
+    )
   )
+}
+
+/** The ways to one provider, with the same headers. */
+interface Transports {
+  readonly whole: Transport.Transport
+  readonly streamed: Transport.Transport
+  /** For requests that end with the beginning of their reply. */
+  readonly continued: Transport.Transport | undefined
+}
+
+const transportsWith = (
+  { codec, continuationUrl, source, streamUrl, transport, url }: Provider,
+  headers: Headers
+): Effect.Effect<Transports, never, Transport.HttpClient> => {
+  const to = (url: string) => Transport.make({ source, url, headers, classify: codec.classify }, transport)
+  const whole = to(url)
+  return Effect.all({
+    whole,
+    streamed: streamUrl === undefined ? whole : to(streamUrl),
+    continued: continuationUrl === undefined ? Effect.undefined : to(continuationUrl)
+  })
 }
 
 const fromTransports = (
   { codec, source }: Provider,
-  whole: Transport.Transport,
-  streamed: Transport.Transport,
-  continued: Transport.Transport | undefined
+  transportsOf: (request: Model.Request) => Transports
 ): Model.Service => {
   const traced = Provenance.make(source, codec)
   return {
@@ -72,6 +95,7 @@ const fromTransports = (
         Effect.suspend(() => {
           const refusal = refusalOf(source, codec, asked)
           if (refusal !== undefined) return Effect.fail(refusal)
+          const { continued, whole } = transportsOf(asked)
           const transport = isContinued(asked) ? (continued ?? whole) : whole
           const { marked, request } = traced(asked)
           return transport.post(codec.encode(request, "whole"), (answer) =>
@@ -86,6 +110,7 @@ const fromTransports = (
           Effect.sync(() => {
             const refusal = refusalOf(source, codec, asked)
             if (refusal !== undefined) return Stream.fail(refusal)
+            const { continued, streamed } = transportsOf(asked)
             const transport = isContinued(asked) ? (continued ?? streamed) : streamed
             const { marked, request } = traced(asked)
             const parts = transport.stream(

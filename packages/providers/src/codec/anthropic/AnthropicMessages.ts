@@ -31,7 +31,9 @@ import * as MessagesRequest from "./request.ts"
 import { MessagesDecoder } from "./stream.ts"
 import { type AnthropicParameters, checked, providesTools } from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
-import { takes } from "./blocks.ts"
+import { namesFile as names, takes } from "./blocks.ts"
+import { remembering } from "../Remembering.ts"
+import type * as Model from "@kintsugi/core/Model"
 
 /**
  * What the format can express.
@@ -41,8 +43,8 @@ import { takes } from "./blocks.ts"
 export const capabilities: Capabilities = {
   tools: true,
   toolChoice: ["none", "required", "named"],
-  images: ["data", "url"],
-  files: ["data", "url"],
+  images: ["data", "url", "id"],
+  files: ["data", "url", "id"],
   output: "schema",
   toolErrors: "flag",
   reasoning: "demanded",
@@ -68,6 +70,16 @@ export const make = (
   decoder: (answer) => new MessagesDecoder(source, answer),
   classify: (answer) => MessagesError.classify(source, answer)
 })
+
+/**
+ * Makes the check whether a request names a file that the provider stores. It remembers the messages that it has looked at.
+ *
+ * @internal
+ */
+export const namesFile = (): ((request: Model.Request) => boolean) => {
+  const inMessage = remembering(names)
+  return ({ messages }) => messages.some(inMessage)
+}
 
 /**
  * The error within the body of a success, or within one event of a stream: an `error` event, which may be the first,

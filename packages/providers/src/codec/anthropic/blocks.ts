@@ -4,6 +4,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { cited } from "./reply.ts"
+import { type Attachment, givenBy } from "../Attached.ts"
 import * as Json from "../../transport/Json.ts"
 import { isPdf, isPlainImage, shownParts, type Takes } from "../resultParts.ts"
 
@@ -62,9 +63,13 @@ const partOf = (part: Message.UserContent[number]): Schema.Json => {
     case "image":
       return { type: "image", source: attached(part) }
     case "file": {
+      const given = givenBy(part)
+      if (given.way === "id" && part.mediaType !== pdf && part.mediaType !== "text/plain") {
+        return { type: "container_upload", file_id: given.id }
+      }
       const source =
-        "data" in part && part.mediaType !== pdf
-          ? { type: "text", media_type: "text/plain", data: Result.getOrElse(decoded(part.data), () => part.data) }
+        given.way === "data" && part.mediaType !== pdf
+          ? { type: "text", media_type: "text/plain", data: Result.getOrElse(decoded(given.data), () => given.data) }
           : attached(part)
       // Mutant `false` survives: `JSON.stringify` leaves out a title that is undefined
       return { type: "document", source, ...(part.name === undefined ? {} : { title: part.name }) }
@@ -72,19 +77,33 @@ const partOf = (part: Message.UserContent[number]): Schema.Json => {
   }
 }
 
-const attached = (part: Exclude<Message.UserContent[number], Message.Text>): Schema.Json =>
-  "data" in part ? { type: "base64", media_type: part.mediaType, data: part.data } : { type: "url", url: part.url }
+/**
+ * The source of an image or a document. By the id of a stored file go images, PDF and plain text; other stored files are uploads to the
+ * container of a tool (platform.claude.com, "Files API", looked up on 2026-11-26).
+ */
+const attached = (part: Attachment): Schema.Json => {
+  const given = givenBy(part)
+  if (given.way === "id") return { type: "file", file_id: given.id }
+  return given.way === "data"
+    ? { type: "base64", media_type: part.mediaType, data: given.data }
+    : { type: "url", url: given.url }
+}
+
+/** Whether a message names a file that the provider stores. */
+export const namesFile = (message: Message.Message): boolean =>
+  message.role === "user" && message.content.some((part) => part.type !== "text" && givenBy(part).way === "id")
 
 const pdf = "application/pdf"
 
 /** Why a file cannot be sent; `undefined` if it can. */
 export const unsendable = (file: ReturnType<typeof Message.file>): string | undefined => {
-  if (file.mediaType === pdf) return undefined
-  if ("url" in file) return `only PDF is fetched from an address, not ${file.mediaType}`
+  const given = givenBy(file)
+  if (file.mediaType === pdf || given.way === "id") return undefined
+  if (given.way === "url") return `only PDF is fetched from an address, not ${file.mediaType}`
   if (!/^text\/|^application\/(?:json|xml|yaml|.*\+(?:json|xml))$/.test(file.mediaType)) {
     return `PDF and texts are taken, not ${file.mediaType}`
   }
-  return Result.isSuccess(decoded(file.data)) ? undefined : "its bytes are not in base64"
+  return Result.isSuccess(decoded(given.data)) ? undefined : "its bytes are not in base64"
 }
 
 const decoded = (base64: string): Result.Result<string, unknown> =>

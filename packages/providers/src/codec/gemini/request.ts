@@ -8,6 +8,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Source } from "../../transport/Source.ts"
 import * as ArgumentsObject from "../ArgumentsObject.ts"
+import { addressOf, givenBy } from "../Attached.ts"
 import * as ContentReply from "./reply.ts"
 import * as Json from "../../transport/Json.ts"
 import * as OutputWords from "../outputWords.ts"
@@ -99,7 +100,10 @@ const encodeContent = (role: "user" | "model", parts: ReadonlyArray<Schema.Json>
 const encodePart = (part: Message.UserContent[number]): Schema.Json => {
   if (part.type === "text") return { text: part.text }
   const mimeType = part.mediaType
-  return "data" in part ? { inlineData: { mimeType, data: part.data } } : { fileData: { mimeType, fileUri: part.url } }
+  const given = givenBy(part)
+  return given.way === "data"
+    ? { inlineData: { mimeType, data: given.data } }
+    : { fileData: { mimeType, fileUri: addressOf(part) } }
 }
 
 /** The content of the model, and right behind it the results of its calls, in order. A message without parts is left out. */
@@ -168,7 +172,7 @@ const unsignedMark = "skip_thought_signature_validator"
 /** Whether results for a model may have such a part: from version 3, images and PDF as bytes. */
 export const takesOf = ({ model }: Source): Takes =>
   /gemini-(?:[3-9]|\d\d)/.test(model)
-    ? (part) => "data" in part && ((isPlainImage(part) && part.mediaType !== "image/gif") || isPdf(part))
+    ? (part) => givenBy(part).way === "data" && ((isPlainImage(part) && part.mediaType !== "image/gif") || isPdf(part))
     : () => false
 
 /** A failed call has the field `error`, a successful one `output`. */

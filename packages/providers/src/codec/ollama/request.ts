@@ -6,6 +6,7 @@ import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import type * as Schema from "effect/Schema"
 import * as ArgumentsObject from "../ArgumentsObject.ts"
+import { givenBy } from "../Attached.ts"
 import { settlementText } from "../text.ts"
 import * as OutputWords from "../outputWords.ts"
 import { remembering } from "../Remembering.ts"
@@ -50,9 +51,10 @@ const encodeMessage = (message: Message.Message, provider: string): string => {
 /** Images go beside the text. */
 const encodeUser = ({ content }: Message.User): string => {
   const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []))
-  // Mutant `true` for `part.type === "image"` survives: a file is refused before it is encoded, so every part with
-  // `data` is a picture here
-  const images = content.flatMap((part) => (part.type === "image" && "data" in part ? [part.data] : []))
+  const images = content.flatMap((part) => {
+    const given = part.type === "image" ? givenBy(part) : undefined
+    return given?.way === "data" ? [given.data] : []
+  })
   return JSON.stringify({ role: "user", content: texts.join("\n"), ...(images.length === 0 ? {} : { images }) })
 }
 

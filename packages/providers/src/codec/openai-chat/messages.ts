@@ -8,7 +8,8 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Full } from "./dialect.ts"
 import { remembering } from "../Remembering.ts"
-import { argumentsText, dataUrl, settlementText } from "../text.ts"
+import { addressOf, audioFormat, givenBy } from "../Attached.ts"
+import { argumentsText, settlementText } from "../text.ts"
 
 /** A message on the wire. */
 interface Wire {
@@ -87,21 +88,28 @@ const encodeMessage = (message: Message.Message, provider: string, dialect: Full
   }
 }
 
+/**
+ * Audio goes as `input_audio`, a stored file by its id (developers.openai.com, "Audio in Chat Completions" and "File inputs"; openrouter.ai,
+ * "Audio"; looked up on 2026-11-26).
+ */
 const encodePart = (part: Message.UserContent[number], { files }: Full): Schema.Json => {
   switch (part.type) {
     case "text":
       return { type: "text", text: part.text }
     case "image":
-      return { type: "image_url", image_url: { url: "url" in part ? part.url : dataUrl(part) } }
+      return { type: "image_url", image_url: { url: addressOf(part) } }
     case "file": {
+      const given = givenBy(part)
+      const format = audioFormat(part)
+      if (given.way === "data" && format !== undefined) {
+        return { type: "input_audio", input_audio: { data: given.data, format } }
+      }
+      if (given.way === "id") return { type: "file", file: { file_id: given.id } }
       if (files === "file") {
-        return {
-          type: "file",
-          file: { filename: part.name ?? "file", file_data: "url" in part ? part.url : dataUrl(part) }
-        }
+        return { type: "file", file: { filename: part.name ?? "file", file_data: addressOf(part) } }
       }
       const name = part.name === undefined ? {} : { file_name: part.name }
-      return { type: "file_url", file_url: { url: "url" in part ? part.url : part.data }, ...name }
+      return { type: "file_url", file_url: { url: given.way === "data" ? given.data : given.url }, ...name }
     }
   }
 }

@@ -108,7 +108,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
       ...this.#calls.all,
       ...ChatReply.detailsOf(this.#source, this.#details.all),
       ...this.#sources,
-      ...(this.#hasText || this.#calls.size > 0 ? this.#remarks.items(this.#source) : []),
+      ...(this.#hasText || this.#calls.count > 0 ? this.#remarks.items(this.#source) : []),
       { type: "finish" as const, finish, usage, ...this.#facts }
     ])
   }

@@ -21,8 +21,10 @@ export const openAi: Dialect = {
   capabilities: {
     tools: true,
     toolChoice: ["none", "required", "named"],
-    images: ["data", "url"],
-    files: ["data", "url"],
+    images: ["data", "url", "id"],
+    files: ["data", "url", "id"],
+    // "Audio in Chat Completions" of developers.openai.com says that responses take texts and images; looked up on 2026-11-26.
+    audio: [],
     output: "schema",
     toolErrors: "text",
     reasoning: "demanded",

@@ -8,7 +8,8 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
 import { isPdf, isPlainImage, shownParts, type Takes } from "../resultParts.ts"
-import { argumentsText, dataUrl, settlementText } from "../text.ts"
+import { addressOf, givenBy } from "../Attached.ts"
+import { argumentsText, settlementText } from "../text.ts"
 
 type Item = Schema.JsonObject
 
@@ -78,19 +79,23 @@ type Part = Message.Assistant["content"][number]
 /** What results may have: images and PDF, as bytes or by their address. */
 export const takes: Takes = (part) => isPlainImage(part) || isPdf(part)
 
-/** A part of a user's message, or of a result. */
+/** A part of a user's message, or of a result. A stored file goes by its id (developers.openai.com, "File inputs", looked up on 2026-11-26). */
 export const ofPart = (part: Message.UserContent[number]): Schema.JsonObject => {
   switch (part.type) {
     case "text":
       return { type: "input_text", text: part.text }
     case "image": {
-      const url = "url" in part ? part.url : dataUrl(part)
-      return { type: "input_image", image_url: url, detail: "auto" }
+      const given = givenBy(part)
+      const from = given.way === "id" ? { file_id: given.id } : { image_url: addressOf(part) }
+      return { type: "input_image", ...from, detail: "auto" }
     }
-    case "file":
-      return "url" in part
-        ? { type: "input_file", file_url: part.url }
-        : { type: "input_file", filename: part.name ?? "file", file_data: dataUrl(part) }
+    case "file": {
+      const given = givenBy(part)
+      if (given.way === "id") return { type: "input_file", file_id: given.id }
+      return given.way === "url"
+        ? { type: "input_file", file_url: given.url }
+        : { type: "input_file", filename: part.name ?? "file", file_data: addressOf(part) }
+    }
   }
 }
 

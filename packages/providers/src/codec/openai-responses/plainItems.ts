@@ -5,7 +5,8 @@
 import type * as Message from "@kintsugi/core/Message"
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
-import { argumentsText, dataUrl, settlementText } from "../text.ts"
+import { addressOf } from "../Attached.ts"
+import { argumentsText, settlementText } from "../text.ts"
 
 /** The field of a call with the signature of the thoughts before it: some of the models behind the server demand it back. */
 const signature = "thought_signature"
@@ -59,5 +60,5 @@ const said = (role: Message.Message["role"], content: Schema.Json): Schema.JsonO
 /** Files are refused before this. */
 const ofPart = (part: Message.UserContent[number]): ReadonlyArray<Schema.JsonObject> => {
   if (part.type === "text") return [{ type: "input_text", text: part.text }]
-  return part.type === "image" ? [{ type: "input_image", image_url: "url" in part ? part.url : dataUrl(part) }] : []
+  return part.type === "image" ? [{ type: "input_image", image_url: addressOf(part) }] : []
 }

@@ -10,7 +10,8 @@ import * as Parts from "./parts.ts"
 
 const Source = Schema.Union([
   Schema.Struct({ type: Schema.Literals(["base64", "text"]), media_type: Schema.String, data: Schema.String }),
-  Schema.Struct({ type: Schema.Literal("url"), url: Schema.String })
+  Schema.Struct({ type: Schema.Literal("url"), url: Schema.String }),
+  Schema.Struct({ type: Schema.Literal("file"), file_id: Schema.String })
 ])
 
 const Text = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String })
@@ -45,6 +46,7 @@ const Block = Schema.Union([
     source: Source,
     title: Schema.optionalKey(Schema.String)
   }),
+  Schema.Struct({ type: Schema.Literal("container_upload"), file_id: Schema.String }),
   // Provider-side items come back unchanged.
   Schema.Struct({
     type: Schema.Literals([
@@ -161,6 +163,7 @@ const saidBy = (block: Block): Extract<Message.Foreign, { readonly role: "assist
     case "tool_result":
     case "image":
     case "document":
+    case "container_upload":
       return []
     default:
       return [{ type: "provider-item", kind: block.type, opaque: { provider: "anthropic", data: null } }]
@@ -169,11 +172,12 @@ const saidBy = (block: Block): Extract<Message.Foreign, { readonly role: "assist
 
 const shownBy = (block: Block): Message.UserContent => {
   if (block.type === "text") return [Message.text(block.text)]
+  if (block.type === "container_upload") return [Message.file("application/octet-stream", { url: block.file_id })]
   if (block.type !== "image" && block.type !== "document") return []
   const { source, title } = block
-  const from = source.type === "url" ? { url: source.url } : { data: source.data }
-  if (block.type === "image") return [Message.image(source.type === "url" ? "image/*" : source.media_type, from)]
-  return [Message.file(source.type === "url" ? "application/pdf" : source.media_type, from, title)]
+  const from = "data" in source ? { data: source.data } : { url: source.type === "url" ? source.url : source.file_id }
+  if (block.type === "image") return [Message.image("data" in source ? source.media_type : "image/*", from)]
+  return [Message.file("data" in source ? source.media_type : "application/pdf", from, title)]
 }
 
 const resultOf = ({

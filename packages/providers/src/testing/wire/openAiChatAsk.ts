@@ -14,7 +14,15 @@ const Part = Schema.Union([
   Schema.Struct({ type: Schema.Literal("image_url"), image_url: Schema.Struct({ url: Schema.String }) }),
   Schema.Struct({
     type: Schema.Literal("file"),
-    file: Schema.Struct({ filename: Schema.optionalKey(Schema.String), file_data: Schema.optionalKey(Schema.String) })
+    file: Schema.Struct({
+      filename: Schema.optionalKey(Schema.String),
+      file_data: Schema.optionalKey(Schema.String),
+      file_id: Schema.optionalKey(Schema.String)
+    })
+  }),
+  Schema.Struct({
+    type: Schema.Literal("input_audio"),
+    input_audio: Schema.Struct({ data: Schema.String, format: Schema.String })
   })
 ])
 
@@ -133,9 +141,11 @@ const partOf = (part: typeof Part.Type): Message.UserContent[number] => {
       return Message.image(type, from)
     }
     case "file": {
-      const { from, type } = Parts.attachedAt(part.file.file_data ?? "", "application/pdf")
+      const { from, type } = Parts.attachedAt(part.file.file_id ?? part.file.file_data ?? "", "application/pdf")
       return Message.file(type, from, part.file.filename)
     }
+    case "input_audio":
+      return Message.file(`audio/${part.input_audio.format}`, { data: part.input_audio.data })
   }
 }
 

@@ -13,12 +13,17 @@ import * as Parts from "./parts.ts"
 const Part = Schema.Union([
   Schema.Struct({ type: Schema.Literals(["input_text", "output_text"]), text: Schema.String }),
   Schema.Struct({ type: Schema.Literal("refusal"), refusal: Schema.String }),
-  Schema.Struct({ type: Schema.Literal("input_image"), image_url: Schema.String }),
+  Schema.Struct({
+    type: Schema.Literal("input_image"),
+    image_url: Schema.optionalKey(Schema.String),
+    file_id: Schema.optionalKey(Schema.String)
+  }),
   Schema.Struct({
     type: Schema.Literal("input_file"),
     filename: Schema.optionalKey(Schema.String),
     file_data: Schema.optionalKey(Schema.String),
-    file_url: Schema.optionalKey(Schema.String)
+    file_url: Schema.optionalKey(Schema.String),
+    file_id: Schema.optionalKey(Schema.String)
   })
 ])
 
@@ -190,11 +195,11 @@ const partOf = (part: typeof Part.Type): Message.UserContent[number] => {
     case "refusal":
       return Message.text(part.refusal)
     case "input_image": {
-      const { from, type } = Parts.attachedAt(part.image_url, "image/*")
+      const { from, type } = Parts.attachedAt(part.file_id ?? part.image_url ?? "", "image/*")
       return Message.image(type, from)
     }
     case "input_file": {
-      const { from, type } = Parts.attachedAt(part.file_url ?? part.file_data ?? "", "application/pdf")
+      const { from, type } = Parts.attachedAt(part.file_id ?? part.file_url ?? part.file_data ?? "", "application/pdf")
       return Message.file(type, from, part.filename)
     }
   }
