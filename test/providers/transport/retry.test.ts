@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
-import type * as Model from "@kintsugi/core/Model"
 import type { Transport } from "@kintsugi/providers"
 import { Duration, Effect, Exit, Fiber } from "effect"
 import {

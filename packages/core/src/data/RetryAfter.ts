@@ -25,7 +25,7 @@ const waitOf = (millis: number): Duration.Duration =>
 /** No server asks to wait for thirty years: such a number is an instant, in seconds since the epoch. */
 const epochs = 1e9
 
-/** A date holds no larger number of seconds. Such a number is a wait that nobody waits for. */
+/** A date holds no larger number of seconds. Such a number is a wait without end. */
 const instants = 8.64e12
 
 const decimal = /^\d+(?:\.\d+)?$/
