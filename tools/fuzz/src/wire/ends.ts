@@ -2,8 +2,21 @@
 import type * as Message from "@kintsugi/core/Message"
 import { Fault } from "@kintsugi/providers/testing"
 import { Effect } from "effect"
-import { bodyOf, both, brain, bytesOf, changed, each, eventWires, first, isGood, shapeOf, text } from "./answers.ts"
-import type { Expected, Holds, Scenario } from "./scenario.ts"
+import {
+  type Answer,
+  bodyOf,
+  both,
+  brain,
+  bytesOf,
+  changed,
+  each,
+  eventWires,
+  first,
+  isGood,
+  shapeOf,
+  text
+} from "./answers.ts"
+import type { Expected, Holds, Scenario, Serve } from "./scenario.ts"
 
 const lost: Expected = { tags: ["NetworkError"], sends: 3 }
 
@@ -36,7 +49,53 @@ const halfCall = (times: number, how: "reset" | "end", expected: Expected) =>
     expected
   }))
 
+/** Fifty pieces, one every 20 ms. */
+const alive = (good: Answer): Partial<Answer> => ({
+  split: { every: Math.ceil(bytesOf(good).length / 50) },
+  beforePiece: () => Effect.sleep("20 millis")
+})
+
+const leaking: Readonly<Record<string, readonly [Serve, Expected, Scenario["stops"]?]>> = {
+  "good answers": [changed(() => ({})), { ...isGood, sends: 400 }],
+  refusals: [changed(() => ({ status: 503, body: "{}" })), { tags: ["ModelOverloadedError"], sends: 400 }],
+  resets: [changed(() => ({ cut: { after: 40, how: "reset" } })), { tags: ["NetworkError"], sends: 400 }],
+  "early ends": [changed(() => ({ cut: { after: 40, how: "end" } })), { tags: ["NetworkError"], sends: 400 }],
+  "readers that stop": [
+    changed((good) => ({ cut: { after: Buffer.from(bytesOf(good)).indexOf("search"), how: "silence" } })),
+    { sends: 400 },
+    "early"
+  ]
+}
+
+export const leaks: ReadonlyArray<Scenario> = Object.entries(leaking).flatMap(([name, [serve, expected, stops]]) =>
+  each(
+    "leaks",
+    `400 ${name}`,
+    () => ({
+      modes: ["streamed"],
+      serve,
+      expected,
+      times: 400,
+      transport: { retry: false },
+      ...(stops === undefined ? {} : { stops })
+    }),
+    ["openai-chat"]
+  )
+)
+
 export const ends: ReadonlyArray<Scenario> = [
+  ...each("ends", "a stream that lives longer than the time until its head", () => ({
+    modes: ["streamed"],
+    serve: changed(alive),
+    expected: isGood,
+    transport: { requestTimeout: "500 millis" }
+  })),
+  ...each("ends", "a whole reply that takes longer than its time", () => ({
+    modes: ["whole"],
+    serve: changed(alive),
+    expected: { tags: ["RequestTimeoutError"], sends: 1 },
+    transport: { requestTimeout: "300 millis" }
+  })),
   ...(["reset", "end"] as const).flatMap((how) => [
     ...each("ends", `a ${how} before the head, twice`, () => ({
       modes: both,

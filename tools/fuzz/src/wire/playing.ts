@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { calls, texts } from "./calls.ts"
 import { encodings, framing, heads } from "./encodings.ts"
-import { ends } from "./ends.ts"
+import { ends, leaks } from "./ends.ts"
 import { refusals } from "./refusals.ts"
 import { type Mode, play, type Scenario, type Verdict } from "./scenario.ts"
 import { sizes } from "./sizes.ts"
@@ -12,6 +12,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   ...heads,
   ...framing,
   ...ends,
+  ...leaks,
   ...calls,
   ...texts,
   ...refusals,

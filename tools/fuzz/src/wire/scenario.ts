@@ -89,17 +89,21 @@ const replyOf = (mode: Mode): Effect.Effect<Message.Reply | undefined, LlmError.
 export const play = (scenario: Scenario, mode: Mode, strays: Array<string>, limit = longest): Effect.Effect<Verdict> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const { api, expected, serve, stops, transport } = scenario
+      const { api, expected, serve, stops, times = 1, transport } = scenario
       const server =
         serve.type === "raw" ? yield* RawServer.make(serve.answer) : yield* LoopbackServer.make(serve.handler)
       const model = Layer.provide(layers[api](server.url, { ...brisk, ...transport }), Transport.layerFetch)
       const start = performance.now()
-      const asked = stops === undefined ? replyOf(mode) : stopping(stops)
-      const exit = yield* Effect.exit(Effect.timeout(Effect.provide(asked, model), limit))
+      const asked = Effect.provide(stops === undefined ? replyOf(mode) : stopping(stops), model)
+      for (let time = 1; time < times; time++) yield* Effect.exit(asked)
+      const exit = yield* Effect.exit(Effect.timeout(asked, limit))
       if (stops !== undefined && "nextAbort" in server)
         yield* Effect.timeout(Effect.exit(server.nextAbort), "2 seconds")
       const sends = (yield* server.requests).length
-      const found = judged(exit, sends, stops === undefined ? expected : { ...expected, reply: anything })
+      const ended = judged(exit, sends, stops === undefined ? expected : { ...expected, reply: anything })
+      const sockets = process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length
+      const leaks = times > 1 && sockets > mostSockets
+      const found = leaks ? ({ type: "wrong", says: `${sockets} sockets are left` } as const) : ended
       const stray = strays.splice(0)
       const verdict = stray.length > 0 ? ({ type: "defect", says: stray.join("; ") } as const) : found
       return { ...verdict, millis: performance.now() - start }
@@ -107,6 +111,9 @@ export const play = (scenario: Scenario, mode: Mode, strays: Array<string>, limi
   ).pipe(
     Effect.catchCause((cause) => Effect.succeed({ type: "defect", says: Cause.pretty(cause), millis: 0 } as const))
   )
+
+/** Both ends of the connections that are kept for the next request. */
+const mostSockets = 20
 
 /** Reads one part, and stops; or is interrupted after it. */
 const stopping = (how: "early" | "interrupted") =>
