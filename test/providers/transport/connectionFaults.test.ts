@@ -61,20 +61,6 @@ describe("faults of the connection", () => {
     })
   )
 
-  it.live("a head that is too long for the runtime is named, and sent once [P1405]", () =>
-    Effect.gen(function* () {
-      const head: Fault.Fault = (good) =>
-        Effect.map(good, (answer) => ({ ...answer, headers: { "x-long": "a".repeat(20_000) } }))
-      const server = yield* serving([head, head, head])
-      const error = failsWith(
-        yield* Effect.exit(Effect.provide(generate, modelAt(server.url, brisk))),
-        LlmError.NetworkError
-      )
-      assert.match(error.message, /The head of the answer of 127\.0\.0\.1:\d+ is too long/)
-      assert.strictEqual((yield* server.requests).length, 1)
-    })
-  )
-
   const lost: ReadonlyArray<readonly [string, Fault.Fault]> = [
     ["before the head", Fault.cut("nothing", "reset")],
     ["right after the head", Fault.cut(0, "reset")],

@@ -2,7 +2,6 @@
 import * as ForeignFailure from "@kintsugi/core/ForeignFailure"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Duration from "effect/Duration"
-import * as Predicate from "effect/Predicate"
 import * as Source from "./Source.ts"
 
 /** The target of a request, and the time since it started. */
@@ -30,15 +29,8 @@ export const fromCause = (
   }
   const port = portOf(url)
   const name = port === undefined ? url.hostname : `${url.hostname}:${port}`
-  const what = isHeadTooLong(cause) ? `The head of the answer of ${name} is too long` : sentences[kind](name)
-  return LlmError.NetworkError.make({ ...peerOf(url), what, ...common })
+  return LlmError.NetworkError.make({ ...peerOf(url), what: sentences[kind](name), ...common })
 }
-
-/** Whether the runtime gave up on the headers of an answer, which Node limits to 16 KiB. The next ones would be as long. */
-export const isHeadTooLong = (cause: unknown): boolean =>
-  ForeignFailure.chainOf(cause).some((link) => Predicate.hasProperty(link, "code") && isOverflow(link.code))
-
-const isOverflow = (code: unknown) => code === "UND_ERR_HEADERS_OVERFLOW" || code === "HPE_HEADER_OVERFLOW"
 
 /** The answer did not come within `timeout`. */
 export const timedOut = (

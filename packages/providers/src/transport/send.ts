@@ -172,7 +172,7 @@ const faultOf = (
   const cause = reason.cause ?? reason.description
   const error = Fault.fromCause(cause, { source, url, elapsed })
   // A silent server may still work on the request.
-  return { error, resend: error._tag === "NetworkError" && !Fault.isHeadTooLong(cause) }
+  return { error, resend: error._tag === "NetworkError" }
 }
 
 const unsendable = (source: Source.Source, why: string, cause?: unknown): LlmError.LlmError => {
