@@ -102,10 +102,13 @@ interface Read {
   readonly failure: string | undefined
 }
 
-const limits = { maxReplyBytes: 1_000_000, maxEventBytes: 1_000_000, maxBodyBytes: 1_000_000 }
+const wide = { maxReplyBytes: 1_000_000, maxEventBytes: 1_000_000, maxBodyBytes: 1_000_000 }
+
+/** Most answers reach one of these. */
+const narrow = { maxReplyBytes: 60, maxEventBytes: 250, maxBodyBytes: 1000 }
 
 /** Read as the transport reads it: bytes to text, text to events or lines, these to parts. */
-const streamed = (codec: Provider.Codec, chunks: ReadonlyArray<Uint8Array>): Read => {
+const streamed = (codec: Provider.Codec, chunks: ReadonlyArray<Uint8Array>, limits = wide): Read => {
   const answer = answerOf(200, "")
   const failed = (error: LlmError.LlmError): Failure => ({ error, resend: false })
   const exchange = {
@@ -154,6 +157,8 @@ export const checkStream = (codec: Provider.Codec, body: string): void => {
   const whole = streamed(codec, [bytes])
   // parts are JSON
   assert.equal(JSON.stringify(streamed(codec, cut(bytes))), JSON.stringify(whole))
+  // a limit is reached at the same place
+  assert.equal(JSON.stringify(streamed(codec, cut(bytes), narrow)), JSON.stringify(streamed(codec, [bytes], narrow)))
   if (whole.failure !== undefined) return
   const collector = new Model.Collector()
   for (const part of whole.parts) collector.push(part)

@@ -93,7 +93,7 @@ export const heads: ReadonlyArray<Scenario> = [
   ...each("heads", "a head of 20 KiB", () => ({
     modes: both,
     serve: changed((good) => headed(good, { "x-long": "a".repeat(20_000) })),
-    expected: { tags: ["NetworkError"], error: ({ message }) => message.includes("head"), sends: 1 }
+    expected: { tags: ["ReplyTooLargeError"], error: ({ message }) => message.includes("maxHeaderSize"), sends: 1 }
   })),
   ...each("heads", "no body", () => ({
     modes: both,

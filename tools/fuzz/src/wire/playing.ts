@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { calls, texts } from "./calls.ts"
 import { encodings, framing, heads } from "./encodings.ts"
 import { ends, leaks } from "./ends.ts"
+import { limits } from "./limits.ts"
 import { refusals } from "./refusals.ts"
 import { type Mode, play, type Scenario, type Verdict } from "./scenario.ts"
 import { sizes } from "./sizes.ts"
@@ -16,7 +17,8 @@ export const scenarios: ReadonlyArray<Scenario> = [
   ...calls,
   ...texts,
   ...refusals,
-  ...sizes
+  ...sizes,
+  ...limits
 ]
 
 /** One run of a scenario, as a line of JSON. */
