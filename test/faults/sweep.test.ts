@@ -54,6 +54,7 @@ law(
 law("a defect ends the run, and no row sees it [A110 A112]", Invariants.dying, "defect")
 law("limits end the run as their own error", Invariants.limited, "maxDuration", "maxTurns", "maxToolCalls", "maxTokens")
 law("failures and effects that never end stay failures", Invariants.typed, "failure", "never")
+law("so do limits of the transport, of size and of silence [P1401 P1402]", Invariants.typed, "too large", "silent")
 
 it("whole and streamed, the same fault at the same step leaves the same [A1201 L1004]", () => {
   const { found, pairs } = differences(all)

@@ -20,6 +20,9 @@ export type Layer =
 /** What can go wrong within a step. */
 export type Fault =
   | "failure"
+  /** A limit of size of the transport, and one of silence. */
+  | "too large"
+  | "silent"
   | "defect"
   /** From outside, before anything of the step is done; when all of it is done, but its result is not passed on yet; while it begins. */
   | "interrupt"
@@ -80,19 +83,20 @@ export class Steps {
     this.#onFault = onFault
   }
 
-  /** An effect that is a step. With `fails`, it may fail like that. */
+  /** An effect that is a step. With `fails`, it may fail like that, in these ways. */
   effect<A, E = never, R = never, E2 = never>(
     layer: Layer,
     kind: string,
     label: string,
     self: Effect.Effect<A, E, R>,
-    fails?: () => E2
+    fails?: (fault: Fault) => E2,
+    ways: ReadonlyArray<Fault> = ["failure"]
   ): Effect.Effect<A, E | E2, R> {
     const always = ["defect", "interrupt", "quit", "never"] as const
     // a listener has no part in what its run does, nor in its time
     const own: ReadonlyArray<Fault> =
       layer === "listener" ? always : [...always, "interrupt after", "interrupt within", "maxDuration"]
-    const faults: ReadonlyArray<Fault> = fails === undefined ? own : ["failure", ...own]
+    const faults: ReadonlyArray<Fault> = fails === undefined ? own : [...ways, ...own]
     return Effect.suspend(() => {
       const fault = this.#reach({ layer, kind, label, faults })
       this.unfinished++
@@ -146,11 +150,13 @@ export class Steps {
     layer: Layer,
     fault: Fault | undefined,
     self: Effect.Effect<A, E, R>,
-    fails: (() => E2) | undefined
+    fails: ((fault: Fault) => E2) | undefined
   ): Effect.Effect<A, E | E2, R> {
     switch (fault) {
       case "failure":
-        return fails === undefined ? self : Effect.suspend(() => Effect.fail(fails()))
+      case "too large":
+      case "silent":
+        return fails === undefined ? self : Effect.suspend(() => Effect.fail(fails(fault)))
       case "defect":
         return Effect.suspend(() => Effect.die(planted()))
       case "interrupt":

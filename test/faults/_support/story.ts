@@ -19,10 +19,24 @@ import {
 } from "@kintsugi/core"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Clock, Effect, Exit, Fiber, Layer, Logger, Metric, Option, Schedule, Schema, Scope, Stream } from "effect"
+import {
+  Clock,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Logger,
+  Metric,
+  Option,
+  Schedule,
+  Schema,
+  Scope,
+  Stream
+} from "effect"
 import { TestClock } from "effect/testing"
 import { busy, eventLog, gone } from "../../_support/dialogue.ts"
-import { type Injection, type Step, Steps } from "./steps.ts"
+import { type Fault, type Injection, type Step, Steps } from "./steps.ts"
 
 /** `resumed` runs are suspended where others wait for a person, and go on in another run of the agent. */
 export type Mode = "whole" | "streamed" | "resumed"
@@ -72,6 +86,15 @@ const lines: ReadonlyArray<Message.Reply["content"]> = [
 ]
 
 const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" })
+
+/** How a model fails: by itself, or at a limit of its transport. */
+const failing = (fault: Fault): LlmError.LlmError => {
+  if (fault === "too large") return LlmError.ReplyTooLargeError.make({ model: "scripted", option: "maxReplyBytes" })
+  if (fault !== "silent") return overloaded()
+  return LlmError.RequestTimeoutError.make({ operation: "POST", timeout: Duration.seconds(1), model: "scripted" })
+}
+
+const ways = ["failure", "too large", "silent"] as const
 
 const turnOf = ({ messages }: Model.Request) => messages.filter(({ role }) => role === "assistant").length
 
@@ -125,15 +148,16 @@ const models = Effect.fnUntraced(function* (steps: Steps) {
     }
     const send = (usage: Usage.Usage) => Effect.sync(() => void sent.push(usage))
     const part = (one: Model.Part, label: string) => {
-      const passing = steps.effect(layer, "part", `${label}, ${one.type}`, Effect.succeed(one), overloaded)
+      const passing = steps.effect(layer, "part", `${label}, ${one.type}`, Effect.succeed(one), failing, ways)
       return one.type === "finish" ? Effect.tap(passing, send(one.usage)) : passing
     }
     return {
       ...inner,
       generate: (request) =>
         Effect.suspend(() =>
-          Effect.tap(steps.effect(layer, "call", labelOf(request), inner.generate(request), overloaded), ({ usage }) =>
-            send(usage)
+          Effect.tap(
+            steps.effect(layer, "call", labelOf(request), inner.generate(request), failing, ways),
+            ({ usage }) => send(usage)
           )
         ),
       stream: (request) =>
@@ -144,12 +168,12 @@ const models = Effect.fnUntraced(function* (steps: Steps) {
               turnOf(request) === 2 && !hasFailed ? [{ type: "text-delta", text: "Hm, " }] : []
             const parts = Stream.concat(Stream.fromIterable(before), inner.stream(request))
             // for a reader that reads on beyond the last part
-            const end = Stream.fromEffect(steps.effect(layer, "end", label, Effect.void, overloaded))
+            const end = Stream.fromEffect(steps.effect(layer, "end", label, Effect.void, failing, ways))
             const whole = Stream.concat(
               Stream.mapEffect(parts, (one) => part(one, label)),
               Stream.drain(end)
             )
-            return steps.effect(layer, "call", label, Effect.succeed(whole), overloaded)
+            return steps.effect(layer, "call", label, Effect.succeed(whole), failing, ways)
           })
         )
     }
