@@ -204,6 +204,7 @@ export const providersCodec: Table = {
   "providers/src/codec/anthropic/usage.ts": each(reached, "read", "toUsage"),
   "providers/src/codec/mergedUsage.ts": each(fixed, "merged"),
   "providers/src/codec/failedGeneration.ts": { read: grows({ ...texts, ...documents }, FailedGeneration.read) },
+  "providers/src/codec/filterResults.ts": each(reached, "ofError", "ofReply", "ofResponse", "FilterResults"),
   "providers/src/codec/gemini/GeminiContent.ts": entriesOf({
     ...Gemini,
     codec: Gemini.make(source),

@@ -179,6 +179,7 @@ export const providersTransport: Table = {
   },
   "providers/src/transport/fault.ts": {
     fromCause: grows(causes, (cause) => Fault.fromCause(cause, attempt)),
+    isHeadTooLong: grows(causes, Fault.isHeadTooLong),
     ...each(fixed, "timedOut", "silent", "incomplete", "portOf")
   },
   "providers/src/transport/limited.ts": each(
@@ -222,6 +223,7 @@ export const providersClassify: Table = {
   "providers/src/classify/details.ts": each(reached, "read"),
   "providers/src/classify/text.ts": {
     tagOf: grows(texts, ErrorText.tagOf, longest),
+    asksForLess: grows(texts, ErrorText.asksForLess, longest),
     refine: grows(
       texts,
       (text) => [

@@ -171,3 +171,32 @@ describe("a reply that a filter cut off", () => {
     })
   )
 })
+
+it.effect("what the filters tell repeats no secret, and is short [P1405 P202]", () =>
+  Effect.gen(function* () {
+    const secret = `sk-${"abcdefgh01234567".repeat(3)}`
+    const results = {
+      [secret]: { filtered: true, severity: secret },
+      custom_blocklists: [{ filtered: true, id: secret }]
+    }
+    const long = { ["x".repeat(5_000)]: { filtered: true, severity: "y".repeat(5_000) } }
+    const reaction = respond(400, {
+      error: { code: "content_filter", innererror: { content_filter_result: { ...results, ...long } } }
+    })
+    const error = filtered(yield* finished(over(chat, generate, reaction)))
+    assert.strictEqual(error.filters?.length, 3)
+    assert.notInclude(JSON.stringify(error), "abcdefgh")
+    assert.isBelow(JSON.stringify(error.filters).length, 1_000)
+  })
+)
+
+it.effect("a server of ever new categories fills no memory, and takes no time that grows with them [P1405 P1390]", () =>
+  Effect.gen(function* () {
+    const chunks = Array.from({ length: 2_000 }, (_, at) => chunk(null, { [`category ${at}`]: { filtered: true } }))
+    const { exit } = yield* streamText.pipe(
+      Effect.provide(chat),
+      Effect.provide(fakeNetwork([respondWith(200, () => body([...chunks, chunk("content_filter", {})]))]).layer)
+    )
+    assert.strictEqual(filtered(exit).filters?.length, 100)
+  })
+)

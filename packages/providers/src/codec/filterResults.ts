@@ -5,6 +5,7 @@
  * list of responses is known from public reports alone).
  */
 import type { ContentFilteredError } from "@kintsugi/core/LlmError"
+import * as Redaction from "@kintsugi/core/Redaction"
 import type * as Schema from "effect/Schema"
 import * as Json from "../transport/Json.ts"
 
@@ -19,35 +20,54 @@ export const ofError = (error: Schema.Json): Filters => {
     ...ofResults(Json.field(inner, key), "prompt"),
     ...ofResults(Json.field(error, key), "prompt")
   ])
-  return [...results, ...ofResponse(error)]
+  return once([...results, ...ofResponse(error)])
 }
 
 /** The results about the prompt and about a choice, in a whole body or a chunk. */
-export const ofReply = (body: Schema.Json, choice: Schema.Json | undefined): Filters => [
-  ...Json.items(Json.field(body, "prompt_filter_results")).flatMap((one) =>
-    ofResults(Json.field(one, "content_filter_results"), "prompt")
-  ),
-  ...ofResults(Json.field(choice, "content_filter_results"), "reply")
-]
+export const ofReply = (body: Schema.Json, choice: Schema.Json | undefined): Filters =>
+  once([
+    ...Json.items(Json.field(body, "prompt_filter_results")).flatMap((one) =>
+      ofResults(Json.field(one, "content_filter_results"), "prompt")
+    ),
+    ...ofResults(Json.field(choice, "content_filter_results"), "reply")
+  ])
 
 /** The results of a response. */
 export const ofResponse = (response: Schema.Json): Filters =>
-  Json.items(Json.field(response, "content_filters")).flatMap((one) =>
-    ofResults(
-      Json.field(one, "content_filter_results"),
-      Json.field(one, "source_type") === "prompt" ? "prompt" : "reply"
+  once(
+    Json.items(Json.field(response, "content_filters")).flatMap((one) =>
+      ofResults(
+        Json.field(one, "content_filter_results"),
+        Json.field(one, "source_type") === "prompt" ? "prompt" : "reply"
+      )
     )
   )
 
+/** More categories than any filter has: what is beyond is dropped. */
+const most = 100
+
 /** Of each category the last result, or the last one that filtered: a stream has one for each piece. */
-export const merged = (before: Filters, next: Filters): Filters => {
-  if (next.length === 0) return before
-  const all = new Map<string, Filter>()
-  for (const one of [...before, ...next]) {
-    const key = JSON.stringify([one.of, one.category, one.id])
-    if (all.get(key)?.isFiltered !== true || one.isFiltered) all.set(key, one)
+export class FilterResults {
+  readonly #all = new Map<string, Filter>()
+
+  add(found: Filters): void {
+    for (const one of found) {
+      const key = JSON.stringify([one.of, one.category, one.id])
+      const before = this.#all.get(key)
+      if (before === undefined && this.#all.size === most) continue
+      if (before?.isFiltered !== true || one.isFiltered) this.#all.set(key, one)
+    }
   }
-  return [...all.values()]
+
+  get all(): Filters {
+    return [...this.#all.values()]
+  }
+}
+
+const once = (found: Filters): Filters => {
+  const results = new FilterResults()
+  results.add(found)
+  return results.all
 }
 
 const ofResults = (results: Schema.Json | undefined, of: Filter["of"]): Filters =>
@@ -59,6 +79,9 @@ const ofResults = (results: Schema.Json | undefined, of: Filter["of"]): Filters 
     return several.length > 0 && found.length > 1 ? found.filter(({ id }) => id !== undefined) : found
   })
 
+/** A word of the server, which may repeat anything. */
+const named = (text: string): string => Redaction.foreign(text, 100)
+
 const ofResult = (category: string, result: Schema.Json, of: Filter["of"]): Filters => {
   const isFiltered = Json.field(result, "filtered")
   if (typeof isFiltered !== "boolean") return []
@@ -68,11 +91,11 @@ const ofResult = (category: string, result: Schema.Json, of: Filter["of"]): Filt
   return [
     {
       of,
-      category,
+      category: named(category),
       isFiltered,
       ...(typeof isDetected === "boolean" ? { isDetected } : {}),
-      ...(severity === undefined ? {} : { severity }),
-      ...(id === undefined ? {} : { id })
+      ...(severity === undefined ? {} : { severity: named(severity) }),
+      ...(id === undefined ? {} : { id: named(id) })
     }
   ]
 }

@@ -47,7 +47,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
   /** Whether a text has arrived. */
   #hasText = false
   #usage: Usage.Usage | undefined
-  #filters: FilterResults.Filters = []
+  readonly #filters = new FilterResults.FilterResults()
   /** What the reply says about itself, and its cost. */
   #facts: Facts & { readonly cost?: number } = {}
 
@@ -99,7 +99,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     }
     const refusal = this.#refusal === "" ? undefined : this.#refusal
     const usage = this.#usage ?? Usage.empty
-    const ending = { reason: this.#reason, refusal, filters: this.#filters, usage }
+    const ending = { reason: this.#reason, refusal, filters: this.#filters.all, usage }
     const finish = ChatReply.endOf(this.#source, this.#answer, ending, this.#calls.count > 0)
     return Result.map(finish, (finish) => [
       ...unsaid,
@@ -123,7 +123,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     const sources = ChatReply.sourcesOf(this.#source, chunk, this.#dialect)
     if (sources.length > 0) this.#sources = sources
     const choice = ChatError.firstChoice(chunk)
-    this.#filters = FilterResults.merged(this.#filters, FilterResults.ofReply(chunk, choice))
+    this.#filters.add(FilterResults.ofReply(chunk, choice))
     this.#remarks.ofChoice(choice)
     const reason = Json.text(Json.field(choice, "finish_reason"))
     if (reason !== undefined) {
