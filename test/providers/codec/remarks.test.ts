@@ -7,8 +7,8 @@ import * as OllamaChat from "@kintsugi/providers/OllamaChat"
 import * as OpenAiChat from "@kintsugi/providers/OpenAiChat"
 import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
 import type * as Provider from "@kintsugi/providers/Provider"
-import type { Schema } from "effect"
-import { ok, streamed, whole } from "../../_support/codec.ts"
+import { Result, type Schema } from "effect"
+import { answerOf, ok, streamed, whole } from "../../_support/codec.ts"
 
 const source: Provider.Source = { provider: "p", model: "m", secrets: [] }
 
@@ -171,4 +171,39 @@ it("Ollama's log probabilities are those of all lines, and are not sent back [P1
   assert.notInclude(sentBack(codec, reply), "logprob")
   const silent = ok(whole(codec, { message: { thinking: "hm" }, logprobs, done: true }))
   assert.deepStrictEqual(itemsOf(silent), [])
+})
+
+describe("what a stream holds back", () => {
+  const line = { message: { content: "s" }, logprobs: [token("s")] }
+  const candidate = { content: { parts: [{ text: "s" }] }, logprobsResult: { chosenCandidates: [token("s")] } }
+  const piece = { index: 0, delta: { content: "s", annotations: [citation(0)] }, logprobs: { content: [token("s")] } }
+  const at = { output_index: 0, item_id: "msg_1" }
+  const ending = { type: "response.completed", response: { status: "completed", output: [] } }
+  const streams: ReadonlyArray<readonly [string, Provider.Codec, object, object | string]> = [
+    ["chat completions", OpenAiChat.make(source), { choices: [piece] }, "[DONE]"],
+    [
+      "responses",
+      OpenAiResponses.make(source),
+      { type: "response.output_text.delta", ...at, delta: "s", logprobs: [token("s")] },
+      ending
+    ],
+    ["Gemini", GeminiContent.make(source), { candidates: [candidate] }, { candidates: [{ finishReason: "STOP" }] }],
+    ["Ollama", OllamaChat.make(source), line, { ...line, done: true }]
+  ]
+
+  for (const [name, codec, event, last] of streams) {
+    it(`counts for the limit of a reply until it is given: ${name} [P1401 P1407]`, () => {
+      const decoder = codec.decoder(answerOf(""), { messages: [], tools: [], toolChoice: "auto" })
+      const push = (event: object | string) =>
+        Result.getOrThrow(decoder.push(typeof event === "string" ? event : JSON.stringify(event)))
+      push(event)
+      const held = decoder.held?.() ?? 0
+      assert.isAbove(held, 40)
+      push(event)
+      assert.isAbove(decoder.held?.() ?? 0, held)
+      push(last)
+      if (decoder.state() !== "done") Result.getOrThrow(decoder.end())
+      assert.strictEqual(decoder.held?.(), 0)
+    })
+  }
 })

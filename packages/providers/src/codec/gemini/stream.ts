@@ -48,6 +48,7 @@ export class ContentDecoder implements Decoder<Model.Part> {
   readonly #reader: ContentReply.PartReader
   readonly #remarks = new Map<string, Schema.Json>()
   readonly #logprobs = new Lists()
+  #isEnded = false
   #hasContent = false
   /** Whether a text or a call has arrived, which remarks are about. */
   #isSaid = false
@@ -65,6 +66,10 @@ export class ContentDecoder implements Decoder<Model.Part> {
 
   state() {
     return this.#reason === undefined ? "open" : "complete"
+  }
+
+  held() {
+    return this.#isEnded ? 0 : this.#logprobs.size
   }
 
   push(data: string): Step {
@@ -85,6 +90,7 @@ export class ContentDecoder implements Decoder<Model.Part> {
 
   end(): Step {
     if (this.#reason === undefined && !this.#hasContent) return this.undecodable("the answer holds no content")
+    this.#isEnded = true
     const logprobs = this.#logprobs.all
     return Result.succeed([
       ...this.#reader.close(),

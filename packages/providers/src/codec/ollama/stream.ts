@@ -55,7 +55,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
   }
 
   held() {
-    return this.#isDone ? 0 : this.#calls.size
+    return this.#isDone ? 0 : this.#calls.size + this.#logprobs.size
   }
 
   push(data: string): Step {

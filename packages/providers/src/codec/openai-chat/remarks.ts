@@ -7,6 +7,7 @@ import type * as Message from "@kintsugi/core/Message"
 import type * as Schema from "effect/Schema"
 import type { Source } from "../../transport/Source.ts"
 import * as Json from "../../transport/Json.ts"
+import * as Size from "../../transport/Size.ts"
 import { Lists } from "../lists.ts"
 
 /** Collects the remarks of one reply. */
@@ -14,6 +15,7 @@ export class Remarks {
   /** Some servers repeat an annotation with every piece. */
   readonly #annotations = new Map<string, Schema.Json>()
   readonly #logprobs = new Lists()
+  #size = 0
 
   ofChoice(choice: Schema.Json | undefined): void {
     this.#logprobs.push(Json.field(choice, "logprobs"))
@@ -21,7 +23,16 @@ export class Remarks {
 
   /** `message` is whole, or a delta. */
   ofMessage(message: Schema.Json | undefined): void {
-    for (const one of Json.items(Json.field(message, "annotations"))) this.#annotations.set(JSON.stringify(one), one)
+    for (const one of Json.items(Json.field(message, "annotations"))) {
+      const text = JSON.stringify(one)
+      if (!this.#annotations.has(text)) this.#size += Size.ofJson(one)
+      this.#annotations.set(text, one)
+    }
+  }
+
+  /** The bytes so far. */
+  get size(): number {
+    return this.#size + this.#logprobs.size
   }
 
   items({ provider }: Source): ReadonlyArray<Message.ProviderItem> {

@@ -31,6 +31,8 @@ export class ChatDecoder implements Decoder<Model.Part> {
   readonly #details = new ReasoningDetails.Details()
   readonly #tags: ThinkTags | undefined
   #state: "open" | "complete" | "done" = "open"
+  /** Whether all parts are given. */
+  #isEnded = false
   /** Whether a piece of the reply has arrived. */
   #hasSpoken = false
   /** The message so far. Some servers repeat it with every piece, others send it instead of pieces. */
@@ -63,7 +65,8 @@ export class ChatDecoder implements Decoder<Model.Part> {
   }
 
   held() {
-    return this.#state === "done" ? 0 : this.#calls.size + this.#details.size + this.#refusal.length
+    if (this.#isEnded) return 0
+    return this.#calls.size + this.#details.size + this.#remarks.size + this.#refusal.length
   }
 
   push(data: string, event?: string): Step {
@@ -90,6 +93,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
   }
 
   end(): Step {
+    this.#isEnded = true
     const unsaid = this.#hasSpoken ? [] : this.#readDelta(this.#message)
     if (this.#reason === undefined && !this.#hasSpoken) {
       return this.#undecodable(new Error("the stream holds no reply"))

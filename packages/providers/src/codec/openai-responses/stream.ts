@@ -30,7 +30,7 @@ interface UnfinishedItem {
   part: number
   from: number
   arguments: string
-  /** The bytes of its arguments. */
+  /** The bytes of its arguments and of its log probabilities. */
   size: number
   /** The log probabilities so far, of a message. */
   readonly logprobs: Array<Schema.Json>
@@ -146,7 +146,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
       const part = Json.count(Json.field(event, "content_index")) ?? item.part
       if (part !== item.part) item.from = item.text.length
       item.part = part
-      if (!isWhole) for (const one of Json.items(Json.field(event, "logprobs"))) item.logprobs.push(one)
+      if (!isWhole) this.#weigh(item, Json.items(Json.field(event, "logprobs")))
     }
     const whole = isWhole ? (Json.text(Json.field(event, "text")) ?? "") : undefined
     const text = whole === undefined ? deltaOf(event) : beyond(whole, item.text.slice(item.from))
@@ -157,6 +157,14 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     if (this.#unfinished.size === 1 && item.waiting.length === 0) return Result.succeed([part])
     this.#wait(item, part)
     return Result.succeed(this.#drain())
+  }
+
+  #weigh(item: UnfinishedItem, logprobs: ReadonlyArray<Schema.Json>): void {
+    for (const one of logprobs) {
+      item.logprobs.push(one)
+      item.size += Size.ofJson(one)
+      this.#held += Size.ofJson(one)
+    }
   }
 
   #wait(item: UnfinishedItem, part: Model.Part): void {
