@@ -307,7 +307,13 @@ export const providersCodec: Table = {
   "providers/src/codec/openai-responses/usage.ts": each(reached, "usageOf"),
   "providers/src/codec/outputWords.ts": each(reached, "make"),
   "providers/src/codec/gemini/schema.ts": { adapted: grows(schemas, adapted) },
-  "providers/src/codec/RequestOptions.ts": each(none("adds the fields that the developer gives"), "perRequest"),
+  "providers/src/codec/Fitting.ts": each(none("sees the first 1,000 UTF-16 units of an error's words"), "fitting"),
+  "providers/src/codec/ModelFamilies.ts": each(
+    none("sees the name of a model, which the developer gives"),
+    ...["claude", "openAi", "gemini", "kimi", "deepSeek", "perplexity", "none", "find"]
+  ),
+  "providers/src/codec/adapting.ts": each(none("sees the options that the developer gives"), "adapted"),
+  "providers/src/codec/requestOptions.ts": each(none("adds the fields that the developer gives"), "perRequest"),
   "providers/src/codec/resultParts.ts": each(looksOnce, "shownParts", "isPlainImage", "isPdf"),
   "providers/src/codec/rootSchema.ts": {
     objectRoot: grows(schemas, objectRoot),

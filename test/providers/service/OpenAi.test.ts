@@ -15,7 +15,7 @@ describe("OpenAi.model", () => {
       const server = yield* serving([])
       const call = Effect.provide(
         generate,
-        OpenAi.model("gpt-5", { temperature: 0, organization: "org", project: "proj" })
+        OpenAi.model("gpt-4.1", { temperature: 0, organization: "org", project: "proj" })
       )
       const reply = yield* environment({ OPENAI_API_KEY: ` ${key}\n`, OPENAI_BASE_URL: `${server.url}/v1/` })(call)
       assert.deepStrictEqual(reply.content, content)
@@ -24,7 +24,7 @@ describe("OpenAi.model", () => {
       assert.strictEqual(Redacted.value(sent.authorization), `Bearer ${key}`)
       assert.strictEqual(sent.path, "/v1/chat/completions")
       assert.deepInclude(sent.headers, { "openai-organization": "org", "openai-project": "proj" })
-      assert.deepInclude(sent.body, { model: "gpt-5", temperature: 0 })
+      assert.deepInclude(sent.body, { model: "gpt-4.1", temperature: 0 })
     })
   )
 

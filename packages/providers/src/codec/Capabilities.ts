@@ -1,6 +1,6 @@
 /**
- * What requests to a provider may contain, as data: what its wire format can express and its service accepts. The
- * provider itself reports what one of its models cannot do.
+ * What requests to a provider may contain, as data: what its wire format can express and its service accepts, and what a family of its
+ * models takes (`ModelFamilies`). Of a model that no family has, the provider itself reports what it cannot do.
  */
 import { CapabilityMismatchError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
@@ -9,7 +9,10 @@ import { audioFormat, givenBy } from "./Attached.ts"
 import { parametersRoot } from "./rootSchema.ts"
 import type { Source } from "../transport/Source.ts"
 
-/** The features of a provider, as data. A request that needs more is refused before it is sent. */
+/**
+ * The features of a provider and of a model, as data. A request that needs more than the wire can express is refused before it is sent. A
+ * request that the family of the model does not take is adapted; an entry that is absent is not known, and the request is sent as asked.
+ */
 export interface Capabilities {
   /** Whether tools can be offered. */
   readonly tools: boolean
@@ -27,7 +30,42 @@ export interface Capabilities {
   /** Whether a reply has its reasoning, and whether the provider demands it back in the next request. */
   readonly reasoning: "none" | "shown" | "demanded"
   /** How a prompt enters the provider's cache: automatically, by marks in the request, or by a key that requests share. */
-  readonly promptCache: "none" | "automatic" | "breakpoints" | "key"
+  readonly promptCache: "none" | "automatic" | "breakpoints" | "key" | "key-and-breakpoints"
+  /** Whether the provider bills what enters its cache more dearly than other input. */
+  readonly cacheWrites?: "billed" | "free"
+  /** Whether the model takes `temperature`, `topP` and `topK`: always, never, or unless it reasons. */
+  readonly sampling?: "always" | "without-reasoning" | "never"
+  /** Whether `parallelToolCalls` can be set. */
+  readonly parallelToolCalls?: boolean
+  /** The efforts that the model takes as its `reasoning`, from the least to the greatest; empty if it takes none. */
+  readonly efforts?: ReadonlyArray<string>
+  /** Whether the model takes its `reasoning` in tokens. */
+  readonly budgets?: boolean
+  /** The least of these tokens. */
+  readonly leastBudget?: number
+  /** Whether the model reasons unless the request says otherwise. */
+  readonly reasoningByDefault?: boolean
+  /** Whether reasoning can be switched off, by the effort `none`. */
+  readonly reasoningOff?: boolean
+  /** Whether a call can be forced while the model reasons. */
+  readonly forcedBesideReasoning?: boolean
+  /** Which `reasoning` a request with tools may have: any, none that is set, or only `none`. */
+  readonly reasoningBesideTools?: "any" | "unset" | "none"
+  /** The longest reply if the options set none, for a wire that demands one. In tokens. */
+  readonly maxTokens?: number
+  /** How many tokens a request and its reply may have together, see `Model.Service`. */
+  readonly contextWindow?: number
+  /** Whether the model goes on from a message of its own, see `Model.Service`. */
+  readonly continuation?: "rest" | "whole" | "none"
+}
+
+/** What a layer knows better than the table, entry by entry, and what becomes of a request that the model does not take. */
+export interface CapabilityOptions extends Partial<Capabilities> {
+  /**
+   * `adapt`, the default, sends what the model takes instead, with the event `request-adapted`. `refuse` sends nothing: the call fails with
+   * a `CapabilityMismatchError`.
+   */
+  readonly unsupported?: "adapt" | "refuse"
 }
 
 type Way = "data" | "url" | "id"

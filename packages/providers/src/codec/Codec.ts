@@ -12,6 +12,12 @@ export interface Codec {
   readonly continuation?: Model.Service["continuation"]
   /** Whether the provider runs tools of its own for these requests, such as a search, see `Model.Service`. */
   readonly providerTools?: boolean
+  /** How many tokens a request and its reply may have together, see `Model.Service`; absent if that is not known. */
+  readonly contextWindow?: number
+  /** What it changes of a request that the model does not take, see `Model.Service`. */
+  readonly adapts?: Model.Service["adapts"]
+  /** What is logged as a warning before the first request, such as that the provider ends the model. */
+  readonly warning?: string
   /** Why this format cannot express a request, which is then not sent; absent if it can express all. */
   readonly refuses?: (request: Model.Request) => LlmError | undefined
   /** Whether this format carries such an image or file in the result of a tool; absent if it carries none. */

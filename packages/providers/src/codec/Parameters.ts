@@ -60,7 +60,7 @@ export interface AnthropicParameters extends Pick<
 > {
   /**
    * The longest reply, in tokens, reasoning included. The wire demands a number. By default it is 8192; with a budget
-   * of reasoning it is that budget plus 8192, with an effort 32000.
+   * of reasoning it is that budget plus 8192. With an effort, and for a model that thinks unless it is told otherwise, it is 32000.
    */
   readonly maxTokens?: number
   /** Samples only from this number of likeliest tokens. */
@@ -77,8 +77,8 @@ export interface ChatParameters extends Omit<Every, "promptCache"> {
 
 /**
  * For Gemini's `generateContent`. `reasoning` is a level (`thinkingLevel`) or a budget (`thinkingBudget`); `none` is a
- * budget of 0. Gemini 2.5 knows no levels: there `low`, `medium` and `high` become Google's budgets for them, 1024, 8192
- * and 24576 tokens.
+ * budget of 0. Gemini 2.5 knows no levels, and Gemini 3 no budgets: a layer adapts the one to the other by Google's budgets for `low`,
+ * `medium` and `high`, 1024, 8192 and 24576 tokens.
  */
 export interface GeminiParameters extends Pick<
   Every,

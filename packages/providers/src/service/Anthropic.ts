@@ -5,7 +5,8 @@ import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as AnthropicMessages from "../codec/anthropic/AnthropicMessages.ts"
 import type { AnthropicParameters } from "../codec/Parameters.ts"
-import * as RequestOptions from "../codec/RequestOptions.ts"
+import { fitting } from "../codec/Fitting.ts"
+import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as ByName from "./byName.ts"
 import * as Provider from "./Provider.ts"
 import type * as Source from "../transport/Source.ts"
@@ -44,7 +45,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
   }
   return Provider.layer({
     source,
-    codec: RequestOptions.perRequest((asked) => AnthropicMessages.make(source, asked), options),
+    codec: fitting(source, options, ModelFamilies.claude, (asked, able) => AnthropicMessages.make(source, asked, able)),
     url: ByName.join(baseUrl, "/v1/messages"),
     headers: {
       "x-api-key": Redacted.make(Redacted.value(apiKey).trim()),

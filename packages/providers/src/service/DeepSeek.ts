@@ -4,6 +4,7 @@ import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import type { Capabilities } from "../codec/Capabilities.ts"
 import type { ChatParameters } from "../codec/Parameters.ts"
+import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
 import type * as Transport from "../transport/Transport.ts"
@@ -36,6 +37,7 @@ export const capabilities: Capabilities = {
 
 const deepSeek: ChatProvider.ChatProvider = {
   provider: "deepseek",
+  catalog: ModelFamilies.deepSeek,
   baseUrl: "https://api.deepseek.com",
   variables: { apiKey: "DEEPSEEK_API_KEY", baseUrl: "DEEPSEEK_BASE_URL" },
   dialect: {

@@ -5,7 +5,8 @@ import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as GeminiContent from "../codec/gemini/GeminiContent.ts"
 import type { GeminiParameters } from "../codec/Parameters.ts"
-import * as RequestOptions from "../codec/RequestOptions.ts"
+import { fitting } from "../codec/Fitting.ts"
+import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as ByName from "./byName.ts"
 import * as PathSegment from "./pathSegment.ts"
 import * as Provider from "./Provider.ts"
@@ -33,7 +34,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
   const [, collection = "models", name = model] = /^(models|tunedModels)\/(.*)$/s.exec(model) ?? []
   const segment = PathSegment.segment(name)
   const path = `${collection}/${segment ?? "-"}`
-  const codec = RequestOptions.perRequest((asked) => GeminiContent.make(source, asked), options)
+  const codec = fitting(source, options, ModelFamilies.gemini, (asked, able) => GeminiContent.make(source, asked, able))
   return Provider.layer({
     source,
     codec: segment === undefined ? PathSegment.refusing(codec, source) : codec,

@@ -4,6 +4,7 @@ import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import type { Capabilities } from "../codec/Capabilities.ts"
 import type { ChatParameters } from "../codec/Parameters.ts"
+import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import type * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
 import type * as Transport from "../transport/Transport.ts"
@@ -38,6 +39,7 @@ export const capabilities: Capabilities = {
 
 const kimi: ChatProvider.ChatProvider = {
   provider: "kimi",
+  catalog: ModelFamilies.kimi,
   baseUrl: "https://api.moonshot.ai/v1",
   variables: { apiKey: "MOONSHOT_API_KEY", baseUrl: "MOONSHOT_BASE_URL" },
   // The server treats an empty text as absent.

@@ -7,7 +7,8 @@ import * as Redacted from "effect/Redacted"
 import type { OllamaParameters } from "../codec/Parameters.ts"
 import * as ByName from "./byName.ts"
 import * as OllamaChat from "../codec/ollama/OllamaChat.ts"
-import * as RequestOptions from "../codec/RequestOptions.ts"
+import * as ModelFamilies from "../codec/ModelFamilies.ts"
+import { fitting } from "../codec/Fitting.ts"
 import * as Provider from "./Provider.ts"
 import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
@@ -31,7 +32,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
   const source: Source.Source = { provider: "ollama", model, secrets }
   return Provider.layer({
     source,
-    codec: RequestOptions.perRequest((asked) => OllamaChat.make(source, asked), options),
+    codec: fitting(source, options, ModelFamilies.none, (asked, able) => OllamaChat.make(source, asked, able)),
     url: ByName.join(baseUrl, "/api/chat"),
     headers: { ...(key === "" ? {} : { authorization: Redacted.make(`Bearer ${key}`) }), ...headers },
     ...(transport === undefined ? {} : { transport })

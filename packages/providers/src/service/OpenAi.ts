@@ -6,10 +6,11 @@ import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import type { ChatParameters, ResponsesParameters } from "../codec/Parameters.ts"
+import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import type * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
 import * as OpenAiResponses from "../codec/openai-responses/OpenAiResponses.ts"
-import * as RequestOptions from "../codec/RequestOptions.ts"
+import { fitting } from "../codec/Fitting.ts"
 import type * as Transport from "../transport/Transport.ts"
 
 /** The account and its base URL; `baseUrl` is `https://api.openai.com/v1` by default. */
@@ -35,6 +36,7 @@ interface LayerResponsesOptions extends ResponsesOptions, ChatProvider.Chosen {}
 
 const openAi: ChatProvider.ChatProvider = {
   provider: "openai",
+  catalog: ModelFamilies.openAi,
   baseUrl: "https://api.openai.com/v1",
   variables: { apiKey: "OPENAI_API_KEY", baseUrl: "OPENAI_BASE_URL" },
   dialect: { maxIdLength: 40, strict: true }
@@ -58,7 +60,14 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
 /** The model over the Responses API and your own `HttpClient`. */
 export const layerResponses = (options: LayerResponsesOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
   ChatProvider.at(accountOf(options), "/responses", options, (source) =>
-    RequestOptions.perRequest((asked) => OpenAiResponses.make(source, asked), options)
+    fitting(
+      source,
+      options,
+      ModelFamilies.openAi,
+      (asked, able) => OpenAiResponses.make(source, asked, undefined, able),
+      // only chat completions refuse efforts beside tools
+      { reasoningBesideTools: "any" }
+    )
   )
 
 /**

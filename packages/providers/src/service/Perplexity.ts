@@ -6,9 +6,10 @@ import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import type { Capabilities } from "../codec/Capabilities.ts"
+import { fitting } from "../codec/Fitting.ts"
+import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import type { ChatParameters, ResponsesParameters } from "../codec/Parameters.ts"
 import * as OpenAiResponses from "../codec/openai-responses/OpenAiResponses.ts"
-import * as RequestOptions from "../codec/RequestOptions.ts"
 import * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
 import type * as Transport from "../transport/Transport.ts"
@@ -112,6 +113,7 @@ const account = {
 
 const chat: ChatProvider.ChatProvider = {
   ...account,
+  catalog: ModelFamilies.perplexity,
   dialect: {
     capabilities: chatCapabilities,
     maxTokensField: "max_tokens",
@@ -130,13 +132,13 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
   if (options.api === "chat") return ChatProvider.layer(chat, options)
   const { baseUrl = account.baseUrl, model, providerTools } = options
   const isPreset = presets.includes(model)
-  const asked: ResponsesParameters = {
+  const asked: ResponsesParameters & ByName.Reach = {
     ...options,
     encryptedReasoning: false,
     providerTools: providerTools ?? (isPreset ? [] : [{ type: "web_search" }])
   }
   return ChatProvider.at(account, "/v1/agent", { ...options, baseUrl: ByName.withoutVersion(baseUrl) }, (source) => ({
-    ...RequestOptions.perRequest((one) => OpenAiResponses.make(source, one, agent), asked),
+    ...fitting(source, asked, ModelFamilies.none, (one, able) => OpenAiResponses.make(source, one, agent, able)),
     ...(isPreset ? { providerTools: true } : {})
   }))
 }

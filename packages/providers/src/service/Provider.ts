@@ -82,10 +82,13 @@ const fromTransports = (
   transportsOf: (request: Model.Request) => Transports
 ): Model.Service => {
   const traced = Provenance.make(source, codec)
+  const warned = warningOnce(codec)
   return {
     name: source.model,
     provider: source.provider,
     continuation: codec.continuation,
+    ...(codec.contextWindow === undefined ? {} : { contextWindow: codec.contextWindow }),
+    ...(codec.adapts === undefined ? {} : { adapts: codec.adapts }),
     ...(codec.providerTools === true ? { providerTools: true } : {}),
     ...(codec.takes === undefined ? {} : { showsInResults: codec.takes }),
     // The transcript is borrowed: it is encoded when the request starts, and not read later.
@@ -98,16 +101,17 @@ const fromTransports = (
           const { continued, whole } = transportsOf(asked)
           const transport = isContinued(asked) ? (continued ?? whole) : whole
           const { marked, request } = traced(asked)
-          return transport.post(codec.encode(request, "whole"), (answer) =>
+          const posted = transport.post(codec.encode(request, "whole"), (answer) =>
             Result.map(codec.decode(answer, request), (reply) => ({ ...reply, content: reply.content.map(marked) }))
           )
+          return Effect.andThen(warned, posted)
         })
       ),
     stream: (asked): Stream.Stream<Model.Part, LlmError.LlmError> =>
       Stream.unwrap(
         Model.leaving(
           source.model,
-          Effect.sync(() => {
+          Effect.map(warned, () => {
             const refusal = refusalOf(source, codec, asked)
             if (refusal !== undefined) return Stream.fail(refusal)
             const { continued, streamed } = transportsOf(asked)
@@ -123,6 +127,17 @@ const fromTransports = (
         )
       )
   }
+}
+
+/** Logs what the codec warns of, before the first request alone. */
+const warningOnce = ({ warning }: Codec): Effect.Effect<void> => {
+  if (warning === undefined) return Effect.void
+  let isLogged = false
+  return Effect.suspend(() => {
+    if (isLogged) return Effect.void
+    isLogged = true
+    return Effect.logWarning(warning)
+  })
 }
 
 const refusalOf = (source: Source, codec: Codec, request: Model.Request): LlmError.LlmError | undefined =>

@@ -6,10 +6,13 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import type { CapabilityOptions } from "../codec/Capabilities.ts"
 import * as Transport from "../transport/Transport.ts"
 
 /** Options of every provider. */
 export interface Reach {
+  /** What this layer knows better of its model than the table of capabilities, and whether a request that the model does not take is refused. */
+  readonly capabilities?: CapabilityOptions
   /** The base URL, without the path that the format adds; the provider's own by default. */
   readonly baseUrl?: string
   /** Sent with every request, for proxies and gateways. Secrets are `Redacted`. */

@@ -6,7 +6,8 @@ import * as Redacted from "effect/Redacted"
 import type { Codec } from "../codec/Codec.ts"
 import type { ChatParameters } from "../codec/Parameters.ts"
 import * as OpenAiChat from "../codec/openai-chat/OpenAiChat.ts"
-import * as RequestOptions from "../codec/RequestOptions.ts"
+import { fitting } from "../codec/Fitting.ts"
+import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as Provider from "./Provider.ts"
 import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
@@ -18,6 +19,8 @@ export interface ChatProvider {
   readonly baseUrl: string
   readonly variables: ByName.Variables
   readonly dialect: OpenAiChat.Dialect
+  /** What is known of its models. */
+  readonly catalog?: ModelFamilies.Catalog
   /** From the base URL, the URL of requests that end with the beginning of their reply, if it differs. */
   readonly continuationUrl?: (baseUrl: string) => string
   /** Its own headers; the user's headers override them. */
@@ -35,7 +38,11 @@ export const layer = (
   options: ChatParameters & ByName.Reach & Chosen
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
   at(self, "/chat/completions", options, (source) =>
-    RequestOptions.perRequest((asked) => OpenAiChat.make(source, asked, self.dialect), options)
+    fitting(source, options, self.catalog ?? ModelFamilies.none, (asked, able, ofFamily) => {
+      const dialect = { ...self.dialect, ...ofFamily }
+      const capabilities = { ...(dialect.capabilities ?? OpenAiChat.capabilities), ...able }
+      return OpenAiChat.make(source, asked, { ...dialect, capabilities })
+    })
   )
 
 /** The same account at another path, in another format. */

@@ -14,7 +14,8 @@
  * unsupported constraints go into the descriptions. Records and recursive schemas go into the prompt as text. A
  * format in `extra` replaces all of this.
  *
- * Models up to Claude 4.5 go on from a message of their own if they do not think; later ones refuse that.
+ * Models up to Claude 4.5 go on from a message of their own if they do not think; later ones refuse that. What a model takes is in
+ * `ModelFamilies`: this format writes what it is given.
  *
  * Citations of a text, `redacted_thinking` and everything that the provider does itself are `provider-item` parts,
  * and are sent back unchanged.
@@ -58,18 +59,21 @@ export const capabilities: Capabilities = {
 export const make = (
   source: Source,
   parameters: AnthropicParameters = {},
-  able: Capabilities = capabilities
-): Codec => ({
-  continuation: continuationOf(source.model, parameters),
-  providerTools: providesTools(parameters),
-  refuses: MessagesRequest.refusing(source, able),
-  ...(able.images.length === 0 ? {} : { takes }),
-  bindsThoughts: true,
-  encode: MessagesRequest.make(source, checked(parameters)),
-  decode: (answer) => MessagesReply.decode(source, answer),
-  decoder: (answer) => new MessagesDecoder(source, answer),
-  classify: (answer) => MessagesError.classify(source, answer)
-})
+  ofModel: Partial<Capabilities> = {}
+): Codec => {
+  const able: Capabilities = { ...capabilities, ...ofModel }
+  return {
+    continuation: continuationOf(source.model, parameters, able),
+    providerTools: providesTools(parameters),
+    refuses: MessagesRequest.refusing(source, able),
+    ...(able.images.length === 0 ? {} : { takes }),
+    bindsThoughts: true,
+    encode: MessagesRequest.make(source, checked(parameters), able.maxTokens),
+    decode: (answer) => MessagesReply.decode(source, answer),
+    decoder: (answer) => new MessagesDecoder(source, answer),
+    classify: (answer) => MessagesError.classify(source, answer)
+  }
+}
 
 /**
  * Makes the check whether a request names a file that the provider stores. It remembers the messages that it has looked at.

@@ -20,9 +20,13 @@ import * as OutputWords from "../outputWords.ts"
 import { remembering } from "../Remembering.ts"
 import * as RootSchema from "../rootSchema.ts"
 
-export const make = ({ model, provider }: Source, parameters: Parameters.AnthropicParameters): Codec["encode"] => {
+export const make = (
+  { model, provider }: Source,
+  parameters: Parameters.AnthropicParameters,
+  usualMaxTokens?: number
+): Codec["encode"] => {
   const { parallelToolCalls, promptCache, providerTools = [], toolChoice } = parameters
-  const { head, outputConfig, thinking } = fieldsOf(model, parameters)
+  const { head, outputConfig, thinking } = fieldsOf(model, parameters, usualMaxTokens)
   const opening = JSON.stringify(head).slice(0, -1)
   const thinkingField = thinking === undefined ? "" : `,"thinking":${JSON.stringify(thinking)}`
   const ofMessage = remembering((message: Message.User | Message.Assistant) =>

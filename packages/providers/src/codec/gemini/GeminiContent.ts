@@ -38,17 +38,21 @@ export const capabilities: Capabilities.Capabilities = {
 }
 
 /** The codec of one model. A parameter that is not set is not sent. Throws a `RangeError` for invalid parameters. */
-export const make = (source: Source, parameters: GeminiParameters = {}): Codec => {
+export const make = (
+  source: Source,
+  parameters: GeminiParameters = {},
+  able: Partial<Capabilities.Capabilities> = {}
+): Codec => {
   const { extra = {}, providerTools = [], toolChoice } = checked(parameters)
   const encode = ContentRequest.make(source, {
     body: Object.fromEntries(Object.entries(extra).filter(([name]) => !own.has(name))),
-    generationConfig: { ...Json.fields(extra["generationConfig"]), ...generationConfig(source, parameters) },
+    generationConfig: { ...Json.fields(extra["generationConfig"]), ...generationConfig(parameters) },
     toolConfig: Json.fields(extra["toolConfig"]),
     tools: providerTools
   })
   return {
     providerTools: providesTools(parameters),
-    refuses: Capabilities.refusing(source, capabilities),
+    refuses: Capabilities.refusing(source, { ...capabilities, ...able }),
     takes: ContentRequest.takesOf(source),
     encode: (request) => encode({ ...request, toolChoice: choiceOf(request, toolChoice) }),
     decode: (answer) => ContentStream.decode(source, answer),
@@ -69,10 +73,10 @@ const own: ReadonlySet<string> = new Set([
   "generation_config"
 ])
 
-const generationConfig = (source: Source, parameters: GeminiParameters): Readonly<Record<string, Schema.Json>> => {
+const generationConfig = (parameters: GeminiParameters): Readonly<Record<string, Schema.Json>> => {
   const { includeThoughts, maxTokens, reasoning, seed, stop, temperature, topP } = parameters
   const thinking = {
-    ...(reasoning === undefined ? {} : thinkingOf(source, reasoning)),
+    ...(reasoning === undefined ? {} : thinkingOf(reasoning)),
     ...(includeThoughts === undefined ? {} : { includeThoughts })
   }
   return {
@@ -90,21 +94,11 @@ const generationConfig = (source: Source, parameters: GeminiParameters): Readonl
   }
 }
 
-const thinkingOf = ({ model }: Source, reasoning: Reasoning): Readonly<Record<string, Schema.Json>> => {
+const thinkingOf = (reasoning: Reasoning): Readonly<Record<string, Schema.Json>> => {
   if (reasoning === "none") return { thinkingBudget: 0 }
-  if (!Predicate.isString(reasoning)) return { thinkingBudget: reasoning.maxTokens, includeThoughts: true }
-  const budget = model.includes("gemini-2.5") ? budgets.get(reasoning) : undefined
-  const depth = budget === undefined ? { thinkingLevel: reasoning } : { thinkingBudget: budget }
+  const depth = Predicate.isString(reasoning) ? { thinkingLevel: reasoning } : { thinkingBudget: reasoning.maxTokens }
   return { ...depth, includeThoughts: true }
 }
-
-/** Google's budgets for efforts, for models without levels. */
-const budgets: ReadonlyMap<string, number> = new Map([
-  ["minimal", 1024],
-  ["low", 1024],
-  ["medium", 8192],
-  ["high", 24_576]
-])
 
 /**
  * The error within the body of a success, or within one chunk of a stream: an error object, a blocked prompt, a reply

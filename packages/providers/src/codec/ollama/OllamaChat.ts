@@ -45,12 +45,16 @@ export const capabilities: Capabilities.Capabilities = {
  * The codec of one model. A parameter that is not set is not sent, `truncate` excepted. Throws a `RangeError` for
  * invalid parameters.
  */
-export const make = (source: Source, parameters: OllamaParameters = {}): Codec => {
+export const make = (
+  source: Source,
+  parameters: OllamaParameters = {},
+  able: Partial<Capabilities.Capabilities> = {}
+): Codec => {
   const { extra = {}, keepAlive, numCtx, reasoning, truncate = false } = checked(parameters)
   const { format: _f, messages: _m, model: _n, options: more, stream: _s, tools: _t, ...others } = extra
   const options = { ...Json.fields(more), ...optionsOf(parameters) }
   return {
-    refuses: Capabilities.refusing(source, capabilities),
+    refuses: Capabilities.refusing(source, { ...capabilities, ...able }),
     encode: ChatRequest.make(source.provider, {
       ...others,
       model: source.model,

@@ -10,6 +10,8 @@ export interface Dialect {
    * that.
    */
   readonly maxTokensField?: "max_completion_tokens" | "max_tokens"
+  /** The field for the seed. */
+  readonly seedField?: "seed" | "random_seed"
   /** The role of instructions. */
   readonly systemRole?: "system" | "developer"
   /**
@@ -65,6 +67,7 @@ export const openAi = {
     promptCache: "key"
   },
   maxTokensField: "max_completion_tokens",
+  seedField: "seed",
   systemRole: "system",
   reasoning: "effort",
   thinkTags: false,

@@ -106,7 +106,7 @@ const constantsOf = (
     top_p: asked.topP,
     [dialect.maxTokensField]: asked.maxTokens,
     stop: asked.stop,
-    seed: asked.seed,
+    [dialect.seedField]: asked.seed,
     ...encodeReasoning(asked.reasoning, dialect),
     parallel_tool_calls: asked.parallelToolCalls,
     prompt_cache_key: asked.promptCache?.key

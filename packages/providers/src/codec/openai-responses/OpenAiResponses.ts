@@ -40,7 +40,12 @@ export type { Dialect } from "./dialect.ts"
 export const { capabilities } = openAi
 
 /** The codec of one model. A parameter that is not set is not sent. Throws a `RangeError` for invalid parameters. */
-export const make = (source: Source, parameters: ResponsesParameters = {}, dialect: Dialect = openAi): Codec => {
+export const make = (
+  source: Source,
+  parameters: ResponsesParameters = {},
+  dialect: Dialect = openAi,
+  able: Partial<Capabilities.Capabilities> = {}
+): Codec => {
   const { extra = {}, maxTokens, promptCache, reasoning, reasoningSummary, temperature, topP } = checked(parameters)
   const { store = false, encryptedReasoning = !store && !refusesEncryption.test(source.model) } = parameters
   const { input: _i, stream: _s, tools: _t, tool_choice: _c, parallel_tool_calls: _p, ...free } = extra
@@ -49,7 +54,7 @@ export const make = (source: Source, parameters: ResponsesParameters = {}, diale
   const include = [...(encryptedReasoning ? [encrypted] : []), ...Json.items(extra["include"])]
   return {
     providerTools: providesTools(parameters),
-    refuses: Capabilities.refusing(source, dialect.capabilities),
+    refuses: Capabilities.refusing(source, { ...dialect.capabilities, ...able }),
     ...(dialect.items === "openai" ? { takes } : {}),
     withoutThoughts: (bare, whole) => withoutIds(bare, whole, source.provider),
     encode: ResponsesRequest.make({
@@ -59,9 +64,10 @@ export const make = (source: Source, parameters: ResponsesParameters = {}, diale
         ...(dialect.presets?.includes(source.model) === true ? { preset: source.model } : { model: source.model }),
         store,
         include: include.length === 0 ? undefined : [...new Set(include)],
-        temperature,
-        top_p: topP,
-        max_output_tokens: maxTokens ?? demandedTokens(source, dialect),
+        // what is not set leaves a field of `extra`
+        ...(temperature === undefined ? {} : { temperature }),
+        ...(topP === undefined ? {} : { top_p: topP }),
+        ...longestOf(maxTokens ?? demandedTokens(source, dialect)),
         reasoning: Object.keys(wanted).length === 0 ? undefined : wanted,
         ...defined({ prompt_cache_key: promptCache?.key })
       },
@@ -81,6 +87,9 @@ export const make = (source: Source, parameters: ResponsesParameters = {}, diale
 
 const demandedTokens = ({ model }: Source, { maxTokens }: Dialect): number | undefined =>
   maxTokens !== undefined && model.startsWith(maxTokens.of) ? maxTokens.tokens : undefined
+
+const longestOf = (tokens: number | undefined): Schema.JsonObject =>
+  tokens === undefined ? {} : { max_output_tokens: tokens }
 
 const encrypted = "reasoning.encrypted_content"
 

@@ -1,0 +1,131 @@
+/** A codec for one model: with what its family takes, and what the layer knows better. */
+import * as LlmError from "@kintsugi/core/LlmError"
+import type { Adaptation, Request } from "@kintsugi/core/Model"
+import type * as Schema from "effect/Schema"
+import { type Adapted, adapted, type Asked } from "./adapting.ts"
+import type { Capabilities, CapabilityOptions } from "./Capabilities.ts"
+import type { Codec } from "./Codec.ts"
+import * as ModelFamilies from "./ModelFamilies.ts"
+import * as RequestOptions from "./requestOptions.ts"
+import type { Source } from "../transport/Source.ts"
+
+interface Options extends Asked {
+  readonly capabilities?: CapabilityOptions
+  readonly extra?: Readonly<Record<string, Schema.Json>> | undefined
+}
+
+/** Makes a codec of parameters, for a model that takes this. */
+type Make<P> = (parameters: P, able: Partial<Capabilities>, dialect: ModelFamilies.FamilyDialect) => Codec
+
+/**
+ * The codec of a model with these options. `catalog` is what is known of the models of its provider, and `wire` what another wire of the same
+ * provider takes.
+ */
+export const fitting = <P extends Options>(
+  source: Source,
+  options: P,
+  catalog: ModelFamilies.Catalog,
+  make: Make<P>,
+  wire: Partial<Capabilities> = {}
+): Codec => {
+  const { end, family } = ModelFamilies.find(catalog, source.model)
+  const { unsupported = "adapt", ...own } = options.capabilities ?? {}
+  const claims = family?.claims ?? []
+  const able: Partial<Capabilities> = Object.assign({}, ...claims.map(({ facts }) => facts), wire, own)
+  const dialect: ModelFamilies.FamilyDialect = Object.assign({}, ...claims.map((claim) => claim.dialect))
+  const made = new Map<string, Codec>()
+  const codecOf = ({ changes, parameters }: Adapted<P>): Codec => {
+    // what a codec caches of a transcript lasts as long as the parameters are the same
+    const key = JSON.stringify(changes)
+    const codec = made.get(key) ?? RequestOptions.perRequest((asked) => make(asked, able, dialect), parameters)
+    made.set(key, codec)
+    return codec
+  }
+  const fit = (request: Request) => adapted(able, options, request)
+  const sent = (request: Request, { toolChoice }: Adapted<P>): Request =>
+    toolChoice === undefined ? request : { ...request, toolChoice }
+  const usual = codecOf(fit(plain))
+  const name = family?.name ?? "the layer"
+  return {
+    ...usual,
+    continuation: able.continuation === "none" ? undefined : usual.continuation,
+    ...(able.contextWindow === undefined ? {} : { contextWindow: able.contextWindow }),
+    ...(end === undefined ? {} : { warning: ending(source, end) }),
+    adapts: (request) => {
+      const { changes } = fit(request)
+      return unsupported === "refuse" || changes.length === 0 ? undefined : { family: name, changes }
+    },
+    refuses: (request) => {
+      const fitted = fit(request)
+      const [change] = fitted.changes
+      return unsupported === "refuse" && change !== undefined
+        ? refusal(source, name, change, claims)
+        : codecOf(fitted).refuses?.(sent(request, fitted))
+    },
+    encode: (request, mode) => {
+      const fitted = fit(request)
+      return codecOf(fitted).encode(sent(request, fitted), mode)
+    },
+    classify: (answer) => contradicted(usual.classify(answer), source, able, name)
+  }
+}
+
+const plain: Request = { messages: [], tools: [], toolChoice: "auto" }
+
+const ending = ({ model, provider }: Source, { on, source, use }: ModelFamilies.Ended): string =>
+  `The model '${model}' of ${provider} ends, or has ended, on ${on}; the provider names ${use} in its place (${source})`
+
+/** What an option asks for, in the words of the errors. */
+const capabilityOf = (option: string): LlmError.Capability => {
+  if (option === "toolChoice") return "toolChoice"
+  return option === "reasoning" ? "thinking" : "other"
+}
+
+const refusal = (
+  { model, provider }: Source,
+  family: string,
+  { asked, option, sent }: Adaptation["changes"][number],
+  claims: ReadonlyArray<ModelFamilies.Claim>
+): LlmError.LlmError => {
+  const instead = sent === undefined ? "without it" : `with ${JSON.stringify(sent)}`
+  const wanted = asked === undefined ? `request without ${option}` : `${option} ${JSON.stringify(asked)}`
+  const seen = claims[0] === undefined ? "" : `, by pages of ${claims[0].seen}`
+  return LlmError.CapabilityMismatchError.make({
+    model,
+    provider,
+    capability: capabilityOf(option),
+    detail: `${family} takes no ${wanted}${seen}; ask ${instead}, or override it with the option capabilities`
+  })
+}
+
+/** The options that the provider refuses by these words, if the table allows them. */
+const allowed = (words: string, able: Partial<Capabilities>): string | undefined => {
+  const isSampling = /temperature|top_?[pk]\b/i.test(words)
+  if (isSampling && able.sampling !== undefined && able.sampling !== "never") return "sampling"
+  const isForced = able.toolChoice === undefined || able.toolChoice.includes("required")
+  if (/tool_?choice|tool_?config|function_?calling_?config/i.test(words) && isForced) return "toolChoice"
+  const isReasoning = /thinking|reasoning|effort|budget/i.test(words)
+  return isReasoning && (able.efforts !== undefined || able.budgets !== undefined) ? "reasoning" : undefined
+}
+
+/** The same error. If the provider has refused what the table allows, the message says so. */
+const contradicted = (
+  error: LlmError.LlmError,
+  { model, provider }: Source,
+  able: Partial<Capabilities>,
+  family: string
+): LlmError.LlmError => {
+  const isRefusal = error._tag === "InvalidRequestError" || error._tag === "CapabilityMismatchError"
+  const option = isRefusal && Object.keys(able).length > 0 ? allowed(error.detail ?? "", able) : undefined
+  if (!isRefusal || option === undefined) return error
+  const { cause, detail, requestId, retryAfter, shouldRetry, status, usage } = error
+  const facts = { cause, detail, requestId, retryAfter, shouldRetry, status, usage }
+  // a field that is undefined is none
+  const given = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
+  const what =
+    `Model '${model}' of ${provider} refuses its ${option}, which the table of capabilities allows for ${family}: ` +
+    "override it with the option capabilities of the layer"
+  return error._tag === "InvalidRequestError"
+    ? LlmError.InvalidRequestError.make({ ...given, model, provider, what })
+    : LlmError.CapabilityMismatchError.make({ ...given, model, provider, what, capability: error.capability })
+}

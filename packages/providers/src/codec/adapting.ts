@@ -1,0 +1,145 @@
+/** Requests that a family of models does not take: they are adapted, or refused. */
+import type { Adaptation, Request, ToolChoice } from "@kintsugi/core/Model"
+import type * as Schema from "effect/Schema"
+import * as Predicate from "effect/Predicate"
+import type { Capabilities } from "./Capabilities.ts"
+import * as Parameters from "./Parameters.ts"
+
+/** The parameters that a model may not take. */
+export interface Asked {
+  readonly temperature?: number
+  readonly topP?: number
+  readonly topK?: number
+  readonly parallelToolCalls?: boolean
+  readonly reasoning?: Parameters.Reasoning | boolean
+  readonly toolChoice?: ToolChoice
+}
+
+/** A request as it is sent: its parameters, its tool choice if that is another one, and what differs from what was asked. */
+export interface Adapted<P> {
+  readonly parameters: P
+  readonly toolChoice: ToolChoice | undefined
+  readonly changes: Adaptation["changes"]
+}
+
+/** The parameters and the tool choice that the model takes, as near as possible to those that were asked for. */
+export const adapted = <P extends Asked>(able: Partial<Capabilities>, parameters: P, request: Request): Adapted<P> => {
+  const hasTools = request.tools.length > 0
+  const choice = hasTools ? Parameters.choiceOf(request, parameters.toolChoice) : request.toolChoice
+  const { reasoning } = parameters
+  let toolChoice = hasTools ? choiceFor(able, choice) : choice
+  let sent = Predicate.isBoolean(reasoning) ? reasoning : reasoningFor(able, reasoning)
+  if (Parameters.isForced(toolChoice) && able.forcedBesideReasoning === false && reasons(able, sent)) {
+    if (able.reasoningByDefault !== true) sent = undefined
+    else if (able.reasoningOff === true) sent = "none"
+    else toolChoice = "auto"
+  }
+  if (hasTools && able.reasoningBesideTools === "none") sent = "none"
+  if (hasTools && able.reasoningBesideTools === "unset" && !isOff(sent)) sent = undefined
+  const takesSampling =
+    able.sampling === "never" ? false : able.sampling !== "without-reasoning" || !reasons(able, sent)
+  const left: { -readonly [Option in keyof P]?: unknown } = { ...parameters }
+  const changes: Array<Adaptation["changes"][number]> = []
+  const note = (option: string, asked: Schema.Json | undefined, given: Schema.Json | undefined) => {
+    if (JSON.stringify(asked) === JSON.stringify(given)) return
+    changes.push({
+      option,
+      ...(asked === undefined ? {} : { asked }),
+      ...(given === undefined ? {} : { sent: given })
+    })
+  }
+  const set = (option: keyof Asked, given: unknown) => {
+    if (given === undefined) delete left[option]
+    else left[option] = given
+  }
+  for (const option of ["temperature", "topP", "topK"] as const) {
+    if (takesSampling) continue
+    note(option, parameters[option], undefined)
+    set(option, undefined)
+  }
+  if (able.parallelToolCalls === false) {
+    note("parallelToolCalls", parameters.parallelToolCalls, undefined)
+    set("parallelToolCalls", undefined)
+  }
+  note("reasoning", jsonOf(reasoning), jsonOf(sent))
+  set("reasoning", sent)
+  note("toolChoice", jsonOf(choice), jsonOf(toolChoice))
+  const isChosen = toolChoice !== choice
+  // another choice goes with the request
+  if (isChosen) set("toolChoice", undefined)
+  // the same parameters, of which optional ones are left out or have another value of their type
+  return { parameters: left as P, toolChoice: isChosen ? toolChoice : undefined, changes }
+}
+
+type Reasoning = Parameters.Reasoning | boolean | undefined
+
+/** A copy: the type of JSON has no read-only objects. */
+const jsonOf = (value: Reasoning | ToolChoice): Schema.Json | undefined =>
+  Predicate.isObject(value) ? { ...value } : value
+
+const choiceFor = ({ toolChoice: choices }: Partial<Capabilities>, choice: ToolChoice): ToolChoice => {
+  if (choices === undefined || !Parameters.isForced(choice)) return choice
+  if (choices.includes(Predicate.isString(choice) ? "required" : "named")) return choice
+  return choices.includes("required") ? "required" : "auto"
+}
+
+const isOff = (reasoning: Reasoning): boolean =>
+  reasoning === "none" || reasoning === false || (Predicate.isObject(reasoning) && reasoning.maxTokens === 0)
+
+/** Whether the model reasons for a request with this `reasoning`. */
+const reasons = ({ reasoningByDefault }: Partial<Capabilities>, reasoning: Reasoning): boolean =>
+  reasoning === undefined ? reasoningByDefault === true : !isOff(reasoning)
+
+const reasoningFor = (
+  able: Partial<Capabilities>,
+  asked: Parameters.Reasoning | undefined
+): Parameters.Reasoning | undefined => {
+  const { budgets, efforts, leastBudget, reasoningOff } = able
+  if (asked === undefined) return undefined
+  if (isOff(asked)) {
+    if (reasoningOff !== false) return asked
+    return efforts?.[0] ?? (budgets === true && leastBudget !== undefined ? { maxTokens: leastBudget } : undefined)
+  }
+  if (Predicate.isString(asked)) {
+    if (efforts === undefined || efforts.includes(asked)) return asked
+    if (efforts.length > 0) return nearest(efforts, asked)
+    return budgets === true ? { maxTokens: budgetOf(asked) } : undefined
+  }
+  if (budgets !== false) {
+    // a negative number leaves it to the model
+    const isTooFew = leastBudget !== undefined && asked.maxTokens > 0 && asked.maxTokens < leastBudget
+    return isTooFew ? { maxTokens: leastBudget } : asked
+  }
+  return asked.maxTokens < 0 || efforts === undefined ? undefined : nearest(efforts, effortOf(asked.maxTokens))
+}
+
+/** All efforts, from the least to the greatest. */
+const scale = ["none", "between_tools", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"]
+
+/** Of two efforts that are equally near it is the greater one. A word that is on no scale is sent as asked, unless there is just one. */
+const nearest = (efforts: ReadonlyArray<string>, asked: string): string | undefined => {
+  const at = scale.indexOf(asked)
+  if (at === -1 && efforts.length > 1) return asked
+  const far = (effort: string) => Math.abs(scale.indexOf(effort) - at)
+  return efforts
+    .toReversed()
+    .reduce<string | undefined>(
+      (best, effort) => (best === undefined || far(effort) < far(best) ? effort : best),
+      undefined
+    )
+}
+
+/** Google's budgets for efforts, in tokens. They stand for efforts of other providers, too. */
+const steps = [
+  ["low", 1024],
+  ["medium", 8192],
+  ["high", 24_576]
+] as const
+
+const budgetOf = (effort: string): number => {
+  const at = scale.indexOf(effort)
+  const step = steps.find(([name]) => at <= scale.indexOf(name)) ?? steps[2]
+  return step[1]
+}
+
+const effortOf = (tokens: number): string => (steps.find(([, most]) => tokens <= most) ?? steps[2])[0]

@@ -1,0 +1,114 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Families from "../../../packages/providers/src/codec/ModelFamilies.ts"
+
+const all: Readonly<Record<string, Families.Catalog>> = {
+  claude: Families.claude,
+  openAi: Families.openAi,
+  gemini: Families.gemini,
+  kimi: Families.kimi,
+  deepSeek: Families.deepSeek,
+  perplexity: Families.perplexity
+}
+const families = Object.values(all).flatMap((catalog) => catalog().families)
+const ended = Object.values(all).flatMap((catalog) => catalog().ended)
+
+const isDay = (text: string) => /^2026-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+const isPage = (text: string) => text.startsWith("https://") && URL.canParse(text) && new URL(text).pathname.length > 1
+
+const factsOf = (family: Families.Family) => Object.assign({}, ...family.claims.map(({ facts }) => facts))
+
+describe("the table of families", () => {
+  it("has a source and a date for each fact, and for each model that ends [P1410]", () => {
+    for (const { claims, name } of families) {
+      assert.isNotEmpty(claims, name)
+      for (const { facts, seen, source } of claims) {
+        assert.isTrue(isPage(source), `${name}: ${source}`)
+        assert.isTrue(isDay(seen), `${name}: ${seen}`)
+        assert.isNotEmpty(Object.keys(facts), `${name}: ${source}`)
+      }
+    }
+    for (const { models, on, seen, source, use } of ended) {
+      assert.isTrue(isPage(source) && isDay(seen) && isDay(on), models.join())
+      assert.notStrictEqual(use, "")
+    }
+  })
+
+  it("marks a claim that is of no page of the provider [P1410]", () => {
+    const theirs =
+      /^https:\/\/(?:[a-z-]+\.)*(?:claude\.com|amazon\.com|openai\.com|microsoft\.com|google\.com|google\.dev|kimi\.com|deepseek\.com|mistral\.ai)\//
+    for (const { claims, name } of families) {
+      for (const { isReported, source } of claims) {
+        assert.strictEqual(isReported !== true, theirs.test(source), `${name}: ${source}`)
+      }
+    }
+  })
+
+  it("says of each family whether it takes sampling options, and how much it thinks [P1410]", () => {
+    for (const family of families.filter(({ name }) => name !== "mistral")) {
+      const facts = factsOf(family)
+      for (const fact of ["sampling", "efforts", "budgets", "reasoningOff", "reasoningByDefault"]) {
+        assert.property(facts, fact, family.name)
+      }
+    }
+    const withoutWindow = families.filter((family) => factsOf(family).contextWindow === undefined)
+    assert.deepStrictEqual(
+      withoutWindow.map(({ name }) => name),
+      ["gpt-5.4", "gpt-5.1", "mistral"]
+    )
+  })
+
+  it("has each model once, and one name for each family [P1410]", () => {
+    const names = families.map(({ name }) => name)
+    assert.strictEqual(new Set(names).size, names.length)
+    const models = families.flatMap(({ models }) => models)
+    assert.strictEqual(new Set(models).size, models.length)
+  })
+
+  it("finds a model by its name, with its path, date, version or suffix, and no other [P1410]", () => {
+    const names: ReadonlyArray<readonly [Families.Catalog, string, string | undefined]> = [
+      [Families.claude, "claude-opus-5-5", "claude-opus-5.5"],
+      [Families.claude, "claude-opus-5-5-20260922", "claude-opus-5.5"],
+      [Families.claude, "us.anthropic.claude-opus-5-5", "claude-opus-5.5"],
+      [Families.claude, "anthropic.claude-opus-4-6-v1:0", "claude-4.6"],
+      [Families.claude, "claude-sonnet-4-5@20250929", "claude-4.5"],
+      [Families.claude, "claude-3-7-sonnet-latest", "claude-4.5"],
+      [Families.claude, "claude-opus-5", "claude-5"],
+      [Families.claude, "claude-opus-5-6", undefined],
+      [Families.claude, "claude-opus-6", undefined],
+      [Families.claude, "my-claude-opus-5", undefined],
+      [Families.openAi, "gpt-5-2025-08-07", "gpt-5"],
+      [Families.openAi, "gpt-5.6", "gpt-5.6"],
+      [Families.openAi, "gpt-5.60", undefined],
+      [Families.openAi, "gpt-6", undefined],
+      [Families.openAi, "gpt-5-chat-latest", undefined],
+      [Families.openAi, "magistral-medium-2509", "mistral"],
+      [Families.gemini, "models/gemini-3-pro-preview", "gemini-3-pro"],
+      [Families.gemini, "gemini-2.5-flash-preview-09-2025", "gemini-2.5-flash"],
+      [Families.gemini, "gemini-3.9-flash", undefined],
+      [Families.kimi, "kimi-k3.1-pro", "kimi-k3"],
+      [Families.kimi, "kimi-k4", undefined],
+      [Families.deepSeek, "deepseek-v4-flash", "deepseek-v4"],
+      [Families.deepSeek, "deepseek-v5", undefined],
+      [Families.none, "claude-opus-5-5", undefined],
+      [Families.claude, "", undefined]
+    ]
+    for (const [catalog, model, family] of names) {
+      assert.strictEqual(Families.find(catalog, model).family?.name, family, model)
+    }
+  })
+
+  it("knows which models end, and which do not [P1410]", () => {
+    const ends: ReadonlyArray<readonly [Families.Catalog, string, string | undefined]> = [
+      [Families.deepSeek, "deepseek-chat", "2026-07-24"],
+      [Families.deepSeek, "deepseek-v4-pro", undefined],
+      [Families.kimi, "kimi-k2-0905-preview", "2026-05-25"],
+      [Families.kimi, "kimi-k2-thinking", "2026-05-25"],
+      [Families.kimi, "kimi-k2.6", undefined],
+      [Families.gemini, "gemini-2.5-flash", "2026-12-01"],
+      [Families.gemini, "gemini-2.5-flash-lite", undefined],
+      [Families.perplexity, "sonar-pro", "2026-09-27"],
+      [Families.perplexity, "sonarish", undefined]
+    ]
+    for (const [catalog, model, on] of ends) assert.strictEqual(Families.find(catalog, model).end?.on, on, model)
+  })
+})
