@@ -14,7 +14,7 @@ const apiKey = Redacted.make("sk-the-right-one")
 const transport = { retry: false } as const
 
 /** The client of each format, sending everything once. */
-const clients: Record<Wire.Format, ClientAt> = {
+const clients: Record<Wire.ClientFormat, ClientAt> = {
   "anthropic-messages": (baseUrl) => Anthropic.layer({ model, apiKey, baseUrl, transport }),
   "openai-chat": (url) => OpenAi.layer({ model, apiKey, baseUrl: `${url}/v1`, transport }),
   "openai-responses": (url) => OpenAi.layerResponses({ model, apiKey, baseUrl: `${url}/v1`, transport }),
@@ -84,7 +84,7 @@ for (const { format } of AnyWire.wires) {
 
 type ClientAt = (url: string) => Layer.Layer<Model.Model, never, Transport.HttpClient>
 
-function checkFormat(format: Wire.Format, clientAt: ClientAt): void {
+function checkFormat(format: Wire.ClientFormat, clientAt: ClientAt): void {
   // Ollama tells of no cache, and has no filter
   const isOllama = format === "ollama-chat"
   const expected = (reply: Wire.BrainReply): Wire.BrainReply =>

@@ -7,7 +7,7 @@ import type { Answer, Received } from "../../../../packages/providers/src/testin
 import type * as Wire from "../../../../packages/providers/src/testing/wire/wire.ts"
 import { type Api, fixtures, formats } from "../../../_support/wireFixtures.ts"
 
-const apis: Readonly<Record<Wire.Format, Api>> = {
+const apis: Readonly<Record<Wire.ClientFormat, Api>> = {
   "anthropic-messages": "anthropic",
   "gemini-content": "gemini",
   "ollama-chat": "ollama",
@@ -19,7 +19,7 @@ const messages = [{ role: "user", content: "hello" }]
 
 /** A minimal request of each format, whole and streamed. */
 const requests: Readonly<
-  Record<Wire.Format, (isStreamed: boolean) => { readonly path: string; readonly body: object }>
+  Record<Wire.ClientFormat, (isStreamed: boolean) => { readonly path: string; readonly body: object }>
 > = {
   "anthropic-messages": (stream) => ({ path: "/v1/messages", body: { model: "m", max_tokens: 9, messages, stream } }),
   "gemini-content": (isStreamed) => ({
@@ -44,7 +44,7 @@ const receiving = ({ body, path }: { readonly path: string; readonly body: objec
   at: 0
 })
 
-const answerTo = (format: Wire.Format, reply: Wire.BrainReply, isStreamed: boolean): Answer => {
+const answerTo = (format: Wire.ClientFormat, reply: Wire.BrainReply, isStreamed: boolean): Answer => {
   const received = receiving(requests[format](isStreamed))
   const wire = AnyWire.of(received)
   assert(wire !== undefined)
@@ -111,7 +111,7 @@ describe("the events of a stream", () => {
   })
 
   it("end as those of the service do", () => {
-    const streams = (format: Wire.Format) => bodyOf(answerTo(format, said, true))
+    const streams = (format: Wire.ClientFormat) => bodyOf(answerTo(format, said, true))
     assert.match(streams("openai-chat"), /"choices":\[\],"usage":.*\n\ndata: \[DONE\]\n\n$/)
     assert.match(streams("gemini-content"), /"finishReason":"STOP".*\r\n\r\n$/)
     assert.match(streams("ollama-chat"), /"done":true.*\n$/)
@@ -123,7 +123,7 @@ describe("the events of a stream", () => {
   })
 })
 
-describe.each(Object.entries(apis) as ReadonlyArray<[Wire.Format, Api]>)("the fields of %s", (format, api) => {
+describe.each(Object.entries(apis) as ReadonlyArray<[Wire.ClientFormat, Api]>)("the fields of %s", (format, api) => {
   /** Of all recordings of the format, whole and streamed, as far as they are JSON. */
   const documented = new Set(
     fixtures

@@ -1,6 +1,6 @@
 /**
- * One server that speaks every wire format: Anthropic's Messages, OpenAI's chat completions and Responses, Gemini's content,
- * and Ollama's chat. The path of a request selects the format.
+ * One server that speaks every wire format: Anthropic's Messages, OpenAI's chat completions and Responses, Gemini's content and
+ * Interactions, and Ollama's chat. The path of a request selects the format.
  */
 import * as Effect from "effect/Effect"
 import type { Fault } from "../Fault.ts"
@@ -8,6 +8,7 @@ import type { Handler, Received } from "../handling.ts"
 import * as Split from "../split.ts"
 import * as AnthropicMessages from "./anthropicMessages.ts"
 import * as GeminiContent from "./geminiContent.ts"
+import * as GeminiInteractions from "./geminiInteractions.ts"
 import * as OllamaChat from "./ollamaChat.ts"
 import * as OpenAiChat from "./openAiChat.ts"
 import * as OpenAiResponses from "./openAiResponses.ts"
@@ -18,11 +19,11 @@ import type * as Wire from "./wire.ts"
 export type { Brain } from "./wire.ts"
 
 /**
- * All five formats.
+ * The formats of the models of this package.
  *
  * @internal
  */
-export const wires: ReadonlyArray<Wire.Wire> = [
+export const wires: ReadonlyArray<Wire.Wire<Wire.ClientFormat>> = [
   AnthropicMessages.wire,
   OpenAiChat.wire,
   OpenAiResponses.wire,
@@ -30,20 +31,21 @@ export const wires: ReadonlyArray<Wire.Wire> = [
   OllamaChat.wire
 ]
 
+const all: ReadonlyArray<Wire.Wire> = [...wires, GeminiInteractions.wire]
+
 /**
  * The format of a request; `undefined` for an unknown path.
  *
  * @internal
  */
-export const of = (received: Received): Wire.Wire | undefined =>
-  wires.find((wire) => wire.serves(Parts.pathOf(received)))
+export const of = (received: Received): Wire.Wire | undefined => all.find((wire) => wire.serves(Parts.pathOf(received)))
 
 /**
  * A handler that lets one brain answer in every format. It refuses the requests that the real service of the format
  * refuses, with its status and its words. `rules` restrict the API key and the models. An unknown path is a 404.
  */
 export const handler = (brain: Wire.Brain, rules?: Wire.Rules): Handler => {
-  const handlers = new Map(wires.map((wire) => [wire.format, Serving.handler(wire, brain, rules)]))
+  const handlers = new Map(all.map((wire) => [wire.format, Serving.handler(wire, brain, rules)]))
   return (received) => {
     const wire = of(received)
     return (

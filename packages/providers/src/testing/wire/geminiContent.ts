@@ -1,7 +1,7 @@
 /** The server's side of Gemini's `generateContent` and `streamGenerateContent`. */
 import * as Ask from "./geminiAsk.ts"
 import * as Tell from "./geminiTell.ts"
-import type { Wire } from "./wire.ts"
+import type { ClientFormat, Wire } from "./wire.ts"
 
 /**
  * Like the real service it refuses: a request without a key; unknown fields; a call that does not follow a user turn; a
@@ -11,7 +11,7 @@ import type { Wire } from "./wire.ts"
  * Like the real models, those named `gemini-1…` or `gemini-2…` give their calls no ids and demand no thought
  * signatures; others do both. Without `alt=sse` a stream is one JSON array.
  */
-export const wire: Wire = {
+export const wire: Wire<ClientFormat> = {
   format: "gemini-content",
   serves: (path) => Ask.addressed(path) !== undefined,
   isKeyNeeded: true,

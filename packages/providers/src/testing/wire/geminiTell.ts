@@ -106,7 +106,8 @@ export const breakOff = (failure: Wire.Failure): string => eventOf({ error: word
 
 const type = (name: string): string => `type.googleapis.com/google.rpc.${name}`
 
-const words = (failure: Wire.Failure) => {
+/** The error of a failure; its code is the status of the answer. */
+export const words = (failure: Wire.Failure) => {
   const wordsOf = (code: number, status: string, message: string, ...details: ReadonlyArray<object>) => ({
     code,
     message,

@@ -1,4 +1,5 @@
 /** Jobs in the background, the same for every format that has them: created once, polled, cancelled. */
+import type * as Message from "@kintsugi/core/Message"
 import * as Effect from "effect/Effect"
 import type { Answer, Received } from "../handling.ts"
 import type * as Wire from "./wire.ts"
@@ -6,6 +7,7 @@ import type * as Wire from "./wire.ts"
 interface StoredJob {
   readonly request: Wire.BrainRequest
   readonly reply: Wire.BrainReply
+  readonly failure: Wire.Failure | undefined
   polls: number
   isOver: boolean
   isCancelled: boolean
@@ -16,8 +18,8 @@ export const make = (words: Wire.JobWords, script: Wire.Jobs = {}) => {
   const next = nextIn(script.polls ?? ["in_progress"])
   const stored = new Map<string, StoredJob>()
 
-  const endOf = ({ isCancelled, reply, request }: StoredJob): Wire.Job => {
-    const { failure, usageWhenCancelled: usage } = script
+  const endOf = ({ failure, isCancelled, reply, request }: StoredJob): Wire.Job => {
+    const { usageWhenCancelled: usage } = script
     if (isCancelled) return { request, reply, status: "cancelled", ...(usage === undefined ? {} : { usage }) }
     return failure === undefined ? { request, reply, status: "ended" } : { request, reply, status: "failed", failure }
   }
@@ -25,7 +27,7 @@ export const make = (words: Wire.JobWords, script: Wire.Jobs = {}) => {
   const polled = (job: StoredJob): Wire.Job => {
     const status = job.isOver ? undefined : next(++job.polls)
     job.isOver = status === undefined
-    return status === undefined ? endOf(job) : { ...job, status }
+    return status === undefined ? endOf(job) : { request: job.request, reply: job.reply, status }
   }
 
   const cancelled = (job: StoredJob): Wire.Job => {
@@ -49,6 +51,13 @@ export const make = (words: Wire.JobWords, script: Wire.Jobs = {}) => {
   }
 
   return {
+    /** The messages of a stored conversation. */
+    earlier: (id: string): ReadonlyArray<Message.Foreign> | undefined => {
+      const job = stored.get(id)
+      if (job === undefined || words.isStored?.(job.request) !== true) return undefined
+      const before = job.request.messages.filter(({ role }) => role !== "system")
+      return [...before, { role: "assistant", content: job.reply.content }]
+    },
     /** The answer to a request about a job; `undefined` for every other request. */
     about: (received: Received): Effect.Effect<Answer> | undefined => {
       const about = words.about(received)
@@ -56,9 +65,11 @@ export const make = (words: Wire.JobWords, script: Wire.Jobs = {}) => {
     },
     /** The answer to a request that creates a job; `undefined` for every other request. */
     create: (request: Wire.BrainRequest, reply: Wire.BrainReply): Answer | undefined => {
-      if (!words.isJob(request)) return undefined
-      const job = { request, reply, polls: 0, isOver: false, isCancelled: false }
-      stored.set(words.idOf(request), job)
+      const isJob = words.isJob(request)
+      const failure = isJob ? script.failure : undefined
+      const job: StoredJob = { request, reply, failure, polls: 0, isOver: !isJob, isCancelled: false }
+      if (isJob || words.isStored?.(request) === true) stored.set(words.idOf(request), job)
+      if (!isJob) return undefined
       return request.isStreamed ? words.events(endOf(job), -1) : words.state({ request, reply, status: "queued" })
     }
   }

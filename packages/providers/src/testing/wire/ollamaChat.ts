@@ -2,14 +2,14 @@
 import * as Ask from "./ollamaAsk.ts"
 import * as Tell from "./ollamaTell.ts"
 import * as Parts from "./parts.ts"
-import type { Wire } from "./wire.ts"
+import type { ClientFormat, Wire } from "./wire.ts"
 
 /**
  * A local server needs no key. It streams by default, in lines of JSON. Like the real server it accepts almost everything,
  * even results without calls. It refuses a body of another shape, arguments that are not an object, and a request without a
  * model.
  */
-export const wire: Wire = {
+export const wire: Wire<ClientFormat> = {
   format: "ollama-chat",
   serves: (path) => path.endsWith("/api/chat"),
   isKeyNeeded: false,

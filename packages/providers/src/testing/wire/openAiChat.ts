@@ -2,7 +2,7 @@
 import * as Ask from "./openAiChatAsk.ts"
 import * as Tell from "./openAiChatTell.ts"
 import * as Parts from "./parts.ts"
-import type { Wire } from "./wire.ts"
+import type { ClientFormat, Wire } from "./wire.ts"
 
 /**
  * Like the real service it refuses: a request without a key; an unreadable body; a call without a result right behind its
@@ -10,7 +10,7 @@ import type { Wire } from "./wire.ts"
  *
  * Reasoning goes out as `reasoning_content`, as from DeepSeek and Kimi; OpenAI itself does not return it.
  */
-export const wire: Wire = {
+export const wire: Wire<ClientFormat> = {
   format: "openai-chat",
   serves: (path) => path.endsWith("/chat/completions"),
   isKeyNeeded: true,

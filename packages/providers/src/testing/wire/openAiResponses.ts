@@ -3,7 +3,7 @@ import * as Ask from "./openAiResponsesAsk.ts"
 import * as Job from "./openAiResponsesJob.ts"
 import * as Tell from "./openAiResponsesTell.ts"
 import * as Parts from "./parts.ts"
-import type { Wire } from "./wire.ts"
+import type { ClientFormat, Wire } from "./wire.ts"
 
 /**
  * Like the real service it refuses: a request without a key; a call without its output; an output without its call;
@@ -11,7 +11,7 @@ import type { Wire } from "./wire.ts"
  * stores nothing; a strict schema with an open object or an optional field; an approval response without its request; a
  * job in the background that is not stored.
  */
-export const wire: Wire = {
+export const wire: Wire<ClientFormat> = {
   format: "openai-responses",
   serves: Job.serves,
   isKeyNeeded: true,

@@ -18,13 +18,16 @@ export const handler = (wire: Wire.Wire, brain: Wire.Brain, rules: Wire.Rules = 
     if (!isLetIn) return refuse({ type: "unauthorized", isKeyGiven: key !== undefined })
     const about = jobs?.about(received)
     if (about !== undefined) return about
-    return Result.match(wire.read(received), {
-      onFailure: refuse,
-      onSuccess: (request) => {
-        const { model } = request
-        if (rules.models?.includes(model) === false) return refuse({ type: "unknown-model", model })
-        return Effect.map(brain(request), (reply) => jobs?.create(request, reply) ?? wire.render(request, reply))
+    return Result.match(
+      wire.read(received, (id) => jobs?.earlier(id)),
+      {
+        onFailure: refuse,
+        onSuccess: (request) => {
+          const { model } = request
+          if (rules.models?.includes(model) === false) return refuse({ type: "unknown-model", model })
+          return Effect.map(brain(request), (reply) => jobs?.create(request, reply) ?? wire.render(request, reply))
+        }
       }
-    })
+    )
   }
 }

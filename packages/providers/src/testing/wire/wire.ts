@@ -11,8 +11,11 @@ import type * as Result from "effect/Result"
 import type { Answer, Received } from "../handling.ts"
 import type { Split } from "../split.ts"
 
+/** The formats of the models of this package. */
+export type ClientFormat = "anthropic-messages" | "gemini-content" | "ollama-chat" | "openai-chat" | "openai-responses"
+
 /** The names of the formats that a server supports. */
-export type Format = "anthropic-messages" | "gemini-content" | "ollama-chat" | "openai-chat" | "openai-responses"
+export type Format = ClientFormat | "gemini-interactions"
 
 /** A request in this library's terms, the same for every format. */
 export interface BrainRequest {
@@ -96,6 +99,8 @@ export interface AboutJob {
 export interface JobWords {
   /** Whether this request creates a job. */
   readonly isJob: (request: BrainRequest) => boolean
+  /** Whether its reply is stored for later requests, a job or not. */
+  readonly isStored?: (request: BrainRequest) => boolean
   readonly idOf: (request: BrainRequest) => string
   /** `undefined` for a request that is about no job. */
   readonly about: (received: Received) => AboutJob | undefined
@@ -119,16 +124,24 @@ export type Failure =
   | { readonly type: "overloaded" }
   | { readonly type: "server-error" }
 
+/** The messages of a stored conversation, without its system texts. */
+export interface Earlier {
+  (id: string): ReadonlyArray<Message.Foreign> | undefined
+}
+
 /** One format from the server's side: reads requests, writes replies and failures. */
-export interface Wire {
-  readonly format: Format
+export interface Wire<F extends Format = Format> {
+  readonly format: F
   /** Whether a path, without its query, belongs to this format. */
   readonly serves: (path: string) => boolean
   /** Whether the real service demands a key. */
   readonly isKeyNeeded: boolean
   readonly keyOf: (received: Received) => string | undefined
-  /** The request, or the failure with which the real service would refuse it. */
-  readonly read: (received: Received) => Result.Result<BrainRequest, Failure>
+  /**
+   * The request, or the failure with which the real service would refuse it. `earlier` has the conversations that are stored, by the
+   * id of their last reply.
+   */
+  readonly read: (received: Received, earlier: Earlier) => Result.Result<BrainRequest, Failure>
   /** The reply, whole or streamed as requested. */
   readonly render: (request: BrainRequest, reply: BrainReply) => Answer
   /** The answer for a failure. */

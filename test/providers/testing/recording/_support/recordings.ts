@@ -25,7 +25,7 @@ type ModelAt = (
 const transport: Transport.Options = { retry: false }
 
 /** A model of each format that the loopback server speaks. */
-export const models: Readonly<Record<Parameters<AnyWire.Brain>[0]["format"], ModelAt>> = {
+export const models: Readonly<Record<(typeof AnyWire.wires)[number]["format"], ModelAt>> = {
   "anthropic-messages": (url, apiKey = key, headers = {}) =>
     Anthropic.layer({ model: "m", apiKey: Redacted.make(apiKey), baseUrl: url, transport, headers }),
   "openai-chat": (url, apiKey = key, headers = {}) =>
