@@ -1,6 +1,7 @@
 /** providers: codecs. What they share is measured within them. */
 import { Result, type Schema } from "effect"
 import * as Message from "../../../packages/core/src/data/Message.ts"
+import type * as Model from "../../../packages/core/src/model/Model.ts"
 import * as ArgumentsObject from "../../../packages/providers/src/codec/ArgumentsObject.ts"
 import type { Codec } from "../../../packages/providers/src/codec/Codec.ts"
 import * as Anthropic from "../../../packages/providers/src/codec/anthropic/AnthropicMessages.ts"
@@ -11,10 +12,15 @@ import { quoted } from "../../../packages/providers/src/codec/gemini/rejected.ts
 import * as Attached from "../../../packages/providers/src/codec/Attached.ts"
 import { Lists } from "../../../packages/providers/src/codec/lists.ts"
 import { factsOf } from "../../../packages/providers/src/codec/replyFacts.ts"
+import { contextCut } from "../../../packages/providers/src/codec/ollama/contextCut.ts"
 import * as Ollama from "../../../packages/providers/src/codec/ollama/OllamaChat.ts"
 import * as Chat from "../../../packages/providers/src/codec/openai-chat/OpenAiChat.ts"
 import { ThinkTags } from "../../../packages/providers/src/codec/openai-chat/thinkTags.ts"
+import { withoutIds } from "../../../packages/providers/src/codec/openai-responses/items.ts"
 import * as Responses from "../../../packages/providers/src/codec/openai-responses/OpenAiResponses.ts"
+import { ofMessage as plainItems } from "../../../packages/providers/src/codec/openai-responses/plainItems.ts"
+import { digestOf, digestOfMessage, digestOfSpec } from "../../../packages/providers/src/codec/prefixDigest.ts"
+import * as Provenance from "../../../packages/providers/src/codec/Provenance.ts"
 import { adapted } from "../../../packages/providers/src/codec/gemini/schema.ts"
 import { objectRoot, parametersRoot } from "../../../packages/providers/src/codec/rootSchema.ts"
 import { strict } from "../../../packages/providers/src/codec/strictSchema.ts"
@@ -44,6 +50,15 @@ interface Side {
   readonly inside: (from: typeof source, answer: ReturnType<typeof answerOf>, json: Schema.Json) => unknown
   readonly format: Format
 }
+
+/** A request whose transcript ends with a reply. */
+const requestWith = (reply: Message.Reply): Model.Request => ({
+  messages: [Message.user("hi"), Message.settle(reply, [])],
+  tools: [],
+  toolChoice: "auto"
+})
+
+const traced = Provenance.make(source, Anthropic.make(source))
 
 const path = "/v1beta/models/m-1:generateContent"
 const received = { number: 1, method: "POST", path, headers: {}, text: "{}", body: {}, at: 0 }
@@ -174,6 +189,15 @@ export const providersCodec: Table = {
   "providers/src/codec/Continued.ts": each(fixed, "isContinued"),
   "providers/src/codec/Parameters.ts": each(fixed, "choiceOf", "isForced", "providesTools", "checked"),
   "providers/src/codec/Remembering.ts": each(effectOnly, "remembering"),
+  "providers/src/codec/Family.ts": each(none("reads the name of a model, which the developer gives"), "familyOf"),
+  "providers/src/codec/Provenance.ts": {
+    make: grows(replies, (reply) => traced(requestWith(reply)).request)
+  },
+  "providers/src/codec/prefixDigest.ts": {
+    digestOf: grows(documents, (document) => digestOf([document])),
+    digestOfMessage: grows(replies, (reply) => digestOfMessage(Message.settle(reply, []))),
+    digestOfSpec: grows(schemas, (parameters) => digestOfSpec({ name: "look", description: "Looks.", parameters }))
+  },
   "providers/src/codec/anthropic/AnthropicMessages.ts": {
     ...entriesOf({
       ...Anthropic,
@@ -250,7 +274,16 @@ export const providersCodec: Table = {
   "providers/src/codec/ollama/error.ts": each(reached, "classify", "inside"),
   "providers/src/codec/ollama/reply.ts": {
     ...each(reached, "Calls", "usageOf"),
-    ...each(fixed, "finishOf", "truncationOf")
+    ...each(fixed, "finishOf")
+  },
+  "providers/src/codec/ollama/contextCut.ts": {
+    contextCut: grows(replies, (reply) =>
+      contextCut(
+        source,
+        { numCtx: 4096, truncate: false, request: requestWith(reply) },
+        { ...usage, inputTokens: 2050, outputTokens: 1 }
+      )
+    )
   },
   "providers/src/codec/ollama/request.ts": each(reached, "make"),
   "providers/src/codec/ollama/stream.ts": each(reached, "decode", "ChatDecoder"),
@@ -296,7 +329,14 @@ export const providersCodec: Table = {
   "providers/src/codec/openai-responses/items.ts": {
     ...each(reached, "ofAssistant", "idsIn", "callIds"),
     ...each(looksOnce, "takes"),
-    ...each(wraps, "ofPart")
+    ...each(wraps, "ofPart"),
+    withoutIds: grows(replies, (reply) => {
+      const message = Message.settle(reply, [])
+      return withoutIds(message, message, source.provider)
+    })
+  },
+  "providers/src/codec/openai-responses/plainItems.ts": {
+    ofMessage: grows(replies, (reply) => plainItems(Message.settle(reply, []), source.provider, []))
   },
   "providers/src/codec/openai-responses/reply.ts": {
     ...each(reached, "decode", "endOf", "contentOf"),
@@ -304,7 +344,7 @@ export const providersCodec: Table = {
   },
   "providers/src/codec/openai-responses/request.ts": each(reached, "make"),
   "providers/src/codec/openai-responses/stream.ts": each(reached, "ResponsesDecoder"),
-  "providers/src/codec/openai-responses/usage.ts": each(reached, "usageOf"),
+  "providers/src/codec/openai-responses/usage.ts": { ...each(reached, "usageOf"), ...each(fixed, "costOf") },
   "providers/src/codec/outputWords.ts": each(reached, "make"),
   "providers/src/codec/gemini/schema.ts": { adapted: grows(schemas, adapted) },
   "providers/src/codec/Fitting.ts": each(none("sees the first 1,000 UTF-16 units of an error's words"), "fitting"),

@@ -25,6 +25,8 @@ import { checked, providesTools, type ResponsesParameters } from "../Parameters.
 import type { Source } from "../../transport/Source.ts"
 import { takes, withoutIds } from "./items.ts"
 
+export type { Dialect } from "./dialect.ts"
+
 /**
  * How a server of this format differs from OpenAI's own.
  *
@@ -37,7 +39,7 @@ export type { Dialect } from "./dialect.ts"
  *
  * @internal
  */
-export const { capabilities } = openAi
+export const capabilities = openAi.capabilities
 
 /** The codec of one model. A parameter that is not set is not sent. Throws a `RangeError` for invalid parameters. */
 export const make = (

@@ -1,7 +1,11 @@
 /** The differences between servers of the Responses API, as data. */
 import type { Capabilities } from "../Capabilities.ts"
 
-/** How a server of the Responses API differs from OpenAI's own. */
+/**
+ * How a server of the Responses API differs from OpenAI's own.
+ *
+ * @hidden
+ */
 export interface Dialect {
   /** What requests to this server may contain. Other requests are refused and not sent. */
   readonly capabilities: Capabilities
