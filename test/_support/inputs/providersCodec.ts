@@ -350,7 +350,14 @@ export const providersCodec: Table = {
   "providers/src/codec/Fitting.ts": each(none("sees the first 1,000 UTF-16 units of an error's words"), "fitting"),
   "providers/src/codec/ModelFamilies.ts": each(
     none("sees the name of a model, which the developer gives"),
-    ...["claude", "openAi", "gemini", "kimi", "deepSeek", "perplexity", "none", "find"]
+    "claude",
+    "openAi",
+    "gemini",
+    "kimi",
+    "deepSeek",
+    "perplexity",
+    "none",
+    "find"
   ),
   "providers/src/codec/adapting.ts": each(none("sees the options that the developer gives"), "adapted"),
   "providers/src/codec/requestOptions.ts": each(none("adds the fields that the developer gives"), "perRequest"),

@@ -179,7 +179,6 @@ export const providersTransport: Table = {
   },
   "providers/src/transport/fault.ts": {
     fromCause: grows(causes, (cause) => Fault.fromCause(cause, attempt)),
-    isHeadTooLong: grows(causes, Fault.isHeadTooLong),
     ...each(fixed, "timedOut", "silent", "incomplete", "portOf")
   },
   "providers/src/transport/limited.ts": each(

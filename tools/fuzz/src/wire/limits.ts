@@ -1,5 +1,5 @@
 /** Answers at the edges of the transport's own limits: of what is kept, and of time. */
-import { Duration, Effect } from "effect"
+import { type Duration, Effect } from "effect"
 import {
   type Answer,
   both,

@@ -25,8 +25,6 @@ import { checked, providesTools, type ResponsesParameters } from "../Parameters.
 import type { Source } from "../../transport/Source.ts"
 import { takes, withoutIds } from "./items.ts"
 
-export type { Dialect } from "./dialect.ts"
-
 /**
  * How a server of this format differs from OpenAI's own.
  *
