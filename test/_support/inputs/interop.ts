@@ -5,6 +5,7 @@ import * as McpSchema from "effect/ai/McpSchema"
 import * as UiMessageStream from "../../../packages/interop/src/ai-sdk/UiMessageStream.ts"
 import { copyOf } from "../../../packages/interop/src/ai-sdk/copy.ts"
 import * as Output from "../../../packages/interop/src/ai-sdk/output.ts"
+import { sourcesOf } from "../../../packages/interop/src/ai-sdk/sources.ts"
 import * as AiSchema from "../../../packages/interop/src/ai-sdk/schema.ts"
 import * as Mcp from "../../../packages/interop/src/mcp/Mcp.ts"
 import * as Failure from "../../../packages/interop/src/mcp/failure.ts"
@@ -128,6 +129,11 @@ export const interop: Table = {
         Output.said({ type: "content", value: [{ text }, { type: text, mediaType: text }] })
       )
     })
+  },
+  "interop/src/ai-sdk/sources.ts": {
+    sourcesOf: grows({ ...values, ...deepValues }, (value) =>
+      sourcesOf([{ type: "provider-item", kind: "citations", opaque: { provider: "p", data: [value as Schema.Json] } }])
+    )
   },
   "interop/src/ai-sdk/schema.ts": {
     read: grows({ ...schemas, ...bombs }, (jsonSchema) =>

@@ -11,6 +11,8 @@ export type Chunk =
   | { readonly type: "start-step" | "reset-step" | "finish-step" | "abort" }
   | { readonly type: `${Block}-start` | `${Block}-end`; readonly id: string }
   | { readonly type: `${Block}-delta`; readonly id: string; readonly delta: string }
+  /** A page that the text names as its source. */
+  | { readonly type: "source-url"; readonly sourceId: string; readonly url: string; readonly title?: string }
   | ({ readonly type: "tool-input-available"; readonly toolName: string; readonly input: unknown } & OfTool)
   | ({ readonly type: "tool-output-available"; readonly output: unknown; readonly preliminary?: true } & OfTool)
   | ({ readonly type: "tool-output-error"; readonly errorText: string } & OfTool)

@@ -4,6 +4,7 @@ import * as Bounds from "@kintsugi/core/Bounds"
 import * as RecoveryAdvice from "@kintsugi/core/RecoveryAdvice"
 import * as Result from "effect/Result"
 import { type Block, type Chunk, facts, type FinishReason, type Options } from "./chunk.ts"
+import { sourcesOf } from "./sources.ts"
 
 /** An event of one call of the run. */
 type OfCall = Extract<AgentEvent.AgentEvent, { readonly callId: string; readonly tool: string }>
@@ -192,6 +193,7 @@ export class Drawing {
     }
     this.#prefix = ""
     this.#close()
+    for (const source of sourcesOf(content)) this.#say({ type: "source-url", sourceId: source.url, ...source })
   }
 
   /** What of a whole text a reader does not have yet. */
