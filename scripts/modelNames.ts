@@ -17,6 +17,7 @@ export const current: Readonly<Record<string, string>> = {
   "gemini-3.8-flash": "ai.google.dev/gemini-api/docs/deprecations",
   "gpt-5": "developers.openai.com/api/docs/models",
   "gpt-5-mini": "developers.openai.com/api/docs/models",
+  "gpt-5-pro": "developers.openai.com/api/docs/models",
   "gpt-5.6-sol": "docs.perplexity.ai/docs/agent-api/models",
   // from AgentScope's page of Kimi; a page of Moonshot itself was not among those that could be read
   "kimi-k3": "docs.agentscope.io",

@@ -98,7 +98,7 @@ const presets = [
 ]
 
 /** The server refuses a request without a number of tokens for models of Anthropic. */
-const agent: OpenAiResponses.Dialect = {
+const agent: Parameters<typeof OpenAiResponses.make>[2] = {
   capabilities,
   items: "plain",
   presets,
