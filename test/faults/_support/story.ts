@@ -8,7 +8,6 @@ import {
   type AgentEvent,
   Backoff,
   type Budget,
-  LlmError,
   Message,
   Model,
   Recovery,
@@ -19,24 +18,11 @@ import {
 } from "@kintsugi/core"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import {
-  Clock,
-  Duration,
-  Effect,
-  Exit,
-  Fiber,
-  Layer,
-  Logger,
-  Metric,
-  Option,
-  Schedule,
-  Schema,
-  Scope,
-  Stream
-} from "effect"
+import { Clock, Effect, Exit, Fiber, Layer, Logger, Metric, Option, Schedule, Schema, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { busy, eventLog, gone } from "../../_support/dialogue.ts"
-import { type Fault, type Injection, type Step, Steps } from "./steps.ts"
+import { failing, ways } from "./modelFailures.ts"
+import { type Injection, type Step, Steps } from "./steps.ts"
 
 /** `resumed` runs are suspended where others wait for a person, and go on in another run of the agent. */
 export type Mode = "whole" | "streamed" | "resumed"
@@ -85,17 +71,6 @@ const lines: ReadonlyArray<Message.Reply["content"]> = [
   [text("All is done.")]
 ]
 
-const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" })
-
-/** How a model fails: by itself, or at a limit of its transport. */
-const failing = (fault: Fault): LlmError.LlmError => {
-  if (fault === "too large") return LlmError.ReplyTooLargeError.make({ model: "scripted", option: "maxReplyBytes" })
-  if (fault !== "silent") return overloaded()
-  return LlmError.RequestTimeoutError.make({ operation: "POST", timeout: Duration.seconds(1), model: "scripted" })
-}
-
-const ways = ["failure", "too large", "silent"] as const
-
 const turnOf = ({ messages }: Model.Request) => messages.filter(({ role }) => role === "assistant").length
 
 /** The answer of the fixer: in its first round it looks something up before. */
@@ -129,7 +104,7 @@ const models = Effect.fnUntraced(function* (steps: Steps) {
           Effect.suspend(() => {
             if (turnOf(request) === failsAt && !hasFailed) {
               hasFailed = true
-              return Effect.fail(overloaded())
+              return Effect.fail(failing("failure"))
             }
             const usage = Usage.make({ inputTokens: 2 ** ++replies, outputTokens: 1 })
             return Effect.succeed(reply({ content: contentOf(request), usage, ...factsOf(usage) }))
