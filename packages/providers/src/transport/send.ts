@@ -169,8 +169,7 @@ const faultOf = (
     const why = reason.description === undefined ? "it could not be written" : Source.quote(reason.description)
     return { error: unsendable(source, why, reason.cause), resend: false }
   }
-  const cause = reason.cause ?? reason.description
-  const error = Fault.fromCause(cause, { source, url, elapsed })
+  const error = Fault.fromCause(reason.cause ?? reason.description, { source, url, elapsed })
   // A silent server may still work on the request.
   return { error, resend: error._tag === "NetworkError" }
 }
