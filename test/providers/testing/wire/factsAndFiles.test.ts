@@ -9,7 +9,9 @@ import type * as Wire from "../../../../packages/providers/src/testing/wire/wire
 
 const options = { apiKey: Redacted.make("k"), model: "m", transport: { retry: false } } as const
 
-const clients: Readonly<Record<Wire.Format, (url: string) => Layer.Layer<Model.Model, never, Transport.HttpClient>>> = {
+const clients: Readonly<
+  Record<Wire.ClientFormat, (url: string) => Layer.Layer<Model.Model, never, Transport.HttpClient>>
+> = {
   "anthropic-messages": (baseUrl) => Anthropic.layer({ ...options, baseUrl }),
   "openai-chat": (url) => OpenAi.layer({ ...options, baseUrl: `${url}/v1` }),
   "openai-responses": (url) => OpenAi.layerResponses({ ...options, baseUrl: `${url}/v1` }),
@@ -18,8 +20,8 @@ const clients: Readonly<Record<Wire.Format, (url: string) => Layer.Layer<Model.M
 }
 
 /** Asks whole and then streamed; also what the server has read. */
-const asked = Effect.fnUntraced(function* (format: Wire.Format, content: Message.UserContent) {
-  const read: Array<Message.Message | undefined> = []
+const asked = Effect.fnUntraced(function* (format: Wire.ClientFormat, content: Message.UserContent) {
+  const read: Array<Message.Foreign | undefined> = []
   const server = yield* LoopbackServer.make(
     AnyWire.handler(({ messages }) => {
       read.push(messages.findLast(({ role }) => role === "user"))
@@ -40,7 +42,7 @@ const asked = Effect.fnUntraced(function* (format: Wire.Format, content: Message
 type Fact = "model" | "responseId" | "requestId" | "rawFinish"
 
 /** What each server says; it numbers its replies from 1. */
-const facts: Readonly<Record<Wire.Format, Readonly<Partial<Record<Fact, RegExp>>>>> = {
+const facts: Readonly<Record<Wire.ClientFormat, Readonly<Partial<Record<Fact, RegExp>>>>> = {
   "anthropic-messages": { model: /^m$/, responseId: /^msg_/, requestId: /^req_/, rawFinish: /^end_turn$/ },
   "openai-chat": { model: /^m$/, responseId: /^chatcmpl-/, rawFinish: /^stop$/ },
   "openai-responses": { model: /^m$/, responseId: /^resp_/, requestId: /^req_/, rawFinish: /^completed$/ },
@@ -67,7 +69,7 @@ describe("over a real connection", () => {
   }
 
   const bytes = { data: "AQID" }
-  const cases: ReadonlyArray<readonly [Wire.Format, Message.UserContent]> = [
+  const cases: ReadonlyArray<readonly [Wire.ClientFormat, Message.UserContent]> = [
     ["openai-chat", [Message.file("audio/wav", bytes), Message.file("application/pdf", { url: "file-abc123" })]],
     ["openai-responses", [Message.image("image/*", { url: "file-abc123" }), Message.image("image/png", bytes)]],
     ["anthropic-messages", [Message.image("image/*", { url: "file_1" }), Message.file("application/pdf", bytes)]],
