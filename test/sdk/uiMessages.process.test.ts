@@ -1,12 +1,12 @@
 /** The AI SDK reads the UI message stream of our runs. */
 import { assert, describe, it } from "@effect/vitest"
-import { Agent, Approval, LlmError, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, Approval, LlmError, Message, Recovery, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { isToolUIPart, readUIMessageStream, type UIMessage, type UIMessageChunk, uiMessageChunkSchema } from "ai"
 import { Effect, Schema, Stream } from "effect"
 
-const { call, calls, fails, make, text } = ScriptedModel
+const { call, calls, fails, make, replies, reply, text } = ScriptedModel
 
 const overloaded = LlmError.ModelOverloadedError.make({ model: "m" })
 
@@ -86,6 +86,22 @@ describe("readUIMessageStream", () => {
     Effect.gen(function* () {
       const message = yield* messageOf(fails(overloaded, { type: "text-delta", text: "wro" }), text("All is well."))
       assert.deepStrictEqual(partsOf(message), ["text: All is well."])
+    })
+  )
+
+  it.effect("has the cited pages as sources, and what the last reply says about itself [P1407]", () =>
+    Effect.gen(function* () {
+      const url = "https://a.test/1"
+      const data = [{ type: "url_citation", url_citation: { url, title: "A" } }]
+      const cited = { type: "provider-item", kind: "annotations", opaque: { provider: "openai", data } } as const
+      const content = [Message.text("So."), cited]
+      const message = yield* messageOf(replies({ ...reply({ content }), responseId: "resp_1" }))
+      const sources = message.parts.filter((part) => part.type === "source-url")
+      assert.deepStrictEqual(
+        sources.map(({ sourceId, title, url }) => [sourceId, url, title]),
+        [[url, url, "A"]]
+      )
+      assert.deepInclude(message.metadata, { reply: { responseId: "resp_1" } })
     })
   )
 
