@@ -26,13 +26,6 @@ import type { Source } from "../../transport/Source.ts"
 import { takes, withoutIds } from "./items.ts"
 
 /**
- * How a server of this format differs from OpenAI's own.
- *
- * @internal
- */
-export type { Dialect } from "./dialect.ts"
-
-/**
  * What OpenAI's own service takes.
  *
  * @internal
