@@ -12,13 +12,13 @@ import { type File, filesIn, root } from "./files.ts"
 export const current: Readonly<Record<string, string>> = {
   "claude-opus-5-5": "platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5",
   "claude-haiku-4.5": "openrouter.ai/anthropic/claude-haiku-4.5",
+  "claude-opus-5-5": "platform.claude.com/docs/en/build-with-claude/preserved-thinking",
   "claude-sonnet-4-6": "platform.claude.com/docs/en/about-claude/models",
   "claude-sonnet-4.6": "openrouter.ai/anthropic/claude-sonnet-4.6",
   "deepseek-flash": "api-docs.deepseek.com",
   "gemini-3.8-flash": "ai.google.dev/gemini-api/docs/deprecations",
   "gpt-5": "developers.openai.com/api/docs/models",
   "gpt-5-mini": "developers.openai.com/api/docs/models",
-  "gpt-5-pro": "developers.openai.com/api/docs/models",
   "gpt-5.6-sol": "docs.perplexity.ai/docs/agent-api/models",
   // from AgentScope's page of Kimi; a page of Moonshot itself was not among those that could be read
   "kimi-k3": "docs.agentscope.io",
