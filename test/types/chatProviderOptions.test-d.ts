@@ -22,8 +22,13 @@ describe("options of providers", () => {
     DeepSeek.model("m", { seed: 1 })
     // @ts-expect-error it takes an effort, not a number of tokens
     OpenAi.model("m", { reasoning: { maxTokens: 100 } })
+    sameType<Layer.Layer<Model.Model, Config.ConfigError>>()(
+      OpenAi.model("m", { promptCache: { breakpoints: ["system"] } })
+    )
+    // @ts-expect-error it places the mark behind the conversation itself
+    OpenAi.model("m", { promptCache: { breakpoints: ["conversation"] } })
     // @ts-expect-error its cache has a key, and no marks
-    OpenAi.model("m", { promptCache: { breakpoints: ["system"] } })
+    Kimi.model("m", { promptCache: { key: "k", breakpoints: ["system"] } })
     // @ts-expect-error a cache without its key does nothing
     OpenAi.model("m", { promptCache: {} })
     // @ts-expect-error neither does it for the responses

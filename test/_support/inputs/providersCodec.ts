@@ -359,6 +359,11 @@ export const providersCodec: Table = {
     "none",
     "find"
   ),
+  "providers/src/codec/cacheMarks.ts": each(
+    none("looks at the options and at the roles of messages"),
+    "isMarked",
+    "lastInstruction"
+  ),
   "providers/src/codec/adapting.ts": each(none("sees the options that the developer gives"), "adapted"),
   "providers/src/codec/requestOptions.ts": each(none("adds the fields that the developer gives"), "perRequest"),
   "providers/src/codec/resultParts.ts": each(looksOnce, "shownParts", "isPlainImage", "isPdf"),

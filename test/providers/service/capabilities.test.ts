@@ -145,6 +145,58 @@ describe("the option capabilities", () => {
   )
 })
 
+describe("marks in the cache of OpenAI", () => {
+  const said: Model.Request = {
+    ...request,
+    messages: [Message.system("Greet."), Message.system("Be brief."), Message.user("hi"), Message.system("Now.")]
+  }
+  const mark = { prompt_cache_breakpoint: { mode: "explicit" } }
+
+  it.effect("stand behind the instructions at the beginning, for models that take them [P1410]", () =>
+    Effect.gen(function* () {
+      const promptCache = { key: "desk", breakpoints: ["system"] } as const
+      const chat = at(OpenAi.layer({ model: "gpt-5.6-sol", apiKey, promptCache }))
+      yield* chat.ask(said)
+      assert.strictEqual(chat.bodies()[0]?.["prompt_cache_key"], "desk")
+      assert.deepStrictEqual(chat.bodies()[0]?.["messages"], [
+        { role: "system", content: "Greet." },
+        { role: "system", content: [{ type: "text", text: "Be brief.", ...mark }] },
+        { role: "user", content: "hi" },
+        { role: "system", content: "Now." }
+      ])
+      const responses = at(OpenAi.layerResponses({ model: "gpt-5.6-sol", apiKey, promptCache }))
+      yield* Effect.exit(responses.ask(said))
+      assert.deepStrictEqual(responses.bodies()[0]?.["input"], [
+        { role: "system", content: "Greet." },
+        { role: "system", content: [{ type: "input_text", text: "Be brief.", ...mark }] },
+        { role: "user", content: "hi" },
+        { role: "system", content: "Now." }
+      ])
+      assert.isUndefined((yield* responses.model).adapts?.(said))
+      // without instructions there is nothing to mark
+      yield* chat.ask()
+      assert.deepStrictEqual(chat.bodies()[1]?.["messages"], [{ role: "user", content: "hi" }])
+    })
+  )
+
+  it.effect("are left out for models that refuse them, with an event [P1410]", () =>
+    Effect.gen(function* () {
+      const breakpoints = ["system"] as const
+      const chat = at(OpenAi.layer({ model: "gpt-5.5", apiKey, promptCache: { key: "desk", breakpoints } }))
+      yield* chat.ask(said)
+      assert.strictEqual(chat.bodies()[0]?.["prompt_cache_key"], "desk")
+      assert.notInclude(JSON.stringify(chat.bodies()), "prompt_cache_breakpoint")
+      assert.deepStrictEqual((yield* chat.model).adapts?.(said)?.changes, [
+        { option: "promptCache", asked: { key: "desk", breakpoints: ["system"] }, sent: { key: "desk" } }
+      ])
+      const keyless = at(OpenAi.layerResponses({ model: "gpt-5.5", apiKey, promptCache: { breakpoints } }))
+      assert.deepStrictEqual((yield* keyless.model).adapts?.(said)?.changes, [
+        { option: "promptCache", asked: { breakpoints: ["system"] } }
+      ])
+    })
+  )
+})
+
 describe("what a model declares", () => {
   it.effect("its window and whether it goes on come from its family [P1410]", () =>
     Effect.gen(function* () {

@@ -177,6 +177,8 @@ export const openAi: Catalog = () => {
   const mistral = "https://docs.mistral.ai/api/"
   const unasked = { sampling: "without-reasoning" } as const
   const upToXhigh = "low medium high xhigh"
+  // before GPT-5.6 a request with marks is refused
+  const noMarks = page(`${guides}/prompt-caching`, { promptCache: "key", cacheWrites: "free" })
   const fields = { maxTokensField: "max_tokens", seedField: "random_seed" } as const
   return {
     families: [
@@ -195,6 +197,7 @@ export const openAi: Catalog = () => {
       family(
         "gpt-5.5",
         "gpt-5.5",
+        noMarks,
         reported(`${oxen}/gpt-5-5-2026-04-23.md`, {
           ...by(upToXhigh, { byDefault: true, off: true }),
           contextWindow: 1_050_000
@@ -205,6 +208,7 @@ export const openAi: Catalog = () => {
       family(
         "gpt-5.4",
         "gpt-5.4 gpt-5.4-mini gpt-5.4-nano",
+        noMarks,
         page(azure, by(upToXhigh, { byDefault: false, off: true })),
         reported("https://github.com/openai/openai-openapi/issues/541", { reasoningBesideTools: "unset" }),
         reported("https://github.com/tmc/langchaingo/issues/1497", unasked)
@@ -212,6 +216,7 @@ export const openAi: Catalog = () => {
       family(
         "gpt-5.2",
         "gpt-5.2 gpt-5.2-codex gpt-5.3-codex",
+        noMarks,
         page(azure, by(upToXhigh, { byDefault: false, off: true })),
         reported("https://github.com/vercel/ai/issues/10932", unasked),
         reported(`${oxen}/gpt-5-2-2025-12-11.md`, { contextWindow: 400_000 })
@@ -219,12 +224,14 @@ export const openAi: Catalog = () => {
       family(
         "gpt-5.1",
         "gpt-5.1 gpt-5.1-codex",
+        noMarks,
         page(azure, by("low medium high", { byDefault: false, off: true })),
         reported("https://github.com/vercel/ai/issues/10932", unasked)
       ),
       family(
         "gpt-5",
         "gpt-5 gpt-5-mini gpt-5-nano gpt-5-codex",
+        noMarks,
         page(azure, by("minimal low medium high", { byDefault: true, off: false })),
         reported(first, { sampling: "never" }),
         reported(`${vercel}/gpt-5/faq`, { contextWindow: 400_000 })
@@ -232,6 +239,7 @@ export const openAi: Catalog = () => {
       family(
         "gpt-5-pro",
         "gpt-5-pro",
+        noMarks,
         page(azure, by("high", { byDefault: true, off: false })),
         reported(first, { sampling: "never" }),
         reported(`${koog}/-chat/-g-p-t5-pro.html`, { contextWindow: 400_000 })
@@ -239,6 +247,7 @@ export const openAi: Catalog = () => {
       family(
         "o-series",
         "o1 o3 o3-mini o3-pro o4-mini",
+        noMarks,
         page(azure, by("low medium high", { byDefault: true, off: false })),
         reported("https://github.com/openai/openai-python/issues/2104", { sampling: "never" }),
         reported("https://github.com/evalstate/fast-agent/issues/279", { parallelToolCalls: false }),

@@ -53,6 +53,11 @@ interface PromptCache {
 
 type CacheKey = Required<Pick<PromptCache, "key">>
 
+/** A mark behind the system text, for models of OpenAI from GPT-5.6 on, which place one behind the conversation themselves. */
+interface CacheMarks extends Pick<PromptCache, "key"> {
+  readonly breakpoints: ReadonlyArray<"system">
+}
+
 /** For Anthropic's Messages. `maxTokens` is always sent. */
 export interface AnthropicParameters extends Pick<
   Every,
@@ -71,8 +76,8 @@ export interface AnthropicParameters extends Pick<
 
 /** For chat completions. Reasoning in tokens is an `InvalidRequestError` if the dialect takes only an effort. */
 export interface ChatParameters extends Omit<Every, "promptCache"> {
-  /** The cache key that requests with the same prefix share. */
-  readonly promptCache?: CacheKey
+  /** The cache key that requests with the same prefix share, and a mark behind the system text. */
+  readonly promptCache?: CacheKey | CacheMarks
 }
 
 /**
@@ -138,8 +143,8 @@ export interface ResponsesParameters extends Pick<
   readonly encryptedReasoning?: boolean
   /** `false`: no schema is sent in the strict dialect. */
   readonly strict?: boolean
-  /** The cache key that requests with the same prefix share. */
-  readonly promptCache?: CacheKey
+  /** The cache key that requests with the same prefix share, and a mark behind the system text. */
+  readonly promptCache?: CacheKey | CacheMarks
 }
 
 /** The tool choice for this request: `auto`, unless the run or its options set another. */

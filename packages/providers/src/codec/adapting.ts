@@ -13,6 +13,7 @@ export interface Asked {
   readonly parallelToolCalls?: boolean
   readonly reasoning?: Parameters.Reasoning | boolean
   readonly toolChoice?: ToolChoice
+  readonly promptCache?: { readonly key?: string; readonly breakpoints?: ReadonlyArray<string> }
 }
 
 /** A request as it is sent: its parameters, its tool choice if that is another one, and what differs from what was asked. */
@@ -61,6 +62,13 @@ export const adapted = <P extends Asked>(able: Partial<Capabilities>, parameters
     note("parallelToolCalls", parameters.parallelToolCalls, undefined)
     set("parallelToolCalls", undefined)
   }
+  const { promptCache } = parameters
+  if (promptCache?.breakpoints !== undefined && able.promptCache !== undefined && !marks.has(able.promptCache)) {
+    const { breakpoints, key } = promptCache
+    const asked = { breakpoints: [...breakpoints] }
+    note("promptCache", key === undefined ? asked : { key, ...asked }, key === undefined ? undefined : { key })
+    set("promptCache", key === undefined ? undefined : { key })
+  }
   note("reasoning", jsonOf(reasoning), jsonOf(sent))
   set("reasoning", sent)
   note("toolChoice", jsonOf(choice), jsonOf(toolChoice))
@@ -70,6 +78,9 @@ export const adapted = <P extends Asked>(able: Partial<Capabilities>, parameters
   // the same parameters, of which optional ones are left out or have another value of their type
   return { parameters: left as P, toolChoice: isChosen ? toolChoice : undefined, changes }
 }
+
+/** The caches that take marks. */
+const marks: ReadonlySet<Capabilities["promptCache"]> = new Set(["breakpoints", "key-and-breakpoints"] as const)
 
 type Reasoning = Parameters.Reasoning | boolean | undefined
 

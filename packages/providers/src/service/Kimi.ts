@@ -12,11 +12,11 @@ import type * as Transport from "../transport/Transport.ts"
 /** `baseUrl` is `https://api.moonshot.ai/v1` by default; in China it is `https://api.moonshot.cn/v1`. */
 export interface Options
   extends
-    Pick<
-      ChatParameters,
-      "temperature" | "topP" | "maxTokens" | "stop" | "reasoning" | "toolChoice" | "promptCache" | "extra"
-    >,
-    ByName.Reach {}
+    Pick<ChatParameters, "temperature" | "topP" | "maxTokens" | "stop" | "reasoning" | "toolChoice" | "extra">,
+    ByName.Reach {
+  /** The cache key that requests with the same prefix share. */
+  readonly promptCache?: { readonly key: string }
+}
 
 /** The options, with model and key. */
 interface LayerOptions extends Options, ChatProvider.Chosen {}

@@ -294,8 +294,8 @@ describe("the rest of the body", () => {
     OpenAiResponses.make(source, { stop: ["x"] })
     // @ts-expect-error there is no seed
     OpenAiResponses.make(source, { seed: 1 })
-    // @ts-expect-error the cache takes a key, no marks
-    OpenAiResponses.make(source, { promptCache: { breakpoints: ["system"] } })
+    // @ts-expect-error the provider itself marks the end of the conversation
+    OpenAiResponses.make(source, { promptCache: { breakpoints: ["conversation"] } })
     assert.strictEqual(OpenAiResponses.capabilities.promptCache, "key")
   })
 })

@@ -13,6 +13,7 @@ import * as Parameters from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 import type { Full } from "./dialect.ts"
 import * as Messages from "./messages.ts"
+import { breakpoint, isMarked, lastInstruction } from "../cacheMarks.ts"
 import { isContinued } from "../Continued.ts"
 import * as OutputWords from "../outputWords.ts"
 import { remembering } from "../Remembering.ts"
@@ -24,7 +25,8 @@ export const make = (source: Source, asked: Parameters.ChatParameters, dialect: 
   const { capabilities } = dialect
   const constants = constantsOf(source, asked, dialect)
   const head = JSON.stringify(constants).slice(0, -1)
-  const messages = Messages.make(source.provider, dialect)
+  const plain = Messages.make(source.provider, dialect)
+  const messages = isMarked(asked.promptCache) ? marking(plain, dialect) : plain
   const tools = remembering((spec: Message.ToolSpec) => encodeTool(spec, dialect))
   const isLeftToUser = Object.hasOwn(constants, "response_format")
   const formats = remembering((output: Model.OutputSpec) => (isLeftToUser ? "" : encodeFormat(output, dialect)))
@@ -47,6 +49,20 @@ export const make = (source: Source, asked: Parameters.ChatParameters, dialect: 
     return `${head},"messages":[${said}]${toolFields}${format}${stream}}`
   }
 }
+
+/** Puts a mark of the cache behind the instructions at the beginning. */
+const marking =
+  (messages: (transcript: Message.Transcript) => string, { systemRole }: Full) =>
+  (transcript: Message.Transcript): string => {
+    const at = lastInstruction(transcript)
+    const message = transcript[at]
+    if (message?.role !== "system") return messages(transcript)
+    const content = [{ type: "text", text: message.text, ...breakpoint }]
+    const marked = JSON.stringify({ role: systemRole, content })
+    return [messages(transcript.slice(0, at)), marked, messages(transcript.slice(at + 1))]
+      .filter((text) => text !== "")
+      .join(",")
+  }
 
 /** The messages, of which the last one is the beginning of the reply, marked by a field. */
 const begun = (

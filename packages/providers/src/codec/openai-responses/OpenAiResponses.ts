@@ -14,6 +14,7 @@ import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Schema from "effect/Schema"
 import type { Answer } from "../../transport/Answer.ts"
 import * as Capabilities from "../Capabilities.ts"
+import { isMarked } from "../cacheMarks.ts"
 import type { Codec } from "../Codec.ts"
 import * as Json from "../../transport/Json.ts"
 import { type Dialect, openAi } from "./dialect.ts"
@@ -70,6 +71,7 @@ export const make = (
       providerTools: parameters.providerTools ?? [],
       stored: store,
       isPlain: dialect.items === "plain",
+      isMarked: isMarked(promptCache),
       strict: parameters.strict ?? true
     }),
     decode: (answer) => ResponsesReply.decode(source, answer),

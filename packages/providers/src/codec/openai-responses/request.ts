@@ -12,6 +12,7 @@ import * as Json from "../../transport/Json.ts"
 import { formatName } from "../text.ts"
 import * as Items from "./items.ts"
 import * as PlainItems from "./plainItems.ts"
+import { breakpoint, lastInstruction } from "../cacheMarks.ts"
 import * as OutputWords from "../outputWords.ts"
 import { remembering } from "../Remembering.ts"
 import * as RootSchema from "../rootSchema.ts"
@@ -31,6 +32,8 @@ export interface Settings {
   readonly stored: boolean
   /** Whether the server takes the plain items alone, see `Dialect`. */
   readonly isPlain: boolean
+  /** Whether a mark of the cache is put behind the instructions. */
+  readonly isMarked: boolean
   /** Whether schemas that fit the strict dialect are sent as strict. */
   readonly strict: boolean
 }
@@ -48,13 +51,24 @@ export const make = (settings: Settings): Codec["encode"] => {
   const messagesOf = OutputWords.make()
   return (request, mode) => {
     const format = request.output === undefined || isLeftToUser ? "" : texts(request.output)
-    const input = messages(messagesOf(request, isLeftToUser || format !== "")).filter((items) => items !== "")
+    const transcript = messagesOf(request, isLeftToUser || format !== "")
+    const items = messages(transcript)
+    const input = (settings.isMarked ? marked(items, transcript) : items).filter((items) => items !== "")
     const all = [...request.tools.map(tools), ...provided]
     const choice = encodeChoice(Parameters.choiceOf(request, settings.toolChoice), settings.isPlain)
     const toolFields = all.length === 0 ? "" : `,"tools":[${all.join(",")}]${choice}${parallel}`
     const said = format === "" || settings.isPlain ? `${plainText}${format}` : format
     return `${head},"input":[${input.join(",")}]${toolFields}${said}${mode === "streamed" ? ',"stream":true' : ""}}`
   }
+}
+
+/** The items with a mark of the cache behind the instructions at the beginning. */
+const marked = (items: ReadonlyArray<string>, transcript: Message.Transcript): ReadonlyArray<string> => {
+  const at = lastInstruction(transcript)
+  const message = transcript[at]
+  if (message?.role !== "system") return items
+  const content = [{ type: "input_text", text: message.text, ...breakpoint }]
+  return items.with(at, JSON.stringify({ role: "system", content }))
 }
 
 /**
