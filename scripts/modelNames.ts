@@ -59,9 +59,12 @@ export const texts = (): ReadonlyArray<File> => [
   ...["docs/errors.md", "README.md", "packages"].flatMap((path) => filesIn(path, (file) => file.endsWith(".md"))),
   ...filesIn("packages/examples/src", (path) => path.endsWith(".ts")),
   ...filesIn("packages", (path) => path.endsWith(".ts") && path.includes("/src/") && !path.includes("/testing/")).map(
-    ({ path, text }) => ({ path, text: text.replaceAll(/^(?!\s*\*).*$/gm, "") })
+    ({ path, text }) => ({ path, text: text.replaceAll(code, "") })
   )
 ]
+
+/** A line of a source that is none of a doc comment. */
+const code = /^(?!\s*\*).*$/gm
 
 /** The names of models in a text. */
 export const namesIn = (text: string): ReadonlyArray<string> =>
@@ -76,8 +79,12 @@ export const renewed = (text: string): string =>
   )
 
 if (import.meta.main) {
-  const paths = new Set(texts().map(({ path }) => path))
-  for (const path of paths) {
-    for (const { text } of filesIn(path)) if (renewed(text) !== text) writeFileSync(join(root, path), renewed(text))
+  for (const path of new Set(texts().map(({ path }) => path))) {
+    const isSource = path.endsWith(".ts") && !path.startsWith("packages/examples/")
+    for (const { text } of filesIn(path)) {
+      // of a source, the comments alone
+      const written = isSource ? text.replaceAll(/^\s*\*.*$/gm, renewed) : renewed(text)
+      if (written !== text) writeFileSync(join(root, path), written)
+    }
   }
 }

@@ -295,10 +295,10 @@ export const gemini: Catalog = () => {
         page(`${docs}/thinking`, { ...second, ...byBudget(true, false) }),
         reported("https://hexdocs.pm/gemini_ex/0.11.0/Gemini.Validation.ThinkingConfig.md", { leastBudget: 128 })
       ),
-      family("gemini-3.8-flash", "gemini-2.5-flash*", page(`${docs}/thinking`, { ...second, ...byBudget(true, true) }))
+      family("gemini-2.5-flash", "gemini-2.5-flash*", page(`${docs}/thinking`, { ...second, ...byBudget(true, true) }))
     ],
     ended: [
-      ends("gemini-3.8-flash", "2026-12-01", "gemini-3.5-flash-lite", route),
+      ends("gemini-2.5-flash", "2026-12-01", "gemini-3.5-flash-lite", route),
       ends("gemini-2.5-pro", "2026-12-01", "gemini-3.8-flash", route)
     ]
   }
