@@ -40,16 +40,16 @@ const keyOf = (name: string): string => listed[name]?.key ?? `${name.toUpperCase
 
 const variables = (name: string) => ({ key: keyOf(name), baseUrl: keyOf(name).replace(/_API_KEY$/, "_BASE_URL") })
 
-/** The names of models are those that the providers list on 2026-11-26. */
+/** The names of models are those of `scripts/modelNames.ts`, with their vendors where a provider wants them. */
 const providers = {
-  anthropic: { layer: Anthropic.layer, ...variables("Anthropic"), model: "claude-sonnet-5" },
-  deepseek: { layer: DeepSeek.layer, ...variables("DeepSeek"), model: "deepseek-v4-pro" },
+  anthropic: { layer: Anthropic.layer, ...variables("Anthropic"), model: "claude-sonnet-4-6" },
+  deepseek: { layer: DeepSeek.layer, ...variables("DeepSeek"), model: "deepseek-flash" },
   gemini: { layer: Gemini.layer, ...variables("Gemini"), model: "gemini-3.8-flash" },
   kimi: { layer: Kimi.layer, ...variables("Kimi"), model: "kimi-k3" },
   ollama: { layer: Ollama.layer, ...variables("Ollama"), isKeyOptional: true, model: "qwen3" },
-  openai: { layer: OpenAi.layer, ...variables("OpenAi"), model: "gpt-5.6-sol" },
-  "openai-responses": { layer: OpenAi.layerResponses, ...variables("OpenAiResponses"), model: "gpt-5.6-sol" },
-  openrouter: { layer: OpenRouter.layer, ...variables("OpenRouter"), model: "openai/gpt-5.6-sol" },
+  openai: { layer: OpenAi.layer, ...variables("OpenAi"), model: "gpt-5-mini" },
+  "openai-responses": { layer: OpenAi.layerResponses, ...variables("OpenAiResponses"), model: "gpt-5-mini" },
+  openrouter: { layer: OpenRouter.layer, ...variables("OpenRouter"), model: "anthropic/claude-haiku-4.5" },
   perplexity: { layer: Perplexity.layer, ...variables("Perplexity"), model: "perplexity/sonar" }
 } as const satisfies Record<string, Provider>
 

@@ -6,7 +6,8 @@ import { Effect } from "effect"
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { providerNames } from "../src/providers.ts"
+import { current } from "../../../scripts/modelNames.ts"
+import { providerNames, providerOf } from "../src/providers.ts"
 import * as Records from "../src/records.ts"
 import { scenarios } from "../src/scenarios.ts"
 import { parse, Usage } from "../src/settings.ts"
@@ -211,6 +212,12 @@ describe("a record", () => {
     writeFileSync(`${file}.new`, JSON.stringify({ exchanges: [{ end: "complete", said: "a".repeat(9000) }] }))
     Records.settle(file, `${file}.new`, [])
     assert.match(readFileSync(file, "utf8"), /"said": "a{80}… \(9000 characters\)"/)
+  })
+})
+
+describe("the models that are asked", () => {
+  it("have names of `scripts/modelNames.ts`", () => {
+    for (const name of providerNames) assert.property(current, providerOf(name).model.replace(/^\w+\//, ""))
   })
 })
 

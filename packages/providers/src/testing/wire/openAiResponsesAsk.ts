@@ -132,7 +132,8 @@ const unstored = "Background mode requires 'store' to be true."
 
 const StrictText = Schema.Struct({ format: Tools.Format })
 
-const Named = Schema.Struct({ type: Schema.Literal("function"), name: Schema.String })
+/** Perplexity's form has no type (docs.perplexity.ai, looked up on 2026-11-26). */
+const Named = Schema.Struct({ type: Schema.optionalKey(Schema.Literal("function")), name: Schema.String })
 
 const choiceOf = (choice: Schema.Json | undefined): Model.ToolChoice => {
   if (choice === "none" || choice === "required") return choice
