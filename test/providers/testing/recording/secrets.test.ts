@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Message, Model } from "@kintsugi/core"
 import { Transport } from "@kintsugi/providers"
-import { AnyWire, LoopbackServer } from "@kintsugi/providers/testing"
-import { Effect, Redacted, Stream } from "effect"
+import { AnyWire, LoopbackServer, Recording } from "@kintsugi/providers/testing"
+import { Effect, Layer, Redacted, Stream } from "effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as fc from "fast-check"
@@ -199,6 +199,29 @@ describe("secrets", () => {
       })
       yield* Effect.provide(talk, recorded(file))
       assert.notInclude(readFileSync(file, "utf8"), late)
+    })
+  )
+})
+
+describe("secrets that no header has", () => {
+  it.live("are redacted if they are named, whole and streamed, in replies and in requests", () =>
+    Effect.gen(function* () {
+      const other = "key-of-another-service-4711"
+      const { url } = yield* LoopbackServer.make(parrot(`It is ${other}, or ${btoa(other)}.`))
+      for (const isStreamed of [false, true]) {
+        const file = join(yield* folder, "named.json")
+        const secrets = [Redacted.make(`${other}\n`), Redacted.make("")]
+        const record = Layer.orDie(Layer.provide(Recording.record(file, { secrets }), Transport.layerFetch))
+        const said = yield* ask(`Is it ${other}?`, isStreamed).pipe(
+          Effect.provide(models["openai-chat"](url)),
+          Effect.provide(record)
+        )
+        assert.include(said, other)
+        const { text } = read(file)
+        assert.include(text, "It is ")
+        assert.notMatch(text, /key-of|another|service|4711/)
+        assert.notInclude(text, btoa(other).slice(0, 12))
+      }
     })
   )
 })
