@@ -42,6 +42,7 @@ const added: Readonly<Record<string, string>> = {
   "Approval.DecisionReceipt": "whether a decision counts",
   "Approval.result": "a person gives the result of a failed call",
   "Recovery.ask": "a person as a rung",
+  "Tool.provider": "a tool answers calls that the provider declares",
   "Tool.ResultStore": "where long results are put aside",
   "Tool.PutAside": "the type of what that gives",
   "Tool.putAside": "how long a result may be before it is put aside",

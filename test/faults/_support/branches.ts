@@ -137,7 +137,8 @@ const stageTools = (steps: Steps, model: Layer.Layer<Model.Model>) => {
       Busy: Recovery.ladder(Recovery.retry({ retries: 1, initialBackoff: "1 second" }), Recovery.tell())
     })
   )
-  const check = Tool.make("check", { ...common, run: ({ n }, context) => run("check", n, context) })
+  // the provider declares it
+  const check = Tool.provider("check", ({ n }, context) => run("check", Number(n), context))
   const expert = Agent.make("expert", {
     model,
     skills: [Skill.make("advise", { description: "d", tools: [check] })]

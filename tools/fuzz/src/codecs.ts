@@ -33,10 +33,24 @@ const dialect: OpenAiChat.Dialect = {
   sources: ["citations", "search_results"]
 }
 
+/** The same for an agent whose tools answer calls that the provider declares. */
+const answering = (codec: Provider.Codec): Provider.Codec => ({
+  ...codec,
+  decode: (answer) => codec.decode(answer, request),
+  decoder: (answer) => codec.decoder(answer, request)
+})
+
+const request: Model.Request = {
+  messages: [],
+  tools: [],
+  toolChoice: "auto",
+  providerCalls: ["computer_call", "shell_call", "custom_tool_call", "mcp_approval_request", "bash"]
+}
+
 export const codecs: Readonly<Record<Api, ReadonlyArray<Provider.Codec>>> = {
   anthropic: [AnthropicMessages.make(source)],
   "openai-chat": [OpenAiChat.make(source), OpenAiChat.make(source, {}, dialect)],
-  "openai-responses": [OpenAiResponses.make(source)],
+  "openai-responses": [OpenAiResponses.make(source), answering(OpenAiResponses.make(source))],
   gemini: [GeminiContent.make(source)],
   ollama: [OllamaChat.make(source), OllamaChat.make(source, { numCtx: 2050 })]
 }

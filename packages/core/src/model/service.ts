@@ -22,6 +22,8 @@ export interface Request {
    * the library writes, and no parameter of the model, such as its temperature.
    */
   readonly options?: Readonly<Record<string, Schema.Json>>
+  /** The kinds of provider calls that tools of the agent answer, see `Tool.provider`; absent if there are none. */
+  readonly providerCalls?: ReadonlyArray<string>
 }
 
 /**

@@ -82,7 +82,9 @@ const beginning = <A, E>(
 
 /** The request of a turn in which the model may call any tool. */
 export const usualRequest = ({ plan: { output }, state, toolset }: Looping): Model.Request => {
-  const plain: Model.Request = { messages: state.visible, tools: toolset.specs, toolChoice: "auto" }
+  const { providerCalls, specs } = toolset
+  const usual: Model.Request = { messages: state.visible, tools: specs, toolChoice: "auto" }
+  const plain = providerCalls === undefined ? usual : { ...usual, providerCalls }
   return output === undefined ? plain : withOutput(plain, output)
 }
 

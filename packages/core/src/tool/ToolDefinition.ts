@@ -67,6 +67,8 @@ export interface ToolDefinition {
   readonly putAside?: PutAside | undefined
   /** Whether it is `read_result`, which no table of an agent guards. */
   readonly isReader?: true
+  /** Whether it answers the calls of a tool that the provider declares: its name is their kind, and no model is offered it. */
+  readonly isProvided?: true
   /** The images and files of its results; absent for tools whose results are texts. */
   readonly parts?: ResultParts
   /** The limit of its calls in one run. Tools that are made of this one share the object, and with it the count. */

@@ -26,6 +26,8 @@ export type { Failure, Outcome, Output } from "./outcome.ts"
 /** The tools of one turn, each with its tables. */
 export interface Toolset {
   readonly specs: ReadonlyArray<Message.ToolSpec>
+  /** The kinds of provider calls that its tools answer; absent if there are none. */
+  readonly providerCalls?: ReadonlyArray<string>
   readonly entries: ReadonlyMap<string, Entry>
   readonly gates: Gates
   /** The row for names that are no tool. */
@@ -69,8 +71,10 @@ export const make = (
   const isResilient = tables.resilient !== undefined
   const parts = tools.find((tool) => tool.parts !== undefined)?.parts
   const [pinned, ...more] = tools.filter(({ pin }) => pin !== undefined)
+  const provided = all.flatMap(({ isProvided, name }) => (isProvided === true ? [name] : []))
   return {
-    specs: all.map((tool) => tool.spec()),
+    specs: all.flatMap((tool) => (tool.isProvided === true ? [] : [tool.spec()])),
+    ...(provided.length === 0 ? {} : { providerCalls: provided }),
     entries,
     gates,
     unknown: tables.defaults,

@@ -31,7 +31,10 @@ export interface Codec {
   readonly withoutThoughts?: (bare: Message.Assistant, whole: Message.Assistant) => Message.Assistant
   /** The JSON text of a request. */
   readonly encode: (request: Model.Request, mode: "whole" | "streamed") => string
-  /** Decodes the body of a 2xx answer to a request; total. */
+  /**
+   * Decodes the body of a 2xx answer to a request; total. Calls that wait, and whose kind is not in the `providerCalls` of the request, are
+   * a `CapabilityMismatchError`.
+   */
   readonly decode: (answer: Answer, request?: Model.Request) => Result.Result<Message.Reply, LlmError>
   /** Reads the events of a 2xx answer to a request; total. */
   readonly decoder: (answer: Answer, request?: Model.Request) => Decoder<Model.Part>

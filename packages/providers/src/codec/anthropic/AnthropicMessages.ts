@@ -35,6 +35,7 @@ import type { Source } from "../../transport/Source.ts"
 import { namesFile as names, takes } from "./blocks.ts"
 import { remembering } from "../Remembering.ts"
 import type * as Model from "@kintsugi/core/Model"
+import { unansweredNames } from "./waiting.ts"
 
 /**
  * What the format can express.
@@ -62,6 +63,7 @@ export const make = (
   ofModel: Partial<Capabilities> = {}
 ): Codec => {
   const able: Capabilities = { ...capabilities, ...ofModel }
+  const unanswered = (request?: Model.Request) => unansweredNames(parameters.providerTools, request?.providerCalls)
   return {
     continuation: continuationOf(source.model, parameters, able),
     providerTools: providesTools(parameters),
@@ -69,8 +71,8 @@ export const make = (
     ...(able.images.length === 0 ? {} : { takes }),
     bindsThoughts: true,
     encode: MessagesRequest.make(source, checked(parameters), able.maxTokens),
-    decode: (answer) => MessagesReply.decode(source, answer),
-    decoder: (answer) => new MessagesDecoder(source, answer),
+    decode: (answer, request) => MessagesReply.decode(source, answer, unanswered(request)),
+    decoder: (answer, request) => new MessagesDecoder(source, answer, unanswered(request)),
     classify: (answer) => MessagesError.classify(source, answer)
   }
 }

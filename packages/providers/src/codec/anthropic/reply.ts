@@ -16,7 +16,11 @@ import * as Json from "../../transport/Json.ts"
 import { Unanswered } from "./waiting.ts"
 
 /** The reply of a 2xx answer; total. It is collected like a streamed reply, so that both are the same. */
-export const decode = (source: Source, answer: Answer): Result.Result<Message.Reply, LlmError> => {
+export const decode = (
+  source: Source,
+  answer: Answer,
+  unansweredNames: ReadonlySet<string>
+): Result.Result<Message.Reply, LlmError> => {
   const body = Json.parse(answer.body)
   if (Result.isFailure(body)) return Result.fail(Classify.undecodable(source, answer, body.failure))
   const message = body.success
@@ -27,7 +31,7 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
     return Result.fail(Classify.undecodable(source, answer, new Error("the body holds no message")))
   }
   const collector = new Model.Collector()
-  const unanswered = new Unanswered()
+  const unanswered = new Unanswered(unansweredNames)
   let calls = false
   for (const [index, block] of Json.items(blocks).entries()) {
     unanswered.note(block)

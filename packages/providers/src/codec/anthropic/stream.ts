@@ -46,9 +46,10 @@ export class MessagesDecoder implements Decoder<Model.Part> {
   #usage: Usage.Counts | undefined
   #isCounted = false
   #facts: Facts = {}
-  readonly #unanswered = new Unanswered()
+  readonly #unanswered: Unanswered
 
-  constructor(source: Source, answer: Answer) {
+  constructor(source: Source, answer: Answer, unansweredNames: ReadonlySet<string>) {
+    this.#unanswered = new Unanswered(unansweredNames)
     this.#source = source
     this.#answer = answer
   }

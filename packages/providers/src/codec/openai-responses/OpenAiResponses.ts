@@ -3,8 +3,8 @@
  *
  * The provider stores nothing by default, so reasoning comes encrypted, and is sent back with the item that followed
  * it. Everything else that the provider does itself, like a search, comes and goes back as provider items. A message
- * with more than text, like sources, is followed by an item of the kind `message`. A call of a tool that is neither
- * ours nor the provider's waits for an answer that no participant gives, so it is not sent back.
+ * with more than text, like sources, is followed by an item of the kind `message`. A call that waits for the
+ * client is the call of a tool of its kind, and goes back with its answer item; without such a tool it is an error.
  *
  * Schemas of tools and outputs that fit the strict dialect are sent in it, with optional properties as nullable ones;
  * others are sent unchanged and not strict. As in chat completions, the text of a failed tool call says that it
@@ -74,8 +74,8 @@ export const make = (
       isMarked: isMarked(promptCache),
       strict: parameters.strict ?? true
     }),
-    decode: (answer) => ResponsesReply.decode(source, answer),
-    decoder: (answer) => new ResponsesDecoder(source, answer),
+    decode: (answer, request) => ResponsesReply.decode(source, answer, request?.providerCalls),
+    decoder: (answer, request) => new ResponsesDecoder(source, answer, request?.providerCalls),
     classify: (answer) => ResponsesError.classify(source, answer)
   }
 }

@@ -7,6 +7,7 @@ import * as Hash from "effect/Hash"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
+import * as Answers from "./answers.ts"
 import { isPdf, isPlainImage, shownParts, type Takes } from "../resultParts.ts"
 import { addressOf, givenBy } from "../Attached.ts"
 import { argumentsText, settlementText } from "../text.ts"
@@ -43,6 +44,18 @@ export const ofAssistant = (
       }
       case "settled-call": {
         const id = ids.next().value ?? part.call.id
+        const own = part.call.opaque?.provider === provider ? Answers.itemOf(part.call.opaque.data) : undefined
+        if (own !== undefined) {
+          const answer = Answers.answerTo(own, id, part.settlement, takes)
+          if (answer === undefined) {
+            said.lost()
+            results.push({ role: "user", content: `${part.call.name}: ${settlementText(part.settlement)}` })
+          } else {
+            said.item(own["call_id"] === undefined ? own : { ...own, call_id: id })
+            results.push(answer)
+          }
+          break
+        }
         said.call(part.call, provider, id)
         const parts = shownParts(part.settlement, takes)
         const output = parts === undefined ? settlementText(part.settlement) : parts.map(ofPart)
@@ -64,7 +77,7 @@ export const withoutIds = (bare: Message.Assistant, whole: Message.Assistant, pr
     content: bare.content.flatMap((part): ReadonlyArray<Part> => {
       if (part.type === "settled-call" && part.call.opaque?.provider === provider) {
         const { opaque, ...call } = part.call
-        return [Predicate.isString(opaque.data) ? { ...part, call } : part]
+        return [Predicate.isString(opaque.data) ? { ...part, call } : { ...part, call: Answers.withoutId(part.call) }]
       }
       if (part.type !== "provider-item" || part.opaque.provider !== provider) return [part]
       if (part.kind !== "message") return behind.has(part) ? [] : [part]
@@ -138,6 +151,13 @@ class Said {
       role: "assistant",
       content: [{ type: "output_text", text, annotations }]
     })
+  }
+
+  /** Leaves out an item, and with it the reasoning before it. */
+  lost(): void {
+    this.#closeText()
+    this.#isLost ||= this.#thoughts.length > 0
+    this.#thoughts = []
   }
 
   item(data: Item): void {

@@ -13,12 +13,16 @@ import { type Facts, factsOf } from "../replyFacts.ts"
 import * as Calls from "../openAiCalls.ts"
 import * as ResponsesError from "./error.ts"
 import { costOf, usageOf } from "./usage.ts"
-import { waitingIn } from "./waiting.ts"
+import { isProviderCall, type ProviderCalls, waitingIn } from "./waiting.ts"
 
 type Content = Message.Reply["content"][number]
 
 /** The reply of a 2xx answer; total. */
-export const decode = (source: Source, answer: Answer): Result.Result<Message.Reply, LlmError> => {
+export const decode = (
+  source: Source,
+  answer: Answer,
+  calls?: ProviderCalls
+): Result.Result<Message.Reply, LlmError> => {
   const body = Json.parse(answer.body)
   if (Result.isFailure(body)) return Result.fail(Classify.undecodable(source, answer, body.failure))
   const response = body.success
@@ -31,15 +35,15 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
     return Result.fail(Classify.undecodable(source, answer, new Error(why)))
   }
   const items = Json.items(output)
-  const kind = waitingIn(items)
+  const kind = waitingIn(items, calls)
   if (kind !== undefined) return Result.fail(Classify.unanswerable(source, answer, kind, usageOf(response)))
   const ids = new Calls.Ids()
   const first = items.findIndex((item) => Json.field(item, "type") === "reasoning")
   return Result.succeed({
     // Mutant `first <= index` survives: the item at `first` is reasoning, and only messages ask whether they come after
     // reasoning
-    content: items.flatMap((item, index) => contentOf(source, item, index, first !== -1 && first < index, ids)),
-    ...endOf(answer, response, items)
+    content: items.flatMap((item, index) => contentOf(source, item, index, first !== -1 && first < index, ids, calls)),
+    ...endOf(answer, response, items, calls)
   })
 }
 
@@ -47,9 +51,12 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
 export const endOf = (
   answer: Answer,
   response: Schema.Json,
-  items: ReadonlyArray<Schema.Json>
+  items: ReadonlyArray<Schema.Json>,
+  providerCalls: ProviderCalls
 ): Pick<Message.Reply, "finish" | "usage" | "cost"> & Facts => {
-  const calls = items.filter((item) => Json.field(item, "type") === "function_call")
+  const calls = items.filter(
+    (item) => Json.field(item, "type") === "function_call" || isProviderCall(item, providerCalls)
+  )
   const isCut =
     Json.field(response, "status") === "incomplete" || calls.some((call) => Json.field(call, "status") === "incomplete")
   return {
@@ -74,7 +81,8 @@ export const contentOf = (
   item: Schema.Json,
   index: number,
   afterReasoning: boolean,
-  ids: Calls.Ids
+  ids: Calls.Ids,
+  calls: ProviderCalls
 ): ReadonlyArray<Content> => {
   const kind = Json.text(Json.field(item, "type"))
   switch (kind) {
@@ -105,10 +113,20 @@ export const contentOf = (
       if (signed !== undefined) return [{ ...call, opaque: { provider, data: { thought_signature: signed } } }]
       return [id === undefined ? call : { ...call, opaque: { provider, data: id } }]
     }
-    default:
-      return [{ type: "provider-item", kind, opaque: { provider, data: item } }]
+    default: {
+      const opaque = { provider, data: item }
+      if (!isProviderCall(item, calls)) return [{ type: "provider-item", kind, opaque }]
+      const id = Json.text(Json.field(item, "call_id")) ?? Json.text(Json.field(item, "id"))
+      return [{ ...Calls.callOf(ids, index, { id, name: kind, arguments: fieldsOf(item) }), opaque }]
+    }
   }
 }
+
+/** What a call of the provider asks for. */
+const fieldsOf = (item: Schema.Json): Schema.Json =>
+  Object.fromEntries(Object.entries(Json.fields(item)).filter(([key]) => !besides.has(key)))
+
+const besides: ReadonlySet<string> = new Set(["type", "id", "call_id", "status"])
 
 const argumentsOf = (call: Schema.Json): Schema.Json | undefined => Json.field(call, "arguments")
 

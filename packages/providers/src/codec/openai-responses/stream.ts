@@ -14,7 +14,7 @@ import * as Calls from "../openAiCalls.ts"
 import * as ResponsesError from "./error.ts"
 import * as ResponsesReply from "./reply.ts"
 import { usageOf } from "./usage.ts"
-import { waitingIn } from "./waiting.ts"
+import { type ProviderCalls, waitingIn } from "./waiting.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
@@ -60,7 +60,10 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
   /** The pieces of a refusal, for streams without an event for the whole refusal. */
   #refusing = ""
 
-  constructor(source: Source, answer: Answer) {
+  readonly #providerCalls: ProviderCalls
+
+  constructor(source: Source, answer: Answer, providerCalls?: ProviderCalls) {
+    this.#providerCalls = providerCalls
     this.#source = source
     this.#answer = answer
   }
@@ -194,9 +197,12 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     for (const unfinished of this.#unfinished.values()) unfinished.final ??= assembled(unfinished)
     const parts = this.#drain()
     const items = [...this.#closed].toSorted(([one], [other]) => one - other).map(([, item]) => item)
-    const kind = waitingIn(items)
+    const kind = waitingIn(items, this.#providerCalls)
     if (kind !== undefined) return Result.fail(Classify.unanswerable(this.#source, this.#answer, kind, usage))
-    return Result.succeed([...parts, { type: "finish", ...ResponsesReply.endOf(this.#answer, response, items) }])
+    return Result.succeed([
+      ...parts,
+      { type: "finish", ...ResponsesReply.endOf(this.#answer, response, items, this.#providerCalls) }
+    ])
   }
 
   /** Where an item of the whole response was streamed: a server may have counted otherwise, and its id tells so. */
@@ -232,7 +238,8 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
       withLogprobs(final, logprobs),
       index,
       this.#hasReasoned,
-      this.#ids
+      this.#ids,
+      this.#providerCalls
     )
     const last = content.at(-1)
     if (last?.type === "reasoning" && text !== "") {

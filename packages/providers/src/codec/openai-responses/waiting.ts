@@ -8,15 +8,18 @@
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
 
-/** The kind of the first item that waits; `undefined` if none does. An item that was cut off waits for nothing. */
-export const waitingIn = (items: ReadonlyArray<Schema.Json>): string | undefined => {
+/**
+ * The kind of the first item that waits, and that no tool of the agent answers; `undefined` if there is none. An item
+ * that was cut off waits for nothing.
+ */
+export const waitingIn = (items: ReadonlyArray<Schema.Json>, calls: ProviderCalls): string | undefined => {
   const answered = new Set(items.map(answeredBy))
   const lastMessage = items.findLastIndex((item) => kindOf(item) === "message")
   const isInProgram = items.some((item) => Json.field(Json.field(item, "caller"), "type") === "program")
   return kindOf(
     items.find((item, index) => {
       const kind = kindOf(item)
-      if (kind === undefined || isCut(item)) return false
+      if (kind === undefined || isCut(item) || isProviderCall(item, calls)) return false
       if (kind === approval) return !answered.has(textOf(item, "id") ?? "")
       // its calls are the client's, and it goes on with their results
       if (kind === "program" && isInProgram) return false
@@ -26,6 +29,16 @@ export const waitingIn = (items: ReadonlyArray<Schema.Json>): string | undefined
     })
   )
 }
+
+/** The kinds that tools of the agent answer. */
+export type ProviderCalls = ReadonlyArray<string> | undefined
+
+/** Whether a tool of the agent answers this item. The provider itself answers what its server or container runs. */
+export const isProviderCall = (item: Schema.Json, calls: ProviderCalls): boolean =>
+  calls !== undefined &&
+  calls.includes(kindOf(item) ?? "") &&
+  Json.field(item, "execution") !== "server" &&
+  Json.field(Json.field(item, "environment"), "type") !== "container_reference"
 
 const approval = "mcp_approval_request"
 

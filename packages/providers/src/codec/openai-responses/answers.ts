@@ -1,0 +1,104 @@
+/**
+ * The items that answer calls which the provider declares itself.
+ *
+ * The shapes are those of `ResponseInputItem` in npm's `openai` 7.57.0, looked up on 2026-11-26. There the answer to a
+ * local shell has an `id` in the place of `call_id`; OpenAI's guide and the programs that use it send `call_id`.
+ */
+import * as Message from "@kintsugi/core/Message"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import * as Json from "../../transport/Json.ts"
+import { shownParts, type Takes } from "../resultParts.ts"
+import { addressOf, givenBy } from "../Attached.ts"
+import { settlementText } from "../text.ts"
+
+type Item = Schema.JsonObject
+
+/** The item of a call that is none of a function; `undefined` for any other. */
+export const itemOf = (data: Schema.Json | undefined): Item | undefined =>
+  Json.text(Json.field(data, "type")) === undefined ? undefined : Json.object(data)
+
+/** The call without the id of its item, where another id ties it to its answer. */
+export const withoutId = (call: Message.ToolCall): Message.ToolCall => {
+  const item = itemOf(call.opaque?.data)
+  if (call.opaque === undefined || item?.["call_id"] === undefined) return call
+  const { id: _i, ...data } = item
+  return { ...call, opaque: { ...call.opaque, data } }
+}
+
+/**
+ * The answer to an item; `undefined` if its kind cannot say what became of the call. The item is then left out as
+ * well.
+ */
+export const answerTo = (
+  item: Item,
+  callId: string,
+  settlement: Message.Settlement,
+  takes: Takes
+): Item | undefined => {
+  const kind = Json.text(item["type"]) ?? ""
+  if (kind === approval) return decisionOn(item, settlement)
+  const type = kind === "tool_search_call" ? "tool_search_output" : `${kind}_output`
+  const fields = Message.isError(settlement) ? failure(kind, settlement) : success(kind, settlement, takes)
+  return fields && { type, call_id: callId, ...fields }
+}
+
+const approval = "mcp_approval_request"
+
+/** An approval of other arguments refuses these. */
+const decisionOn = ({ arguments: asked, id = null }: Item, settlement: Message.Settlement): Item => {
+  const decision = fieldsIn(settlement.text)
+  const answer = { type: "mcp_approval_response", approval_request_id: id }
+  const refuse = (reason: string) => ({ ...answer, approve: false, reason })
+  if (Message.isError(settlement) || decision?.["approve"] !== true) {
+    return refuse(Json.text(decision?.["reason"]) ?? settlement.text)
+  }
+  const { arguments: approved = asked } = decision
+  return approved === asked ? { ...answer, approve: true } : refuse(`Call it with ${JSON.stringify(approved)}`)
+}
+
+/** The fields of an answer item, as the tool gave them: with `output`, or as the output itself. */
+const success = (kind: string, settlement: Message.Settlement, takes: Takes): Item | undefined => {
+  const image = shownParts(settlement, takes)?.find((part) => part.type === "image")
+  if (kind === computer && image !== undefined) {
+    const given = givenBy(image)
+    const from = given.way === "id" ? { file_id: given.id } : { image_url: addressOf(image) }
+    return { output: { type: "computer_screenshot", ...from } }
+  }
+  const fields = fieldsIn(settlement.text)
+  if (fields !== undefined && answerFields.some((name) => Object.hasOwn(fields, name))) return fields
+  const json = Json.parse(settlement.text)
+  const isData = Result.isSuccess(json) && typeof json.success === "object" && json.success !== null
+  if (isData && !texts.has(kind)) return { output: json.success }
+  return ofText(kind, settlement.text, false)
+}
+
+const failure = (kind: string, settlement: Message.Settlement): Item | undefined =>
+  ofText(kind, settlementText(settlement), true)
+
+/** What has only a text to say; a computer answers with nothing but a screenshot. */
+const ofText = (kind: string, text: string, isError: boolean): Item | undefined => {
+  switch (kind) {
+    case computer:
+      return undefined
+    case "shell_call": {
+      const outcome = { type: "exit", exit_code: isError ? 1 : 0 }
+      return { output: [{ stdout: isError ? "" : text, stderr: isError ? text : "", outcome }] }
+    }
+    case "apply_patch_call":
+      return { status: isError ? "failed" : "completed", output: text }
+    case "tool_search_call":
+      return { tools: [], execution: "client" }
+    default:
+      return { output: text }
+  }
+}
+
+const computer = "computer_call"
+
+const answerFields = ["output", "status", "tools"]
+
+/** Kinds whose output is a text, also if it reads like JSON. */
+const texts: ReadonlySet<string> = new Set(["custom_tool_call", "local_shell_call"])
+
+const fieldsIn = (text: string): Item | undefined => Json.object(Result.getOrUndefined(Json.parse(text)))
