@@ -18,6 +18,7 @@ export interface Sent {
   /** Virtual milliseconds since the start of the test. */
   readonly at: number
   readonly url: string
+  readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
@@ -29,7 +30,7 @@ export const fakeNetwork = (script: ReadonlyArray<Reaction> | Reaction) => {
     Effect.gen(function* () {
       const at = yield* Clock.currentTimeMillis
       const body = request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : ""
-      sent.push({ at, url: url.href, headers: { ...request.headers }, body })
+      sent.push({ at, url: url.href, method: request.method, headers: { ...request.headers }, body })
       const reaction = typeof script === "function" ? script : script[sent.length - 1]
       if (reaction === undefined) return yield* Effect.die(new Error(`unexpected request number ${sent.length}`))
       const response = yield* Effect.mapError(

@@ -9,6 +9,7 @@ import { decided } from "./approval.ts"
 import { cancel, deferring, poll } from "./deferred.ts"
 import type { Line } from "./lines.ts"
 import { listening } from "./listening.ts"
+import { isLeft } from "./losing.ts"
 import { acted, type AnyCodec, outside, record, type Recorded, type Replay, Said, saying } from "./recording.ts"
 import { fingerprint } from "./random.ts"
 import { replaced, restOf } from "./rest.ts"
@@ -85,6 +86,7 @@ export const intercepting = (replay: Replay, tell: Tell) => {
     }),
     outside: (self) => replay.lines.busy(outside(replay, self)),
     unread: (run) => replay.stopping.unreadBy(run),
+    isLeft: () => isLeft(replay),
     beforeCall: (key) => within((run) => (run === undefined ? Effect.void : begun(replay, key, run)))
   }
   return { interceptor, watch }

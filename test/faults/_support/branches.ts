@@ -41,6 +41,36 @@ const overloaded = () => LlmError.ModelOverloadedError.make({ model: "scripted" 
 
 const turnOf = ({ messages }: Model.Request) => messages.filter(({ role }) => role === "assistant").length
 
+const job = reply({
+  content: [{ type: "provider-item", kind: "background_job", opaque: { provider: "scripted", data: { id: "j1" } } }],
+  finish: "paused",
+  usage: Usage.empty
+})
+
+/** The same model, whose provider makes its replies in the background: the first request of each only begins it. */
+const inBackground = (model: Layer.Layer<Model.Model>): Layer.Layer<Model.Model> =>
+  Layer.effect(
+    Model.Model,
+    Effect.map(Effect.provide(Effect.service(Model.Model), model), (inner) => {
+      const asked = (request: Model.Request): Model.Request | undefined => {
+        const last = request.messages.at(-1)
+        if (last?.role !== "assistant" || last.paused !== true) return undefined
+        return { ...request, messages: request.messages.slice(0, -1) }
+      }
+      return {
+        ...inner,
+        generate: (request) => {
+          const of = asked(request)
+          return of === undefined ? Effect.succeed(job) : inner.generate(of)
+        },
+        stream: (request) => {
+          const of = asked(request)
+          return of === undefined ? Stream.fromIterable(toParts(job)) : inner.stream(of)
+        }
+      }
+    })
+  )
+
 /** What the models have sent and were asked: each reply has another usage, so that no sum is that of other replies. */
 const stageModels = (steps: Steps) => {
   const sent: Array<Usage.Usage> = []
@@ -104,10 +134,12 @@ const stageModels = (steps: Steps) => {
       ({ tools }) => (tools.length === 0 ? "router" : "model"),
       (request) => (request.tools.length === 0 ? routing : (lines[turnOf(request)] ?? []))
     ),
-    expert: speaking(
-      "expert",
-      () => "expert",
-      (request) => advice[turnOf(request)] ?? []
+    expert: inBackground(
+      speaking(
+        "expert",
+        () => "expert",
+        (request) => advice[turnOf(request)] ?? []
+      )
     )
   }
 }

@@ -136,6 +136,8 @@ export interface Interceptor {
   readonly outside?: <A, E>(self: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** The messages to a run that no safe point has read, at the end of that run: they are returned. */
   readonly unread?: (run: RunContext.RunContext) => ReadonlyArray<Message.SaidMessage>
+  /** Whether an interruption only takes the run to another process: what stops now has not ended. */
+  readonly isLeft?: () => boolean
   /** Runs before a call that has waited for other calls of its reply; `key` is the idempotency key of the call. */
   readonly beforeCall?: (key: string) => Effect.Effect<void>
 }

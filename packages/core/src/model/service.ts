@@ -24,6 +24,13 @@ export interface Request {
   readonly options?: Readonly<Record<string, Schema.Json>>
   /** The kinds of provider calls that tools of the agent answer, see `Tool.provider`; absent if there are none. */
   readonly providerCalls?: ReadonlyArray<string>
+  /** How a background reply is asked for by a run; set where the last message of the request names such a reply. */
+  readonly background?: {
+    /** Gets what the reply has cost, if it is cancelled. */
+    readonly spent: (usage: Usage.Usage) => void
+    /** Whether an interruption only takes the run to another process, which asks for the reply: then it is not cancelled. */
+    readonly isLeft: () => boolean
+  }
 }
 
 /**

@@ -12,7 +12,7 @@ import { isLlmError, type LlmError } from "../errors/LlmError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Model from "../model/Model.ts"
-import { ask as askEach, type Asker, empty, generate, named, refused, rejected, sound } from "../model/ModelCall.ts"
+import { ask as askEach, type Asker, empty, named, refused, rejected, sound } from "../model/ModelCall.ts"
 import * as Driver from "../recovery/Driver.ts"
 import {
   type Answered,
@@ -28,14 +28,13 @@ import {
   untouchable
 } from "../recovery/Layer.ts"
 import { trailOf } from "../recovery/VerdictTrail.ts"
-import type { AdaptsParts } from "../tool/ToolDefinition.ts"
 import type { VerdictRecord } from "../recovery/Node.ts"
 import { adapting } from "./adapting.ts"
 import * as RunBudget from "./budget.ts"
 import type { Guards } from "./guards.ts"
 import { untilSaid } from "./hearing.ts"
-import type { Answer, Asked, Attempting, Calling, Hold, Idle, ModelCallOptions, Prefix } from "./modelCallState.ts"
-import { streamed, withShown } from "./received.ts"
+import type { Answer, Asked, Attempting, Calling, Hold, Idle, Job, ModelCallOptions, Prefix } from "./modelCallState.ts"
+import { received } from "./received.ts"
 import type { Looping } from "./running.ts"
 import { compact } from "./shortening.ts"
 import { admits, discard, goOn, whyNot } from "./shown.ts"
@@ -128,6 +127,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   request: Model.Request
   /** The text from which the next attempt goes on; mostly there is none, and no such field. */
   declare prefix?: Prefix | undefined
+  declare job?: Job | undefined
   /** Whether the call was repeated after an empty reply, which no row decides. */
   hasRepeated = false
   /** The last failure that no row was for. */
@@ -265,10 +265,7 @@ const begun = (
   const within = prefix === undefined ? stepped : prefix.around(stepped)
   // the next attempt of a durable run goes on from what was shown
   hold?.begin(prefix?.text ?? "", continues !== undefined && interceptor?.wait !== undefined)
-  const whole =
-    options.adaptsParts === undefined
-      ? replyOf(call, attempting, within)
-      : adapted(options.adaptsParts, call, attempting, within)
+  const whole = received(call, attempting, within)
   const replied = Effect.flatMap(adapting(run, model, request, whole), (came) => {
     const put = isStreamed ? came : Model.collected(came)
     const counted = sound(put, request, put.content)
@@ -289,32 +286,6 @@ const begun = (
   return Effect.onExitPrimitive(started, (exit) =>
     Exit.isFailure(exit) && call.state.type === "Attempting" ? broken(call, call.state, exit.cause) : undefined
   )
-}
-
-const replyOf = (
-  call: ModelCall<unknown>,
-  attempting: Attempting,
-  within: Model.Service
-): Effect.Effect<Message.Reply, LlmError> => {
-  const { hold, isStreamed } = call.options
-  if (isStreamed) return streamed(call, attempting, within)
-  const generated = generating(within, attempting.request)
-  return hold === undefined ? generated : Effect.mapError(generated, (error) => withShown(call, error))
-}
-
-const generating = (within: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> =>
-  Effect.suspend(() => generate(within, request))
-
-/** With the results of tools as this model can read them. */
-const adapted = (
-  adaptsParts: AdaptsParts,
-  call: ModelCall<unknown>,
-  attempting: Attempting,
-  within: Model.Service
-): Effect.Effect<Message.Reply, LlmError> => {
-  const { model, request } = attempting
-  const asks = (request: Model.Request) => replyOf(call, { ...attempting, request }, within)
-  return adaptsParts(call.options.run, model, request, asks) ?? asks(request)
 }
 
 /** A reply came to its end; what it has cost is that of the attempt alone. */

@@ -81,6 +81,14 @@ export interface Calling {
   state: Idle | Attempting
   /** The text from which the next attempt goes on. */
   prefix?: Prefix | undefined
+  /** The background reply that the last attempt waited for. */
+  job?: Job | undefined
+}
+
+/** A reply that a provider makes in the background: its message names it, and every later attempt with this model asks for it. */
+export interface Job {
+  readonly model: Model.Service
+  readonly message: Message.Assistant
 }
 
 /** How replies that break off go on from the text that was shown: see `Continuing.ts`. */

@@ -1,19 +1,65 @@
 /** A reply as it is received: the parts of a stream are shown as they come, unless a guardrail holds them back. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type * as Message from "../data/Message.ts"
+import * as Message from "../data/Message.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Model from "../model/Model.ts"
-import { cutOff, onlyPartial, stream, withPartial } from "../model/ModelCall.ts"
+import { cutOff, generate, onlyPartial, stream, withPartial } from "../model/ModelCall.ts"
+import * as Jobs from "./jobs.ts"
 import type { Attempting, Calling } from "./modelCallState.ts"
 
-/** The reply of a streamed attempt. */
-export const streamed = (
+/** The reply of an attempt. A provider that makes it in the background is asked for it until it is there. */
+export const received = (
   call: Calling,
-  begun: Attempting,
-  model: Model.Service
-): Effect.Effect<Message.Reply, LlmError> =>
+  attempting: Attempting,
+  within: Model.Service
+): Effect.Effect<Message.Reply, LlmError> => {
+  const { job } = call
+  const asked =
+    job?.model === attempting.model
+      ? Effect.flatMap(Jobs.naming(call, attempting, job.message), (named) => once(call, named, within))
+      : once(call, attempting, within)
+  return Effect.flatMap(asked, (reply) => {
+    if (Jobs.isJob(reply)) return waited(call, attempting, within, reply)
+    // a job that has ended is not asked for again
+    if (job !== undefined) call.job = undefined
+    return Effect.succeed(reply)
+  })
+}
+
+const waited = (
+  call: Calling,
+  attempting: Attempting,
+  within: Model.Service,
+  reply: Message.Reply
+): Effect.Effect<Message.Reply, LlmError> => {
+  call.job = { model: attempting.model, message: Message.settle(reply, []) }
+  return received(call, attempting, within)
+}
+
+/** With the results of tools as this model can read them. */
+const once = (call: Calling, attempting: Attempting, within: Model.Service): Effect.Effect<Message.Reply, LlmError> => {
+  const { adaptsParts, run } = call.options
+  if (adaptsParts === undefined) return replyOf(call, attempting, within)
+  const { model, request } = attempting
+  const asks = (request: Model.Request) => replyOf(call, { ...attempting, request }, within)
+  return adaptsParts(run, model, request, asks) ?? asks(request)
+}
+
+const replyOf = (
+  call: Calling,
+  attempting: Attempting,
+  within: Model.Service
+): Effect.Effect<Message.Reply, LlmError> => {
+  const { hold, isStreamed } = call.options
+  if (isStreamed) return streamed(call, attempting, within)
+  const generated = Effect.suspend(() => generate(within, attempting.request))
+  return hold === undefined ? generated : Effect.mapError(generated, (error) => withShown(call, error))
+}
+
+/** The reply of a streamed attempt. */
+const streamed = (call: Calling, begun: Attempting, model: Model.Service): Effect.Effect<Message.Reply, LlmError> =>
   Effect.suspend(() => {
     const { hold } = call.options
     const collector = new Model.Collector()
@@ -34,7 +80,7 @@ export const streamed = (
   })
 
 /** The same failure with what a reader has seen. What was held back is in no failure. */
-export const withShown = (call: Calling, error: LlmError): LlmError => {
+const withShown = (call: Calling, error: LlmError): LlmError => {
   const text = call.state.shown?.text ?? call.prefix?.text ?? ""
   return call.options.hold === undefined ? withPartial(error, text) : onlyPartial(error, text)
 }

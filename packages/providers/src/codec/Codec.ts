@@ -38,6 +38,29 @@ export interface Codec {
   readonly decode: (answer: Answer, request?: Model.Request) => Result.Result<Message.Reply, LlmError>
   /** Reads the events of a 2xx answer to a request; total. */
   readonly decoder: (answer: Answer, request?: Model.Request) => Decoder<Model.Part>
+  /** How replies are asked for that the provider makes in the background; absent if it makes none. */
+  readonly jobs?: Jobs
   /** The error of an answer with any other status; total. */
   readonly classify: (answer: Answer) => LlmError
+}
+
+/** Replies that a provider makes in the background: a paused reply names the job, in an item of the kind `background_job`. */
+export interface Jobs {
+  /** The job that the last message of a request names. */
+  readonly of: (request: Model.Request) => Job | undefined
+  /** What has become of a job, from the body of its answer; `undefined` for a body that does not say so. */
+  readonly status: (answer: Answer) => "at work" | "cancelled" | "over" | undefined
+  /** The usage of a job that was cancelled, if its answer has any. */
+  readonly usage: (answer: Answer) => Message.Reply["usage"] | undefined
+  /** Reads the events of a job. */
+  readonly decoder: Codec["decoder"]
+  /** The error of a job that is not there any more. */
+  readonly gone: (answer: Answer) => LlmError
+}
+
+/** A reply in the background. */
+export interface Job {
+  readonly id: string
+  /** Whether it was begun as a stream, and can be read as one: the number of its first event. */
+  readonly after: number | undefined
 }

@@ -133,8 +133,14 @@ export interface ResponsesParameters extends Pick<
   readonly reasoning?: string
   /** Asks for a summary of the reasoning: `auto`, `concise`, `detailed`. Without it the reasoning has no readable text. */
   readonly reasoningSummary?: string
-  /** Whether the provider stores replies; `false` by default. */
+  /** Whether the provider stores replies; `false` by default, and `true` with `background`. */
   readonly store?: boolean
+  /**
+   * Whether the provider makes replies in the background: a request only begins one, and the model asks for it every
+   * 2 seconds, or reads it as a stream, until it is there. `requestTimeout` bounds each of these requests, and not the
+   * wait. A retry, and a durable run after a crash, ask for the same reply; an interruption cancels it. `false` by default.
+   */
+  readonly background?: boolean
   /**
    * Whether to request reasoning in encrypted form, so that it can be sent back although replies are not stored. By
    * default it is, if replies are not stored and the model is not one that refuses it: `gpt-4o` and other models

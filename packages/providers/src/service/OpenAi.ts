@@ -7,6 +7,7 @@ import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import type { ChatParameters, ResponsesParameters } from "../codec/Parameters.ts"
 import * as ModelFamilies from "../codec/ModelFamilies.ts"
+import * as Background from "./background.ts"
 import type * as ByName from "./byName.ts"
 import * as ChatProvider from "./chatProvider.ts"
 import * as OpenAiResponses from "../codec/openai-responses/OpenAiResponses.ts"
@@ -59,15 +60,20 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
 
 /** The model over the Responses API and your own `HttpClient`. */
 export const layerResponses = (options: LayerResponsesOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
-  ChatProvider.at(accountOf(options), "/responses", options, (source) =>
-    fitting(
-      source,
-      options,
-      ModelFamilies.openAi,
-      (asked, able) => OpenAiResponses.make(source, asked, undefined, able),
-      // only chat completions refuse efforts beside tools
-      { reasoningBesideTools: "any" }
-    )
+  ChatProvider.at(
+    accountOf(options),
+    "/responses",
+    options,
+    (source) =>
+      fitting(
+        source,
+        options,
+        ModelFamilies.openAi,
+        (asked, able) => OpenAiResponses.make(source, asked, undefined, able),
+        // only chat completions refuse efforts beside tools
+        { reasoningBesideTools: "any" }
+      ),
+    Background.make
   )
 
 /**

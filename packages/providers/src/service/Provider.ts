@@ -5,6 +5,7 @@
  */
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Model from "@kintsugi/core/Model"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
@@ -13,7 +14,9 @@ import * as Stream from "effect/Stream"
 import type { Codec } from "../codec/Codec.ts"
 import { isContinued } from "../codec/Continued.ts"
 import * as Provenance from "../codec/Provenance.ts"
+import type { Answer } from "../transport/Answer.ts"
 import type { Source } from "../transport/Source.ts"
+import type * as Background from "./background.ts"
 import * as Transport from "../transport/Transport.ts"
 
 export { failure, undecodable } from "../classify/Classify.ts"
@@ -38,6 +41,12 @@ interface Provider {
   /** Further headers of some requests; they replace those of the same name. */
   readonly headersFor?: { readonly applies: (request: Model.Request) => boolean; readonly headers: Headers }
   readonly transport?: Transport.Options
+  /**
+   * Asks for replies that the provider makes in the background.
+   *
+   * @internal
+   */
+  readonly background?: typeof Background.make | undefined
 }
 
 /**
@@ -45,13 +54,28 @@ interface Provider {
  * among the secrets of `source`. Throws a `RangeError` for invalid options of the transport.
  */
 export const layer = (self: Provider): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { headersFor } = self
-  const usual = transportsWith(self, self.headers)
-  const further = headersFor === undefined ? usual : transportsWith(self, { ...self.headers, ...headersFor.headers })
+  const { background, codec, headers, headersFor, source, transport, url } = self
+  const usual = transportsWith(self, headers)
+  const further = headersFor === undefined ? usual : transportsWith(self, { ...headers, ...headersFor.headers })
+  const own = background === undefined ? { ...self, codec: withoutJobs(source, codec) } : self
+  const build = Effect.map(Effect.all([usual, further]), ([usual, further]) =>
+    fromTransports(own, (request) => (headersFor?.applies(request) === true ? further : usual))
+  )
+  const { jobs } = codec
+  if (jobs === undefined || background === undefined) return Layer.effect(Model.Model, build)
+  const classify = (answer: Answer) => (answer.status === 404 ? jobs.gone(answer) : codec.classify(answer))
   return Layer.effect(
     Model.Model,
-    Effect.map(Effect.all([usual, further]), ([usual, further]) =>
-      fromTransports(self, (request) => (headersFor?.applies(request) === true ? further : usual))
+    Effect.flatMap(build, (model) =>
+      Effect.contextWith((context: Context.Context<Transport.HttpClient>) => {
+        const to: Background.Background["to"] = (path, method, query) =>
+          Effect.provide(
+            Transport.make({ source, url: urlOf(url, path, query), headers, classify, method }, transport),
+            context
+          )
+        const marking = Provenance.make(source, codec)
+        return Effect.succeed({ ...model, ...background({ codec, jobs, to, marking, anew: model }) })
+      })
     )
   )
 }
@@ -75,6 +99,15 @@ const transportsWith = (
     streamed: streamUrl === undefined ? whole : to(streamUrl),
     continued: continuationUrl === undefined ? Effect.undefined : to(continuationUrl)
   })
+}
+
+/** The URL of a path beneath this one. One that is no URL stays: the transport says so. */
+const urlOf = (url: string, path: string, query: Readonly<Record<string, string>>): string => {
+  if (!URL.canParse(url)) return url
+  const full = new URL(url)
+  full.pathname = `${full.pathname}/${path}`
+  for (const [name, value] of Object.entries(query)) full.searchParams.set(name, value)
+  return full.href
 }
 
 const fromTransports = (
@@ -141,12 +174,18 @@ const warningOnce = ({ warning }: Codec): Effect.Effect<void> => {
 }
 
 const refusalOf = (source: Source, codec: Codec, request: Model.Request): LlmError.LlmError | undefined =>
-  codec.continuation === undefined && isContinued(request) ? cannotGoOn(source) : codec.refuses?.(request)
+  codec.continuation === undefined && isContinued(request)
+    ? unable(source, "it does not go on from a message of its own")
+    : codec.refuses?.(request)
 
-const cannotGoOn = ({ model, provider }: Source): LlmError.LlmError =>
-  LlmError.CapabilityMismatchError.make({
-    model,
-    provider,
-    capability: "other",
-    detail: "it does not go on from a message of its own"
-  })
+const unable = ({ model, provider }: Source, detail: string): LlmError.LlmError =>
+  LlmError.CapabilityMismatchError.make({ model, provider, capability: "other", detail })
+
+/** The codec of a model that does not ask for replies in the background: otherwise each request would begin another one. */
+const withoutJobs = (source: Source, codec: Codec): Codec => ({
+  ...codec,
+  refuses: (request) =>
+    codec.jobs?.of(request) === undefined
+      ? codec.refuses?.(request)
+      : unable(source, "it does not ask for replies in the background")
+})

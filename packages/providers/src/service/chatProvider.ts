@@ -11,6 +11,7 @@ import * as ModelFamilies from "../codec/ModelFamilies.ts"
 import * as Provider from "./Provider.ts"
 import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
+import type * as Background from "./background.ts"
 import * as ByName from "./byName.ts"
 
 /** One provider, as data. */
@@ -50,7 +51,8 @@ export const at = (
   self: Omit<ChatProvider, "dialect">,
   path: string,
   { apiKey, baseUrl = self.baseUrl, headers, model, transport }: ByName.Reach & Chosen,
-  codec: (source: Source.Source) => Codec
+  codec: (source: Source.Source) => Codec,
+  background?: typeof Background.make
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const source: Source.Source = {
     provider: self.provider,
@@ -62,6 +64,7 @@ export const at = (
     codec: codec(source),
     url: ByName.join(baseUrl, path),
     continuationUrl: self.continuationUrl?.(baseUrl),
+    background,
     headers: {
       authorization: Redacted.make(`Bearer ${Redacted.value(apiKey).trim()}`),
       ...self.headers,

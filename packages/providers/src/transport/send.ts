@@ -25,6 +25,8 @@ import type { Limits } from "./settings.ts"
 export interface Endpoint {
   readonly source: Source.Source
   readonly url: string
+  /** `POST` by default. A `GET` has no body. */
+  readonly method?: "GET" | "POST"
   /** Sent with every request. Secrets are `Redacted`. */
   readonly headers: Readonly<Record<string, string | Redacted.Redacted>>
   /** The error of an answer whose status is not 2xx. */
@@ -73,7 +75,7 @@ export const target = (endpoint: Endpoint): Result.Result<Target, LlmError.LlmEr
   return Result.succeed({
     endpoint,
     url: new URL(endpoint.url),
-    request: HttpClientRequest.post(endpoint.url, { headers }),
+    request: HttpClientRequest.make(endpoint.method ?? "POST")(endpoint.url, { headers }),
     hidden
   })
 }
@@ -106,10 +108,9 @@ export const exchange = (
     const start = clock.currentTimeMillisUnsafe()
     const since = () => Duration.millis(clock.currentTimeMillisUnsafe() - start)
     const failed = (error: HttpClientError.HttpClientError) => faultOf(error, target, since())
-    const request = HttpClientRequest.setBody(
-      HttpClientRequest.setHeader(target.request, "accept", accept),
-      HttpBody.text(body, "application/json")
-    )
+    const bare = HttpClientRequest.setHeader(target.request, "accept", accept)
+    const request =
+      target.endpoint.method === "GET" ? bare : HttpClientRequest.setBody(bare, HttpBody.text(body, "application/json"))
     // Tracers and loggers that show the request hide these headers too.
     const sending = Effect.updateService(client.execute(request), Headers.CurrentRedactedNames, (names) => [
       ...names,

@@ -19,6 +19,7 @@ import type { Codec } from "../Codec.ts"
 import * as Json from "../../transport/Json.ts"
 import { type Dialect, openAi } from "./dialect.ts"
 import * as ResponsesError from "./error.ts"
+import * as Jobs from "./jobs.ts"
 import * as ResponsesReply from "./reply.ts"
 import * as ResponsesRequest from "./request.ts"
 import { ResponsesDecoder } from "./stream.ts"
@@ -41,7 +42,8 @@ export const make = (
   able: Partial<Capabilities.Capabilities> = {}
 ): Codec => {
   const { extra = {}, maxTokens, promptCache, reasoning, reasoningSummary, temperature, topP } = checked(parameters)
-  const { store = false, encryptedReasoning = !store && !refusesEncryption.test(source.model) } = parameters
+  const { background = false } = parameters
+  const { store = background, encryptedReasoning = !store && !refusesEncryption.test(source.model) } = parameters
   const { input: _i, stream: _s, tools: _t, tool_choice: _c, parallel_tool_calls: _p, ...free } = extra
   const { text, reasoning: otherReasoning, ...others } = free
   const wanted = { ...Json.object(otherReasoning), ...defined({ effort: reasoning, summary: reasoningSummary }) }
@@ -57,6 +59,7 @@ export const make = (
         ...others,
         ...(dialect.presets?.includes(source.model) === true ? { preset: source.model } : { model: source.model }),
         store,
+        ...(background ? { background } : {}),
         include: include.length === 0 ? undefined : [...new Set(include)],
         // what is not set leaves a field of `extra`
         ...(temperature === undefined ? {} : { temperature }),
@@ -76,6 +79,7 @@ export const make = (
     }),
     decode: (answer, request) => ResponsesReply.decode(source, answer, request?.providerCalls),
     decoder: (answer, request) => new ResponsesDecoder(source, answer, request?.providerCalls),
+    jobs: Jobs.make(source, (answer, request) => new ResponsesDecoder(source, answer, request?.providerCalls, true)),
     classify: (answer) => ResponsesError.classify(source, answer)
   }
 }

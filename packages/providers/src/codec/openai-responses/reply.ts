@@ -11,6 +11,7 @@ import type { Source } from "../../transport/Source.ts"
 import * as Json from "../../transport/Json.ts"
 import { type Facts, factsOf } from "../replyFacts.ts"
 import * as Calls from "../openAiCalls.ts"
+import * as Jobs from "./jobs.ts"
 import * as ResponsesError from "./error.ts"
 import { costOf, usageOf } from "./usage.ts"
 import { isProviderCall, type ProviderCalls, waitingIn } from "./waiting.ts"
@@ -28,6 +29,8 @@ export const decode = (
   const response = body.success
   const error = ResponsesError.inside(source, answer, response)
   if (error !== undefined) return Result.fail(error)
+  const job = Jobs.jobIn(source, response)
+  if (job !== undefined) return Result.succeed({ content: [job], ...Jobs.endOf(response) })
   const output = Json.field(response, "output")
   const status = Json.text(Json.field(response, "status")) ?? "completed"
   if (!Array.isArray(output) || (status !== "completed" && status !== "incomplete")) {

@@ -11,6 +11,7 @@ import type { Decoder } from "../../transport/Decoder.ts"
 import * as Json from "../../transport/Json.ts"
 import * as Size from "../../transport/Size.ts"
 import * as Calls from "../openAiCalls.ts"
+import * as Jobs from "./jobs.ts"
 import * as ResponsesError from "./error.ts"
 import * as ResponsesReply from "./reply.ts"
 import { usageOf } from "./usage.ts"
@@ -62,7 +63,11 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
 
   readonly #providerCalls: ProviderCalls
 
-  constructor(source: Source, answer: Answer, providerCalls?: ProviderCalls) {
+  /** Whether it reads a job, which names itself no more. */
+  readonly #isJob: boolean
+
+  constructor(source: Source, answer: Answer, providerCalls?: ProviderCalls, isJob = false) {
+    this.#isJob = isJob
     this.#providerCalls = providerCalls
     this.#source = source
     this.#answer = answer
@@ -131,6 +136,11 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
         const error = ResponsesError.inside(this.#source, this.#answer, event)
         if (error !== undefined) return Result.fail(error)
         const response = Json.object(Json.field(event, "response"))
+        const job = this.#isJob ? undefined : Jobs.jobIn(this.#source, response, event)
+        if (job !== undefined) {
+          this.#state = "done"
+          return Result.succeed([job, { type: "finish", ...Jobs.endOf(response) }])
+        }
         // Mutant `""` for `"completed"` survives: the code asks of an ended response only whether its status is
         // `incomplete`
         if (type === "response.completed") return this.#finish({ ...response, status: "completed" })

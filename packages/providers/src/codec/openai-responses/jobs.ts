@@ -1,0 +1,82 @@
+/**
+ * Responses that the provider makes in the background (`background: true`): the answer to their request only names
+ * them, and later requests ask for them, whole or as a stream from the number of an event on.
+ *
+ * developers.openai.com/api/docs/guides/background and npm's `openai` 7.57.0 (`ResponseStatus`, `starting_after`),
+ * looked up on 2026-11-26. A response is kept for about 10 minutes.
+ */
+import type * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import * as Usage from "@kintsugi/core/Usage"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type { Answer } from "../../transport/Answer.ts"
+import * as Classify from "../../classify/Classify.ts"
+import type { Source } from "../../transport/Source.ts"
+import type { Job, Jobs } from "../Codec.ts"
+import * as Json from "../../transport/Json.ts"
+import { usageOf } from "./usage.ts"
+
+/** The kind of the item that names a job. */
+const kind = "background_job"
+
+/** The item of a response that is at work in the background; `undefined` for any other. `event` is the first of its stream. */
+export const jobIn = (
+  { provider }: Source,
+  response: Schema.Json | undefined,
+  event?: Schema.Json
+): Message.ProviderItem | undefined => {
+  const id = idIn(response)
+  if (id === undefined || Json.field(response, "background") !== true || statusOf(response) !== "at work")
+    return undefined
+  const after = event === undefined ? undefined : (Json.count(Json.field(event, "sequence_number")) ?? 0)
+  return { type: "provider-item", kind, opaque: { provider, data: { id, ...(after === undefined ? {} : { after }) } } }
+}
+
+/** An id that is one segment of a path. */
+const idIn = (json: Schema.Json | undefined): string | undefined => {
+  const id = Json.text(Json.field(json, "id"))
+  return id !== undefined && /^[\w-]+$/.test(id) ? id : undefined
+}
+
+/** How a reply ends that only names a job. */
+export const endOf = (
+  response: Schema.Json | undefined
+): Pick<Message.Reply, "usage"> & { readonly finish: "paused" } => ({
+  finish: "paused",
+  usage: usageOf(response) ?? Usage.empty
+})
+
+const statusOf = (response: Schema.Json | undefined): ReturnType<Jobs["status"]> => {
+  const status = Json.text(Json.field(response, "status"))
+  if (status === "queued" || status === "in_progress") return "at work"
+  if (status === "cancelled") return "cancelled"
+  return status === "completed" || status === "incomplete" || status === "failed" ? "over" : undefined
+}
+
+const bodyOf = ({ body }: Answer): Schema.Json | undefined => Result.getOrUndefined(Json.parse(body))
+
+export const make = (source: Source, decoder: Jobs["decoder"]): Jobs => ({
+  of: ({ messages }: Model.Request): Job | undefined => {
+    const last = messages.at(-1)
+    if (last?.role !== "assistant" || last.paused !== true) return undefined
+    for (const part of last.content) {
+      if (part.type !== "provider-item" || part.kind !== kind || part.opaque.provider !== source.provider) continue
+      const id = idIn(part.opaque.data)
+      if (id !== undefined) return { id, after: Json.count(Json.field(part.opaque.data, "after")) }
+    }
+    return undefined
+  },
+  status: (answer) => statusOf(bodyOf(answer)),
+  usage: (answer) => usageOf(bodyOf(answer)),
+  decoder,
+  gone: (answer) =>
+    Classify.failure(
+      source,
+      answer,
+      { codes: ["gone"], text: "the provider has this background response no longer" },
+      codes
+    )
+})
+
+const codes = { gone: "InvalidRequestError" } as const

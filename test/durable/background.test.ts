@@ -1,0 +1,95 @@
+/** A reply in the background, and the death of the process that waits for it. */
+import { assert, it } from "@effect/vitest"
+import { Agent } from "@kintsugi/core"
+import { Durable } from "@kintsugi/durable"
+import { OpenAi } from "@kintsugi/providers"
+import { Effect, Exit, Fiber, Layer, Option, Redacted, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { calm } from "../_support/dialogue.ts"
+import { event, fakeNetwork, key, respond, silence } from "../_support/network.ts"
+import { events, type Item, message, response } from "../providers/codec/openai-responses/_support/responses.ts"
+import { process, watched } from "./_support/engines.ts"
+
+const whole = response([message("Four.")], { background: true })
+
+const queued: Item = { ...whole, status: "queued", output: [], usage: null }
+
+const first = [{ type: "response.created", sequence_number: 0, response: queued }]
+
+/** A provider: the first poll is held, later ones find the reply. */
+const provider = (isStreamed: boolean) => {
+  const asked: Array<string> = []
+  let polls = 0
+  const network = fakeNetwork(() => {
+    const { method, url } = network.sent.at(-1) ?? { method: "", url: "" }
+    asked.push(`${method} ${url.replace("https://api.openai.com/v1", "")}`)
+    if (url.endsWith("/cancel")) return respond(200, { ...whole, status: "cancelled" })()
+    if (method === "POST") return respond(200, isStreamed ? first.map((one) => event(one)).join("") : queued)()
+    if (polls++ === 0) return silence()
+    return respond(
+      200,
+      url.includes("stream=true")
+        ? events(whole)
+            .map((one) => event(one))
+            .join("")
+        : whole
+    )()
+  })
+  const layer = OpenAi.layerResponses({ model: "m", apiKey: Redacted.make(key), background: true })
+  return { asked, model: Layer.provide(layer, network.layer) }
+}
+
+const settings = { name: "thinker", input: Schema.String, output: Schema.String } as const
+
+/** A run that waits for its reply. */
+const waiting = (isStreamed: boolean, isForgetful: boolean) =>
+  Effect.gen(function* () {
+    const { asked, model } = provider(isStreamed)
+    const agent = Agent.make("thinker", { model, budget: { maxDuration: "9 days" } })
+    const durable = Durable.workflow(agent, { ...settings, events: isStreamed })
+    const engine = yield* watched(isForgetful)
+    const serve = process(durable.layer.pipe(Layer.provide(engine.layer)))
+    const stop = yield* serve
+    const id = yield* Effect.provide(Durable.start(durable, { id: "one", input: "go" }), engine.layer)
+    const pass = Effect.gen(function* () {
+      for (let k = 0; k < 30; k++) {
+        yield* calm
+        yield* TestClock.adjust("1 second")
+      }
+    })
+    yield* pass
+    assert.deepStrictEqual(asked, ["POST /responses", "GET /responses/resp_1"])
+    const result = Effect.provide(Durable.poll(durable, id), engine.layer)
+    return { asked, durable, engine, id, pass, result, serve, stop }
+  })
+
+for (const isStreamed of [false, true]) {
+  for (const isForgetful of [false, true]) {
+    const how = `${isStreamed ? "streamed" : "whole"}${isForgetful ? ", replayed after each step" : ""}`
+
+    it.effect(`after the death of its process, another one asks for the same reply, ${how} [P1406]`, () =>
+      Effect.gen(function* () {
+        const { asked, durable, engine, id, pass, result, serve, stop } = yield* waiting(isStreamed, isForgetful)
+        yield* stop
+        yield* engine.kill
+        yield* serve
+        yield* Effect.provide(Durable.resume(durable, id), engine.layer)
+        yield* pass
+        const end = Option.getOrThrow(yield* result)
+        assert(end._tag === "Complete")
+        assert.deepStrictEqual(end.exit, Exit.succeed("Four."))
+        assert.deepStrictEqual(asked, ["POST /responses", "GET /responses/resp_1", "GET /responses/resp_1"])
+      })
+    )
+  }
+
+  it.effect(`a run that is stopped cancels it, ${isStreamed ? "streamed" : "whole"} [P1406]`, () =>
+    Effect.gen(function* () {
+      const { asked, durable, engine, id, pass } = yield* waiting(isStreamed, false)
+      const stopping = yield* Effect.forkChild(Effect.provide(Durable.interrupt(durable, id), engine.layer))
+      yield* pass
+      yield* Fiber.await(stopping)
+      assert.strictEqual(asked.at(-1), "POST /responses/resp_1/cancel")
+    })
+  )
+}
