@@ -10,6 +10,7 @@ import { type File, filesIn, root } from "./files.ts"
 
 /** Names that providers serve, each with the public page that has it, looked up on 2026-11-26. */
 export const current: Readonly<Record<string, string>> = {
+  "claude-opus-5-5": "platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5",
   "claude-haiku-4.5": "openrouter.ai/anthropic/claude-haiku-4.5",
   "claude-sonnet-4-6": "platform.claude.com/docs/en/about-claude/models",
   "claude-sonnet-4.6": "openrouter.ai/anthropic/claude-sonnet-4.6",
