@@ -12,7 +12,6 @@ import { type File, filesIn, root } from "./files.ts"
 export const current: Readonly<Record<string, string>> = {
   "claude-opus-5-5": "platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5",
   "claude-haiku-4.5": "openrouter.ai/anthropic/claude-haiku-4.5",
-  "claude-opus-5-5": "platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5",
   "claude-sonnet-4-6": "platform.claude.com/docs/en/about-claude/models",
   "claude-sonnet-4.6": "openrouter.ai/anthropic/claude-sonnet-4.6",
   "deepseek-flash": "api-docs.deepseek.com",

@@ -16,6 +16,7 @@ import { contextCut } from "../../../packages/providers/src/codec/ollama/context
 import * as Ollama from "../../../packages/providers/src/codec/ollama/OllamaChat.ts"
 import * as Chat from "../../../packages/providers/src/codec/openai-chat/OpenAiChat.ts"
 import { ThinkTags } from "../../../packages/providers/src/codec/openai-chat/thinkTags.ts"
+import { answerTo } from "../../../packages/providers/src/codec/openai-responses/answers.ts"
 import { withoutIds } from "../../../packages/providers/src/codec/openai-responses/items.ts"
 import * as Responses from "../../../packages/providers/src/codec/openai-responses/OpenAiResponses.ts"
 import { ofMessage as plainItems } from "../../../packages/providers/src/codec/openai-responses/plainItems.ts"
@@ -225,6 +226,7 @@ export const providersCodec: Table = {
   },
   "providers/src/codec/anthropic/request.ts": each(reached, "make", "refusing"),
   "providers/src/codec/anthropic/stream.ts": each(reached, "MessagesDecoder"),
+  "providers/src/codec/anthropic/waiting.ts": { ...each(reached, "Unanswered"), ...each(fixed, "unansweredNames") },
   "providers/src/codec/anthropic/usage.ts": each(reached, "read", "toUsage"),
   "providers/src/codec/mergedUsage.ts": each(fixed, "merged"),
   "providers/src/codec/failedGeneration.ts": { read: grows({ ...texts, ...documents }, FailedGeneration.read) },
@@ -290,7 +292,7 @@ export const providersCodec: Table = {
   "providers/src/codec/openAiCalls.ts": each(reached, "Ids", "callOf"),
   "providers/src/codec/openAiError.ts": each(reached, "classify", "failure"),
   "providers/src/codec/openai-chat/OpenAiChat.ts": chat(),
-  "providers/src/codec/openai-chat/calls.ts": each(reached, "piecesOf", "ofMessage", "Calls"),
+  "providers/src/codec/openai-chat/calls.ts": each(reached, "piecesOf", "foreignIn", "ofMessage", "Calls"),
   "providers/src/codec/openai-chat/dialect.ts": each(fixed, "full"),
   "providers/src/codec/openai-chat/error.ts": each(reached, "inside", "refusalOf", "reported", "ended", "firstChoice"),
   "providers/src/codec/openai-chat/messages.ts": each(reached, "make"),
@@ -325,6 +327,16 @@ export const providersCodec: Table = {
     codec: Responses.make(source),
     format: "openai-responses"
   }),
+  "providers/src/codec/openai-responses/answers.ts": {
+    ...each(looksOnce, "itemOf", "withoutId"),
+    answerTo: grows({ ...texts, ...documents }, (text) =>
+      ["shell_call", "custom_tool_call", "computer_call", "mcp_approval_request"].map((type) =>
+        answerTo({ type, arguments: text }, "c1", { kind: "result", text }, () => false)
+      )
+    )
+  },
+  "providers/src/codec/openai-responses/jobs.ts": { ...each(reached, "jobIn"), ...each(looksOnce, "endOf", "make") },
+  "providers/src/codec/openai-responses/waiting.ts": each(reached, "waitingIn", "isProviderCall"),
   "providers/src/codec/openai-responses/error.ts": each(reached, "inside", "refused"),
   "providers/src/codec/openai-responses/items.ts": {
     ...each(reached, "ofAssistant", "idsIn", "callIds"),

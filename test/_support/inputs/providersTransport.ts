@@ -215,6 +215,7 @@ export const providersClassify: Table = {
       return Classify.failure(source, answerOf(text, 400, headersOf(text)), report, Codes.codes)
     }),
     undecodable: grows(texts, (text) => Classify.undecodable(source, answerOf(text), new SyntaxError(text))),
+    unanswerable: grows(texts, (text) => Classify.unanswerable(source, answerOf(text), text, undefined)),
     ...each(reached, "tagOf"),
     ...each(fixed, "fromStatus")
   },
