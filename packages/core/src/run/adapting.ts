@@ -6,14 +6,14 @@ import type * as Model from "../model/Model.ts"
 /** The effect, behind the event of what the model changes of its request, if it does. */
 export const adapting = <A, E>(
   run: RunContext.RunContext,
-  model: Model.Service,
+  { name, provider }: Model.Service,
+  adapts: NonNullable<Model.Service["adapts"]>,
   request: Model.Request,
   asked: Effect.Effect<A, E>
 ): Effect.Effect<A, E> => {
-  if (model.adapts === undefined || run.emit === undefined) return asked
+  if (run.emit === undefined) return asked
   return Effect.suspend(() => {
-    const adaptation = model.adapts?.(request)
-    const { name, provider } = model
+    const adaptation = adapts(request)
     return adaptation === undefined
       ? asked
       : RunContext.emitThen(

@@ -8,9 +8,9 @@ import type * as Usage from "../data/Usage.ts"
 import * as Interception from "../model/Interception.ts"
 import type { Attempting, Calling } from "./modelCallState.ts"
 
-/** Whether a reply only names the job that makes it. */
-export const isJob = ({ content, finish }: Message.Reply): boolean =>
-  finish === "paused" && content.some((part) => part.type === "provider-item" && part.kind === kind)
+/** Whether a paused reply only names the job that makes it. */
+export const isJob = ({ content }: Message.Reply): boolean =>
+  content.some((part) => part.type === "provider-item" && part.kind === kind)
 
 /** The kind of the item that names a job. */
 const kind = "background_job"

@@ -266,7 +266,8 @@ const begun = (
   // the next attempt of a durable run goes on from what was shown
   hold?.begin(prefix?.text ?? "", continues !== undefined && interceptor?.wait !== undefined)
   const whole = received(call, attempting, within)
-  const replied = Effect.flatMap(adapting(run, model, request, whole), (came) => {
+  const sent = model.adapts === undefined ? whole : adapting(run, model, model.adapts, request, whole)
+  const replied = Effect.flatMap(sent, (came) => {
     const put = isStreamed ? came : Model.collected(came)
     const counted = sound(put, request, put.content)
     const own = model === options.model ? counted : named(model, counted)

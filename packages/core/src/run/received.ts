@@ -21,7 +21,7 @@ export const received = (
       ? Effect.flatMap(Jobs.naming(call, attempting, job.message), (named) => once(call, named, within))
       : once(call, attempting, within)
   return Effect.flatMap(asked, (reply) => {
-    if (Jobs.isJob(reply)) return waited(call, attempting, within, reply)
+    if (reply.finish === "paused" && Jobs.isJob(reply)) return waited(call, attempting, within, reply)
     // a job that has ended is not asked for again
     if (job !== undefined) call.job = undefined
     return Effect.succeed(reply)

@@ -16,7 +16,11 @@ import type * as Provenance from "../codec/Provenance.ts"
 import type { Answer } from "../transport/Answer.ts"
 import type * as Transport from "../transport/Transport.ts"
 
-/** What asking needs of the model. */
+/**
+ * What asking needs of the model.
+ *
+ * @internal
+ */
 export interface Background {
   readonly codec: Codec
   readonly jobs: Jobs
@@ -48,7 +52,11 @@ type Polled = { readonly status: "at work" | "cancelled" } | { readonly status: 
 
 type Read = Result.Result<Message.Reply, LlmError.LlmError>
 
-/** The model whose requests may name a job. */
+/**
+ * The model whose requests may name a job.
+ *
+ * @internal
+ */
 export const make = ({ anew, codec, jobs, marking, to }: Background): Background["anew"] => {
   const failed = new Set<string>()
 

@@ -46,7 +46,11 @@ export const layer = (
     })
   )
 
-/** The same account at another path, in another format. */
+/**
+ * The same account at another path, in another format.
+ *
+ * @internal
+ */
 export const at = (
   self: Omit<ChatProvider, "dialect">,
   path: string,

@@ -225,6 +225,7 @@ export const partsOf = (reply: Message.Reply) => reply.content
 export const endOf = (reply: Message.Reply) => reply.finish
 export const specsOf = (request: Model.Request) => request.tools
 export const wanted = (request: Model.Request) => request.output
+export const adapted = (service: Model.Service, request: Model.Request) => service.adapts?.(request)
 export const choiceOf = (request: Model.Request) => request.toolChoice
 export const pairsOf = (message: Message.Assistant) => message.content.filter((part) => part.type === "settled-call")
 export const systemOf = (transcript: Message.Transcript) => transcript.find((message) => message.role === "system")
