@@ -13,16 +13,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Minified and gzipped, in KB of 1,000 bytes, as it was reached last. A bundle that is much smaller by now has its size set anew. */
 const sizes: Readonly<Record<(typeof agents)[number], number>> = {
-  hello: 157,
-  table: 158.9,
-  fixer: 157.8,
-  streamed: 157.1,
-  approval: 161.1,
-  resumed: 167.7,
-  structured: 159.9,
-  telemetry: 163.3,
-  composed: 159.9,
-  models: 177.9
+  hello: 167.2,
+  table: 169,
+  fixer: 168.1,
+  streamed: 167.3,
+  approval: 171.3,
+  resumed: 177.9,
+  structured: 170,
+  telemetry: 173.5,
+  composed: 170,
+  models: 189.3
 }
 
 /** How far a size may be from what it was. */
