@@ -69,7 +69,6 @@ export const make = ({ model, provider }: Source, codec: Codec): ((request: Mode
     const sent = request.messages.map((message) => {
       const { after, before: actual, origin } = read(message, before)
       before = after
-      // Mutant `false` for `message.role !== "assistant"` survives: only messages of a model have thoughts with an origin
       if (origin === undefined || message.role !== "assistant") return message
       if ((origin.family ?? family) === family && (origin.before ?? actual) === actual) return message
       isWhole = false
