@@ -110,17 +110,16 @@ const fromClient = (
   const { endpoint, url } = target
   const limit = Duration.toMillis(timeout)
 
+  /** The limit waits first: at one instant with it, an answer is too late. */
   const within = <A, E, E2, R>(
     self: Effect.Effect<A, E, R>,
     millis: number,
     failure: (error: LlmError.LlmError) => E2
-  ): Effect.Effect<A, E | E2, R> =>
-    millis === Infinity
-      ? self
-      : Effect.timeoutOrElse(self, {
-          duration: Duration.millis(Math.max(0, millis)),
-          orElse: () => Effect.fail(failure(Fault.timedOut(endpoint.source, url, timeout)))
-        })
+  ): Effect.Effect<A, E | E2, R> => {
+    if (millis === Infinity) return self
+    const over = Effect.suspend(() => Effect.fail(failure(Fault.timedOut(endpoint.source, url, timeout))))
+    return Effect.raceFirst(Effect.delay(over, Duration.millis(Math.max(0, millis))), self)
+  }
 
   /** The failure of a silent server. It is not resent: the server may still work on the request. */
   const silent = (limit: Duration.Duration, kind: Fault.Silence): Failure => ({
