@@ -15,6 +15,7 @@ import { factsOf } from "../../../packages/providers/src/codec/replyFacts.ts"
 import { contextCut } from "../../../packages/providers/src/codec/ollama/contextCut.ts"
 import * as Ollama from "../../../packages/providers/src/codec/ollama/OllamaChat.ts"
 import * as Chat from "../../../packages/providers/src/codec/openai-chat/OpenAiChat.ts"
+import { Details } from "../../../packages/providers/src/codec/openai-chat/reasoningDetails.ts"
 import { ThinkTags } from "../../../packages/providers/src/codec/openai-chat/thinkTags.ts"
 import { answerTo } from "../../../packages/providers/src/codec/openai-responses/answers.ts"
 import { withoutIds } from "../../../packages/providers/src/codec/openai-responses/items.ts"
@@ -58,6 +59,16 @@ const requestWith = (reply: Message.Reply): Model.Request => ({
   tools: [],
   toolChoice: "auto"
 })
+
+const pieces = (size: number, idOf: (n: number) => object): ReadonlyArray<Schema.JsonObject> =>
+  many(size, 50, (n) => ({ type: "reasoning.text", text: "a", ...idOf(n) }))
+
+/** The parts of a thought in pieces. */
+const details: Inputs<ReadonlyArray<Schema.JsonObject>> = {
+  "many indices": (size) => pieces(size, (index) => ({ index })),
+  "many ids of one index": (size) => pieces(size, (n) => ({ index: 0, id: `r${n}` })),
+  "one part": (size) => pieces(size, () => ({ index: 0 }))
+}
 
 const traced = Provenance.make(source, Anthropic.make(source))
 
@@ -296,7 +307,14 @@ export const providersCodec: Table = {
   "providers/src/codec/openai-chat/dialect.ts": each(fixed, "full"),
   "providers/src/codec/openai-chat/error.ts": each(reached, "inside", "refusalOf", "reported", "ended", "firstChoice"),
   "providers/src/codec/openai-chat/messages.ts": each(reached, "make"),
-  "providers/src/codec/openai-chat/reasoningDetails.ts": each(reached, "Details", "of", "textOf"),
+  "providers/src/codec/openai-chat/reasoningDetails.ts": {
+    Details: grows(details, (pieces) => {
+      const joined = new Details()
+      for (const piece of pieces) joined.push(piece)
+      return joined.all
+    }),
+    ...each(reached, "of", "textOf")
+  },
   "providers/src/codec/openai-chat/reply.ts": each(
     reached,
     "decode",

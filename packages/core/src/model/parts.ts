@@ -127,8 +127,10 @@ export class Collector {
   #end: Extract<Part, { readonly type: "finish" }> | undefined
   #counted: Extract<Part, { readonly type: "usage" | "finish" }> | undefined
   #text = ""
+  #isShown = false
 
   push(part: Part): void {
+    this.#isShown ||= isShown(part)
     if (part.type === "text-delta") this.#text += part.text
     else if (part.type === "reasoning-delta") this.#reason(part)
     else if (part.type === "tool-call" || part.type === "provider-item") {
@@ -154,7 +156,7 @@ export class Collector {
 
   /** Whether a reader has got anything that must not come twice: a text, a thought or a whole call. Usage is none of these. */
   get isShown(): boolean {
-    return this.#text !== "" || this.#content.some(isShown)
+    return this.#isShown
   }
 
   /** The same failure, with the text so far and the usage that the provider has counted. */
@@ -217,8 +219,8 @@ export const collected = (reply: Message.Reply): Message.Reply => {
 
 type Content = Message.Reply["content"][number]
 
-const isShown = (part: Content): boolean =>
-  part.type === "tool-call" || (part.type !== "provider-item" && part.text !== "")
+const isShown = (part: Part): boolean =>
+  part.type === "tool-call" || ((part.type === "text-delta" || part.type === "reasoning-delta") && part.text !== "")
 
 /** A call whose arguments can be written down. */
 const readable = <P extends Content>(part: P): P => {

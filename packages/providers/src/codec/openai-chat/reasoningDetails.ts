@@ -12,6 +12,8 @@ type Detail = Record<string, Schema.Json>
 /** Joins streamed parts. */
 export class Details {
   readonly #parts: Array<Schema.Json> = []
+  /** Where the last part of a type and an index is; with an id, the last one that has it; with `undefined`, the one that has none. */
+  readonly #last = new Map<string, number>()
   /** The bytes of all pieces so far. */
   size = 0
 
@@ -21,10 +23,32 @@ export class Details {
    */
   push(piece: Schema.Json): void {
     this.size += Size.ofJson(piece)
-    const at = this.#parts.findLastIndex((part, index) => isOne(part, piece, index === this.#parts.length - 1))
+    const at = this.#placeOf(piece)
     const part = this.#parts[at]
-    if (!isDetail(part) || !isDetail(piece)) this.#parts.push(piece)
-    else this.#parts[at] = joined(part, piece)
+    if (!isDetail(part) || !isDetail(piece)) this.#note(piece, this.#parts.push(piece) - 1)
+    else {
+      const whole = joined(part, piece)
+      this.#parts[at] = whole
+      if (idOf(part) !== idOf(whole)) {
+        this.#last.delete(keyOf(part, undefined))
+        this.#note(whole, at)
+      }
+    }
+  }
+
+  /** The place of the part to which a piece belongs, or -1. Of a type and an index at most one part has no id: the first. */
+  #placeOf(piece: Schema.Json): number {
+    const last = this.#parts.length - 1
+    if (indexOf(piece) === undefined) return goesOn(this.#parts[last], piece) ? last : -1
+    const id = idOf(piece)
+    if (id === undefined) return this.#last.get(keyOf(piece)) ?? -1
+    return Math.max(this.#last.get(keyOf(piece, id)) ?? -1, this.#last.get(keyOf(piece, undefined)) ?? -1)
+  }
+
+  #note(part: Schema.Json, at: number): void {
+    if (indexOf(part) === undefined) return
+    this.#last.set(keyOf(part, idOf(part)), at)
+    this.#last.set(keyOf(part), Math.max(at, this.#last.get(keyOf(part)) ?? -1))
   }
 
   get all(): ReadonlyArray<Schema.Json> {
@@ -43,16 +67,20 @@ export const textOf = (details: ReadonlyArray<Schema.Json>): string =>
 // values within JSON are JSON
 const isDetail = (value: Schema.Json | undefined): value is Detail => Predicate.isObject(value)
 
-const isOne = (part: Schema.Json, piece: Schema.Json, isLast: boolean): boolean => {
-  const same = (key: string) => Json.field(part, key) === Json.field(piece, key)
-  const index = Json.count(Json.field(piece, "index"))
-  const [id, other] = [Json.text(Json.field(part, "id")), Json.text(Json.field(piece, "id"))]
-  // One index may hold encrypted parts of several calls, each with the id of its call.
-  if (!same("type") || (id !== undefined && other !== undefined && id !== other)) return false
-  if (index !== undefined) return Json.count(Json.field(part, "index")) === index
-  // Encrypted parts come whole.
-  const isSealed = Json.field(piece, "data") !== undefined
-  return isLast && !isSealed && Json.count(Json.field(part, "index")) === undefined
+const idOf = (part: Schema.Json | undefined): string | undefined => Json.text(Json.field(part, "id"))
+
+const indexOf = (part: Schema.Json | undefined): number | undefined => Json.count(Json.field(part, "index"))
+
+/** One index may hold encrypted parts of several calls, each with the id of its call. */
+const keyOf = (part: Schema.Json, ...id: ReadonlyArray<string | undefined>): string =>
+  JSON.stringify([Json.field(part, "type") ?? "", indexOf(part), ...id])
+
+/** Whether a piece without an index belongs to the part before it. Encrypted parts come whole. */
+const goesOn = (part: Schema.Json | undefined, piece: Schema.Json): boolean => {
+  const [id, other] = [idOf(part), idOf(piece)]
+  if (Json.field(part, "type") !== Json.field(piece, "type")) return false
+  if (id !== undefined && other !== undefined && id !== other) return false
+  return Json.field(piece, "data") === undefined && indexOf(part) === undefined
 }
 
 /** Fields whose pieces are concatenated. */
