@@ -23,7 +23,7 @@ export class Details {
    */
   push(piece: Schema.Json): void {
     this.size += Size.ofJson(piece)
-    const at = this.#placeOf(piece)
+    const at = this.#positionOf(piece)
     const part = this.#parts[at]
     if (!isDetail(part) || !isDetail(piece)) this.#note(piece, this.#parts.push(piece) - 1)
     else {
@@ -36,8 +36,8 @@ export class Details {
     }
   }
 
-  /** The place of the part to which a piece belongs, or -1. Of a type and an index at most one part has no id: the first. */
-  #placeOf(piece: Schema.Json): number {
+  /** The position of the part to which a piece belongs, or -1. Of a type and an index at most one part has no id: the first. */
+  #positionOf(piece: Schema.Json): number {
     const last = this.#parts.length - 1
     if (indexOf(piece) === undefined) return goesOn(this.#parts[last], piece) ? last : -1
     const id = idOf(piece)
