@@ -172,3 +172,13 @@ export const misfits: Inputs<Misfit> = {
       many(size, 8, () => "a")
     )
 }
+
+const piecesOfThought = (size: number, idOf: (n: number) => object): ReadonlyArray<Schema.JsonObject> =>
+  many(size, 50, (n) => ({ type: "reasoning.text", text: "a", ...idOf(n) }))
+
+/** The parts of a thought in pieces. */
+export const detailPieces: Inputs<ReadonlyArray<Schema.JsonObject>> = {
+  "many indices": (size) => piecesOfThought(size, (index) => ({ index })),
+  "many ids of one index": (size) => piecesOfThought(size, (n) => ({ index: 0, id: `r${n}` })),
+  "one part": (size) => piecesOfThought(size, () => ({ index: 0 }))
+}

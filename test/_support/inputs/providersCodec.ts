@@ -30,7 +30,7 @@ import * as Text from "../../../packages/providers/src/codec/text.ts"
 import type { Format } from "../../../packages/providers/src/testing/wire/wire.ts"
 import { wires } from "../../../packages/providers/src/testing/wire/AnyWire.ts"
 import { answerOf, inPieces, source } from "./answers.ts"
-import { documents, many, replies, schemas, texts, usage, values } from "./data.ts"
+import { detailPieces, documents, many, replies, schemas, texts, usage, values } from "./data.ts"
 import {
   each,
   effectOnly,
@@ -59,16 +59,6 @@ const requestWith = (reply: Message.Reply): Model.Request => ({
   tools: [],
   toolChoice: "auto"
 })
-
-const pieces = (size: number, idOf: (n: number) => object): ReadonlyArray<Schema.JsonObject> =>
-  many(size, 50, (n) => ({ type: "reasoning.text", text: "a", ...idOf(n) }))
-
-/** The parts of a thought in pieces. */
-const details: Inputs<ReadonlyArray<Schema.JsonObject>> = {
-  "many indices": (size) => pieces(size, (index) => ({ index })),
-  "many ids of one index": (size) => pieces(size, (n) => ({ index: 0, id: `r${n}` })),
-  "one part": (size) => pieces(size, () => ({ index: 0 }))
-}
 
 const traced = Provenance.make(source, Anthropic.make(source))
 
@@ -285,10 +275,7 @@ export const providersCodec: Table = {
     format: "ollama-chat"
   }),
   "providers/src/codec/ollama/error.ts": each(reached, "classify", "inside"),
-  "providers/src/codec/ollama/reply.ts": {
-    ...each(reached, "Calls", "usageOf"),
-    ...each(fixed, "finishOf")
-  },
+  "providers/src/codec/ollama/reply.ts": { ...each(reached, "Calls", "usageOf"), ...each(fixed, "finishOf") },
   "providers/src/codec/ollama/contextCut.ts": {
     contextCut: grows(replies, (reply) =>
       contextCut(
@@ -308,7 +295,7 @@ export const providersCodec: Table = {
   "providers/src/codec/openai-chat/error.ts": each(reached, "inside", "refusalOf", "reported", "ended", "firstChoice"),
   "providers/src/codec/openai-chat/messages.ts": each(reached, "make"),
   "providers/src/codec/openai-chat/reasoningDetails.ts": {
-    Details: grows(details, (pieces) => {
+    Details: grows(detailPieces, (pieces) => {
       const joined = new Details()
       for (const piece of pieces) joined.push(piece)
       return joined.all
