@@ -180,5 +180,7 @@ const piecesOfThought = (size: number, idOf: (n: number) => object): ReadonlyArr
 export const detailPieces: Inputs<ReadonlyArray<Schema.JsonObject>> = {
   "many indices": (size) => piecesOfThought(size, (index) => ({ index })),
   "many ids of one index": (size) => piecesOfThought(size, (n) => ({ index: 0, id: `r${n}` })),
-  "one part": (size) => piecesOfThought(size, () => ({ index: 0 }))
+  "many types of one index": (size) => piecesOfThought(size, (n) => ({ index: 0, type: `t${n}` })),
+  "one part": (size) => piecesOfThought(size, () => ({ index: 0 })),
+  "one part without an index": (size) => piecesOfThought(size, () => ({}))
 }
