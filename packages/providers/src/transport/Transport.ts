@@ -10,11 +10,12 @@ import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import * as Redaction from "@kintsugi/core/Redaction"
 import * as Recovery from "@kintsugi/core/Recovery"
-import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
+import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Answer } from "./Answer.ts"
@@ -167,7 +168,7 @@ const fromClient = (
     /**
      * Reads up to the first parts that a reader must not get twice: every failure before them can be resent. Only the head has a deadline.
      */
-    const attempt = (deadline: number) =>
+    const attempt = (deadline: number, counted: (part: Model.Part) => void) =>
       Effect.gen(function* () {
         const sent = Send.exchange(client, target, { accept: accepted, body, limits })
         const left = deadline - (yield* Clock.currentTimeMillis)
@@ -176,22 +177,22 @@ const fromClient = (
         const readWhole = whole === undefined ? undefined : (body: string) => whole({ ...answer, body })
         const reading = { limits, silence, silent, sizeOf: Size.ofPart, whole: readWhole }
         const parts = yield* Parts.parts(exchange, decoder(answer), reading)
-        return { first: yield* Parts.first(parts), parts }
+        return { first: yield* Parts.first(parts, counted), parts }
       })
     return Stream.unwrap(
-      Effect.gen(function* () {
-        const scope = yield* Effect.scope
-        const inScope = (deadline: number) => Parts.inChild(Span.spanned(attempt(deadline), url), scope)
-        const { first, parts } = yield* sending(inScope, Parts.given)
-        let unread = first
-        const next = Parts.bare(parts)
-        const pull: Parts.Parts<Model.Part, LlmError.LlmError> = Effect.suspend(() => {
-          if (!Arr.isReadonlyArrayNonEmpty(unread)) return next
-          const parts = unread
-          unread = []
-          return Effect.succeed(parts)
+      Effect.map(Effect.scope, (scope) => {
+        let read: ReturnType<typeof Parts.given> = { first: [], parts: Cause.done() }
+        // what is counted while parts are held back comes at once
+        const opening = Stream.callback<Model.Part, LlmError.LlmError>((queue) => {
+          const counted = (part: Model.Part) => void Queue.offerUnsafe(queue, part)
+          const inScope = (deadline: number) => Parts.inChild(Span.spanned(attempt(deadline, counted), url), scope)
+          const opened = Effect.map(sending(inScope, Parts.given), (opened) => void (read = opened))
+          return Effect.andThen(opened, Queue.end(queue))
         })
-        return Stream.fromPull(Effect.succeed(pull))
+        const rest = Stream.suspend(() =>
+          Stream.concat(Stream.fromArray(read.first), Stream.fromPull(Effect.succeed(Parts.bare(read.parts))))
+        )
+        return Stream.concat(opening, rest)
       })
     )
   }

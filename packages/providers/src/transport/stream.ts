@@ -112,15 +112,22 @@ const watched = <A, Part>(
 
 /**
  * The parts of a stream up to the first text, thought or finished call; all parts of a stream without any. Until then
- * no reader has got anything, and a failure, which has the usage so far, can be resent.
+ * no reader has got anything, and a failure, which has the usage so far, can be resent. `counted` gets the usage at once: a
+ * stream may be interrupted while its parts are held.
  */
-export const first = (self: Parts<Model.Part>): Effect.Effect<ReadonlyArray<Model.Part>, Failure> =>
+export const first = (
+  self: Parts<Model.Part>,
+  counted: (part: Model.Part) => void
+): Effect.Effect<ReadonlyArray<Model.Part>, Failure> =>
   Effect.suspend(() => {
     const collector = new Model.Collector()
     const held: Array<Model.Part> = []
     const taken = Effect.map(self, (parts) => {
       for (const part of parts) collector.push(part)
-      held.push(...parts)
+      for (const part of parts) {
+        if (part.type === "usage" && !collector.isShown) counted(part)
+        else held.push(part)
+      }
       return collector.isShown
     })
     const shown = Effect.asVoid(Effect.repeat(taken, { until: (isShown) => isShown }))

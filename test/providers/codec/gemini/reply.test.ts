@@ -187,7 +187,8 @@ describe("usage", () => {
     }
     const push = (promptTokenCount: number, reason?: string) =>
       pushed(chunk([{ text: "a" }], reason, {}, { usageMetadata: { promptTokenCount } }))
-    assert.deepStrictEqual(pushed(chunk([], undefined, {}, { usageMetadata: { promptTokenCount: 2 } })), [])
+    const alone = pushed(chunk([], undefined, {}, { usageMetadata: { promptTokenCount: 2 } }))
+    assert.deepStrictEqual(alone, [{ type: "usage", usage: Usage.make({ inputTokens: 2 }) }])
     assert.deepStrictEqual(pushed(chunk([{ text: "a" }])), [{ type: "text-delta", text: "a" }])
     assert.deepStrictEqual(push(3), [
       { type: "text-delta", text: "a" },

@@ -124,7 +124,8 @@ describe("the next piece of a text", () => {
 
   it("is not recognised by counts alone", () => {
     const usage = { prompt_tokens: 3, completion_tokens: 2 }
-    assert.deepStrictEqual(decoderOf().push({ ...chunk({}), usage }), Result.succeed([]))
+    const counted = { type: "usage" as const, usage: Usage.make({ inputTokens: 3, outputTokens: 2 }) }
+    assert.deepStrictEqual(decoderOf().push({ ...chunk({}), usage }), Result.succeed([counted]))
   })
 
   it("ends a stream only if its reply has ended, and only by its own event [P504]", () => {

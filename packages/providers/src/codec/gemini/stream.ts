@@ -138,7 +138,7 @@ export class ContentDecoder implements Decoder<Model.Part> {
     const read = parts.flatMap((part) => this.#reader.read(part, this.#responseId))
     this.#isSaid ||= read.some(({ type }) => type === "text-delta" || type === "tool-call")
     // The usage so far, in case the stream is cut off.
-    const isSpoken = reported !== undefined && this.#reason === undefined && read.length > 0
-    return Result.succeed(isSpoken ? [...read, { type: "usage", usage: reported }] : read)
+    const isCounted = reported !== undefined && this.#reason === undefined
+    return Result.succeed(isCounted ? [...read, { type: "usage", usage: reported }] : read)
   }
 }

@@ -84,9 +84,9 @@ export class ChatDecoder implements Decoder<Model.Part> {
     const error = ChatError.reported(this.#source, this.#answer, chunk, this.#usage, event)
     if (error !== undefined) return Result.fail(error)
     const read = this.#read(chunk)
-    // Some servers send their counts so far with every piece.
-    const isSpoken = reported !== undefined && this.#reason === undefined && read.length > 0
-    const parts = isSpoken ? [...read, { type: "usage" as const, usage: reported }] : read
+    // Some servers send their counts so far with every piece, of a call too.
+    const isCounted = reported !== undefined && this.#reason === undefined
+    const parts = isCounted ? [...read, { type: "usage" as const, usage: reported }] : read
     const { lastEvent } = this.#dialect
     const isLast = lastEvent !== undefined && this.#reason !== undefined && Json.field(chunk, "object") === lastEvent
     return isLast ? Result.map(this.#finish(), (last) => [...parts, ...last]) : Result.succeed(parts)
