@@ -1,14 +1,13 @@
-/** The limits of size count what is kept of an answer, and nothing of its framing. */
+/** `maxReplyBytes` counts what is kept of a reply, and nothing of its framing. */
 import { assert, describe, it } from "@effect/vitest"
 import { Agent, LlmError, type Model, Recovery } from "@kintsugi/core"
-import { Anthropic, DeepSeek, Gemini, Ollama, OpenAi, type Transport } from "@kintsugi/providers"
-import { Effect, Exit, type Layer, Redacted, Stream } from "effect"
+import { DeepSeek, Perplexity, type Transport } from "@kintsugi/providers"
+import { Effect, Exit, Stream } from "effect"
 import {
   body,
   completion,
   done,
   event,
-  failsWith,
   fakeNetwork,
   finishChunk,
   finished,
@@ -19,55 +18,41 @@ import {
   streamText,
   textChunk
 } from "../../_support/network.ts"
+import {
+  anthropic,
+  callChunk,
+  chat,
+  common,
+  gemini,
+  item,
+  named,
+  ollama,
+  type Provided,
+  responses,
+  streamed,
+  thoughtChunk,
+  tooLarge
+} from "./_support/sizes.ts"
 
-type Provided = Layer.Layer<Model.Model, never, Transport.HttpClient>
-
-const common = { apiKey: Redacted.make("k"), baseUrl: "https://api.test", model: "m" }
-
-/** How a stream with these chunks ends, and its text. */
-const streamed = (layer: Provided, chunks: ReadonlyArray<string | Uint8Array>) => {
-  const network = fakeNetwork([respondWith(200, () => body(chunks))])
-  return Effect.map(finished(streamText.pipe(Effect.provide(layer), Effect.provide(network.layer)), 0), (exit) => {
-    assert(Exit.isSuccess(exit))
-    assert.strictEqual(network.sent.length, 1)
-    return exit.value
-  })
-}
-
-/** The option that a failure names, with its limit. */
-const tooLarge = (exit: Exit.Exit<unknown, LlmError.LlmError>) => {
-  const error = failsWith(exit, LlmError.ReplyTooLargeError)
-  assert.isFalse(error.isRetryable)
-  assert.strictEqual(error.recovery, "none")
-  assert.include(error.message, `${error.option} admits, ${error.limit} bytes`)
-  return [error.option, error.limit]
-}
-
-const thoughtChunk = (reasoning_content: string) => event({ choices: [{ index: 0, delta: { reasoning_content } }] })
-
-const callChunk = (args: string) =>
-  event({
-    choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: "c", function: { name: "f", arguments: args } }] } }]
-  })
-
-const named = (data: { readonly type: string; readonly [key: string]: unknown }) =>
-  `event: ${data.type}\n${event(data)}`
-
-/** The endings of a stream that kept 10 bytes, for each way to keep them, by the wire that keeps them. */
-const kept: ReadonlyArray<readonly [string, (transport: Transport.Options) => Provided, ReadonlyArray<string>]> = [
+/** A stream for each way to keep something, by the wire that keeps it, and the bytes that it keeps. */
+const kept: ReadonlyArray<
+  readonly [string, (transport: Transport.Options) => Provided, ReadonlyArray<string>, number]
+> = [
   [
     "texts and thoughts",
     (transport) => DeepSeek.layer({ ...common, transport }),
-    [thoughtChunk("12"), thoughtChunk("34"), textChunk("5ä"), textChunk("890"), finishChunk(), done]
+    [thoughtChunk("12"), thoughtChunk("34"), textChunk("5ä"), textChunk("890"), finishChunk(), done],
+    10 + "reasoning_content".length
   ],
   [
     "arguments in pieces",
-    (transport) => OpenAi.layer({ ...common, transport }),
-    [callChunk('{"a":'), callChunk('"bc'), callChunk('"}'), finishChunk("tool_calls"), done]
+    chat,
+    [callChunk('{"a":'), callChunk('"bc'), callChunk('"}'), finishChunk("tool_calls"), done],
+    10 + "cf".length
   ],
   [
     "arguments in pieces of Anthropic",
-    (transport) => Anthropic.layer({ ...common, transport }),
+    anthropic,
     [
       named({ type: "message_start", message: { usage: { input_tokens: 1, output_tokens: 1 } } }),
       named({
@@ -81,60 +66,182 @@ const kept: ReadonlyArray<readonly [string, (transport: Transport.Options) => Pr
       named({ type: "content_block_stop", index: 0 }),
       named({ type: "message_delta", delta: { stop_reason: "tool_use" } }),
       named({ type: "message_stop" })
-    ]
+    ],
+    10 + "cf".length
   ],
   [
     "arguments in pieces of responses",
-    (transport) => OpenAi.layerResponses({ ...common, transport }),
+    responses,
     [
-      named({
-        type: "response.output_item.added",
-        output_index: 0,
-        item: { type: "function_call", id: "i", call_id: "c", name: "f", arguments: "" }
-      }),
+      item("added", 0, { type: "function_call", id: "i", call_id: "c", name: "f", arguments: "" }),
       ...['{"a":', '"bc', '"}'].map((delta) =>
         named({ type: "response.function_call_arguments.delta", output_index: 0, item_id: "i", delta })
       ),
-      named({
-        type: "response.output_item.done",
-        output_index: 0,
-        item: { type: "function_call", id: "i", call_id: "c", name: "f", arguments: '{"a":"bc"}' }
-      }),
+      item("done", 0, { type: "function_call", id: "i", call_id: "c", name: "f", arguments: '{"a":"bc"}' }),
       named({ type: "response.completed", response: { status: "completed", output: [] } })
-    ]
+    ],
+    10 + "icf".length
   ],
   [
     "arguments of Gemini",
-    (transport) => Gemini.layer({ ...common, transport }),
+    gemini,
     [
       event({
         candidates: [{ content: { parts: [{ text: "1234" }, { functionCall: { name: "f", args: { a: "bcdef" } } }] } }]
       }),
       event({ candidates: [{ content: { parts: [] }, finishReason: "STOP" }] })
-    ]
+    ],
+    10 + "call_0f".length
   ],
   [
     "arguments of Ollama",
-    (transport) => Ollama.layer({ model: "m", baseUrl: "https://api.test", transport }),
+    ollama,
     [
       `${JSON.stringify({ message: { content: "1234" }, done: false })}\n`,
       `${JSON.stringify({ message: { tool_calls: [{ function: { name: "f", arguments: { a: "bcdef" } } }] }, done: false })}\n`,
       `${JSON.stringify({ message: { content: "" }, done: true, done_reason: "stop" })}\n`
+    ],
+    10 + "call_0f".length
+  ]
+]
+
+const big = "x".repeat(500)
+
+/** Streams without end, by the index of a chunk: each chunk brings 500 bytes that the wire holds back. */
+const unfinished: ReadonlyArray<
+  readonly [string, (transport: Transport.Options) => Provided, (index: number) => string]
+> = [
+  [
+    "blocks of Anthropic",
+    anthropic,
+    (index) =>
+      index === 0
+        ? named({ type: "message_start", message: { usage: { input_tokens: 1, output_tokens: 1 } } })
+        : named({
+            type: "content_block_start",
+            index,
+            content_block: { type: "tool_use", id: `c${index}`, name: "f", input: { big } }
+          })
+  ],
+  [
+    "items of responses that begin",
+    responses,
+    (index) => item("added", index, { type: "custom_tool_call", id: `i${index}`, call_id: `c${index}`, input: big })
+  ],
+  [
+    "items of responses that wait for an earlier one",
+    responses,
+    (index) =>
+      index === 0
+        ? item("added", 0, { type: "reasoning", id: "r", summary: [] })
+        : item("done", index, { type: "function_call", id: `i${index}`, call_id: "c", name: "f", arguments: big })
+  ],
+  [
+    "names of chat completions",
+    chat,
+    (index) => {
+      const call = { index, id: `c${index}`, function: { name: big, arguments: "" } }
+      return event({ choices: [{ index: 0, delta: { tool_calls: [call] } }] })
+    }
+  ],
+  [
+    "names of Ollama",
+    ollama,
+    () => `${JSON.stringify({ message: { tool_calls: [{ function: { name: big, arguments: {} } }] }, done: false })}\n`
+  ],
+  [
+    "blanks that may stand before thoughts",
+    (transport) => Perplexity.layer({ ...common, transport, api: "chat" }),
+    () => textChunk(" ".repeat(500))
+  ]
+]
+
+const zeros = { a: Array.from({ length: 400 }, () => 0) }
+
+/** A call whose arguments have 807 bytes, on each wire. */
+const numbers: ReadonlyArray<readonly [string, (transport: Transport.Options) => Provided, ReadonlyArray<string>]> = [
+  ["chat completions", chat, [callChunk(JSON.stringify(zeros)), finishChunk("tool_calls"), done]],
+  [
+    "responses",
+    responses,
+    [
+      item("done", 0, { type: "function_call", id: "i", call_id: "c", name: "f", arguments: JSON.stringify(zeros) }),
+      named({ type: "response.completed", response: { status: "completed", output: [] } })
+    ]
+  ],
+  [
+    "Anthropic",
+    anthropic,
+    [
+      named({ type: "message_start", message: { usage: { input_tokens: 1, output_tokens: 1 } } }),
+      named({
+        type: "content_block_start",
+        index: 0,
+        content_block: { type: "tool_use", id: "c", name: "f", input: zeros }
+      }),
+      named({ type: "content_block_stop", index: 0 }),
+      named({ type: "message_stop" })
+    ]
+  ],
+  [
+    "Gemini",
+    gemini,
+    [
+      event({
+        candidates: [{ content: { parts: [{ functionCall: { name: "f", args: zeros } }] }, finishReason: "STOP" }]
+      })
+    ]
+  ],
+  [
+    "Ollama",
+    ollama,
+    [
+      `${JSON.stringify({
+        message: { tool_calls: [{ function: { name: "f", arguments: zeros } }] },
+        done: true,
+        done_reason: "stop"
+      })}\n`
     ]
   ]
 ]
 
 describe("maxReplyBytes", () => {
-  for (const [what, layer, chunks] of kept) {
+  for (const [what, layer, chunks, size] of kept) {
     it.effect(`counts ${what} in bytes, in any pieces, and nothing else [P1401]`, () =>
       Effect.gen(function* () {
         const bytes = Array.from(new TextEncoder().encode(chunks.join("")), (byte) => Uint8Array.of(byte))
         for (const pieces of [chunks, [chunks.join("")], bytes]) {
-          const within = yield* streamed(layer({ maxReplyBytes: 10, retry: false }), pieces)
+          const within = yield* streamed(layer({ maxReplyBytes: size, retry: false }), pieces)
           assert(Exit.isSuccess(within.exit))
-          const beyond = yield* streamed(layer({ maxReplyBytes: 9 }), pieces)
-          assert.deepStrictEqual(tooLarge(beyond.exit), ["maxReplyBytes", 9])
+          const beyond = yield* streamed(layer({ maxReplyBytes: size - 1 }), pieces)
+          assert.deepStrictEqual(tooLarge(beyond.exit), ["maxReplyBytes", size - 1])
         }
+      })
+    )
+  }
+
+  for (const [what, layer, chunk] of unfinished) {
+    it.effect(`counts ${what} before they end [P1401]`, () =>
+      Effect.gen(function* () {
+        let pulled = 0
+        const endless = new ReadableStream<Uint8Array>({
+          pull: (controller) => controller.enqueue(new TextEncoder().encode(chunk(pulled++)))
+        })
+        const network = fakeNetwork([respondWith(200, () => endless)])
+        const call = streamText.pipe(Effect.provide(layer({ maxReplyBytes: 2000 })), Effect.provide(network.layer))
+        const exit = yield* finished(call, 0)
+        assert(Exit.isSuccess(exit))
+        assert.deepStrictEqual(tooLarge(exit.value.exit), ["maxReplyBytes", 2000])
+        assert.isAtMost(pulled, 6)
+      })
+    )
+  }
+
+  for (const [what, layer, chunk] of numbers) {
+    it.effect(`counts the arguments of ${what} once, and no place of a list [P1401]`, () =>
+      Effect.gen(function* () {
+        const { exit } = yield* streamed(layer({ maxReplyBytes: 1000, retry: false }), chunk)
+        assert(Exit.isSuccess(exit))
       })
     )
   }
@@ -162,8 +269,13 @@ describe("maxReplyBytes", () => {
     })
   )
 
-  it.effect("holds for whole replies too [P1401]", () =>
+  it.effect("holds for whole replies too, with the ids and names of their calls [P1401]", () =>
     Effect.gen(function* () {
+      const call = { id: "c".repeat(500), type: "function", function: { name: "f".repeat(500), arguments: "{}" } }
+      const message = { role: "assistant", content: null, tool_calls: [call] }
+      const calling = fakeNetwork([respond(200, { choices: [{ index: 0, message, finish_reason: "tool_calls" }] })])
+      const long = generate.pipe(Effect.provide(openAi({ maxReplyBytes: 999 })), Effect.provide(calling.layer))
+      assert.deepStrictEqual(tooLarge(yield* finished(long, 0)), ["maxReplyBytes", 999])
       const of = (maxReplyBytes: number) => {
         const network = fakeNetwork([respond(200, completion("grüße"))])
         return finished(generate.pipe(Effect.provide(openAi({ maxReplyBytes })), Effect.provide(network.layer)), 0)
@@ -205,68 +317,6 @@ describe("maxReplyBytes", () => {
         Agent.onLlmError({ ReplyTooLargeError: Recovery.retry({ retries: 1 }) }, { onPartial: "restart" })
       )
       assert(Exit.isSuccess(yield* running(fakeNetwork([large, small]), patient.stream("go"))))
-    })
-  )
-})
-
-describe("maxEventBytes", () => {
-  const layer = (maxEventBytes: number) => openAi({ maxEventBytes, retry: false })
-  const ofSize = (size: number) => {
-    const empty = JSON.stringify({ choices: [{ index: 0, delta: { content: "" } }] })
-    return empty.replace('""', `"${"é".repeat((size - empty.length) / 2)}"`)
-  }
-  const data = ofSize(1000)
-  const end = [finishChunk(), done]
-
-  it.effect("counts the data of one event, in one line or in several, wherever it is cut [P1401]", () =>
-    Effect.gen(function* () {
-      assert.strictEqual(new TextEncoder().encode(data).length, 1000)
-      const lines = `${data.slice(0, 1)}\ndata: ${data.slice(1)}`
-      for (const [sent, size] of [
-        [data, 1000],
-        [lines, 1001]
-      ] as const) {
-        const chunk = `event: message\nid: 7\n: ${"x".repeat(500)}\ndata: ${sent}\n\n`
-        const bytes = new TextEncoder().encode([textChunk("a"), chunk, ...end].join(""))
-        for (const pieces of [[bytes], Array.from(bytes, (byte) => Uint8Array.of(byte))]) {
-          const within = yield* streamed(layer(size), pieces)
-          assert(Exit.isSuccess(within.exit))
-          const beyond = yield* streamed(layer(size - 1), pieces)
-          assert.deepStrictEqual(tooLarge(beyond.exit), ["maxEventBytes", size - 1])
-          assert.strictEqual(beyond.text, "a")
-        }
-      }
-    })
-  )
-
-  const endless: ReadonlyArray<readonly [string, (bytes: number) => string]> = [
-    ["an event that never ends", (bytes) => `data: ${"x".repeat(bytes)}`],
-    ["an event of endless lines", (bytes) => "data:\n".repeat(bytes)],
-    ["a comment that never ends", (bytes) => `: ${"x".repeat(bytes)}`],
-    ["blanks", (bytes) => " ".repeat(bytes)],
-    ["JSON by itself", (bytes) => `{${"1,\n".repeat(bytes / 2)}`]
-  ]
-  for (const [what, text] of endless) {
-    it.effect(`ends ${what}, in one piece or in many [P1401]`, () =>
-      Effect.gen(function* () {
-        for (const pieces of [[text(3000)], Array.from(text(3000))]) {
-          const { exit } = yield* streamed(layer(2000), [textChunk("a"), ...pieces])
-          assert.deepStrictEqual(tooLarge(exit), ["maxEventBytes", 2000])
-        }
-      })
-    )
-  }
-
-  it.effect("counts a line, and an answer that is laid out, where each line is one event [P1401]", () =>
-    Effect.gen(function* () {
-      const ollama = (maxEventBytes: number) =>
-        Ollama.layer({ model: "m", baseUrl: "https://api.test", transport: { maxEventBytes, retry: false } })
-      const line = JSON.stringify({ message: { content: "é".repeat(50) }, done: true, done_reason: "stop" })
-      const size = new TextEncoder().encode(line).length
-      assert(Exit.isSuccess((yield* streamed(ollama(size), [`${line}\n`])).exit))
-      for (const pieces of [[`${line}\n`], Array.from(line), [`{\n${"1,\n".repeat(size)}`]]) {
-        assert.deepStrictEqual(tooLarge((yield* streamed(ollama(size - 1), pieces)).exit), ["maxEventBytes", size - 1])
-      }
     })
   )
 })

@@ -1,4 +1,4 @@
-/** How large a reply is: the bytes of its texts, thoughts, arguments and provider items in UTF-8, without any framing. */
+/** How large a reply is: the bytes of its texts, thoughts, calls and provider items in UTF-8, without any framing. */
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
@@ -14,12 +14,17 @@ export const ofText = (text: string): number => {
   return bytes
 }
 
-/** The bytes of the names and texts within a value, and one for everything else. */
+/** The bytes of the names, texts and numbers within a value, and one for everything else. An absent value has none. */
 export const ofJson = (value: unknown): number => {
   if (Predicate.isString(value)) return ofText(value)
-  if (!Predicate.isObjectOrArray(value)) return 1
+  if (Predicate.isNumber(value)) return String(value).length
+  if (Array.isArray(value)) return value.reduce((sum: number, member) => sum + ofJson(member), 0)
+  if (!Predicate.isObject(value)) return value === undefined ? 0 : 1
   return Object.entries(value).reduce((sum, [key, member]) => sum + ofText(key) + ofJson(member), 0)
 }
+
+/** The bytes of several parts. */
+export const ofParts = (parts: ReadonlyArray<Model.Part>): number => parts.reduce((sum, part) => sum + ofPart(part), 0)
 
 /** The bytes of a part of a stream. */
 export const ofPart = (part: Model.Part): number => {
@@ -27,18 +32,15 @@ export const ofPart = (part: Model.Part): number => {
     case "text-delta":
       return ofText(part.text)
     case "reasoning-delta":
-      return ofText(part.text) + ofMark(part.opaque?.data)
+      return ofText(part.text) + ofJson(part.opaque?.data)
     case "tool-call":
-      return ofJson(part.arguments)
+      return ofText(part.id) + ofText(part.name) + ofJson(part.arguments) + ofJson(part.opaque?.data)
     case "provider-item":
       return ofJson(part.opaque.data)
     default:
       return 0
   }
 }
-
-/** A signature counts. A text alone is the name of a field that thoughts came in. */
-const ofMark = (data: unknown): number => (Predicate.isObject(data) ? ofJson(data) : 0)
 
 /** The bytes of a whole reply. */
 export const ofReply = ({ content }: Message.Reply): number => content.reduce((sum, part) => sum + ofContent(part), 0)

@@ -36,7 +36,7 @@ export interface Options {
    */
   readonly betweenParts?: Duration.Input
   /**
-   * The texts, thoughts, arguments and provider items of one reply together, in bytes of UTF-8; 64 MiB by default. The
+   * The texts, thoughts, calls and provider items of one reply together, in bytes of UTF-8; 64 MiB by default. The
    * framing of the wire does not count. A larger reply is cut off, fails with a `ReplyTooLargeError` that names the
    * option, and is not resent; so do the two options below.
    */

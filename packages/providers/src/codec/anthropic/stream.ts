@@ -25,7 +25,7 @@ interface UnfinishedBlock {
   input: string
   signature: string
   readonly citations: Array<Schema.Json>
-  /** The bytes of its deltas. */
+  /** The bytes of what it has and was not emitted yet. */
   size: number
 }
 
@@ -132,7 +132,9 @@ export class MessagesDecoder implements Decoder<Model.Part> {
     this.#seen = true
     // an object within JSON holds JSON
     const start = Predicate.isObject(block) ? (block as Schema.JsonObject) : {}
-    this.#unfinished.set(index, { start, input: "", signature: "", citations: [], size: 0 })
+    const size = Size.ofParts(MessagesReply.closing(start, this.#source.provider, index))
+    this.#held += size
+    this.#unfinished.set(index, { start, input: "", signature: "", citations: [], size })
     return Result.succeed([...before, ...MessagesReply.opening(start)])
   }
 

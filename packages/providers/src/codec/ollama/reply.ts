@@ -9,7 +9,7 @@ import { tokenCount } from "../tokenCount.ts"
 /** The calls of a reply, from all of its lines. */
 export class Calls {
   readonly all: Array<Message.ToolCall> = []
-  /** The bytes of all arguments. */
+  /** The bytes of all calls. */
   size = 0
   readonly #ids = new Set<string>()
   /** The first number that may be free: smaller ones are used. */
@@ -26,13 +26,10 @@ export class Calls {
     this.#next = Math.max(this.#next, this.all.length)
     while (this.#ids.has(id)) id = `${base}_${this.#next++}`
     this.#ids.add(id)
-    this.size += Size.ofJson(Json.field(fn, "arguments"))
-    this.all.push({
-      type: "tool-call",
-      id,
-      name: Json.text(Json.field(fn, "name")) ?? "",
-      arguments: Json.field(fn, "arguments") ?? null
-    })
+    const name = Json.text(Json.field(fn, "name")) ?? ""
+    const made: Message.ToolCall = { type: "tool-call", id, name, arguments: Json.field(fn, "arguments") ?? null }
+    this.size += Size.ofPart(made)
+    this.all.push(made)
   }
 }
 

@@ -54,7 +54,7 @@ export class Calls {
   readonly #ofIndex = new Map<number, number>()
   readonly #ofId = new Map<string, number>()
   readonly #ofBoth = new Map<string, number>()
-  /** The bytes of all arguments so far. */
+  /** The bytes of all ids, names and arguments so far. */
   size = 0
   /** Greater than every index so far. */
   #nextIndex = 0
@@ -72,6 +72,8 @@ export class Calls {
     const braces = call?.braces ?? new Braces()
     braces.add(args)
     this.size += Size.ofJson(args)
+    if (call?.id === undefined) this.size += Size.ofJson(id)
+    if (call?.name === undefined) this.size += Size.ofJson(name)
     const position = call === undefined ? this.#unfinished.length : at
     this.#unfinished[position] = {
       index,

@@ -66,7 +66,8 @@ export class ChatDecoder implements Decoder<Model.Part> {
 
   held() {
     if (this.#isEnded) return 0
-    return this.#calls.size + this.#details.size + this.#remarks.size + this.#refusal.length
+    const { length } = this.#refusal
+    return this.#calls.size + this.#details.size + this.#remarks.size + length + (this.#tags?.size ?? 0)
   }
 
   push(data: string, event?: string): Step {

@@ -1,4 +1,5 @@
 /** Splits a text that begins with the model's reasoning between `<think>` and `</think>`, piece by piece. */
+import * as Size from "../../transport/Size.ts"
 
 export interface Piece {
   readonly type: "text-delta" | "reasoning-delta"
@@ -16,8 +17,15 @@ export class ThinkTags {
   #state: "beginning" | "thinking" | "between" | "answering" = "beginning"
   /** The blanks at the very beginning, which are removed with a tag. */
   readonly #blanks: Array<string> = []
+  /** Their bytes. */
+  #size = 0
   /** Text that may be part of a tag. */
   #held = ""
+
+  /** The bytes that are held back. */
+  get size(): number {
+    return this.#state === "beginning" ? this.#size + this.#held.length : this.#held.length
+  }
 
   push(text: string): ReadonlyArray<Piece> {
     switch (this.#state) {
@@ -46,7 +54,11 @@ export class ThinkTags {
       this.#state = "thinking"
       return this.#think(begun.slice(opening.length))
     }
-    if (this.#held === "") this.#blanks.push(text.slice(0, text.length - begun.length))
+    if (this.#held === "") {
+      const blanks = text.slice(0, text.length - begun.length)
+      this.#blanks.push(blanks)
+      this.#size += Size.ofText(blanks)
+    }
     this.#held = begun
     if (opening.startsWith(begun)) return []
     this.#state = "answering"

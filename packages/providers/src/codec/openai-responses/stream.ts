@@ -31,7 +31,7 @@ interface UnfinishedItem {
   part: number
   from: number
   arguments: string
-  /** The bytes of its arguments and of its log probabilities. */
+  /** The bytes of what it has and was not emitted yet, without `waiting`. */
   size: number
   /** The log probabilities so far, of a message. */
   readonly logprobs: Array<Schema.Json>
@@ -112,8 +112,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
           const whole = Json.text(Json.field(event, "arguments"))
           const piece = whole === undefined ? deltaOf(event) : beyond(whole, item.arguments)
           item.arguments = whole ?? item.arguments + piece
-          item.size += Size.ofText(piece)
-          this.#held += Size.ofText(piece)
+          this.#hold(item, Size.ofText(piece))
         }
         return Result.succeed([])
       }
@@ -124,6 +123,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
         if (item === undefined) return Result.succeed([])
         item.announced = given
         if (type === "response.output_item.done") item.final = given
+        this.#hold(item, Size.ofParts(this.#restOf(item, given, 0, new Calls.Ids())) - item.size)
         return Result.succeed(this.#drain())
       }
       case "response.refusal.delta":
@@ -175,9 +175,13 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
   #weigh(item: UnfinishedItem, logprobs: ReadonlyArray<Schema.Json>): void {
     for (const one of logprobs) {
       item.logprobs.push(one)
-      item.size += Size.ofJson(one)
-      this.#held += Size.ofJson(one)
+      this.#hold(item, Size.ofJson(one))
     }
+  }
+
+  #hold(item: UnfinishedItem, bytes: number): void {
+    item.size += bytes
+    this.#held += bytes
   }
 
   #wait(item: UnfinishedItem, part: Model.Part): void {
@@ -242,13 +246,18 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
   }
 
   /** The parts of an item beyond its streamed text. */
-  #restOf({ logprobs, text }: UnfinishedItem, final: Schema.Json, index: number): ReadonlyArray<Model.Part> {
+  #restOf(
+    { logprobs, text }: UnfinishedItem,
+    final: Schema.Json,
+    index: number,
+    ids = this.#ids
+  ): ReadonlyArray<Model.Part> {
     const content = ResponsesReply.contentOf(
       this.#source,
       withLogprobs(final, logprobs),
       index,
       this.#hasReasoned,
-      this.#ids,
+      ids,
       this.#providerCalls
     )
     const last = content.at(-1)
