@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Agent } from "@kintsugi/core"
 import * as LlmError from "@kintsugi/core/LlmError"
 import { Anthropic, OpenAi } from "@kintsugi/providers"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Option, Redacted, Stream } from "effect"
 import { it } from "../../_support/run.ts"
 import { event, failureOf, fakeNetwork, key, respond } from "../../_support/network.ts"
 import { type Block, message as claude, streamed } from "../_support/anthropicMessages.ts"
@@ -39,6 +39,13 @@ const responses: ReadonlyArray<readonly [string, ReadonlyArray<Item>]> = [
   ["tool_search_call", [item("tool_search_call", { call_id: "c1", execution: "client" })]],
   ["form_request", [item("form_request", { status: "awaiting_input" })]],
   ["computer_call", [item("computer_call", { call_id: "c1" }), message("I have asked.")]],
+  ["custom_tool_call", [item("custom_tool_call", { call_id: "c1", name: "sql" }), message("I query.")]],
+  ["custom_tool_call", [item("custom_tool_call", { call_id: "c1", name: "x_keyword_search" }), message("")]],
+  ["user_confirmation_request", [{ type: "user_confirmation_request", id: "u1", text: "Delete?" }]],
+  ["user_confirmation_request", [item("user_confirmation_request"), message("")]],
+  ["computer_call", [{ type: "computer_call", id: "i1", actions: [] }]],
+  ["computer_call", [item("computer_call", { call_id: "c1", status: "incomplete" })]],
+  ["apply_patch_call", [{ type: "apply_patch_call", id: "i1", status: "in_progress" }]],
   [
     "shell_call",
     [
@@ -126,32 +133,51 @@ it.run("a custom call of chat completions is no call of a function [P1406]", (ru
   })
 )
 
-const answered: ReadonlyArray<readonly [string, ReadonlyArray<Item>]> = [
+/** What stands before the text, and behind it. */
+const answered: ReadonlyArray<readonly [string, ReadonlyArray<Item>, ReadonlyArray<Item>?]> = [
   ["its own server has answered", [item("custom_tool_call", { call_id: "c1", name: "x_keyword_search" })]],
   ["a container has run", [item("shell_call", { call_id: "c1" }), item("shell_call_output", { call_id: "c1" })]],
   [
     "a person has approved",
     [item("mcp_approval_request"), { type: "mcp_approval_response", approval_request_id: "i1" }]
   ],
+  ["its own server looks up", [], [item("tool_search_call", { execution: "server", status: "in_progress" })]],
   ["a server does", [item("web_search_call", { status: "searching" }), item("later_call", { status: "done" })]]
 ]
 
-for (const [what, output] of answered) {
+for (const [what, before, behind = []] of answered) {
   it.run(`a reply waits for nothing that ${what} [P1406]`, (run) =>
     Effect.gen(function* () {
-      const whole = response([...output, message("Here.")])
+      const whole = response([...before, message("Here."), ...behind])
       const { model } = playing(run.isStreamed ? written(events(whole)) : JSON.stringify(whole), "responses")
       assert.strictEqual(yield* Effect.provide(run(agent, "go"), model), "Here.")
     })
   )
 }
 
-it.run("a call that was cut off waits for nothing [P1406]", (run) =>
-  Effect.gen(function* () {
-    const cut = response([message("Well"), item("computer_call", { call_id: "c1", status: "incomplete" })], {
-      status: "incomplete"
+for (const status of ["incomplete", "completed"]) {
+  it.effect(`a call that was cut off behind a text in a ${status} response waits for nothing [P1406]`, () =>
+    Effect.gen(function* () {
+      const cut = item("computer_call", { call_id: "c1", status: "incomplete" })
+      const whole = response([message("Well"), cut], { status })
+      const run = yield* agent.start("go").pipe(Effect.provide(playing(JSON.stringify(whole), "responses").model))
+      assert.deepInclude(yield* run.outcome, { _tag: "Completed", output: "Well", finish: "length" })
+      const { model } = playing(written(events(whole)), "responses")
+      const end = yield* Stream.runLast(agent.stream("go")).pipe(Effect.provide(model))
+      assert.deepInclude(Option.getOrThrow(end), { type: "run-completed", output: "Well", finish: "length" })
     })
-    const { model } = playing(run.isStreamed ? written(events(cut)) : JSON.stringify(cut), "responses")
-    assert.strictEqual(yield* Effect.provide(run(agent, "go"), model), "Well")
+  )
+}
+
+it.effect("a text that comes in pieces alone is an answer behind an item of an unknown kind [P1406]", () =>
+  Effect.gen(function* () {
+    const body = written([
+      { type: "response.output_item.done", output_index: 0, item: item("later_call", { call_id: "c1" }) },
+      { type: "response.output_text.delta", output_index: 1, item_id: "m1", delta: "Here." },
+      { type: "response.completed", response: { ...response([]), output: [] } }
+    ])
+    const { model } = playing(body, "responses")
+    const end = yield* Stream.runLast(agent.stream("go")).pipe(Effect.provide(model))
+    assert.deepInclude(Option.getOrThrow(end), { type: "run-completed", output: "Here." })
   })
 )

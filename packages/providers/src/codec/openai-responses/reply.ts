@@ -14,7 +14,7 @@ import * as Calls from "../openAiCalls.ts"
 import * as Jobs from "./jobs.ts"
 import * as ResponsesError from "./error.ts"
 import { costOf, usageOf } from "./usage.ts"
-import { isProviderCall, type ProviderCalls, waitingIn } from "./waiting.ts"
+import { isCall, isCut, isProviderCall, type ProviderCalls, waitingIn } from "./waiting.ts"
 
 type Content = Message.Reply["content"][number]
 
@@ -57,13 +57,10 @@ export const endOf = (
   items: ReadonlyArray<Schema.Json>,
   providerCalls: ProviderCalls
 ): Pick<Message.Reply, "finish" | "usage" | "cost"> & Facts => {
-  const calls = items.filter(
-    (item) => Json.field(item, "type") === "function_call" || isProviderCall(item, providerCalls)
-  )
-  const isCut =
-    Json.field(response, "status") === "incomplete" || calls.some((call) => Json.field(call, "status") === "incomplete")
+  const calls = items.filter((item) => isCall(item, providerCalls))
+  const isCutOff = isCut(response) || isCut(items.at(-1)) || calls.some(isCut)
   return {
-    finish: isCut ? "length" : calls.length > 0 ? "tool-calls" : "stop",
+    finish: isCutOff ? "length" : calls.length > 0 ? "tool-calls" : "stop",
     usage: usageOf(response) ?? Usage.empty,
     ...costOf(response),
     ...factsOf(answer, {

@@ -15,7 +15,7 @@ import * as Jobs from "./jobs.ts"
 import * as ResponsesError from "./error.ts"
 import * as ResponsesReply from "./reply.ts"
 import { usageOf } from "./usage.ts"
-import { type ProviderCalls, waitingIn } from "./waiting.ts"
+import { hasText, type ProviderCalls, waitingIn } from "./waiting.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
@@ -241,7 +241,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
       this.#hasReasoned ||= Json.field(item.final, "type") === "reasoning"
       this.#unfinished.delete(index)
       this.#held -= item.size
-      this.#closed.set(index, item.final)
+      this.#closed.set(index, withText(item.final, item.text))
     }
   }
 
@@ -326,6 +326,12 @@ const withLogprobs = (item: Schema.Json, logprobs: ReadonlyArray<Schema.Json>): 
   if (logprobs.length === 0 || parts.some((part) => Json.items(Json.field(part, "logprobs")).length > 0)) return item
   return { ...Json.object(item), content: [...parts, { type: "output_text", text: "", logprobs }] }
 }
+
+/** A message with the text of its pieces, if it repeats none itself. */
+const withText = (item: Schema.Json, text: string): Schema.Json =>
+  text === "" || hasText(item) || (Json.text(Json.field(item, "type")) ?? "message") !== "message"
+    ? item
+    : { ...Json.object(item), type: "message", content: [{ type: "output_text", text }] }
 
 /** An item without a last event, from its pieces so far. */
 const assembled = ({ announced, arguments: args }: UnfinishedItem): Schema.Json =>

@@ -1,34 +1,39 @@
 /**
  * The items of a reply that wait for an answer of the client: without one, the provider goes on with nothing.
  *
- * The kinds are those of `ResponseOutputItem` in npm's `openai` 7.57.0, looked up on 2026-11-26. xAI gives custom tool
- * calls that its own server has answered, without an item for the answer (public repositories, 2026-11-26): there, and
- * for unknown kinds, an item does not wait if the model wrote a message after it.
+ * The kinds are those of `ResponseOutputItem` in npm's `openai` 7.57.0, looked up on 2026-11-26. An item of an unknown kind does not wait if
+ * the model wrote a text after it. Without text and calls it waits in any case: an empty answer would hide it.
  */
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
 
-/**
- * The kind of the first item that waits, and that no tool of the agent answers; `undefined` if there is none. An item
- * that was cut off waits for nothing.
- */
+/** The kind of the first item that waits, and that no tool of the agent answers; `undefined` if there is none. */
 export const waitingIn = (items: ReadonlyArray<Schema.Json>, calls: ProviderCalls): string | undefined => {
   const answered = new Set(items.map(answeredBy))
-  const lastMessage = items.findLastIndex((item) => kindOf(item) === "message")
+  const lastText = items.findLastIndex(hasText)
+  const isAnswer = lastText !== -1 || items.some((item) => isCall(item, calls))
   const isInProgram = items.some((item) => Json.field(Json.field(item, "caller"), "type") === "program")
   return kindOf(
     items.find((item, index) => {
-      const kind = kindOf(item)
-      if (kind === undefined || isCut(item) || isProviderCall(item, calls)) return false
-      if (kind === approval) return !answered.has(textOf(item, "id") ?? "")
+      const kind = kindOf(item) ?? "message"
+      if (others.has(kind) || resulting.test(kind) || isProviderCall(item, calls)) return false
+      if (Json.field(item, "execution") === "server") return false
+      if (answered.has(textOf(item, kind === approval ? "id" : "call_id") ?? "")) return false
       // its calls are the client's, and it goes on with their results
       if (kind === "program" && isInProgram) return false
-      if (!(clients.has(kind) ? hasCallId(item) : mayWait(item, kind) && index > lastMessage)) return false
-      const callId = textOf(item, "call_id")
-      return callId === undefined || !answered.has(callId)
+      if (isCut(item) || !isAnswer) return !isAnswer
+      if (clients.has(kind)) return kind !== custom || !ofXAi.has(textOf(item, "name") ?? "") || index > lastText
+      return index > lastText && (textOf(item, "call_id") !== undefined || hasWaitingStatus(item))
     })
   )
 }
+
+/** Whether the client answers this item. */
+export const isCall = (item: Schema.Json, calls: ProviderCalls): boolean =>
+  kindOf(item) === "function_call" || isProviderCall(item, calls)
+
+/** Whether an item was cut off. It waits for nothing. */
+export const isCut = (item: Schema.Json | undefined): boolean => Json.field(item, "status") === "incomplete"
 
 /** The kinds that tools of the agent answer. */
 export type ProviderCalls = ReadonlyArray<string> | undefined
@@ -42,13 +47,33 @@ export const isProviderCall = (item: Schema.Json, calls: ProviderCalls): boolean
 
 const approval = "mcp_approval_request"
 
+const custom = "custom_tool_call"
+
 /** Kinds that only the client answers; a shell within a container of the provider is answered by its output. */
-const clients: ReadonlySet<string> = new Set(["computer_call", "local_shell_call", "shell_call", "apply_patch_call"])
+const clients: ReadonlySet<string> = new Set([
+  approval,
+  custom,
+  "computer_call",
+  "local_shell_call",
+  "shell_call",
+  "apply_patch_call"
+])
+
+/** The custom calls that xAI's own server has answered, without an item for the answer (public repositories, 2026-11-26). */
+const ofXAi: ReadonlySet<string> = new Set([
+  "x_keyword_search",
+  "x_semantic_search",
+  "x_thread_fetch",
+  "x_user_search",
+  "view_image",
+  "view_x_video"
+])
 
 /** Kinds that wait for nothing, or for the provider itself, in any status. */
 const others: ReadonlySet<string> = new Set([
   "message",
   "reasoning",
+  "compaction",
   "function_call",
   "web_search_call",
   "file_search_call",
@@ -58,13 +83,8 @@ const others: ReadonlySet<string> = new Set([
   "mcp_list_tools"
 ])
 
-const mayWait = (item: Schema.Json, kind: string): boolean =>
-  !others.has(kind) && !resulting.test(kind) && (hasCallId(item) || hasWaitingStatus(item))
-
 /** Kinds of results: OpenAI's, and those of Perplexity's own tools (`OutputItem` of its client, 2026-11-26). */
 const resulting = /_(?:output|results?)$|^(?:sandbox_|share_file$)/
-
-const hasCallId = (item: Schema.Json): boolean => textOf(item, "call_id") !== undefined
 
 const hasWaitingStatus = (item: Schema.Json): boolean => {
   const status = textOf(item, "status")
@@ -73,7 +93,10 @@ const hasWaitingStatus = (item: Schema.Json): boolean => {
 
 const ended: ReadonlySet<string> = new Set(["completed", "incomplete", "failed", "cancelled", "canceled", "expired"])
 
-const isCut = (item: Schema.Json): boolean => Json.field(item, "status") === "incomplete"
+/** Whether an item is a message with text. */
+export const hasText = (item: Schema.Json): boolean =>
+  kindOf(item) === "message" &&
+  Json.items(Json.field(item, "content")).some((part) => textOf(part, "text") !== undefined)
 
 /** The id that an item answers. */
 const answeredBy = (item: Schema.Json): string | undefined => {
