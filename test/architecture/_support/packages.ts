@@ -69,7 +69,7 @@ export const packages: ReadonlyArray<Package> = [
     ],
     aside: ["testing"],
     everywhere: effect(
-      "Array Cause Clock Config Context Data DateTime Deferred Duration Effect Exit Fiber FiberSet Hash Layer Option Predicate Pull " +
+      "Array Cause Clock Config Context Data DateTime Deferred Duration Effect Equal Exit Fiber FiberSet Hash Layer Option Predicate Pull " +
         "Queue Redacted Ref References Result Schedule Schema SchemaIssue SchemaTransformation Scope Semaphore Stream"
     ),
     within: {

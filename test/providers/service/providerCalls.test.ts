@@ -189,13 +189,34 @@ const asked: Item = {
   arguments: '{"n":1}'
 }
 
+/** The approval of the request with some fields edited. */
+const approvedWith = (fields: Item) =>
+  Approval.approveWith({ server_label: "shop", name: "buy", arguments: '{"n":1}', ...fields })
+
 const decisions: ReadonlyArray<readonly [string, Approval.Decision, Item]> = [
   ["approved", Approval.approve, { approve: true }],
+  ["approved in another spelling", approvedWith({ arguments: '{ "n": 1.0 }' }), { approve: true }],
+  ["approved with a part of its fields", Approval.approveWith({ name: "buy" }), { approve: true }],
   ["refused", Approval.refuse("too dear"), { approve: false, reason: "too dear" }],
   [
     "approved with other arguments",
-    Approval.approveWith({ server_label: "shop", name: "buy", arguments: '{"n":2}' }),
-    { approve: false, reason: 'Call it with "{\\"n\\":2}"' }
+    approvedWith({ arguments: '{"n":2}' }),
+    { approve: false, reason: 'Call it with {"arguments":"{\\"n\\":2}"}' }
+  ],
+  [
+    "approved under another name",
+    approvedWith({ name: "refund", arguments: '{ "n": 1 }' }),
+    { approve: false, reason: 'Call it with {"name":"refund"}' }
+  ],
+  [
+    "approved under a quoted name",
+    approvedWith({ name: '"buy"' }),
+    { approve: false, reason: 'Call it with {"name":"\\"buy\\""}' }
+  ],
+  [
+    "approved at another server",
+    approvedWith({ server_label: "mall" }),
+    { approve: false, reason: 'Call it with {"server_label":"mall"}' }
   ]
 ]
 
@@ -245,6 +266,23 @@ for (const [what, decision, answer] of decisions) {
       })
   )
 }
+
+it.run("a request without arguments is approved, and with arguments it is another [P1406]", (run) =>
+  Effect.gen(function* () {
+    const { arguments: _, ...bare } = asked
+    const both: ReadonlyArray<readonly [Approval.Decision, boolean]> = [
+      [Approval.approve, true],
+      [approvedWith({}), false]
+    ]
+    for (const [decision, isApproved] of both) {
+      const { inputOf, model } = playing(run.isStreamed, [bare], done)
+      const agent = agentOf(Tool.provider("mcp_approval_request"))
+      const approver = Approval.layer(() => Effect.succeed(decision))
+      yield* run(agent, "go").pipe(Effect.provide(approver), Effect.provide(model))
+      assert.deepInclude(inputOf(1)[1], { approval_request_id: "mcpr_1", approve: isApproved })
+    }
+  })
+)
 
 it.run("a tool that Anthropic declares is answered by the tool of its name [P1406]", (run) =>
   Effect.gen(function* () {

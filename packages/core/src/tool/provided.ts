@@ -30,7 +30,7 @@ const approval = "mcp_approval_request"
  * events. Without such a tool, a reply with such a call is a `CapabilityMismatchError`.
  *
  * The kind `mcp_approval_request` needs no `run`: each request of the provider for the approval of a call of its MCP server becomes an
- * approval request of the run. The decision goes back; arguments that the approver has edited go back as a refusal that states them.
+ * approval request of the run. The decision goes back; fields that the approver has edited go back as a refusal that states them.
  *
  * Throws a `TypeError` for a kind that is no name of a tool. Kinds: npm's `openai` 7.57.0.
  *
@@ -81,6 +81,5 @@ export function provider(
 
 const parameters = Schema.Record(Schema.String, Schema.Json)
 
-/** The arguments go back, so that the codec finds those that were edited. */
-const approved = ({ arguments: args = null }: Fields): Effect.Effect<Schema.Json> =>
-  Effect.succeed({ approve: true, arguments: args })
+/** The fields go back, so that the codec finds those that were edited. */
+const approved = (fields: Fields): Effect.Effect<Schema.Json> => Effect.succeed({ ...fields, approve: true })

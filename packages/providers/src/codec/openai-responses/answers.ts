@@ -5,6 +5,8 @@
  * local shell has an `id` in the place of `call_id`; OpenAI's guide and the programs that use it send `call_id`.
  */
 import * as Message from "@kintsugi/core/Message"
+import * as Equal from "effect/Equal"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
@@ -45,17 +47,26 @@ export const answerTo = (
 
 const approval = "mcp_approval_request"
 
-/** An approval of other arguments refuses these. */
-const decisionOn = ({ arguments: asked, id = null }: Item, settlement: Message.Settlement): Item => {
+/** A decision that states another value for a field of the request refuses the request. It need not state a field. */
+const decisionOn = (item: Item, settlement: Message.Settlement): Item => {
   const decision = fieldsIn(settlement.text)
-  const answer = { type: "mcp_approval_response", approval_request_id: id }
+  const answer = { type: "mcp_approval_response", approval_request_id: item["id"] ?? null }
   const refuse = (reason: string) => ({ ...answer, approve: false, reason })
   if (Message.isError(settlement) || decision?.["approve"] !== true) {
     return refuse(Json.text(decision?.["reason"]) ?? settlement.text)
   }
-  const { arguments: approved = asked } = decision
-  return approved === asked ? { ...answer, approve: true } : refuse(`Call it with ${JSON.stringify(approved)}`)
+  const edited = ["arguments", ...Object.keys(item)].flatMap((name) => {
+    const { [name]: value } = decision
+    return value === undefined || Equal.equals(meant(name, value), meant(name, item[name])) ? [] : [[name, value]]
+  })
+  return edited.length === 0
+    ? { ...answer, approve: true }
+    : refuse(`Call it with ${JSON.stringify(Object.fromEntries(edited))}`)
 }
+
+/** Arguments are a text with JSON, and mean the same in any spelling. */
+const meant = (name: string, value: Schema.Json = null): Schema.Json =>
+  name === "arguments" && Predicate.isString(value) ? Result.getOrElse(Json.parse(value), () => value) : value
 
 /** The fields of an answer item, as the tool gave them: with `output`, or as the output itself. */
 const success = (kind: string, settlement: Message.Settlement, takes: Takes): Item | undefined => {
