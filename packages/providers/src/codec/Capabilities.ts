@@ -31,8 +31,6 @@ export interface Capabilities {
   readonly reasoning: "none" | "shown" | "demanded"
   /** How a prompt enters the provider's cache: automatically, by marks in the request, or by a key that requests share. */
   readonly promptCache: "none" | "automatic" | "breakpoints" | "key" | "key-and-breakpoints"
-  /** Whether the provider bills what enters its cache more dearly than other input. */
-  readonly cacheWrites?: "billed" | "free"
   /** Whether the model takes `temperature`, `topP` and `topK`: always, never, or unless it reasons. */
   readonly sampling?: "always" | "without-reasoning" | "never"
   /** Whether `parallelToolCalls` can be set. */
@@ -47,11 +45,17 @@ export interface Capabilities {
   readonly reasoningByDefault?: boolean
   /** Whether reasoning can be switched off, by the effort `none`. */
   readonly reasoningOff?: boolean
+  /** Whether this number must be less than the longest reply. */
+  readonly budgetWithinMaxTokens?: boolean
+  /** Whether the model takes such a number behind results of calls that were made without its thoughts. */
+  readonly budgetAfterPlainCalls?: boolean
   /** Whether a call can be forced while the model reasons. */
   readonly forcedBesideReasoning?: boolean
+  /** Whether a call can be forced beside a `reasoning` in tokens. */
+  readonly forcedBesideBudget?: boolean
   /** Which `reasoning` a request with tools may have: any, none that is set, or only `none`. */
   readonly reasoningBesideTools?: "any" | "unset" | "none"
-  /** The longest reply if the options set none, for a wire that demands one. In tokens. */
+  /** The longest reply if the options set none. In tokens. */
   readonly maxTokens?: number
   /** How many tokens a request and its reply may have together, see `Model.Service`. */
   readonly contextWindow?: number
@@ -59,8 +63,18 @@ export interface Capabilities {
   readonly continuation?: "rest" | "whole" | "none"
 }
 
+/** What is known of a family of models, entry by entry. An entry that is absent is not known. */
+export interface Facts extends Partial<Omit<Capabilities, "reasoning" | "toolErrors">> {
+  /** Of chat completions: the field for the longest reply. */
+  readonly maxTokensField?: "max_completion_tokens" | "max_tokens"
+  /** Of chat completions: the field for the seed. */
+  readonly seedField?: "seed" | "random_seed"
+  /** Of chat completions: how reasoning is requested, see `reasoning` of `OpenAiChat.Dialect`. */
+  readonly reasoningField?: "effort" | "object" | "thinking" | "thinking-effort"
+}
+
 /** What a layer knows better than the table, entry by entry, and what becomes of a request that the model does not take. */
-export interface CapabilityOptions extends Partial<Capabilities> {
+export interface CapabilityOptions extends Facts {
   /**
    * `adapt`, the default, sends what the model takes instead, with the event `request-adapted`. `refuse` sends nothing: the call fails with
    * a `CapabilityMismatchError`.

@@ -3,7 +3,7 @@ import * as LlmError from "@kintsugi/core/LlmError"
 import type { Adaptation, Request } from "@kintsugi/core/Model"
 import type * as Schema from "effect/Schema"
 import { type Adapted, adapted, type Asked } from "./adapting.ts"
-import type { Capabilities, CapabilityOptions } from "./Capabilities.ts"
+import type { CapabilityOptions, Facts } from "./Capabilities.ts"
 import type { Codec } from "./Codec.ts"
 import * as ModelFamilies from "./ModelFamilies.ts"
 import * as RequestOptions from "./requestOptions.ts"
@@ -15,7 +15,7 @@ interface Options extends Asked {
 }
 
 /** Makes a codec of parameters, for a model that takes this. */
-type Make<P> = (parameters: P, able: Partial<Capabilities>, dialect: ModelFamilies.FamilyDialect) => Codec
+type Make<P> = (parameters: P, able: Facts) => Codec
 
 /**
  * The codec of a model with these options. `catalog` is what is known of the models of its provider, and `wire` what another wire of the same
@@ -26,18 +26,17 @@ export const fitting = <P extends Options>(
   options: P,
   catalog: ModelFamilies.Catalog,
   make: Make<P>,
-  wire: Partial<Capabilities> = {}
+  wire: Facts = {}
 ): Codec => {
   const { end, family } = ModelFamilies.find(catalog, source.model)
   const { unsupported = "adapt", ...own } = options.capabilities ?? {}
   const claims = family?.claims ?? []
-  const able: Partial<Capabilities> = Object.assign({}, ...claims.map(({ facts }) => facts), wire, own)
-  const dialect: ModelFamilies.FamilyDialect = Object.assign({}, ...claims.map((claim) => claim.dialect))
+  const able: Facts = Object.assign({}, ...claims.map(({ facts }) => facts), wire, own)
   const made = new Map<string, Codec>()
   const codecOf = ({ changes, parameters }: Adapted<P>): Codec => {
     // what a codec caches of a transcript lasts as long as the parameters are the same
     const key = JSON.stringify(changes)
-    const codec = made.get(key) ?? RequestOptions.perRequest((asked) => make(asked, able, dialect), parameters)
+    const codec = made.get(key) ?? RequestOptions.perRequest((asked) => make(asked, able), parameters)
     made.set(key, codec)
     return codec
   }
@@ -99,7 +98,7 @@ const refusal = (
 }
 
 /** The options that the provider refuses by these words, if the table allows them. */
-const allowed = (words: string, able: Partial<Capabilities>): string | undefined => {
+const allowed = (words: string, able: Facts): string | undefined => {
   const isSampling = /temperature|top_?[pk]\b/i.test(words)
   if (isSampling && able.sampling !== undefined && able.sampling !== "never") return "sampling"
   const isForced = able.toolChoice === undefined || able.toolChoice.includes("required")
@@ -112,7 +111,7 @@ const allowed = (words: string, able: Partial<Capabilities>): string | undefined
 const contradicted = (
   error: LlmError.LlmError,
   { model, provider }: Source,
-  able: Partial<Capabilities>,
+  able: Facts,
   family: string
 ): LlmError.LlmError => {
   const isRefusal = error._tag === "InvalidRequestError" || error._tag === "CapabilityMismatchError"

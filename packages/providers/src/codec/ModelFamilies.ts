@@ -5,15 +5,8 @@
  *
  * A later claim of a family wins over an earlier one. The numbers of `maxTokens` are this library's: the pages say that thoughts count.
  */
-import type { Capabilities } from "./Capabilities.ts"
+import type { Facts } from "./Capabilities.ts"
 import { familyOf } from "./Family.ts"
-
-/** How the chat completions of a family differ. */
-export interface FamilyDialect {
-  readonly reasoning?: "effort"
-  readonly maxTokensField?: "max_tokens"
-  readonly seedField?: "random_seed"
-}
 
 /** Facts of one page. */
 export interface Claim {
@@ -23,8 +16,7 @@ export interface Claim {
   readonly seen: string
   /** Set if the page is not the provider's: a report, a guide, or the source of another library. */
   readonly isReported?: true
-  readonly facts: Partial<Capabilities>
-  readonly dialect?: FamilyDialect
+  readonly facts: Facts
 }
 
 /** Models that take the same requests. */
@@ -58,17 +50,9 @@ const family = (name: string, models: string, ...claims: ReadonlyArray<Claim>): 
   claims
 })
 
-const page = (source: string, facts: Partial<Capabilities>, dialect?: FamilyDialect): Claim => ({
-  source,
-  seen,
-  facts,
-  ...(dialect === undefined ? {} : { dialect })
-})
+const page = (source: string, facts: Facts): Claim => ({ source, seen, facts })
 
-const reported = (source: string, facts: Partial<Capabilities>, dialect?: FamilyDialect): Claim => ({
-  ...page(source, facts, dialect),
-  isReported: true
-})
+const reported = (source: string, facts: Facts): Claim => ({ ...page(source, facts), isReported: true })
 
 const ends = (models: string, on: string, use: string, source: string): Ended => ({
   models: models.split(" "),
@@ -178,8 +162,7 @@ export const openAi: Catalog = () => {
   const unasked = { sampling: "without-reasoning" } as const
   const upToXhigh = "low medium high xhigh"
   // before GPT-5.6 a request with marks is refused
-  const noMarks = page(`${guides}/prompt-caching`, { promptCache: "key", cacheWrites: "free" })
-  const fields = { maxTokensField: "max_tokens", seedField: "random_seed" } as const
+  const noMarks = page(`${guides}/prompt-caching`, { promptCache: "key" })
   return {
     families: [
       family(
@@ -191,7 +174,7 @@ export const openAi: Catalog = () => {
           reasoningBesideTools: "none"
         }),
         reported("https://github.com/khoj-ai/khoj/issues/1377", { sampling: "never" }),
-        page(`${guides}/prompt-caching`, { promptCache: "key-and-breakpoints", cacheWrites: "billed" }),
+        page(`${guides}/prompt-caching`, { promptCache: "key-and-breakpoints" }),
         reported(`${oxen}/gpt-5-6-sol.md`, { contextWindow: 1_050_000 })
       ),
       family(
@@ -257,13 +240,13 @@ export const openAi: Catalog = () => {
         "mistral-adjustable",
         "mistral-small mistral-small-2603 mistral-medium-3-5 mistral-medium-3.5",
         page("https://docs.mistral.ai/capabilities/reasoning/adjustable", by("high", { byDefault: false, off: true })),
-        page(mistral, { sampling: "always" }, fields),
+        page(mistral, { sampling: "always" }),
         reported(`${vercel}/mistral-medium-3.5.md`, { contextWindow: 262_144 })
       ),
       family(
         "mistral",
         "mistral-* ministral-* magistral-* codestral-* devstral-* pixtral-* open-mistral-* open-mixtral-*",
-        page(mistral, { sampling: "always" }, fields)
+        page(mistral, { sampling: "always" })
       )
     ],
     ended: []
@@ -313,11 +296,11 @@ export const kimi: Catalog = () => {
       family(
         "kimi-k3",
         "kimi-k3 kimi-k3.1-pro kimi-k3.1-pro-highspeed",
-        reported(
-          agentScope,
-          { ...fixed, ...by("low high max", { byDefault: true, off: false }) },
-          { reasoning: "effort" }
-        ),
+        reported(agentScope, {
+          ...fixed,
+          ...by("low high max", { byDefault: true, off: false }),
+          reasoningField: "effort"
+        }),
         reported(choices, { toolChoice: ["none", "required"] }),
         reported("https://vercel.com/ai-gateway/models/kimi-k3.1-pro.md", { contextWindow: 1_048_576 })
       ),

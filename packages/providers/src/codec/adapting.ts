@@ -2,7 +2,7 @@
 import type { Adaptation, Request, ToolChoice } from "@kintsugi/core/Model"
 import type * as Schema from "effect/Schema"
 import * as Predicate from "effect/Predicate"
-import type { Capabilities } from "./Capabilities.ts"
+import type { Facts } from "./Capabilities.ts"
 import * as Parameters from "./Parameters.ts"
 
 /** The parameters that a model may not take. */
@@ -24,7 +24,7 @@ export interface Adapted<P> {
 }
 
 /** The parameters and the tool choice that the model takes, as near as possible to those that were asked for. */
-export const adapted = <P extends Asked>(able: Partial<Capabilities>, parameters: P, request: Request): Adapted<P> => {
+export const adapted = <P extends Asked>(able: Facts, parameters: P, request: Request): Adapted<P> => {
   const hasTools = request.tools.length > 0
   const choice = hasTools ? Parameters.choiceOf(request, parameters.toolChoice) : request.toolChoice
   const { reasoning } = parameters
@@ -80,7 +80,7 @@ export const adapted = <P extends Asked>(able: Partial<Capabilities>, parameters
 }
 
 /** The caches that take marks. */
-const marks: ReadonlySet<Capabilities["promptCache"]> = new Set(["breakpoints", "key-and-breakpoints"] as const)
+const marks: ReadonlySet<Facts["promptCache"]> = new Set(["breakpoints", "key-and-breakpoints"] as const)
 
 type Reasoning = Parameters.Reasoning | boolean | undefined
 
@@ -88,7 +88,7 @@ type Reasoning = Parameters.Reasoning | boolean | undefined
 const jsonOf = (value: Reasoning | ToolChoice): Schema.Json | undefined =>
   Predicate.isObject(value) ? { ...value } : value
 
-const choiceFor = ({ toolChoice: choices }: Partial<Capabilities>, choice: ToolChoice): ToolChoice => {
+const choiceFor = ({ toolChoice: choices }: Facts, choice: ToolChoice): ToolChoice => {
   if (choices === undefined || !Parameters.isForced(choice)) return choice
   if (choices.includes(Predicate.isString(choice) ? "required" : "named")) return choice
   return choices.includes("required") ? "required" : "auto"
@@ -98,13 +98,10 @@ const isOff = (reasoning: Reasoning): boolean =>
   reasoning === "none" || reasoning === false || (Predicate.isObject(reasoning) && reasoning.maxTokens === 0)
 
 /** Whether the model reasons for a request with this `reasoning`. */
-const reasons = ({ reasoningByDefault }: Partial<Capabilities>, reasoning: Reasoning): boolean =>
+const reasons = ({ reasoningByDefault }: Facts, reasoning: Reasoning): boolean =>
   reasoning === undefined ? reasoningByDefault === true : !isOff(reasoning)
 
-const reasoningFor = (
-  able: Partial<Capabilities>,
-  asked: Parameters.Reasoning | undefined
-): Parameters.Reasoning | undefined => {
+const reasoningFor = (able: Facts, asked: Parameters.Reasoning | undefined): Parameters.Reasoning | undefined => {
   const { budgets, efforts, leastBudget, reasoningOff } = able
   if (asked === undefined) return undefined
   if (isOff(asked)) {

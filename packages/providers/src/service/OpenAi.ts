@@ -55,8 +55,17 @@ const accountOf = ({ organization, project }: Account) => ({
  * The model over your own `HttpClient`, with its connect timeout, proxy and certificates. Redirects are up to the
  * client; `Transport.layerFetch` follows none.
  */
-export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
-  ChatProvider.layer(accountOf(options), options)
+export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
+  const account = accountOf(options)
+  const dialect = { ...account.dialect, ...(isMistral(options.baseUrl) ? mistral : {}) }
+  return ChatProvider.layer({ ...account, dialect }, options)
+}
+
+/** Mistral's own server; other servers of its models know OpenAI's fields (docs.mistral.ai/api, looked up on 2026-11-26). */
+const mistral = { maxTokensField: "max_tokens", seedField: "random_seed" } as const
+
+const isMistral = (baseUrl: string | undefined): boolean =>
+  baseUrl !== undefined && URL.canParse(baseUrl) && /(?:^|\.)mistral\.ai$/.test(new URL(baseUrl).hostname)
 
 /** The model over the Responses API and your own `HttpClient`. */
 export const layerResponses = (options: LayerResponsesOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>

@@ -39,10 +39,15 @@ export const layer = (
   options: ChatParameters & ByName.Reach & Chosen
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
   at(self, "/chat/completions", options, (source) =>
-    fitting(source, options, self.catalog ?? ModelFamilies.none, (asked, able, ofFamily) => {
-      const dialect = { ...self.dialect, ...ofFamily }
-      const capabilities = { ...(dialect.capabilities ?? OpenAiChat.capabilities), ...able }
-      return OpenAiChat.make(source, asked, { ...dialect, capabilities })
+    fitting(source, options, self.catalog ?? ModelFamilies.none, (asked, able) => {
+      const { maxTokensField, reasoningField, seedField } = able
+      return OpenAiChat.make(source, asked, {
+        ...self.dialect,
+        ...(maxTokensField === undefined ? {} : { maxTokensField }),
+        ...(reasoningField === undefined ? {} : { reasoning: reasoningField }),
+        ...(seedField === undefined ? {} : { seedField }),
+        capabilities: { ...(self.dialect.capabilities ?? OpenAiChat.capabilities), ...able }
+      })
     })
   )
 
