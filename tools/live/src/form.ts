@@ -90,15 +90,33 @@ const kindOf = (value: unknown): string => {
   return typeof kind === "string" ? kind : ""
 }
 
+type Note = (path: string, type: string, value: unknown) => void
+
 /** Lists are seen through. */
-const walk = (value: unknown, path: string, note: (path: string, type: string) => void): void => {
+const walk = (value: unknown, path: string, note: Note): void => {
   if (Array.isArray(value)) {
-    note(path, "list")
+    note(path, "list", value)
     for (const each of value) walk(each, `${path}[]`, note)
   } else if (typeof value === "object" && value !== null) {
-    if (path !== "") note(path, "object")
+    if (path !== "") note(path, "object", value)
     for (const [name, field] of Object.entries(value)) walk(field, path === "" ? name : `${path}.${name}`, note)
-  } else note(path, value === null ? "null" : typeof value)
+  } else note(path, value === null ? "null" : typeof value, value)
+}
+
+/** The texts of a recording, joined by field: over the items of lists, and over the events of streams. */
+export const textsOf = (recording: string): ReadonlyArray<string> => {
+  const texts = new Map<string, Array<string>>()
+  const note: Note = (path, _, value) => {
+    if (typeof value !== "string") return
+    const pieces = texts.get(path)
+    if (pieces === undefined) texts.set(path, [value])
+    else pieces.push(value)
+  }
+  walk(JSON.parse(recording), "file", note)
+  for (const { response } of Schema.decodeUnknownSync(Recorded)(recording).exchanges) {
+    for (const [, json] of response === undefined ? [] : documentsIn(response)) walk(json, "answer", note)
+  }
+  return [...texts.values()].map((pieces) => pieces.join(""))
 }
 
 /** What differs between two recordings of a scenario, by answer and field. Fields within a field that appeared are not listed. */

@@ -1,6 +1,6 @@
 /** The files of records: one for each scenario of a model. A new one replaces the last, after it was compared with it. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { type Difference, differences } from "./form.ts"
+import { type Difference, differences, textsOf } from "./form.ts"
 
 /** What became of a new record. */
 export interface Outcome {
@@ -33,10 +33,12 @@ const shortened = (text: string): string => {
   return `${JSON.stringify(JSON.parse(text, short), undefined, 2)}\n`
 }
 
-/** The recorder replaces all keys, also in pieces. This is the last look: whether one is there after all, as it is or encoded. */
-const leaks = (text: string, secrets: ReadonlyArray<string>): boolean =>
-  secrets.some((secret) =>
+/** The recorder replaces all keys, also in pieces. This is the last look: whether one is there after all, as it is or encoded, or in pieces. */
+const leaks = (text: string, secrets: ReadonlyArray<string>): boolean => {
+  const texts = [text, ...textsOf(text)]
+  return secrets.some((secret) =>
     [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), btoa(secret).replace(/=+$/, "")].some(
-      (form) => text.includes(form)
+      (form) => texts.some((each) => each.includes(form))
     )
   )
+}

@@ -207,6 +207,20 @@ describe("a record", () => {
     }
   })
 
+  it("with a key of the environment in pieces is thrown away", () => {
+    const file = join(folder(), "text.json")
+    const parts = ["my ", "k", "ey"].map((text) => ({ text }))
+    const headers = { "content-type": "text/event-stream" }
+    const chunks = parts.map((part) => `data: ${JSON.stringify(part)}\n\n`)
+    for (const response of [
+      { status: 200, headers: {}, json: { parts } },
+      { status: 200, headers, chunks }
+    ]) {
+      writeFileSync(`${file}.new`, JSON.stringify({ exchanges: [{ response, end: "complete" }] }))
+      assert.deepStrictEqual(Records.settle(file, `${file}.new`, ["my key"]), { state: "leaky", differences: [] })
+    }
+  })
+
   it("has no long text", () => {
     const file = join(folder(), "text.json")
     writeFileSync(`${file}.new`, JSON.stringify({ exchanges: [{ end: "complete", said: "a".repeat(9000) }] }))

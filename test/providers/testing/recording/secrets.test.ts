@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Message, Model } from "@kintsugi/core"
 import { Transport } from "@kintsugi/providers"
 import { AnyWire, LoopbackServer, Recording } from "@kintsugi/providers/testing"
-import { Effect, Layer, Redacted, Stream } from "effect"
+import { Effect, Layer, Redacted, type Schema, Stream } from "effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as fc from "fast-check"
@@ -12,6 +12,7 @@ import { join } from "node:path"
 import * as Body from "../../../../packages/providers/src/testing/recording/body.ts"
 import * as Split from "../../../../packages/providers/src/testing/split.ts"
 import { Secrets } from "../../../../packages/providers/src/testing/recording/secrets.ts"
+import { requestOf } from "../../../../packages/providers/src/testing/recording/tape.ts"
 import { folder, key, models, read, recorded, replayed } from "./_support/recordings.ts"
 import { request } from "../../../_support/network.ts"
 
@@ -295,5 +296,55 @@ describe("bodies", () => {
     assert.strictEqual(stored.chunks?.length, bits.length)
     assert.deepStrictEqual(said[0], { delta: { text: "It is <redacted> and <redacted>, I think." }, id: "m1" })
     for (const other of said.slice(1)) assert.deepStrictEqual(other, { delta: { text: "" }, id: "m1" })
+  })
+
+  const bits = key.match(/.{1,4}/gs) ?? []
+  const marked = ["<redacted>", ...bits.slice(1).map(() => "")]
+  const eventsIn = (stored: ReturnType<typeof Body.store>): ReadonlyArray<Schema.Json> =>
+    new TextDecoder()
+      .decode(Body.joined(Body.restore(stored)))
+      .split("\n\n")
+      .flatMap((line) => (line === "" ? [] : [JSON.parse(line.slice("data: ".length)) as Schema.Json]))
+
+  it.each<readonly [where: string, event: (bit: string, index: number) => Schema.Json]>([
+    ["summaries of thoughts", (summary) => ({ choices: [{ delta: { reasoning_details: [{ summary, index: 0 }] } }] })],
+    ["outputs of code", (output) => ({ candidates: [{ content: { parts: [{ codeExecutionResult: { output } }] } }] })],
+    ["a field of any name", (said, n) => ({ type: "said", n, said })],
+    [
+      "items that come at other places of a list",
+      (said, n) => ({ all: [...bits.slice(0, n).map(() => ({ n })), { said }] })
+    ]
+  ])("lose a secret that comes bit by bit in %s [P202]", (_, event) => {
+    const secrets = new Secrets()
+    secrets.note({ "x-api-key": key }, () => false)
+    const text = bits.map((bit, index) => `data: ${JSON.stringify(event(bit, index))}\n\n`).join("")
+    const stored = Body.store(Split.pieces(new TextEncoder().encode(text), "event"), false, secrets)
+    assert.deepStrictEqual(eventsIn(stored), marked.map(event))
+    assert.strictEqual(stored.chunks?.length, bits.length)
+  })
+
+  it("lose a secret that comes bit by bit while another item grows as well [P202]", () => {
+    const secrets = new Secrets()
+    secrets.note({ "x-api-key": key }, () => false)
+    const both = (bit: string) =>
+      [bit, "x"].map((text, index) => `data: ${JSON.stringify({ type: "delta", output_index: index, text })}\n\n`)
+    const stored = Body.store([new TextEncoder().encode(bits.flatMap(both).join(""))], false, secrets)
+    assert.deepStrictEqual(
+      eventsIn(stored).map((event) => (event as { readonly text: string }).text),
+      marked.flatMap((bit) => [bit, "x"])
+    )
+  })
+
+  it("lose a secret that is spread over the items of a list, in whole answers and in requests [P202]", () => {
+    const secrets = new Secrets()
+    secrets.note({ "x-api-key": key }, () => false)
+    const parts = (texts: ReadonlyArray<string>) => ({ parts: texts.map((text) => ({ text })), role: "model" })
+    const bytes = new TextEncoder().encode(JSON.stringify(parts(bits)))
+    assert.deepStrictEqual(Body.store([bytes], true, secrets), { json: parts(marked) })
+    const asked = { method: "POST", url: new URL("http://a.test/v1"), body: JSON.stringify(parts(bits)) }
+    assert.deepStrictEqual(requestOf(secrets, asked).json, parts(marked))
+    // what is no secret stays where it was
+    const words = parts(["The ", "key", " is ", "none."])
+    assert.deepStrictEqual(secrets.json(words), words)
   })
 })

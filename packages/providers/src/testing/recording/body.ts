@@ -2,6 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Chunk, Response } from "./format.ts"
+import { gather } from "./gathering.ts"
 import type { Secrets } from "./secrets.ts"
 
 type Stored = Pick<Response, "json" | "layout" | "chunks">
@@ -108,70 +109,24 @@ const cutAt = (bytes: Uint8Array, ends: ReadonlyArray<number>): ReadonlyArray<Ui
 /** A line of a stream with JSON: the part before it, the JSON, and the part behind it. */
 const jsonLine = /^(data:\s*)?([{[].*[}\]])(\s*)$/
 
-/** Redacts line by line, so that everything else stays unchanged. */
+/** Redacts line by line, so that everything else stays unchanged; a secret may be spread over several lines. */
 const cleaned = (text: string, secrets: Pick<Secrets, "text" | "json">): string => {
   const lines = text.split("\n").map((line) => {
     const [, before = "", json = "", behind = ""] = jsonLine.exec(line) ?? []
     const value = json === "" ? undefined : parsed(json)
-    if (value === undefined) return { text: secrets.text(line) }
-    const clean = secrets.json(value)
-    const isSame = JSON.stringify(clean) === JSON.stringify(value)
-    return { before, behind, value: clean, text: isSame ? line : before + JSON.stringify(clean) + behind }
+    return value === undefined ? { line } : { line, before, behind, value, clean: secrets.json(value) }
   })
-  gathered(lines, secrets)
-  return lines.map((line) => line.text).join("\n")
-}
-
-interface Line {
-  text: string
-  readonly before?: string
-  readonly behind?: string
-  value?: Schema.Json
-}
-
-/** The fields that models stream in pieces. */
-const bitwise = new Set([
-  "content",
-  "text",
-  "arguments",
-  "partial_json",
-  "thinking",
-  "reasoning",
-  "reasoning_content",
-  "refusal",
-  "delta"
-])
-
-/** Redacts a secret that is spread over several pieces: they are joined, and the first piece gets the whole redacted text. */
-const gathered = (lines: ReadonlyArray<Line>, secrets: Pick<Secrets, "text">): void => {
-  const said = new Map<string, Array<{ readonly line: Line; readonly words: string }>>()
-  for (const line of lines) {
-    if (line.value === undefined) continue
-    for (const [path, words] of wordsIn(line.value, "")) said.set(path, [...(said.get(path) ?? []), { line, words }])
-  }
-  for (const [path, bits] of said) {
-    const all = bits.map(({ words }) => words).join("")
-    const clean = bits.length < 2 ? all : secrets.text(all)
-    if (clean === all) continue
-    for (const [index, { line }] of bits.entries()) {
-      line.value = replacedAt(line.value ?? null, path, "", index === 0 ? clean : "")
-      line.text = (line.before ?? "") + JSON.stringify(line.value) + (line.behind ?? "")
-    }
-  }
-}
-
-const wordsIn = (value: Schema.Json, path: string): ReadonlyArray<readonly [path: string, words: string]> => {
-  if (Predicate.isString(value)) return bitwise.has(path.slice(path.lastIndexOf(".") + 1)) ? [[path, value]] : []
-  if (!Predicate.isObjectOrArray(value)) return []
-  return Object.entries(value).flatMap(([name, field]) => wordsIn(field as Schema.Json, `${path}.${name}`))
-}
-
-const replacedAt = (value: Schema.Json, path: string, at: string, words: string): Schema.Json => {
-  if (at === path) return words
-  if (Array.isArray(value)) return value.map((field, index) => replacedAt(field, path, `${at}.${index}`, words))
-  if (!Predicate.isObject(value)) return value
-  const fields = Object.entries(value as Readonly<Record<string, Schema.Json>>)
-  return Object.fromEntries(fields.map(([name, field]) => [name, replacedAt(field, path, `${at}.${name}`, words)]))
+  gather(
+    lines.flatMap(({ clean }) => (clean === undefined ? [] : [clean])),
+    secrets.text
+  )
+  return lines
+    .map(({ before = "", behind = "", clean, line, value }) => {
+      if (clean === undefined) return secrets.text(line)
+      const json = JSON.stringify(clean)
+      return json === JSON.stringify(value) ? line : before + json + behind
+    })
+    .join("\n")
 }
 
 /**

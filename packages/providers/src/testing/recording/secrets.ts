@@ -2,6 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Redaction from "@kintsugi/core/Redaction"
+import { gather } from "./gathering.ts"
 
 /** The text that replaces a secret. */
 export const mark = Redaction.mark
@@ -112,16 +113,26 @@ export class Secrets {
         )
       : this.text(text)
 
-  /** Redacts all texts within JSON, including field names; a text in a field named like a key is a secret. */
+  /**
+   * Redacts all texts within JSON, including field names, and secrets that are spread over the items of a list; a text in a field named like
+   * a key is a secret.
+   */
   readonly json = (value: Schema.Json): Schema.Json => {
+    const clean = this.#json(value)
+    gather([clean], this.text)
+    return clean
+  }
+
+  /** Shares no object with the value. */
+  #json(value: Schema.Json): Schema.Json {
     if (Predicate.isString(value)) return this.text(value)
-    if (Array.isArray(value)) return value.map(this.json)
+    if (Array.isArray(value)) return value.map((item) => this.#json(item))
     if (!Predicate.isObject(value)) return value
     const fields = Object.entries(value as Readonly<Record<string, Schema.Json>>)
     return Object.fromEntries(
       fields.map(([name, field]) => {
         const isHidden = Predicate.isString(field) && field !== "" && isSecretField(name)
-        return [this.text(name), isHidden ? mark : this.json(field)]
+        return [this.text(name), isHidden ? mark : this.#json(field)]
       })
     )
   }

@@ -1,0 +1,54 @@
+/** Secrets that are spread over several texts: over the events of a stream, or over the items of a list. */
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+
+/** One text of a document, with the object or list that holds it. */
+interface Piece {
+  readonly holder: Record<string, Schema.Json>
+  readonly name: string
+  readonly text: string
+}
+
+/**
+ * Joins the texts of each field, over all documents, and redacts the joined text. Where that finds a secret, the first of the texts becomes
+ * the whole redacted text, and the others become empty. Changes the documents in place.
+ */
+export const gather = (documents: ReadonlyArray<Schema.Json>, redact: (text: string) => string): void => {
+  // by field, and then by field of one item: the pieces of two items may alternate
+  for (const isByItem of [false, true]) {
+    const pieces = new Map<string, Array<Piece>>()
+    for (const document of documents) collect(document, "", isByItem, pieces)
+    for (const group of pieces.values()) {
+      const text = group.map((piece) => piece.text).join("")
+      const clean = group.length < 2 ? text : redact(text)
+      if (clean === text) continue
+      for (const [index, { holder, name }] of group.entries()) holder[name] = index === 0 ? clean : ""
+    }
+  }
+}
+
+const collect = (value: Schema.Json, path: string, isByItem: boolean, into: Map<string, Array<Piece>>): void => {
+  if (!Predicate.isObjectOrArray(value)) return
+  // Both are indexed by name; a list has the numbers of its items as names.
+  const holder = value as Record<string, Schema.Json>
+  const isList = Array.isArray(value)
+  const here = isByItem && !isList ? path + itemOf(holder) : path
+  for (const [name, field] of Object.entries(holder)) {
+    const at = `${here}.${isList && !isByItem ? "" : name}`
+    if (!Predicate.isString(field)) collect(field, at, isByItem, into)
+    else {
+      const group = into.get(at)
+      if (group === undefined) into.set(at, [{ holder, name, text: field }])
+      else group.push({ holder, name, text: field })
+    }
+  }
+}
+
+/** What tells the events of one item from those of another: its kind and its number. */
+const itemOf = (fields: Readonly<Record<string, Schema.Json>>): string =>
+  Object.entries(fields)
+    .filter(
+      ([name, field]) => /^(?:(?:event_)?type|item_id|(?:\w{1,20}_)?index)$/.test(name) && !Predicate.isObject(field)
+    )
+    .map(([name, field]) => `{${name}=${String(field)}}`)
+    .join("")
