@@ -1,4 +1,4 @@
-/** The form of recorded answers: which fields they have, and of which types. The values do not count. */
+/** The form of recorded answers: which fields they have, and of which types. Values and the order of events do not count. */
 import { Schema } from "effect"
 
 const Recorded = Schema.fromJsonString(
@@ -40,13 +40,14 @@ export interface Difference {
 
 /**
  * The forms of the answers of a recording; `undefined` for one that broke. A reader leaves a stream at its last event, so such an answer
- * counts. Answers after which the request was sent again do not.
+ * counts. Answers after which the request was sent again do not, neither those that broke.
  */
 export const formsOf = (recording: string): ReadonlyArray<Form | undefined> =>
   Schema.decodeUnknownSync(Recorded)(recording).exchanges.flatMap(({ end, response }, index, all) => {
     const isLast = index === all.length - 1
-    if (response === undefined || (!isLast && isResent(response.status))) return []
-    return [end === "complete" || end === "left" ? formOf(response) : undefined]
+    const isWhole = end === "complete" || end === "left"
+    if (response === undefined || (!isLast && (!isWhole || isResent(response.status)))) return []
+    return [isWhole ? formOf(response) : undefined]
   })
 
 const isResent = (status: number): boolean => status === 408 || status === 409 || status === 429 || status >= 500
@@ -59,6 +60,7 @@ const formOf = (answer: Answer): Form => {
   }
   note("status", String(answer.status))
   note("content-type", (answer.headers["content-type"] ?? "none").replace(/;.*$/s, ""))
+  for (const name of Object.keys(answer.headers)) if (name !== "content-type") note(`header ${name}`, "string")
   for (const [kind, value] of documentsIn(answer)) walk(value, kind, note)
   return form
 }

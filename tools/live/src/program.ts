@@ -89,7 +89,9 @@ const played = (
       Effect.provide(scenario.play(subjectOf(settings, provider, model, reach)), Layer.orDie(recording))
     )
     const { note, state } = judged(exit)
-    return { scenario: scenario.name, state, note, record: Records.settle(file, recorded, secrets, scenario.isPartial) }
+    const { isPartial = false, name } = scenario
+    const record = Records.settle(file, recorded, secrets, { isPartial, isFailed: state === "fails" })
+    return { scenario: name, state, note, record }
   })
 
 const judged = (

@@ -1,4 +1,4 @@
-/** The files of records: one for each scenario of a model. A new one replaces the last, after it was compared with it. */
+/** The files of records: one for each scenario of a model. The new one replaces the last after a comparison, unless its scenario failed. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { type Difference, differences, textsOf } from "./form.ts"
 
@@ -12,14 +12,30 @@ export interface Outcome {
 /** A name of a file for a model or a scenario. */
 export const slug = (name: string): string => name.replaceAll(/[^A-Za-z0-9._-]+/g, "-")
 
-/** Compares the new record with the last one, unless it is partial, and puts it into its place. */
-export const settle = (file: string, recorded: string, secrets: ReadonlyArray<string>, isPartial = false): Outcome => {
+interface Ended {
+  /** The answer was left at any point, so that its form says nothing. */
+  readonly isPartial?: boolean
+  readonly isFailed?: boolean
+}
+
+/**
+ * Compares the new record with the last one, and puts it into its place. The record of a scenario that failed goes beside the last one
+ * (`text.failed.json`): the next run has a good one to compare with. A record that did not fail removes it.
+ */
+export const settle = (
+  file: string,
+  recorded: string,
+  secrets: ReadonlyArray<string>,
+  { isFailed = false, isPartial = false }: Ended = {}
+): Outcome => {
   if (!existsSync(recorded)) return { state: "none", differences: [] }
   const text = shortened(readFileSync(recorded, "utf8"))
   rmSync(recorded)
   if (leaks(text, secrets)) return { state: "leaky", differences: [] }
   const before = existsSync(file) ? readFileSync(file, "utf8") : undefined
-  writeFileSync(file, text)
+  const failed = file.replace(/\.json$/, ".failed.json")
+  rmSync(failed, { force: true })
+  writeFileSync(isFailed ? failed : file, text)
   if (before === undefined) return { state: "first", differences: [] }
   return { state: "compared", differences: isPartial ? [] : differences(before, text) }
 }

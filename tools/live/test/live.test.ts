@@ -196,6 +196,61 @@ describe("a provider", () => {
   )
 })
 
+describe("the last record", () => {
+  const command = (url: string, ...more: ReadonlyArray<string>) => commandOf("openai", url, "--scenario=text", ...more)
+  const down = () => Effect.succeed({ status: 500, body: '{"error":{"message":"down"}}' })
+  const page = () => Effect.succeed({ headers: { "content-type": "text/html" }, body: "<html></html>" })
+  const cut = Fault.cut(30, "reset")
+  const broken = Fault.inFront(() => cut, page)
+
+  it.live.each([
+    ["a status", down],
+    ["a page", page],
+    ["a broken connection", broken]
+  ] as const)("is not replaced by a run that failed by %s", ([, handler]) =>
+    Effect.gen(function* () {
+      const records = folder()
+      const good = yield* serving()
+      yield* ran(command(good.url), records, envOf("openai"))
+      const { url } = yield* LoopbackServer.make(handler)
+      const failed = yield* ran(command(url, "--once"), records, envOf("openai"))
+      assert.strictEqual(failed.code, 1)
+      assert.notInclude(failed.written, "records without a last one")
+      assert.deepStrictEqual(Object.keys(filesIn(records)).toSorted(), ["text.failed.json", "text.json"])
+      const other = yield* serving(inEachJson((json) => ({ ...json, comes: 1 })))
+      const { written } = yield* ran(command(other.url), records, envOf("openai"))
+      assert.include(written, "differences to the last record: 1\n")
+      assert.include(written, "comes appeared (number)")
+      assert.deepStrictEqual(Object.keys(filesIn(records)), ["text.json"])
+    })
+  )
+
+  it.live("is compared with the answer that counts, though a connection broke before it", () =>
+    Effect.gen(function* () {
+      const records = folder()
+      const flaky = yield* serving((good, received) => (received.number === 1 ? cut(good, received) : good))
+      const first = yield* ran(command(flaky.url), records, envOf("openai"))
+      assert.deepStrictEqual([first.code, (yield* flaky.requests).length], [0, 2], first.written)
+      const other = yield* serving(inEachJson((json) => ({ ...json, comes: 1 })))
+      const { written } = yield* ran(command(other.url), records, envOf("openai"))
+      assert.include(written, "answer 1: comes appeared (number)")
+    })
+  )
+
+  it.live("has the headers of its answers, whose names are compared", () =>
+    Effect.gen(function* () {
+      const records = folder()
+      const named = yield* serving((good) =>
+        Effect.map(good, (answer) => ({ ...answer, headers: { ...answer.headers, "x-request-id": "r-1" } }))
+      )
+      yield* ran(command(named.url), records, envOf("openai"))
+      const { code, written } = yield* ran(command((yield* serving()).url), records, envOf("openai"))
+      assert.strictEqual(code, 1)
+      assert.include(written, "answer 1: header x-request-id disappeared (string)")
+    })
+  )
+})
+
 describe("a record", () => {
   it("with a key of the environment after all is thrown away", () => {
     const file = join(folder(), "text.json")
