@@ -60,6 +60,7 @@ const ExpectedUsage = Schema.Struct({
 const Entry = Schema.Struct({
   id: Schema.String,
   provider: Schema.String,
+  host: Schema.optionalKey(Schema.String),
   api: Api,
   streaming: Schema.Boolean,
   status: Schema.Finite,
@@ -69,7 +70,9 @@ const Entry = Schema.Struct({
     outcome: Schema.optionalKey(Schema.String),
     model: Schema.optionalKey(Schema.NullOr(Schema.String)),
     text: Schema.optionalKey(Schema.String),
+    /** In characters, where a pair of surrogates is one. */
     textLength: Schema.optionalKey(Schema.Finite),
+    textSha256: Schema.optionalKey(Schema.String),
     reasoningLength: Schema.optionalKey(Schema.Finite),
     refusal: Schema.optionalKey(Schema.String),
     toolCalls: Schema.optionalKey(
@@ -88,16 +91,22 @@ const Entry = Schema.Struct({
 
 export type Fixture = typeof Entry.Type & { readonly body: string }
 
-const root = new URL("../fixtures/wire/", import.meta.url)
-
-export const fixtures: ReadonlyArray<Fixture> = readdirSync(root).flatMap((provider) => {
-  const folder = new URL(`${provider}/`, root)
+const fixturesIn = (folder: URL): ReadonlyArray<Fixture> => {
   const index = JSON.parse(readFileSync(new URL("index.json", folder), "utf8"))
   return Schema.decodeUnknownSync(Schema.Array(Entry))(index).map((entry) => ({
     ...entry,
     body: readFileSync(new URL(entry.bodyFile, folder), "utf8")
   }))
-})
+}
+
+const root = new URL("../fixtures/wire/", import.meta.url)
+
+export const fixtures: ReadonlyArray<Fixture> = readdirSync(root).flatMap((provider) =>
+  fixturesIn(new URL(`${provider}/`, root))
+)
+
+/** The answers of hosts that are none of the eight providers. */
+export const ofHosts = (): ReadonlyArray<Fixture> => fixturesIn(new URL("../fixtures/hosts/", import.meta.url))
 
 /** Monday, 5 January 2026, one second after ten: the hour at which the recorded limits start afresh. */
 export const at = 1_767_607_201_000

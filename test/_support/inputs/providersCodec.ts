@@ -310,8 +310,6 @@ export const providersCodec: Table = {
     "detailsOf",
     "sourcesOf",
     "contentText",
-    "usageOf",
-    "costOf",
     "factsIn"
   ),
   "providers/src/codec/openai-chat/remarks.ts": each(reached, "Remarks"),
@@ -352,6 +350,7 @@ export const providersCodec: Table = {
       return withoutIds(message, message, source.provider)
     })
   },
+  "providers/src/codec/openai-chat/usage.ts": { ...each(reached, "usageOf"), ...each(fixed, "costOf") },
   "providers/src/codec/openai-responses/plainItems.ts": {
     ofMessage: grows(replies, (reply) => plainItems(Message.settle(reply, []), source.provider, []))
   },
@@ -395,5 +394,6 @@ export const providersCodec: Table = {
     settlementText: grows(texts, (text) => Text.settlementText({ kind: "told", text })),
     formatName: grows(texts, Text.formatName)
   },
-  "providers/src/codec/tokenCount.ts": each(looksOnce, "tokenCount")
+  "providers/src/codec/tokenCount.ts": each(looksOnce, "tokenCount"),
+  "providers/src/codec/xaiCost.ts": each(looksOnce, "dollarsOf")
 }

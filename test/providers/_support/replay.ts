@@ -1,4 +1,5 @@
 /** Recorded answers, served over a real connection and read through the public interface. */
+import { createHash } from "node:crypto"
 import { assert } from "@effect/vitest"
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
@@ -65,13 +66,14 @@ export const replay = <A, E>(
   fixture: Fixture,
   effect: Effect.Effect<A, E, Model.Model>,
   split: Parameters<typeof Fault.split>[0] = "whole",
-  edit = (text: string) => text
+  edit = (text: string) => text,
+  at: (url: string) => Layer.Layer<Model.Model> = (url) => modelAt(fixture, url)
 ) =>
   Effect.gen(function* () {
     const server = yield* LoopbackServer.make(() =>
       Effect.succeed({ status: fixture.status, headers: fixture.headers, body: edit(fixture.body), split })
     )
-    return yield* Effect.exit(effect.pipe(Effect.provide(modelAt(fixture, server.url))))
+    return yield* Effect.exit(effect.pipe(Effect.provide(at(server.url))))
   })
 
 export const modelAt = (fixture: Fixture, url: string): Layer.Layer<Model.Model> => {
@@ -89,8 +91,12 @@ const finishOf: Readonly<Record<string, Message.FinishReason>> = {
 /** A reply says what an independent reader found in the body. */
 export const checkReply = (reply: Message.Reply, { api, expected }: Fixture): void => {
   assert.strictEqual(reply.finish, finishOf[expected.outcome ?? ""])
-  assert.strictEqual(Message.textOf(reply).slice(0, 2000), expected.text ?? "")
-  assert.strictEqual(Message.textOf(reply).length, expected.textLength)
+  const text = Message.textOf(reply)
+  if (expected.text !== undefined) assert.strictEqual(text.slice(0, 2000), expected.text)
+  assert.strictEqual(Array.from(text).length, expected.textLength)
+  if (expected.textSha256 !== undefined) {
+    assert.strictEqual(createHash("sha256").update(text).digest("hex"), expected.textSha256)
+  }
   assert.strictEqual(reply.model, expected.model ?? undefined)
   const calls = Message.callsOf(reply)
   assert.deepStrictEqual<unknown>(

@@ -50,6 +50,21 @@ describe("other servers", () => {
     ])
   })
 
+  it("that send reasoning among the parts of the content get it back there, and no other provider does [P1414]", () => {
+    const opaque = { provider: "openai", data: "content" }
+    const thought = { type: "reasoning", text: "hm", opaque } as const
+    const thinking = { type: "thinking", thinking: [{ type: "text", text: "hm" }] }
+    const sent = (content: Message.Assistant["content"]) =>
+      encodeFor({}, { messages: [{ role: "assistant", content }] }).messages
+    assert.deepStrictEqual(sent([thought, Message.text("rain")]), [
+      { role: "assistant", content: [thinking, { type: "text", text: "rain" }] }
+    ])
+    assert.deepStrictEqual(sent([thought, answered(call("c1", "{}"), "result", "sun")])[0].content, [thinking])
+    assert.deepStrictEqual(sent([{ ...thought, opaque: { ...opaque, provider: "kimi" } }, Message.text("rain")]), [
+      { role: "assistant", content: "rain" }
+    ])
+  })
+
   it("without the choice none are offered no tools for it", () => {
     const dialect: OpenAiChat.Dialect = { capabilities: { ...capabilities, toolChoice: ["required"] } }
     assert.notProperty(encodeFor(dialect, { tools: [tool], toolChoice: "none" }), "tools")

@@ -90,6 +90,31 @@ describe("usage and names", () => {
     }
   })
 
+  it("counts reasoning and cached input beside the other tokens where the server does, as xAI [P1414]", () => {
+    const counts = (usage: object) => {
+      const replies = [
+        ok(whole({ content: "x" }, {}, { usage })),
+        ok(decodeStream([chunk({ content: "x" }), { choices: [], usage }, "[DONE]"]))
+      ]
+      return replies.map(({ usage }) => [usage.inputTokens, usage.outputTokens])
+    }
+    const usage = (prompt: number, completion: number, total: number, cached: number, reasoning: number) => ({
+      prompt_tokens: prompt,
+      completion_tokens: completion,
+      total_tokens: total,
+      prompt_tokens_details: { cached_tokens: cached },
+      completion_tokens_details: { reasoning_tokens: reasoning }
+    })
+    const both = (input: number, output: number) => [
+      [input, output],
+      [input, output]
+    ]
+    assert.deepStrictEqual(counts(usage(12, 2, 334, 2, 320)), both(12, 322))
+    assert.deepStrictEqual(counts(usage(12, 322, 334, 2, 320)), both(12, 322))
+    assert.deepStrictEqual(counts(usage(23, 110, 133, 190, 0)), both(213, 110))
+    assert.deepStrictEqual(counts(usage(23, 110, 133, 23, 0)), both(23, 110))
+  })
+
   it("reads usage from a last chunk without choices, from the choice, and the last of several", () => {
     const usage = (prompt: number) => ({ usage: { prompt_tokens: prompt, completion_tokens: 1 } })
     const start = [chunk({ content: "x" }), chunk({}, "stop")]
@@ -110,6 +135,20 @@ describe("usage and names", () => {
 describe("text and reasoning", () => {
   it("reads a list of text parts as their text", () => {
     assert.strictEqual(Message.textOf(ok(whole({ content: [{ type: "text", text: "a" }, { text: "b" }, 5] }))), "ab")
+  })
+
+  it("keeps reasoning among the parts of the content, as Mistral has it, whole and streamed [P1414]", () => {
+    const thinking = (text: string) => ({ type: "thinking", thinking: [{ type: "text", text }], closed: true })
+    const expected: Message.Reply["content"] = [
+      { type: "reasoning", text: "so, hm", opaque: { provider: "openai", data: "content" } },
+      { type: "text", text: "4!" }
+    ]
+    assert.deepStrictEqual(ok(whole({ content: [thinking("so, hm"), { type: "text", text: "4!" }] })).content, expected)
+    const pieces = [[thinking("so")], [thinking(", hm")], [{ type: "text", text: "4" }], "!"]
+    const streamed = ok(decodeStream([...pieces.map((content) => chunk({ content })), "[DONE]"]))
+    assert.deepStrictEqual(streamed.content, expected)
+    const together = chunk({ content: [thinking("so, hm"), { type: "text", text: "4!" }] })
+    assert.deepStrictEqual(ok(decodeStream([together, "[DONE]"])).content, expected)
   })
 
   it("has no part for an empty or absent text", () => {
@@ -177,6 +216,8 @@ describe("fields beside the message", () => {
     assert.deepStrictEqual(costs({ cost: 0.5 }), [0.5, 0.5])
     assert.deepStrictEqual(costs({ cost: { total_cost: 0.25, request_cost: 0.2 } }), [0.25, 0.25])
     assert.deepStrictEqual(costs({ cost: "free" }), [undefined, undefined])
+    assert.deepStrictEqual(costs({ cost_in_usd_ticks: 37_756_000 }), [0.0037756, 0.0037756])
+    assert.deepStrictEqual(costs({ cost_in_usd_ticks: 0 }), [undefined, undefined])
     assert.isFalse("cost" in ok(whole({ content: "a" })))
   })
 

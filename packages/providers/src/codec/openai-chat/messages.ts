@@ -123,7 +123,7 @@ const encodeAssistant = (message: Message.Assistant, provider: string, dialect: 
   const callParts = sentCalls(message, dialect.maxIdLength)
   const text = Message.textOf(message)
   if (text.trim() === "" && callParts.length === 0) return []
-  const reasoning = encodeReasoning(message, provider)
+  const { content: thinking, ...reasoning } = encodeReasoning(message, provider)
   const { missingReasoning } = dialect
   const demanded =
     // Mutant `false` for `missingReasoning === undefined` survives: accepted. `reasoning_content: undefined` is not
@@ -134,7 +134,7 @@ const encodeAssistant = (message: Message.Assistant, provider: string, dialect: 
       : { reasoning_content: missingReasoning }
   const assistant = {
     role: "assistant" as const,
-    content: text === "" ? null : text,
+    content: thinking === undefined ? (text === "" ? null : text) : thinkingParts(thinking, text),
     ...reasoning,
     ...demanded,
     ...(callParts.length === 0 ? {} : { tool_calls: callParts.map(({ call, id }) => encodeCall(call, id)) })
@@ -201,6 +201,12 @@ const encodeReasoning = (message: Message.Assistant, provider: string): Readonly
   }
   return details.length === 0 ? texts : { ...texts, reasoning_details: details }
 }
+
+/** A content with its reasoning, in the parts in which Mistral sends it and takes it back. */
+const thinkingParts = (thinking: Schema.Json, text: string): ReadonlyArray<Schema.Json> => [
+  { type: "thinking", thinking: [{ type: "text", text: thinking }] },
+  ...(text === "" ? [] : [{ type: "text", text }])
+]
 
 const encodeCall = ({ arguments: args, name }: Message.ToolCall, id: string) => ({
   id,

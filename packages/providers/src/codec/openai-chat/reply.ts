@@ -10,8 +10,6 @@ import * as Classify from "../../classify/Classify.ts"
 import type { Source } from "../../transport/Source.ts"
 import * as Json from "../../transport/Json.ts"
 import * as FilterResults from "../filterResults.ts"
-import { tokenCount } from "../tokenCount.ts"
-import { merged } from "../mergedUsage.ts"
 import { type Facts, factsOf } from "../replyFacts.ts"
 import * as Calls from "./calls.ts"
 import type { Full } from "./dialect.ts"
@@ -19,6 +17,7 @@ import * as ChatError from "./error.ts"
 import * as ReasoningDetails from "./reasoningDetails.ts"
 import { Remarks } from "./remarks.ts"
 import { type Piece, ThinkTags } from "./thinkTags.ts"
+import { costOf, usageOf } from "./usage.ts"
 
 /** The reply of a 2xx answer; total. */
 export const decode = (source: Source, answer: Answer, dialect: Full): Result.Result<Message.Reply, LlmError> => {
@@ -91,8 +90,17 @@ export const endOf = (
   }
 }
 
-/** The field names of reasoning: that of DeepSeek and Kimi, then OpenRouter's. */
+/** The field names of reasoning: that of DeepSeek and Kimi, then that of OpenRouter, Groq and Cerebras. */
 const reasoningFields = ["reasoning_content", "reasoning"]
+
+/**
+ * Reasoning among the parts of the content, as Mistral has it (docs.mistral.ai, "Reasoning", looked up on 2026-11-26). Each
+ * part has its text as a list of texts.
+ */
+const thinkingOf = (message: Schema.Json | undefined): string =>
+  Json.items(Json.field(message, "content"))
+    .map((part) => contentText(Json.field(part, "thinking")))
+    .join("")
 
 /** A reasoning text, and its field name. Text from details alone has none: it is sent back within the details. */
 export interface Thought {
@@ -109,6 +117,8 @@ export const reasoning = (message: Schema.Json | undefined, cameNamed: boolean):
     const text = Json.text(Json.field(message, field))
     if (text !== undefined) return { field, text }
   }
+  const thinking = thinkingOf(message)
+  if (thinking !== "") return { field: "content", text: thinking }
   const text = cameNamed ? "" : ReasoningDetails.textOf(ReasoningDetails.of(message))
   return text === "" ? undefined : { field: undefined, text }
 }
@@ -164,29 +174,3 @@ export const contentText = (content: Schema.Json | undefined): string =>
     : Json.items(content)
         .map((part) => Json.text(Json.field(part, "text")) ?? "")
         .join("")
-
-/**
- * The token counts at the top of a body, or in its choice; `undefined` without counts. A zero does not override a
- * count of `before`.
- */
-export const usageOf = (body: Schema.Json, before?: Usage.Usage): Usage.Usage | undefined => {
-  const usage = [Json.field(body, "usage"), Json.field(ChatError.firstChoice(body), "usage")].find(Predicate.isObject)
-  if (usage === undefined) return undefined
-  const of = (...path: ReadonlyArray<string>) =>
-    tokenCount(path.reduce<Schema.Json | undefined>((value, key) => Json.field(value, key), usage))
-  return merged(before, {
-    inputTokens: of("prompt_tokens") ?? 0,
-    outputTokens: of("completion_tokens") ?? 0,
-    cachedInputTokens:
-      of("prompt_tokens_details", "cached_tokens") ?? of("cached_tokens") ?? of("prompt_cache_hit_tokens") ?? 0,
-    cacheWriteTokens: of("prompt_tokens_details", "cache_write_tokens") ?? 0,
-    reasoningTokens: of("completion_tokens_details", "reasoning_tokens") ?? 0
-  })
-}
-
-/** The reported cost of the reply: OpenRouter's credits, Perplexity's dollars. */
-export const costOf = (body: Schema.Json): { readonly cost?: number } => {
-  const cost = Json.field(Json.field(body, "usage"), "cost")
-  const amount = Json.count(cost) ?? Json.count(Json.field(cost, "total_cost"))
-  return amount === undefined ? {} : { cost: amount }
-}

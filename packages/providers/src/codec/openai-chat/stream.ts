@@ -20,6 +20,7 @@ import * as ChatReply from "./reply.ts"
 import * as ReasoningDetails from "./reasoningDetails.ts"
 import { Remarks } from "./remarks.ts"
 import { ThinkTags } from "./thinkTags.ts"
+import * as ChatUsage from "./usage.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
@@ -80,7 +81,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     // part
     const plain = this.#reasoningField === undefined ? plainText(chunk) : undefined
     if (plain !== undefined && this.#facts.model === chunk["model"]) return Result.succeed(this.#said(plain))
-    const reported = ChatReply.usageOf(chunk, this.#usage)
+    const reported = ChatUsage.usageOf(chunk, this.#usage)
     this.#usage = reported ?? this.#usage
     const error = ChatError.reported(this.#source, this.#answer, chunk, this.#usage, event)
     if (error !== undefined) return Result.fail(error)
@@ -124,7 +125,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
   }
 
   #read(chunk: Schema.Json): ReadonlyArray<Model.Part> {
-    this.#facts = { ...this.#facts, ...ChatReply.factsIn(this.#answer, chunk), ...ChatReply.costOf(chunk) }
+    this.#facts = { ...this.#facts, ...ChatReply.factsIn(this.#answer, chunk), ...ChatUsage.costOf(chunk) }
     const sources = ChatReply.sourcesOf(this.#source, chunk, this.#dialect)
     if (sources.length > 0) this.#sources = sources
     const choice = ChatError.firstChoice(chunk)

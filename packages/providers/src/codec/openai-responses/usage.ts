@@ -4,6 +4,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
 import { tokenCount } from "../tokenCount.ts"
+import { dollarsOf } from "../xaiCost.ts"
 
 /** The token counts of a response; `undefined` without counts. */
 export const usageOf = (response: Schema.Json | undefined): Usage.Usage | undefined => {
@@ -22,8 +23,9 @@ export const usageOf = (response: Schema.Json | undefined): Usage.Usage | undefi
   }
 }
 
-/** The cost of a response that its server reports: Perplexity does, in dollars. */
+/** The cost of a response that its server reports: Perplexity and xAI do, in dollars. */
 export const costOf = (response: Schema.Json | undefined): { readonly cost?: number } => {
-  const cost = Json.count(Json.field(Json.field(Json.field(response, "usage"), "cost"), "total_cost"))
+  const usage = Json.field(response, "usage")
+  const cost = Json.count(Json.field(Json.field(usage, "cost"), "total_cost")) ?? dollarsOf(usage)
   return cost === undefined ? {} : { cost }
 }
