@@ -276,7 +276,7 @@ export const facts = {
     resend("5 seconds", 4)
   ),
   EmptyReplyError: fixed("KINTSUGI-EMPTY-REPLY", 502, resend("1 second", 2)),
-  ReplyTooLargeError: fixed("KINTSUGI-REPLY-TOO-LARGE", 502, final("none")),
+  ReplyTooLargeError: fixed("KINTSUGI-REPLY-TOO-LARGE", 502, final("shrink")),
   InvalidArgs: fixed("KINTSUGI-INVALID-ARGS", 422, final("repair")),
   DeserializationError: fixed("KINTSUGI-DESERIALIZATION", 422, final("repair")),
   ExecutionError: {
@@ -293,7 +293,7 @@ export const facts = {
     resend("5 seconds", 4)
   ),
   ToolDeniedError: fixed("KINTSUGI-TOOL-DENIED", 403, final("none")),
-  ApprovalExpiredError: fixed("KINTSUGI-APPROVAL-EXPIRED", 504, final("escalate")),
+  ApprovalExpiredError: fixed("KINTSUGI-APPROVAL-EXPIRED", 410, final("escalate")),
   OutcomeUnknownError: fixed("KINTSUGI-OUTCOME-UNKNOWN", 500, final("escalate")),
   ToolExecutionError: fixed("KINTSUGI-TOOL-EXECUTION", 500, final("none")),
   BudgetExceededError: fixed("KINTSUGI-BUDGET-EXCEEDED", 503, final("none")),
