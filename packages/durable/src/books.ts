@@ -1,5 +1,6 @@
 /** The spending of agents that are called within a step: booked with its run while the step runs, and in each replay that reads it. */
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Ledger } from "@kintsugi/core"
 import * as RunContext from "@kintsugi/core/RunContext"
 
@@ -37,3 +38,23 @@ export class Books extends Ledger.Ledger {
     this.#run?.restore(entries)
   }
 }
+
+/** The spending of agents within a step, since its previous part. */
+export interface Spent {
+  readonly ledger?: ReadonlyArray<Ledger.Entry>
+}
+
+export const spentOf = (books: Books | undefined): Spent => {
+  const spent = books?.take() ?? []
+  return spent.length === 0 ? {} : { ledger: spent }
+}
+
+export const rebook = (run: RunContext.RunContext | undefined, ledger: Spent["ledger"]): void => {
+  for (const entry of ledger ?? []) run?.ledger.record(entry)
+}
+
+export const spentFields = { ledger: Schema.optionalKey(Schema.Array(Ledger.Entry)) }
+
+const SpentJson = Schema.toCodecJson(Schema.Struct(spentFields))
+export const encodeSpent = Schema.encodeEffect(SpentJson)
+export const decodeSpent = Schema.decodeUnknownEffect(SpentJson)

@@ -16,7 +16,7 @@ import { replaced, restOf } from "./rest.ts"
 import { reading } from "./saying.ts"
 import { attempt, compensation } from "./tool.ts"
 import { wait } from "./wait.ts"
-import { collected, failing, inTime, ModelFailure, parts } from "./words.ts"
+import { collected, failing, inTime, ModelFailure, parts, type Words } from "./words.ts"
 
 /** Announces a request for approval. */
 export type Tell = (request: Approval.ApprovalRequest) => Effect.Effect<void>
@@ -117,7 +117,8 @@ const modelCall = (
   run: RunContext.RunContext | undefined,
   { request }: ModelCall,
   work: Effect.Effect<Message.Reply, ModelFailure>,
-  name = named(line, run, "model")
+  name = named(line, run, "model"),
+  words?: Words
 ): Effect.Effect<Message.Reply, ModelFailure> =>
   record(replay, {
     line,
@@ -125,7 +126,8 @@ const modelCall = (
     value: Message.Reply,
     error: ModelFailure,
     work,
-    asks: requestDigest(run, request)
+    asks: requestDigest(run, request),
+    ...(words && { words })
   })
 
 const whole = (
@@ -153,7 +155,7 @@ const streamed = (
   const words = replay.words.of(runId, name)
   replay.log?.continues(runId, step.goOn !== undefined)
   const work = collected(step.model, words, () => restOf(replay, runId, step, self))
-  return parts(words, run, modelCall(replay, line, run, step, work, name), () => replaced(replay, runId))
+  return parts(words, run, modelCall(replay, line, run, step, work, name, words), () => replaced(replay, runId))
 }
 
 /**

@@ -13,20 +13,20 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { Approval, Ledger } from "@kintsugi/core"
+import { Approval } from "@kintsugi/core"
 import * as Bounds from "@kintsugi/core/Bounds"
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Interception from "@kintsugi/core/Interception"
 import * as Issue from "@kintsugi/core/Issue"
 import type * as RunContext from "@kintsugi/core/RunContext"
 import * as Redaction from "@kintsugi/core/Redaction"
-import { Books } from "./books.ts"
+import { Books, decodeSpent, encodeSpent, rebook, type Spent, spentFields, spentOf } from "./books.ts"
 import { ChangedAgentError, UnreadableStepError, unreadable } from "./errors.ts"
 import type { EventLog } from "./eventLog.ts"
 import type { Line, Lines } from "./lines.ts"
 import type { Rows } from "./rows.ts"
 import type { Stop } from "./stop.ts"
-import type { Written } from "./words.ts"
+import { Counted, type Words, type Written } from "./words.ts"
 
 /** Any schema whose values can be stored without the help of services. */
 export type AnyCodec = Schema.Codec<unknown, unknown>
@@ -88,27 +88,24 @@ export interface Recorded<A, E> {
   readonly asks?: string
   /** The run of a step that may call agents: their spending is stored with the result. */
   readonly run?: RunContext.RunContext | undefined
+  /** The words of a streamed model call: what they count is stored where the step is cut off. */
+  readonly words?: Words
 }
 
 /** How a step ended, and when. `Late`: a wait of its line ended first. */
 type Outcome =
   | ({ readonly _tag: "Done"; readonly at: number; readonly value: unknown } & Stamped)
   | ({ readonly _tag: "Failed"; readonly at: number; readonly error: unknown } & Stamped)
-  | ({ readonly _tag: "Late" } & Spent)
+  | ({ readonly _tag: "Late"; readonly counted?: typeof Counted.Type } & Spent)
 
 interface Stamped extends Spent {
   readonly requestDigest?: string
 }
 
-/** The spending of agents within a step, since its previous part. */
-interface Spent {
-  readonly ledger?: ReadonlyArray<Ledger.Entry>
-}
-
 /** Runs a step, or reads its stored result, and advances the time of its line. */
 export const record = <A, E>(
   replay: Replay,
-  { asks, error, line, name, run, value, work }: Recorded<A, E>
+  { asks, error, line, name, run, value, words, work }: Recorded<A, E>
 ): Effect.Effect<A, E> => {
   const key = `${replay.executionId}/${name}`
   const outcome = outcomeOf(value, error)
@@ -126,7 +123,7 @@ export const record = <A, E>(
         return Effect.flatMap(working(replay, key, span, { run, work }), ({ ended, books }) =>
           outcome.encode({
             ...ended,
-            ...(asks === undefined || ended._tag === "Late" ? {} : { requestDigest: asks }),
+            ...(ended._tag === "Late" ? words?.counts : asks === undefined ? {} : { requestDigest: asks }),
             ...spentOf(books)
           })
         )
@@ -142,6 +139,10 @@ export const record = <A, E>(
         return yield* ended._tag === "Done" ? Effect.succeed(ended.value as A) : Effect.fail(ended.error as E)
       }
       wasLate = true
+      if (ended.counted !== undefined) {
+        words?.push({ type: "usage", ...ended.counted })
+        yield* acted
+      }
       line.reach(until)
       yield* acted
     }
@@ -193,15 +194,6 @@ const cutOff = (
   return Effect.flatMap(Effect.forkChild(keeping), (fiber) =>
     Effect.flatMap(Fiber.await(fiber), (exit) => (apart.instance.suspended ? Effect.void : exit))
   )
-}
-
-const spentOf = (books: Books | undefined): Spent => {
-  const spent = books?.take() ?? []
-  return spent.length === 0 ? {} : { ledger: spent }
-}
-
-const rebook = (run: RunContext.RunContext | undefined, ledger: Spent["ledger"]): void => {
-  for (const entry of ledger ?? []) run?.ledger.record(entry)
 }
 
 /** Records that a wait outside of steps is over: one replay learns from it that it is the first to go on. */
@@ -353,12 +345,6 @@ const working = (
 
 const late: Outcome = { _tag: "Late" }
 
-const spentFields = { ledger: Schema.optionalKey(Schema.Array(Ledger.Entry)) }
-
-const SpentJson = Schema.toCodecJson(Schema.Struct(spentFields))
-const encodeSpent = Schema.encodeEffect(SpentJson)
-const decodeSpent = Schema.decodeUnknownEffect(SpentJson)
-
 /** How outcomes are stored and read. */
 interface OutcomeCodec {
   readonly encode: (outcome: Outcome) => Effect.Effect<unknown>
@@ -384,7 +370,7 @@ const outcomeOf = (value: AnyCodec, error: AnyCodec): OutcomeCodec => {
     Schema.Union([
       Schema.Struct({ _tag: Schema.tag("Done"), at: Schema.Finite, value, ...stampFields }),
       Schema.Struct({ _tag: Schema.tag("Failed"), at: Schema.Finite, error, ...stampFields }),
-      Schema.Struct({ _tag: Schema.tag("Late"), ...spentFields })
+      Schema.Struct({ _tag: Schema.tag("Late"), counted: Schema.optionalKey(Counted), ...spentFields })
     ])
   )
   const encode = Schema.encodeEffect(schema)

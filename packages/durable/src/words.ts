@@ -5,43 +5,62 @@ import * as Exit from "effect/Exit"
 import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { LlmError, type Message, Model } from "@kintsugi/core"
+import { LlmError, Message, Model } from "@kintsugi/core"
 import * as RunContext from "@kintsugi/core/RunContext"
 
+const { cost, isEstimated, usage } = Message.Reply.fields
+
+/** What a provider has counted of a reply so far. */
+export const Counted = Schema.Struct({ usage, isEstimated, cost })
+
 /** What a model has written of the reply that this process is waiting for. A replay in this process hears all of it. */
-class Words {
+export class Words {
   readonly #parts: Array<Model.Part> = []
+  #counted: Extract<Model.Part, { readonly type: "usage" }> | undefined
   #hear: ((part: Model.Part) => void) | undefined
   /** Whether its model is at work in this process. */
   isAtWork = false
 
   begin(): void {
     this.#parts.length = 0
+    this.#counted = undefined
     this.isAtWork = true
   }
 
   push(part: Model.Part): void {
-    // counts come with the stored reply, as in a replay
-    if (part.type === "usage" || part.type === "finish") return
-    this.#parts.push(part)
+    // the end comes with the stored reply, as in a replay
+    if (part.type === "finish") return
+    // counts replace those before
+    if (part.type === "usage") this.#counted = part
+    else this.#parts.push(part)
     this.#hear?.(part)
+  }
+
+  /** What the provider has counted so far, for a step that is cut off: a replay books the same. */
+  get counts(): { readonly counted?: typeof Counted.Type } {
+    if (this.#counted === undefined) return {}
+    const { type: _, ...counted } = this.#counted
+    return { counted }
   }
 
   end(exit: Exit.Exit<unknown, unknown>): void {
     this.isAtWork = false
     // what is cut off is begun again
-    if (Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) this.#parts.length = 0
+    if (Exit.isSuccess(exit) || !Cause.hasInterrupts(exit.cause)) return
+    this.#parts.length = 0
+    this.#counted = undefined
   }
 
-  /** Gives the parts so far, and then each part as it comes, in the place of an earlier receiver. Returns how many were given. */
+  /** Gives the parts so far, and then each part as it comes, in the place of an earlier receiver. Returns how many words were given. */
   hear(take: (part: Model.Part) => void): () => number {
     let given = 0
     const hear = (part: Model.Part): void => {
-      given++
+      if (part.type !== "usage") given++
       take(part)
     }
     this.#hear = hear
     for (const part of this.#parts) hear(part)
+    if (this.#counted !== undefined) hear(this.#counted)
     return () => given
   }
 }
@@ -67,12 +86,13 @@ export class Written {
 /** A model call was not made, or was cut short: the run has no time left for its waits. */
 const OutOfTime = Schema.Struct({ _tag: Schema.tag("OutOfTime") })
 
-/** A model call that broke off after some words. */
+/** A model call that broke off after some words, or after its provider had counted some. */
 const Broken = Schema.Struct({
   _tag: Schema.tag("Broken"),
   error: Schema.Union([LlmError.LlmError, OutOfTime]),
   /** What a reader has seen of it: a replay shows it again. */
-  shown: Schema.Struct({ reasoning: Schema.String, text: Schema.String })
+  shown: Schema.Struct({ reasoning: Schema.String, text: Schema.String }),
+  counted: Schema.optionalKey(Counted)
 })
 
 /** How a model call fails, as its step is stored. */
@@ -141,7 +161,9 @@ export const collected = (
     })
     return Effect.tapError(inTime(whole), () => takeBefore).pipe(
       Effect.mapError((error): ModelFailure =>
-        seen.reasoning === "" && seen.text === "" ? error : { _tag: "Broken", error, shown: seen }
+        seen.reasoning === "" && seen.text === "" && words.counts.counted === undefined
+          ? error
+          : { _tag: "Broken", error, shown: seen, ...words.counts }
       ),
       Effect.onExit((exit) => Effect.sync(() => words.end(exit)))
     )
@@ -173,7 +195,9 @@ export const parts = (
       onFailure: (error) => {
         if (given() === 0) anew()
         if (error._tag === "Broken" && given() === 0) {
-          const { reasoning, text } = error.shown
+          const { counted, shown } = error
+          const { reasoning, text } = shown
+          if (counted !== undefined) offer({ type: "usage", ...counted })
           if (reasoning !== "") offer({ type: "reasoning-delta", text: reasoning })
           if (text !== "") offer({ type: "text-delta", text })
         }
