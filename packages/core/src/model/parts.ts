@@ -172,9 +172,13 @@ export class Collector {
   get spent(): (Counted & { readonly content: Message.Reply["content"] }) | undefined {
     if (this.#counted === undefined) return undefined
     const { cost, isEstimated, usage } = this.#counted
+    const content = () => this.content
     return {
       usage,
-      content: this.content,
+      // put together when it is read: a run takes this after every chunk
+      get content() {
+        return content()
+      },
       ...(cost === undefined ? {} : { cost }),
       ...(isEstimated === undefined ? {} : { isEstimated })
     }

@@ -4,8 +4,8 @@
  */
 import { Readable } from "node:stream"
 import { createGunzip, createGzip } from "node:zlib"
-import { Message, Model } from "@kintsugi/core"
-import { Ollama, OpenAi } from "@kintsugi/providers"
+import { Agent, Message, Model } from "@kintsugi/core"
+import { Anthropic, Ollama, OpenAi } from "@kintsugi/providers"
 import { Effect, Layer, Redacted, Stream } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 
@@ -40,11 +40,21 @@ const inPieces = (text: string, size: number) => {
   return answering(size, bytes.length, (from) => bytes.subarray(from, from + size))
 }
 
-const openAi = OpenAi.layer({ model: "m", apiKey: Redacted.make("k"), transport: { retry: false } })
+const keyed = { model: "m", apiKey: Redacted.make("k"), transport: { retry: false } } as const
+const openAi = OpenAi.layer(keyed)
+const anthropic = Anthropic.layer(keyed)
 const ollama = Ollama.layer({ model: "m", transport: { retry: false } })
 const request: Model.Request = { messages: [Message.user("hi")], tools: [], toolChoice: "auto" }
 const streamed = Effect.flatMap(Model.Model, (model) => Effect.exit(Stream.runDrain(model.stream(request))))
 const whole = Effect.flatMap(Model.Model, (model) => Effect.exit(model.generate(request)))
+
+const readers = {
+  chat: Effect.provide(streamed, openAi),
+  whole: Effect.provide(whole, openAi),
+  responses: Effect.provide(streamed, OpenAi.layerResponses(keyed)),
+  anthropic: Effect.provide(streamed, anthropic),
+  "a run": Effect.provide(Effect.exit(Stream.runDrain(Agent.make("writer", {}).stream("go"))), anthropic)
+}
 
 const repeated = (unit: string, bytes: number) => unit.repeat(Math.ceil(bytes / unit.length))
 const event = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`
@@ -108,13 +118,48 @@ const measure = async (kind: string, texts: Texts, read: (text: string, size: nu
 
 /** A large answer, in pieces: what it begins and ends with, and what stands between. */
 interface Large {
-  readonly unit: string
+  /** What is repeated, or the piece of an index. */
+  readonly unit: string | ((index: number) => string)
   readonly size: number
   readonly begin?: string
   readonly end?: string
   readonly isPacked?: true
-  readonly isWhole?: true
+  /** How it is read; as a stream of chat completions by default. */
+  readonly by?: keyof typeof readers
 }
+
+/** An answer of many items, sixteen in a piece. */
+const items = (
+  by: keyof typeof readers,
+  each: (index: number) => ReadonlyArray<object>,
+  [begin, end]: readonly [ReadonlyArray<object>, ReadonlyArray<object>]
+): Large => ({
+  by,
+  unit: (at) =>
+    Array.from({ length: 16 }, (_, next) =>
+      each(16 * at + next)
+        .map(event)
+        .join("")
+    ).join(""),
+  size: 16,
+  begin: begin.map(event).join(""),
+  end: end.map(event).join("")
+})
+
+const added = (output_index: number) => {
+  const item = { type: "function_call", id: `i${output_index}`, call_id: `c${output_index}`, name: "f", arguments: "" }
+  return { type: "response.output_item.added", output_index, item }
+}
+const ended = (output_index: number) => ({ ...added(output_index), type: "response.output_item.done" })
+const completed = { type: "response.completed", response: { status: "completed", output: [] } }
+
+const start = { type: "message_start", message: { usage: { input_tokens: 1, output_tokens: 1 } } }
+const stop = [{ type: "message_delta", delta: { stop_reason: "end_turn" } }, { type: "message_stop" }]
+const block = (index: number, content_block: object) => [
+  { type: "content_block_start", index, content_block },
+  { type: "content_block_stop", index }
+]
+const thought = (index: number) => block(index, { type: "redacted_thinking", data: "x" })
 
 const begin = 'data: {"choices":[{"index":0,"delta":{"content":"'
 const end = `"}}]}\n\n${says("b")}data: [DONE]\n\n`
@@ -133,18 +178,32 @@ const large: Record<string, Large> = {
     size: 16 * kibi,
     begin: '{"choices":[{"finish_reason":"stop","message":{"content":"',
     end: '"}}]}',
-    isWhole: true
-  }
+    by: "whole"
+  },
+  "items that all begin before one ends": items("responses", (index) => [added(index)], [[], [completed]]),
+  "items behind one without an end": items("responses", (index) => [ended(index + 1)], [
+    [added(0)],
+    [ended(0), completed]
+  ]),
+  "thoughts before any text": items("anthropic", thought, [[start], stop]),
+  "texts and thoughts in turn": items(
+    "a run",
+    (index) => [...block(2 * index, { type: "text", text: "a" }), ...thought(2 * index + 1)],
+    [[start], stop]
+  )
 }
 
 /** The answer with so many MiB. A packed one is packed before, and unpacked as fetch does it. */
 const sending = async ({ begin = "", end = "", isPacked, size, unit }: Large, mebibytes: number) => {
   const encoder = new TextEncoder()
-  const bytes = encoder.encode(repeated(unit, size))
-  const count = (mebibytes * kibi * kibi) / bytes.length
+  const bytes = typeof unit === "string" ? encoder.encode(repeated(unit, size)) : undefined
   function* pieces() {
     if (begin !== "") yield encoder.encode(begin)
-    for (let sent = 0; sent < count; sent++) yield bytes.slice()
+    for (let at = 0, left = mebibytes * kibi * kibi; left > 0; at++) {
+      const piece = bytes?.slice() ?? encoder.encode(typeof unit === "string" ? unit : unit(at))
+      yield piece
+      left -= piece.length
+    }
     if (end !== "") yield encoder.encode(end)
   }
   const packed = isPacked === true ? await packedOf(pieces()) : undefined
@@ -180,13 +239,8 @@ const unpacked = (packed: Uint8Array): ReadableStream<Uint8Array> =>
   // the web's stream
   Readable.toWeb(Readable.from([packed]).pipe(createGunzip())) as ReadableStream<Uint8Array>
 
-const read = ({ isWhole }: Large, network: Layer.Layer<HttpClient.HttpClient>) =>
-  Effect.runPromise(
-    (isWhole === true ? Effect.asVoid(whole) : Effect.asVoid(streamed)).pipe(
-      Effect.provide(openAi),
-      Effect.provide(network)
-    )
-  )
+const read = ({ by = "chat" }: Large, network: Layer.Layer<HttpClient.HttpClient>) =>
+  Effect.runPromise(Effect.provide(readers[by], network))
 
 const [name = ""] = process.argv.slice(2)
 const one = large[name]

@@ -12,6 +12,7 @@ import * as Json from "../../transport/Json.ts"
 import * as Size from "../../transport/Size.ts"
 import * as Calls from "../openAiCalls.ts"
 import * as Jobs from "./jobs.ts"
+import { Least } from "./least.ts"
 import * as ResponsesError from "./error.ts"
 import * as ResponsesReply from "./reply.ts"
 import { usageOf } from "./usage.ts"
@@ -46,6 +47,8 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
   readonly #source: Source
   readonly #answer: Answer
   readonly #unfinished = new Map<number, UnfinishedItem>()
+  /** The indexes of all unfinished items. */
+  readonly #least = new Least()
   /** The finished items, by index. */
   readonly #closed = new Map<number, Schema.Json>()
   /** The index of an item, by its id. */
@@ -229,8 +232,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
   #drain(): ReadonlyArray<Model.Part> {
     const parts: Array<Model.Part> = []
     for (;;) {
-      let index = Infinity
-      for (const other of this.#unfinished.keys()) index = Math.min(index, other)
+      const index = this.#least.first ?? -1
       const item = this.#unfinished.get(index)
       if (item === undefined) return parts
       for (const part of item.waiting) this.#held -= Size.ofPart(part)
@@ -239,6 +241,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
       if (item.final === undefined) return parts
       parts.push(...this.#restOf(item, item.final, index))
       this.#hasReasoned ||= Json.field(item.final, "type") === "reasoning"
+      this.#least.removeFirst()
       this.#unfinished.delete(index)
       this.#held -= item.size
       this.#closed.set(index, withText(item.final, item.text))
@@ -301,6 +304,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
       waiting: []
     }
     this.#unfinished.set(index, item)
+    this.#least.add(index)
     this.#last = Math.max(this.#last, index)
     return item
   }

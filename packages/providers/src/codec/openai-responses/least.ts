@@ -1,0 +1,38 @@
+/** Numbers of which the least is at hand: a binary heap, so that a number costs the logarithm of how many there are. */
+export class Least {
+  readonly #heap: Array<number> = []
+
+  get first(): number | undefined {
+    return this.#heap[0]
+  }
+
+  add(value: number): void {
+    let at = this.#heap.push(value) - 1
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      if (this.#at(parent) <= value) break
+      this.#heap[at] = this.#at(parent)
+      at = parent
+    }
+    this.#heap[at] = value
+  }
+
+  removeFirst(): void {
+    const value = this.#heap.pop()
+    const { length } = this.#heap
+    if (value === undefined || length === 0) return
+    let at = 0
+    for (let child = 1; child < length; child = 2 * at + 1) {
+      if (this.#at(child + 1) < this.#at(child)) child++
+      if (value <= this.#at(child)) break
+      this.#heap[at] = this.#at(child)
+      at = child
+    }
+    this.#heap[at] = value
+  }
+
+  /** Behind the last number there is none that is less. */
+  #at(index: number): number {
+    return this.#heap[index] ?? Infinity
+  }
+}
