@@ -23,7 +23,7 @@ export const streamed = (layer: Provided, chunks: ReadonlyArray<string | Uint8Ar
 export const tooLarge = (exit: Exit.Exit<unknown, LlmError.LlmError>) => {
   const error = failsWith(exit, LlmError.ReplyTooLargeError)
   assert.isFalse(error.isRetryable)
-  assert.strictEqual(error.recovery, "none")
+  assert.strictEqual(error.recovery, "shrink")
   assert.include(error.message, `${error.option} admits, ${error.limit} bytes`)
   return [error.option, error.limit]
 }
