@@ -16,6 +16,7 @@ import {
   type Reaction,
   respond,
   respondWith,
+  streamParts,
   terminated
 } from "../../_support/network.ts"
 
@@ -240,13 +241,19 @@ describe("bodies", () => {
     })
   )
 
-  it.effect("holds for the body of an error too, which is then sent once with any status [A812]", () =>
-    Effect.gen(function* () {
-      const { call, network } = calling([respond(503, "x".repeat(2000))], { maxBodyBytes: 1000 })
-      const error = failsWith(yield* finished(call), LlmError.ReplyTooLargeError)
-      assert.deepStrictEqual([error.option, error.limit, error.status], ["maxBodyBytes", 1000, 503])
-      assert.strictEqual(network.sent.length, 1)
-    })
+  it.effect(
+    "holds for the page of an error too, of which its status then says all, whole and streamed [A812 P1405]",
+    () =>
+      Effect.gen(function* () {
+        const page = "x".repeat(2000)
+        for (const call of [Effect.asVoid(generate), Effect.asVoid(streamParts)]) {
+          const network = fakeNetwork([respond(503, page), respond(400, page)])
+          const layer = openAi({ maxBodyBytes: 1000 })
+          const exit = yield* finished(call.pipe(Effect.provide(layer), Effect.provide(network.layer)))
+          assert.strictEqual(failsWith(exit, LlmError.InvalidRequestError).status, 400)
+          assert.strictEqual(network.sent.length, 2)
+        }
+      })
   )
 
   it.effect("is 64 MiB by default [A812 P1401]", () =>

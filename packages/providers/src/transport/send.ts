@@ -156,9 +156,13 @@ const rejected = ({ endpoint, url }: Target, incoming: Exchange): Effect.Effect<
     const to = URL.canParse(location, url) ? new URL(location, url).origin : "nowhere"
     return Effect.fail({ error: redirected(endpoint.source, incoming.answer, to), resend: false })
   }
-  return Effect.flatMap(incoming.text, (body) =>
-    Effect.fail(incoming.failed(endpoint.classify({ ...incoming.answer, body })))
+  // a page that is too large to be read says nothing, and its status decides
+  const page = Effect.catchIf(
+    incoming.text,
+    ({ error }) => error._tag === "ReplyTooLargeError",
+    () => Effect.succeed("")
   )
+  return Effect.flatMap(page, (body) => Effect.fail(incoming.failed(endpoint.classify({ ...incoming.answer, body }))))
 }
 
 const faultOf = (
