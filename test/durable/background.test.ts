@@ -1,6 +1,6 @@
 /** A reply in the background, and the death of the process that waits for it. */
 import { assert, it } from "@effect/vitest"
-import { Agent } from "@kintsugi/core"
+import { Agent, Recovery } from "@kintsugi/core"
 import { Durable } from "@kintsugi/durable"
 import { OpenAi } from "@kintsugi/providers"
 import { Effect, Exit, Fiber, Layer, Option, Redacted, Schema } from "effect"
@@ -41,6 +41,14 @@ const provider = (isStreamed: boolean) => {
 
 const settings = { name: "thinker", input: Schema.String, output: Schema.String } as const
 
+const passing = (seconds: number) =>
+  Effect.gen(function* () {
+    for (let second = 0; second < seconds; second++) {
+      yield* calm
+      yield* TestClock.adjust("1 second")
+    }
+  })
+
 /** A run that waits for its reply. */
 const waiting = (isStreamed: boolean, isForgetful: boolean) =>
   Effect.gen(function* () {
@@ -51,12 +59,7 @@ const waiting = (isStreamed: boolean, isForgetful: boolean) =>
     const serve = process(durable.layer.pipe(Layer.provide(engine.layer)))
     const stop = yield* serve
     const id = yield* Effect.provide(Durable.start(durable, { id: "one", input: "go" }), engine.layer)
-    const pass = Effect.gen(function* () {
-      for (let k = 0; k < 30; k++) {
-        yield* calm
-        yield* TestClock.adjust("1 second")
-      }
-    })
+    const pass = passing(30)
     yield* pass
     assert.deepStrictEqual(asked, ["POST /responses", "GET /responses/resp_1"])
     const result = Effect.provide(Durable.poll(durable, id), engine.layer)
@@ -90,6 +93,50 @@ for (const isStreamed of [false, true]) {
       yield* pass
       yield* Fiber.await(stopping)
       assert.strictEqual(asked.at(-1), "POST /responses/resp_1/cancel")
+    })
+  )
+}
+
+/** A provider whose first reply fails, and what it reports of one that is cancelled. */
+const failing = () => {
+  const asked: Array<string> = []
+  const having = (id: string, more: Item = {}) => respond(200, { ...queued, id, ...more })()
+  const network = fakeNetwork(() => {
+    const { method, url } = network.sent.at(-1) ?? { method: "", url: "" }
+    asked.push(`${method} ${url.replace("https://api.openai.com/v1", "")}`)
+    if (method === "POST") return having(asked.length === 1 ? "resp_1" : "resp_2")
+    const error = { code: "server_error", message: "out of order" }
+    return url.includes("resp_1") ? having("resp_1", { status: "failed", error }) : having("resp_2", whole)
+  })
+  const options = { model: "m", apiKey: Redacted.make(key), background: true } as const
+  return { asked, model: Layer.provide(OpenAi.layerResponses(options), network.layer) }
+}
+
+for (const isForgetful of [false, true]) {
+  const how = isForgetful ? ", replayed after each step" : ""
+
+  it.effect(`a failure is told once: the retry of another process makes the reply anew${how} [P1406]`, () =>
+    Effect.gen(function* () {
+      const { asked, model } = failing()
+      const agent = Agent.make("thinker", { model, budget: { maxDuration: "9 days" } }).pipe(
+        Agent.onLlmError({ ServerError: Recovery.retry({ retries: 1, initialBackoff: "30 seconds" }) })
+      )
+      const durable = Durable.workflow(agent, settings)
+      const engine = yield* watched(isForgetful)
+      const serve = process(durable.layer.pipe(Layer.provide(engine.layer)))
+      const stop = yield* serve
+      const id = yield* Effect.provide(Durable.start(durable, { id: "one", input: "go" }), engine.layer)
+      yield* passing(12)
+      assert.deepStrictEqual(asked, ["POST /responses", "GET /responses/resp_1"])
+      yield* stop
+      yield* engine.kill
+      yield* serve
+      yield* Effect.provide(Durable.resume(durable, id), engine.layer)
+      yield* passing(60)
+      const end = Option.getOrThrow(yield* Effect.provide(Durable.poll(durable, id), engine.layer))
+      assert(end._tag === "Complete")
+      assert.deepStrictEqual(end.exit, Exit.succeed("Four."))
+      assert.deepStrictEqual(asked.slice(2), ["POST /responses", "GET /responses/resp_2"])
     })
   )
 }

@@ -349,7 +349,8 @@ export const cancel = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
-  self: Effect.Effect<unknown, unknown>
+  self: Effect.Effect<unknown, unknown>,
+  value: AnyCodec
 ): Effect.Effect<unknown, unknown> => {
   if (replay.instance.interrupted) return self
   if (isLeft(replay)) return Effect.interrupt
@@ -364,7 +365,7 @@ export const cancel = (
   const { executionId, instance } = replay
   // the call that cancels may be interrupted itself: an engine that suspends this step must not take it for the whole run
   const apart = { ...replay, instance: WorkflowInstance.initial(instance.workflow, executionId) }
-  const work = Effect.asVoid(Effect.mapError(self, saying))
-  const recorded = record(apart, { line, name, run, value: Schema.Void, error: Said, work })
+  const work = Effect.mapError(self, saying)
+  const recorded = record(apart, { line, name, run, value, error: Said, work })
   return Effect.flatMap(Effect.forkChild(recorded), Fiber.join)
 }

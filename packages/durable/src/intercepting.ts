@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
-import { type Approval, type LlmError, Message, type Model } from "@kintsugi/core"
+import { type Approval, type LlmError, Message, type Model, Usage } from "@kintsugi/core"
 import type * as Interception from "@kintsugi/core/Interception"
 import * as RunContext from "@kintsugi/core/RunContext"
 import { decided } from "./approval.ts"
@@ -45,7 +45,9 @@ export const intercepting = (replay: Replay, tell: Tell) => {
       case "poll":
         return poll(replay, line, run, step, self)
       case "cancel":
-        return cancel(replay, line, run, self)
+        return cancel(replay, line, run, Effect.asVoid(self), Schema.Void)
+      case "job cancel":
+        return cancelJob(replay, line, run, self)
       case "policy":
       case "grant":
         return policy(replay, line, run, step.type, self)
@@ -180,6 +182,20 @@ const requestDigest = (
 }
 
 const reasons = Schema.NullOr(Schema.String)
+
+const Reported = Schema.NullOr(Usage.Usage)
+
+/** What a provider reports of a background reply is recorded: it is booked. */
+const cancelJob = (
+  replay: Replay,
+  line: Line,
+  run: RunContext.RunContext | undefined,
+  self: Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown, unknown> => {
+  // by its step it gives a usage, or nothing
+  const reported = Effect.map(self as Effect.Effect<Usage.Usage | undefined>, (usage) => usage ?? null)
+  return Effect.map(cancel(replay, line, run, reported, Reported), (usage) => usage ?? undefined)
+}
 
 /** A policy may ask a person, and grants come and go: the answers are recorded. */
 const policy = (

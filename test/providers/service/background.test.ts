@@ -4,63 +4,16 @@ import { Agent, Recovery } from "@kintsugi/core"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
-import { OpenAi } from "@kintsugi/providers"
 import * as OpenAiResponses from "@kintsugi/providers/OpenAiResponses"
 import * as Provider from "@kintsugi/providers/Provider"
-import { Effect, Fiber, Layer, Redacted, Stream } from "effect"
+import { Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { it } from "../../_support/run.ts"
 import { eventLog, overADay } from "../../_support/dialogue.ts"
-import {
-  event,
-  failureOf,
-  fakeNetwork,
-  key,
-  type Reaction,
-  respond,
-  silence,
-  throwing
-} from "../../_support/network.ts"
-import { events, type Item, message, response } from "../codec/openai-responses/_support/responses.ts"
+import { failureOf, fakeNetwork, respond, silence, throwing } from "../../_support/network.ts"
+import { begins, ends, having, playing, whole } from "./_support/background.ts"
 
 const agent = Agent.make("thinker", { prompt: "Think." })
-
-const whole = response([message("Four.")], { background: true })
-
-/** The response while it is at work, and with another end. */
-const having = (status: string, more: Item = {}): Item => ({ ...whole, status, output: [], usage: null, ...more })
-
-/** All events of the response, numbered; the first one names it. */
-const numbered = events(whole).map((one, at): Item => ({ ...one, sequence_number: at }))
-
-const written = (all: ReadonlyArray<Item>) => all.map((one) => event(one)).join("")
-
-/** The answer to the request that begins it. */
-const begins = (isStreamed: boolean, id = "resp_1") =>
-  isStreamed
-    ? respond(
-        200,
-        written([{ type: "response.queued", sequence_number: 3, response: having("queued", { id }) }, ...numbered])
-      )
-    : respond(200, having("queued", { id }))
-
-/** The answers until it is there: polls, or once a poll and then its events. */
-const ends = (isStreamed: boolean): ReadonlyArray<Reaction> =>
-  isStreamed
-    ? [respond(200, having("in_progress")), respond(200, written(numbered.slice(1)))]
-    : [respond(200, having("queued")), respond(200, having("in_progress")), respond(200, whole)]
-
-const playing = (script: ReadonlyArray<Reaction>) => {
-  const network = fakeNetwork(script)
-  const layer = OpenAi.layerResponses({
-    model: "m",
-    apiKey: Redacted.make(key),
-    background: true,
-    transport: { retry: false }
-  })
-  const asked = () => network.sent.map(({ method, url }) => `${method} ${url.replace("https://api.openai.com/v1", "")}`)
-  return { ...network, asked, model: Layer.provide(layer, network.layer) }
-}
 
 const stream = "GET /responses/resp_1?stream=true&starting_after=3"
 

@@ -18,7 +18,9 @@ export const ofResponse = {
   /** The message of the provider, redacted, and cut to 1,000 UTF-16 units. */
   detail: Schema.optionalKey(Schema.String),
   /** The usage of the attempt, if the provider reported it. */
-  usage: Schema.optionalKey(Usage.Usage)
+  usage: Schema.optionalKey(Usage.Usage),
+  /** Set if a background reply itself has failed, or is gone: another attempt makes it anew. Absent if only asking for it failed. */
+  isJobOver: Schema.optionalKey(Schema.Literal(true))
 }
 
 /** The response that carried the failure. A failure of a service or a connection may have no model. */

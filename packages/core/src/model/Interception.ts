@@ -55,6 +55,8 @@ export type InterceptedStep =
   | { readonly type: "poll"; readonly tool: string; readonly callId: string; readonly stored: Stored }
   /** The `cancel` of a deferred tool whose call no longer waits. */
   | { readonly type: "cancel"; readonly tool: string; readonly callId: string; readonly idempotencyKey: string }
+  /** A background reply that its model call no longer waits for is cancelled; gives the usage that the provider then reports. */
+  | { readonly type: "job cancel"; readonly model: string }
   /** The compensation of a tool call whose run has failed. */
   | {
       readonly type: "compensation"

@@ -24,12 +24,10 @@ export interface Request {
   readonly options?: Readonly<Record<string, Schema.Json>>
   /** The kinds of provider calls that tools of the agent answer, see `Tool.provider`; absent if there are none. */
   readonly providerCalls?: ReadonlyArray<string>
-  /** How a background reply is asked for by a run; set where the last message of the request names such a reply. */
+  /** Set by a run that asks a model with `background`. */
   readonly background?: {
-    /** Gets what the reply has cost, if it is cancelled. */
-    readonly spent: (usage: Usage.Usage) => void
-    /** Whether an interruption only takes the run to another process, which asks for the reply: then it is not cancelled. */
-    readonly isLeft: () => boolean
+    /** Gets the item that names a background reply, as soon as its provider has begun it: from then on the run cancels it. */
+    readonly begun: (item: Message.ProviderItem) => void
   }
 }
 
@@ -94,6 +92,11 @@ export interface Service {
    * the `rest` of the message, or the `whole` of it. A model without this is never continued by `onPartial: "continue"`.
    */
   readonly continuation?: "rest" | "whole" | undefined
+  /** Set if its provider may make replies in the background: a paused reply then names one in an item of the kind `background_job`. */
+  readonly background?: {
+    /** Cancels the reply that the last message of the request names; gives the usage that the provider then reports. */
+    readonly cancel: (request: Request) => Effect.Effect<Usage.Usage | undefined>
+  }
   /**
    * What it changes of a request before it sends it, because the model does not take the request as it was asked; `undefined` if it changes
    * nothing. A run emits `request-adapted` then.

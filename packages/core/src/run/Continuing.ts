@@ -8,7 +8,7 @@ import type * as Model from "../model/Model.ts"
 import { isLlmError } from "../errors/LlmError.ts"
 import { generate, leavesOf, stream, withPartial } from "../model/ModelCall.ts"
 import * as Render from "../recovery/Render.ts"
-import type { Calling, Continuing, Prefix, Shown } from "./modelCallState.ts"
+import type { Calling, Continuing, Job, Prefix, Shown } from "./modelCallState.ts"
 import type { Loop } from "./running.ts"
 
 type By = Continuing["by"]
@@ -26,6 +26,8 @@ export const continuing = (by?: By): Continuing => ({
     return text === undefined ? stays(call) : goesOn(call, keep(text))
   },
   afterDeath: (call, model) => (request) => {
+    const job = call.jobs?.get(model)
+    if (job !== undefined) return (shown) => restOfJob(call, job, model, request, shown)
     const isPossible = isAble(by, call.options.model, call.request, "some")
     return isPossible ? (shown) => restOf(call, by, model, request, shown) : undefined
   }
@@ -47,6 +49,19 @@ const restOf = (
   // what leaves out the text of the prefix comes after this
   const before = prefix === undefined ? shown : mayRecur(model, prefix.text).join("") + shown
   return { kept, before, model: next.around(model), request: next.request(model, first) }
+}
+
+/** The rest of a background reply, which comes from its beginning again. */
+const restOfJob = (
+  { prefix }: Calling,
+  { base }: Job,
+  model: Model.Service,
+  request: Model.Request,
+  shown: string
+): ReturnType<NonNullable<ReturnType<Interception.GoesOn>>> => {
+  const kept = (prefix?.text ?? "") + shown
+  const before = ofJob(model, base, kept).join("")
+  return { kept, before, model: keep(kept).within(base).around(model), request }
 }
 
 /** For a run that goes on from a text of an earlier run. */
@@ -99,8 +114,16 @@ const keep = (text: string): Prefix => ({
   text,
   request: (model, request) => ({ ...request, messages: [...request.messages, ...behind(model, text)] }),
   around: (model) => around(model, text, () => new Rest(mayRecur(model, text))),
-  joined: (reply) => joined(text, reply)
+  joined: (reply) => joined(text, reply),
+  within: (base) => ({
+    ...keep(text),
+    around: (model) => around(model, text, () => new Rest(ofJob(model, base, text)))
+  })
 })
+
+/** What comes again of a background reply: what it repeats itself, and what a reader has seen of it. */
+const ofJob = (model: Model.Service, base: Prefix | undefined, text: string): ReadonlyArray<string> =>
+  base === undefined ? [text] : [...mayRecur(model, base.text), text.slice(base.text.length)]
 
 /** What a request ends with. */
 const behind = ({ continuation }: Model.Service, text: string): ReadonlyArray<Message.Message> => {

@@ -1,33 +1,87 @@
 /**
- * Replies that a provider makes in the background. The first model call gives a paused reply that names the job; its result is recorded as
- * that of any model call, so a replay, and each later attempt, asks for the job and makes no other.
+ * Replies that a provider makes in the background. A model call owns those that it has begun: each attempt asks for the one of its model, and
+ * makes no other; the call cancels what it no longer waits for. The paused reply that names a job is recorded as any reply, so a replay
+ * asks for the job as well.
  */
 import * as Effect from "effect/Effect"
-import type * as Message from "../data/Message.ts"
-import type * as Usage from "../data/Usage.ts"
+import * as Message from "../data/Message.ts"
+import * as Usage from "../data/Usage.ts"
+import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
-import type { Attempting, Calling } from "./modelCallState.ts"
+import type * as Model from "../model/Model.ts"
+import { leavesOf } from "../model/ModelCall.ts"
+import { interrupted } from "./booking.ts"
+import type { Attempting, Calling, Job, Prefix } from "./modelCallState.ts"
 
-/** Whether a paused reply only names the job that makes it. */
-export const isJob = ({ content }: Message.Reply): boolean =>
-  content.some((part) => part.type === "provider-item" && part.kind === kind)
+/** The item of a paused reply that only names the job that makes it. */
+export const itemOf = ({ content, finish }: Message.Reply): Message.ProviderItem | undefined => {
+  if (finish !== "paused") return undefined
+  const item = content.find((part) => part.type === "provider-item" && part.kind === kind)
+  return item?.type === "provider-item" ? item : undefined
+}
 
 /** The kind of the item that names a job. */
 const kind = "background_job"
 
-/** An attempt that asks for a job. Cancelled, it books what the provider then reports. */
-export const naming = (call: Calling, attempting: Attempting, message: Message.Assistant): Effect.Effect<Attempting> =>
+/** Whether a call of this model may begin a job that can be cancelled. */
+export const mayBegin = (model: Model.Service): boolean =>
+  leavesOf(model).some(({ background }) => background !== undefined)
+
+/** The request of an attempt, whose provider says at once which job it has begun. */
+export const requestOf = (call: Calling, attempting: Attempting): Model.Request => {
+  const { model, request } = attempting
+  const job = call.jobs?.get(model)
+  const asked = job === undefined ? request : named(job)
+  if (model.background === undefined) return asked
+  return { ...asked, background: { begun: (item) => note(call, attempting, item) } }
+}
+
+const named = ({ message, request }: Job): Model.Request => ({ ...request, messages: [...request.messages, message] })
+
+/** An attempt has begun a job, also in the place of one that was cancelled elsewhere. */
+export const note = (call: Calling, { model, request }: Attempting, item: Message.ProviderItem): void => {
+  call.jobs ??= new Map()
+  const before = call.jobs.get(model)
+  const message = Message.settle({ content: [item], finish: "paused", usage: Usage.empty }, [])
+  const of = before ?? { request, base: call.prefix }
+  call.jobs.set(model, { shown: of.base?.text ?? "", ...of, message })
+}
+
+/** Whether another model has added to what a reader has seen: a job has not read that. */
+export const isBehind = ({ shown }: Job, prefix: Prefix | undefined): boolean =>
+  prefix !== undefined && !shown.startsWith(prefix.text)
+
+/** Cancels the job of a model, if there is one, unless another process goes on with the run. */
+export const cancelled = (call: Calling, model: Model.Service): Effect.Effect<Usage.Usage | undefined> =>
   Effect.withFiber((fiber) => {
-    const interceptor = fiber.getRef(Interception.Current)
-    const background = {
-      spent: (usage: Usage.Usage) => {
-        if (call.state.type === "Attempting") call.state = { ...call.state, spent: { usage } }
-      },
-      isLeft: () => interceptor?.isLeft?.() === true
-    }
-    const { request } = attempting
-    return Effect.succeed({
-      ...attempting,
-      request: { ...request, messages: [...request.messages, message], background }
-    })
+    const job = call.jobs?.get(model)
+    const { background } = model
+    call.jobs?.delete(model)
+    if (job === undefined || background === undefined) return Effect.undefined
+    if (fiber.getRef(Interception.Current)?.isLeft?.() === true) return Effect.undefined
+    return Interception.step(
+      () => ({ type: "job cancel", model: model.name }),
+      () => background.cancel(named(job))
+    )
+  })
+
+/** The call waits no longer for its jobs. What one has cost after its last attempt is an attempt of its own. */
+export const leave = (call: Calling): Effect.Effect<unknown> | undefined =>
+  call.jobs === undefined ? undefined : Effect.forEach([...call.jobs.keys()], (model) => left(call, model))
+
+/** The call waits no longer for the job of this model. */
+export const left = (call: Calling, model: Model.Service): Effect.Effect<void> =>
+  Effect.flatMap(cancelled(call, model), (usage = Usage.empty) => {
+    if (Usage.total(usage) === 0) return Effect.void
+    const { options, request } = call
+    const { attempts: before, shown } = call.state
+    const attempts = before + 1
+    const state: Attempting = { type: "Attempting", attempts, shown, model, request, spent: { usage } }
+    call.state = state
+    const { name, provider } = model
+    return RunContext.begin(
+      options.run,
+      () => ({ type: "model-start", model: name, provider, attempt: attempts }),
+      interrupted(call, state)
+    )
   })

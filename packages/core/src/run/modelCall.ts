@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
-import type * as Ledger from "../budget/Ledger.ts"
 import { approachable } from "../data/Foreign.ts"
 import type * as Message from "../data/Message.ts"
 import * as Usage from "../data/Usage.ts"
@@ -30,15 +29,16 @@ import {
 import { trailOf } from "../recovery/VerdictTrail.ts"
 import type { VerdictRecord } from "../recovery/Node.ts"
 import { adapting } from "./adapting.ts"
+import { book, countable, interrupted } from "./booking.ts"
 import * as RunBudget from "./budget.ts"
 import type { Guards } from "./guards.ts"
 import { untilSaid } from "./hearing.ts"
+import * as Jobs from "./jobs.ts"
 import type { Answer, Asked, Attempting, Calling, Hold, Idle, Job, ModelCallOptions, Prefix } from "./modelCallState.ts"
 import { received } from "./received.ts"
 import type { Looping } from "./running.ts"
 import { compact } from "./shortening.ts"
 import { admits, discard, goOn, whyNot } from "./shown.ts"
-import type { ModelAttempt as AgentEventAsked, Happening } from "../event/Happening.ts"
 
 /** Calls the model of a run. Its reply is unfinished until its tool calls are settled. */
 export const callModel = (running: Looping, request: Model.Request, isOnce = false): Effect.Effect<Asked, unknown> => {
@@ -112,7 +112,16 @@ const goingOn = (
 export const ask = <A, E>(
   options: ModelCallOptions,
   next: (answer: Answer) => Effect.Effect<A, E>
-): Effect.Effect<A, unknown> => Driver.drive(() => new ModelCall(options, next))
+): Effect.Effect<A, unknown> => {
+  if (!Jobs.mayBegin(options.model)) return Driver.drive(() => new ModelCall(options, next))
+  return Effect.suspend(() => {
+    const call = new ModelCall(options, next)
+    return Effect.onExitPrimitive(
+      Driver.drive(() => call),
+      () => Jobs.leave(call)
+    )
+  })
+}
 
 const idle = { type: "Idle", attempts: 0, shown: undefined } as const
 
@@ -127,7 +136,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   request: Model.Request
   /** The text from which the next attempt goes on; mostly there is none, and no such field. */
   declare prefix?: Prefix | undefined
-  declare job?: Job | undefined
+  declare jobs?: Map<Model.Service, Job> | undefined
   /** Whether the call was repeated after an empty reply, which no row decides. */
   hasRepeated = false
   /** The last failure that no row was for. */
@@ -252,7 +261,12 @@ const begun = (
   asked: Model.Request,
   fiber: Fiber.Fiber<unknown, unknown>
 ): Effect.Effect<Message.Reply, LlmError> => {
-  const { prefix, options } = call
+  const { options } = call
+  const job = call.jobs?.get(model)
+  if (job !== undefined && Jobs.isBehind(job, call.prefix))
+    return Effect.flatMap(Jobs.left(call, model), () => begun(call, model, asked, fiber))
+  if (job?.base !== undefined) call.prefix ??= job.base
+  const prefix = job === undefined ? call.prefix : call.prefix?.within(job.base)
   const { hold, isStreamed, run } = options
   const attempts = call.state.attempts + 1
   const spent = { usage: Usage.empty }
@@ -320,16 +334,16 @@ const broken = (call: ModelCall<unknown>, state: Attempting, cause: Cause.Cause<
   // a wait that the run has no time for ends the attempt as the end of its time would
   const defect = Cause.squash(cause)
   if (Cause.hasInterrupts(cause) || RunContext.isLimit(defect) || RunContext.isHalt(defect)) {
-    return book(
-      call,
-      countable(state, state.spent),
-      "interrupted",
-      (asked) => ({ type: "model-interrupted", ...asked }),
-      Effect.void
+    if (call.jobs?.has(state.model) !== true) return interrupted(call, state)
+    return Effect.flatMap(Jobs.cancelled(call, state.model), (usage) =>
+      interrupted(call, usage === undefined ? state : { ...state, spent: { usage } })
     )
   }
   const error = approachable(Cause.squash(untouchable(cause) ?? cause))
   const { shown } = state
+  const job = call.jobs?.get(state.model)
+  if (job !== undefined) job.shown = shown?.text ?? call.prefix?.text ?? ""
+  if (isLlmError(error) && error.isJobOver === true) call.jobs?.delete(state.model)
   const staysShown = whyNot(call).why !== undefined && shown?.text.trim() !== ""
   const isDiscarded = !Cause.hasDies(cause) && shown !== undefined && !staysShown && admits(call)
   const spent = isLlmError(error) && error.usage !== undefined ? { usage: error.usage } : state.spent
@@ -339,34 +353,5 @@ const broken = (call: ModelCall<unknown>, state: Attempting, cause: Cause.Cause<
     isDiscarded ? "discarded" : "failed",
     (asked) => ({ type: "model-failed", error, ...asked }),
     Effect.void
-  )
-}
-
-/** The usage of an attempt that broke off may be invalid as well. */
-const countable = (state: Attempting, spent: Attempting["spent"]): Attempting => ({
-  ...state,
-  spent: sound(spent, state.request, spent.content ?? [])
-})
-
-/** Books an attempt and emits its end in one step: an interruption in between would leave one without the other. */
-const book = <A, E>(
-  call: ModelCall<unknown>,
-  state: Attempting,
-  outcome: Ledger.Entry["outcome"],
-  make: (asked: AgentEventAsked) => Happening,
-  next: Effect.Effect<A, E>
-): Effect.Effect<A, E> => {
-  const { attempts, model, shown } = state
-  const record = () => {
-    const entry = RunBudget.entryOf(call.options, state, outcome)
-    call.state = { type: "Idle", attempts, shown }
-    call.options.run.ledger.record(entry)
-    return entry
-  }
-  return RunContext.record(
-    call.options.run,
-    record,
-    (entry) => make({ model: model.name, attempt: attempts, entry }),
-    () => next
   )
 }

@@ -81,14 +81,19 @@ export interface Calling {
   state: Idle | Attempting
   /** The text from which the next attempt goes on. */
   prefix?: Prefix | undefined
-  /** The background reply that the last attempt waited for. */
-  job?: Job | undefined
+  /** The background replies that have begun and are not over: one of each model. The call cancels those that it no longer waits for. */
+  jobs?: Map<Model.Service, Job> | undefined
 }
 
-/** A reply that a provider makes in the background: its message names it, and every later attempt with this model asks for it. */
+/** A reply that a provider makes in the background. Every later attempt with its model asks for it. */
 export interface Job {
-  readonly model: Model.Service
+  /** The request that has begun it, and the message that names it. */
+  readonly request: Model.Request
   readonly message: Message.Assistant
+  /** The text that it goes on from. */
+  readonly base: Prefix | undefined
+  /** What a reader has seen behind that, up to the end of the last attempt that asked for it. */
+  shown: string
 }
 
 /** How replies that break off go on from the text that was shown: see `Continuing.ts`. */
@@ -117,6 +122,8 @@ export interface Prefix {
   readonly around: (model: Model.Service) => Model.Service
   /** The whole reply. */
   readonly joined: (reply: Message.Reply) => Message.Reply
+  /** The same text, where it ends within a background reply that has begun behind `base`: that comes from its beginning again. */
+  readonly within: (base: Prefix | undefined) => Prefix
 }
 
 /** A reply, or what the table answered in its place. */

@@ -1,7 +1,7 @@
 /** A reply as it is received: the parts of a stream are shown as they come, unless a guardrail holds them back. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as Message from "../data/Message.ts"
+import type * as Message from "../data/Message.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Model from "../model/Model.ts"
@@ -15,27 +15,19 @@ export const received = (
   attempting: Attempting,
   within: Model.Service
 ): Effect.Effect<Message.Reply, LlmError> => {
-  const { job } = call
-  const asked =
-    job?.model === attempting.model
-      ? Effect.flatMap(Jobs.naming(call, attempting, job.message), (named) => once(call, named, within))
-      : once(call, attempting, within)
-  return Effect.flatMap(asked, (reply) => {
-    if (reply.finish === "paused" && Jobs.isJob(reply)) return waited(call, attempting, within, reply)
+  const { model, request } = attempting
+  const asked = Jobs.requestOf(call, attempting)
+  const replied = once(call, asked === request ? attempting : { ...attempting, request: asked }, within)
+  return Effect.flatMap(replied, (reply) => {
+    const item = Jobs.itemOf(reply)
+    if (item !== undefined) {
+      Jobs.note(call, attempting, item)
+      return received(call, attempting, within)
+    }
     // a job that has ended is not asked for again
-    if (job !== undefined) call.job = undefined
+    call.jobs?.delete(model)
     return Effect.succeed(reply)
   })
-}
-
-const waited = (
-  call: Calling,
-  attempting: Attempting,
-  within: Model.Service,
-  reply: Message.Reply
-): Effect.Effect<Message.Reply, LlmError> => {
-  call.job = { model: attempting.model, message: Message.settle(reply, []) }
-  return received(call, attempting, within)
 }
 
 /** With the results of tools as this model can read them. */

@@ -199,6 +199,8 @@ const failureOf = (step: FaultStep): unknown =>
 
 const nameOf = (step: Interception.InterceptedStep): string => {
   switch (step.type) {
+    case "job cancel":
+      return step.model
     case "model call":
       return step.isStreamed ? `${step.model}, streamed` : step.model
     case "stream part":

@@ -3,6 +3,7 @@ import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import type * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
 import type { Answer } from "../transport/Answer.ts"
 import type { Decoder } from "../transport/Decoder.ts"
 
@@ -46,13 +47,19 @@ export interface Codec {
 
 /** Replies that a provider makes in the background: a paused reply names the job, in an item of the kind `background_job`. */
 export interface Jobs {
+  /** Whether a request asks for its reply in the background. */
+  readonly begins: (request: Model.Request) => boolean
   /** The job that the last message of a request names. */
   readonly of: (request: Model.Request) => Job | undefined
   /** What has become of a job, from the body of its answer; `undefined` for a body that does not say so. */
   readonly status: (answer: Answer) => "at work" | "cancelled" | "over" | undefined
   /** The usage of a job that was cancelled, if its answer has any. */
   readonly usage: (answer: Answer) => Message.Reply["usage"] | undefined
-  /** Reads the events of a job. */
+  /** What the reply to a request has beyond its usual fields: who asks for the job names these fields again. */
+  readonly include: (request: Model.Request) => ReadonlyArray<Schema.Json>
+  /** The same failure, as that of the job itself: it is not asked for again. */
+  readonly over: (error: LlmError) => LlmError
+  /** Reads the events of a job; its failures are `over`. */
   readonly decoder: Codec["decoder"]
   /** The error of a job that is not there any more. */
   readonly gone: (answer: Answer) => LlmError

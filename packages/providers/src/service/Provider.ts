@@ -68,11 +68,10 @@ export const layer = (self: Provider): Layer.Layer<Model.Model, never, Transport
     Model.Model,
     Effect.flatMap(build, (model) =>
       Effect.contextWith((context: Context.Context<Transport.HttpClient>) => {
-        const to: Background.Background["to"] = (path, method, query) =>
-          Effect.provide(
-            Transport.make({ source, url: urlOf(url, path, query), headers, classify, method }, transport),
-            context
-          )
+        const to: Background.Background["to"] = (path, method, query, retry) => {
+          const endpoint = { source, url: urlOf(url, path, query), headers, classify, method }
+          return Effect.provide(Transport.make(endpoint, { ...transport, retry }), context)
+        }
         const marking = Provenance.make(source, codec)
         return Effect.succeed({ ...model, ...background({ codec, jobs, to, marking, anew: model }) })
       })
@@ -102,11 +101,11 @@ const transportsWith = (
 }
 
 /** The URL of a path beneath this one. One that is no URL stays: the transport says so. */
-const urlOf = (url: string, path: string, query: Readonly<Record<string, string>>): string => {
+const urlOf = (url: string, path: string, query: ReadonlyArray<readonly [string, string]>): string => {
   if (!URL.canParse(url)) return url
   const full = new URL(url)
   full.pathname = `${full.pathname}/${path}`
-  for (const [name, value] of Object.entries(query)) full.searchParams.set(name, value)
+  for (const [name, value] of query) full.searchParams.append(name, value)
   return full.href
 }
 

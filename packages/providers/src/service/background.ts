@@ -1,6 +1,6 @@
 /**
- * Asks for replies that a provider makes in the background: polls until they are over, or reads their events. A job
- * that was cancelled, or whose failure was reported, cannot go on: then the next call begins another one.
+ * Asks for replies that a provider makes in the background: polls until they are over, or reads their events. A poll
+ * that fails is sent again on its own. A job that was cancelled elsewhere cannot go on: then another one is begun.
  */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
@@ -8,7 +8,7 @@ import * as Model from "@kintsugi/core/Model"
 import * as Usage from "@kintsugi/core/Usage"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Codec, Job, Jobs } from "../codec/Codec.ts"
@@ -26,27 +26,25 @@ export interface Background {
   readonly jobs: Jobs
   /** What marks the thoughts of a reply to a request with their origin. */
   readonly marking: (request: Model.Request) => Pick<Provenance.Traced, "marked">
-  /** The transport to a job, or to the end of one. */
+  /** The transport to a job, or to the end of one, which resends as often as this says. */
   readonly to: (
     path: string,
     method: "GET" | "POST",
-    query: Readonly<Record<string, string>>
+    query: ReadonlyArray<readonly [string, string]>,
+    retry: NonNullable<Transport.Options["retry"]>
   ) => Effect.Effect<Transport.Transport>
   /** Makes the request anew. */
-  readonly anew: {
-    readonly generate: (request: Model.Request) => Effect.Effect<Message.Reply, LlmError.LlmError>
-    readonly stream: (request: Model.Request) => Stream.Stream<Model.Part, LlmError.LlmError>
-  }
+  readonly anew: Pick<Model.Service, "generate" | "stream">
 }
 
 /** How long to wait between two polls, as the guide of OpenAI does. */
 const pause = Duration.seconds(2)
 
-/** How long a cancellation may take. */
-const grace = Duration.seconds(5)
+/** A poll that fails is sent 5 times more, with waits of 2 to 32 seconds. It is no call: no budget of retries hears of it. */
+const polling = { retries: 5, initialBackoff: pause } as const
 
-/** Of how many jobs it is known that their failure was reported. */
-const most = 1000
+/** How long a cancellation may take, or the answer to a request that has perhaps begun a job. */
+const grace = Duration.seconds(5)
 
 type Polled = { readonly status: "at work" | "cancelled" } | { readonly status: "over"; readonly reply: Read }
 
@@ -57,14 +55,21 @@ type Read = Result.Result<Message.Reply, LlmError.LlmError>
  *
  * @internal
  */
-export const make = ({ anew, codec, jobs, marking, to }: Background): Background["anew"] => {
-  const failed = new Set<string>()
-
+export const make = ({
+  anew,
+  codec,
+  jobs,
+  marking,
+  to
+}: Background): Pick<Model.Service, "background" | "generate" | "stream"> => {
   const decoding = (request: Model.Request): ((answer: Answer) => Read) => {
     const { marked } = marking(request)
     return (answer) =>
       Result.map(codec.decode(answer, request), (reply) => ({ ...reply, content: reply.content.map(marked) }))
   }
+
+  const included = (request: Model.Request) =>
+    jobs.include(request).map((field) => ["include[]", String(field)] as const)
 
   const poll = ({ id }: Job, request: Model.Request): Effect.Effect<Polled, LlmError.LlmError> =>
     Effect.suspend(() => {
@@ -73,39 +78,57 @@ export const make = ({ anew, codec, jobs, marking, to }: Background): Background
       const decode = (answer: Answer): Read => {
         const status = jobs.status(answer)
         if (status === undefined) return read(answer)
-        polled = status === "over" ? { status, reply: read(answer) } : { status }
+        polled = status === "over" ? { status, reply: Result.mapError(read(answer), jobs.over) } : { status }
         return nothing
       }
-      return Effect.flatMap(to(id, "GET", {}), ({ post }) => Effect.map(post("", decode), () => polled))
+      const asked = Effect.flatMap(to(id, "GET", included(request), polling), ({ post }) => post("", decode))
+      return Effect.map(resent(asked), () => polled)
     })
 
-  const cancel = ({ id }: Job, { background }: Model.Request): Effect.Effect<void> => {
-    if (background?.isLeft() === true) return Effect.void
-    return Effect.flatMap(to(`${id}/cancel`, "POST", {}), ({ post }) =>
+  const cancel = ({ id }: Job): Effect.Effect<Usage.Usage | undefined> => {
+    let usage: Usage.Usage | undefined
+    return Effect.flatMap(to(`${id}/cancel`, "POST", [], polling), ({ post }) =>
       post("{}", (answer) => {
-        const usage = jobs.usage(answer)
-        if (usage !== undefined) background?.spent(usage)
+        usage = jobs.usage(answer)
         return nothing
       })
-    ).pipe(Effect.timeout(grace), Effect.ignore)
+    ).pipe(
+      resent,
+      Effect.timeout(grace),
+      Effect.ignore,
+      Effect.map(() => usage)
+    )
   }
 
-  /** The reply of a job that is over. The same failure is reported once. */
-  const ended = ({ id }: Job, reply: Read): Effect.Effect<Message.Reply, LlmError.LlmError> => {
-    if (Result.isSuccess(reply)) return Effect.succeed(reply.success)
-    const [oldest] = failed
-    if (failed.size >= most && oldest !== undefined) failed.delete(oldest)
-    failed.add(id)
-    return Effect.fail(reply.failure)
+  /** Begins a job. The run knows of it before anything else happens to the reply. */
+  const begin = (request: Model.Request): Effect.Effect<Message.Reply, LlmError.LlmError> => {
+    const reply = anew.generate(request)
+    return jobs.begins(request) ? held(Effect.tap(reply, ({ content }) => tell(request, content))) : reply
+  }
+
+  const beginStream = (request: Model.Request): Stream.Stream<Model.Part, LlmError.LlmError> => {
+    const parts = anew.stream(request)
+    if (!jobs.begins(request)) return parts
+    const pulling = Effect.map(Stream.toPull(parts), (pull) => {
+      let isBegun = false
+      const first = held(Effect.tap(pull, (parts) => tell(request, parts)))
+      const next = Effect.suspend(() => {
+        if (isBegun) return pull
+        isBegun = true
+        return first
+      })
+      return Stream.fromPull(Effect.succeed(next))
+    })
+    return Stream.unwrap(pulling)
   }
 
   const untilOver = (job: Job, request: Model.Request): Effect.Effect<Message.Reply, LlmError.LlmError> =>
     Effect.flatMap(poll(job, request), (polled) => {
       switch (polled.status) {
         case "over":
-          return ended(job, polled.reply)
+          return Effect.fromResult(polled.reply)
         case "cancelled":
-          return anew.generate(request)
+          return begin(request)
         case "at work":
           return Effect.flatMap(Effect.sleep(pause), () => untilOver(job, request))
       }
@@ -114,51 +137,69 @@ export const make = ({ anew, codec, jobs, marking, to }: Background): Background
   const eventsOf = (job: Job, after: number, request: Model.Request): Stream.Stream<Model.Part, LlmError.LlmError> => {
     const read = decoding(request)
     const { marked } = marking(request)
-    const events = to(job.id, "GET", { stream: "true", starting_after: String(after) })
-    return Stream.unwrap(
-      Effect.map(events, ({ stream }) =>
-        Stream.map(
-          stream(
-            "",
-            (answer) => jobs.decoder(answer, request),
-            (answer) => Result.map(read(answer), Model.partsOf)
-          ),
-          marked
-        )
+    const from = [["stream", "true"], ["starting_after", String(after)], ...included(request)] as const
+    const events = Effect.map(to(job.id, "GET", from, polling), ({ stream }) =>
+      stream(
+        "",
+        (answer) => jobs.decoder(answer, request),
+        (answer) => Result.map(read(answer), Model.partsOf)
       )
     )
+    return Stream.map(Stream.provideService(Stream.unwrap(events), Model.Resending, "on"), marked)
   }
 
   return {
+    background: {
+      cancel: (asked) => {
+        const job = jobs.of(asked)
+        return job === undefined ? Effect.undefined : cancel(job)
+      }
+    },
     generate: (asked) => {
       const job = jobs.of(asked)
-      if (job === undefined) return anew.generate(asked)
-      const request = withoutLast(asked)
-      if (failed.delete(job.id)) return anew.generate(request)
-      return Effect.onInterrupt(untilOver(job, request), () => cancel(job, asked))
+      return job === undefined ? begin(asked) : untilOver(job, withoutLast(asked))
     },
     stream: (asked) => {
       const job = jobs.of(asked)
-      if (job === undefined) return anew.stream(asked)
+      if (job === undefined) return beginStream(asked)
       const request = withoutLast(asked)
-      if (failed.delete(job.id)) return anew.stream(request)
       const { after } = job
       const read = Effect.map(poll(job, request), (polled) => {
-        if (polled.status === "cancelled") return anew.stream(request)
-        if (polled.status === "over") return whole(ended(job, polled.reply))
+        if (polled.status === "cancelled") return beginStream(request)
+        if (polled.status === "over") return whole(Effect.fromResult(polled.reply))
         if (after === undefined) return whole(Effect.andThen(Effect.sleep(pause), untilOver(job, request)))
         return eventsOf(job, after, request)
       })
-      return Stream.onExit(Stream.unwrap(read), (exit) => (Exit.hasInterrupts(exit) ? cancel(job, asked) : Effect.void))
+      return Stream.unwrap(read)
     }
   }
 }
+
+/** Polls are no attempts: a table that replaces the one of the transport does not see them. */
+const resent = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.provideService(self, Model.Resending, "on")
 
 /** Without the message that names the job: no later request has it. */
 const withoutLast = (request: Model.Request): Model.Request => ({ ...request, messages: request.messages.slice(0, -1) })
 
 const whole = (reply: Effect.Effect<Message.Reply, LlmError.LlmError>): Stream.Stream<Model.Part, LlmError.LlmError> =>
   Stream.unwrap(Effect.map(reply, (reply) => Stream.fromIterable(Model.partsOf(reply))))
+
+/** The kind of the item that names a job. */
+const kind = "background_job"
+
+/** Tells a run the name of the job that it has begun. */
+const tell = ({ background }: Model.Request, parts: ReadonlyArray<Model.Part | Message.Reply["content"][number]>) =>
+  Effect.sync(() => {
+    for (const part of parts) if (part.type === "provider-item" && part.kind === kind) background?.begun(part)
+  })
+
+/** What may begin a job goes on for a moment when it is interrupted: the answer names the job, which can then be cancelled. */
+const held = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Effect.forkChild(self), (fiber) =>
+    Effect.onInterrupt(Fiber.join(fiber), () =>
+      Effect.ensuring(Effect.ignore(Effect.timeout(Fiber.await(fiber), grace)), Fiber.interrupt(fiber))
+    )
+  )
 
 /** Of a request whose answer says no more than that it came. */
 const nothing: Read = Result.succeed({ content: [], finish: "other", usage: Usage.empty })

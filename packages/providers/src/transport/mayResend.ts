@@ -18,7 +18,8 @@ const resentWithin: ReadonlySet<LlmError.LlmError["_tag"]> = new Set([
 
 /** The classification comes first: a spent quota is not resent, with any status. */
 export const mayResend = (error: LlmError.LlmError, answer: Answer.Answer): boolean => {
-  if (Hints.forbidsResend(answer)) return false
+  // to ask for a background reply once more does not change how it has ended
+  if (Hints.forbidsResend(answer) || error.isJobOver === true) return false
   if (isConflict(error)) return Answer.isSuccess(answer) || isTransient(answer.status)
   if (!error.isRetryable) return false
   return Answer.isSuccess(answer) ? resentWithin.has(error._tag) : isTransient(answer.status)

@@ -47,7 +47,10 @@ export const make = (
   const { input: _i, stream: _s, tools: _t, tool_choice: _c, parallel_tool_calls: _p, ...free } = extra
   const { text, reasoning: otherReasoning, ...others } = free
   const wanted = { ...Json.object(otherReasoning), ...defined({ effort: reasoning, summary: reasoningSummary }) }
-  const include = [...(encryptedReasoning ? [encrypted] : []), ...Json.items(extra["include"])]
+  const included = (more: Schema.Json | undefined) => [
+    ...new Set([...(encryptedReasoning ? [encrypted] : []), ...Json.items(more)])
+  ]
+  const include = included(extra["include"])
   return {
     providerTools: providesTools(parameters),
     refuses: Capabilities.refusing(source, { ...dialect.capabilities, ...able }),
@@ -60,7 +63,7 @@ export const make = (
         ...(dialect.presets?.includes(source.model) === true ? { preset: source.model } : { model: source.model }),
         store,
         ...(background ? { background } : {}),
-        include: include.length === 0 ? undefined : [...new Set(include)],
+        include: include.length === 0 ? undefined : include,
         // what is not set leaves a field of `extra`
         ...(temperature === undefined ? {} : { temperature }),
         ...(topP === undefined ? {} : { top_p: topP }),
@@ -79,7 +82,14 @@ export const make = (
     }),
     decode: (answer, request) => ResponsesReply.decode(source, answer, request?.providerCalls),
     decoder: (answer, request) => new ResponsesDecoder(source, answer, request?.providerCalls),
-    jobs: Jobs.make(source, (answer, request) => new ResponsesDecoder(source, answer, request?.providerCalls, true)),
+    jobs: Jobs.make(
+      source,
+      {
+        begins: ({ options = {} }) => background || { ...extra, ...options }["background"] === true,
+        include: ({ options = {} }) => included({ ...extra, ...options }["include"])
+      },
+      (answer, request) => new ResponsesDecoder(source, answer, request?.providerCalls, true)
+    ),
     classify: (answer) => ResponsesError.classify(source, answer)
   }
 }

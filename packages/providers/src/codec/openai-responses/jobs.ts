@@ -5,6 +5,7 @@
  * developers.openai.com/api/docs/guides/background and npm's `openai` 7.57.0 (`ResponseStatus`, `starting_after`),
  * looked up on 2026-11-26. A response is kept for about 10 minutes.
  */
+import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Usage from "@kintsugi/core/Usage"
@@ -56,7 +57,12 @@ const statusOf = (response: Schema.Json | undefined): ReturnType<Jobs["status"]>
 
 const bodyOf = ({ body }: Answer): Schema.Json | undefined => Result.getOrUndefined(Json.parse(body))
 
-export const make = (source: Source, decoder: Jobs["decoder"]): Jobs => ({
+/**
+ * Fields are included by the query of a job as well: `include[]` once for each, as npm's `openai` 7.57.0 writes arrays,
+ * looked up on 2026-11-26. Nothing was sent to OpenAI.
+ */
+export const make = (source: Source, asked: Pick<Jobs, "begins" | "include">, decoder: Jobs["decoder"]): Jobs => ({
+  ...asked,
   of: ({ messages }: Model.Request): Job | undefined => {
     const last = messages.at(-1)
     if (last?.role !== "assistant" || last.paused !== true) return undefined
@@ -69,14 +75,20 @@ export const make = (source: Source, decoder: Jobs["decoder"]): Jobs => ({
   },
   status: (answer) => statusOf(bodyOf(answer)),
   usage: (answer) => usageOf(bodyOf(answer)),
+  over,
   decoder,
   gone: (answer) =>
-    Classify.failure(
-      source,
-      answer,
-      { codes: ["gone"], text: "the provider has this background response no longer" },
-      codes
+    over(
+      Classify.failure(
+        source,
+        answer,
+        { codes: ["gone"], text: "the provider has this background response no longer" },
+        codes
+      )
     )
 })
+
+/** An error that was just made, of a job that is not asked for again. */
+export const over = (error: LlmError): LlmError => Object.assign(error, { isJobOver: true } as const)
 
 const codes = { gone: "InvalidRequestError" } as const

@@ -91,7 +91,10 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
       return data.trim() === "[DONE]" ? Result.succeed([]) : this.#undecodable(event.failure)
     }
     if (!Predicate.isObject(event.success)) return this.#undecodable(new Error("an event is not an object"))
-    return this.#read(event.success)
+    const step = this.#read(event.success)
+    // an event with a response says what has become of it
+    const isEnd = this.#isJob && Json.field(event.success, "response") !== undefined
+    return isEnd ? Result.mapError(step, Jobs.over) : step
   }
 
   end(): Step {
