@@ -289,6 +289,11 @@ describe("an interaction in the background", () => {
       const { body: other } = yield* create({ input: "Hi", background: true })
       assert.include((yield* cancel(other["id"])).body, { status: "cancelled" })
       assert.include((yield* look(other["id"])).body, { status: "cancelled" })
+      const { text } = yield* create({ input: "Hi", background: true, stream: true })
+      const id = (dataIn(text)[0]?.["interaction"] as { readonly id: string } | undefined)?.id
+      yield* cancel(id)
+      const { text: rest } = yield* look(id, "?stream=true")
+      assert.strictEqual(dataIn(rest).length, 2)
     })
   )
 

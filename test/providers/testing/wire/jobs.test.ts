@@ -100,6 +100,25 @@ describe("a job in the background", () => {
     })
   )
 
+  it.live("has no events after it was cancelled, and is over once its events were read [P1406]", () =>
+    Effect.gen(function* () {
+      const { cancel, create, poll } = yield* serving({ polls: ["queued", "queued"] })
+      const idOf = (text: string) => (dataIn(text)[0]?.["response"] as { readonly id: string } | undefined)?.id
+      const id = idOf((yield* create({ stream: true })).text)
+      yield* cancel(id)
+      assert.deepStrictEqual(
+        dataIn((yield* poll(id, "?stream=true")).text).map(({ type }) => type),
+        ["response.created", "response.queued", "response.in_progress"]
+      )
+      assert.include((yield* poll(id)).body, { status: "cancelled" })
+      const other = idOf((yield* create({ stream: true })).text)
+      assert.include((yield* poll(other)).body, { status: "queued" })
+      yield* poll(other, "?stream=true&starting_after=0")
+      assert.include((yield* poll(other)).body, { status: "completed" })
+      assert.include((yield* cancel(other)).body, { status: "completed" })
+    })
+  )
+
   it.live("that was created as a stream goes on after an event", () =>
     Effect.gen(function* () {
       const { create, poll } = yield* serving()

@@ -22,9 +22,11 @@ export const state = (job: Wire.Job): Answer => {
 }
 
 /** The events of a job after a number. */
-export const events = ({ failure, reply, request }: Wire.Job, after: number): Answer => {
+export const events = ({ failure, reply, request, status }: Wire.Job, after: number): Answer => {
   const all = eventsOf(request, reply)
-  const sent = failure === undefined ? all : [...all.slice(0, 2), breakOff(failure, request.received, 2)]
+  const begun = all.slice(0, 2)
+  const ended = failure === undefined ? all : [...begun, breakOff(failure, request.received, 2)]
+  const sent = status === "cancelled" ? begun : ended
   return Parts.events(sent.slice(after + 1).join(""))
 }
 

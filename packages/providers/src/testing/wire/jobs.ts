@@ -46,7 +46,10 @@ export const make = (words: Wire.JobWords, script: Wire.Jobs = {}) => {
       case "cancel":
         return words.state(cancelled(job))
       case "events":
-        return job.request.isStreamed ? words.events(endOf(job), after) : words.unstreamed(id)
+        if (!job.request.isStreamed) return words.unstreamed(id)
+        // they say how it ends
+        job.isOver = true
+        return words.events(endOf(job), after)
     }
   }
 

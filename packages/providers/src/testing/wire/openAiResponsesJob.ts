@@ -2,7 +2,7 @@
  * Jobs in the background of OpenAI's Responses, as developers.openai.com describes them (guide on background mode; reference of
  * `responses.retrieve` and `responses.cancel`), looked up on 2026-11-26: `background: true` creates one, `GET /responses/{id}` polls
  * it, `POST /responses/{id}/cancel` stops it and is idempotent, and a job created as a stream can be streamed again with `starting_after`.
- * What a cancelled job reports to have used, and the words of the refusals, could not be confirmed.
+ * What a cancelled job reports to have used, how its events end, and the words of the refusals, could not be confirmed.
  */
 import * as Predicate from "effect/Predicate"
 import type { Answer } from "../handling.ts"
@@ -26,12 +26,13 @@ const stateOf = (job: Wire.Job): object => {
   return usage === undefined ? response : { ...response, usage: Tell.wireUsage(usage) }
 }
 
-const eventsOf = ({ failure, reply, request }: Wire.Job): ReadonlyArray<string> => {
+const eventsOf = ({ failure, reply, request, status }: Wire.Job): ReadonlyArray<string> => {
   const queued = { ...Tell.responseOf(request.received, request.model), status: "queued" }
   const events = Tell.eventsOf(request, reply, [{ type: "response.queued", response: queued }])
-  if (failure === undefined) return events
-  // A job that fails has begun.
+  // A job that fails or is cancelled has begun.
   const begun = events.slice(0, 3)
+  if (status === "cancelled") return begun
+  if (failure === undefined) return events
   return [...begun, Tell.breakOff(failure, request.received, begun.length)]
 }
 
