@@ -152,6 +152,12 @@ const going: ReadonlyArray<readonly [string, Wire, Part, unknown]> = [
     Message.file("application/pdf", { url: geminiUri }),
     { fileData: { mimeType: "application/pdf", fileUri: geminiUri } }
   ],
+  [
+    "a file by its name there",
+    "gemini",
+    Message.file("application/pdf", { url: "files/abc-123" }),
+    { fileData: { mimeType: "application/pdf", fileUri: geminiUri } }
+  ],
   ["an inline file", "gemini", inlineFile, { inlineData: { mimeType: "application/pdf", data } }],
   ["an inline image", "ollama", inline, [data]],
   ["an inline image", "kimi", inline, chatImage(dataUrl("image/png"))]
@@ -176,8 +182,8 @@ const refused: ReadonlyArray<readonly [string, Wire, Part, LlmError.Capability, 
     "files",
     "only the bytes of audio can be sent, not its address"
   ],
-  ["an image by its id", "chat", openAiImage, "vision", "only its bytes can be sent, not its file id"],
-  ["a file at an address", "chat", pdfAt, "files", "only its bytes can be sent, not its address"],
+  ["an image by its id", "chat", openAiImage, "vision", "only its bytes or its address can be sent, not its file id"],
+  ["a file at an address", "chat", pdfAt, "files", "only its bytes or its file id can be sent, not its address"],
   ["audio", "responses", wav, "files", "audio of the format 'wav' cannot be sent"],
   ["audio", "messages", wav, "files", "PDF and texts are taken, not audio/wav"],
   ["audio", "perplexity", wav, "files", "audio of the format 'wav' cannot be sent"],
@@ -186,10 +192,16 @@ const refused: ReadonlyArray<readonly [string, Wire, Part, LlmError.Capability, 
     "gemini",
     openAiFile,
     "files",
-    "only its bytes can be sent, not its file id"
+    "only its bytes or its address can be sent, not its file id"
   ],
-  ["a file by its id", "openRouter", openAiFile, "files", "only its bytes can be sent, not its file id"],
-  ["an image by its id", "perplexityAgent", openAiImage, "vision", "only its bytes can be sent, not its file id"],
+  ["a file by its id", "openRouter", openAiFile, "files", "only its bytes or its address can be sent, not its file id"],
+  [
+    "an image by its id",
+    "perplexityAgent",
+    openAiImage,
+    "vision",
+    "only its bytes or its address can be sent, not its file id"
+  ],
   ["audio", "perplexityAgent", wav, "files", "its bytes cannot be sent"],
   ["an image by its id", "ollama", openAiImage, "vision", "only its bytes can be sent, not its file id"],
   ["audio", "ollama", wav, "files", "its bytes cannot be sent"],
@@ -216,6 +228,13 @@ describe("what a wire cannot take", () => {
 describe("the beta of Anthropic's stored files", () => {
   const beta = "files-api-2025-04-14"
 
+  /** A request with these parts in the result of a call. */
+  const resultOf = (kind: "result" | "told", ...parts: ReadonlyArray<Part>): Model.Request => {
+    const call = { type: "tool-call", id: "c1", name: "shot", arguments: {} } as const
+    const content = [{ type: "settled-call", call, settlement: { kind, text: "described", parts } }] as const
+    return { ...requestOf(), messages: [Message.user("look"), { role: "assistant", content }] }
+  }
+
   const betasOf = (layer: ModelLayer, ...parts: ReadonlyArray<Part>) =>
     Effect.map(asked(layer, requestOf(...parts)), ({ sent }) => sent.map(({ headers }) => headers["anthropic-beta"]))
 
@@ -225,6 +244,20 @@ describe("the beta of Anthropic's stored files", () => {
       assert.deepStrictEqual(yield* betasOf(layer, png, anthropicFile), [beta, beta])
       assert.deepStrictEqual(yield* betasOf(layer, anthropicImage), [beta, beta])
       assert.deepStrictEqual(yield* betasOf(layer, png, pdfAt), [undefined, undefined])
+    })
+  )
+
+  it.effect("is in the head of requests whose results name such a file [P1408]", () =>
+    Effect.gen(function* () {
+      const sent = (request: Model.Request) =>
+        Effect.map(asked(layers.messages, request), ({ sent: all }) =>
+          all.map(({ headers }) => headers["anthropic-beta"])
+        )
+      assert.deepStrictEqual(yield* sent(resultOf("result", png, anthropicFile)), [beta, beta])
+      assert.deepStrictEqual(yield* sent(resultOf("result", png)), [undefined, undefined])
+      // what is sent as its description names no file
+      assert.deepStrictEqual(yield* sent(resultOf("told", anthropicFile)), [undefined, undefined])
+      assert.deepStrictEqual(yield* sent(resultOf("result", anthropicFile, wav)), [undefined, undefined])
     })
   )
 

@@ -47,6 +47,10 @@ const wires = {
       { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } },
       { type: "document", source: { type: "base64", media_type: "application/pdf", data: "AAAA" }, title: "a.pdf" }
     ],
+    stored: [
+      { type: "image", source: { type: "file", file_id: "file_1" } },
+      { type: "document", source: { type: "file", file_id: "file_2" } }
+    ],
     described: "described",
     failed: "described"
   },
@@ -57,6 +61,10 @@ const wires = {
       { type: "input_text", text: "Here" },
       { type: "input_image", image_url: "data:image/png;base64,AAAA", detail: "auto" },
       { type: "input_file", filename: "a.pdf", file_data: "data:application/pdf;base64,AAAA" }
+    ],
+    stored: [
+      { type: "input_image", file_id: "file_1", detail: "auto" },
+      { type: "input_file", file_id: "file_2" }
     ],
     described: "described",
     failed: "ERROR: described"
@@ -72,6 +80,7 @@ const wires = {
         { inlineData: { mimeType: "application/pdf", data: "AAAA" } }
       ]
     },
+    stored: { name: "shot", response: { output: "described" } },
     described: { name: "shot", response: { output: "described" } },
     failed: { name: "shot", response: { error: "described" } }
   }
@@ -98,6 +107,18 @@ describe("images and files in results", () => {
           assert.deepStrictEqual(deepAt(yield* bodyOf(layer, [png, other], "result"), at), described)
         }
         assert.deepStrictEqual(deepAt(yield* bodyOf(layer, [png], "told"), at), failed)
+      })
+    )
+  }
+
+  for (const [name, { at, layer, stored }] of Object.entries(wires)) {
+    it.effect(`that ${name} stores go there by their ids, or as their description where none is taken [P1408]`, () =>
+      Effect.gen(function* () {
+        const parts = [
+          Message.image("image/png", { url: "file_1" }),
+          Message.file("application/pdf", { url: "file_2" })
+        ]
+        assert.deepStrictEqual(deepAt(yield* bodyOf(layer, parts, "result"), at), stored)
       })
     )
   }

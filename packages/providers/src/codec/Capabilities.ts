@@ -125,10 +125,9 @@ export const refusing = (
         }
         const ways = part.type === "image" ? images : files
         if (ways.includes(way)) continue
+        const taken = ways.map((one) => `its ${names[one]}`).join(" or ")
         const detail =
-          way === "data" || !ways.includes("data")
-            ? `its ${names[way]} cannot be sent`
-            : `only its bytes can be sent, not its ${names[way]}`
+          taken === "" ? `its ${names[way]} cannot be sent` : `only ${taken} can be sent, not its ${names[way]}`
         return refused(part.type === "image" ? "vision" : "files", detail)
       }
       sayable.add(message)

@@ -28,9 +28,9 @@ export const isPdf: Takes = (part) => part.type === "file" && part.mediaType ===
 
 const images: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"])
 
-/** Providers refuse a request with an empty image, and fetch nothing but what is on the web. */
+/** Providers refuse a request with an empty image, and fetch nothing but what is on the web, or stored with them. */
 const isSendable = (part: Attachment): boolean => {
   const given = givenBy(part)
   if (given.way === "data") return given.data !== ""
-  return given.way === "url" && (given.url.startsWith("https://") || given.url.startsWith("http://"))
+  return given.way === "id" || given.url.startsWith("https://") || given.url.startsWith("http://")
 }

@@ -89,9 +89,16 @@ const attached = (part: Attachment): Schema.Json => {
     : { type: "url", url: given.url }
 }
 
-/** Whether a message names a file that the provider stores. */
-export const namesFile = (message: Message.Message): boolean =>
-  message.role === "user" && message.content.some((part) => part.type !== "text" && givenBy(part).way === "id")
+/** Whether a message names a file that the provider stores, itself or in a result. */
+export const namesFile = (message: Message.Message): boolean => {
+  if (message.role === "system") return false
+  if (message.role === "user") return message.content.some(isStored)
+  return message.content.some(
+    (part) => part.type === "settled-call" && shownParts(part.settlement, takes)?.some(isStored) === true
+  )
+}
+
+const isStored = (part: Message.UserContent[number]): boolean => part.type !== "text" && givenBy(part).way === "id"
 
 const pdf = "application/pdf"
 
@@ -181,7 +188,10 @@ const inputOf = (args: Message.ToolCall["arguments"]): string => {
 
 const invalid = (text: string): string => JSON.stringify({ INVALID_JSON: text })
 
-/** What results may have: images and PDF, as bytes or by their address. */
+/**
+ * What results may have: images and PDF, as bytes, by their address or by the id of a stored file (`BetaToolResultBlockParam` of
+ * `anthropic-sdk-typescript`, looked up on 2026-11-26).
+ */
 export const takes: Takes = (part) => isPlainImage(part) || isPdf(part)
 
 /** The provider demands a text for an error. */

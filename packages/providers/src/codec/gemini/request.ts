@@ -103,8 +103,12 @@ const encodePart = (part: Message.UserContent[number]): Schema.Json => {
   const given = givenBy(part)
   return given.way === "data"
     ? { inlineData: { mimeType, data: given.data } }
-    : { fileData: { mimeType, fileUri: addressOf(part) } }
+    : { fileData: { mimeType, fileUri: uriOf(addressOf(part)) } }
 }
+
+/** A stored file is sent by its `uri`, which follows from its `name` (ai.google.dev, "Using files", looked up on 2026-11-26). */
+const uriOf = (address: string): string =>
+  /^files\/[\w-]+$/.test(address) ? `https://generativelanguage.googleapis.com/v1beta/${address}` : address
 
 /** The content of the model, and right behind it the results of its calls, in order. A message without parts is left out. */
 const encodeAssistant = (message: Message.Assistant, source: Source): string => {

@@ -89,7 +89,10 @@ export const withoutIds = (bare: Message.Assistant, whole: Message.Assistant, pr
 
 type Part = Message.Assistant["content"][number]
 
-/** What results may have: images and PDF, as bytes or by their address. */
+/**
+ * What results may have: images and PDF, as bytes, by their address or by the id of a stored file (`response_input_image_content_param.py`
+ * and `response_input_file_content_param.py` of `openai-python`, looked up on 2026-11-26).
+ */
 export const takes: Takes = (part) => isPlainImage(part) || isPdf(part)
 
 /** A part of a user's message, or of a result. A stored file goes by its id (developers.openai.com, "File inputs", looked up on 2026-11-26). */
